@@ -16,6 +16,7 @@ import {
   type AuditStub,
 } from './audit-chain.ts';
 import { checkBlock, createAuditCheck } from './verify-audit.ts';
+import { dayMs } from '../domain/span.ts';
 
 /**
  * Removes the oldest blocks once all of their entries are older than they are kept, a day's worth once a day, and
@@ -32,7 +33,6 @@ type AuditRetention = {
 };
 
 export const auditRetentionPrefix = 'audit-retention';
-const dayMs = 86_400_000;
 const armEveryMs = 3_600_000;
 /** In one piece of work, so that it ends within its lease. */
 const mostBlocks = 256;

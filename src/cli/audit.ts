@@ -16,6 +16,7 @@ import { withoutUndefined } from '../domain/json.ts';
 import { command, type CommandEnd, noStoreEnd, reasonOf, withKept } from './command.ts';
 import type { Kept } from '../store/kept.ts';
 import type { Outside } from '../config/config.ts';
+import { dayMs } from '../domain/span.ts';
 
 /** Says whether the audit trail is whole, and what is wrong where it is not; or writes it out. */
 export const auditCommand = command({
@@ -182,8 +183,6 @@ function readChoice({ from, to, reference, account }: Chosen): Parsed<AuditChoic
     ? problem('--from and --to are days or times in UTC, like 2026-11-21 or 2026-11-21T14:30:00Z.')
     : parsed(withoutUndefined({ fromMs, untilMs, reference, account }));
 }
-
-const dayMs = 86_400_000;
 
 /** NaN: it is neither. */
 function readTime(text: string, addedToDayMs: number): number {

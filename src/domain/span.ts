@@ -10,3 +10,5 @@ export function leftOf(span: Span | undefined, nowMs: number): number {
   if (span === undefined || nowMs < span.fromMs) return 0;
   return Math.max(0, span.untilMs - nowMs);
 }
+
+export const dayMs = 86_400_000;

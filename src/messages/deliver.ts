@@ -24,16 +24,18 @@ import {
   hold,
   longestRetryMs,
   paceMs,
+  rememberedFor,
   type Change,
   type Teller,
   type Work,
 } from './message-work.ts';
 import type { Composed, FeatureMessages, Rendered, Said } from './views.ts';
+import { dayMs } from '../domain/span.ts';
 
 const longestAccount = 40;
 
 /** How long Slack may refuse a channel or a person: long enough that somebody looks at it on the next working day. */
-const giveUpMs = 24 * 3_600_000;
+const giveUpMs = dayMs;
 
 /** What tells the channels whatever the features show. */
 export function createOutbox(
@@ -41,10 +43,8 @@ export function createOutbox(
     /** Undefined in a bot that knows one account alone. */
     name: string | undefined;
     place: { account: string };
-    settings: {
+    settings: Parameters<typeof rememberedFor>[0] & {
       slackTimeoutSeconds: number;
-      alertDetailsDays: number;
-      webhookRememberDays: number;
       policy: { channels: { ops?: string | undefined } };
     };
     slack: { delivery: WebClient };
@@ -57,7 +57,6 @@ export function createOutbox(
   const views: FeatureMessages['views'] = Object.assign({}, ...messages.map((one) => one.views));
   const words: FeatureMessages['words'] = Object.assign({}, ...messages.map((one) => one.words));
   const postTimeoutMs = settings.slackTimeoutSeconds * 1_000;
-  const { alertDetailsDays } = settings;
   const delivery = createDelivery(slack.delivery, postTimeoutMs);
   const teller: Teller & Rendering<{ kind: string }> = {
     ...account,
@@ -91,8 +90,7 @@ export function createOutbox(
     findByKey: (doubt, key) => delivery.findByKey(doubt, ownKey(key)),
     opsChannel: settings.policy.channels.ops,
     postTimeoutMs,
-    rememberMs: settings.webhookRememberDays * 86_400_000,
-    ...(alertDetailsDays === 0 ? {} : { detailsMs: alertDetailsDays * 86_400_000 }),
+    ...rememberedFor(settings),
     giveUpMs,
   };
   const work = (entry: Entry): Promise<void> => deliverEntry(teller, entry);

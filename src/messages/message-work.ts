@@ -1,3 +1,4 @@
+import { dayMs } from '../domain/span.ts';
 import type { Log } from '../log.ts';
 import type { Entry, Sealer, Store, WriteOptions } from '../store/store.ts';
 import type { Delivery } from './delivery.ts';
@@ -35,6 +36,16 @@ export type Teller = {
 };
 
 type Remembering = Pick<Teller, 'rememberMs' | 'detailsMs' | 'now'>;
+
+/** How long alerts are remembered, and their details. */
+export function rememberedFor(settings: {
+  webhookRememberDays: number;
+  /** 0: as long as they are. */
+  alertDetailsDays: number;
+}): Omit<Remembering, 'now'> {
+  const [rememberMs, detailsMs] = [settings.webhookRememberDays * dayMs, settings.alertDetailsDays * dayMs];
+  return detailsMs === 0 ? { rememberMs } : { rememberMs, detailsMs };
+}
 
 /** All but what says which version of it is asked for. */
 export type Change = Partial<Omit<MessageRecord, 'wanted' | 'turns'>>;

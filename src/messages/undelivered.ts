@@ -25,6 +25,7 @@ import {
 } from './message-work.ts';
 import { tellOperators, tellStuck } from './messages.ts';
 import type { Notice } from './notices.ts';
+import { dayMs } from '../domain/span.ts';
 
 type Refusal = {
   channel: string;
@@ -39,7 +40,6 @@ const refusedDelayMs = 60_000;
 const longestRefusedMs = 600_000;
 /** A refusal that is older than this is worth a person's time: a shorter one mends itself, or was mended. */
 const tellAfterMs = 300_000;
-const dayMs = 86_400_000;
 
 /**
  * Slack refused a post or an edit for a reason that only a person can mend. One message alone: it is put aside. The

@@ -21,6 +21,7 @@ import type { SavedCard } from '../../domain/card.ts';
 import { withoutUndefined } from '../../domain/json.ts';
 import { alertKey, messageKey } from '../../messages/message-record.ts';
 import { createMessages, type Messages } from '../../messages/messages.ts';
+import { rememberedFor } from '../../messages/message-work.ts';
 import type { Views, Words } from '../../messages/views.ts';
 import { defineCommand, type Command, type Pressed } from '../../slack/command.ts';
 import { nothingAfter } from '../../slack/command-text.ts';
@@ -77,6 +78,7 @@ import {
   summaryTimes,
 } from './summary/daily-summary.ts';
 import { type AlertShown, type AlertStepShown, createTelling } from './tell-alert.ts';
+import { dayMs } from '../../domain/span.ts';
 
 /** What alerts need of other features. */
 type Around = ButtonsAround &
@@ -119,13 +121,11 @@ export function createAlerts(account: Account, around: Around) {
   const { settings, rules, place, payments, wake, now, store, sealer } = account;
   const { routes, declines } = rules;
   const { findTransaction, findTransactionById: findById } = payments;
-  const { alertDetailsDays } = settings;
   const lookUpNow = (event: PaymentEvent) => lookUpEvent(findTransaction, event, findById);
   const lookUp = sparing(now, lookUpNow);
   const kept = {
     ...account,
-    rememberMs: settings.webhookRememberDays * 86_400_000,
-    ...(alertDetailsDays === 0 ? {} : { detailsMs: alertDetailsDays * 86_400_000 }),
+    ...rememberedFor(settings),
     audit: account.audit.write,
   };
   const planWithMutes = async (): Promise<RoutePlan> => withMutes(routes, await around.mutes(), now());
@@ -348,7 +348,7 @@ function alertsCommand(
   const { place, now } = account;
   const { routes } = account.rules;
   // Remembered long enough to find again what may have arrived.
-  const messages: Messages<TestBodies> = createMessages({ ...account, rememberMs: 86_400_000 });
+  const messages: Messages<TestBodies> = createMessages({ ...account, rememberMs: dayMs });
   /** Only where alerts go anyway: the rules may have changed since the button was shown. */
   async function sendTest({ value: channel, caller, reply }: Pressed): Promise<void> {
     if (!tellsAnything(routes, channel)) return await reply(noAlertsMessage());

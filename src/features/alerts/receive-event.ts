@@ -14,8 +14,7 @@ import { eventFoundBy } from './alert.ts';
 import type { AlertRecovery } from './alert-recovery.ts';
 import { type KeptEvent, findKeptEvent, openKeptEvent } from './event-log.ts';
 import { type Route, storeAlert } from './route-event.ts';
-
-const dayMs = 86_400_000;
+import { dayMs } from '../../domain/span.ts';
 
 type ReceiveResult = 'new' | 'duplicate' | 'differs';
 

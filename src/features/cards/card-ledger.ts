@@ -7,6 +7,7 @@ import { indexAt, listsFoundBy } from '../../records/found-by.ts';
 import { pagesOf } from '../../records/pages.ts';
 import { createRecords, isUnreadable, type RecordChange } from '../../records/records.ts';
 import { cardFaceShape } from '../../records/shapes.ts';
+import { dayMs } from '../../domain/span.ts';
 
 /** A remembered card as a person may see it; the e-mail is whole. `id` is its fingerprint and no secret. */
 export type LedgerCard = { id: string; face: CardFace; customerEmail?: string; expiry?: string };
@@ -15,7 +16,7 @@ export type LedgerCard = { id: string; face: CardFace; customerEmail?: string; e
 export function openLedger(account: Account): CardLedger | undefined {
   const { settings } = account;
   if (settings.cardLedger !== 'on') return undefined;
-  return createCardLedger(account, settings.savedCardDays * 86_400_000);
+  return createCardLedger(account, settings.savedCardDays * dayMs);
 }
 
 /** No member for cardPan: what is not here cannot be stored. */
@@ -259,8 +260,6 @@ function tokensOf({ face, customerEmail }: Findable): string[] {
 function normalised(text: string): string {
   return text.normalize('NFKC').trim().toLowerCase();
 }
-
-const dayMs = 86_400_000;
 
 /**
  * When a saved card has surely expired (UTC ms): the end of its month, and a day for the time zones. Undefined where the

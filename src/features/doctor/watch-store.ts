@@ -3,9 +3,9 @@ import type { Notice } from '../../messages/notices.ts';
 import { rich } from '../../slack/kit/blocks.ts';
 import { lostFix } from '../../store/store-mark.ts';
 import type { Kept } from '../../store/kept.ts';
+import { dayMs } from '../../domain/span.ts';
 
 const lookEveryMs = 15_000;
-const dayMs = 86_400_000;
 
 /**
  * Looks now and then whether the store may still be trusted: whether its settings are what the start asked for, and whether

@@ -16,8 +16,8 @@ import {
   takeUp,
 } from './forward-record.ts';
 import { type Sent, sendDelivery } from './send-delivery.ts';
+import { dayMs } from '../../domain/span.ts';
 
-const dayMs = 86_400_000;
 /** Of one account, by one process: a backend that hangs keeps no more connections. */
 const mostAtOnce = 16;
 const longestSendMs = 10_000;

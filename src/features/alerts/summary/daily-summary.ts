@@ -13,6 +13,7 @@ import { contradicts } from '../alert.ts';
 import { type EventLog, type LoggedEvent, lookedBackMs } from '../event-log.ts';
 import { destinationsOf, withLookUp } from '../routing.ts';
 import { type Tally, createTally } from '../tally.ts';
+import { dayMs } from '../../../domain/span.ts';
 
 /** When a channel is told of its day, by a wall clock. */
 export type SummaryTime = {
@@ -59,9 +60,9 @@ export const dailySummaryPrefix = 'daily-summary:';
 /** Never asleep for longer, so that a time that was changed holds soon. */
 const longestSleepMs = 300_000;
 const armEveryMs = 60_000;
-const mostDaysMs = 7 * 86_400_000;
+const mostDaysMs = 7 * dayMs;
 /** Holds more than one time, whatever summer time does to a day. */
-const twoDaysMs = 2 * 86_400_000;
+const twoDaysMs = 2 * dayMs;
 
 /** A summary is stored so long after its time: by then all that it counts is stored, whichever replica's clock timed it. */
 const settleMs = 45_000;
