@@ -1,5 +1,5 @@
 import { setTimeout as rest } from 'node:timers/promises';
-import { tellMutes, tellRulesElsewhere, tellUnreadParts } from './config/alert-rules.ts';
+import { tellRulesElsewhere, tellUnreadParts } from './config/alert-rules.ts';
 import { beginAudit } from './audit/audit-chain.ts';
 import { createAuditTrail, type AuditTrail } from './audit/audit-trail.ts';
 import { createMerchantBot, merchantPlaces, type MerchantBot, type MerchantBots } from './merchants.ts';
@@ -174,7 +174,7 @@ export function createApp(outside: Outside, opened: Kept): App {
       const refusal = kept.refusal();
       if (refusal !== undefined) throw new Error(refusal);
       await checkOwners(kept.store, config);
-      for (const bot of merchantBots) tellAtStart(bot, now());
+      for (const bot of merchantBots) tellAtStart(bot);
       tellRulesElsewhere(
         merchantBots.map(({ routes }) => routes),
         log,
@@ -216,13 +216,12 @@ function passUnavailable(error: unknown): void {
 }
 
 /** What of an account's settings is seldom meant. */
-function tellAtStart({ webhooks, routes, place }: MerchantBot, nowMs: number): void {
+function tellAtStart({ webhooks, routes, place }: MerchantBot): void {
   const { log } = place.outside;
   const { problem, scheme } = webhooks;
   if (problem !== undefined) {
     log('warn', `Every webhook delivery is refused: ${problem}.`, { fix: webhooksFix });
   }
-  tellMutes(routes, nowMs, log);
   tellUnsignedFields(webhooks, log);
   if (scheme) tellUnreadParts(routes, (field) => readsField(webhooks, field), log);
 }

@@ -71,7 +71,6 @@ export async function rehearse(
   plan: RoutePlan,
   nowMs: number,
 ): Promise<Rehearsal> {
-  const unmuted = { ...plan, rules: plan.rules.map(({ mutedUntilMs: _end, ...rule }) => rule) };
   const counts = new Map<string, { alerts: number; worstHour: number }>();
   const ofHour = new Map<string, { hour: number; alerts: number }>();
   let [events, unsure] = [0, 0];
@@ -82,9 +81,9 @@ export async function rehearse(
       sinceMs ??= receivedAtMs;
       if (byCharge) continue;
       const isLookedUp = lookup !== undefined && lookup !== 'unchecked';
-      if (!isLookedUp && needsLookUp(unmuted, event)) unsure += 1;
+      if (!isLookedUp && needsLookUp(plan, event)) unsure += 1;
       const hour = Math.floor(receivedAtMs / 3_600_000);
-      for (const { channel, rule } of destinationsOf(unmuted, event, receivedAtMs)) {
+      for (const { channel, rule } of destinationsOf(plan, event)) {
         const key = keyOf(channel, rule?.name);
         const before = ofHour.get(key);
         const inHour = before?.hour === hour ? before.alerts + 1 : 1;

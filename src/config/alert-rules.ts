@@ -1,11 +1,4 @@
-import {
-  type RouteMatch,
-  type AlertRule,
-  isOfPlace,
-  isSame,
-  isMuted,
-  type RoutePlan,
-} from '../domain/alert.ts';
+import { type RouteMatch, type AlertRule, isOfPlace, isSame, type RoutePlan } from '../domain/alert.ts';
 import { listed } from '../domain/wording.ts';
 import { withoutUndefined } from '../domain/json.ts';
 import type { Log } from '../log.ts';
@@ -27,7 +20,6 @@ export function alertRules({ routes = [] }: Pick<Policy, 'routes'>): AlertRule[]
       severity: route.severity,
       quietHours: quiet && { fromMinute: quiet.from, toMinute: quiet.to, timeZone: quiet.tz },
       escalate: route.escalate,
-      mutedUntilMs: route.mute_until,
       digestAfter: route.digest_after,
       goesOn: route.continue,
     });
@@ -84,19 +76,6 @@ export function readRoutes({
   };
 }
 
-/** No mute is forgotten: what is silent now, and what only looks so, stands in the log of every start. */
-export function tellMutes({ rules }: RoutePlan, nowMs: number, log: Log): void {
-  for (const rule of rules) {
-    if (rule.mutedUntilMs === undefined) continue;
-    const end = new Date(rule.mutedUntilMs).toISOString();
-    if (isMuted(rule, nowMs)) log('info', `Rule ${rule.name} tells nothing until ${end}`);
-    else {
-      const fix = `take mute_until out of rule ${rule.name}`;
-      log('warn', `The mute of rule ${rule.name} ended at ${end}`, { fix });
-    }
-  }
-}
-
 /** A rule for a place where this bot is not takes nothing here. One file may serve several bots, so it is no refusal. */
 export function tellRulesElsewhere(plans: readonly RoutePlan[], log: Log): void {
   const here = plans.map(({ environment, account }) => `${account} (${environment})`).join(', ');
@@ -148,10 +127,10 @@ export function ruleInTheWay(
   return rule && rules.slice(0, index).find((before) => leavesNothing(before, rule.match, channel));
 }
 
-/** What goes on leaves all but its channel, and that too while it is muted. */
+/** What goes on leaves all but its channel. */
 function leavesNothing(before: AlertRule, narrow: RouteMatch, channel: string | undefined): boolean {
-  const { match, goesOn, channels, mutedUntilMs } = before;
-  const tellsIt = channel !== undefined && mutedUntilMs === undefined && channels.includes(channel);
+  const { match, goesOn, channels } = before;
+  const tellsIt = channel !== undefined && channels.includes(channel);
   return (!goesOn || tellsIt) && coversPlace(match, narrow) && covers(match, narrow);
 }
 

@@ -137,14 +137,6 @@ function isTimeZone(written: string): boolean {
   }
 }
 
-const muteUntil = z
-  .union(
-    [z.iso.date(), z.iso.datetime({ offset: true })],
-    'must be a day like 2026-12-01, which begins at 00:00 UTC, or a time like 2026-12-01T08:00:00+01:00',
-  )
-  .transform((written) => Date.parse(written))
-  .describe('What the rule takes is told nowhere before this; it is remembered all the same.');
-
 const digestAfter = z
   .int('must be a whole number like 20')
   .min(0, 'must be 0 or more')
@@ -210,7 +202,6 @@ const routeRule = z
       .describe('A word on the alert; critical ones are escalated in quiet hours too.'),
     quiet_hours: quietHours.optional(),
     escalate: escalation.optional(),
-    mute_until: muteUntil.optional(),
     digest_after: digestAfter.optional(),
     continue: z
       .boolean('must be true or false')

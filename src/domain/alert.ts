@@ -140,7 +140,7 @@ export type RouteMatch = {
 /** Local wall-clock time, in minutes since midnight: from the first until just before the second, over midnight too. */
 export type QuietHours = { fromMinute: number; toMinute: number; timeZone: string };
 
-/** One rule of `payops.yml`. Mentions nobody in its quiet hours, and tells nothing before `mutedUntilMs`. */
+/** One rule of `payops.yml`. Mentions nobody in its quiet hours. */
 export type AlertRule = {
   name: string;
   match: RouteMatch;
@@ -150,7 +150,6 @@ export type AlertRule = {
   quietHours?: QuietHours;
   /** From the earliest to the latest. */
   escalate?: readonly EscalationStep[];
-  mutedUntilMs?: number;
   /** How many of its failures, and of its payments, a channel is told singly before a digest tells them; 0: all of them. Absent: as everywhere; such a rule’s are counted alone. */
   digestAfter?: number;
   /** The rules after it are asked too. */
@@ -187,10 +186,6 @@ export function isOfPlace({ environment, account }: RouteMatch, place: RoutePlac
 
 export function isSame<T>(wanted: T | undefined, given: T | undefined): boolean {
   return wanted === undefined || wanted === given;
-}
-
-export function isMuted({ mutedUntilMs }: AlertRule, atMs: number): boolean {
-  return mutedUntilMs !== undefined && atMs < mutedUntilMs;
 }
 
 /** What somebody keeps one channel from being told until then: what fits every part that is there. Times are UTC ms. */

@@ -49,7 +49,6 @@ describe('the policy file', () => {
     severity: critical
     escalate: [{ after: 10m, to: S0LEADS }, { after: 2h, to: U0AGENT01 }]
     quiet_hours: { from: 22:00, to: 06:30, tz: Africa/Lagos }
-    mute_until: 2026-12-01
     continue: true
   - { name: all, to: C0BIG00001 }
 `);
@@ -73,7 +72,6 @@ describe('the policy file', () => {
           { afterMs: 7_200_000, to: { kind: 'person', id: 'U0AGENT01' } },
         ],
         quietHours: { fromMinute: 1_320, toMinute: 390, timeZone: 'Africa/Lagos' },
-        mutedUntilMs: Date.UTC(2026, 11, 1),
         goesOn: true,
       },
       { name: 'all', match: { event: 'payment_failed' }, channels: ['C0BIG00001'], goesOn: false },
@@ -139,7 +137,6 @@ routes:
     mention: "@oncall"
     severity: urgent
     quiet_hours: { from: 24:00, to: 06:00, tz: Lagos }
-    mute_until: 2026-02-30
     continue: maybe
   - to: []
 roles:
@@ -158,7 +155,6 @@ roles:
       'routes.0.severity must be low, normal, high or critical.',
       'routes.0.quiet_hours.from must be a time like "22:00", in quotes.',
       'routes.0.quiet_hours.tz must be a time zone’s name like Africa/Lagos.',
-      'routes.0.mute_until must be a day like 2026-12-01',
       'routes.0.continue must be true or false.',
       'routes.1.name is missing: it must be up to 40 letters, digits and dashes, like big-ones.',
       'routes.1.to must name at least one channel.',

@@ -23,7 +23,7 @@ describe('ruleInTheWay', () => {
             for (const event of events.filter((one) => naiveFit(rule.match, one, place))) {
               expect(!first || (!first.goesOn && naiveFit(first.match, event, place))).toBe(true);
               const plan = { ...place, rules, failures: 'CREST', successes: undefined };
-              const teller = destinationsOf(plan, event, 0).find(({ channel }) => channel === 'C0')?.rule;
+              const teller = destinationsOf(plan, event).find(({ channel }) => channel === 'C0')?.rule;
               expect(told !== undefined && teller === rule).toBe(false);
             }
           }

@@ -23,7 +23,6 @@ const routes = `routes:
     to: ${payOps}
     mention: ${onCallGroup}
     quiet_hours: { from: '${clockTime(-2)}', to: '${clockTime(6)}', tz: UTC }
-  - { name: silent, when: { reason: not a word }, to: ${payOps}, mute_until: 2999-01-01 }
   - { name: vip, when: { email_domain: vip.example.com }, to: ${payDesk}, continue: true }
   - { name: big, when: { currency: NGN, amount_from: 100000.00, reason: do not honour }, to: ${payOps} }
   - { name: counted, when: { reason: count me }, to: ${payDesk}, digest_after: 1 }
@@ -60,15 +59,14 @@ describe('routes of payops.yml', () => {
     expect(JSON.stringify(alert.blocks)).not.toContain(onCallGroup);
   });
 
-  test('of a muted rule tell nothing; what none takes goes to channels.alerts, payments to channels.successes', async () => {
+  test('what none takes goes to channels.alerts, payments to channels.successes', async () => {
     const desk = at();
-    const muted = await desk.house.decline({ reason: 'Not a word' });
     const other = await desk.house.decline();
     const paid = await desk.house.approve({ customerEmail: 'nobody.special@example.com' });
     await desk.reads('lead', other, 'payAlerts');
     await desk.reads('lead', ['Paid (confirmed)', paid], 'general');
     await desk.settled('soon');
-    expect([muted, other, paid].map(toldIn)).toEqual([[], ['payAlerts'], ['general']]);
+    expect([other, paid].map(toldIn)).toEqual([['payAlerts'], ['general']]);
   });
 
   test('continue asks the rules after it too; amounts, domains and successes match as they are written', async () => {
@@ -93,7 +91,7 @@ describe('routes of payops.yml', () => {
     expect(digest.shown.buttons).toContain('Acknowledge all');
   });
 
-  test('/pay alerts says what the channel gets and why, and its mutes', async () => {
+  test('/pay alerts says what the channel gets and why', async () => {
     const desk = at();
     await desk.asks('agent', '/pay alerts', 'Not allowed', 'payOps');
     await desk.asks(
@@ -104,7 +102,7 @@ describe('routes of payops.yml', () => {
     );
     await desk.asks('onCall', '/pay route', 'payops.yml', 'payOps');
     const said = await desk.asks('onCall', '/pay alerts', 'This channel gets alerts', 'payOps');
-    for (const words of ['fraud', 'silent', '1 muted now']) expect(said.shown.text).toContain(words);
+    for (const words of ['fraud', 'High severity', 'Calls']) expect(said.shown.text).toContain(words);
   });
 
   test('Send a test alert goes the whole way of an alert, and says who asked', async () => {
@@ -118,18 +116,6 @@ describe('routes of payops.yml', () => {
     await desk.settled('soon');
     expect(desk.posts('lead', 'payOps').filter(({ text }) => text.includes('TEST alert'))).toHaveLength(1);
     expect(alert.shown.buttons).not.toContain('Acknowledge');
-  });
-
-  test('mutes that are over, and those that last, are named at each start, with their end', async () => {
-    const desk = at();
-    await desk.restarts(
-      {},
-      (policy) =>
-        `${policy}  - { name: over, when: { currency: USD }, to: ${payOps}, mute_until: 2020-01-01 }\n`,
-    );
-    const lines = desk.bot.lines.join('\n');
-    expect(lines).toMatch(/"level":"warn".*The mute of rule over ended at 2020-01-01.*take mute_until out/);
-    expect(lines).toMatch(/"level":"info".*Rule silent tells nothing until 2999-01-01/);
   });
 });
 
@@ -170,10 +156,10 @@ describe('daily_summary of payops.yml', () => {
   const at = shareDesk({
     clock: true,
     policy: (policy) =>
-      `${policy}routes:\n  - { name: silent, when: { currency: USD }, to: ${payOps}, mute_until: 2999-01-01 }\ndaily_summary:\n  - { channel: ${payOps}, at: '${clockTime(13)}', tz: Africa/Lagos }\n`,
+      `${policy}daily_summary:\n  - { channel: ${payOps}, at: '${clockTime(13)}', tz: Africa/Lagos }\n`,
   });
 
-  test('tells its channel once a day what came, the open alerts and the mutes, over a restart too', async () => {
+  test('tells its channel once a day what came and the open alerts, over a restart too', async () => {
     const desk = at();
     await desk.house.decline();
     await desk.house.decline({ customerEmail: 'other@example.com' });
@@ -187,7 +173,7 @@ describe('daily_summary of payops.yml', () => {
       ['📋 Daily summary', '2 failed charges', '1 successful payment'],
       'payOps',
     );
-    for (const words of ['10,000.00', 'Insufficient funds', 'proven by look-up', 'silent'])
+    for (const words of ['10,000.00', 'Insufficient funds', 'proven by look-up'])
       expect(first.shown.text).toContain(words);
     await desk.restarts();
     desk.house.later(24 * 60 * minuteMs);

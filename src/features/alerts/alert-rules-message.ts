@@ -6,7 +6,6 @@ import {
   type RouteMatch,
   type RoutePlace,
   type RoutePlan,
-  isMuted,
   type Environment,
   type EscalationStep,
   type Mention,
@@ -15,7 +14,6 @@ import {
 import type { AlertRoute } from './alert.ts';
 import { counted, duration } from '../../domain/wording.ts';
 import { formatMoney } from '../../domain/money.ts';
-import { muteVerb } from './routing.ts';
 import type { Storm } from './storm/storm.ts';
 import {
   type Run,
@@ -33,10 +31,10 @@ import {
   userGroup,
   words,
 } from '../../slack/kit/blocks.ts';
-import type { HomeBlock, SlackMessage } from '../../slack/kit/message.ts';
+import type { SlackMessage } from '../../slack/kit/message.ts';
 import { noteMessage, posted } from '../../slack/kit/note.ts';
 import { environmentWords, placeWords, word } from '../../slack/words/evidence.ts';
-import { muteLine, notPostedLine } from '../../slack/words/mute-lines.ts';
+import { mutedWords, muteLine, notPostedLine } from '../../slack/words/mute-lines.ts';
 
 /** The button that posts a test alert; its value is the channel. */
 export const testAlertActionId = 'send_test_alert';
@@ -54,46 +52,42 @@ type RoutesView = {
 
 /** More sentences than these nobody reads; they also fit one message whatever the rules say. */
 const mostRules = 12;
-/** So many of those that are muted have a sentence; all have their names and ends. */
+/** So many mutes say what they keep back; all have their channels and ends. */
 const mostMuted = 5;
 /** Of so many mutes it is said by name what they kept back. */
 const mostNamed = 10;
 
 /**
- * What one channel gets and why: a plain sentence for each rule that tells it, those that are muted first, then what
- * `channels` sends it. Whatever is left out, every mute has its name and its end. The button is there when anything is.
+ * What one channel gets and why: its mutes, a plain sentence for each rule that tells it, then what `channels` sends it.
+ * The button is there when anything is.
  */
 export function routesMessage({ plan, channel, nowMs, storms = [], kept = [] }: RoutesView): SlackMessage {
   const rules = plan.rules.filter(({ channels }) => channels.includes(channel));
   const rest = restLines(plan, channel);
   if (rules.length + rest.length === 0) return noAlertsMessage();
-  const muted = rules.filter((rule) => isMuted(rule, nowMs));
-  const mutedFirst = [...muted, ...rules.filter((rule) => !isMuted(rule, nowMs))];
-  const shown = mutedFirst.slice(0, mostRules);
-  const left = rules.length - Math.max(shown.length, muted.length);
+  const muted = kept.filter(({ mute }) => mute.untilMs > nowMs).length;
+  const left = rules.length - mostRules;
   const lines = [
-    ...briefMutes(muted.slice(mostRules)),
-    ...(left === 0 ? [] : [[words(`… and by ${counted(left, 'more rule')} of payops.yml.`)]]),
+    ...(left <= 0 ? [] : [[words(`… and by ${counted(left, 'more rule')} of payops.yml.`)]]),
     ...rest,
     ...storms.map(({ gathers, sinceMs }) => {
       const what = bold(gathers === 'payment_failed' ? 'A storm since ' : 'Many payments since ');
       return rich`${what}${moment(sinceMs)}: one digest.`;
     }),
   ];
-  const inOrder = muted.length > 0 ? `Muted rules first. ${order}` : order;
   return noteMessage({
     state: '🔔 This channel gets alerts',
     about: [
       rules.length === 0 ? 'by channels of payops.yml' : `by ${counted(rules.length, 'rule')}`,
-      muted.length === 0 ? '' : `${muted.length} muted now`,
+      muted === 0 ? '' : `${muted} muted now`,
     ],
     body: [
       ...kept.flatMap((one, index) => keptLines(one, nowMs, index < mostNamed)),
-      ...shown.map((rule) => richText(ruleLine(rule, plan, nowMs))),
+      ...rules.slice(0, mostRules).map((rule) => richText(ruleLine(rule, plan))),
       ...lines.map((line) => richText(line)),
     ],
     buttons: [button({ actionId: testAlertActionId, text: 'Send a test alert', value: channel })],
-    foot: context(plainText(plan.rules.length === 0 ? 'payops.yml has no routes.' : inOrder)),
+    foot: context(plainText(plan.rules.length === 0 ? 'payops.yml has no routes.' : order)),
   });
 }
 
@@ -126,13 +120,12 @@ function restLines({ rules, failures, successes }: RoutePlan, channel: string): 
 }
 
 /** "big-ones: failed charges of NGN 100,000.00 or more. Calls @oncall. Quiet 22:00–06:00 Africa/Lagos." */
-function ruleLine(rule: AlertRule, place: RoutePlace, nowMs: number): Run[] {
-  const { match, mention, severity, name, goesOn, quietHours: quiet, escalate = [], mutedUntilMs } = rule;
-  const isMutedNow = mutedUntilMs !== undefined && isMuted(rule, nowMs);
+function ruleLine(rule: AlertRule, place: RoutePlace): Run[] {
+  const { match, mention, severity, name, goesOn, quietHours: quiet, escalate = [] } = rule;
   const always = quiet && severity === 'critical' ? ', at any hour' : '';
   return [
-    ...namedRule(name),
-    words(`${whatItTakes(match, place)}.`),
+    bold(word(name) ?? ''),
+    words(`: ${whatItTakes(match, place)}.`),
     ...(mention ? rich` Calls ${mentioned(mention)}.` : []),
     ...(severity === undefined ? [] : [words(` ${severityWords[severity]}.`)]),
     ...escalate.flatMap(
@@ -140,12 +133,7 @@ function ruleLine(rule: AlertRule, place: RoutePlace, nowMs: number): Run[] {
     ),
     words(goesOn ? ' Continues.' : ''),
     ...(quiet ? rich` Quiet ${clock(quiet.fromMinute)}–${clock(quiet.toMinute)} ${quiet.timeZone}.` : []),
-    ...(isMutedNow ? rich` ${bold('Muted until ')}${moment(mutedUntilMs)}.` : []),
   ];
-}
-
-function namedRule(name: string): Run[] {
-  return [bold(word(name) ?? ''), words(': ')];
 }
 
 /** Without a capital: the rule’s name stands before it. */
@@ -192,15 +180,6 @@ function moneyWords({ currency, amount }: RouteMatch): string {
     : ` of ${formatMoney({ minor: fromMinor, currency })} to ${most}`;
 }
 
-/** What the App Home says of mutes: every one that holds now, with its end; nothing when none does. */
-export function homeMutes(plan: RoutePlan, nowMs: number): HomeBlock[] {
-  const muted = plan.rules.filter((rule) => isMuted(rule, nowMs));
-  // One block for all: where the Home is full, it keeps the first blocks of each part.
-  return muteBlocks(muted, plan, ({ channels: [channel = '', ...more] }) => [
-    ...rich`, in ${channelName(channel)}${more.length === 0 ? '' : ` and ${counted(more.length, 'more channel')}`}`,
-  ]);
-}
-
 /** To who types `/pay route`: where that is done, and by whom. */
 export function rulesElsewhereMessage(): SlackMessage {
   return noteMessage({
@@ -233,34 +212,14 @@ export function testAlertMessage(
   return posted(note, 'payops_test_alert', test);
 }
 
-/** Rules that are muted now, each with its end; without whom they mention: here that would call them. `where`: away from their channel. */
-export function muteBlocks(
-  muted: readonly AlertRule[],
-  place: RoutePlace,
-  where: (rule: AlertRule) => readonly Run[] = () => [],
-): RichTextBlock[] {
-  if (muted.length === 0) return [];
-  const shown = muted.slice(0, mostMuted);
-  const lines = shown.map((rule): Run[] => [
-    ...(rule.name === muteVerb ? rich`${code(muteVerb)}: ` : namedRule(rule.name)),
-    words(whatItTakes(rule.match, place)),
-    ...where(rule),
-    ...rich`, ${bold('until ')}${moment(rule.mutedUntilMs ?? 0)}.`,
+/** Mutes that last, in one block, each with its channel and its end: one that nobody sees is an alert lost. */
+export function muteBlocks(mutes: readonly AlertMute[]): RichTextBlock[] {
+  if (mutes.length === 0) return [];
+  const lines = mutes.map((mute, index): Run[] => [
+    ...(index < mostMuted ? [words(`${mutedWords(mute, 'Everything')} in `)] : []),
+    ...rich`${channelName(mute.channel)} ${bold('until ')}${moment(mute.untilMs)}.`,
   ]);
-  return [richText([bold('Muted now')], ...lines, ...briefMutes(muted.slice(mostMuted)))];
-}
-
-/**
- * "Muted too: no-funds until 1 Dec, expired-cards until 3 Dec." What a list of sentences has no room for still has
- * its name and its end: a mute that nobody sees is an alert lost. A hundred, which is all there can be, fit anywhere.
- */
-function briefMutes(muted: readonly AlertRule[]): Run[][] {
-  if (muted.length === 0) return [];
-  const each = muted.flatMap(({ name, mutedUntilMs = 0 }, index): Run[] => [
-    words(`${index === 0 ? '' : ', '}${word(name)} until `),
-    moment(mutedUntilMs),
-  ]);
-  return [[bold('Muted too: '), ...each, words('.')]];
+  return [richText([bold('Muted now')], ...lines)];
 }
 
 const severityWords: Record<Severity, string> = {

@@ -5,11 +5,8 @@ import {
   type ProvenPayment,
   type AlertMute,
   type AlertNews,
-  type AlertRule,
-  isMuted,
   type Mention,
   type NotPosted,
-  type RoutePlan,
   tellsAnything,
 } from '../../domain/alert.ts';
 import type { ChargeSeen } from '../../domain/charge.ts';
@@ -42,7 +39,7 @@ import { type ShownSeverity, shownSeverities } from './escalation.ts';
 import { openAlerts } from './event-case.ts';
 import { createAlertRecovery } from './alert-recovery.ts';
 import {
-  homeMutes,
+  muteBlocks,
   noAlertsMessage,
   routesMessage,
   rulesElsewhereMessage,
@@ -63,7 +60,7 @@ import {
 import { createGivenBack, type GivenBackAround } from './given-back.ts';
 import { canAskFor, lookUpEvent, sparing } from './look-up-event.ts';
 import { createReceiving } from './receive-event.ts';
-import { needsLookUp, type Routed, routesOf, withMutes } from './routing.ts';
+import { needsLookUp, type Routed, routesOf } from './routing.ts';
 import { stormPresses } from './storm/storm-list.ts';
 import { type DigestShown, stormMessage, stormNoteMessage, stormViews } from './storm/storm-message.ts';
 import { createStorms, type DigestBodies, type Storms, stormPrefix } from './storm/storm.ts';
@@ -128,9 +125,8 @@ export function createAlerts(account: Account, around: Around) {
     ...rememberedFor(settings),
     audit: account.audit.write,
   };
-  const planWithMutes = async (): Promise<RoutePlan> => withMutes(routes, await around.mutes(), now());
-  const mutedNow = async (): Promise<AlertRule[]> =>
-    (await planWithMutes()).rules.filter((rule) => isMuted(rule, now()));
+  const mutedNow = async (): Promise<AlertMute[]> =>
+    (await around.mutes()).filter(({ untilMs }) => untilMs > now());
   const storms: Storms = createStorms(kept, settings.digestThreshold);
   const cards = createAlertCards(kept, {
     ...around,
@@ -222,7 +218,7 @@ export function createAlerts(account: Account, around: Around) {
     return knownDecline({ ...alert, lookup }, declines, { nowMs: now(), verdict });
   }
   return {
-    verbs: [alertsCommand(account, around, { storms, cards, judging, planWithMutes, notPosted })],
+    verbs: [alertsCommand(account, around, { storms, cards, judging, mutedNow, notPosted })],
     claims: alertClaims(cards, judging),
     async story(reference: string) {
       const events = [...(await eventsOfOrder(account, reference)), ...(await unsignedEvents(reference))];
@@ -335,13 +331,13 @@ function alertsCommand(
     storms,
     cards,
     judging,
-    planWithMutes,
+    mutedNow,
     notPosted,
   }: {
     storms: Storms;
     cards: AlertCards;
     judging: JudgeAgain;
-    planWithMutes: () => Promise<RoutePlan>;
+    mutedNow: () => Promise<AlertMute[]>;
     notPosted: (mute: AlertMute) => Promise<NotPosted>;
   },
 ): Command {
@@ -393,7 +389,7 @@ function alertsCommand(
     modals,
     home: async ({ userId }) => [
       // Two blocks at most: however many alerts are assigned to them, no mute is cut off.
-      ...homeMutes(await planWithMutes(), now()),
+      ...muteBlocks(await mutedNow()),
       ...homeAlerts(await cards.of(userId), place),
       ...homeOpenAlerts(await openOnes(), place),
     ],

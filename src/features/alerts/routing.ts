@@ -6,13 +6,11 @@ import {
   type CustomerPattern,
   type RouteMatch,
   type QuietHours,
-  type AlertRule,
   type RoutePlace,
   type RoutePlan,
   type RoutedRule,
   isOfPlace,
   isSame,
-  isMuted,
   type AlertMute,
 } from '../../domain/alert.ts';
 import { oneLine } from '../../domain/outside-text.ts';
@@ -54,47 +52,27 @@ export function routesOf(
           fits(mute.match, event, plan),
       )
       .map(({ id }) => id);
-  const routed = destinationsOf(plan, event, receivedAtMs, (to) => mutedBy(to).length === 0);
-  const keptBy = destinationsOf(plan, event, receivedAtMs)
+  const routed = destinationsOf(plan, event, (to) => mutedBy(to).length === 0);
+  const keptBy = destinationsOf(plan, event)
     .filter(({ channel }) => !routed.some((one) => one.channel === channel))
     .flatMap(mutedBy);
   return { routed, ...(keptBy.length > 0 && { keptBy }) };
 }
 
-/** What a mute of whatever rule is called, which no rule of `payops.yml` is. */
-export const muteVerb = '/pay mute';
-
-/** The plan with these mutes as muted rules: for those who name all that is muted. */
-export function withMutes(plan: RoutePlan, mutes: readonly AlertMute[], nowMs: number): RoutePlan {
-  const rules = mutes.map((mute): AlertRule => {
-    const rule = plan.rules.find(({ name }) => name === mute.rule);
-    return {
-      name: mute.rule ?? muteVerb,
-      match: { ...rule?.match, ...mute.match },
-      channels: [mute.channel],
-      goesOn: true,
-      mutedUntilMs: mute.untilMs,
-    };
-  });
-  return { ...plan, rules: [...rules.filter((rule) => isMuted(rule, nowMs)), ...plan.rules] };
-}
-
 /**
- * Every channel that an event received then is told in, each once, by the first rule that names it; empty when it
- * is remembered and not told. A muted rule takes its events like any other and tells none of them: what another rule
- * tells the same channel is told all the same. So is it where `mayTell` keeps back what one rule tells.
+ * Every channel that an event is told in, each once, by the first rule that names it; empty when it is remembered and not
+ * told. Where `mayTell` keeps back what one rule tells, what another tells the same channel is told all the same.
  */
 export function destinationsOf(
   plan: RoutePlan,
   event: PaymentEvent,
-  receivedAtMs: number,
   mayTell: (to: Destination) => boolean = () => true,
 ): Destination[] {
   const fitting = plan.rules.filter(({ match }) => fits(match, event, plan));
   const last = fitting.findIndex(({ goesOn }) => !goesOn);
-  const told: Destination[] = (last < 0 ? fitting : fitting.slice(0, last + 1))
-    .filter((rule) => !isMuted(rule, receivedAtMs))
-    .flatMap((rule) => rule.channels.map((channel) => ({ channel, rule })));
+  const told: Destination[] = (last < 0 ? fitting : fitting.slice(0, last + 1)).flatMap((rule) =>
+    rule.channels.map((channel) => ({ channel, rule })),
+  );
   if (last < 0) told.push(...restOf(plan, event).map((channel) => ({ channel })));
   return told
     .filter(mayTell)

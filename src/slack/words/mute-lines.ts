@@ -3,13 +3,16 @@ import { bold, moment, person, words, type Run } from '../kit/blocks.ts';
 import { referenceRun, word } from './evidence.ts';
 
 /** "Everything here", or "rule big-ones · reason “insufficient funds”". */
-export function mutedWords({ rule, match: { reasonPart, customer } }: AlertMute): string {
+export function mutedWords(
+  { rule, match: { reasonPart, customer } }: AlertMute,
+  everything = 'Everything here',
+): string {
   const parts = [
     ...(rule === undefined ? [] : [`rule ${word(rule)}`]),
     ...(reasonPart === undefined ? [] : [`reason “${word(reasonPart)}”`]),
     ...(customer === undefined ? [] : [`customer ${word(customer.text)}`]),
   ];
-  return parts.length === 0 ? 'Everything here' : parts.join(' · ');
+  return parts.length === 0 ? everything : parts.join(' · ');
 }
 
 /** "Everything here until Nov 23 14:05, by Ada: the bank is down". */

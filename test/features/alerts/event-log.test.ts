@@ -29,7 +29,7 @@ function planOf(rules: AlertRule[]): RoutePlan {
 function routed(rules: AlertRule[], answers: Parameters<typeof house>[0] = {}) {
   const opened = house(answers);
   const plan = planOf(rules);
-  const route = (told: PaymentEvent, atMs: number) => ({ routed: destinationsOf(plan, told, atMs) });
+  const route = (told: PaymentEvent) => ({ routed: destinationsOf(plan, told) });
   Object.assign(opened.receive, { route, needsLookUp: (told: PaymentEvent) => needsLookUp(plan, told) });
   Object.assign(opened.deliver, { route });
   return opened;

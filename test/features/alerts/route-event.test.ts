@@ -34,7 +34,7 @@ function routed(...rules: AlertRule[]) {
   const place = { environment: 'live', account: 'main account' } as const;
   const plan: RoutePlan = { ...place, rules, failures: alerts, successes: undefined };
   const routing = {
-    route: (told: PaymentEvent, atMs: number) => ({ routed: destinationsOf(plan, told, atMs) }),
+    route: (told: PaymentEvent) => ({ routed: destinationsOf(plan, told) }),
     needsLookUp: (told: PaymentEvent) => needsLookUp(plan, told),
   };
   Object.assign(opened.receive, routing);

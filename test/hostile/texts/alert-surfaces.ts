@@ -8,7 +8,7 @@ import {
   type Alert,
   type AlertCardShown,
 } from '../../../src/features/alerts/alert.ts';
-import type { AlertCard, Recovery, Lookup, AlertRule } from '../../../src/domain/alert.ts';
+import type { AlertCard, Recovery, Lookup, AlertMute } from '../../../src/domain/alert.ts';
 import { confirm, type Transaction } from '../../../src/domain/transaction.ts';
 import type { DailySummary } from '../../../src/features/alerts/summary/daily-summary.ts';
 import type { OrderReference } from '../../../src/domain/order-reference.ts';
@@ -76,7 +76,7 @@ export const alertSurfaces: readonly Surface[] = [
   }),
   messageOf('a look-up under way', (outside) => noteMessage(lookingUpNote(outside.text()))),
   messageOf('the digest of a storm', (outside) => {
-    const muted = [mutedRule(outside.text()), mutedRule(outside.text())];
+    const muted = [muteOf(outside), muteOf(outside)];
     return stormMessage({ storm: stormOf(outside), muted, ...aboutOf(outside) }, placeOf(outside));
   }),
   modalOf('the list of a storm', (outside) => {
@@ -101,7 +101,7 @@ export const alertSurfaces: readonly Surface[] = [
     dailySummaryMessage(
       {
         summary: summaryOf(outside),
-        muted: Array.from({ length: 7 }, () => mutedRule(outside.text())),
+        muted: Array.from({ length: 7 }, () => muteOf(outside)),
         key: 'message:summary:1',
         mayBeRepeat: outside.random.chance(0.5),
       },
@@ -243,9 +243,19 @@ function stormOf(outside: Outside): Storm {
   };
 }
 
-function mutedRule(name: string): AlertRule {
-  const match = { event: 'payment_failed', reasonPart: name, emailDomain: name } as const;
-  return { name, match, channels: ['C0OWN00001'], goesOn: false, mutedUntilMs: at + 60_000 };
+function muteOf({ text }: Outside): AlertMute {
+  const match = { reasonPart: text(), customer: { kind: 'prefix', text: text() } } as const;
+  const span = { fromMs: at, untilMs: at + 60_000 };
+  return {
+    id: 'V1',
+    channel: 'C0OWN00001',
+    rule: text(),
+    match,
+    why: text(),
+    by: ada,
+    ...span,
+    isOver: false,
+  };
 }
 
 function summaryOf({ random, text }: Outside): DailySummary {

@@ -16,14 +16,10 @@ import { noticeMessage } from '../../../src/messages/notices.ts';
 import { placeWords } from '../../../src/slack/words/evidence.ts';
 import { differingNotice } from '../../../src/features/alerts/receive-event.ts';
 import { noteMessage } from '../../../src/slack/kit/note.ts';
-import {
-  homeMutes,
-  routesMessage,
-  testAlertMessage,
-} from '../../../src/features/alerts/alert-rules-message.ts';
+import { routesMessage, testAlertMessage } from '../../../src/features/alerts/alert-rules-message.ts';
 import { fixFor } from '../../../src/slack/slack-error.ts';
 import { placeOf } from './alert-surfaces.ts';
-import { homeOf, messageOf, type Outside, type Surface } from './surface.ts';
+import { messageOf, type Outside, type Surface } from './surface.ts';
 
 const at = Date.UTC(2026, 8, 14, 13, 37);
 const channel = 'C0OWN00001';
@@ -60,7 +56,6 @@ export const botSurfaces: readonly Surface[] = [
       nowMs: at,
     }),
   ),
-  homeOf('mutes in the App Home', (outside) => homeMutes(planOf(outside), at)),
   messageOf('a test alert', (outside) =>
     testAlertMessage({ askedBy: ada, key: 'message:test:1', mayBeRepeat: true }, placeOf(outside)),
   ),
@@ -100,6 +95,5 @@ function ruleOf({ random, text }: Outside): AlertRule {
     channels: [channel],
     mention: { kind: 'person', id: ada },
     goesOn: random.chance(0.5),
-    ...(random.chance(0.5) ? { mutedUntilMs: at + 60_000 } : {}),
   };
 }

@@ -1,7 +1,7 @@
 import type { RichTextBlock } from '@slack/types';
 import { withoutUndefined } from '../../../domain/json.ts';
 import { counted } from '../../../domain/wording.ts';
-import type { AlertRule, RoutePlace } from '../../../domain/alert.ts';
+import type { AlertMute, RoutePlace } from '../../../domain/alert.ts';
 import type { GatheredKind } from '../../../domain/payment-event.ts';
 import {
   type DigestBodies,
@@ -45,9 +45,9 @@ const mostReasons = 3;
 const longestReason = 120;
 const minuteMs = 60_000;
 
-/** A storm’s digest, made of the storm as it is when it leaves, and of the rules that are muted in its channel. */
+/** A storm’s digest, made of the storm as it is when it leaves, and of the mutes of its channel. */
 export type DigestShown =
-  | { kind: 'digest'; storm: Storm; elsewhere?: TakenElsewhere; muted: readonly AlertRule[] }
+  | { kind: 'digest'; storm: Storm; elsewhere?: TakenElsewhere; muted: readonly AlertMute[] }
   /** Somebody is called to it, in the thread of its digest. */
   | { kind: 'digest_note'; storm: Storm; step: Escalated };
 
@@ -55,13 +55,13 @@ type Shown<Kind extends DigestShown['kind']> = Omit<Extract<DigestShown, { kind:
 
 export function stormViews(
   storms: Pick<Storms, 'find' | 'takenElsewhere'>,
-  mutedNow: () => Promise<readonly AlertRule[]>,
+  mutedNow: () => Promise<readonly AlertMute[]>,
 ): Views<DigestBodies, DigestShown> {
   return {
     async digest({ storm: id }) {
       const storm = await storms.find(id);
       if (!storm) return { kind: 'nothing' };
-      const muted = (await mutedNow()).filter(({ channels }) => channels.includes(storm.channel));
+      const muted = (await mutedNow()).filter(({ channel }) => channel === storm.channel);
       const elsewhere = await storms.takenElsewhere(id);
       return { kind: 'shown', post: { kind: 'digest', storm, muted, ...withoutUndefined({ elsewhere }) } };
     },
@@ -103,7 +103,7 @@ export function stormMessage(
         ...(isPaid ? { 'Proven by look-up': `${confirmed} of ${count}` } : caseFields(storm, elsewhere)),
       }),
       ...(isPaid ? [] : [reasons(of)]),
-      ...muteBlocks(muted, { environment, account }),
+      ...muteBlocks(muted),
     ],
     buttons: [
       ...(isPaid || taken ? [] : [acknowledgeButton(id)]),

@@ -37,7 +37,7 @@ export function dailySummaryMessage(
       [bold('Posted here: '), words(String(summary.toldHere))],
       ...reasonBlocks(summary),
       openBlock(summary),
-      ...muteBlocks(muted, place),
+      ...muteBlocks(muted),
     ],
     foot: placeAlone(place.environment, place.account),
   });

@@ -1,7 +1,7 @@
 import { Cron } from 'croner';
 import { z } from 'zod';
 import type { Account } from '../../../account.ts';
-import type { AlertCard, AlertRule, RoutePlan } from '../../../domain/alert.ts';
+import type { AlertCard, AlertMute, RoutePlan } from '../../../domain/alert.ts';
 import type { Money } from '../../../domain/money.ts';
 import type { PaymentEvent } from '../../../domain/payment-event.ts';
 import { parseJson, withoutUndefined } from '../../../domain/json.ts';
@@ -186,8 +186,8 @@ export type DailySummary = SummarySpan & {
   nowMs: number;
 };
 
-/** `muted`: every rule that is silent now, from Slack too, whatever its channels. */
-export type SummaryShown = { kind: 'daily_summary'; summary: DailySummary; muted: readonly AlertRule[] };
+/** `muted`: in all channels. */
+export type SummaryShown = { kind: 'daily_summary'; summary: DailySummary; muted: readonly AlertMute[] };
 
 /** So many cards are asked for at most, the oldest first: two storms of ten thousand, in a few seconds. */
 const mostCards = 20_000;
@@ -215,8 +215,7 @@ export async function summariseDay(
     for (const logged of events) {
       const { event, receivedAtMs, lookup, byCharge } = logged;
       const isFailure = event.kind === 'payment_failed';
-      const isHere =
-        !byCharge && destinationsOf(plan, event, receivedAtMs).some((to) => to.channel === channel);
+      const isHere = !byCharge && destinationsOf(plan, event).some((to) => to.channel === channel);
       if (isHere && isFailure) failuresHere.push(logged);
       if (receivedAtMs < fromMs || receivedAtMs >= untilMs) continue;
       if (isHere) toldHere += 1;
