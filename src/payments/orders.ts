@@ -38,7 +38,7 @@ export type CheckoutOrderAnswer =
 
 /**
  * Creates an order that is paid on its checkout page; one that saves the card takes a card payment alone. Takes no
- * money itself. `created` always has a link a customer can open. Never throws.
+ * money itself. `created` always has a web address that a customer can open. Never throws.
  *
  * Spec: create a checkout order (`tokenizeCard` beside `order`; only a card payment yields a token).
  */
@@ -81,12 +81,14 @@ function judgeOrder({ isOk, code, data, message }: Told): CheckoutOrderAnswer | 
   const success = readBoolean(data?.['success']);
   if (code === '400' && success === false) return rejectedFor(message);
   const orderId = looseText.parse(data?.['orderReference']);
-  const checkoutLink = looseText.parse(data?.['checkoutLink']);
+  const checkoutLink = webAddress(looseText.parse(data?.['checkoutLink']));
   if (!isOk || code !== '00' || success !== true) return undefined;
-  if (orderId === undefined || checkoutLink === undefined || !isWebAddress(checkoutLink)) return undefined;
+  if (orderId === undefined || checkoutLink === undefined) return undefined;
   return { kind: 'created', orderId, checkoutLink };
 }
 
-function isWebAddress(link: string): boolean {
-  return URL.canParse(link) && ['https:', 'http:'].includes(new URL(link).protocol);
+/** As a browser opens it: nothing in it is hidden, and it can stand behind a button. */
+function webAddress(link: string | undefined): string | undefined {
+  const address = link === undefined ? null : URL.parse(link);
+  return address && ['https:', 'http:'].includes(address.protocol) ? address.href : undefined;
 }

@@ -59,7 +59,7 @@ describe('/pay link', () => {
     const own = await desk.sees('agent', ['Payment link, not paid yet', 'LINK-2'], 'agentDm');
     await desk.closes('agent');
     expect(desk.posts('lead', 'payDesk').filter(({ text }) => text.includes('LINK-2'))).toEqual([]);
-    expect(own.shown.buttons).toEqual(['Look up']);
+    expect(own.shown.buttons).toEqual(['Open link', 'Look up']);
     await pay(desk, 'LINK-2');
     await desk.sees('agent', ['✅ Paid (confirmed)', 'LINK-2'], 'agentDm');
     await desk.settled();

@@ -10,6 +10,7 @@ import {
   fields,
   modal,
   moment,
+  openButton,
   person,
   rich,
   richText,
@@ -168,13 +169,14 @@ function failure({ failure: failed }: PaymentLink): RichTextBlock[] {
 }
 
 function buttonsOf(
-  { reference, terms, state: { kind } }: PaymentLink,
+  { reference, terms, order, state: { kind } }: PaymentLink,
   { environment }: ChargePlace,
 ): Button[] {
   const check = button({ actionId: linkActions.check, text: 'Look up', value: reference });
   const again = (text: string): Button => button({ actionId: linkActions.again, text, value: reference });
   switch (kind) {
     case 'open':
+      return [...(order ? openButton('link_open', 'Open link', order.checkoutLink) : []), check];
     case 'confirming':
     case 'review':
       return [check];

@@ -250,12 +250,15 @@ function drawSearch(element: Of<'external_select'>, { id, surface, blockId, erro
 }
 
 function drawButton(element: Of<'button'>, spot: Spot): TemplateResult {
-  const { text, value, style = '', confirm } = element;
+  const { text, value, url, style = '', confirm } = element;
   const state: State = { type: 'button', text, ...(value === undefined ? {} : { value }) };
   return html`<button
     type="button"
     class="button ${style}"
-    @click=${() => press(spot, element, state, confirm)}
+    @click=${() => {
+      if (url !== undefined) window.open(url, '_blank', 'noopener');
+      press(spot, element, state, confirm);
+    }}
   >
     ${text.text}
   </button>`;

@@ -71,6 +71,14 @@ export function button(parts: {
   return { type: 'button', action_id: ownId(actionId), text: plainText(text, limits.buttonText), ...rest };
 }
 
+/**
+ * Opens an address that was checked to be a web address; none where Slack takes no address as long. Slack tells the bot of
+ * the press, which runs nothing: no verb may have its id.
+ */
+export function openButton(actionId: string, text: string, url: string): Button[] {
+  return url.length > limits.url ? [] : [{ ...button({ actionId, text }), url }];
+}
+
 /** Only where money or access changes; `text` repeats the amount and the object. */
 export function confirmDialog(parts: {
   title: string;

@@ -31,7 +31,7 @@ export function everyLink(text: string): PaymentLink[] {
     askedAtMs: nowMs,
     state,
     misses: 0,
-    order: { orderId: text, checkoutLink: `https://pay.example/${text}` },
+    order: { orderId: text, checkoutLink: new URL(`https://pay.example/${text}`).href },
     failure: { atMs: nowMs, why: text },
     cardSaved: { kind: 'kept', face: { cardType: text, lastFour: text } },
     evidence: {

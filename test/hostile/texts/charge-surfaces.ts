@@ -37,7 +37,8 @@ import { homeLinks } from '../../../src/features/links/link.ts';
 import { agent, colleague, everyCharge, nowMs } from '../../features/charge/seen-charges.ts';
 import { everyLink } from '../../features/links/seen-links.ts';
 import { placeOf } from './alert-surfaces.ts';
-import { homeOf, messageOf, modalOf, type Outside, type Surface } from './surface.ts';
+import { homeOf, messageOf, modalOf, type Outside, type Shown, type Surface } from './surface.ts';
+import type { ChargePlace } from '../../../src/slack/words/charge-place.ts';
 
 // Every message and form of a charge and of a card's e-mail, with outside words wherever some can stand.
 
@@ -123,11 +124,11 @@ export const chargeSurfaces: readonly Surface[] = [
       currencies: [{ currency, limits, agentMinor: 1 }],
     });
   }),
-  messageOf('a payment link', (outside) => linkMessage(payLinkOf(outside), placeOf(outside), about)),
+  ofLink('a payment link', (link, place) => ({ kind: 'message', payload: linkMessage(link, place, about) })),
   messageOf('a note beside a payment link', (outside) =>
     linkNoteMessage(outside.random.pick(['paid', 'review']), payLinkOf(outside), placeOf(outside), about),
   ),
-  modalOf('a payment link’s modal', (outside) => linkModal(payLinkOf(outside), placeOf(outside))),
+  ofLink('a payment link’s modal', (link, place) => ({ kind: 'modal', payload: linkModal(link, place) })),
   modalOf('the form of a payment link', (outside) =>
     linkForm({
       place: placeOf(outside),
@@ -221,6 +222,16 @@ function limitOf({ random, text }: Outside): LimitRefusal {
 
 function payLinkOf(outside: Outside): PaymentLink {
   return { ...outside.random.pick(everyLink(outside.text())), reference: referenceOf(outside) };
+}
+
+function ofLink(name: string, show: (link: PaymentLink, place: ChargePlace) => Shown): Surface {
+  return {
+    name,
+    compose(outside) {
+      const link = payLinkOf(outside);
+      return { ...show(link, placeOf(outside)), paymentLink: link.order?.checkoutLink };
+    },
+  };
 }
 
 function emailsOf(outside: Outside): ShownCardEmail {

@@ -4,7 +4,13 @@
 import { mark } from './hostile-texts.ts';
 
 /** What the bot itself may name; whatever else is named came from outside. */
-export type Own = { users: readonly string[]; groups: readonly string[]; channels: readonly string[] };
+export type Own = {
+  users: readonly string[];
+  groups: readonly string[];
+  channels: readonly string[];
+  /** The payment link's own address, as the service gave it and the bot checked it: the one that a button may open. */
+  paymentLink?: string | undefined;
+};
 
 type Json = { readonly [field: string]: unknown };
 
@@ -45,12 +51,15 @@ function judgeString(text: string, path: string, found: string[]): void {
   const field = path.slice(path.lastIndexOf('/') + 1);
   if (!text.isWellFormed()) found.push(`${path}: half a character in ${shown(text)}`);
   if (unshown.has(field)) return;
-  if (field === 'url' || field === 'image_url') found.push(`${path}: an address to follow, ${shown(text)}`);
+  if (field === 'image_url') found.push(`${path}: an address to follow, ${shown(text)}`);
   judgeSight(text, path, found);
   if (field !== typed) judgeLines(text, path, found);
 }
 
 function judgeObject(node: Json, path: string, { own, found }: Finder): void {
+  const { url } = node;
+  if (url !== undefined && (node['type'] !== 'button' || url !== own.paymentLink))
+    found.push(`${path}: an address to follow, ${shown(String(url))}`);
   switch (node['type']) {
     case 'mrkdwn':
       judgeMarkup(node, path, found);

@@ -60,7 +60,11 @@ export function runTexts(options: { count: number; seed: number }): TextsResult 
     const where = `${surface.name}, number ${number}`;
     try {
       const shown = surface.compose(outside);
-      result.live.push(...findLiveText(shown.payload, own).map((problem) => `${where}: ${problem}`));
+      result.live.push(
+        ...findLiveText(shown.payload, { ...own, paymentLink: shown.paymentLink }).map(
+          (problem) => `${where}: ${problem}`,
+        ),
+      );
       result.unfit.push(...unfit(shown).map((problem) => `${where}: ${problem}`));
     } catch (error) {
       result.unfit.push(`${where}: threw ${error instanceof Error ? error.stack : String(error)}`);

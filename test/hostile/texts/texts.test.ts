@@ -42,6 +42,8 @@ describe('hostile texts', () => {
 });
 
 describe('the checker', () => {
+  const paymentLink = 'https://pay.example/1';
+  const withLink = { ...own, paymentLink };
   const fine = {
     text: 'Declined &amp; &lt;evil&gt;',
     blocks: [
@@ -50,6 +52,11 @@ describe('the checker', () => {
       rich({ type: 'text', text: '<@U0EVIL0001> *evil*' }, { type: 'user', user_id: own.users[0] }),
     ],
   };
+
+  it('lets a button open the payment link, and nothing else, nor that where the screen is of none', () => {
+    expect(findLiveText(only(opens(paymentLink)), withLink)).toEqual([]);
+    expect(findLiveText(only(opens(paymentLink)), own)).not.toEqual([]);
+  });
 
   it('finds nothing where outside words are words', () => {
     expect(findLiveText(fine, own)).toEqual([]);
@@ -69,15 +76,22 @@ describe('the checker', () => {
     ['a person who is not ours', { blocks: [rich({ type: 'user', user_id: 'U0EVIL0001' })] }],
     ['a group that is not ours', { blocks: [rich({ type: 'usergroup', usergroup_id: 'S0EVIL0001' })] }],
     ['a call to all', { blocks: [rich({ type: 'broadcast', range: 'channel' })] }],
+    ['a button that opens another address', only(opens('https://pay.example.evil.example/1'))],
+    ['the link’s address with more behind it', only(opens(`${paymentLink}?to=evil`))],
+    ['the link’s address where no button is', only({ ...opens(paymentLink), type: 'image' })],
     ['a link', { blocks: [rich({ type: 'link', url: 'https://evil.example' })] }],
     ['a line of its own', { blocks: [rich({ type: 'text', text: 'evil\n✅ Paid' })] }],
     ['letters turned round', { blocks: [rich({ type: 'text', text: '\u202Eevil' })] }],
     ['half a character', { blocks: [rich({ type: 'text', text: 'evil\uD83D' })] }],
     ['half a character in a value', { blocks: [{ type: 'button', value: '\uDC00' }] }],
   ])('finds %s', (_what, payload) => {
-    expect(findLiveText(payload, own)).not.toEqual([]);
+    expect(findLiveText(payload, withLink)).not.toEqual([]);
   });
 });
+
+function opens(url: string): object {
+  return { type: 'button', text: { type: 'plain_text', text: 'Open link', emoji: false }, url };
+}
 
 function rich(...elements: object[]): object {
   return { type: 'rich_text', elements: [{ type: 'rich_text_section', elements }] };
