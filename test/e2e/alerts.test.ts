@@ -300,6 +300,23 @@ describe('Charge again…', () => {
     expect((await alertSays(reference)).shown.text).not.toContain('Acknowledged');
   });
 
+  test('stands on the direct message of the person it is assigned to, and charges from there', async () => {
+    const desk = at();
+    const { reference } = await isTaken({ customerEmail: 'ada.obi@example.com', amount: '1239.00' });
+    desk.house.later(2 * hourMs);
+    await does('onCall', 'Assign…', await alertSays(reference, 'Charge again…'), {
+      'Assign to': desk.id('lead'),
+    });
+    const told = await direct('lead', '👤 Assigned to you', reference);
+    expect(told.shown.buttons).toEqual(['Charge again…', 'Resolve…', 'Look up', 'Assign…', 'Snooze…']);
+    await desk.presses('lead', 'Charge again…', told);
+    await desk.modalSays('lead', 'Charge a card');
+    await desk.submits('lead', { 'Saved card': '4081' });
+    await desk.submits('lead');
+    await alertSays(reference, '✅ Resolved', 'charged again');
+    await desk.closes('lead');
+  });
+
   test('acknowledges the alert by charging', async () => {
     const desk = at();
     const { reference } = await fails({ customerEmail: 'ada.obi@example.com', amount: '1236.00' });

@@ -1,5 +1,5 @@
 import type { Account } from '../../account.ts';
-import type { AlertCard, Lookup } from '../../domain/alert.ts';
+import type { Lookup } from '../../domain/alert.ts';
 import type { PaymentEvent } from '../../domain/payment-event.ts';
 import type { RetryVerdict } from '../../domain/decline-reason.ts';
 import { withoutUndefined } from '../../domain/json.ts';
@@ -110,7 +110,8 @@ export function createTelling(
       return { kind: 'settled' };
     }
     if (record.digest) return { kind: 'nothing' };
-    if (record.posted && !record.isErased && isOld(kept, record)) return await erase(work, event);
+    if (record.posted && !record.isErased && isOld(kept, record))
+      return await erase({ kept, cards }, work, event);
     const isAsked = !known && !isEnough(event, now() - receivedAtMs);
     const found = isAsked ? await asking.askOrWait(work, event) : known;
     if (isAsked && !found) return { kind: 'settled' };
@@ -189,22 +190,6 @@ export function createTelling(
     return { card: { id: event.key, card, ...rest }, evidence, ...withoutUndefined({ verdict }) };
   }
 
-  /**
-   * An alert that has got so old that its message says its outcome and reference alone, and its records no more than that:
-   * customer, money and the words of bank and gateway go from both. It goes on following its card. The store first:
-   * whatever ends the process then, no later edit shows the details again. The next round, at once, edits the message.
-   */
-  async function erase(work: Work, event: PaymentEvent): Promise<Rendered<AlertShown>> {
-    const { key } = work.entry;
-    await cards.cases.apply(event.key, { kind: 'erased' });
-    const found = openEvidence(sealer, key, work.record);
-    const evidence =
-      found && sealEvidence(sealer, key, { lookup: outcomeAlone(found.lookup), atMs: found.atMs });
-    const sealed = sealer.seal(key, JSON.stringify(withoutDetails(event)));
-    await again(kept, work, { isErased: true, sealed, evidence }, { holdMs: 0 });
-    return { kind: 'settled' };
-  }
-
   /** A step, and the alert it belongs to; undefined when that is forgotten. */
   async function readStep({ parent: key, step }: AlertStep) {
     const entry = await kept.store.read(key);
@@ -214,7 +199,8 @@ export function createTelling(
     const asked = await cards.read(event.key);
     const evidence = newestOf([asked.evidence, openEvidence(sealer, key, parent)]);
     const lookup: Lookup = evidence?.lookup ?? { kind: 'no_reference' };
-    return { step, parent, seen: asked.card, alert: alertOf({ entry, record: parent }, { event, lookup }) };
+    const alert = alertOf({ entry, record: parent }, { event, lookup });
+    return { step, parent, asked, alert, id: event.key, ...withoutUndefined({ evidence }) };
   }
 
   const views: Views<AlertStepBodies & { alert: unknown }, AlertShown | AlertStepShown> = {
@@ -224,27 +210,65 @@ export function createTelling(
       const told = await readStep(body);
       // A digest has no thread for each of its alerts.
       if (!told || told.parent.digest) return { kind: 'nothing' };
-      const { step, alert, seen } = told;
+      const { step, alert, asked } = told;
       // Somebody was faster than the post.
-      if (step.kind === 'escalated' && seen.kind !== 'open') return { kind: 'nothing' };
+      if (step.kind === 'escalated' && asked.card.kind !== 'open') return { kind: 'nothing' };
       const below = { key: body.parent, after: stepsBefore(entry.key) };
       return { kind: 'shown', post: { kind: 'alert_note', alert, step }, below };
     },
     async alert_direct(body, { record: { channel: to } }) {
       const told = await readStep(body);
-      return told ? { kind: 'shown', post: directOf(told, to) } : { kind: 'nothing' };
+      return told ? { kind: 'shown', post: await directOf(told, to, around.judging) } : { kind: 'nothing' };
     },
   };
   return { views, lookUpAhead: (entry: Entry) => asking.lookUpAhead(entry) };
 }
 
+/**
+ * An alert that has got so old that its message says its outcome and reference alone, and its records no more than that:
+ * customer, money and the words of bank and gateway go from both. It goes on following its card. The store first:
+ * whatever ends the process then, no later edit shows the details again. The next round, at once, edits the message.
+ */
+async function erase(
+  {
+    kept,
+    cards,
+  }: { kept: Parameters<typeof createTelling>[0]; cards: { cases: Pick<AlertCards['cases'], 'apply'> } },
+  work: Work,
+  event: PaymentEvent,
+): Promise<Rendered<AlertShown>> {
+  const { sealer } = kept;
+  const { key } = work.entry;
+  await cards.cases.apply(event.key, { kind: 'erased' });
+  const found = openEvidence(sealer, key, work.record);
+  const evidence =
+    found && sealEvidence(sealer, key, { lookup: outcomeAlone(found.lookup), atMs: found.atMs });
+  const sealed = sealer.seal(key, JSON.stringify(withoutDetails(event)));
+  await again(kept, work, { isErased: true, sealed, evidence }, { holdMs: 0 });
+  return { kind: 'settled' };
+}
+
 /** A step for one person, with the buttons of the alert as it is. */
-function directOf(
-  told: { step: CardStep; alert: Alert; seen: AlertCard; parent: MessageRecord },
+async function directOf(
+  told: {
+    step: CardStep;
+    alert: Alert;
+    /** By which its buttons find it. */
+    id: string;
+    asked: Awaited<ReturnType<AlertCards['read']>>;
+    evidence?: Evidence;
+    parent: MessageRecord;
+  },
   to: string,
-): Extract<AlertStepShown, { kind: 'alert_direct' }> {
-  const { step, seen, parent } = told;
-  const alert = { ...told.alert, card: { id: told.alert.event.key, card: seen } };
+  judging: Pick<JudgeAgain, 'look'>,
+): Promise<Extract<AlertStepShown, { kind: 'alert_direct' }>> {
+  const { step, parent, id, asked, evidence } = told;
+  const { card: seen, charging } = asked;
+  const { event, receivedAtMs } = told.alert;
+  const failed = { event: { ...event, key: id }, receivedAtMs, ...withoutUndefined({ evidence }) };
+  const { offer } = charging || endsCard(seen) ? {} : await judging.look(failed);
+  const card = { id, card: seen, ...withoutUndefined({ again: offer }) };
+  const alert = { ...told.alert, card };
   return { kind: 'alert_direct', to, alert, step, ...withoutUndefined({ place: placeOf(parent) }) };
 }
 
