@@ -186,7 +186,7 @@ describe('several merchant accounts in one bot', () => {
     await savedToken(lagos, 'CARD-LIST');
     await desk.asks('agent', `/pay cards ${ada}`, 'No saved cards');
     const listed = await desk.asks('agent', `/pay cards ${ada} --account lagos`, 'saved card');
-    await desk.presses('agent', 'Charge this card', listed);
+    await desk.presses('agent', 'Charge', listed);
     await desk.modalSays('agent', 'lagos');
     await desk.submits('agent', { Amount: '1,000.00' });
     await desk.submits('agent');

@@ -66,12 +66,25 @@ describe('a storm of failed charges', () => {
     expect((await desk.home('lead', 'Charge a card')).text).not.toContain('SUB-');
   });
 
-  test('Show list has them in one window, each with its reason and state, masked', async () => {
+  test('Show list has them in one window, ten a page, each with its reason and state, masked', async () => {
     const desk = at();
     await desk.presses('lead', 'Show list', await digestSays('failed charges'));
-    const first = await desk.modalSays('lead', ['👀 Acknowledged', `${inDigest(1)}. SUB-`]);
-    expect(first.shown.text).toContain(`${inDigest(1)} failed charges`);
+    const first = await desk.modalSays('lead', [
+      `${inDigest(1)} failed charges · 1 to 10`,
+      '👀 Acknowledged',
+      '10. SUB-',
+    ]);
     expect(first.shown.text).not.toMatch(/[a-z]{4,}@/);
+    expect(first.shown.text).not.toContain('11. SUB-');
+    const pages = Math.ceil(inDigest(1) / 10);
+    for (let page = 2; page <= pages; page += 1) {
+      await desk.presses('lead', 'Next');
+      await desk.modalSays('lead', `${(page - 1) * 10 + 1}. SUB-`);
+    }
+    const last = await desk.modalSays('lead', [`to ${inDigest(1)}`, `${inDigest(1)}. SUB-`]);
+    expect(last.shown.buttons).toEqual(['Back']);
+    await desk.presses('lead', 'Back');
+    await desk.modalSays('lead', `${(pages - 1) * 10}. SUB-`);
     await desk.closes('lead');
   });
 

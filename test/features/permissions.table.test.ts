@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { permissions } from '../../src/features/registry.ts';
 import { alertActions, moreChoices, writeMore } from '../../src/features/alerts/alert-buttons.ts';
+import { cardActs, cardsActions, writeCardAct } from '../../src/features/cards/cards-message.ts';
 import type { Role } from '../../src/slack/people/role.ts';
 import {
   everyThing,
@@ -86,9 +87,13 @@ const needs: Readonly<Record<string, string>> = {
   'submit card_email_terms': 'card-email',
   'search card_email_card': 'card-email',
   'type cards ada@example.com': 'cards',
-  'press cards.charge': 'charge',
-  'press cards.change_email': 'card-email',
+  'press cards.more': 'cards',
+  'press cards.more charge:{"list":"l","index":0}': 'charge',
+  'press cards.more changeEmail:{"list":"l","index":0}': 'card-email',
+  'press cards.more remove:{"list":"l","index":0}': 'card-delete',
+  'press cards.page': 'cards',
   'press cards.delete': 'card-delete',
+  'submit cards_delete': 'card-delete',
   'type doubt': 'doubt',
   'press menu.doubt': 'doubt',
   'type terminals': 'terminals',
@@ -139,6 +144,8 @@ const needs: Readonly<Record<string, string>> = {
   'press alert_more snooze:k': 'alerts',
   'press storm_acknowledge_all': 'alerts',
   'press storm_show_list': 'alerts',
+  'press storm_list_back': 'alerts',
+  'press storm_list_next': 'alerts',
   'press storm_csv': 'alerts',
   'submit alert_close': 'alerts',
   'submit alert_assign': 'alerts',
@@ -150,8 +157,11 @@ const needs: Readonly<Record<string, string>> = {
 
 const verbs = everyVerb();
 /** What is chosen from a menu, where each choice need not be for the same people. */
-const chosen = moreChoices.map((choice): Thing => {
-  const name = `${alertActions.more} ${writeMore(choice, 'k')}`;
+const choices = [
+  ...moreChoices.map((choice) => `${alertActions.more} ${writeMore(choice, 'k')}`),
+  ...cardActs.map((act) => `${cardsActions.more} ${writeCardAct(act, { list: 'l', index: 0 })}`),
+];
+const chosen = choices.map((name): Thing => {
   return { id: `press ${name}`, kind: 'press', name };
 });
 const things = [...everyThing(verbs), ...chosen];

@@ -25,6 +25,7 @@ import {
   button,
   modal,
   moment,
+  overflow,
   person,
   plainText,
   rich,
@@ -39,7 +40,6 @@ import type { Modal, SlackMessage } from '../../slack/kit/message.ts';
 import { wordsModal } from '../../slack/kit/modals.ts';
 import { noteMessage } from '../../slack/kit/note.ts';
 import { oneLine } from '../../slack/kit/text.ts';
-import { ownId } from '../../slack/own-account.ts';
 import { cardChoice } from '../../slack/words/card-words.ts';
 import { labelled, plain } from '../../slack/words/charge-facts.ts';
 import { type ChargePlace, placeFoot } from '../../slack/words/charge-place.ts';
@@ -116,19 +116,12 @@ export function cardButtons({ id, card, again }: AlertCardShown, canLookUp: bool
     ...(isCloseHidden ? (['close'] as const) : []),
     ...(isOpen ? [] : (['assign', 'snooze'] as const)),
   ];
-  const more = {
-    type: 'overflow',
-    action_id: ownId(alertActions.more),
-    options: hidden.map((choice) => ({
-      text: plainText(choiceWords[choice], limits.optionText),
-      value: writeMore(choice, id),
-    })),
-  } as const;
+  const more = hidden.map((choice) => ({ text: choiceWords[choice], value: writeMore(choice, id) }));
   const elements = [
     ...(isOpen ? [acknowledgeButton(id)] : []),
     ...(pays ? [pays] : canLookUp ? [lookUp] : []),
     ...(isCloseHidden ? [] : [close]),
-    ...(hidden.length > 0 ? [more] : []),
+    ...overflow(alertActions.more, more),
   ];
   return [{ type: 'actions', elements }];
 }

@@ -9,17 +9,19 @@ import {
   button,
   code,
   codeLines,
-  confirmDialog,
+  modal,
+  overflow,
   rich,
   richText,
 } from '../../slack/kit/blocks.ts';
 import { cardWords } from '../../slack/words/card-words.ts';
 import { counted } from '../../domain/wording.ts';
 import { labelled } from '../../slack/words/charge-facts.ts';
-import { type ChargePlace, messageFoot } from '../../slack/words/charge-place.ts';
+import { type ChargePlace, messageFoot, placeFoot } from '../../slack/words/charge-place.ts';
 import { customerWord, environmentWords, quoted } from '../../slack/words/evidence.ts';
-import type { HomeBlock, SlackMessage } from '../../slack/kit/message.ts';
-import { cut, outsideText } from '../../slack/kit/text.ts';
+import type { HomeBlock, Modal, SlackMessage } from '../../slack/kit/message.ts';
+import { wordsModal } from '../../slack/kit/modals.ts';
+import { outsideText } from '../../slack/kit/text.ts';
 import { failureWords } from '../../slack/words/error-message.ts';
 import { codec } from '../../slack/kit/form.ts';
 import { noteMessage } from '../../slack/kit/note.ts';
@@ -28,15 +30,21 @@ import type { CardDeletion, CardListing, ListedCard } from './saved-card-desk.ts
 // The saved cards of one customer, and what there is to say when there are none.
 
 export const cardsActions = {
-  charge: 'cards.charge',
-  changeEmail: 'cards.change_email',
+  /** A card's menu; its choices carry what they are, a colon and the card's place. */
+  more: 'cards.more',
+  page: 'cards.page',
+  /** Where an earlier deletion is in doubt. */
   remove: 'cards.delete',
 } as const;
+
+const actWords = { charge: 'Charge', changeEmail: 'Change e-mail', remove: 'Delete…' } as const;
+export type CardAct = keyof typeof actWords;
+export const cardActs = Object.keys(actWords) as readonly CardAct[];
 
 /** `may`: what the person may do with a card. `canOffer`: the bot remembers cards, so that its forms can offer them. */
 export type CardsContext = {
   place: ChargePlace;
-  may: Partial<Record<'charge' | 'changeEmail' | 'remove', boolean | undefined>>;
+  may: Partial<Record<CardAct, boolean>>;
   canOffer: boolean;
   nowMs: number;
 };
@@ -50,57 +58,89 @@ function sampleLine(environment: Environment): Run[] {
   return labelled(environmentWords.sandbox, 'a fixed sample, no real card.');
 }
 
-/** Each card with what may be done with it. */
-export function cardsMessage(listing: CardListing, context: CardsContext): SlackMessage {
+/** A page is as much as a person reads at once. */
+const shownPage = 10;
+
+/** Ten cards from the one with this index on, each with what may be done with it. */
+export function cardsMessage(listing: CardListing, context: CardsContext, from = 0): SlackMessage {
   const { list, email, cards, total, mayHaveMore } = listing;
   const { place, canOffer, nowMs } = context;
   if (total === 0) return noCardsMessage(email, context);
   const unlisted = total - cards.length;
+  const shown = cards.slice(from, from + shownPage);
+  const of = shown.length < cards.length ? `${from + 1} to ${from + shown.length}` : '';
   return noteMessage({
     state: `💳 ${counted(total, 'saved card')}`,
-    about: [customerWord(email)],
+    about: [of, customerWord(email)],
     body: [
       sampleLine(place.environment),
       canOffer ? [] : rich`CARD_LEDGER is off: to charge one, paste its token key in ${code('/pay charge')}.`,
-      unlisted > 0 ? rich`Not shown here: ${unlisted} more.` : [],
+      unlisted > 0 ? rich`The bot lists ${cards.length} of them.` : [],
       mayHaveMore ? rich`There may be more.` : [],
-      ...cards.flatMap((card, index) => cardBlocks(card, { list, index }, context)),
+      ...shown.flatMap((card, index) => cardBlocks(card, { list, index: from + index }, listing, context)),
     ],
+    buttons: pageButtons({ list, from, listed: cards.length }),
     foot: messageFoot(place, nowMs),
   });
 }
 
-function cardBlocks(card: ListedCard, at: CardsPlace, context: CardsContext): HomeBlock[] {
-  const { face, expiry, customerEmail, fingerprint } = card;
-  const facts = [
-    ...(expiry === undefined ? [] : [`expiry ${outsideText(expiry, longestExpiry)}`]),
-    customerWord(customerEmail),
-  ];
+function pageButtons({ list, from, listed }: { list: string; from: number; listed: number }): Button[] {
+  const to = (text: string, index: number): Button =>
+    button({ actionId: cardsActions.page, text, value: cardsPlace.write({ list, index }) });
+  // One block takes an action id once.
+  return from + shownPage < listed ? [to('Next', from + shownPage)] : from > 0 ? [to('First page', 0)] : [];
+}
+
+function cardBlocks(
+  card: ListedCard,
+  at: CardsPlace,
+  { cards, email }: CardListing,
+  context: CardsContext,
+): HomeBlock[] {
+  const { face, fingerprint } = card;
+  const facts = factsOf(card, email);
+  const isAlone = cards.filter((other) => factsOf(other, email) === facts).length === 1;
   const token =
     fingerprint === undefined
       ? rich`It came without a token, so nothing can be done with it here.`
-      : rich`Token fingerprint ${code(fingerprint.slice(0, shownOfFingerprint))}`;
-  const first = rich`${bold(`${at.index + 1}. ${faceWords(face)}`)} · ${facts.join(' · ')}`;
-  return [richText(first, token), ...cardButtons(card, cardsPlace.write(at), context)];
+      : isAlone
+        ? []
+        : rich`Token fingerprint ${code(fingerprint.slice(0, shownOfFingerprint))}`;
+  const first = rich`${bold(`${at.index + 1}. ${faceWords(face)}`)}${facts.slice(faceWords(face).length)}`;
+  return [richText(first, ...(token.length === 0 ? [] : [token])), ...cardMenu(card, at, context)];
 }
 
-function cardButtons(
-  card: ListedCard,
-  value: string,
-  { place, may, canOffer }: CardsContext,
+/** What a person tells one card from another by; `of`: whose cards they are, which stands above them. */
+function factsOf({ face, expiry, customerEmail }: ListedCard, of?: string): string {
+  const until = expiry === undefined ? [] : [`expiry ${outsideText(expiry, longestExpiry)}`];
+  const whose = customerEmail === of ? [] : [customerWord(customerEmail)];
+  return [faceWords(face), ...until, ...whose].join(' · ');
+}
+
+/** A form offers the cards that the bot remembers; a token never stands in one. */
+function cardMenu(
+  { fingerprint }: ListedCard,
+  at: CardsPlace,
+  { may, canOffer }: CardsContext,
 ): ActionsBlock[] {
-  if (card.fingerprint === undefined) return [];
-  const { charge, changeEmail, remove: actionId } = cardsActions;
-  const confirm = deletionDialog(card, place);
-  const buttons = [
-    // A form offers the cards that the bot remembers; a token never stands in one.
-    ...(may.charge && canOffer ? [button({ actionId: charge, text: 'Charge this card', value })] : []),
-    ...(may.changeEmail && canOffer
-      ? [button({ actionId: changeEmail, text: 'Change its e-mail', value })]
-      : []),
-    ...(may.remove ? [button({ actionId, text: 'Delete…', value, style: 'danger', confirm })] : []),
-  ];
-  return buttons.length === 0 ? [] : [actions(...buttons)];
+  if (fingerprint === undefined) return [];
+  const options = cardActs
+    .filter((act) => may[act] && (canOffer || act === 'remove'))
+    .map((act) => ({ text: actWords[act], value: writeCardAct(act, at) }));
+  const elements = overflow(cardsActions.more, options);
+  return elements.length === 0 ? [] : [{ type: 'actions', elements }];
+}
+
+export function writeCardAct(act: CardAct, at: CardsPlace): string {
+  return `${act}:${cardsPlace.write(at)}`;
+}
+
+/** Undefined for a value that is not ours. */
+export function readCardAct(value: string): { act: CardAct; at: CardsPlace } | undefined {
+  const colon = value.indexOf(':');
+  const act = cardActs.find((one) => one === value.slice(0, colon));
+  const at = cardsPlace.read(value.slice(colon + 1));
+  return act && at && { act, at };
 }
 
 const deletionWords: Record<Environment, string> = {
@@ -108,18 +148,31 @@ const deletionWords: Record<Environment, string> = {
   sandbox: 'No real card is deleted; the bot forgets it all the same.',
 };
 
-function deletionDialog(
-  { face, customerEmail }: ListedCard,
-  { environment }: ChargePlace,
-): ReturnType<typeof confirmDialog> {
-  const card = `${faceWords(face)} of ${cut(customerWord(customerEmail), 60)}`;
-  return confirmDialog({
-    title: `Delete this card? ${environmentWords[environment]}`,
-    text: `${card}. ${deletionWords[environment]}`,
-    confirm: 'Delete the card',
-    deny: 'Keep it',
-    style: 'danger',
+export const deletionModalId = 'cards_delete';
+
+/** Asks before it is deleted. */
+export function deletionModal(
+  card: ListedCard,
+  at: CardsPlace,
+  { environment, account }: ChargePlace,
+): Modal {
+  return modal({
+    callbackId: deletionModalId,
+    title: deletionTitle,
+    blocks: [
+      richText([bold(factsOf(card))], rich`${deletionWords[environment]}`),
+      placeFoot({ environment, account }),
+    ],
+    submit: 'Delete the card',
+    close: 'Keep it',
+    privateMetadata: cardsPlace.write(at),
   });
+}
+
+const deletionTitle = 'Delete a card';
+
+export function deletionWindow(message: SlackMessage): Modal {
+  return wordsModal(deletionTitle, message);
 }
 
 /** "Visa ·· 4242"; words of its own where the service told neither. */
@@ -189,7 +242,7 @@ export function notSetUpMessage(missing: readonly string[], { environment }: Cha
 
 /** What a button carries: the listing's random name and which of its cards, neither of them worth anything by itself. */
 export const cardsPlace = codec(z.object({ list: z.string(), index: z.int().nonnegative() }));
-type CardsPlace = { list: string; index: number };
+export type CardsPlace = { list: string; index: number };
 
 const askAgain = 'press Delete again; that does no harm.';
 

@@ -3,16 +3,22 @@ import { parsed, problem, type Parsed } from '../../domain/wording.ts';
 import type { CardLedger } from './card-ledger.ts';
 import { createSavedCardDesk, type SavedCardDesk } from './saved-card-desk.ts';
 import {
+  type CardAct,
   type CardsContext,
+  type CardsPlace,
   cardsActions,
   cardsMessage,
   cardsPlace,
   deletingMessage,
   deletionMessage,
+  deletionModal,
+  deletionModalId,
+  deletionWindow,
   goneCardsMessage,
   listingMessage,
   noCardsMessage,
   notSetUpMessage,
+  readCardAct,
   refusedCardsMessage,
 } from './cards-message.ts';
 import { emailFormProblem, type OfferedCard } from '../../slack/kit/form.ts';
@@ -22,8 +28,9 @@ import {
   type Caller,
   type Command,
   type Permission,
-  type Press,
   type Pressed,
+  type Submission,
+  type ViewAnswer,
 } from '../../slack/command.ts';
 import type { Modal, SlackMessage } from '../../slack/kit/message.ts';
 import { oneLine } from '../../slack/kit/text.ts';
@@ -39,6 +46,12 @@ type Around = {
 
 /** To delete a saved card; the list alone needs `cards`. */
 export const deleteCardPermission: Permission = 'card-delete';
+
+const actPermissions = {
+  charge: ['charge'],
+  changeEmail: ['card-email'],
+  remove: [deleteCardPermission],
+} as const satisfies Record<CardAct, readonly Permission[]>;
 
 const facts = {
   verb: 'cards',
@@ -70,7 +83,7 @@ export function createCards(account: Account, around: Around): Feature {
   return { verbs: [cardsCommand(account, around, desk)] };
 }
 
-function cardsCommand({ place, people, now }: Account, around: Around, desk: SavedCardDesk): Command {
+function cardsCommand({ place, people, slack, now }: Account, around: Around, desk: SavedCardDesk): Command {
   async function list(email: string, caller: Caller): Promise<SlackMessage> {
     const [listed, context] = await Promise.all([desk.list(email, caller.userId), contextOf(caller)]);
     switch (listed.kind) {
@@ -89,53 +102,104 @@ function cardsCommand({ place, people, now }: Account, around: Around, desk: Sav
   async function contextOf(caller: Caller): Promise<CardsContext> {
     const can = async (permission: Permission): Promise<boolean> =>
       (await people.mayRun(permission, caller)).kind === 'allowed';
-    const [charge, changeEmail, remove] = await Promise.all(
-      ['charge', 'card-email', deleteCardPermission].map(can),
+    const may = Object.entries(actPermissions).map(
+      async ([act, [permission]]) => [act, await can(permission)] as const,
     );
     return {
       place,
-      may: { charge, changeEmail, remove },
+      may: Object.fromEntries(await Promise.all(may)),
       canOffer: around.ledger !== undefined,
       nowMs: now(),
     };
   }
 
-  /** Opens a form with the card chosen in it, which the bot remembers from now on: a form offers no other. */
-  function opens(permission: Permission, actionId: string, form: (card: OfferedCard) => Modal): Press {
+  /** A form has the card chosen in it, which the bot remembers from now on: a form offers no other. */
+  async function choose({ caller, value, openModal, reply }: Pressed): Promise<void> {
+    const { act, at } = readCardAct(value) ?? {};
+    const theirs = at && { ...at, by: caller.userId };
+    if (act === 'remove' && at && theirs) {
+      const card = await desk.card(theirs);
+      if (!card) return await reply(goneCardsMessage());
+      await openModal(deletionModal(card, at, place));
+      return;
+    }
+    const card = theirs && (await desk.remember(theirs));
+    if (!card) return await reply(goneCardsMessage());
+    const form = act === 'charge' ? around.chargeForm : around.cardEmailForm;
+    await openModal(form(cardChoice(card)));
+  }
+
+  async function turnPage({ caller, value, reply }: Pressed): Promise<void> {
+    const at = cardsPlace.read(value);
+    const [listing, context] = await Promise.all([
+      at && desk.listing(at.list, caller.userId),
+      contextOf(caller),
+    ]);
+    await reply(listing ? cardsMessage(listing, context, at?.index) : goneCardsMessage());
+  }
+
+  async function submitDeletion({ caller, viewId, privateMetadata }: Submission): Promise<ViewAnswer> {
+    const { userId } = caller;
+    const seen = cardsPlace.read(privateMetadata);
+    const at = seen && { ...seen, by: userId };
+    const card = at && (await desk.card(at));
+    if (!at || !card) return { kind: 'update', modal: deletionWindow(goneCardsMessage()) };
     return {
-      actionId,
-      permissions: [permission],
-      opensForm: true,
-      async press({ caller, value, openModal, reply }) {
-        const at = cardsPlace.read(value);
-        const card = at && (await desk.remember({ ...at, by: caller.userId }));
-        await (card ? openModal(form(cardChoice(card))) : reply(goneCardsMessage()));
+      kind: 'update',
+      modal: deletionWindow(deletingMessage(card, at)),
+      async carryOn() {
+        const message = await removed(at);
+        await slack.showEnd({ viewId, userId }, { modal: deletionWindow(message), message });
       },
     };
   }
 
-  async function remove({ caller, value, reply }: Pressed): Promise<void> {
+  async function removed(at: CardsPlace & { by: string }): Promise<SlackMessage> {
+    const deletion = await desk.remove(at);
+    return deletion ? deletionMessage(deletion, at, place, now()) : goneCardsMessage();
+  }
+
+  /** After a deletion in doubt. */
+  async function removeAgain({ caller, value, view, updateModal, reply }: Pressed): Promise<void> {
+    const show = (message: SlackMessage): Promise<void> =>
+      view ? updateModal(deletionWindow(message)) : reply(message);
     const seen = cardsPlace.read(value);
     const at = seen && { ...seen, by: caller.userId };
     const card = at && (await desk.card(at));
-    if (!at || !card) return await reply(goneCardsMessage());
-    await reply(deletingMessage(card, at));
-    const deletion = await desk.remove(at);
-    await reply(deletion ? deletionMessage(deletion, at, place, now()) : goneCardsMessage());
+    if (!at || !card) return await show(goneCardsMessage());
+    await show(deletingMessage(card, at));
+    await show(await removed(at));
   }
 
   return defineCommand<{ email: string }>({
     ...facts,
     summary: 'Saved cards',
     presses: [
-      opens('charge', cardsActions.charge, around.chargeForm),
-      opens('card-email', cardsActions.changeEmail, around.cardEmailForm),
+      {
+        actionId: cardsActions.more,
+        permissionsFor(value) {
+          const { act } = readCardAct(value) ?? {};
+          return act && actPermissions[act];
+        },
+        opensForm: true,
+        press: choose,
+      },
+      { actionId: cardsActions.page, replacesMessage: true, press: turnPage },
       {
         actionId: cardsActions.remove,
-        permissions: [deleteCardPermission],
+        permissions: actPermissions.remove,
         effect: 'access',
         replacesMessage: true,
-        press: remove,
+        press: removeAgain,
+      },
+    ],
+    modals: [
+      {
+        callbackId: deletionModalId,
+        effect: 'access',
+        ifNoAnswer: 'If none comes, list the cards again: a deleted one is gone.',
+        permissions: actPermissions.remove,
+        submit: submitDeletion,
       },
     ],
     parse: parseQuestion,

@@ -59,8 +59,8 @@ export type CardDeletion = CardDeletionAnswer & {
   records: 'forgotten' | 'behind' | 'kept';
 };
 
-/** More than a person reads at once; with their buttons and dialogs they stay well below what Slack takes in one message. */
-const mostListed = 12;
+/** Ten pages: no customer is known to have more. */
+const mostListed = 100;
 
 export type SavedCardDesk = ReturnType<typeof createSavedCardDesk>;
 
@@ -80,14 +80,19 @@ export function createSavedCardDesk(
   const { fingerprint, audit, log, now } = account;
   const listings = createRecords<KeptListing>(account, { prefix: 'saved-cards:', schema: keptListing });
 
+  async function read(list: string, by: string): Promise<KeptListing | undefined> {
+    // It comes back from Slack: nothing but a name of ours shapes a key.
+    const listing = /^[\da-f]{32}$/.test(list) ? await listings.read(list) : undefined;
+    return listing?.by === by ? listing : undefined;
+  }
+
   async function find({
     list,
     index,
     by,
   }: ListedPlace): Promise<(KeptCard & { listedAtMs: number }) | undefined> {
-    // It comes back from Slack: nothing but a name of ours shapes a key.
-    const listing = /^[\da-f]{32}$/.test(list) ? await listings.read(list) : undefined;
-    const card = listing?.by === by ? listing.cards[index] : undefined;
+    const listing = await read(list, by);
+    const card = listing?.cards[index];
     return card && listing && { ...card, listedAtMs: listing.atMs };
   }
 
@@ -111,6 +116,11 @@ export function createSavedCardDesk(
       const list = randomBytes(16).toString('hex');
       await listings.create(list, { by, atMs: now(), ...shown, cards }, { ttlMs: draftKeepMs });
       return { kind: 'listed', list, ...shown, cards: cards.map(shownCard) };
+    },
+    /** As it was listed. */
+    async listing(list: string, by: string): Promise<CardListing | undefined> {
+      const listing = await read(list, by);
+      return listing && { ...listing, list, cards: listing.cards.map(shownCard) };
     },
     async card(place: ListedPlace): Promise<ListedCard | undefined> {
       const card = await find(place);

@@ -50,11 +50,11 @@ export const terminalSubject: ListSubject<Terminal> = {
   one: 'terminal',
   many: 'terminals',
   columns: [
+    { cell: ({ terminalLabel, merchantName }) => terminalLabel ?? merchantName, longest: longestName },
+    { cell: otherMerchant, longest: longestName },
     { cell: ({ terminalId }) => terminalId, longest: longestId },
-    { cell: ({ terminalLabel }) => terminalLabel, longest: longestName },
-    { cell: ({ merchantName }) => merchantName, longest: longestName },
     { cell: ({ serialNumber }) => serialNumber, longest: longestId },
-    { cell: ({ createdAt }) => dayWords('added', createdAt), longest: longestId },
+    { cell: ({ createdAt }) => dayOf(createdAt), longest: longestId },
   ],
 };
 
@@ -73,15 +73,14 @@ export const accountSubject: ListSubject<Account> = {
     { cell: ({ accountName }) => accountName, longest: longestName },
     { cell: ({ status }) => (status === 'pnd' ? 'post no debit' : status), longest: longestId },
     { cell: ({ accountRef }) => accountRef, longest: longestId },
-    { cell: ({ type }) => type, longest: longestId },
-    { cell: ({ createdAt }) => dayWords('created', createdAt), longest: longestId },
+    { cell: ({ createdAt }) => dayOf(createdAt), longest: longestId },
   ],
   next: [words('One of them: '), code('/pay account <reference>')],
 };
 
-function dayWords(what: string, time: string | undefined): string | undefined {
-  const day = dayOf(time);
-  return day === undefined ? undefined : `${what} ${day}`;
+/** The merchant, where the terminal's label doesn't say it. */
+function otherMerchant({ terminalLabel, merchantName = '' }: Terminal): string | undefined {
+  return terminalLabel === undefined || terminalLabel.includes(merchantName) ? undefined : merchantName;
 }
 
 /** "2026-11-21"; what is no time the bot can read stays as the service wrote it. */

@@ -7,6 +7,7 @@ import type {
   HeaderBlock,
   InputBlock,
   MrkdwnElement,
+  Overflow,
   PlainTextElement,
   RichTextBlock,
   RichTextChannelMention,
@@ -39,6 +40,12 @@ export function mrkdwn(text: string, max: number = limits.textObject): MrkdwnEle
   // A token or entity that the cut went through would show its raw inside.
   const whole = shortened === visible(text) ? shortened : shortened.replace(/(<[^>]*|&[a-z]{0,3})…$/u, '…');
   return { type: 'mrkdwn', text: whole.trim() || nothing, verbatim: true };
+}
+
+/** For `mrkdwn`. Slack leads such an address to the message and its thread, in whichever workspace the reader is signed in to. */
+export function messageLink({ channel, ts }: { channel: string; ts: string }, shown: string): string {
+  const place = `${encodeURIComponent(channel)}/p${encodeURIComponent(ts.replace('.', ''))}`;
+  return `<https://slack.com/archives/${place}|${shown}>`;
 }
 
 export function header(text: string): HeaderBlock {
@@ -77,6 +84,15 @@ export function button(parts: {
  */
 export function openButton(actionId: string, text: string, url: string): Button[] {
   return url.length > limits.url ? [] : [{ ...button({ actionId, text }), url }];
+}
+
+/** A menu of what fits on no button; a button where there is only one choice, and none without any. */
+export function overflow(actionId: string, choices: readonly Choice[]): (Button | Overflow)[] {
+  const [only, ...others] = choices;
+  if (!only) return [];
+  if (others.length === 0) return [button({ actionId, ...only })];
+  const options = choices.slice(0, limits.overflowOptions).map(optionOf);
+  return [{ type: 'overflow', action_id: ownId(actionId), options }];
 }
 
 /** Only where money or access changes; `text` repeats the amount and the object. */

@@ -82,7 +82,7 @@ export const alertSurfaces: readonly Surface[] = [
   modalOf('the list of a storm', (outside) => {
     const storm = stormOf(outside);
     const rows = stormItems(outside).map((item) => ({ ...item, card: cardOf(outside) }));
-    return stormListModal(storm, rows, placeOf(outside));
+    return stormListModal(storm, { rows, from: 10 * outside.random.below(3) }, placeOf(outside));
   }),
   messageOf('what became of the CSV of a storm', ({ random, text }) => {
     const slackError = text();

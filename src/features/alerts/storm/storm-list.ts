@@ -9,8 +9,11 @@ import type { AlertCards } from '../alert-cards.ts';
 import { gathered, stormActions } from './storm-message.ts';
 import type { Storm, StormItem, Storms } from './storm.ts';
 import type { Press, Pressed } from '../../../slack/command.ts';
+import type { Button } from '@slack/types';
 import {
+  actions,
   bold,
+  button,
   context,
   modal,
   moment,
@@ -20,6 +23,7 @@ import {
   words,
 } from '../../../slack/kit/blocks.ts';
 import type { Modal, SlackMessage } from '../../../slack/kit/message.ts';
+import { wordsModal } from '../../../slack/kit/modals.ts';
 import { noteMessage } from '../../../slack/kit/note.ts';
 import { outsideText } from '../../../slack/kit/text.ts';
 import { customerWord, placeWords, referenceWord, word } from '../../../slack/words/evidence.ts';
@@ -30,21 +34,31 @@ type StormRow = StormItem & { card: AlertCard };
 const listModalId = 'storm_list';
 const longestReason = 120;
 
-/** As many as one window takes; the CSV has all of them. */
-const mostRows = 90;
+/** As many as a person reads at once. */
+const shownPage = 10;
 
+/** `from`: how many stand before these. */
 export function stormListModal(
-  { gathers, counted: { count } }: Storm,
-  rows: readonly StormRow[],
+  { id, gathers, counted: { count } }: Storm,
+  { rows, from }: { rows: readonly StormRow[]; from: number },
   { environment, account }: RoutePlace,
 ): Modal {
-  const more = count > rows.length ? `, the first ${rows.length}; the CSV has all` : '';
+  const of = count > rows.length ? ` · ${from + 1} to ${from + rows.length}` : '';
+  const to = (actionId: string, text: string, place: number): Button =>
+    button({ actionId, text, value: `${id} ${place}` });
+  const turns = [
+    ...(from > 0 ? [to(stormActions.back, 'Back', Math.max(0, from - shownPage))] : []),
+    ...(from + rows.length < count && rows.length > 0
+      ? [to(stormActions.next, 'Next', from + shownPage)]
+      : []),
+  ];
   return modal({
     callbackId: listModalId,
     title: gathers === 'payment_failed' ? 'Storm of failures' : 'Many payments',
     blocks: [
-      richText([bold(`${gathered(gathers, count)}${more}`)]),
-      ...rows.map((row, index) => richText(...rowLines(row, stateOf(row).words, index + 1))),
+      richText([bold(`${gathered(gathers, count)}${of}`)]),
+      ...rows.map((row, index) => richText(...rowLines(row, stateOf(row).words, from + index + 1))),
+      ...(turns.length === 0 ? [] : [actions(...turns)]),
       context(
         plainText('Amounts and reasons as the events say.'),
         plainText(placeWords(environment, account)),
@@ -157,8 +171,9 @@ export function stormPresses(
   alertCards: Pick<AlertCards, 'read'>,
 ): Press[] {
   /** With their cards as they are now. */
-  async function rows(id: string, max?: number): Promise<StormRow[]> {
-    const items = await storms.items(id, max);
+  async function rows(id: string, page?: { from: number }): Promise<StormRow[]> {
+    const all = await storms.items(id, page && page.from + shownPage);
+    const items = all.slice(page?.from ?? 0);
     const found: StormRow[] = [];
     for (let from = 0; from < items.length; from += cardsAtOnce) {
       const some = items.slice(from, from + cardsAtOnce).map(async (item) => {
@@ -179,8 +194,20 @@ export function stormPresses(
 
   async function showList({ value, openModal, reply }: Pressed): Promise<void> {
     const storm = await storms.find(value);
-    if (storm) await openModal(stormListModal(storm, await rows(value, mostRows), place));
+    if (storm) await openModal(await pageOf(storm, 0));
     else await reply(unknownStormMessage());
+  }
+
+  async function turnPage({ value, updateModal }: Pressed): Promise<void> {
+    const [, id = '', place = '0'] = /^(.*) (\d+)$/su.exec(value) ?? [];
+    const storm = await storms.find(id);
+    await updateModal(
+      storm ? await pageOf(storm, Number(place)) : wordsModal('Storm of failures', unknownStormMessage()),
+    );
+  }
+
+  async function pageOf(storm: Storm, from: number): Promise<Modal> {
+    return stormListModal(storm, { rows: await rows(storm.id, { from }), from }, place);
   }
 
   /** Everything that is listed by now, as a file below the digest. */
@@ -207,6 +234,8 @@ export function stormPresses(
   return [
     { actionId: stormActions.acknowledgeAll, press: acknowledgeAll },
     { actionId: stormActions.showList, opensForm: true, press: showList },
+    { actionId: stormActions.back, press: turnPage },
+    { actionId: stormActions.next, press: turnPage },
     { actionId: stormActions.csv, press: csv },
   ];
 }

@@ -36,6 +36,9 @@ import { outsideText } from '../../../slack/kit/text.ts';
 export const stormActions = {
   acknowledgeAll: 'storm_acknowledge_all',
   showList: 'storm_show_list',
+  /** In its window; each carries the storm’s id, a blank and where the page begins. */
+  back: 'storm_list_back',
+  next: 'storm_list_next',
   csv: 'storm_csv',
 } as const;
 
