@@ -266,13 +266,31 @@ describe('/pay approvals', () => {
     expect(asked.shown.buttons).toContain('Withdraw');
     await desk.asks('outsider', '/pay approvals', '⛔ Not allowed: /pay approvals');
     const menu = await desk.asks('lead', '/pay', '1 request waits for your decision');
-    expect((await desk.home('lead', 'Waiting for your decision')).text).toContain(reference);
+    const failed = await desk.house.decline({ customerEmail: 'home@example.com' });
+    await desk.reads('lead', failed, 'payAlerts');
+    const home = (await desk.home('lead', 'Open alerts')).text;
+    expect(home).toMatch(new RegExp(`Waiting for your decision[^]*${reference}[^]*Open alerts[^]*${failed}`));
     await desk.home('agent', 'Asked by you, not decided yet');
     const waiting = await desk.seesBy('lead', '🟡 1 request waits for your decision', () =>
       desk.presses('lead', 'Approvals', menu),
     );
-    await desk.presses('lead', approve(waiting), waiting);
+    const answer = await desk.seesBy('lead', 'You approved it', () =>
+      desk.presses('lead', approve(waiting), waiting),
+    );
+    const card = await desk.reads('lead', reference, 'leadDm');
+    const place = `https://slack.com/archives/${card.channel}/p${card.ts.replace('.', '')}`;
+    expect(JSON.stringify(answer)).toContain(`<${place}|Its message> says how it ends`);
     await desk.modalSays('agent', ['✅ Paid (confirmed)', reference]);
+
+    desk.house.later(3 * 24 * 3_600_000);
+    const paid = await desk.asks('agent', '/pay approvals', reference);
+    const [before = ''] = paid.shown.text.split(reference);
+    expect(before.slice(before.lastIndexOf('Paid'))).toContain('Paid (confirmed)');
+    expect(paid.shown.text).not.toContain('charge started');
+    await desk.closes('agent');
+    await desk.presses('agent', 'Look up', paid);
+    await desk.modalSays('agent', ['✅ Paid (confirmed)', reference]);
+    await desk.closes('agent');
   });
 });
 

@@ -15,7 +15,12 @@ import { type Applied, createCases } from '../../records/cases.ts';
 import { insist } from '../../records/insist.ts';
 import type { Entry } from '../../store/store.ts';
 import { createMessages, type Messages } from '../../messages/messages.ts';
-import { type MessageKey, messageKey } from '../../messages/message-record.ts';
+import {
+  findMessageRecord,
+  type MessageKey,
+  messageKey,
+  type MessageRecord,
+} from '../../messages/message-record.ts';
 import type { Views, Words } from '../../messages/views.ts';
 import { createBackground } from '../../under-way.ts';
 import type { ChargePlace } from '../../slack/words/charge-place.ts';
@@ -239,6 +244,7 @@ export function createApprovals(account: Account, hands: Hands) {
           .map(({ approval }) => approval)
           .filter(({ state, expiresAtMs }) => state.kind === 'waiting' && now() < expiresAtMs);
       },
+      copyFor: async (id: string, userId: string) => await copyFor(account, await approvals.find(id), userId),
       /** This person's own requests, newest first. */
       async askedBy(userId: string, max: number): Promise<Approval[]> {
         const asked = await approvals.list(lists.of(userId), { max, newestFirst: true });
@@ -339,6 +345,20 @@ function holds(what: ApprovalNote, { state: { kind } }: Approval): boolean {
 /** One copy for each place, a channel or a person. */
 function copyKey(id: string, place: string): MessageKey<'approval'> {
   return messageKey('approval', `${place}:${id}`);
+}
+
+/** Where this person reads how it ends: in the copy that is theirs, or everybody's, once that stands. */
+async function copyFor(
+  { store }: Pick<Account, 'store'>,
+  record: ApprovalCase | undefined,
+  userId: string,
+): Promise<MessageRecord['posted']> {
+  if (!record) return undefined;
+  const { approval, copies } = record;
+  const [own, everybodys] = await Promise.all(
+    [userId, copies.channel ?? ''].map((place) => findMessageRecord(store, copyKey(approval.id, place))),
+  );
+  return own?.posted ?? everybodys?.posted;
 }
 
 /** What was said before is not said again. */

@@ -16,8 +16,10 @@ import {
   fields,
   header,
   headline,
+  messageLink,
   modal,
   moment,
+  mrkdwn,
   person,
   plainText,
   rich,
@@ -32,7 +34,14 @@ import { cut, oneLine, outsideText } from '../../slack/kit/text.ts';
 import { cardWords } from '../../slack/words/card-words.ts';
 import { amountWord, labelled } from '../../slack/words/charge-facts.ts';
 import { type ChargePlace, homeFoot, placeFoot } from '../../slack/words/charge-place.ts';
-import { customerWord, placeAlone, quoted, referenceWord, word } from '../../slack/words/evidence.ts';
+import {
+  customerWord,
+  openLookUpButton,
+  placeAlone,
+  quoted,
+  referenceWord,
+  word,
+} from '../../slack/words/evidence.ts';
 import { stateWord } from '../../slack/words/state-words.ts';
 import { twinBlocks } from '../../slack/words/twins.ts';
 import { type Judged, theRequester } from './approval-case.ts';
@@ -203,7 +212,7 @@ function closedBody(approval: Approval): Body {
     case 'executed': {
       const result = outsideText(state.result, longestReason);
       const became = result === '' ? [] : rich`${result}`;
-      return [decided, shown.kind === 'charge' ? labelled('Next', 'look its reference up.') : became];
+      return [decided, shown.kind === 'charge' ? [] : became];
     }
     case 'stopped':
       return [decided, whyStopped(state.why, approval.by)];
@@ -288,16 +297,18 @@ export type Seen = NonNullable<ReturnType<typeof seenRequest.read>>;
 
 /** A request in one of its places; the same request gives the same message. While it waits for a press that moves money, it says so. */
 export function approvalMessage(seen: ApprovalSeen, place: ChargePlace, about: AboutMessage): SlackMessage {
+  return posted(noteMessage({ ...noteOf(seen), foot: placeFoot(place) }), 'payops_approval', about);
+}
+
+function noteOf(seen: ApprovalSeen): Note {
   const { approval, to, charge } = seen;
   const head = headOf(approval);
-  const note: Note = {
+  return {
     ...head,
     state: charge ? stateWord(charge) : head.state,
     body: seenBody(seen),
     buttons: buttonsOf(approval, to === 'requester'),
-    foot: placeFoot(place),
   };
-  return posted(noteMessage(note), 'payops_approval', about);
 }
 
 /** One step of a request: a line below its message, or for one person. */
@@ -437,8 +448,15 @@ function afterYours({ needed, approvals }: Approval): string | undefined {
   return left > 0 ? `${counted(left, 'more approval')} needed after yours.` : undefined;
 }
 
-/** What the one person who pressed is told: that it is decided, who was first, or why not by them. It pings nobody. */
-export function answerMessage(judged: Judged | undefined, id = ''): SlackMessage {
+/**
+ * What the one person who pressed is told: that it is decided, who was first, or why not by them. It pings nobody.
+ * `stands`: the request's message, for whoever decided it elsewhere.
+ */
+export function answerMessage(
+  judged: Judged | undefined,
+  id = '',
+  stands?: { channel: string; ts: string },
+): SlackMessage {
   if (!judged) {
     const body = [rich`It was decided long ago.`];
     return noteMessage({ state: 'This request is gone', about: [referenceWord(id)], body });
@@ -447,7 +465,7 @@ export function answerMessage(judged: Judged | undefined, id = ''): SlackMessage
   const { shown, by } = approval;
   switch (kind) {
     case 'decided':
-      return noteMessage({ ...headOf(approval), body: [rich`${decidedNext(approval)}`] });
+      return noteMessage({ ...headOf(approval), body: decidedNext(approval, stands) });
     case 'over':
     case 'nothing_due':
       return noteMessage({ ...headOf(approval), body: [decidedLine(approval)] });
@@ -476,21 +494,25 @@ export function answerMessage(judged: Judged | undefined, id = ''): SlackMessage
   }
 }
 
-function decidedNext(approval: Approval): string {
+function decidedNext(approval: Approval, stands: { channel: string; ts: string } | undefined): Body {
   switch (approval.state.kind) {
     case 'waiting':
-      return `You approved it. ${moreNeeded(approval)}`;
+      return [rich`You approved it. ${moreNeeded(approval)}`];
     case 'refused':
-      return 'You refused it. The requester is told why.';
+      return [rich`You refused it. The requester is told why.`];
     case 'withdrawn':
-      return 'You withdrew it. Nobody can approve it any more.';
+      return [rich`You withdrew it. Nobody can approve it any more.`];
     default:
-      return 'You approved it. Its message says how it ends.';
+      return stands
+        ? [rich`You approved it.`, context(mrkdwn(`${messageLink(stands, 'Its message')} says how it ends.`))]
+        : [rich`You approved it. Its message says how it ends.`];
   }
 }
 
 /** What a person has to do with requests. `waiting`: of others, to be decided by this person. */
-export type ApprovalsSeen = { waiting: readonly Approval[]; asked: readonly Approval[] };
+export type ApprovalsSeen = { waiting: readonly ApprovalItem[]; asked: readonly ApprovalItem[] };
+
+export type ApprovalItem = Omit<ApprovalSeen, 'to'>;
 
 /** More than a person reads at once. */
 const mostShown = 6;
@@ -518,7 +540,9 @@ function waitingWords(count: number): string {
 
 /** A part of the App Home; nothing without requests. */
 export function homeApprovals({ waiting, asked }: ApprovalsSeen, place: ChargePlace): HomeBlock[] {
-  const open = asked.filter(({ state }) => state.kind === 'waiting' || state.kind === 'approved');
+  const open = asked.filter(
+    ({ approval: { state } }) => state.kind === 'waiting' || state.kind === 'approved',
+  );
   if (waiting.length === 0 && open.length === 0) return [];
   return [
     ...(waiting.length === 0 ? [] : [header('Waiting for your decision')]),
@@ -534,17 +558,21 @@ export function homeApprovals({ waiting, asked }: ApprovalsSeen, place: ChargePl
 export function openApprovals({ waiting }: ApprovalsSeen): OpenItems | undefined {
   const count = waiting.length;
   if (count === 0) return undefined;
-  const untilMs = Math.min(...waiting.map(({ expiresAtMs }) => expiresAtMs));
+  const untilMs = Math.min(...waiting.map(({ approval }) => approval.expiresAtMs));
   const until = count === 1 ? ' · until ' : ' · the first until ';
   return { count, untilMs, line: rich`${bold(waitingWords(count))}${until}${moment(untilMs, '{time}')}` };
 }
 
-/** Each as its own message has it. */
-function itemsOf(all: readonly Approval[], to: 'approver' | 'requester', next: string): HomeBlock[] {
-  const shown = all.slice(0, mostShown).flatMap((approval) => {
-    const body = seenBody({ approval, to });
-    return noteMessage({ ...headOf(approval), body, buttons: buttonsOf(approval, to === 'requester') })
-      .blocks;
+/** Each as its own message has it, with the look-up of a charge that was made. */
+function itemsOf(all: readonly ApprovalItem[], to: 'approver' | 'requester', next: string): HomeBlock[] {
+  const shown = all.slice(0, mostShown).flatMap((item) => {
+    const note = noteOf({ ...item, to });
+    const { shown: asked, state } = item.approval;
+    const made =
+      asked.kind === 'charge' && state.kind === 'executed'
+        ? openLookUpButton(asked.reference, asked.terms.money.minor)
+        : [];
+    return noteMessage({ ...note, buttons: [...(note.buttons ?? []), ...made] }).blocks;
   });
   const more = all.length - mostShown;
   return more > 0 ? [...shown, context(plainText(`… and ${more} more. ${next}`))] : shown;

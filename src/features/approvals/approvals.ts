@@ -23,6 +23,7 @@ import {
   type Hands,
 } from './approval-desk.ts';
 import {
+  type ApprovalItem,
   type ApprovalsSeen,
   approvalActions,
   approvalsMessage,
@@ -62,18 +63,20 @@ export function createFourEyes(account: Account, hands: Hands) {
     charged: refresh,
   };
   const isAsked = rules.approvals.length > 0;
-  async function find(id: string) {
-    const approval = await desk.find(id);
-    if (!approval) return undefined;
-    const charge = approval.shown.kind === 'charge' ? await hands.findCharge(id) : undefined;
+  async function withCharge(approval: Approval): Promise<ApprovalItem> {
+    const charge = approval.shown.kind === 'charge' ? await hands.findCharge(approval.id) : undefined;
     return { approval, ...withoutUndefined({ charge }) };
+  }
+  async function find(id: string): Promise<ApprovalItem | undefined> {
+    const approval = await desk.find(id);
+    return approval && (await withCharge(approval));
   }
   return {
     desk,
     messages: { views: approvalViews(find), words: approvalWords(place) },
     /** Undefined: `payops.yml` has no rule for this account, and nothing needs a second person. */
     gate: isAsked ? gate : undefined,
-    verbs: isAsked ? [approvalsCommand(account, desk)] : [],
+    verbs: isAsked ? [approvalsCommand(account, desk, withCharge)] : [],
     cases,
     /** The window says that it was sent for approval; a charge that is begun takes its place. */
     requestModal: (approval: Approval): Modal => requestModal(approval, place),
@@ -85,7 +88,11 @@ export function createFourEyes(account: Account, hands: Hands) {
  * `/pay approvals`: what waits for the person's decision, and what they asked for. Everything a request's messages can do
  * is pressed here. Deciding is judged by the domain, once, on all replicas; whoever comes later is told who did.
  */
-function approvalsCommand({ place, people, audit, name, now }: Account, desk: Desk): Command {
+function approvalsCommand(
+  { place, people, audit, name, now }: Account,
+  desk: Desk,
+  withCharge: (approval: Approval) => Promise<ApprovalItem>,
+): Command {
   /** Nobody decides their own, nor one they have approved. Who may not decide is shown none to be decided. */
   async function seenBy(caller: Caller): Promise<ApprovalsSeen> {
     const { userId } = caller;
@@ -96,7 +103,11 @@ function approvalsCommand({ place, people, audit, name, now }: Account, desk: De
     ]);
     const isForThem = ({ by, approvals }: Approval): boolean =>
       by !== userId && !approvals.some((one) => one.by === userId);
-    return { waiting: permit.kind === 'allowed' ? waiting.filter(isForThem) : [], asked };
+    const theirs = permit.kind === 'allowed' ? waiting.filter(isForThem) : [];
+    return {
+      waiting: theirs.map((approval) => ({ approval })),
+      asked: await Promise.all(asked.map(withCharge)),
+    };
   }
 
   /** Decides by what stood above the button: with other terms in the store nothing is approved. */
@@ -108,8 +119,10 @@ function approvalsCommand({ place, people, audit, name, now }: Account, desk: De
     const by = pressed.caller.userId;
     const asks = seen && (await askAboutTwins(seen, by));
     if (asks) return void (await pressed.openModal(asks));
+    // Read first: what fails after the decision would be told as a failure of it. Who decides on the message needs no link.
+    const stands = seen && !pressed.message ? await desk.copyFor(seen.id, by) : undefined;
     const result = seen && (await desk.approve({ ...seen, by }));
-    await tell(pressed, result, seen?.id);
+    await tell(pressed, result, seen?.id, stands);
   }
 
   /**
@@ -149,8 +162,9 @@ function approvalsCommand({ place, people, audit, name, now }: Account, desk: De
     const by = caller.userId;
     const asks = seen && (await askAboutTwins(seen, by));
     if (asks) return { kind: 'update', modal: asks };
+    const stands = seen && (await desk.copyFor(seen.id, by));
     const result = seen && (await desk.approve({ ...seen, by }));
-    return { kind: 'update', modal: wordsModal('Approval', answerMessage(result, seen?.id)) };
+    return { kind: 'update', modal: wordsModal('Approval', answerMessage(result, seen?.id, stands)) };
   }
 
   /** The form asks why; who cannot refuse it any more is told so before they type. */
@@ -181,7 +195,7 @@ function approvalsCommand({ place, people, audit, name, now }: Account, desk: De
   return defineCommand<undefined>({
     verb: 'approvals',
     usage: '',
-    summary: 'Approval requests',
+    summary: 'Approvals',
     examples: ['approvals'],
     permission: 'approve',
     // Whoever can ask can see what became of it.
@@ -213,6 +227,7 @@ function approvalsCommand({ place, people, audit, name, now }: Account, desk: De
         submit: refuse,
       },
     ],
+    isUrgent: true,
     home: async (caller) => homeApprovals(await seenBy(caller), place),
     async run(_, { caller }) {
       const seen = await seenBy(caller);
@@ -227,7 +242,8 @@ async function tell(
   { view, updateModal, reply }: Pressed,
   result: Judged | undefined,
   id: string | undefined,
+  stands?: { channel: string; ts: string },
 ): Promise<void> {
-  const message = answerMessage(result, id);
+  const message = answerMessage(result, id, stands);
   await (view ? updateModal(wordsModal('Approval', message)) : reply(message));
 }

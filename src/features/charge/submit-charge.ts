@@ -312,7 +312,7 @@ function endOf(result: Claimed): ApprovedEnd {
     case 'twin':
       return {
         kind: 'stopped',
-        why: `Since it was asked for, ${twinReferences(result.twins)} charged this card the same amount. If it is owed once more, ask again.`,
+        why: `Since then, ${twinReferences(result.twins)} charged this card the same. Still owed? Ask again.`,
       };
     case 'alert_taken':
       return { kind: 'stopped', why: takenWords(result.taken) };

@@ -49,9 +49,9 @@ export function typedLookUpButton(text: string, reference: string, amountMinor?:
 /** The same in a modal of its own, for where an answer would come elsewhere: in the App Home. */
 export const openLookUpActionId = 'look_up_open';
 
-export function openLookUpButton(reference: string, amountMinor?: number): Button[] {
+export function openLookUpButton(reference: string, amountMinor?: number, text = 'Look up'): Button[] {
   const actionId = ownId(openLookUpActionId);
-  return lookUpButton('Look up', reference, amountMinor).map((button) => ({
+  return lookUpButton(text, reference, amountMinor).map((button) => ({
     ...button,
     action_id: actionId,
   }));

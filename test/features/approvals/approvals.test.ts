@@ -154,7 +154,7 @@ describe('what was approved is judged again before it is done', () => {
       1,
       /^This is above the requester’s limit per day: NGN 12,499.99 of NGN 24,999.99 is left .*role lead\.$/,
     ],
-    [0, /^Since it was asked for, pay-\S+ charged this card the same amount\..*ask again\.$/],
+    [0, /^Since then, pay-\S+ charged this card the same\. Still owed\? Ask again\.$/],
   ])('is stopped when the limit for two lacks %d, says why, and is not counted', async (lacking, why) => {
     const { minor } = terms.money;
     const limits = { NGN: { per_agent_per_day: 2 * minor - lacking } };

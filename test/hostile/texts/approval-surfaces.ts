@@ -46,6 +46,7 @@ export const approvalSurfaces: readonly Surface[] = [
         ? undefined
         : { kind: outside.random.pick(answers), approval: approvalOf(outside) },
       outside.text(),
+      outside.random.chance(0.5) ? { channel: 'C0OWN00001', ts: '1700000000.000100' } : undefined,
     ),
   ),
   messageOf('the list of requests', (outside) =>
@@ -65,8 +66,8 @@ export const approvalSurfaces: readonly Surface[] = [
   modalOf('the window of a request', (outside) => requestModal(approvalOf(outside), placeOf(outside))),
 ];
 
-function several(outside: Outside): Approval[] {
-  return Array.from({ length: outside.random.below(9) }, () => approvalOf(outside));
+function several(outside: Outside): { approval: Approval }[] {
+  return Array.from({ length: outside.random.below(9) }, () => ({ approval: approvalOf(outside) }));
 }
 
 function approvalOf(outside: Outside): Approval {

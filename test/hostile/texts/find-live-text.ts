@@ -59,7 +59,7 @@ function judgeString(text: string, path: string, found: string[]): void {
 function judgeObject(node: Json, path: string, { own, found }: Finder): void {
   const { url } = node;
   if (url !== undefined && (node['type'] !== 'button' || url !== own.paymentLink))
-    found.push(`${path}: an address to follow, ${shown(String(url))}`);
+    found.push(`${path}: an address to follow, ${shown(JSON.stringify(url))}`);
   switch (node['type']) {
     case 'mrkdwn':
       judgeMarkup(node, path, found);
@@ -91,7 +91,7 @@ function mustBeOwn(id: unknown, own: readonly string[], path: string, found: str
 /** The bot's own tokens, to the letter: a time, a channel, and the message that this one is about. */
 const ownTokens = [
   /<!date\^1[789]\d{8}\^\{date_short_pretty\} \{time\}\|20\d\d-\d\d-\d\d \d\d:\d\d UTC>/g,
-  /<https:\/\/slack\.com\/archives\/C0OWN00001\/p\d{16}\|(?:an earlier message|the alert and its thread|the digest)>/g,
+  /<https:\/\/slack\.com\/archives\/C0OWN00001\/p\d{16}\|(?:an earlier message|the alert and its thread|the digest|Its message)>/g,
   /<#C0OWN00001>/g,
 ];
 
