@@ -4,6 +4,7 @@ import {
   inOrder,
   isMasked,
   lookingUpNote,
+  nearButton,
   revealButtonOf,
   transactionNote,
 } from '../../slack/words/transaction-message.ts';
@@ -69,10 +70,13 @@ export function transactionModal(
   may: AnswerMay,
 ): Modal {
   const share = channelId === undefined ? false : may.share;
-  const buttons = isMasked(view)
+  const asked = isMasked(view)
     ? []
     : inOrder(view.confirmation, [againButton(wordsOfView(view))], buttonsFor(view, { ...may, share }));
-  return answerModal({ ...view, channelId }, { ...transactionNote(view), buttons });
+  return answerModal(
+    { ...view, channelId },
+    { ...transactionNote(view), buttons: [...nearButton(view), ...asked] },
+  );
 }
 
 /** The service gave no usable answer: what that means, and the way to ask again. */

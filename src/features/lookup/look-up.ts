@@ -6,6 +6,7 @@ import { parseAmount } from '../../domain/money.ts';
 import { parseOrderReference, type OrderReference } from '../../domain/order-reference.ts';
 import { parsed, problem, type Parsed } from '../../domain/wording.ts';
 import type { TransactionView } from '../../slack/words/transaction-message.ts';
+import { createFoundLately } from './near-reference.ts';
 import type { Reveals } from './reveal.ts';
 
 /** What the bot knows of a decline under a reference that the look-up does not contradict. */
@@ -18,8 +19,8 @@ export type DeclineOf = (
 export type Lookups = {
   account: Pick<Account, 'place' | 'slack' | 'people'>;
   reveals: Reveals;
-  /** Asks the service now, and judges what it says. Throws `ServiceFailure`. */
-  ask: (question: Question) => Promise<TransactionView>;
+  /** Asks the service now, and judges what it says; `userId`: who alone reads the answer. Throws `ServiceFailure`. */
+  ask: (question: Question, userId?: string) => Promise<TransactionView>;
 };
 
 /** What is looked up, and the amount it should be. */
@@ -41,13 +42,17 @@ export function createAsk(
   { payments, place: { environment, account }, now }: Pick<Account, 'payments' | 'place' | 'now'>,
   declineOf: DeclineOf,
 ): Lookups['ask'] {
-  return async function ask({ reference, amountMinor }) {
+  const lately = createFoundLately();
+  return async function ask({ reference, amountMinor }, userId) {
     const transaction = await payments.findTransaction(reference);
     const amount =
       amountMinor === undefined ? {} : { amount: { minor: amountMinor, source: 'person' as const } };
     const confirmation = confirm({ reference, ...amount }, transaction);
     const declined = await declineOf(reference, confirmation);
-    const asked = withoutUndefined({ declined, amountMinor });
+    const isFound = confirmation.kind !== 'not_found';
+    if (userId !== undefined && isFound) lately.add(userId, reference);
+    const near = userId === undefined || isFound ? undefined : lately.near(userId, reference);
+    const asked = withoutUndefined({ declined, amountMinor, near });
     return { reference, confirmation, environment, account, checkedAtMs: now(), ...asked };
   };
 }

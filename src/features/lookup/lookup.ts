@@ -110,7 +110,7 @@ function lookupCommand(deps: Lookups, proof: Press): Command {
     { caller, whileWaiting }: Conversation,
   ): Promise<SlackMessage> {
     const may = deps.reveals.may(caller);
-    const view = await whileWaiting(deps.ask(question), stillLooking(question.reference));
+    const view = await whileWaiting(deps.ask(question, caller.userId), stillLooking(question.reference));
     const share = isChannel(caller.channelId) && (caller.threadTs === undefined || 'in_thread');
     const message = answerMessage(view, { share, reveal: await may });
     return view.confirmation.kind === 'not_found' ? askedHereAlone(message, deps.account.place) : message;
@@ -118,10 +118,10 @@ function lookupCommand(deps: Lookups, proof: Press): Command {
   return defineCommand<Question | undefined>({
     verb: 'lookup',
     usage: '<reference> [amount]',
-    summary: 'Is it paid?',
+    summary: 'Paid?',
     examples: ['lookup INV-2041', 'lookup INV-2041 12,500.00', 'lookup "ORDER 17 B"', 'INV-2041'],
     permission: 'lookup',
-    elsewhere: { words: ['refund', 'refunds', 'reversal', 'chargeback'], answer: refundElsewhereMessage },
+    elsewhere: { words: [...refundWords, ...balanceWords], answer: dashboardMessage },
     effect: 'none',
     takesBareWords: true,
     menu: { actionId: 'menu.lookup', text: 'Look up a payment', opens: 'modal' },
@@ -156,9 +156,14 @@ function lookupCommand(deps: Lookups, proof: Press): Command {
   });
 }
 
-function refundElsewhereMessage(): SlackMessage {
+const refundWords = ['refund', 'refunds', 'reversal', 'chargeback'];
+const balanceWords = ['balance', 'balances'];
+
+/** To who types one of these: where it is done. */
+function dashboardMessage(typed: string): SlackMessage {
+  const what = balanceWords.includes(typed) ? 'Balances are shown' : 'Refunds are made';
   return noteMessage({
-    state: 'Refunds are made in the payments service’s dashboard, not here',
+    state: `${what} in the payments service’s dashboard, not here`,
     body: [rich`${code('/pay <reference>')} looks the payment up.`],
   });
 }
@@ -234,7 +239,7 @@ function noneNamedMessage(thread: 'read' | 'unread' | undefined): SlackMessage {
     ? noteMessage({ state: 'No reference found in this thread', body: [named] })
     : noteMessage({
         state: 'No reference in your message, and the bot can’t read this thread',
-        body: [named, rich`To have it read threads here: ${code('/invite @pay')}`],
+        body: [named, rich`To let it read threads here: ${code('/invite @pay')}`],
       });
 }
 
@@ -301,7 +306,7 @@ async function answerTo(
 ): Promise<{ modal: Modal; message: SlackMessage }> {
   try {
     const may = deps.reveals.may(caller);
-    const view = await deps.ask(question);
+    const view = await deps.ask(question, caller.userId);
     const shown = transactionModal(view, channelId, { share: true, reveal: await may });
     // Closed meanwhile, it is told as a direct message: nothing more is read in that.
     return { modal: shown, message: answerMessage(view, { share: false, reveal: false }) };

@@ -5,6 +5,7 @@ import {
   customerWord,
   environmentWords,
   lookUpButton,
+  openLookUpButton,
   placeLine,
   proofLine,
   provenWords,
@@ -34,6 +35,8 @@ export type TransactionView = {
   amountMinor?: number;
   /** Not paid, because the bank declined it. */
   declined?: KnownDecline;
+  /** Not found, and nearly one that the person found lately. */
+  near?: OrderReference;
 };
 
 /**
@@ -51,7 +54,7 @@ export function transactionNote(view: TransactionView, more: readonly Button[] =
     state: declined ? failedState(declined.how) : transactionState(confirmation),
     about: transactionDetails(view),
     body: body(view),
-    buttons: refresh.length === 0 ? [] : inOrder(confirmation, refresh, more),
+    buttons: [...nearButton(view), ...(refresh.length === 0 ? [] : inOrder(confirmation, refresh, more))],
     foot: placeLine({
       environment,
       account,
@@ -62,6 +65,11 @@ export function transactionNote(view: TransactionView, more: readonly Button[] =
       orderId: evidence?.reference.holds === false ? transaction?.orderId : undefined,
     }),
   };
+}
+
+/** It was found before, so it's no card number. */
+export function nearButton({ near }: TransactionView): Button[] {
+  return near === undefined ? [] : openLookUpButton(near, undefined, `Look up ${referenceWord(near)}`);
 }
 
 /** A proven payment is shared, any other looked up again. */
@@ -166,16 +174,18 @@ export function whyNot({
 }
 
 function notFound(view: TransactionView): Piece[][] {
-  const { environment, account } = view;
+  const { environment, account, near } = view;
   const other = environmentWords[environment === 'live' ? 'sandbox' : 'live'];
   return [
     [words(`${word(account) || 'This account'} has no such reference. ${other} payments don’t show here.`)],
-    [
-      bold('Next: '),
-      words(
-        `check the spelling, or ${isMasked(view) ? 'type it again' : 'look it up again'} if it was charged moments ago.`,
-      ),
-    ],
+    near === undefined
+      ? [
+          bold('Next: '),
+          words(
+            `check the spelling, or ${isMasked(view) ? 'type it again' : 'look it up again'} if it was charged moments ago.`,
+          ),
+        ]
+      : [bold(`Did you mean ${referenceWord(near)}?`)],
   ];
 }
 

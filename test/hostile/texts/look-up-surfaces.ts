@@ -101,7 +101,8 @@ function viewOf(outside: Outside): TransactionView {
   const typed = parseOrderReference(outside.text());
   const reference = typed.ok ? typed.value : ('REF-1' as OrderReference);
   const confirmation = confirm({ reference }, recordOf(outside, reference));
-  return { reference, confirmation, ...placeOf(outside), checkedAtMs: at, amountMinor: 500 };
+  const near = outside.random.chance(0.3) ? { near: reference } : {};
+  return { reference, confirmation, ...placeOf(outside), checkedAtMs: at, amountMinor: 500, ...near };
 }
 
 // The story of a reference: outside words come from the bank, from events and from what people give as a reason, and a

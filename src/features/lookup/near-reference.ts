@@ -1,0 +1,41 @@
+import type { OrderReference } from '../../domain/order-reference.ts';
+
+/** As many as somebody looks up within an hour or two. */
+const mostOfPerson = 20;
+const mostPeople = 1_000;
+/** In a shorter one every letter counts. */
+const shortest = 4;
+
+/** What people looked up and found lately, in this process alone: what it forgets costs a hint. */
+export function createFoundLately() {
+  const found = new Map<string, readonly OrderReference[]>();
+  return {
+    add(userId: string, reference: OrderReference): void {
+      const others = (found.get(userId) ?? []).filter((one) => one !== reference);
+      if (found.size >= mostPeople && !found.has(userId)) found.clear();
+      found.set(userId, [reference, ...others].slice(0, mostOfPerson));
+    },
+    /** The newest of this person's that differs from this one by case or by one letter. */
+    near: (userId: string, reference: OrderReference): OrderReference | undefined =>
+      (found.get(userId) ?? []).find((one) => one !== reference && isNear(one, reference)),
+  };
+}
+
+/** The same but for case, or with one letter more, less, other or swapped with its neighbour. */
+export function isNear(one: string, other: string): boolean {
+  const [long = [], short = []] = [one, other]
+    .map((text) => Array.from(text.toLowerCase()))
+    .toSorted((a, b) => b.length - a.length);
+  if (short.length < shortest || long.length - short.length > 1) return false;
+  const at = long.findIndex((letter, index) => letter !== short[index]);
+  if (at === -1) return true;
+  if (long.length > short.length) return rest(long, at + 1) === rest(short, at);
+  const isSwapped = long[at] === short[at + 1] && long[at + 1] === short[at];
+  return (
+    rest(long, at + 1) === rest(short, at + 1) || (isSwapped && rest(long, at + 2) === rest(short, at + 2))
+  );
+}
+
+function rest(letters: readonly string[], from: number): string {
+  return letters.slice(from).join('');
+}
