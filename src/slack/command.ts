@@ -209,12 +209,14 @@ type Facts = {
   field?: () => InputBlock;
   /** What waits for the person; nothing when undefined. Only for whom may run it. */
   open?: (caller: Caller) => Promise<OpenItems | undefined>;
+  /** Its part of the App Home stands above those that can wait. */
+  isUrgent?: true;
   /** What the verb has for the person's App Home; nothing when empty. Only for whom may run it. */
   home?: (caller: Caller) => Promise<readonly HomeBlock[]>;
   /** Words typed without a verb go to this one, or those that it says are its own, which nobody else then has. */
   takesBareWords?: true | ((words: readonly string[]) => boolean);
   /** Words that people type first for what no verb does, and the answer: where it is done. */
-  elsewhere?: { words: readonly string[]; answer: () => SlackMessage };
+  elsewhere?: { words: readonly string[]; answer: (typed: string) => SlackMessage };
   /** The merchant account whose verb it is, for the log; absent where the bot knows one alone. */
   merchant?: string;
   /** Answers when it is typed, and stands in no list: something it needs is not set up. */

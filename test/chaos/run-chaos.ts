@@ -362,7 +362,7 @@ function judge(stage: Stage, sender: Sender, workLeft: number): Played {
     const key = alertReference(post);
     if (key === undefined) return [];
     // Where nobody could look whether the first one arrived, the second says that it may be a repeat.
-    const isMarked = seen.has(key) && !mayLook(channel) && JSON.stringify(blocks).includes('may repeat');
+    const isMarked = seen.has(key) && !mayLook(channel) && JSON.stringify(blocks).includes('May be a repeat');
     seen.add(key);
     return isMarked ? [] : [{ key, channel }];
   });

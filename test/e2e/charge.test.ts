@@ -98,6 +98,21 @@ describe('/pay charge', () => {
     await desk.modalSays('agent', 'Paid (confirmed)');
   });
 
+  it('tells at once that the amount and the e-mail of the chosen card are wrong', async () => {
+    const desk = at();
+    await desk.opens('agent', '/pay charge');
+    const wrong = await desk.submits('agent', {
+      'Saved card': '4081',
+      'Customer’s e-mail': 'other@example.com',
+      Amount: '12,5',
+    });
+    expect(wrong?.problems).toEqual({
+      Amount: expect.any(String) as string,
+      'Customer’s e-mail': expect.stringContaining('saved with a***@example.com') as string,
+    });
+    await desk.closes('agent');
+  });
+
   it('takes no press of a form in which a card number stands, and keeps it nowhere', async () => {
     const desk = at();
     await desk.opens('agent', '/pay charge 17.50');
@@ -363,7 +378,7 @@ describe('a charge whose outcome is unknown', () => {
     await desk.house.payments.act({ kind: 'pay_order', orderReference: reference, outcome: 'approved' });
     await desk.presses('onCall', 'Look up', list);
     await desk.sees('onCall', ['✅ Paid (confirmed)', reference], 'payDesk');
-    const menu = await desk.asks('onCall', '/pay', 'looks a transaction up');
+    const menu = await desk.asks('onCall', '/pay', 'looks a payment up');
     const rest = await desk.seesBy('onCall', 'checked', () => desk.presses('onCall', 'Doubts', menu));
     expect(rest.shown.text).not.toContain(reference);
     await desk.sees('agent', ['✅ Paid (confirmed)', reference], 'agentDm');

@@ -13,7 +13,7 @@ if (missing) console.warn('SKIPPED: the crash tests on Redis, because redis-serv
 
 /** A service that never gives up within a test. */
 const patientSender = { retryDelaysMs: Array.from({ length: 200 }, () => 100), webhookTimeoutMs: 60_000 };
-const repeatWords = 'This may repeat an earlier alert';
+const repeatWords = 'May be a repeat';
 
 let redis: RedisServer | undefined;
 beforeAll(async () => {

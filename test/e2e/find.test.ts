@@ -113,7 +113,7 @@ describe('/pay find', () => {
     const today = new Date(desk.house.now()).toISOString().slice(0, 10);
     await desk.asks('agent', `/pay find ${customerEmail} ${today} failed`, '3 failed records since');
     await desk.asks('agent', `/pay find ${customerEmail} 2020-01-01`, 'No record since');
-    await desk.asks('agent', `/pay find ${customerEmail} paid`, 'Behind it goes failed or open');
+    await desk.asks('agent', `/pay find ${customerEmail} paid`, 'You can add failed or open');
   });
 
   it('is for those whom the roles name, and repeats no address', async () => {

@@ -80,6 +80,11 @@ describe('/pay', () => {
       '/pay refund ORDER-1001',
       'Refunds are made in the payments service’s dashboard',
     );
+    await desk.asks(
+      'agent',
+      '/pay balance',
+      'Balances are shown in the payments service’s dashboard, not here',
+    );
     const unknown = await desk.asks('agent', '/pay voucher now please', '“voucher” isn’t a command');
     expect(unknown.shown.buttons).toEqual(['Look up the reference “voucher”']);
   });

@@ -63,7 +63,7 @@ describe('limits in payops.yml', () => {
 
     await desk.submits('agent');
     const refused = await desk.modalSays('agent', [
-      'Nothing was charged',
+      'Not charged: above your limit',
       'This is above your limit per day for one card',
       'NGN 2,000.00 of NGN 6,000.00 is left until midnight',
       'people in the role lead',

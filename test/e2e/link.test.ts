@@ -111,7 +111,7 @@ describe('/pay link', () => {
     await desk.closes('agent');
     await desk.reads('lead', 'LINK-5', 'payDesk');
     desk.house.later(73 * hourMs);
-    const aged = await desk.reads('agent', ['No payment came so far', 'LINK-5'], 'payDesk');
+    const aged = await desk.reads('agent', ['No payment yet', 'LINK-5'], 'payDesk');
     await desk.presses('agent', 'New link', aged);
     const again = await desk.modalSays('agent', 'It charges nobody by itself');
     expect(JSON.stringify(again)).toContain('"initial_value":"CUST-77"');

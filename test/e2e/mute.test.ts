@@ -22,13 +22,7 @@ const isTold = (reference: string): boolean =>
 test('a mute keeps what fits it from the channel, which is told until when, why, and at the end of what', async () => {
   const desk = at();
   const form = await desk.opens('onCall', '/pay mute', 'payAlerts');
-  expect(form.fields).toEqual([
-    'Bank’s reason contains',
-    'Customer id',
-    'Sent here by',
-    'For how long',
-    'Why',
-  ]);
+  expect(form.fields).toEqual(['Bank’s reason contains', 'Customer id', 'Rule', 'For how long', 'Why']);
   await desk.submits('onCall', { 'Bank’s reason contains': 'Insufficient FUNDS', Why: 'The bank is down' });
   await desk.modalSays('onCall', '🔕 Muted');
   const told = await desk.reads(
@@ -71,7 +65,7 @@ test('a mute of everything is ended by the button in the channel, and by the for
   await desk.presses('onCall', 'End mute', first);
   await desk.reads('lead', ['🔕 Muted', 'Ended'], 'payAlerts');
   desk.house.later(soonMs);
-  await desk.reads('lead', ['🔔 Mute is over', 'Nothing was kept back'], 'payAlerts');
+  await desk.reads('lead', ['🔔 Mute is over', 'Nothing was held back'], 'payAlerts');
   await mutes();
   const kept = await desk.house.decline({ reason: 'Suspected fraud' });
   await desk.settled('soon');
@@ -90,7 +84,7 @@ test('a mute of everything is ended by the button in the channel, and by the for
 test('what a mute keeps back is in the daily summary, which names the mute', async () => {
   const desk = at();
   await desk.opens('onCall', '/pay mute', 'payAlerts');
-  await desk.submits('onCall', { 'Sent here by': 'Rule fraud', 'For how long': '24 hours', Why: 'Tests' });
+  await desk.submits('onCall', { Rule: 'Rule fraud', 'For how long': '24 hours', Why: 'Tests' });
   await desk.modalSays('onCall', 'rule fraud');
   await desk.closes('onCall');
   desk.house.later(soonMs);

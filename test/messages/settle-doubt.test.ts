@@ -79,7 +79,7 @@ describe('a post that may have arrived', () => {
     // Its turn comes before that of the step before it.
     await world.drain(1_500_000);
     const repeat = world.parents().at(-1);
-    expect(repeat && linesOf(repeat)).toMatch(/may repeat an earlier alert/);
+    expect(repeat && linesOf(repeat)).toMatch(/May be a repeat/);
     expect(world.notes(repeat?.ts ?? '').map(({ shown }) => shown.text)).toEqual([
       expect.stringMatching(/^👀/u),
       expect.stringMatching(/^☑️/u),

@@ -23,6 +23,7 @@ import {
   fields,
   header,
   headline,
+  messageLink,
   moment,
   mrkdwn,
   person,
@@ -33,7 +34,7 @@ import {
 } from '../../slack/kit/blocks.ts';
 import type { OpenItems } from '../../slack/command.ts';
 import type { HomeBlock, SlackMessage } from '../../slack/kit/message.ts';
-import { type AboutMessage, posted } from '../../slack/kit/note.ts';
+import { type AboutMessage, posted, repeatMark } from '../../slack/kit/note.ts';
 import { outsideText } from '../../slack/kit/text.ts';
 import { cardSavedLines, cardSavedState } from '../../slack/words/card-words.ts';
 import { failureWords } from '../../slack/words/error-message.ts';
@@ -69,8 +70,8 @@ export function alertMessage(alert: Alert): SlackMessage {
     : [
         block,
         ...(card && endsCard(card.card) ? fields(cardFields(card)) : body(alert)),
-        ...(alert.mayBeRepeat ? [richText([words(repeatWords)])] : []),
         placeOf(alert),
+        ...repeatMark(alert.mayBeRepeat),
         ...(card ? cardFoot(card) : []),
         ...buttons(alert),
       ];
@@ -189,8 +190,6 @@ const eventWords: Record<PaymentEventKind, string> = {
   payment_success: 'Event says success',
   payment_given_back: 'Event says given back',
 };
-
-const repeatWords = 'This may repeat an earlier alert: Slack didn’t confirm whether that one arrived.';
 
 function verdict(alert: Told): Verdict {
   const { lookup, event } = alert;
@@ -367,12 +366,6 @@ function cardFoot({ replaced }: AlertCardShown): ContextBlock[] {
   if (!replaced) return [];
   const earlier = messageLink(replaced, 'an earlier message');
   return [context(mrkdwn(`Replaces ${earlier} that can’t be edited; its thread has what was said before.`))];
-}
-
-/** For mrkdwn. Slack leads such an address to the message and its thread, in whichever workspace the reader is signed in to. */
-function messageLink({ channel, ts }: Required<MessagePlace>, shown: string): string {
-  const place = `${encodeURIComponent(channel)}/p${encodeURIComponent(ts.replace('.', ''))}`;
-  return `<https://slack.com/archives/${place}|${shown}>`;
 }
 
 /** Away from a message, where it is: its channel, and the way to it once it stands; nothing where it is told nowhere. */

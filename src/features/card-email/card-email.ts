@@ -127,7 +127,7 @@ export function createCardEmail(account: Account, { ledger, approvals, requestMo
   const verb = defineCommand<undefined>({
     verb: 'card-email',
     usage: '',
-    summary: 'Change a card’s e-mail',
+    summary: 'Card’s e-mail',
     examples: ['card-email'],
     permission: 'card-email',
     menu: { actionId: 'menu.card-email', text: 'Change a card’s e-mail', opens: 'modal' },

@@ -205,21 +205,22 @@ export function createChargeForm({ place, settings }: Account, ledger: KnownCard
     async read(values: ViewValues): Promise<ReadTerms> {
       const chosen = readCardChoice(values, chargeFields);
       const filled = inputsOf(currencies, true).read(values);
-      const isUnmailed =
-        chosen.ok && chosen.value.kind === 'pasted' && oneLine(values[chargeFields.email] ?? '') === '';
+      const typed = oneLine(values[chargeFields.email] ?? '');
+      const isUnmailed = chosen.ok && chosen.value.kind === 'pasted' && typed === '';
+      const card = chosen.ok ? await readCard(chosen.value, typed, ledger) : undefined;
       // The field of the token key may not be there.
       const cardField =
         ledger && (values[chargeFields.token] ?? '') === '' ? chargeFields.card : chargeFields.token;
       const needed = 'Needed with a pasted token key: the e-mail the card is saved with.';
       const errors = {
+        ...(card && 'errors' in card ? card.errors : {}),
         ...(filled.kind === 'errors' ? filled.errors : {}),
         ...(isUnmailed ? { [chargeFields.email]: needed } : {}),
         ...(chosen.ok ? {} : { [cardField]: chosen.problem }),
       };
-      if (!chosen.ok || filled.kind === 'errors' || isUnmailed) return { kind: 'errors', errors };
-      const { amount, currency = currencies[0] ?? '', customer_id: customerId, reason, email } = filled.read;
-      const card = await readCard(chosen.value, email ?? '', ledger);
-      if ('errors' in card) return { kind: 'errors', errors: card.errors };
+      if (!card || 'errors' in card || filled.kind === 'errors' || isUnmailed)
+        return { kind: 'errors', errors };
+      const { amount, currency = currencies[0] ?? '', customer_id: customerId, reason } = filled.read;
       const money = { minor: amount, currency };
       return { kind: 'terms', terms: { ...card, money, ...withoutUndefined({ customerId, reason }) } };
     },

@@ -204,7 +204,7 @@ export function doubtCommand({ place, now }: Account, { inDoubt }: ChargeDesk): 
   return defineCommand<undefined>({
     verb: 'doubt',
     usage: '',
-    summary: 'Charges in doubt',
+    summary: 'Doubts',
     examples: ['doubt'],
     permission: 'doubt',
     menu: { actionId: 'menu.doubt', text: 'Doubts', opens: 'message' },

@@ -89,11 +89,7 @@ export function alertNews({ alertNews: news, state }: ChargeSeen): RichTextBlock
 /** A conclusion told before no longer holds, so the new one begins with that. */
 export function correction({ corrects }: ChargeSeen): RichTextBlock[] {
   if (corrects === undefined) return [];
-  return [
-    richText(
-      labelled('Correction', `earlier you were told “${wordsOfTold[corrects]}”. That no longer holds.`),
-    ),
-  ];
+  return [richText(labelled('Correction', `earlier you were told “${wordsOfTold[corrects]}”.`))];
 }
 
 /** A charge is approved only on a look-up in which all three parts held. */
@@ -429,16 +425,16 @@ function otpModal(charge: ChargeSeen, place: ChargePlace, { nowMs, viewerId }: V
   const isOpen = otp !== undefined && isCodeOpen(otp, nowMs);
   const holder = isOpen && isAgent;
   const mayEnter = holder && agentTypes(charge);
-  const hasTried = otp?.lastCode !== undefined || resends.length > 0;
+  const news = [...alertNews(charge), ...notMine(charge)];
+  const saysMore = otp?.lastCode !== undefined || resends.length > 0 || news.length > 0;
   const field = `${codeField}_${otp?.triesLeft ?? 0}`;
   const blocks: ModalBlock[] = [
     ...(isOpen ? lastCode(charge) : []),
     chargeHeadline(charge).block,
-    ...alertNews(charge),
-    ...notMine(charge),
+    ...news,
     richText(codeLine(charge), ...(isAgent ? [] : [inHand(charge)])),
     // What the bank asks for is read once: from then on there is more to say.
-    ...(hasTried ? [] : quoted('The bank says:', bankWords)),
+    ...(saysMore ? [] : quoted('The bank says:', bankWords)),
     ...(mayEnter ? [codeInput(field)] : []),
     ...(holder ? customerTyping(charge) : []),
     ...(isOpen && !isAgent ? takingOver(charge) : []),
@@ -480,15 +476,10 @@ function lastCode({ otp, bankWords }: ChargeSeen): ModalBlock[] {
       const theirs = outsideText(bankWords ?? '', longestBankWords);
       return [noticeLine('warning', `Too late, says the bank: “${theirs}”. The bot is checking.`)];
     }
-    case 'unanswered': {
-      const left = counted(otp.triesLeft, 'try', 'tries');
+    case 'unanswered':
       return [
-        noticeLine(
-          'warning',
-          `The last code got no answer and no payment shows yet; the bot keeps checking. It may have cost a try: ${left} left.`,
-        ),
+        noticeLine('warning', 'The last code got no answer; the bot keeps checking. It may have cost a try.'),
       ];
-    }
   }
 }
 
@@ -561,8 +552,8 @@ export function notMine({ notMineAt, state }: ChargeSeen): RichTextBlock[] {
 export const notMineWords = 'Customer: “I did not ask for this”';
 
 export const notMineLines: Run[][] = [
-  plain('Their link has ended.'),
-  labelled('Next', 'stop, and find out who asked for this charge. Send no new link before.'),
+  plain('The customer’s link has ended.'),
+  labelled('Next', 'stop, and find out who asked for this charge. Send no new link until you know.'),
 ];
 
 /** Who enters the code, and since when. */

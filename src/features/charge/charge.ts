@@ -180,7 +180,7 @@ export function createCharges(account: Account, around: ForCharges) {
   const chargeCommand: Command = defineCommand<Beginning>({
     verb: 'charge',
     usage: '[amount] [e-mail]',
-    summary: 'Charge a card',
+    summary: 'Charge',
     examples: ['charge', 'charge 12,500.00', 'charge 12,500.00 ada@example.com'],
     permission: 'charge',
     menu: { actionId: 'menu.charge', text: 'Charge a card', opens: 'modal' },

@@ -27,7 +27,8 @@ const mostCurrencies = 10;
 
 /** The amount is above a limit by now. Nothing was sent. */
 export function limitRefusalModal(refusal: LimitRefusal, place: ChargePlace): Modal {
-  return notChargedModal({ state: '⛔ Nothing was charged', body: [plain(limitProblem(refusal))] }, place);
+  const state = refusal.kind === 'over' ? '⛔ Not charged: above your limit' : '⛔ Not charged';
+  return notChargedModal({ state, body: [plain(limitProblem(refusal))] }, place);
 }
 
 /** In the place of the form or review. */

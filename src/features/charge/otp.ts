@@ -137,6 +137,7 @@ export function otpCommand(
       { actionId: otpActions.makeLink, about: itself, opensForm: true, press: makeLink },
       { actionId: otpActions.takeBack, about: itself, press: takeBack },
     ],
+    isUrgent: true,
     home: async ({ userId }) =>
       homeCharges('Waiting for a code', await desk.waitingFor(userId), place, now()),
     run: ({ reference }, conversation) =>

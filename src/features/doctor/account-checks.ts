@@ -197,7 +197,7 @@ async function serviceClock(config: Config, now: () => number): Promise<Verdict>
   );
   const verdict = judgeClock('the payments service', Date.parse(headers.get('date') ?? ''), now());
   if (verdict.state !== 'problem') return verdict;
-  const fix = 'Where the check Slack clock is well, tell the payments service; else set the clock by NTP.';
+  const fix = 'If the Slack clock check is fine, tell the payments service; otherwise set the clock by NTP.';
   return warning(verdict.says, fix);
 }
 

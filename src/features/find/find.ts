@@ -65,8 +65,8 @@ export function createFind(account: Account, finders: readonly Finder[]): Featur
 
   const verb = defineCommand<Question>({
     verb: 'find',
-    usage: '<e-mail, or last four and amount>',
-    summary: 'A customer’s payments',
+    usage: '<e-mail or card>',
+    summary: 'Payments',
     examples: ['find ada@example.com', 'find 4242 12,500', 'find ada@example.com failed', 'ada@example.com'],
     permission: 'find',
     effect: 'none',
@@ -121,7 +121,7 @@ function withFilters(question: TypedQuestion, words: readonly string[]): Parsed<
     const show = shownKinds.find((kind) => kind === word.toLowerCase());
     if (show && !filtered.show) filtered.show = show;
     else if (!filtered.day && dayNamed('UTC', word)) filtered.day = word;
-    else return problem('Behind it goes failed or open, and a day like 2026-11-20.');
+    else return problem('You can add failed or open, and a day like 2026-11-20.');
   }
   return parsed(filtered);
 }

@@ -167,7 +167,7 @@ function createQueue(most: number) {
   };
 }
 
-const again = rich`Mend it, then run ${code('npm run payops -- forward')}: it sends what is left once more.`;
+const again = rich`Fix it, then run ${code('npm run payops -- forward')}: it sends what is left.`;
 
 function awayNotice(why: string, days: number): Notice {
   return {

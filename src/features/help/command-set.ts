@@ -232,10 +232,8 @@ function understand(text: string, { all, menu }: Pick<Listed, 'all' | 'menu'>): 
   const isQuoted = /^\s*["“”„«]/.test(text);
   const verb = isQuoted ? undefined : all.find((command) => command.verb === first.toLowerCase());
   if (verb) return { kind: 'command', command: verb, words: rest };
-  const elsewhere = isQuoted
-    ? undefined
-    : all.find((command) => command.elsewhere?.words.includes(first.toLowerCase()))?.elsewhere;
-  if (elsewhere) return { kind: 'unclear', message: elsewhere.answer() };
+  const elsewhere = isQuoted ? undefined : doneElsewhere(first.toLowerCase(), all);
+  if (elsewhere) return elsewhere;
   const own = isQuoted ? undefined : all.find((command) => isOwnWords(command, words));
   if (own) return { kind: 'command', command: own, words };
   const bare = all.find((command) => command.takesBareWords === true);
@@ -247,6 +245,12 @@ function understand(text: string, { all, menu }: Pick<Listed, 'all' | 'menu'>): 
   return bare && !isSlip ? { kind: 'command', command: bare, words } : unclear(words, nearest, bare);
 }
 
+/** What no verb does and people type all the same. */
+function doneElsewhere(typed: string, all: readonly Command[]): Understood | undefined {
+  const found = all.find(({ elsewhere }) => elsewhere?.words.includes(typed))?.elsewhere;
+  return found && { kind: 'unclear', message: found.answer(typed) };
+}
+
 /**
  * In a thread a reference is looked up, whatever is said around it. Nothing else is typed there: a verb is answered with its
  * button.
@@ -255,8 +259,8 @@ function understandMention(mention: Mention, { all }: Pick<Listed, 'all'>): Unde
   const first = wordsOf(mention.text)[0]?.toLowerCase() ?? '';
   const lookUp = all.find((command) => command.mention !== undefined);
   const verb = all.find((command) => command.verb === first && command !== lookUp);
-  const elsewhere = all.find((command) => command.elsewhere?.words.includes(first))?.elsewhere;
-  if (elsewhere) return { kind: 'unclear', message: elsewhere.answer() };
+  const elsewhere = verb ? undefined : doneElsewhere(first, all);
+  if (elsewhere) return elsewhere;
   const command = verb ?? lookUp;
   if (!command)
     return { kind: 'unclear', message: usageMessage('Nothing can be looked up here.', '/pay help') };

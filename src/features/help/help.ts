@@ -123,7 +123,7 @@ function overview(verbs: readonly HelpVerb[]): SlackMessage {
   const parts = Array.from({ length: Math.ceil(lines.length / verbsPerBlock) }, (_, index) =>
     richText(...lines.slice(index * verbsPerBlock, (index + 1) * verbsPerBlock)),
   );
-  const more = richText(rich`${code('/pay help <verb>')}  gives examples.`);
+  const more = richText(rich`${code('/pay help <verb>')}  Examples`);
   return noteMessage({ state: 'What you can do with /pay', body: [...parts, more] });
 }
 

@@ -39,7 +39,10 @@ export async function homeFor(
     }),
   );
   // What waits for somebody stands above what is done: the verbs' own order is that of their use.
-  const order = own.verbs.map(({ verb }) => verb).toReversed();
+  const order = [
+    ...own.verbs.filter(({ isUrgent }) => isUrgent),
+    ...own.verbs.filter(({ isUrgent }) => !isUrgent).toReversed(),
+  ].map(({ verb }) => verb);
   const sections = await Promise.all(
     [...listed.map((verb) => ({ verb, account: own })), ...elsewhere.flat()]
       .toSorted((one, other) => order.indexOf(one.verb.verb) - order.indexOf(other.verb.verb))

@@ -125,7 +125,7 @@ function openLines(open: readonly OpenItems[]): HomeBlock[] {
 
 function hints(verbs: readonly MenuVerb[]): Run[][] {
   const lookUp: Run[][] = verbs.some(({ verb }) => verb === 'lookup')
-    ? [[code('/pay <reference>'), words('  looks a transaction up.')]]
+    ? [[code('/pay <reference>'), words('  looks a payment up.')]]
     : [];
   const others = verbs.filter(({ verb, menu }) => menu === undefined && verb !== 'lookup');
   return [

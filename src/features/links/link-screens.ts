@@ -52,7 +52,7 @@ const stateWords: Record<LinkState['kind'], string> = {
   paid: `✅ ${outcomeWords.paid}`,
   given_back: `↩️ ${outcomeWords.givenBack}`,
   review: `🚨 ${outcomeWords.review}`,
-  aged: '⌛ No payment came so far',
+  aged: '⌛ No payment yet',
   lost: '⚠️ No payment link',
   refused: '⛔ No payment link: request refused',
 };

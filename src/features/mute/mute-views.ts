@@ -51,7 +51,7 @@ function muteForm(rules: readonly string[]) {
     ),
     customer: optional(text({ label: 'Customer id', maxLength: 100 }, parsed)),
     // Absent where no rule sends anything here.
-    rule: { ...choice({ label: 'Sent here by', choices }), read: parsed<string> },
+    rule: { ...choice({ label: 'Rule', choices }), read: parsed<string> },
     hours: choice({ label: 'For how long', choices: times }),
     why: text(
       {
@@ -145,9 +145,9 @@ export function muteMessage(
 /** To who types `/pay unmute`: that one form does it all, and who may. */
 export function muteElsewhereMessage(): SlackMessage {
   return noteMessage({
-    state: 'One form mutes alerts and ends a mute',
+    state: '/pay mute mutes alerts, and ends a mute',
     body: [
-      rich`${bold('Next: ')}type ${code('/pay mute')} in the channel. It needs the permission “mute”.`,
+      rich`Type it in the channel. It needs the permission “mute”.`,
       rich`For one alert: Acknowledge, then Snooze.`,
     ],
   });

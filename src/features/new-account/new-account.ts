@@ -102,7 +102,7 @@ export function createNewAccount(account: Account): Feature {
   const verb = defineCommand<Question>({
     verb: 'account',
     usage: '<reference> | new',
-    summary: 'Show or create',
+    summary: 'Account',
     examples: ['account PLAYGROUND-SUB-00003', 'account new'],
     permission: 'accounts',
     effect: 'none',

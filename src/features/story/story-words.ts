@@ -129,7 +129,7 @@ const states: Readonly<Record<string, string>> = {
   link_paid: outcomeWords.paid,
   link_given_back: outcomeWords.givenBack,
   link_review: outcomeWords.review,
-  link_aged: 'No payment came so far',
+  link_aged: 'No payment yet',
   link_refused: 'No payment link: request refused',
 };
 

@@ -60,10 +60,14 @@ export type AboutMessage = { key: string; mayBeRepeat: boolean };
 /** A message that the bot keeps right in its place. `eventType` says what it is about. */
 export function posted(message: SlackMessage, eventType: string, about: AboutMessage): SlackMessage {
   const { text, blocks } = message;
-  const repeat = context(plainText('May be a repeat: Slack didn’t confirm an earlier post.'));
   return {
     text,
-    blocks: about.mayBeRepeat ? [...blocks, repeat] : blocks,
+    blocks: [...blocks, ...repeatMark(about.mayBeRepeat)],
     metadata: { event_type: eventType, event_payload: { key: about.key } },
   };
+}
+
+/** An answer of Slack was lost, and the channel's history could not be read. */
+export function repeatMark(mayBeRepeat: boolean): ContextBlock[] {
+  return mayBeRepeat ? [context(plainText('May be a repeat: Slack didn’t confirm an earlier post.'))] : [];
 }

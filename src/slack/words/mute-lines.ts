@@ -29,7 +29,7 @@ export function muteLine(mute: AlertMute): Run[] {
 
 /** "12 not posted: ORD-1, ORD-2 (over) …". */
 export function notPostedLine({ count, newest }: NotPosted): Run[] {
-  if (count === 0) return [words('Nothing was kept back.')];
+  if (count === 0) return [words('Nothing was held back.')];
   const named = newest.flatMap(({ orderReference, isOver }, index): Run[] => [
     words(index === 0 ? ' ' : ', '),
     orderReference === undefined ? words('one without a reference') : referenceRun(orderReference),
