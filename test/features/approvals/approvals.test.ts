@@ -188,7 +188,7 @@ describe('what was approved is judged again before it is done', () => {
     const { state } = (await process.approvals.find(third.id)) ?? {};
     expect(state).toMatchObject({
       kind: 'stopped',
-      why: expect.stringContaining(`asked for, ${second.id} charged`),
+      why: expect.stringContaining(`Since then, ${second.id} charged`),
     });
     expect(world.audited.get(`approval:${second.id}:1`)?.reason).toBe(`1 of 1, despite ${first.id}`);
   });
