@@ -1,4 +1,4 @@
-import type { AnyMiddlewareArgs } from '@slack/bolt';
+import { App } from '@slack/bolt';
 import type { WebClient } from '@slack/web-api';
 import { createCommandSet, type AccountVerbs } from '../../src/features/help/command-set.ts';
 import { merchantPermission } from '../../src/domain/merchant.ts';
@@ -6,7 +6,7 @@ import { parsed } from '../../src/domain/wording.ts';
 import type { Command, CommandSet, MayRun } from '../../src/slack/command.ts';
 import { createDirectory } from '../../src/slack/people/directory.ts';
 import type { Role } from '../../src/slack/people/role.ts';
-import { route } from '../../src/slack/router/router.ts';
+import { addListeners } from '../../src/slack/router/listeners.ts';
 
 /** One thing that a person can do in Slack, by what it is and its id there; behind that of a press what was chosen. */
 export type Thing = {
@@ -49,7 +49,7 @@ export type Outcome = { ran: boolean; said: string };
 export type PermissionStage = {
   mayRun: MayRun;
   commands: CommandSet;
-  /** Through the bot's own router, as Slack sends it. */
+  /** Through Bolt and the bot's own listeners, as Slack sends it. */
   act: (thing: Pick<Thing, 'kind' | 'name'>, place: Place) => Promise<Outcome>;
   openHome: () => Promise<string>;
 };
@@ -64,7 +64,7 @@ export type KnownToSlack = {
 export const who = 'U0AGENT001';
 const teamId = 'T0TEAM0001';
 
-/** The router, the command set and the directory of the bot, with verbs that only note that they ran. */
+/** The listeners, the command set and the directory of the bot, with verbs that only note that they ran. */
 export function permissionStage(
   verbs: readonly Command[],
   roles: Readonly<Record<string, Role>>,
@@ -90,11 +90,11 @@ export function permissionStage(
   );
   const [first = oneAccount(noted, mayRun), ...further] = ofAccounts(accounts, noted, mayRun);
   const commands = createCommandSet([first, ...further], () => undefined);
-  const deps = { commands, client, now: () => slack.nowMs, ...usual };
-  async function send(given: Record<string, unknown>): Promise<Outcome> {
+  const app = boltApp((answer) => said(answer));
+  addListeners(app, { commands, client, now: () => slack.nowMs, ...usual });
+  async function send(body: Record<string, unknown>): Promise<Outcome> {
     outcome = { ran: false, said: '' };
-    const args = { ack: async (what: unknown) => said(what ?? ''), respond: said, ...given };
-    await route(args as unknown as AnyMiddlewareArgs, deps);
+    await app.processEvent({ body, ack: async (what: unknown) => said(what ?? '') });
     return outcome;
   }
   return {
@@ -103,10 +103,24 @@ export function permissionStage(
     act: ({ kind, name }, place) => send(payloadOf(kind, name, place)),
     async openHome() {
       const event = { type: 'app_home_opened', tab: 'home', user: who };
-      await send({ event, body: { team_id: teamId } });
+      await send({ event, team_id: teamId });
       return home;
     },
   };
+}
+
+/** Bolt with nothing between it and Slack. */
+function boltApp(responded: (answer: unknown) => void): App {
+  async function respond(...sent: Parameters<typeof fetch>): Promise<Response> {
+    responded(await new Request(...sent).json());
+    return new Response('ok');
+  }
+  return new App({
+    receiver: { init: () => undefined, start: () => Promise.resolve(), stop: () => Promise.resolve() },
+    authorize: async () => ({}),
+    clientOptions: { fetch: respond },
+    convoStore: false,
+  });
 }
 
 /** These verbs, of a bot that knows one account alone. */
@@ -187,8 +201,8 @@ function payloadOf(kind: Thing['kind'], name: string, place: Place): Record<stri
   const channel = { id: place, name: 'a channel' };
   switch (kind) {
     case 'typed': {
-      const typed = { text: name, trigger_id: '1.2.x', user_id: who, team_id: teamId, channel_id: place };
-      return { command: typed };
+      const typed = { command: '/pay', text: name, trigger_id: '1.2.x', channel_id: place, response_url };
+      return { ...typed, user_id: who, team_id: teamId };
     }
     case 'mention': {
       const event = {
@@ -199,7 +213,7 @@ function payloadOf(kind: Thing['kind'], name: string, place: Place): Record<stri
         ts: '1.0',
         channel: place,
       };
-      return { event, body: { team_id: teamId } };
+      return { event, team_id: teamId };
     }
     case 'press': {
       const [action_id, value = ''] = name.split(' ');
@@ -207,23 +221,19 @@ function payloadOf(kind: Thing['kind'], name: string, place: Place): Record<stri
       const body = view
         ? { view, container: { type: 'view' } }
         : { response_url, channel, container: container(place) };
-      return { action, body: { ...common, type: 'block_actions', actions: [action], ...body } };
+      return { ...common, type: 'block_actions', actions: [action], ...body };
     }
     case 'form':
-      return { body: { ...common, type: 'view_submission', view: { ...view, callback_id: name } } };
+      return { ...common, type: 'view_submission', view: { ...view, callback_id: name } };
     case 'list':
-      return { body: { ...common, type: 'block_suggestion', view, action_id: name, value: '' } };
+      return { ...common, type: 'block_suggestion', view, action_id: name, value: '' };
     case 'global shortcut':
-      return chosen({ ...common, type: 'shortcut', callback_id: name });
+      return { ...common, type: 'shortcut', callback_id: name };
     case 'message shortcut': {
       const body = { ...common, type: 'message_action', callback_id: name, response_url, channel };
-      return chosen({ ...body, message: { ts: '1.1', text: 'about INV-1' } });
+      return { ...body, message: { ts: '1.1', text: 'about INV-1' } };
     }
   }
-}
-
-function chosen(body: Record<string, unknown>): Record<string, unknown> {
-  return { body, shortcut: body };
 }
 
 function container(channel: string): Record<string, unknown> {

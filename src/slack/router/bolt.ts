@@ -1,8 +1,8 @@
-import { App, UnknownError } from '@slack/bolt';
-import { asRequest, newErrorId, type Log } from '../../log.ts';
+import { App } from '@slack/bolt';
+import { asRequest, type Log } from '../../log.ts';
 import { createWorkUnderWay } from '../../under-way.ts';
 import { createHttpReceiver, type HttpReceiver, type RefusalCause } from './receiver.ts';
-import { route } from './router.ts';
+import { addListeners } from './listeners.ts';
 import type { SlackSide, Times } from '../answer.ts';
 import {
   createSocketReceiver,
@@ -77,11 +77,10 @@ export function createSlack(settings: SlackSettings, given: Given): Slack {
 
   const receiver = createReceiver(settings, given);
   const app = createApp(settings, receiver, { log: given.log, identity });
-  measureAcks(app, given.acknowledged ?? (() => undefined));
   // Bolt does not wait for what is done after `ack`; this does.
   const { add, drained } = createWorkUnderWay();
-  const routed: SlackSide = { ...usualTimes, ...given, client: given.clients.interactive, identity };
-  app.use((args) => add(route(args, routed)));
+  app.use(({ next }) => add(asRequest(next)));
+  addListeners(app, { ...usualTimes, ...given, client: given.clients.interactive, identity });
 
   return {
     ...('listener' in receiver ? { httpListener: receiver.listener } : {}),
@@ -89,7 +88,11 @@ export function createSlack(settings: SlackSettings, given: Given): Slack {
       identityCheck = startIdentityCheck(given.clients.interactive, untilStopped);
       if (!('createClient' in receiver)) return;
       const processes = settings.mode === 'socket' ? settings.processes : undefined;
-      connection = keepConnected(receiver.createClient, { ...untilStopped, processes });
+      connection = keepConnected(receiver.createClient, {
+        ...untilStopped,
+        processes,
+        acknowledged: given.acknowledged,
+      });
     },
     async stop() {
       stopping.abort();
@@ -113,10 +116,10 @@ const notStarted: SlackHealth = {
 
 type Receiver = HttpReceiver | SocketReceiver;
 
-function createReceiver(settings: SlackSettings, around: Pick<Given, 'log' | 'checked'>): Receiver {
+function createReceiver(settings: SlackSettings, given: Given): Receiver {
   return settings.mode === 'http'
-    ? createHttpReceiver(settings.signingSecret, around)
-    : createSocketReceiver(settings.appToken, settings.slackApiUrl, createBoltLog(around.log));
+    ? createHttpReceiver(settings.signingSecret, given)
+    : createSocketReceiver(settings.appToken, settings.slackApiUrl, createBoltLog(given.log));
 }
 
 /**
@@ -129,7 +132,7 @@ function createApp(
   deps: { log: Log; identity: SlackSide['identity'] },
 ): App {
   const logger = createBoltLog(deps.log);
-  const app = new App({
+  return new App({
     receiver,
     logger,
     authorize: async () => ({ botToken: settings.botToken, ...deps.identity() }),
@@ -143,22 +146,4 @@ function createApp(
     processBeforeResponse: false,
     attachFunctionToken: false,
   });
-  app.error(async (error) => {
-    const cause = error instanceof UnknownError ? error.original : error;
-    deps.log('error', 'A request from Slack could not be handled', { errorId: newErrorId() }, cause);
-  });
-  return app;
-}
-
-/** Every receiver hands its requests to `processEvent`. */
-function measureAcks(app: App, acknowledged: (seconds: number) => void): void {
-  const process = app.processEvent.bind(app);
-  app.processEvent = (event) => {
-    const startedMs = performance.now();
-    async function ack(response?: Parameters<typeof event.ack>[0]): Promise<void> {
-      await event.ack(response);
-      acknowledged((performance.now() - startedMs) / 1_000);
-    }
-    return asRequest(() => process({ ...event, ack }));
-  };
 }

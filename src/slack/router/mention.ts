@@ -1,4 +1,4 @@
-import type { SlackEventMiddlewareArgs } from '@slack/bolt';
+import type { AppMentionEvent } from '@slack/types';
 import type { WebClient } from '@slack/web-api';
 import { holdsCardNumber } from '../../domain/card.ts';
 import { withoutUndefined } from '../../domain/json.ts';
@@ -22,13 +22,12 @@ const mostMessages = 50;
  * Somebody named the bot in a message. It is answered where it stands, to them alone; a message is answered once, however
  * often Slack brings it and whatever becomes of it by an edit. Undefined: it is no person's.
  */
-export function mentionTurn({ event, body }: SlackEventMiddlewareArgs, side: SlackSide) {
-  if (event.type !== 'app_mention') return undefined;
+export function mentionTurn(event: AppMentionEvent, teamId: string, side: SlackSide) {
   const { user: userId, channel: channelId, ts, thread_ts: threadTs, bot_id: app } = event;
   if (userId === undefined || app !== undefined) return undefined;
   const { client, log } = side;
   // In a shared channel the event comes to our workspace, and the person is of another.
-  const { user_team: theirs = event.team ?? body.team_id } = event as { user_team?: string };
+  const { user_team: theirs = event.team ?? teamId } = event as { user_team?: string };
   const from = { from: 'command', ...withoutUndefined({ teamId: theirs, threadTs }) } as const;
   const caller: Caller = { userId, channelId, ...from };
   const reply: Reply = createReply(

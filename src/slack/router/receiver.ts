@@ -15,6 +15,8 @@ type Around = {
   log: Log;
   /** Told of each request whether it bears Slack's signature, and if not, why; must be quick. */
   checked?: ((refused: RefusalCause | undefined) => void) | undefined;
+  /** Told how long each request waited for its acknowledgement. */
+  acknowledged?: ((seconds: number) => void) | undefined;
 };
 
 const limits = {
@@ -29,7 +31,10 @@ const freshSeconds = 5 * 60;
  * Slack's HTTP requests: the signature is checked over the bytes as they came, the body is parsed once, and Bolt gets the
  * event. Bolt's own receiver parses twice, makes a URL of each path and keeps a timer for each request: half its time.
  */
-export function createHttpReceiver(signingSecret: string, { log, checked }: Around): HttpReceiver {
+export function createHttpReceiver(
+  signingSecret: string,
+  { log, checked, acknowledged }: Around,
+): HttpReceiver {
   let app: App | undefined;
   if (signingSecret === '') throw new Error('SLACK_SIGNING_SECRET is empty: with it everybody could sign');
   const secret = createSecretKey(signingSecret, 'utf8');
@@ -57,6 +62,7 @@ export function createHttpReceiver(signingSecret: string, { log, checked }: Arou
     if (body['ssl_check'] === '1') return 200;
     if (body['type'] === 'url_verification') return { challenge: body['challenge'] };
     let isAcknowledged = false;
+    const startedMs = performance.now();
     await app?.processEvent({
       body,
       async ack(answer?: object | string) {
@@ -64,6 +70,7 @@ export function createHttpReceiver(signingSecret: string, { log, checked }: Arou
         isAcknowledged = true;
         if (response.destroyed) throw new Error('Slack waits for no answer any more');
         answerWith(response, answer);
+        acknowledged?.((performance.now() - startedMs) / 1_000);
       },
       ...retryOf(request),
     });

@@ -74,6 +74,8 @@ type Around = {
   now: () => number;
   /** How many processes connect with this app token; as many as Slack allows when absent. */
   processes?: number | undefined;
+  /** Told how long each request waited for its acknowledgement. */
+  acknowledged?: ((seconds: number) => void) | undefined;
 };
 
 /**
@@ -187,7 +189,7 @@ type Line = {
 /** What keeps the connection from being made, or the line once Slack has said hello. */
 async function openLine(
   client: Client,
-  { wait, signal, isTooMany }: Pick<Around, 'wait' | 'signal'> & { isTooMany: (count: number) => boolean },
+  { wait, signal, acknowledged, isTooMany }: Around & { isTooMany: (count: number) => boolean },
 ): Promise<Opened> {
   let isCountedAgain = false;
   let reason: string | undefined;
@@ -195,11 +197,15 @@ async function openLine(
   const asked = new AbortController();
   const over = new AbortController();
   const stoppedOrOver = AbortSignal.any([signal, over.signal]);
-  const unanswered = new Set<string>();
+  /** When each came, by its id. */
+  const unanswered = new Map<string, number>();
   const isActive = (): boolean => client.websocket?.isActive() === true;
 
-  client.on('slack_event', ({ envelope_id: id }: Envelope) => unanswered.add(id));
-  client.on('outgoing_message', ({ envelope_id: id }: Envelope) => unanswered.delete(id));
+  client.on('slack_event', ({ envelope_id: id }: Envelope) => unanswered.set(id, performance.now()));
+  client.on('outgoing_message', ({ envelope_id: id }: Envelope) => {
+    const cameMs = unanswered.get(id);
+    if (unanswered.delete(id) && cameMs !== undefined) acknowledged?.((performance.now() - cameMs) / 1_000);
+  });
   client.on('disconnected', () => over.abort());
   // The library closes a line the moment that Slack asks for a new one.
   const library = client.listeners('ws_message');

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import type {
   AckFn,
-  AnyMiddlewareArgs,
   BlockAction,
   BlockElementAction,
   BlockSuggestion,
@@ -9,7 +8,6 @@ import type {
   MessageShortcut,
   RespondArguments,
   RespondFn,
-  SlackEventMiddlewareArgs,
   SlashCommand,
   ViewOutput,
   ViewResponseAction,
@@ -47,7 +45,6 @@ import {
   shownValues,
   valueOf,
 } from './payload.ts';
-import { mentionTurn } from './mention.ts';
 import { createScreen, type Screen } from './screen.ts';
 
 /** One thing that came from Slack, as far as the guards need it. */
@@ -62,49 +59,8 @@ type Turn = {
   go: () => Promise<void>;
 };
 
-/**
- * Every way in, and none throws. Presses are acknowledged before anything else, forms and lists with their answer,
- * commands with theirs where it needs nobody outside: nothing that hangs behind one can cost Slack's three seconds.
- * In the place of Bolt's listeners, each of which it asks whether it is meant.
- */
-export async function route(args: AnyMiddlewareArgs, side: SlackSide): Promise<void> {
-  if ('command' in args) return await take(commandTurn(args.command, args, side), side);
-  if ('event' in args) return await takeEvent(args, side);
-  const { body, ack } = args;
-  if (body.type === 'view_submission') {
-    return await take(formTurn(ack as AckFn<ViewResponseAction>, body, side), side);
-  }
-  if (body.type === 'block_suggestion') {
-    const offer = ack as AckFn<{ options: Option[] }>;
-    return await take(
-      listTurn((options) => offer({ options }), body, side),
-      side,
-    );
-  }
-  if ('action' in args && body.type === 'block_actions') {
-    await ack();
-    await take(pressTurn(body, args.respond, side), side);
-    if (body.view?.type === 'home') await openHome(callerOf(body, 'home'), side);
-  } else if ('shortcut' in args) {
-    await ack();
-    await take(shortcutTurn(args.shortcut, 'response_url' in body ? args.respond : undefined, side), side);
-  }
-}
-
-async function takeEvent(args: SlackEventMiddlewareArgs, side: SlackSide): Promise<void> {
-  const { event, body } = args;
-  if (event.type !== 'app_home_opened') return await takeMention(args, side);
-  if (event.tab !== 'home') return;
-  await openHome({ userId: event.user, teamId: body.team_id, from: 'home' }, side);
-}
-
-async function takeMention(args: SlackEventMiddlewareArgs, side: SlackSide): Promise<void> {
-  const turn = mentionTurn(args, side);
-  if (turn && (await turn.isFirst())) await take(turn, side);
-}
-
 /** The guards that need to know nothing of what was asked: a card number, then another workspace. */
-async function take(turn: Turn | undefined, side: SlackSide): Promise<void> {
+export async function take(turn: Turn | undefined, side: SlackSide): Promise<void> {
   if (!turn) return;
   const { caller, what } = turn;
   if (turn.hasCardNumber === true) {
@@ -133,7 +89,7 @@ function strangerMessage(): SlackMessage {
   });
 }
 
-function commandTurn(
+export function commandTurn(
   typed: SlashCommand,
   { ack, respond }: { ack: AckFn<RespondArguments>; respond: RespondFn },
   side: SlackSide,
@@ -158,7 +114,7 @@ function commandTurn(
 }
 
 /** A press, and what it runs: a verb with other words, or a function of its own. */
-function pressTurn(body: BlockAction, respond: RespondFn, side: SlackSide): Turn | undefined {
+export function pressTurn(body: BlockAction, respond: RespondFn, side: SlackSide): Turn | undefined {
   const [action] = body.actions;
   if (!action) return undefined;
   const { client, log, commands } = side;
@@ -270,7 +226,7 @@ function pressedBefore(body: BlockAction, action: BlockElementAction, part: Butt
 }
 
 /** An entry of Slack's menus was chosen. */
-function shortcutTurn(
+export function shortcutTurn(
   body: GlobalShortcut | MessageShortcut,
   respond: RespondFn | undefined,
   side: SlackSide,
@@ -311,7 +267,7 @@ function shortcutTurn(
 }
 
 /** Shows the person their App Home as it is now. Never throws: what Slack refuses is logged, and the Home stays as it was. */
-async function openHome(caller: Caller, side: SlackSide): Promise<void> {
+export async function openHome(caller: Caller, side: SlackSide): Promise<void> {
   const { client, commands, log } = side;
   async function go(): Promise<void> {
     try {
@@ -325,7 +281,7 @@ async function openHome(caller: Caller, side: SlackSide): Promise<void> {
   await take({ caller, refuse: async () => undefined, go }, side);
 }
 
-function formTurn(ack: AckFn<ViewResponseAction>, body: ViewSubmitAction, side: SlackSide): Turn {
+export function formTurn(ack: AckFn<ViewResponseAction>, body: ViewSubmitAction, side: SlackSide): Turn {
   const caller = callerOf(body, 'modal');
   const withCardNumber = blocksWithCardNumber(body.view.state);
   // Slack takes errors for input blocks alone, and would refuse the whole answer with any other.
@@ -353,7 +309,7 @@ function formTurn(ack: AckFn<ViewResponseAction>, body: ViewSubmitAction, side: 
  * What an external select offers, in time and within Slack's limits. Whatever goes wrong, the list is empty, because
  * Slack shows a person no words there.
  */
-function listTurn(
+export function listTurn(
   offer: (options: Option[]) => Promise<void>,
   body: BlockSuggestion,
   { commands, log, suggestMs }: SlackSide,

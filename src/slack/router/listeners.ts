@@ -1,0 +1,55 @@
+import { UnknownError, type App, type ViewSubmitAction } from '@slack/bolt';
+import { newErrorId } from '../../log.ts';
+import type { SlackSide } from '../answer.ts';
+import { mentionTurn } from './mention.ts';
+import { callerOf } from './payload.ts';
+import { commandTurn, formTurn, listTurn, openHome, pressTurn, shortcutTurn, take } from './turns.ts';
+
+/** Ids are looked up in the command set: some bear the name of a merchant account. */
+const any = /^/;
+
+/**
+ * Every way in, and none throws. Presses are acknowledged before anything else, forms and lists with their answer,
+ * commands with theirs where it needs nobody outside: nothing that hangs behind one can cost Slack's three seconds.
+ */
+export function addListeners(app: App, side: SlackSide): void {
+  app.command(any, (args) => take(commandTurn(args.command, args, side), side));
+
+  app.action({ type: 'block_actions' }, async ({ body, ack, respond }) => {
+    await ack();
+    await take(pressTurn(body, respond, side), side);
+    if (body.view?.type === 'home') await openHome(callerOf(body, 'home'), side);
+  });
+
+  app.view<ViewSubmitAction>({ type: 'view_submission' }, ({ body, ack }) =>
+    take(formTurn(ack, body, side), side),
+  );
+
+  app.options(any, ({ body, ack }) =>
+    take(
+      listTurn((options) => ack({ options }), body, side),
+      side,
+    ),
+  );
+
+  app.shortcut(any, async ({ shortcut, ack, respond }) => {
+    await ack();
+    // Bolt gives a `respond` that cannot work where Slack sent no response_url.
+    await take(shortcutTurn(shortcut, 'response_url' in shortcut ? respond : undefined, side), side);
+  });
+
+  app.event('app_home_opened', async ({ event, body }) => {
+    if (event.tab !== 'home') return;
+    await openHome({ userId: event.user, teamId: body.team_id, from: 'home' }, side);
+  });
+
+  app.event('app_mention', async ({ event, body }) => {
+    const turn = mentionTurn(event, body.team_id, side);
+    if (turn && (await turn.isFirst())) await take(turn, side);
+  });
+
+  app.error(async (error) => {
+    const cause = error instanceof UnknownError ? error.original : error;
+    side.log('error', 'A request from Slack could not be handled', { errorId: newErrorId() }, cause);
+  });
+}
