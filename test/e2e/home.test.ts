@@ -120,10 +120,13 @@ describe('the App Home', () => {
     expect(desk.bot.lines.filter((line) => line.includes('"level":"error"'))).toEqual([]);
   });
 
-  it('shows the alerts that are assigned to the person, until they are over', async () => {
+  it('shows the alerts that nobody has, however many payments came since, and those of the person until they are over', async () => {
     const desk = at();
     const reference = await desk.house.decline({ customerEmail: 'home@example.com' });
     await desk.reads('onCall', reference, 'payAlerts');
+    for (let number = 0; number < 31; number += 1)
+      await desk.house.approve({ amount: '10.00', customerEmail: `payer.${number}@example.com` });
+    await desk.settled('soon');
     const open = await desk.home('onCall', 'Open alerts');
     expect(open.text).toContain(reference);
     await desk.presses('onCall', 'Acknowledge', 'home');

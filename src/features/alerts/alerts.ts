@@ -317,7 +317,7 @@ function failureOf({ state, bankWords: said, nextTry }: ChargeSeen): KnownDeclin
   }
 }
 
-/** So many of the last events are looked through for alerts that nobody has acknowledged. */
+/** More open alerts than this the Home does not count. */
 const mostLookedAt = 30;
 
 /** The newest that a mute kept back, by their references; the log and the summary have them all. */
@@ -363,11 +363,13 @@ function alertsCommand(
   }
   /** Nobody has acknowledged them: the newest. */
   async function openOnes(): Promise<OpenAlert[]> {
-    const keys = await createEventLog(account).newestFailures(mostLookedAt);
-    const found = await Promise.all(keys.map(async (id) => ({ id, alert: await cards.find(id) })));
-    return found.flatMap(({ id, alert }) =>
-      alert?.place && alert.card.kind === 'open' ? [{ id, ...alert }] : [],
+    const newest = { max: mostLookedAt, newestFirst: true };
+    const all = await Promise.all(
+      shownSeverities.map((severity) => cards.cases.list(openAlerts(severity), newest)),
     );
+    const ids = all.flat().toSorted((one, other) => (other.failed?.atMs ?? 0) - (one.failed?.atMs ?? 0));
+    const found = ids.slice(0, mostLookedAt).map(async ({ id }) => ({ id, ...(await cards.find(id)) }));
+    return (await Promise.all(found)).filter((alert): alert is OpenAlert => 'event' in alert);
   }
   const { presses, modals } = alertButtons(account, cards, judging, around);
   return defineCommand<undefined>({

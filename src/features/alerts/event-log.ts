@@ -119,14 +119,6 @@ export function createEventLog({
         yield entries.flatMap(openIfPossible);
       }
     },
-    /** The keys of the newest failures among the last so many events, newest first. Throws StoreUnavailable. */
-    async newestFailures(max: number): Promise<string[]> {
-      const { entries } = await store.list(eventsList, { max, newestFirst: true });
-      return entries
-        .flatMap(openIfPossible)
-        .filter(({ event, byCharge }) => event.kind === 'payment_failed' && !byCharge)
-        .map(({ event }) => event.key);
-    },
     /** What a mute kept from its channel: how many, and the newest of them. Throws StoreUnavailable. */
     async keptBack(mute: string, max: number): Promise<{ count: number; newest: readonly LoggedEvent[] }> {
       let count = 0;
