@@ -3,6 +3,12 @@ import type { Span } from './span.ts';
 /** One day of a time zone: its date, like `2026-11-21`, and the moment the next one begins (UTC ms). */
 export type LocalDay = { date: string; endsAtMs: number };
 
+/** Dates like `2026-11-21`: later ones compare as greater. */
+export function localDates(timeZone: string): Intl.DateTimeFormat {
+  // Canada writes a date like ISO does.
+  return new Intl.DateTimeFormat('en-CA', { timeZone, dateStyle: 'short' });
+}
+
 /** No local day is longer, whatever summer time or a moved date line does to it. */
 const longestDayMs = 48 * 3_600_000;
 
@@ -11,8 +17,7 @@ const longestDayMs = 48 * 3_600_000;
  * always at 00:00: where summer time begins at midnight the next day begins at 01:00.
  */
 export function localDays(timeZone: string): (atMs: number) => LocalDay {
-  // Canada writes a date like ISO does, so that later dates compare as greater.
-  const format = new Intl.DateTimeFormat('en-CA', { timeZone, dateStyle: 'short' });
+  const format = localDates(timeZone);
   return (atMs) => {
     const date = format.format(atMs);
     let before = atMs;
@@ -38,7 +43,7 @@ const lastMs = 4_102_444_800_000;
 
 /** The day of that date, like `2026-11-21`, by the wall clock of the zone; undefined: there is no such day. */
 export function dayNamed(timeZone: string, date: string): Span | undefined {
-  const format = new Intl.DateTimeFormat('en-CA', { timeZone, dateStyle: 'short' });
+  const format = localDates(timeZone);
   function first(isBeyond: (text: string) => boolean): number {
     let before = -1;
     let at = lastMs;

@@ -28,6 +28,11 @@ export type ListedKind<T> = RecordKind<T> & Required<Pick<RecordKind<T>, 'lists'
 /** Due after `delayMs`, or kept for `ttlMs`; absent: kept for ever. */
 export type Rest = { delayMs: number } | { ttlMs: number };
 
+/** A fingerprint, or 16 random bytes: what comes back from Slack is asked this, so that nothing else shapes a key. */
+export function isOwnName(text: string): boolean {
+  return /^[\da-f]{32}$/.test(text);
+}
+
 export type RecordChange<T, Result> =
   | { kind: 'keep'; result: Result }
   | { kind: 'write'; value: T; rest?: Rest; result: Result };

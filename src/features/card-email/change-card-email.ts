@@ -14,7 +14,7 @@ import type { EmailChangeAnswer } from '../../payments/saved-cards.ts';
 import type { RejectionReason } from '../../domain/failure.ts';
 import { maskedApart } from '../../domain/outside-text.ts';
 import { withoutUndefined } from '../../domain/json.ts';
-import { createRecords } from '../../records/records.ts';
+import { createRecords, isOwnName } from '../../records/records.ts';
 import { approvalId } from '../../records/reference-of.ts';
 import { catchUp } from '../../records/insist.ts';
 import { cardFaceShape } from '../../records/shapes.ts';
@@ -98,8 +98,7 @@ export function createCardEmails(
   const reviews = createRecords<ReviewedChange>(account, { prefix: 'card-email:', schema: reviewedChange });
 
   async function readDraft(word: string): Promise<ReviewedChange | undefined> {
-    // It comes back from Slack: nothing but a word of ours shapes a key.
-    return /^[\da-f]{32}$/.test(word) ? await reviews.read(word) : undefined;
+    return isOwnName(word) ? await reviews.read(word) : undefined;
   }
 
   /** The change as it was, undefined when it is gone, and as `made` leaves it. */

@@ -5,7 +5,7 @@ import { faceOf, type SavedCard, holdsCardNumber, type CardFace } from '../../do
 import { withoutUndefined } from '../../domain/json.ts';
 import { indexAt, listsFoundBy } from '../../records/found-by.ts';
 import { pagesOf } from '../../records/pages.ts';
-import { createRecords, isUnreadable, type RecordChange } from '../../records/records.ts';
+import { createRecords, isOwnName, isUnreadable, type RecordChange } from '../../records/records.ts';
 import { cardFaceShape } from '../../records/shapes.ts';
 import { dayMs } from '../../domain/span.ts';
 
@@ -136,8 +136,7 @@ export function createCardLedger(
 
     /** The card with its token key, which is a secret, and when it last changed. Throws when its sealing key is not here. */
     async find(id: string): Promise<(LedgerCard & { tokenKey: string; savedAt: number }) | undefined> {
-      // It comes back from Slack: nothing but a fingerprint shapes a key.
-      const card = /^[\da-f]{32}$/.test(id) ? await cards.read(id) : undefined;
+      const card = isOwnName(id) ? await cards.read(id) : undefined;
       return card && { ...(await shown(card)), tokenKey: card.tokenKey, savedAt: card.savedAt };
     },
 

@@ -10,7 +10,7 @@ import type {
 } from '../../payments/saved-cards.ts';
 import { withoutUndefined } from '../../domain/json.ts';
 import { catchUp } from '../../records/insist.ts';
-import { createRecords } from '../../records/records.ts';
+import { createRecords, isOwnName } from '../../records/records.ts';
 import { cardFaceShape } from '../../records/shapes.ts';
 import type { CardLedger, LedgerCard } from './card-ledger.ts';
 
@@ -81,8 +81,7 @@ export function createSavedCardDesk(
   const listings = createRecords<KeptListing>(account, { prefix: 'saved-cards:', schema: keptListing });
 
   async function read(list: string, by: string): Promise<KeptListing | undefined> {
-    // It comes back from Slack: nothing but a name of ours shapes a key.
-    const listing = /^[\da-f]{32}$/.test(list) ? await listings.read(list) : undefined;
+    const listing = isOwnName(list) ? await listings.read(list) : undefined;
     return listing?.by === by ? listing : undefined;
   }
 

@@ -13,6 +13,7 @@ import { contradicts } from '../alert.ts';
 import { type EventLog, type LoggedEvent, lookedBackMs } from '../event-log.ts';
 import { destinationsOf, withLookUp } from '../routing.ts';
 import { type Tally, createTally } from '../tally.ts';
+import { localDates } from '../../../domain/local-day.ts';
 import { dayMs } from '../../../domain/span.ts';
 
 /** When a channel is told of its day, by a wall clock. */
@@ -39,8 +40,7 @@ export function summaryTime({
 }: NonNullable<Account['settings']['policy']['daily_summary']>[number]): SummaryTime {
   // It never runs anything: the store's timer wakes the bot, and this only says when.
   const clock = new Cron(`${at % 60} ${Math.floor(at / 60)} * * *`, { timezone: tz, paused: true });
-  // Canada writes a date like ISO does.
-  const date = new Intl.DateTimeFormat('en-CA', { timeZone: tz, dateStyle: 'short' });
+  const date = localDates(tz);
   return {
     channel,
     hasFile: file,
