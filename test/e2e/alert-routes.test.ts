@@ -97,7 +97,7 @@ describe('routes of payops.yml', () => {
     await desk.asks(
       'onCall',
       '/pay unmute fraud',
-      'type /pay mute in the channel. It needs the permission “mute”',
+      'Type it in the channel. It needs the permission “mute”',
       'payOps',
     );
     await desk.asks('onCall', '/pay route', 'payops.yml', 'payOps');
