@@ -9,7 +9,6 @@ import { z } from 'zod';
 import { commands } from '../src/cli/command-line.ts';
 import { everyVerb } from './every-verb.ts';
 import { policySchema } from '../src/config/policy.ts';
-import { merchantSecrets, merchantVariable } from '../src/config/read-merchants.ts';
 import type { Setting } from '../src/config/readers.ts';
 import { settings, variableName } from '../src/config/settings.ts';
 import { templateExample, unsignedMeans } from '../src/config/webhook-settings.ts';
@@ -29,9 +28,9 @@ function settingsPage(): string {
   }
   parts.push(
     '## Several merchant accounts',
-    `With \`accounts\` in the policy file each account has its own ${merchantSecrets.map((key) => `\`${merchantVariable(key, 'lagos')}\``).join(', ')}; dashes in its name become underscores: [accounts.md](accounts.md).`,
+    'Each has its own secrets, under its name: [accounts.md](accounts.md).',
     '## The policy file',
-    'Channels, accounts, routes, approvals and roles are in `payops.yml`: [policy.md](policy.md), [alerts.md](alerts.md). With `# yaml-language-server: $schema=docs/payops.schema.json` as its first line editors check and complete it.',
+    'All else is in `payops.yml`: [policy.md](policy.md), [alerts.md](alerts.md). With `# yaml-language-server: $schema=docs/payops.schema.json` as its first line editors check and complete it.',
   );
   return `${parts.join('\n\n')}\n`;
 }
@@ -59,7 +58,7 @@ function signedTemplate(): string {
   const rows = Object.entries(unsignedMeans).map(([field, means]) => [asCode(field), means]);
   return [
     '### The signed template',
-    `A service signs \`<time>|<order reference>|<event>\`, with the time in a header, in milliseconds, and sends base64:
+    `A service signs \`<time>|<order reference>|<event>\`, with the time (in milliseconds) in a header, and sends base64:
 
 \`\`\`
 ${templateExample.join('\n')}

@@ -37,7 +37,7 @@ export const settings = {
       text(/^\S{16,}$/, 'at least 16 characters without a blank'),
     ),
     publicUrl: setting(
-      'Address at which customers reach this server to type the bank’s code. Only /c/ must be open; https:// if an account is live.',
+      'Public address of the page for the bank’s code. Only /c/ must be open; https:// if an account is live.',
       httpUrl(),
     ),
     logLevel: setting('How much is logged; never a body, a token or an e-mail.', oneOf(logLevels), 'info'),
@@ -46,7 +46,7 @@ export const settings = {
       wholeNumber(0, 120),
     ),
     stopSeconds: setting(
-      'When the process ends after SIGTERM. Unfinished work goes on at the next start. More than DRAIN_SECONDS, less than the grace period.',
+      'When the process ends after SIGTERM. More than DRAIN_SECONDS, less than the grace period.',
       wholeNumber(1, 300),
       '25',
     ),
@@ -75,7 +75,7 @@ export const settings = {
       text(/^xapp-[!-~]+$/, 'a Slack app-level token, which starts with xapp-'),
     ),
     slackSocketProcesses: setting(
-      'How many processes use this app token. Each opens two of Slack’s ten connections; /readyz and `/pay doctor` report more. When absent: 1 with SQLite, 5 with Redis.',
+      'How many processes use this app token, so more are noticed. When absent: 1 with SQLite, 5 with Redis.',
       wholeNumber(1, 5),
     ),
     slackApiUrl: setting(
@@ -130,7 +130,7 @@ export const settings = {
       '10',
     ),
     chargeRepeatLost: setting(
-      '`on`: a charge request that the service never had is sent again, under the same reference. At most twice in two minutes. `off` if the service doesn’t promise one charge a reference. Spec: charge a saved card (retry rules).',
+      '`on`: a charge request that the service never had is sent again, under the same reference. `off` if the service doesn’t promise one charge a reference. Spec: charge a saved card (retry rules).',
       oneOf(['on', 'off']),
       'on',
     ),
@@ -140,7 +140,7 @@ export const settings = {
       'NGN',
     ),
     chargeThreeDSecureWords: setting(
-      'The bank’s phrases for 3-D Secure; case, blanks and hyphens don’t matter. Such a card must be saved again. Spec: not shown; add your banks’.',
+      'The bank’s phrases for 3-D Secure; case, blanks and hyphens don’t matter. Add your banks’. Spec: not shown.',
       list(),
       '3D Secure,3DS,3DS2,secure authentication',
     ),
@@ -151,7 +151,7 @@ export const settings = {
       'both',
     ),
     merchantName: setting(
-      'Your name on the page for the bank’s code. Needed with PUBLIC_URL, for each account: `MERCHANT_NAME__LAGOS`.',
+      'Your name on the page for the bank’s code. Needed with PUBLIC_URL, for each account.',
       text(),
     ),
     linkFollowHours: setting(

@@ -100,7 +100,7 @@ export const webhookSettings = inGroup('Webhook', {
     '30',
   ),
   webhookForwardUrl: secret(
-    'Your own backend: each delivery is sent on to it, byte for byte ([webhooks.md](webhooks.md)).',
+    'Your own backend, to which each delivery is sent on: [webhooks.md](webhooks.md).',
     exactUrl(),
   ),
   webhookForwardDeliveries: setting(
@@ -109,7 +109,7 @@ export const webhookSettings = inGroup('Webhook', {
     'verified',
   ),
   webhookForwardDays: setting(
-    'How long an event is retried. Then it waits for `npm run payops -- forward` until WEBHOOK_REMEMBER_DAYS are over.',
+    'How long an event is retried. Then `npm run payops -- forward` sends it, within WEBHOOK_REMEMBER_DAYS.',
     wholeNumber(1, 30),
     '3',
   ),
