@@ -4,7 +4,7 @@ import type { Account } from '../../account.ts';
 import type { ChargeSeen, Resend } from '../../domain/charge.ts';
 import { StoreUnavailable } from '../../domain/failure.ts';
 import { customerTried, isCodeOpen, readCode } from '../../domain/otp.ts';
-import { fewLinesOf } from '../../log.ts';
+import { fewLinesOf, newErrorId } from '../../log.ts';
 import { wordsFor } from './page-words.ts';
 import { newSubmitId, pageHeaders, refreshOf, renderPage, type Screen } from './page.ts';
 
@@ -207,9 +207,14 @@ export function answerCodePages(
         if (known) return known;
       }
     } catch (error) {
-      if (!(error instanceof StoreUnavailable)) throw error;
-      logFew('warn', 'a customer’s page was not shown: the store is away');
-      return { status: 503, screen: { kind: 'said', what: request.method === 'POST' ? 'notTaken' : 'away' } };
+      if (error instanceof StoreUnavailable) {
+        logFew('warn', 'a customer’s page was not shown: the store is away');
+        const what = request.method === 'POST' ? 'notTaken' : 'away';
+        return { status: 503, screen: { kind: 'said', what } };
+      }
+      // A record that can't be read: no customer is shown the server's own JSON.
+      logFew('error', 'a customer’s page was not shown', { errorId: newErrorId() }, error);
+      return { status: 500, screen: { kind: 'said', what: 'away' } };
     }
     const isFlood = count(request.address) > perMinute.unknown;
     await wait(Math.max(0, deadMs - (performance.now() - startedAt)));

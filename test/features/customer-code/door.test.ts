@@ -304,6 +304,25 @@ describe('the customer’s page', () => {
     expect(logged.length).toBeLessThanOrEqual(10);
   });
 
+  it('is a page like any other where a record can’t be read, and the log says why without the link', async () => {
+    const { link, send, types, world, logged } = await openDoor();
+    const at = await link();
+    vi.spyOn(world.store, 'read').mockRejectedValue(new SyntaxError('Unexpected token'));
+    for (const { status, body } of [await send('GET', at), await types(at, rightCode, 3)]) {
+      expect(status).toBe(500);
+      expect(body).toContain('This page can’t be shown just now');
+      expect(body).not.toContain('internal error');
+    }
+    expect(world.bank.codes).toEqual([]);
+    expect(logged).toContainEqual([
+      'error',
+      'a customer’s page was not shown',
+      expect.anything(),
+      expect.any(SyntaxError),
+    ]);
+    expect(JSON.stringify(logged)).not.toContain(at.slice(3));
+  });
+
   it('calls a code whose answer was lost no failure, also when the time is over', async () => {
     const { link, send, types, world, process, seen } = await openDoor();
     const at = await link();
