@@ -152,7 +152,7 @@ function patternOf(phrase: string): RegExp | undefined {
 export type DeclineRule = { threeDSecureWords: readonly string[]; waitMs: number };
 
 /** How a charge ended that took no money: what its first line says wherever it is told. */
-export type FailedHow = 'declined' | 'expired' | 'wrong_codes';
+export type FailedHow = 'declined' | 'expired' | 'wrong_codes' | 'codes_closed';
 
 /**
  * A failure that a signed event tells and a look-up does not contradict, or an end of the bot's own charge. Times are UTC

@@ -72,6 +72,30 @@ describe('a charge of the bot’s own that fails', () => {
     expect(looked.shown.text).toContain('check the customer’s phone, then charge again');
   });
 
+  it('whose codes were used up elsewhere is told in the service’s words, in its look-up too', async () => {
+    const desk = at();
+    const { paymentsGate } = desk.house;
+    const reference = await charges(desk, 'agent', { card: bola, amount: '1650.00' });
+    await desk.modalSays('agent', 'Needs a code');
+    const path = '/v1/checkout/checkout-card-otp';
+    const charged = paymentsGate.passed.findLast(({ answer }) => answer.includes('transactionId'));
+    const transactionId = /"transactionId":"([^"]+)"/.exec(charged?.answer ?? '')?.[1];
+    const body = JSON.stringify({ otp: '999990', orderReference: reference, transactionId });
+    for (let tries = 0; tries < 3; tries += 1) {
+      await fetch(`${paymentsGate.url}${path}`, {
+        method: 'POST',
+        body,
+        headers: { 'content-type': 'application/json' },
+      });
+    }
+    await desk.submits('agent', { 'Code from the bank': '999991' });
+    await desk.modalSays('agent', ['🚫 No more codes accepted', 'The service says: TOO MANY OTP ATTEMPTS']);
+    const looked = await desk.asks('agent', `/pay ${reference}`, ' checked ');
+    expect(looked.shown.text).toContain('🚫 No more codes accepted');
+    expect(looked.shown.text).toContain('The service says: TOO MANY OTP ATTEMPTS');
+    expect(looked.shown.text).not.toContain('three times');
+  });
+
   it('by the bank is told by its own message alone, and counted in no list of open alerts', async () => {
     const desk = at();
     const reference = await charges(desk, 'agent', { card: '6640', amount: '1700.00' });

@@ -298,7 +298,7 @@ async function countOpen(
 }
 
 /** How a charge of the bot's own ended without money, in the words of its own message; undefined: it did not. */
-function failureOf({ state, bankWords: said, nextTry }: ChargeSeen): KnownDecline | undefined {
+function failureOf({ state, bankWords: said, nextTry, otp }: ChargeSeen): KnownDecline | undefined {
   switch (state.kind) {
     case 'declined': {
       const words = state.why ?? said;
@@ -310,8 +310,11 @@ function failureOf({ state, bankWords: said, nextTry }: ChargeSeen): KnownDeclin
     }
     case 'expired':
       return { how: state.kind, atMs: state.concludedAt, reason: 'code_expired' };
-    case 'wrong_codes':
-      return { how: state.kind, atMs: state.concludedAt, reason: 'wrong_code' };
+    case 'wrong_codes': {
+      const ended = { atMs: state.concludedAt, reason: 'wrong_code' } as const;
+      if (!otp?.isClosed) return { how: state.kind, ...ended };
+      return { how: 'codes_closed', ...ended, ...withoutUndefined({ bankWords: said }) };
+    }
     default:
       return undefined;
   }

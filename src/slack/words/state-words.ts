@@ -109,12 +109,12 @@ export function toldWord(what: Told, charge: ChargeSeen): string {
 
 /** Where the service ended it before three codes were entered, nobody is told of three. */
 function codesOver({ otp }: ChargeSeen): string {
-  return otp?.isClosed ? `${symbols.wrong_codes} ${outcomeWords.codesClosed}` : marked('wrong_codes');
+  return failedState(otp?.isClosed ? 'codes_closed' : 'wrong_codes');
 }
 
 /** The first line of a charge that took no money, the same for one of the bot's own and any other. */
 export function failedState(how: FailedHow): string {
-  return marked(how);
+  return how === 'codes_closed' ? `${symbols.wrong_codes} ${outcomeWords.codesClosed}` : marked(how);
 }
 
 function marked(what: Told): string {

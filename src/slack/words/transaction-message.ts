@@ -153,8 +153,8 @@ function body(view: TransactionView): ProofNote['body'] {
 }
 
 /** Why it failed, in the bank's words; where the bank gave none, in the record's. */
-function reasonWords({ bankWords }: KnownDecline, { gatewayMessage }: Transaction): HomeBlock[] {
-  const theirs = quoted('The bank says:', bankWords);
+function reasonWords({ how, bankWords }: KnownDecline, { gatewayMessage }: Transaction): HomeBlock[] {
+  const theirs = quoted(how === 'codes_closed' ? 'The service says:' : 'The bank says:', bankWords);
   return theirs.length > 0 ? theirs : quoted('Gateway:', gatewayMessage);
 }
 
