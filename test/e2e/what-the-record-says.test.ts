@@ -1,5 +1,5 @@
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { charges, shareDesk } from '../support/desk.ts';
+import { charges, reviews, shareDesk } from '../support/desk.ts';
 
 // What a charge comes to when its record says more, less or something else than its answer.
 
@@ -24,7 +24,7 @@ beforeEach(() => {
   at().house.later(dayMs + minuteMs);
 });
 
-const ada = '4081';
+const [ada, chidi] = ['4081', '6640'];
 const lookUps = { operation: 'GET /v1/transactions/accounts/single' } as const;
 
 describe('a decline without words', () => {
@@ -37,6 +37,26 @@ describe('a decline without words', () => {
     expect(shown.text).toContain('Gateway:');
     expect(shown.text).toContain('another card');
     expect(shown.text).not.toContain('gave no reason');
+  });
+
+  it('takes them from its event where its record has none, for window, message and card', async () => {
+    const desk = at();
+    const { house } = desk;
+    house.payments.sendWebhooksTo(undefined);
+    await house.payments.act({ kind: 'order_next_charge', next: 'decline', reason: '' });
+    const orderReference = await charges(desk, 'agent', { card: chidi, amount: '1150.00' });
+    await desk.modalSays('agent', ['❌ Declined by the bank', 'The bank gave no reason']);
+    const transaction = { gatewayMessage: '3D Secure authentication required' };
+    await house.sendEvent({ event: 'payment_failed', data: { order: { orderReference }, transaction } });
+    const { shown } = await desk.modalSays('agent', 'The bank says: 3D Secure authentication required');
+    expect(shown.text).not.toContain('gave no reason');
+    expect(shown.text).toContain('send a payment link');
+    await desk.sees('agent', ['❌ Declined by the bank', '3D Secure authentication required'], 'payDesk');
+    await desk.closes('agent');
+    const review = await reviews(desk, 'agent', { card: chidi, amount: '1151.00' });
+    expect(review.submit).toBeUndefined();
+    await desk.closes('agent');
+    house.payments.sendWebhooksTo(`${house.webhookGate.url}/webhooks/payments`);
   });
 });
 

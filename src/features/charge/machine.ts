@@ -304,9 +304,17 @@ function saidFailed(intent: ChargeIntent, heard: ChargeIntent, at: number): Step
   const { state } = intent;
   if (state.kind === 'confirming' || isUnsent(intent)) return lookUp(heard, at);
   if (state.kind === 'otp') return lookUpOpen(heard, at);
+  if (state.kind === 'declined') return saidWhy(intent, state, heard);
   const underWay = state.kind === 'charging' || state.kind === 'otp_checking';
   const isNews = heard.failedAt !== intent.failedAt || heard.heard !== intent.heard;
   return underWay && isNews ? enter(heard, state, intent.dueAt) : undefined;
+}
+
+/** A decline that was told without a reason is told once more with it: the card's history may go by its words. */
+function saidWhy(intent: ChargeIntent, state: Conclusion, heard: ChargeIntent): Step | undefined {
+  const { bankWords: why } = heard;
+  if (state.why !== undefined || why === undefined || why === intent.bankWords) return undefined;
+  return enter(heard, { ...state, why }, intent.dueAt, telling(heard, 'declined'));
 }
 
 function due(intent: ChargeIntent, at: number): Step | undefined {

@@ -217,8 +217,9 @@ export function createChargeRunner(
       return true;
     });
     if (!isTold) return;
-    if (what !== 'otp') around.count(what);
-    await handle(reference, { kind: 'told', what });
+    if (what !== 'otp' && !stepped.intent.told.includes(what)) around.count(what);
+    // Nothing that is shown changes with it.
+    await insist(account, () => charges.advance(reference, { kind: 'told', what }));
   }
 
   /** Tells the card's history and the alerts what became of the charge. */
