@@ -6,37 +6,37 @@ import type { Log } from '../log.ts';
 
 export type Token = { accessToken: string; refreshToken?: string | undefined; lifetimeMs: number };
 
-/** The token all replicas share, kept past its freshness for the refresh token beside it. */
+/** The token shared by all replicas. An expired one is kept for the refresh token beside it. */
 export type SharedToken = {
   accessToken: string;
   refreshToken?: string | undefined;
-  /** By the clock of who got it: where clocks differ it is asked for too early, or the service rejects it and it is replaced. */
+  /** By the clock of the replica that got it. If clocks differ, the token is renewed early or after a rejection. */
   freshUntilMs: number;
 };
 
 export type AccessToken = {
-  /** A token believed valid. Throws ServiceFailure when none can be had. */
+  /** Returns a token believed valid. Throws ServiceFailure if none can be had. */
   current(): Promise<string>;
-  /** A token other than the one the service has just rejected: another replica's newer one, else a new one. */
+  /** Replaces the token that the service just rejected: by another replica's newer one, else by a new one. */
   replace(rejected: string): Promise<string>;
 };
 
-/** A token that ends sooner is renewed. */
+/** Tokens are renewed this long before they expire. */
 const refreshAheadMs = 60_000;
-/** A token rejected sooner after it was issued is not at fault: another system has taken the session, or none is accepted. */
+/** A token rejected sooner after its issue did not expire: another system took the session, or no token is accepted. */
 const newForMs = 30_000;
-/** How long the other system may use what it has just got before the session is taken back. */
+/** How long the other system may use its new session before we take it back. */
 const takenWaitMs = 1_000;
-/** How long the health tells of it. */
+/** How long `/readyz` and the doctor report a contended session. */
 const tellTakenMs = 600_000;
 const pollMs = 50;
 
 /**
- * One access token for all replicas. A service may allow one session per account, so the shared token is
- * always read again before a new one is asked for, one replica asks at a time, and nobody revokes it on
- * shutdown. With the store away it still works, unshared: a look-up must not fail for want of a cache. A token that is
- * rejected soon after it was issued is replaced once, after a little while; after that no other is asked for until half
- * a minute is over. `refresh` is absent when no refresh body is configured: an ended token is issued anew.
+ * One access token for all replicas. A service may allow one session per account. So the shared token is read again before
+ * a new one is requested, one replica requests at a time, and shutdown revokes nothing. With the store away it still works,
+ * unshared: a look-up must not fail for want of a cache. A token rejected soon after its issue is replaced once, after
+ * `takenWaitMs`; then no other is requested for half a minute. `refresh` is absent when no refresh body is configured: a
+ * new token is issued instead.
  *
  * Spec: Authentication; the lifetime and the bodies: not shown.
  */
@@ -60,7 +60,7 @@ export function createAccessToken(options: {
   const isFresh = (token: SharedToken | undefined): token is SharedToken =>
     token !== undefined && token.freshUntilMs > now();
 
-  /** Undefined also when it cannot be read, which is said once an outage: the store is away, or the sealing keys differ. */
+  /** Undefined also if the store is away or the sealing keys differ; logged once an outage. */
   async function readShared(): Promise<SharedToken | undefined> {
     try {
       const shared = await memory.read();
@@ -74,7 +74,7 @@ export function createAccessToken(options: {
     }
   }
 
-  /** All callers of this process wait for one request. */
+  /** All callers of this process share one request. */
   function obtainOnce(rejected?: string): Promise<string> {
     flight ??= obtain(rejected).finally(() => {
       flight = undefined;
@@ -87,7 +87,7 @@ export function createAccessToken(options: {
     while (now() < endsAtMs) {
       const token =
         (await findOther(rejected)) ??
-        // Somebody may have stored one between our look and our right to ask.
+        // Another replica may have stored a token before we got the lock.
         (await alone(async () => (await findOther(rejected)) ?? (await obtainInstead(rejected))));
       if (token !== undefined) return token;
       await sleep(pollMs);
@@ -98,7 +98,7 @@ export function createAccessToken(options: {
     );
   }
 
-  /** Undefined while another replica has the one right to ask. While the store is away there is no such right. */
+  /** Undefined while another replica holds the lock. While the store is away there is no lock. */
   async function alone(work: () => Promise<string>): Promise<string | undefined> {
     const own = await memory.lock(2 * timeoutMs).catch(() => () => Promise.resolve());
     if (!own) return undefined;
@@ -114,7 +114,7 @@ export function createAccessToken(options: {
     await unlock?.().catch(() => undefined);
   }
 
-  /** The shared one, else the one held already: what could not be shared is not asked for with each call. */
+  /** The shared token, else our own: with the store away, don't request a token for each call. */
   async function findOther(rejected?: string): Promise<string | undefined> {
     const found = [await readShared(), held].find(
       (token) => isFresh(token) && token.accessToken !== rejected,
@@ -126,11 +126,11 @@ export function createAccessToken(options: {
   async function obtainInstead(rejected?: string): Promise<string> {
     if (rejected === undefined) return await obtainNew(refresh && ((await readShared()) ?? held));
     if (now() < newUntilMs) await takeBack();
-    // A rejection says that the session is at fault and not the token's age: a refresh could mint another useless one.
+    // A rejected token was not too old: a refresh could return another useless one.
     return await obtainNew();
   }
 
-  /** Keeps two systems that share one session from asking for it in turns: throws when it was taken back just before. */
+  /** Stops two systems from taking one session from each other in turns. Throws if it was taken back just before. */
   async function takeBack(): Promise<void> {
     if (now() < takenBackAtMs + newForMs) {
       const message =
@@ -145,10 +145,10 @@ export function createAccessToken(options: {
     await wait(Math.min(takenWaitMs, timeoutMs / 4));
   }
 
-  /** `last`: to be refreshed, where it can be. */
+  /** Refreshes `last` if given and possible. */
   async function obtainNew(last?: SharedToken): Promise<string> {
     const { lifetimeMs, ...token } = await ask(last);
-    // A token that lives no longer than it is to be renewed ahead would be renewed at every use.
+    // Renewing ahead by more than its lifetime would renew the token at every use.
     const freshForMs = Math.max(lifetimeMs / 2, lifetimeMs - refreshAheadMs);
     newUntilMs = now() + Math.min(newForMs, freshForMs);
     held = { ...token, freshUntilMs: now() + freshForMs };
@@ -173,24 +173,24 @@ export function createAccessToken(options: {
     async replace(rejected) {
       if (isFresh(held) && held.accessToken !== rejected) return held.accessToken;
       const token = await obtainOnce(rejected);
-      // A request that was under way already did not know of the rejection.
+      // A request under way did not know of the rejection.
       return token === rejected ? await obtainOnce(rejected) : token;
     },
   };
   return {
     ...accessToken,
-    /** A new one, which every replica uses from then on: only so the credentials are proven. */
+    /** Gets a new token for all replicas: only a new one proves the credentials. */
     renew: async (): Promise<string> =>
-      // Whoever else has the right is asking for a new one already.
+      // The replica with the lock is requesting a new token already.
       (await alone(() => obtainNew())) ?? (await obtainOnce()),
-    /** Whether a token was rejected soon after it was issued, in the last ten minutes. */
+    /** Whether a token was rejected soon after its issue, in the last ten minutes. */
     isContended: (): boolean => now() < takenBackAtMs + tellTakenMs,
-    /** For a process that ends while it asks for a token: no other replica waits for it any longer. Never throws. */
+    /** Releases the lock when the process ends during a request, so no replica waits for it. Never throws. */
     letGo,
   };
 }
 
-/** How long a token that is no longer fresh is kept for the refresh token beside it. */
+/** How long an expired token is kept for the refresh token beside it. */
 const keepLastMs = 7 * 86_400_000;
 
 export type TokenMemory = ReturnType<typeof shareToken>;
@@ -204,7 +204,7 @@ export function shareToken(
   const key = `token:shared:${accountId}`;
   const lockKey = `token:lock:${accountId}`;
   return {
-    /** The last one, fresh or not. */
+    /** The last token, fresh or not. */
     async read(): Promise<SharedToken | undefined> {
       const entry = await store.read(key);
       return entry && (JSON.parse(sealer.open(key, entry.value)) as SharedToken);
@@ -213,21 +213,21 @@ export function shareToken(
       const value = sealer.seal(key, JSON.stringify(token));
       const rest = { ttlMs: freshForMs + keepLastMs };
       const entry = await store.read(key);
-      // Losing the race is no harm: the other replica's token is as good.
+      // On a race either replica's token will do.
       await (entry ? store.write(entry, value, rest) : store.create(key, value, rest));
     },
-    /** Nothing of it is left, for any replica. */
+    /** Removes the token for all replicas. */
     async forget(): Promise<void> {
       const entry = await store.read(key);
       if (entry) await store.write(entry, '', { ttlMs: 0 });
     },
-    /** The one right to ask for a new token, for at most `forMs`; undefined while another replica has it. */
+    /** Locks the request for a new token, for at most `forMs`. Undefined while another replica has the lock. */
     async lock(forMs: number): Promise<(() => Promise<void>) | undefined> {
       const owner = randomBytes(8).toString('hex');
       if (!(await store.create(lockKey, owner, { ttlMs: forMs }))) return undefined;
       return async function unlock() {
         const entry = await store.read(lockKey);
-        // Ours may have run out, and somebody else's stand there now.
+        // Our lock may have expired, and another replica's may be there.
         if (entry?.value === owner) await store.write(entry, owner, { ttlMs: 0 });
       };
     },

@@ -9,8 +9,8 @@ import { asObject, asObjects, looseText, textsOf } from './wire.ts';
 type AccountBank = { bankAccountNumber?: string; bankName?: string; bankAccountName?: string };
 
 /**
- * A sub account as the service told it. The holder's BVN is not read at all: nothing here needs it, and what is not
- * read can be neither kept nor shown. An unknown status or type is text like any other.
+ * A sub account as the service sent it. The holder's BVN is never read, so it can be neither stored nor shown. Unknown
+ * statuses and types are kept as text.
  *
  * Spec: Account.
  */
@@ -30,22 +30,22 @@ export type Account = {
   banks?: readonly AccountBank[];
 };
 
-/** By which of the two query parameters an account is asked for. */
+/** The query parameter to find an account by. */
 export type AccountKey = { by: 'accountId'; value: string } | { by: 'accountRef'; value: string };
 
 export type AccountAnswer =
   | { kind: 'found'; account: Account }
   | { kind: 'not_found' }
-  /** HTTP 400: the service does not take this query parameter. Its own words, if it sent any. */
+  /** HTTP 400: the service refuses this query parameter. `message`: its own words, if any. */
   | { kind: 'refused'; message: string | undefined };
 
-/** What a new account is asked for with, by the request's field names. Spec: CreateAccountRequest: not shown. */
+/** The body of the request, by the service's field names. Spec: CreateAccountRequest: not shown. */
 export type NewAccount = Readonly<Record<string, string>>;
 
-/** What the service answered to a new account; the shape of `data` is not shown, so the account may be nearly empty. */
+/** The shape of `data` is not shown, so the account may be nearly empty. */
 export type NewAccountAnswer = { kind: 'created'; account: Account | undefined } | NotMade | Unknown;
 
-/** But for its banks. Spec: Account. */
+/** All fields but `banks`. Spec: Account. */
 const accountFields = [
   'accountId',
   'accountRef',
@@ -62,8 +62,8 @@ const accountFields = [
 ] as const satisfies (keyof Account)[];
 
 /**
- * One page of the parent's sub accounts, newest first; the first without a cursor. Throws ServiceFailure when the
- * service gave no usable answer.
+ * One page of the parent's sub accounts, newest first; without a cursor the first. Throws ServiceFailure if the service
+ * gave no usable answer.
  *
  * Spec: GET {base_url}/v1/accounts.
  */
@@ -79,9 +79,8 @@ export async function listAccounts(
 }
 
 /**
- * The sub account of that id or reference; one query parameter is sent, never both, since whether they may stand
- * together is not shown. `not_found` is HTTP 404, or code "01" or "404". Throws ServiceFailure when the service
- * gave no usable answer.
+ * The sub account with that id or reference. Sends one query parameter, since whether both are allowed is not shown.
+ * `not_found` is HTTP 404, or code "01" or "404". Throws ServiceFailure if the service gave no usable answer.
  *
  * Spec: GET {base_url}/v1/accounts/sub-account-details (fields of `data`: not shown, so read as an Account).
  */
@@ -103,7 +102,7 @@ export async function findAccount(
   throw failureOfAnswer(answer, 'The account was answered without code "00" and its own data.');
 }
 
-/** The fields of `data` are not shown, so the one asked by may be missing from the only one; another's account is no answer. */
+/** `data` is not shown: the only record may lack the requested field, but not have another value. */
 function accountAskedFor(accounts: readonly Account[], { by, value }: AccountKey): Account | undefined {
   const own = accounts.find((one) => one[by]?.toLowerCase() === value.toLowerCase());
   if (own || accounts.length !== 1) return own;
@@ -111,8 +110,8 @@ function accountAskedFor(accounts: readonly Account[], { by, value }: AccountKey
 }
 
 /**
- * Asks for a new sub account, once; `secrets` are what of it nobody may see again. Only code "00" says that there is one; every other answer but a refusal is
- * `unknown`: it may have been created. Never throws.
+ * Requests a new sub account, once. `secrets` are struck out of the answer. Only code "00" proves that the account exists.
+ * Every other answer but a refusal is `unknown`: the account may exist. Never throws.
  *
  * Spec: POST {base_url}/v1/accounts (CreateAccountRequest and fields of `data`: not shown).
  */

@@ -16,14 +16,15 @@ export type SavedCardCharge = {
   tokenKey: string;
   money: Money;
   customerEmail: string;
-  /** Minted and stored before the call: without one of its own a charge could not be asked for again. */
+  /** Stored before the call: without a reference of its own the charge could not be looked up. */
   reference: OrderReference;
   customerId?: string | undefined;
 };
 
 /**
- * What the service answered to a saved-card charge. None of these is proof of a payment: `approved` too is
- * to be confirmed by a look-up. Messages are others' words, with the request's secrets struck out.
+ * The service's answer to a saved-card charge. No answer proves a payment: even `approved` is confirmed by a look-up.
+ * Messages are outside text, with the request's secrets struck out. A 3-D Secure challenge, which a saved-card charge
+ * cannot complete, arrives as `declined`: only the bank's words tell it apart.
  *
  * A 3-D Secure challenge, which a saved-card charge cannot complete, comes as `declined`: its wording is not
  * shown, so it is told apart by nothing but the bank's words.
@@ -40,10 +41,9 @@ export type ChargeAnswer =
   | Unknown;
 
 /**
- * Charges a saved card once, for the account in whose name it is credited. Never throws: every doubt is
- * `unknown`. `approved` and `declined` are said only for the table's own rows; HTTP 200 and `description`
- * decide nothing. Whether it is too late is asked when the call is made; the access token it may have to
- * wait for, and the one repeat after a 401, come within the client's deadline after that.
+ * Charges a saved card once. The account of the client is credited. Never throws: every doubt is `unknown`. `approved` and
+ * `declined` need a row of the specification's table; HTTP 200 and `description` decide nothing. `leaveBy` is checked when
+ * the request leaves; the wait for a token and the one repeat after a 401 stay within the client's deadline.
  *
  * Spec: charge a saved card.
  */
@@ -77,7 +77,7 @@ export async function chargeSavedCard(
 
 function judgeCharge(told: Told): ChargeAnswer | undefined {
   const { code, status, message, data } = told;
-  // Left out, it is told by the transaction id, which comes only with a code to enter.
+  // If the field is missing, a transaction id says that an OTP is needed.
   const isLeftOut = data !== undefined && (data['otpRequired'] ?? undefined) === undefined;
   const needsCode = status === false && told.transactionId !== undefined;
   const otpRequired = isLeftOut ? needsCode : told.otpRequired;
@@ -89,17 +89,17 @@ function judgeCharge(told: Told): ChargeAnswer | undefined {
   return status ? { kind: 'approved' } : { kind: 'declined', bankMessage: message };
 }
 
-/** Without its transaction id no OTP could ever be submitted. */
+/** Without its transaction id no OTP can be submitted. */
 function judgePending({ transactionId, message }: Told): ChargeAnswer | undefined {
   return transactionId === undefined ? undefined : { kind: 'otp_required', transactionId, message };
 }
 
-/** One OTP for one saved-card charge. `otp` and `transactionId` are secrets. */
+/** `otp` and `transactionId` are secrets. */
 export type OtpSubmission = { otp: string; transactionId: string; reference: OrderReference };
 
 /**
- * What the service answered to an OTP. `accepted` is to be confirmed by a look-up. `wrong` is every refusal
- * but `too_many`, the payment's time being over among them: the bank's words for it are not shown.
+ * The service's answer to an OTP. `accepted` is confirmed by a look-up. `wrong` is every refusal but `too_many`, expiry
+ * included: the bank's words for it are not shown.
  *
  * Spec: submit OTP; Errors (OTP errors).
  */
@@ -111,8 +111,8 @@ export type OtpAnswer =
   | Unknown;
 
 /**
- * Submits one OTP, without Authorization or accountId. Never throws, and keeps the code nowhere. The
- * service counts it as one of 3 whenever it was received.
+ * Submits one OTP, without Authorization or accountId. Never throws; stores the code nowhere. Every OTP that reaches the
+ * service uses one of 3 tries.
  *
  * Spec: submit OTP; Limits (OTP submissions).
  */
@@ -136,8 +136,8 @@ export async function submitOtp(
 }
 
 /**
- * The specification tells a refused OTP by data.status alone; the code beside it is not shown. Of too many it shows
- * the words `TOO MANY OTP ATTEMPTS`; any that say so end the tries, which costs no more than a look-up.
+ * The specification marks a refused OTP by data.status alone; its code is not shown. `TOO MANY OTP ATTEMPTS`, or any words
+ * that say so, end the tries: a false alarm costs one look-up.
  */
 function judgeOtp({ isOk, httpStatus, code, status, message }: Told): OtpAnswer | undefined {
   if (status === false && (isOk || httpStatus === 400 || httpStatus === 422)) {
@@ -147,16 +147,16 @@ function judgeOtp({ isOk, httpStatus, code, status, message }: Told): OtpAnswer 
 }
 
 /**
- * What the service answered to the wish for another OTP, which gives no more time in any case. The body is
- * not shown, so it is judged by the envelope alone: `resent` needs code "00".
+ * The service's answer to a request for another OTP. The body is not shown, so only the envelope counts: `resent` needs
+ * code "00".
  *
  * Spec: resend-otp.
  */
 type ResendAnswer = { kind: 'resent' | 'refused' } | NotMade | Unknown;
 
 /**
- * Asks the bank, through the service, for another OTP; without Authorization or accountId. It gives neither
- * more time nor more tries. Never throws; in the sandbox, which has no such endpoint, it is `unknown`.
+ * Asks the bank, through the service, for another OTP, without Authorization or accountId. Adds neither time nor tries.
+ * Never throws. The sandbox has no such endpoint and gives `unknown`.
  *
  * Spec: resend-otp (the charge's transactionId travels in the field named orderReference).
  */
@@ -174,7 +174,7 @@ export async function resendOtp(
   });
 }
 
-/** The body is not shown: whatever says no in it is a refusal. */
+/** The body is not shown: any false in it is a refusal. */
 function judgeResend(told: Told): ResendAnswer | undefined {
   const { code, status, data, isDenied } = told;
   if (told.httpStatus === 404) return { kind: 'refused' };

@@ -9,30 +9,30 @@ import type { paths } from './schema.d.ts';
 
 export type PaymentsClient = Client<paths>;
 
-/** Told of each call: its operation, `ok` or what it failed with, and how long it took, its token included. */
+/** Called after each call with its operation, `ok` or the failure, and its seconds, the wait for a token included. */
 export type Called = (operation: string, result: 'ok' | FailureKind | 'error', seconds: number) => void;
 
 type ClientOptions = {
   /** {base_url}, or {sandbox_url} when `sandbox` is true. */
   baseUrl: string;
   sandbox: boolean;
-  /** Deadline of one call, its token and its one repeat included. */
+  /** Deadline of one call, with its wait for a token and its one repeat. */
   timeoutMs: number;
   accessToken: AccessToken;
   fetch?: (request: Request) => Promise<Response>;
   /**
-   * Until when (UTC ms) the service wants no calls, by address, account and endpoint, since quotas are per endpoint
-   * and not shown. Shared by what has accounts in common; absent: this client's own.
+   * Until when (UTC ms) the service wants no calls, by address, account and endpoint: quotas are per endpoint and not
+   * shown. Accounts of one service share the map. Default: this client's own.
    */
   pauses?: Map<string, Span> | undefined;
   called?: Called | undefined;
   now?: () => number;
 };
 
-/** They take no Authorization: issuing makes the token, and revoking has no security declared. */
+/** No Authorization: `issue` makes the token, and `revoke` declares no security. */
 const tokenPaths = new Set(['/v1/auth/token/issue', '/v1/auth/token/revoke']);
 
-/** Nor do these, which speak for the payer. */
+/** No Authorization either: these speak for the payer. */
 const payersPaths = new Set([
   '/v1/checkout/checkout-card-detail',
   '/v1/checkout/checkout-card-otp',
@@ -41,19 +41,19 @@ const payersPaths = new Set([
 
 const tokenless = new WeakSet<Request>();
 
-/** For a call that takes no Authorization because a setting says so, whatever its path. */
+/** For calls that a setting exempts from Authorization, whatever their path. */
 export const withoutAuthorization: Middleware = {
   onRequest({ request }) {
     tokenless.add(request);
   },
 };
 
-/** Until when (UTC milliseconds, that one included) a request may leave, by the clock of this process. */
+/** The last moment (UTC ms) at which a request may leave, by the clock of this process. */
 export type Leave = { leaveBy: number; now: () => number };
 
 const latestLeaves = new WeakMap<Request, Leave>();
 
-/** For a request that must not leave late: the clock is asked at the door, after any wait for a token. */
+/** For a request that must not leave late: checks the clock after any wait for a token. */
 export function leavingBy(leave: Leave): Middleware {
   return {
     onRequest({ request }) {
@@ -62,7 +62,7 @@ export function leavingBy(leave: Leave): Middleware {
   };
 }
 
-/** Throws when the request was given a time to leave by, and it is over. A time that is no number is over. */
+/** Throws if the request's time to leave is over, or is not a number. */
 function refuseLate(request: Request): void {
   const leave = latestLeaves.get(request);
   if (!leave || leave.now() <= leave.leaveBy) return;
@@ -71,7 +71,7 @@ function refuseLate(request: Request): void {
 
 const mebibyte = 1_048_576;
 
-/** Far more than people and alerts have under way. Of a service that hangs no more is asked: each costs a connection. */
+/** Above the usual load. If the service hangs, further calls are refused: each costs a connection. */
 const mostWaiting = 256;
 
 function tooManyWait(): ServiceFailure {
@@ -82,12 +82,11 @@ function tooManyWait(): ServiceFailure {
 }
 
 /**
- * The typed client of the payments service. A call resolves with the service's answer (2xx, and 400, 404 and 422,
- * which are answers too; a 404 only when it is JSON) and its JSON of at most 1 MiB; for anything else it throws
- * ServiceFailure. Each call has one deadline, follows no redirect, carries credentials only where the specification
- * wants them, and after a 401 renews the token once and repeats once, which is safe: a 401 was never acted on. While
- * the service asks for a pause (429), or 256 calls wait for it, nothing is sent but codes: one held back would cost the
- * customer a try.
+ * The typed client of the payments service. Resolves with the answer (2xx, 400, 422, and 404 if it is JSON) and its JSON of
+ * at most 1 MiB; anything else throws ServiceFailure. Each call has one deadline, follows no redirect and sends credentials
+ * only where the specification wants them. A 401 renews the token once and repeats once: the service never acted on it.
+ * During a requested pause (429), or while 256 calls wait, only OTPs are sent: holding one back would cost the customer a
+ * try. Callers name the production path; the sandbox's checkout paths are mapped here.
  *
  * Callers always name the production path; in the sandbox the checkout paths are exchanged here.
  *
@@ -96,7 +95,7 @@ function tooManyWait(): ServiceFailure {
 export function createPaymentsClient(options: ClientOptions): PaymentsClient {
   const { baseUrl, sandbox, timeoutMs, accessToken, pauses = new Map<string, Span>() } = options;
   const { fetch = (request) => globalThis.fetch(request), called, now = Date.now } = options;
-  /** As the specification names them: a path itself may hold an id. */
+  /** By the specification's name: a path may hold an id. */
   const operations = new WeakMap<Request, string>();
   let waiting = 0;
 
@@ -128,7 +127,7 @@ export function createPaymentsClient(options: ClientOptions): PaymentsClient {
     const isPayers = payersPaths.has(path);
     if (waiting > mostWaiting && !isPayers) throw tooManyWait();
     const endpoint = isPayers ? undefined : endpointOf(request);
-    // As text, which a repeat needs again and fetch knows the length of: of a stream it knows none.
+    // As text, not a stream: a repeat needs it again, and fetch sends its length.
     const body = request.body && (await request.text());
 
     async function leave(token?: string): Promise<Response> {
@@ -145,7 +144,7 @@ export function createPaymentsClient(options: ClientOptions): PaymentsClient {
       const failure = failureOfStatus(response, now());
       if (!failure) return await readAnswer(response, sandbox);
       await response.body?.cancel();
-      // A window is a length and not what is left of it: it is told, and only `Retry-After` is waited for.
+      // The window is a length, not the time left: report it, but wait only for `Retry-After`.
       const isAsked = failure.retryAfterMs !== undefined && response.headers.has('Retry-After');
       if (endpoint !== undefined && isAsked) {
         pauses.set(endpoint, spanOf(now(), failure.retryAfterMs));
@@ -153,7 +152,7 @@ export function createPaymentsClient(options: ClientOptions): PaymentsClient {
       throw failure;
     }
 
-    // A refresh brings the token it refreshes.
+    // A refresh sends its own token.
     const isReady =
       isPayers || tokenPaths.has(path) || tokenless.has(request) || request.headers.has('Authorization');
     if (isReady) return await read(await leave());
@@ -178,7 +177,7 @@ function endpointOf({ method, url, headers }: Request): string {
   return `${method} ${origin}${pathname} ${headers.get('accountId')?.toLowerCase() ?? ''}`;
 }
 
-/** A base URL may itself have a path, behind a proxy. */
+/** Behind a proxy a base URL may have a path. */
 function basePathLength(baseUrl: string): number {
   return new URL(baseUrl).pathname.replace(/\/$/, '').length;
 }
@@ -192,7 +191,7 @@ function sandboxUrl(baseUrl: string, path: string, url: string): string {
   return `${baseUrl}${path.replace('/v1/', '/sandbox/')}${new URL(url).search}`;
 }
 
-/** Reads the whole body before the deadline and answers with JSON, or throws what the answer means. */
+/** Reads the whole body before the deadline. Resolves with JSON, or throws the failure. */
 async function readAnswer(response: Response, sandbox: boolean): Promise<Response> {
   const { status } = response;
   const text = await readText(response);
@@ -206,7 +205,7 @@ async function readAnswer(response: Response, sandbox: boolean): Promise<Respons
   return new Response(json === undefined ? '{}' : text, { status, headers });
 }
 
-/** At most 1 MiB of it, counted as it is decompressed: a small answer can be a large text. */
+/** At most 1 MiB, counted after decompression: a small answer can unpack to a large text. */
 async function readText({ body, status }: Response): Promise<string> {
   const pieces: Uint8Array[] = [];
   let length = 0;
@@ -221,7 +220,7 @@ async function readText({ body, status }: Response): Promise<string> {
   return new TextDecoder().decode(Buffer.concat(pieces));
 }
 
-/** The service's own 404 is JSON; what any web server says to a path it does not know is no answer about a record. */
+/** The service's own 404 is JSON. Any other 404 says nothing about a record. */
 function notTheService(sandbox: boolean): ServiceFailure {
   const setting = addressSetting({ paymentsEnvironment: sandbox ? 'sandbox' : 'live' });
   const message = `HTTP 404 came without a JSON object, so not from the payments service: check ${setting}.`;

@@ -2,42 +2,42 @@ import { type NotMade, type RejectionReason, ServiceFailure } from '../domain/fa
 import type { JsonObject } from '../domain/json.ts';
 import { asObjects, looseText, withoutSecrets } from './wire.ts';
 
-/** No answer, an unreadable one, or one the specification does not have: it may have happened or not. */
+/** No answer, or none that the specification has: it may have happened or not. */
 export type Unknown = { kind: 'unknown'; cause: ServiceFailure };
 
-/** Refused by the service before anything was sent to the bank, in the service's own words. */
+/** Refused by the service before it asked the bank. */
 export type Rejected = { kind: 'rejected'; reason: RejectionReason; message: string | undefined };
 
-/** What an answer told, read loosely: whatever could not be read is undefined. `description` decides nothing. */
+/** An answer, read loosely: unreadable fields are undefined. `description` decides nothing. */
 export type Told = {
   httpStatus: number;
   isOk: boolean;
   code: string | undefined;
   data: JsonObject | undefined;
-  /** The envelope itself says false: as its own status, or in the place of data. */
+  /** The envelope says false, as its status or in place of data. */
   isDenied: boolean;
   status: boolean | undefined;
   otpRequired: boolean | undefined;
   transactionId: string | undefined;
   /** data.message, with secrets struck out. */
   message: string | undefined;
-  /** Words for a person where data.message has none. Secrets are struck out. */
+  /** Shown to people if data.message is empty. Secrets are struck out. */
   description: string | undefined;
 };
 
 type Effect<A> = {
   call: () => Promise<{ data?: unknown; error?: unknown; response: Response }>;
-  /** Undefined for what the specification does not have. */
+  /** Undefined for an answer that the specification does not have. */
   judge: (told: Told) => A | undefined;
-  /** Struck out of the service's words, should it repeat them. */
+  /** Struck out of the service's words. */
   secrets: readonly string[];
-  /** HTTP 422 says nothing certain of it: the specification shows none, and money may have moved. */
+  /** HTTP 422 is `unknown` then: the specification shows none, and money may have moved. */
   movesMoney?: true;
 };
 
 /**
- * Makes one call that changes something at the service. Never throws: a call that was refused before it was
- * acted on is `not_made`, and every doubt, a bug of our own included, is `unknown`.
+ * Makes one call that changes something at the service. Never throws. A call refused before the service acted is
+ * `not_made`; every doubt, a bug of ours included, is `unknown`.
  *
  * Spec: Errors (HTTP status responses).
  */
@@ -63,7 +63,7 @@ function answerOfThrow(error: unknown): NotMade | Unknown {
   return refused ? { kind: 'not_made', failure, cause: error } : { kind: 'unknown', cause: error };
 }
 
-/** An answer that the body failed validation and also that the bank was asked contradicts itself. */
+/** Contradictory: the body failed validation, and yet the bank was asked. */
 function saysMade({ code, status, otpRequired }: Told): boolean {
   return code === '00' || status === true || otpRequired === true;
 }
@@ -105,13 +105,13 @@ function readTold(response: Response, body: unknown, known: readonly string[]): 
   };
 }
 
-/** An object, or the one object of a list; of several nobody could say which is meant. */
+/** An object, or the sole object of a list; of several none can be chosen. */
 function only(value: unknown): JsonObject | undefined {
   const objects = asObjects(value);
   return objects.length === 1 ? objects[0] : undefined;
 }
 
-/** true and "true", false and "false", whatever the case; undefined for all else, a list holding one included. */
+/** true or "true", false or "false", in any case; undefined for anything else, lists included. */
 export function readBoolean(value: unknown): boolean | undefined {
   const word = looseText.parse(value)?.trim().toLowerCase();
   if (word === 'true') return true;
@@ -131,12 +131,12 @@ const reasonByWords = new Map(
   Object.entries(rejections).map(([message, reason]) => [comparable(message), reason]),
 );
 
-/** Rejected for the reason the specification's table gives to these words; `other` for words it does not have. */
+/** The reason that the specification's table gives for these words; `other` for unknown words. */
 export function rejectedFor(message: string | undefined): Rejected {
   return { kind: 'rejected', reason: reasonByWords.get(comparable(message ?? '')) ?? 'other', message };
 }
 
-/** The words without what a gateway or an editor may change on the way: apostrophes, case, a full stop at the end. */
+/** Ignores differences that gateways and editors make: apostrophes, case, a full stop at the end. */
 function comparable(words: string): string {
   return words
     .trim()

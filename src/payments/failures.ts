@@ -3,7 +3,7 @@ import { ServiceFailure } from '../domain/failure.ts';
 import { asObject, looseText, withoutSecrets } from './wire.ts';
 
 /**
- * What an HTTP status means where it is no answer; undefined for 2xx, 400, 404 and 422, which are.
+ * The failure behind an HTTP status; undefined for 2xx, 400, 404 and 422, which are answers.
  *
  * Spec: Errors (HTTP status responses); Limits (rate limiting).
  */
@@ -28,17 +28,17 @@ export function failureOfStatus(response: Response, nowMs: number): ServiceFailu
   }
 }
 
-/** `retryAfterMs`: in how long the service takes calls again; undefined when it did not say. */
+/** `retryAfterMs`: undefined if the service did not say when it takes calls again. */
 export function rateLimited(retryAfterMs: number | undefined, httpStatus?: number): ServiceFailure {
   const goesOn = retryAfterMs === undefined ? '' : `; they go on in ${Math.ceil(retryAfterMs / 1_000)} s`;
   const message = `The payments service allows no more calls for now${goesOn}.`;
   return new ServiceFailure('rate_limited', message, { httpStatus, retryAfterMs });
 }
 
-/** A slip in a header must not stop an account for days: after this the service is asked again. */
+/** An error in a header must not stop an account for days: after this long, ask again. */
 const longestPauseMs = 900_000;
 
-/** `Retry-After` in seconds or as a date, else the window the service names ("60s", "1m"); undefined when it says neither. */
+/** `Retry-After` in seconds or as a date, else the window that the service names ("60s", "1m"); undefined: neither. */
 function retryAfterMs(headers: Headers, nowMs: number): number | undefined {
   const text = headers.get('Retry-After');
   const ms =
@@ -59,10 +59,7 @@ function spanMs(text: string): number | undefined {
     : Number(digits) * unitsMs[unit.toLowerCase() as keyof typeof unitsMs];
 }
 
-/**
- * What an answer means that should have brought something and did not: a refusal in the service's own words, or,
- * where it refuses nothing, `missing`.
- */
+/** The failure behind an answer that lacks its data: a refusal in the service's own words, else `missing`. */
 export function failureOfAnswer(
   { data, error, response }: { data?: unknown; error?: unknown; response: Response },
   missing: string,
@@ -77,7 +74,7 @@ export function failureOfAnswer(
   return new ServiceFailure('refused', message, { httpStatus, said });
 }
 
-/** What an envelope says to a person, secrets struck out. */
+/** The envelope's words for people, secrets struck out. */
 export function wordsOf(
   envelope: Readonly<Record<string, unknown>> | undefined,
   secrets: readonly string[] = [],
@@ -90,19 +87,19 @@ export function wordsOf(
   );
 }
 
-/** The code is outside text, and the message reaches the log and whoever may ask for the health. */
+/** The code is outside text, and the message reaches the log and the health report. */
 export function readable(code: string): string {
   return code.replace(/[^A-Za-z0-9_-]/g, '').slice(0, 8) || 'unreadable';
 }
 
-/** Whether the request was acted on is unknown. */
+/** The service may have acted on the request. */
 export function timeoutFailure(timeoutMs: number): ServiceFailure {
   return new ServiceFailure('timeout', `No answer from the payments service in ${timeoutMs / 1_000} s.`);
 }
 
-/** Nothing was answered. Whether the request was acted on is unknown. What is no failure of the network stays itself. */
+/** The failure of a request without an answer: the service may have acted on it. Other errors are returned unchanged. */
 export function failureOfThrow(error: unknown): unknown {
-  // The standard's fetch throws TypeError for every failure of the network, redirects included.
+  // Standard fetch throws TypeError for every network failure, redirects included.
   if (error instanceof TypeError) {
     return new ServiceFailure('network', 'The payments service could not be reached.', { cause: error });
   }

@@ -9,7 +9,7 @@ import type { PaymentsClient } from './client.ts';
 import { failureOfAnswer } from './failures.ts';
 import { asObject, asObjects, looseText } from './wire.ts';
 
-/** How the records of a service are read, by its settings. */
+/** The settings that say how to read a record. */
 export type TransactionReading = Pick<
   Config,
   | 'paymentsPaidStatuses'
@@ -20,8 +20,8 @@ export type TransactionReading = Pick<
 >;
 
 /**
- * The transaction of a merchant's reference on this account, with any further record of that reference; or undefined when the service knows none
- * (code "01" with null data, or HTTP 404). Throws ServiceFailure when it gave no usable answer.
+ * The transaction of this merchant reference on this account, with any further record of the reference. Undefined if the
+ * service has none (code "01" with null data, or HTTP 404). Throws ServiceFailure if it gave no usable answer.
  *
  * Spec: GET {base_url}/v1/transactions/accounts/single.
  */
@@ -38,7 +38,7 @@ export async function findTransaction(
   );
 }
 
-/** The transaction that the service's records of a reference are, by these settings; undefined: there is none. */
+/** The transaction in the service's records of a reference; undefined if there is none. */
 export function transactionIn(
   records: readonly JsonObject[],
   reference: OrderReference,
@@ -49,7 +49,7 @@ export function transactionIn(
   return found ? { ...found, ...(others.length > 0 && { others }) } : all[0];
 }
 
-/** The same by the service's own id of a transaction, in the query parameter that a setting names. Spec: not shown. */
+/** Like `findTransaction`, by the service's own id, in the query parameter that a setting names. Spec: not shown. */
 export async function findTransactionById(
   client: PaymentsClient,
   accountId: string,
@@ -60,7 +60,7 @@ export async function findTransactionById(
   return records.map((one) => readTransaction(one, reading)).find((candidate) => candidate.id === id);
 }
 
-/** As the service sent them: nothing of it goes to Slack, a log or the store. None: the service knows none. */
+/** The service's records, unchanged: never put them in Slack, a log or the store. Empty: the service has none. */
 export async function rawRecords(
   client: PaymentsClient,
   accountId: string,
@@ -117,7 +117,7 @@ function outcomeByReading(
 
 const longestShown = 60;
 
-/** For a person who is to see why there is no amount; a card number stays out also where an amount should be. */
+/** Shown to people if the amount is unreadable, never with a card number. */
 function unread(value: unknown): Pick<Transaction, 'unreadAmount'> {
   return value === undefined || value === null ? {} : { unreadAmount: shown(value) };
 }
@@ -127,7 +127,7 @@ function shown(value: unknown): string {
   return cut(maskNumbers(text), longestShown);
 }
 
-/** Without a fee in the record none is taken off; one that cannot be read, or is more than the amount, leaves no amount. */
+/** No fee: the whole amount. A fee that is unreadable, or above the amount: no amount. */
 function amountOf(
   record: unknown,
   { paymentsAmountPointer: amountPointer, paymentsFeePointer: feePointer }: TransactionReading,

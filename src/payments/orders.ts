@@ -17,16 +17,15 @@ export type CheckoutOrder = {
   money: Money;
   customerEmail: string;
   reference: OrderReference;
-  /** The payer's card becomes a saved card; then only a card can pay. */
+  /** Saves the payer's card; then only a card can pay. */
   savesCard: boolean;
   customerId?: string | undefined;
-  /** Where the customer is sent after paying. */
+  /** Where the customer goes after paying. */
   callbackUrl?: string | undefined;
 };
 
 /**
- * What the service answered to a new order. `orderId` is the service's own id of it, not the merchant's
- * reference.
+ * The service's answer to a new order. `orderId` is the service's own id, not the merchant's reference.
  *
  * Spec: create a checkout order.
  */
@@ -37,8 +36,8 @@ export type CheckoutOrderAnswer =
   | Unknown;
 
 /**
- * Creates an order that is paid on its checkout page; one that saves the card takes a card payment alone. Takes no
- * money itself. `created` always has a web address that a customer can open. Never throws.
+ * Creates an order to be paid on its checkout page; if it saves the card, only by card. Takes no money itself. `created`
+ * always has a web address that opens for a customer. Never throws.
  *
  * Spec: create a checkout order (`tokenizeCard` beside `order`; only a card payment yields a token).
  */
@@ -69,14 +68,14 @@ export async function createCheckoutOrder(
   return isTaken(answer) ?? answer;
 }
 
-/** How a reference that is used already is refused here is not shown: by the code 400 or by HTTP 400, the words are the same. */
+/** How a duplicate reference is refused here is not shown: accept code 400 and HTTP 400, by the same words. */
 function isTaken(answer: CheckoutOrderAnswer): CheckoutOrderAnswer | undefined {
   if (answer.kind !== 'not_made' || answer.failure !== 'invalid_request') return undefined;
   const rejected = rejectedFor(answer.message);
   return rejected.reason === 'reference_exists' ? rejected : undefined;
 }
 
-/** An order's `data` has `success` where a charge's has `status`. */
+/** `data` of an order has `success` where a charge's has `status`. */
 function judgeOrder({ isOk, code, data, message }: Told): CheckoutOrderAnswer | undefined {
   const success = readBoolean(data?.['success']);
   if (code === '400' && success === false) return rejectedFor(message);
@@ -87,7 +86,7 @@ function judgeOrder({ isOk, code, data, message }: Told): CheckoutOrderAnswer | 
   return { kind: 'created', orderId, checkoutLink };
 }
 
-/** As a browser opens it: nothing in it is hidden, and it can stand behind a button. */
+/** As a browser opens it: hides nothing, and fits behind a button. */
 function webAddress(link: string | undefined): string | undefined {
   const address = link === undefined ? null : URL.parse(link);
   return address && ['https:', 'http:'].includes(address.protocol) ? address.href : undefined;

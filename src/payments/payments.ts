@@ -24,8 +24,8 @@ import { issueToken, parentAccountOf, refreshToken } from './tokens.ts';
 export type Payments = ReturnType<typeof createPayments>;
 
 /**
- * The payments service as the rest of the bot sees it: functions in domain words. `pauses` are what the service asked
- * for, of all accounts; `heardToken` gets each answer that brings a new token.
+ * The payments service as functions in domain words. `pauses` are shared by all accounts. `heardToken` gets each answer
+ * with a new token.
  */
 export function createPayments(
   outside: Outside,
@@ -58,16 +58,16 @@ export function createPayments(
     }
   }
   return {
-    /** Asks what one feature alone reads. Throws ServiceFailure. */
+    /** Makes a read that only one feature needs. Throws ServiceFailure. */
     ask: <Answer>(read: (client: PaymentsClient, accountId: string) => Promise<Answer>) =>
       read(client, accountId),
-    /** Has a new access token issued, for all replicas. Throws ServiceFailure. */
+    /** Gets a new access token for all replicas. Throws ServiceFailure. */
     checkToken: () => accessToken.renew(),
-    /** The last look-up's failure; undefined when it was answered. */
+    /** The last look-up's failure; undefined if it was answered. */
     failure: () => failure,
     /** Whether another system seems to have taken the session lately. */
     isContended: () => accessToken.isContended(),
-    /** For a process that ends while it asks for a token: no other replica waits for it any longer. Never throws. */
+    /** Releases the token lock when the process ends, so no replica waits for it. Never throws. */
     letGo: () => accessToken.letGo(),
     chargeSavedCard: (charge: SavedCardCharge, leave: Leave) =>
       chargeSavedCard(client, accountId, charge, leave),
@@ -85,7 +85,7 @@ export function createPayments(
     },
     findTransaction: (reference: OrderReference) =>
       remembered(() => findTransaction(client, accountId, reference, config)),
-    /** Undefined: the settings name no parameter for it. */
+    /** Undefined if the settings name no parameter for it. */
     findTransactionById:
       byId === undefined
         ? undefined
@@ -94,7 +94,7 @@ export function createPayments(
   };
 }
 
-/** Of the whole store: what several accounts with the same credentials ask for is one token, in one session. */
+/** In the whole store: accounts with the same credentials share one token, in one session. */
 export function tokenMemory(config: Config, { whole, ...own }: Kept): TokenMemory {
   const { store, sealer } = whole ?? own;
   const credentials = JSON.stringify([

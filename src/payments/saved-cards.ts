@@ -25,17 +25,17 @@ const path = '/v1/checkout/tokenized-card-data';
  */
 export type SavedCardShape = { [Key in keyof typeof savedCardSettings]: NonNullable<Config[Key]> };
 
-/** Whose account it is, and how it lists and deletes. */
+/** The account, and how it lists and deletes cards. */
 type SavedCardsOf = { accountId: string; shape: SavedCardShape };
 
-/** As many as one listing keeps; nobody reads further. */
+/** The most cards that one listing reads. */
 const enoughCards = 100;
 const enoughPages = 20;
 
 /**
- * The cards that are saved for an e-mail, each once, read on by the list's own cursor as the service's other lists are:
- * there may be more unless a page says that it is the last, or the list is known to come in one piece. `not_found` is HTTP 404, or code "01" or "404". A list that stands nowhere the settings point is no empty one: that
- * throws ServiceFailure, as every answer does that cannot be used.
+ * The saved cards of an e-mail, each once. Follows the list's cursor: more may follow unless a page says it is the last, or
+ * a setting says that the list has one page. `not_found` is HTTP 404, or code "01" or "404". Throws ServiceFailure for an
+ * unusable answer, also if no pointer of the settings leads to a list: that is not an empty list.
  *
  * Spec: list saved cards by customer email (request and response shape: not shown, so settings); Limits (pagination).
  */
@@ -57,7 +57,7 @@ export async function listSavedCards(
       told.length >= enoughCards ||
       cursors.size >= enoughPages;
     if (isRead) {
-      // A later page without a cursor is the last one: that is how the service's other lists end.
+      // A later page without a cursor is the last, as in the service's other lists.
       const isWhole = cursor === undefined && (page.saysLast || cursors.size > 0 || told.length === 0);
       return { kind: 'cards', cards: eachOnce(told), ...(isWhole ? {} : { mayHaveMore: true }) };
     }
@@ -65,7 +65,7 @@ export async function listSavedCards(
   }
 }
 
-/** A page may begin with what the one before ended with. Cards without a token can't be told apart, and all stay. */
+/** Pages may overlap. Cards without a token can't be compared, so all stay. */
 function eachOnce(told: readonly ToldCard[]): ToldCard[] {
   const known = new Set<string>();
   return told.filter(({ tokenKey }) => {
@@ -77,7 +77,7 @@ function eachOnce(told: readonly ToldCard[]): ToldCard[] {
 }
 
 type Page =
-  /** `saysLast`: no page follows, as it says itself or a setting does. */
+  /** `saysLast`: the page, or a setting, says that no page follows. */
   | { kind: 'page'; cards: readonly ToldCard[]; cursor: string | undefined; saysLast: boolean }
   | Exclude<SavedCardsAnswer, { kind: 'cards' }>;
 
@@ -110,7 +110,7 @@ async function readPage(
   return { kind: 'page', cards, ...nextOf(body, shape) };
 }
 
-/** One question, and what came of it, unread. Throws ServiceFailure as any call does. */
+/** Makes one request and returns the raw answer. Throws ServiceFailure. */
 export async function askSavedCards(
   client: PaymentsClient,
   of: SavedCardsOf,
@@ -132,8 +132,8 @@ function nextOf(body: unknown, shape: SavedCardShape): { cursor: string | undefi
 }
 
 /**
- * Asks for the deletion of a card, once. Only code "00" that is not contradicted says that it is done; `unknown` has
- * to be told, for it may have been. Never throws.
+ * Deletes a card, with one request. Only an uncontradicted code "00" is success. Tell people about `unknown`: the card may
+ * be deleted. Never throws.
  *
  * Spec: delete a card (request and response shape: not shown, so settings and the envelope alone).
  */
@@ -161,7 +161,7 @@ function judgeDeletion(told: Told) {
   return isOk && code === '00' && !told.isDenied ? ({ kind: 'deleted' } as const) : undefined;
 }
 
-/** Or its token has no card behind it, in the words that the specification gives to that. Spec: Saved card charge rejections. */
+/** True also if the token has no card, in the specification's words. Spec: Saved card charge rejections. */
 function isNoSuchCard({ isOk, httpStatus, code, status, message }: Told): boolean {
   if (httpStatus === 404 || (isOk && (code === '404' || code === '01'))) return true;
   const isNo = code === '400' || (isOk && code === '00' && status === false);
@@ -178,7 +178,7 @@ function headersOf({ accountId, shape: { savedCardsHeaders: headers } }: SavedCa
   };
 }
 
-/** The generated types know of no body here, as the specification shows none. */
+/** The specification shows no body here, so the generated types have none. */
 function carrying(body: JsonObject): Middleware {
   return {
     onRequest({ request }) {
@@ -189,12 +189,12 @@ function carrying(body: JsonObject): Middleware {
   };
 }
 
-/** The records of the first pointer that leads to a list, to one card where a list could come, or to null; undefined: none does. */
+/** The records of the first pointer that leads to a list, to a single card, or to null; undefined: none does. */
 function recordsIn(body: unknown, shape: SavedCardShape): JsonObject[] | undefined {
   for (const pointer of shape.savedCardsListPointers) {
     const found = valueAt(body, pointer);
     if (found === null) return [];
-    // A list with something else among its cards would seem shorter than it is.
+    // Skipping a broken item would make the list look shorter.
     if (Array.isArray(found) && found.every(isJsonObject)) return found;
     if (isJsonObject(found) && textAt(found, shape.savedCardsFieldPointers.tokenKey) !== undefined)
       return [found];
@@ -213,13 +213,13 @@ function textAt(record: JsonObject, pointers: readonly string[]): string | undef
 }
 
 /**
- * What the service answered to a change of a card's e-mail.
+ * The service's answer to a change of a card's e-mail.
  *
  * Spec: change the email of a saved card.
  */
 export type EmailChangeAnswer =
   | { kind: 'changed' }
-  /** `currentEmail` is not the e-mail linked to the card: nothing was changed. */
+  /** `currentEmail` is not the card's e-mail. Nothing was changed. */
   | { kind: 'not_linked'; message: string | undefined }
   | { kind: 'no_such_card' }
   | Rejected
@@ -227,8 +227,8 @@ export type EmailChangeAnswer =
   | Unknown;
 
 /**
- * Changes the e-mail linked to a saved card, never the card. Charges with the old e-mail are rejected from
- * then on, so `unknown` has to be told: the change may have been made. Never throws.
+ * Changes the e-mail linked to a saved card, never the card. The service then rejects charges with the old e-mail, so tell
+ * people about `unknown`: the change may be made. Never throws.
  *
  * Spec: change the email of a saved card.
  */
@@ -264,7 +264,7 @@ type SavedCardCalls =
     }
   | { kind: 'missing'; settings: string[] };
 
-/** What an environment's saved cards are asked for with. */
+/** The calls for saved cards, by environment. */
 export function createSavedCardCalls(
   config: Config,
   client: PaymentsClient,
@@ -283,27 +283,27 @@ export function createSavedCardCalls(
   };
 }
 
-/** By the settings, and what the sandbox has where they say nothing. */
+/** From the settings; in the sandbox with its own defaults. */
 export function savedCardShape(config: Config): SavedCardShape {
   const specified = { savedCardsFieldPointers: specifiedPointers };
   return { ...sandboxShape, ...specified, ...withoutUndefined(config) };
 }
 
-/** A card as the list told it; without a token key it can be shown and nothing else. */
+/** A card as listed; without a token key it can only be shown. */
 export type ToldCard = Partial<SavedCard>;
 
-/** What the service answered to the wish for a customer's saved cards. */
+/** The service's answer to a request for a customer's saved cards. */
 export type SavedCardsAnswer =
   | { kind: 'cards'; cards: readonly ToldCard[]; mayHaveMore?: true }
-  /** The service has no record for this e-mail: an answer, and no error. */
+  /** The service has no record of this e-mail. Not an error. */
   | { kind: 'not_found' }
-  /** The service found the request invalid, in its own words. */
+  /** The service calls the request invalid, in its own words. */
   | { kind: 'refused'; message: string | undefined };
 
-/** A saved card to be deleted. `tokenKey` is a secret. */
+/** `tokenKey` is a secret. */
 export type CardToDelete = { tokenKey: string; customerEmail: string };
 
-/** What the service answered to the deletion of a card. `no_such_card`: it is gone already, or was never there. */
+/** The service's answer to a deletion. `no_such_card`: already deleted, or never saved. */
 export type CardDeletionAnswer =
   | { kind: 'deleted' }
   | { kind: 'no_such_card' }

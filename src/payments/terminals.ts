@@ -14,12 +14,12 @@ const terminalFields = [
   'updatedAt',
 ] as const;
 
-/** One terminal as the list told it; times are the service's own text. */
+/** A terminal as listed; times are the service's own text. */
 export type Terminal = { [Field in (typeof terminalFields)[number]]?: string };
 
 /**
- * One page of the merchant's terminals, the first without a cursor. Throws ServiceFailure when the service gave no
- * usable answer.
+ * One page of the merchant's terminals; without a cursor the first. Throws ServiceFailure if the service gave no usable
+ * answer.
  *
  * Spec: GET {base_url}/v1/accounts/terminals.
  */
@@ -35,9 +35,9 @@ export async function listTerminals(
 }
 
 /**
- * Reads one page of a list, bare as the specification shows the accounts or under `data` as it shows the terminals.
- * An empty, null, missing or blank cursor is none. A page without `results` is no page: a list must not seem shorter
- * than it is because an answer was broken.
+ * Reads one page of a list: bare, as the specification shows accounts, or under `data`, as it shows terminals. An empty,
+ * null, missing or blank cursor ends the list. A page without `results` is invalid: a broken answer must not shorten a
+ * list.
  *
  * Spec: Limits (pagination); GET {base_url}/v1/accounts; GET {base_url}/v1/accounts/terminals.
  */
@@ -61,17 +61,16 @@ export function readPageAnswer<Item>(
 }
 
 /**
- * One page of a list of the payments service. `cursor` is the service's own word for the next page and is passed
- * back as it came; absent: the list ends here.
+ * One page of a list. `cursor` is the service's own and is sent back unchanged; absent on the last page.
  *
  * Spec: Limits (pagination).
  */
 export type PageAnswer<Item> =
   | { kind: 'page'; items: readonly Item[]; cursor?: string }
-  /** The service does not know this cursor (any more): only a list read from its beginning goes on. */
+  /** The service does not know the cursor (any more): start from the first page. */
   | { kind: 'cursor_refused' };
 
-/** Reads one page; without a cursor the first. Throws ServiceFailure when the service gave no usable answer. */
+/** Reads one page; without a cursor the first. Throws ServiceFailure if the service gave no usable answer. */
 export type ReadPage<Item> = (cursor?: string) => Promise<PageAnswer<Item>>;
 
 /** Spec: Limits (page size). */
@@ -81,7 +80,7 @@ export function pageQuery(cursor: string | undefined): { limit: number; cursor?:
   return { limit: largestPage, ...(cursor === undefined ? {} : { cursor }) };
 }
 
-/** Whether each of the words, lower-case, stands in one of its fields. */
+/** Whether each lower-case word is in one of the terminal's fields. */
 export function terminalMatches(terminal: Terminal, words: readonly string[]): boolean {
   const { createdAt: _created, updatedAt: _updated, ...named } = terminal;
   const text = Object.values(named).join('\n').toLowerCase();

@@ -7,14 +7,14 @@ import { addressSetting, readable, wordsOf } from './failures.ts';
 import type { SharedToken, Token } from './access-token.ts';
 import { asObject, looseText } from './wire.ts';
 
-/** Who gets tokens: the parent account, or the merchant account itself where no other is set. */
+/** The account that gets tokens: the parent, else the merchant account itself. */
 export function parentAccountOf(config: Config): string {
   return config.paymentsParentAccountId ?? config.paymentsAccountId ?? '';
 }
 
 /**
- * Obtains a new access token for the parent account. Throws ServiceFailure; its message never holds the
- * answer or the credentials. `heard`: gets an answer that is no refusal, before a token is looked for in it.
+ * Obtains a new access token for the parent account. Throws ServiceFailure, never with the answer or the credentials in its
+ * message. `heard` gets any answer but a refusal, before the token is read.
  *
  * Spec: POST {base_url}/v1/auth/token/issue; body and answer: not shown, so settings.
  */
@@ -32,7 +32,7 @@ export async function issueToken(
 }
 
 /**
- * Exchanges the last token for a new one. Throws ServiceFailure, after which the caller issues anew.
+ * Exchanges the last token for a new one. Throws ServiceFailure; then the caller issues a new one.
  *
  * Spec: POST {base_url}/v1/auth/token/refresh (bearer authentication); body and answer: not shown.
  */
@@ -52,8 +52,8 @@ export async function refreshToken(
 }
 
 /**
- * Makes the token worthless at the service. Throws ServiceFailure; unless the service refused, the token may
- * be worthless all the same.
+ * Revokes the token at the service. Throws ServiceFailure; unless the service refused, the token may be revoked all the
+ * same.
  *
  * Spec: POST {base_url}/v1/auth/token/revoke (no Authorization and no accountId declared); body and answer:
  * not shown. A `code` in the answer is judged like everywhere.
@@ -69,7 +69,7 @@ export async function revokeToken(client: PaymentsClient, config: Config, token:
 
 type Answer = { data?: unknown; error?: unknown; response: Pick<Response, 'status'> };
 
-/** No token was sent, so HTTP 401 is about the body: an answer as 400 is. */
+/** No token was sent, so HTTP 401 is about the body, like 400. */
 async function answered(call: Promise<Answer>): Promise<Answer> {
   return await call.catch((error: unknown) => {
     if (error instanceof ServiceFailure && error.kind === 'unauthorized')
@@ -78,7 +78,7 @@ async function answered(call: Promise<Answer>): Promise<Answer> {
   });
 }
 
-/** What came with another code than "00" is no token, whatever stands in it. `sent` may be repeated in its words. */
+/** Any code but "00" means no token, whatever the answer holds. `sent` is struck out of the service's words. */
 function readAnswer({ data, error, response }: Answer, sent: unknown, config: Config, nowMs: number): Token {
   if (!isRefusal(data)) return readTokenAnswer(data, config, nowMs);
   const envelope = asObject(data ?? error);
@@ -129,14 +129,14 @@ function fillBody(
 }
 
 /**
- * Reads a token answer. Throws ServiceFailure (malformed) when no pointer leads to an access token; the
- * message names the pointers, never the answer.
+ * Reads a token answer. Throws ServiceFailure (malformed) if no pointer leads to an access token. The message names the
+ * pointers, never the answer.
  *
  * Spec: Authenticate (data: token payload; its fields: not shown).
  */
 export function readTokenAnswer(answer: unknown, config: Config, nowMs: number): Token {
   const accessToken = looseText.parse(valueAtFirst(answer, config.paymentsAccessTokenPointers));
-  // Anything else could not travel in a header, and the refusal to put it there would quote it.
+  // Other characters don't fit in a header, and fetch's error would quote the token.
   if (accessToken === undefined || !/^[\x21-\x7e]+$/.test(accessToken)) {
     throw new ServiceFailure(
       'malformed',
@@ -152,15 +152,15 @@ export function readTokenAnswer(answer: unknown, config: Config, nowMs: number):
   return { accessToken, refreshToken, lifetimeMs };
 }
 
-/** Of a token that is said to end as it is issued. */
+/** Assumed if the answer says that the token expires at its issue. */
 const unbelievedLifetimeMs = 60_000;
-/** No service issues a token that ends sooner: one that says so has put the time of its issue there. */
+/** A shorter lifetime is really the time of issue, in the wrong field. */
 const shortestLifetimeMs = 2_000;
 
-/** "Never" is often written as the year 9999; a year is asked for again soon enough. */
+/** "Never" is often the year 9999; after a year the bot asks again. */
 const longestLifetimeMs = 365 * 86_400_000;
 
-/** Numbers up to ten years are a duration in seconds, larger ones a Unix time in seconds or milliseconds. */
+/** Numbers up to ten years are seconds; larger ones are Unix times in seconds or milliseconds. */
 export function readLifetimeMs(value: unknown, nowMs: number): number | undefined {
   const text = looseText.parse(value) ?? '';
   const number = text === '' ? Number.NaN : Number(text);
@@ -174,7 +174,7 @@ function believedMs(lifetimeMs: number): number | undefined {
 
 const tokenTimes = z.object({ exp: z.number(), iat: z.number().optional() });
 
-/** What a JSON Web Token says of itself; by its own issue where it says that, so whatever the clocks. */
+/** A JSON Web Token's own lifetime. Uses its time of issue if there is one, so clocks may differ. */
 export function lifetimeInToken(token: string, nowMs: number): number | undefined {
   const payload = Buffer.from(token.split('.')[1] ?? '', 'base64url').toString();
   const times = tokenTimes.safeParse(parseJson(payload)).data;
@@ -186,12 +186,12 @@ function lifetimeOfNumber(number: number, nowMs: number): number {
   return number < 100_000_000_000 ? number * 1_000 - nowMs : number - nowMs;
 }
 
-/** Values for the places; a place without a value stays empty text. */
+/** A place without a value becomes empty text. */
 type TemplateValues = { readonly [name: string]: string | undefined };
 
 /**
- * The body with the `{{NAME}}` places of its texts filled in. Works on the parsed leaves, never on the JSON text, so that a quote
- * or a backslash in a secret cannot change the body's shape.
+ * Fills the `{{NAME}}` places in the body's texts. Works on parsed leaves, not JSON text: quotes and backslashes in a
+ * secret can't change the body's shape.
  */
 export function fillTemplate(template: JsonObject, values: TemplateValues): Record<string, unknown> {
   return Object.fromEntries(Object.entries(template).map(([name, leaf]) => [name, fillLeaf(leaf, values)]));

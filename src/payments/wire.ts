@@ -4,8 +4,8 @@ import { minorFromWire } from '../domain/money.ts';
 import { saysNothing } from '../domain/outside-text.ts';
 
 /**
- * Loose readers for what the payments service sends: none of them ever fails, each gives undefined for
- * what it cannot make sense of. Strictness belongs to the judgement, not to the reading.
+ * Loose readers for the service's answers. They never fail: unreadable values become undefined. Strictness belongs to the
+ * judgement, not to the reading.
  */
 
 /** Text, also from a number or a boolean; empty text and "N/A" count as absent. */
@@ -14,7 +14,7 @@ export const looseText = z.unknown().transform((value) => {
   return typeof value === 'string' && !saysNothing(value) ? value : undefined;
 });
 
-/** Those of the fields that have some text. */
+/** The fields that have text. */
 export function textsOf<Name extends string>(
   record: unknown,
   names: readonly Name[],
@@ -23,7 +23,7 @@ export function textsOf<Name extends string>(
   return withoutUndefined(Object.fromEntries(read) as { [Field in Name]?: string });
 }
 
-/** Minor units of a decimal told as text or number; the verb that CONTRIBUTING.md adds reads amounts with it. */
+/** Minor units of a decimal, as text or number. CONTRIBUTING.md's example verb reads amounts with it. */
 export const looseMinor = z.unknown().transform(minorFromWire);
 
 /** The object itself; undefined for anything else. */
@@ -31,16 +31,16 @@ export function asObject(value: unknown): JsonObject | undefined {
   return isJsonObject(value) ? value : undefined;
 }
 
-/** The objects of a list, or of a single object where a list could come. */
+/** The objects of a list, or a single object. */
 export function asObjects(value: unknown): JsonObject[] {
   const items: unknown[] = Array.isArray(value) ? value : [value];
   return items.filter(isJsonObject);
 }
 
-/** Nothing shorter is a secret, and striking it out would only spoil the words. */
+/** Shorter values are not secrets; striking them out would spoil the words. */
 const shortestSecret = 4;
 
-/** The service's words with these, and any bearer token, struck out. */
+/** The service's words with these secrets, and any bearer token, struck out. */
 export function withoutSecrets(text: string | undefined, secrets: readonly string[]): string | undefined {
   return secrets
     .filter((secret) => secret.length >= shortestSecret)

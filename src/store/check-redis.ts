@@ -4,21 +4,21 @@ import { withinDeadline } from './deadline.ts';
 import { movingSchema, redisSchema } from './redis-scripts.ts';
 import type { ScriptRunner } from './redis-store.ts';
 
-/** `refusal`: with this setting the store would lose work, so do not start. The message says the fix. */
+/** `refusal`: with this setting the store would lose work, so do not start. The message says how to fix it. */
 type RedisFinding = { kind: 'ok' | 'warning' | 'refusal'; message: string };
 
-/** What the check asks of Redis; node-redis's client has it. */
+/** The calls the check needs; node-redis's client has them. */
 export type Inspectable = {
   configGet(name: string): Promise<Record<string, string>>;
   info(section: string): Promise<string>;
 };
 
-/** Every release leaves a version with its first write; those that know of schemas leave theirs too. */
+/** Every release writes a version first; those that know schemas write theirs too. */
 const schemaScript = `
 local root = KEYS[1]
 return redis.call('GET', root .. ':schema') or (redis.call('EXISTS', root .. ':version') == 1 and '1') or ''`;
 
-/** Whether the records under this prefix are this release's to read. Throws StoreUnavailable. */
+/** Whether this release can read the records under this prefix. Throws StoreUnavailable. */
 export async function checkSchema(client: Pick<ScriptRunner, 'eval'>, prefix: string): Promise<RedisFinding> {
   const found = await ask(client.eval(schemaScript, { keys: [`{${prefix}}`], arguments: [] }));
   if (found === undefined || found === '' || found === redisSchema)
@@ -29,7 +29,7 @@ export async function checkSchema(client: Pick<ScriptRunner, 'eval'>, prefix: st
       message: `A store is being moved to the prefix ${prefix}, or that was broken off. Run npm run move-store to its end.`,
     };
   }
-  // Another prefix would be an empty store: what the bot knows of charges would be gone.
+  // Another prefix would be an empty store: the bot would forget its charges.
   const [age, fix] =
     Number(found) < Number(redisSchema)
       ? ['an older', 'Run the release that wrote them, and see docs/upgrading.md.']
@@ -40,7 +40,7 @@ export async function checkSchema(client: Pick<ScriptRunner, 'eval'>, prefix: st
   };
 }
 
-/** What each setting must be, what it risks otherwise, and where INFO tells it, for a managed Redis that forbids CONFIG. */
+/** What each setting must be, the risk otherwise, and where INFO reports it for a managed Redis that forbids CONFIG. */
 const settings = [
   {
     name: 'maxmemory-policy',
@@ -68,8 +68,8 @@ const settings = [
 ] as const;
 
 /**
- * Whether this Redis may be trusted with money: one finding for each setting; what neither CONFIG nor INFO tells is a
- * warning that names it. Throws StoreUnavailable when Redis does not answer.
+ * Whether this Redis is safe for money: one finding a setting. A setting that neither CONFIG nor INFO reports is a warning.
+ * Throws StoreUnavailable if Redis does not answer.
  */
 export async function checkRedis(client: Inspectable): Promise<RedisFinding[]> {
   const findings: RedisFinding[] = [];
@@ -81,7 +81,7 @@ export async function checkRedis(client: Inspectable): Promise<RedisFinding[]> {
       const message = `Redis does not let this user read ${name}, so it could not be checked. Make sure that it is ${must}, or allow CONFIG GET.`;
       findings.push({ kind: 'warning', message });
     }
-    // When nothing is written to the disk, it is no question when.
+    // Without an append-only file the fsync setting doesn't matter.
     if (name === 'appendonly' && value !== undefined && value !== must) break;
   }
   return findings;
@@ -95,7 +95,7 @@ async function readInfo(
   return found === undefined ? undefined : found === '1' ? 'yes' : found === '0' ? 'no' : found;
 }
 
-/** Undefined when Redis answers with a refusal; a Redis that does not answer at all is unavailable. */
+/** Undefined if Redis refuses the command. Throws StoreUnavailable if Redis does not answer. */
 async function ask<T>(question: Promise<T>): Promise<T | undefined> {
   try {
     return await withinDeadline(question, 2000);
@@ -108,8 +108,8 @@ async function ask<T>(question: Promise<T>): Promise<T | undefined> {
 const retryMs = 2_000;
 
 /**
- * Checks a Redis once each time it is asked to, as soon as it answers, and logs what is new. A Redis that is away at start is not
- * refused: it is checked when it is there.
+ * Checks a Redis each time it is called, as soon as Redis answers, and logs new findings. A Redis away at start is not
+ * refused: it is checked once it is there.
  */
 export function watchRedis(client: Inspectable & ScriptRunner, prefix: string, log: Log) {
   let timer: NodeJS.Timeout | undefined;
@@ -117,7 +117,7 @@ export function watchRedis(client: Inspectable & ScriptRunner, prefix: string, l
   let refusal: string | undefined;
   let told = '';
 
-  /** What is as it was at the last look is not told again. */
+  /** Skips findings that were logged before. */
   function tellNews(findings: readonly RedisFinding[]): string | undefined {
     const words = JSON.stringify(findings);
     const refused = tell(findings, words === told ? () => undefined : log);
@@ -130,7 +130,7 @@ export function watchRedis(client: Inspectable & ScriptRunner, prefix: string, l
     try {
       refusal = tellNews([...(await checkRedis(client)), await checkSchema(client, prefix)]);
     } catch {
-      // The connection itself tells of the outage.
+      // The connection logs the outage.
       clearTimeout(timer);
       if (!stopped) timer = setTimeout(() => void check(), retryMs);
     }
@@ -138,7 +138,7 @@ export function watchRedis(client: Inspectable & ScriptRunner, prefix: string, l
 
   return {
     check,
-    /** Why this Redis must not be used; undefined while nothing speaks against it. */
+    /** Why this Redis must not be used; undefined if it may. */
     refusal: () => refusal,
     stop() {
       stopped = true;

@@ -1,24 +1,24 @@
 import type { Entry, Index, Listed, ListOptions, WriteOptions } from './store.ts';
 
 /**
- * What a call makes of a record: still held with `holdMs`, work with `delayMs`, else memory, for ever without `ttlMs`. One
- * of them at most, in whole milliseconds.
+ * What becomes of a record: `holdMs` extends its lease, `delayMs` makes it work, otherwise it is memory, kept for `ttlMs`
+ * or for ever. At most one is set, in whole milliseconds.
  */
 export type Fate = { holdMs?: number; delayMs?: number; ttlMs?: number };
 
-/** No lease and no pause is longer. */
+/** The longest lease or pause. */
 const longestBlockMs = 3_600_000;
 
 const longestMs = 100 * 365 * 24 * 60 * 60 * 1000;
 
-/** The one reading of the port's options that both adapters share. Throws RangeError for an impossible duration. */
+/** Reads the port's options for both adapters. Throws RangeError for an impossible duration. */
 export function readFate({ holdMs, delayMs, ttlMs }: Fate): Fate {
   if (holdMs !== undefined) return { holdMs: blockMs('holdMs', holdMs) };
   if (delayMs !== undefined) return { delayMs: wholeMs('delayMs', delayMs) };
   return ttlMs === undefined ? {} : { ttlMs: wholeMs('ttlMs', ttlMs) };
 }
 
-/** Rounded up, so that nothing is ever due or forgotten early. Throws RangeError below 0 and above 100 years. */
+/** Rounds up, so nothing is due or forgotten early. Throws RangeError below 0 and above 100 years. */
 function wholeMs(name: string, ms: number): number {
   if (!(ms >= 0 && ms <= longestMs)) {
     throw new RangeError(`${name} must be a duration from 0 to 100 years in milliseconds, not ${ms}.`);
@@ -30,7 +30,7 @@ export function blockMs(name: string, ms: number): number {
   return Math.min(wholeMs(name, ms), longestBlockMs);
 }
 
-/** A lease must last and a batch must hold something: anything else would take work and lose it at once. */
+/** Throws RangeError for an empty lease or batch: it would take work and lose it at once. */
 export function checkTake(leaseMs: number, max: number): { leaseMs: number; max: number } {
   const lease = blockMs('leaseMs', leaseMs);
   if (lease === 0) throw new RangeError('leaseMs must be more than 0.');
@@ -39,13 +39,13 @@ export function checkTake(leaseMs: number, max: number): { leaseMs: number; max:
   return { leaseMs: lease, max };
 }
 
-/** The entry as it stands once it was written. */
+/** The entry after the write. */
 export function written(entry: Entry, value: string, version: number, options: WriteOptions): Entry {
   const { lane = entry.lane } = options.holdMs === undefined ? options : {};
   return { ...entry, value, version, lane };
 }
 
-/** The lists as both adapters write them. Throws RangeError for a place that is no whole number. */
+/** The lists as both adapters store them. Throws RangeError if a place is not a whole number. */
 export function readIndex(index: Index): [name: string, place: number][] {
   const lists = Object.entries(index);
   for (const [name, place] of lists) {
@@ -55,13 +55,13 @@ export function readIndex(index: Index): [name: string, place: number][] {
   return lists;
 }
 
-/** Where a page of a list begins: after this place and key. */
+/** A page starts after this place and key. */
 type Cursor = { place: number; key: string };
 
-/** Before the first of every list, and after the last. */
+/** Before the first entry of every list, and after the last. */
 const ends = { first: { place: -(2 ** 53), key: '' }, last: { place: 2 ** 53, key: '' } };
 
-/** Asks for one more than `max`, which tells whether there is another page. */
+/** Reads one more than `max`, to know whether there is another page. */
 export function readList({ after, from, max, newestFirst = false }: ListOptions): {
   beyond: Cursor;
   limit: number;
@@ -76,7 +76,7 @@ export function readList({ after, from, max, newestFirst = false }: ListOptions)
 function beginning(from: number | undefined, newestFirst: boolean): Cursor {
   if (from === undefined) return newestFirst ? ends.last : ends.first;
   if (!Number.isSafeInteger(from)) throw new RangeError(`from must be a whole number, not ${from}.`);
-  // Before the first key of that place, or of the place after it.
+  // Before the first key of that place; newest first, of the next place.
   return { place: newestFirst ? from + 1 : from, key: '' };
 }
 

@@ -38,18 +38,18 @@ type StoreSettings = {
 export type Kept = {
   store: Store;
   sealer: Sealer;
-  /** Of the keys that it opens with; the first seals. */
+  /** Of the keys it opens with; the first one seals. */
   keyIds: readonly string[];
-  /** The whole store; `store` and `sealer` are one account's part. */
+  /** The store of all accounts; `store` and `sealer` may be one account's part. */
   whole?: Pick<Kept, 'store' | 'sealer'>;
   redis: RedisConnection | undefined;
-  /** Of the embedded store. */
+  /** Path of the embedded store. */
   file?: string;
-  /** Shows that it is still the store this process began on, and that its keys open it. */
+  /** Proves that this is still the store the process began on, and that its keys open it. */
   mark: StoreMark;
-  /** Resolves when the store was asked whether it can be trusted, or is away. */
+  /** Resolves once the store was checked, or is away. */
   checked: () => Promise<void>;
-  /** Why it can't be trusted; undefined while it can. */
+  /** Why the store can't be trusted; undefined if it can. */
   refusal: () => string | undefined;
   close: () => Promise<void>;
 };
@@ -58,10 +58,10 @@ export type Kept = {
 export const storeFile = 'payops.sqlite';
 const keyFile = 'sealing.key';
 const keyFileId = 'file';
-/** The audit's head, which every bot of an earlier release has made as well. */
+/** The audit's head, which earlier releases sealed too. */
 const sealedBefore = 'audit-head';
 
-/** False: no bot with these settings has run here, and the embedded store would be created empty. */
+/** False: no bot with these settings ran here, so the embedded store would be created empty. */
 export function hasStore({ redisUrl, dataDir }: Pick<StoreSettings, 'redisUrl' | 'dataDir'>): boolean {
   return redisUrl !== undefined || existsSync(join(dataDir, storeFile));
 }
@@ -92,7 +92,7 @@ export async function openKept({
     };
   }
   const { redisUrl: url, redisPrefix: prefix, redisWaitReplicas: waitReplicas, sealingKeys = [] } = config;
-  // Imported late: some 400 files that a bot on the embedded store doesn't need.
+  // Imported late: 400 files that the embedded store doesn't need.
   const { connectRedis } = await import('./redis-client.ts');
   const onOtherNode = () => void watch.check();
   const redis = connectRedis({ url, log, prefix, waitReplicas, onOtherNode });
@@ -108,7 +108,7 @@ export async function openKept({
     redis,
     refusal: () => watch.refusal() ?? mark.refusal(),
     async checked() {
-      // Not sooner: a Redis still connecting would count as away, and not be checked.
+      // After the connection: a Redis still connecting would count as away, and stay unchecked.
       await withinDeadline(redis.tried, firstAttemptMs).catch(() => undefined);
       await watch.check();
     },
@@ -120,24 +120,24 @@ export async function openKept({
   };
 }
 
-/** A file of the embedded store, with the keys that should open what is in it. Throws StoreUnavailable as `openStoreFile` does. */
+/** Opens the store's file with the keys of its records. Throws StoreUnavailable like `openStoreFile`. */
 export function openEmbedded(path: string, keys: readonly SealingKey[], now: () => number) {
   const store = openSqliteStore({ path, now });
   const sealer = createSealer(keys);
   return { store, sealer, mark: createStoreMark({ store, sealer }, sealedBefore) };
 }
 
-/** The embedded store's file, and the keys of what is in it. */
+/** The embedded store's file and keys. */
 export function embeddedStore(config: StoreSettings): { path: string; keys: readonly SealingKey[] } {
   return { path: join(config.dataDir, storeFile), keys: embeddedKeys(config) };
 }
 
-/** False where asking for the embedded store's keys would create a new one. */
+/** False if asking for the embedded store's keys would create one. */
 export function hasKeys({ sealingKeys = [], dataDir }: StoreSettings): boolean {
   return sealingKeys.length > 0 || existsSync(join(dataDir, keyFile));
 }
 
-/** The key file still opens what it sealed once SEALING_KEYS are set, until it is removed. */
+/** With SEALING_KEYS set, the key file still opens what it sealed, until it is removed. */
 function embeddedKeys({ sealingKeys = [], dataDir }: StoreSettings): readonly SealingKey[] {
   const path = join(dataDir, keyFile);
   if (sealingKeys.length > 0 && !existsSync(path)) return sealingKeys;
@@ -163,7 +163,7 @@ function nothingToCheck(): Promise<void> {
   return Promise.resolve();
 }
 
-/** Throws StoreUnavailable if it is unknown why it takes no writes. */
+/** Throws StoreUnavailable if it is unknown why the store takes no writes. */
 export async function storeHealth({
   store,
   refusal,

@@ -4,38 +4,38 @@ import { openRedisStore, type ScriptRunner } from './redis-store.ts';
 import { lockStoreFile, markMoved } from './sqlite-file.ts';
 import type { CreateOptions, Entry, WriteOptions } from './store.ts';
 
-/** So many records, and how many of them wait for something. */
+/** `work`: records that are due at some time. */
 export type Moved = { records: number; work: number };
 
 export type MoveEnd =
   | ({ kind: 'moved' } & Moved)
   /** Another process has the file open. */
   | { kind: 'in_use' }
-  /** There are records under this prefix already. */
+  /** The prefix has records already. */
   | { kind: 'not_empty' }
-  /** So many records are not in Redis as they were written: it stays reserved, and no bot starts on it. */
+  /** So many records differ in Redis. It stays reserved, and no bot starts on it. */
   | { kind: 'differs'; records: number };
 
 type Move = {
-  /** The store's file, of whose bots none runs. */
+  /** The store's file. No bot may run on it. */
   path: string;
   /** The machine's clock, UTC ms. */
   now: () => number;
   redis: ScriptRunner;
   prefix: string;
-  /** What a record's value becomes on the way. */
+  /** Changes a record's value on the way. */
   change: (key: string, value: string) => string;
 };
 
 const recordsAtOnce = 64;
 const deadlineMs = 10_000;
-/** What has no more time than that is left out: it would be gone before it is read back. */
+/** Records that expire sooner are left out: they could be gone before they are read back. */
 const endingMs = 60_000;
 
 /**
- * Copies every record of a store's file into an empty Redis, with its lists, its lane, how often it was taken and its due
- * time or expiry; reads all of it back; and only then lets bots start there, and none on the file. Broken off it leaves the
- * file as it was and Redis reserved: run again it begins anew. Throws StoreUnavailable and Redis's own errors.
+ * Copies every record of a store's file into an empty Redis, with its lists, lane, attempts and due time or expiry. Reads
+ * all of it back, and only then lets bots start on Redis, and none on the file. If interrupted, the file is unchanged and
+ * Redis stays reserved; the next run starts over. Throws StoreUnavailable and Redis's own errors.
  */
 export async function moveStore({ path, now, redis, prefix, change }: Move): Promise<MoveEnd> {
   const db = lockStoreFile(path);
@@ -47,8 +47,7 @@ export async function moveStore({ path, now, redis, prefix, change }: Move): Pro
   let differing = 0;
   try {
     if ((await run(reserveScript)) !== 1) return { kind: 'not_empty' };
-    // In their order, and no more than a page in memory.
-    // Of an earlier release's file it is the machine's.
+    // In order, one page in memory. An earlier release's file has no `ahead_ms`: its clock is the machine's.
     const aheadMs = Number(db.prepare('select * from counter').get()?.['ahead_ms'] ?? 0);
     for (const page of pagesOf(db, Math.floor(now()) + aheadMs)) {
       const copies = page.map((record) => ({ ...record, value: change(record.key, record.value) }));
@@ -61,7 +60,7 @@ export async function moveStore({ path, now, redis, prefix, change }: Move): Pro
       moved.work += copies.filter(({ options }) => 'delayMs' in options).length;
     }
     if (differing > 0) return { kind: 'differs', records: differing };
-    // Between the two neither is started on.
+    // No bot starts between these two steps.
     markMoved(db);
     await run(releaseScript);
     return { kind: 'moved', ...moved };
@@ -72,7 +71,7 @@ export async function moveStore({ path, now, redis, prefix, change }: Move): Pro
 
 type Copy = { key: string; value: string; lane: string; attempts: string; options: CreateOptions };
 
-/** As `restScript` tells it. */
+/** As `restScript` returns it. */
 type KeptRest = [dueInMs: string, endsInMs: number, lists: string[]];
 
 function isSame(
@@ -93,13 +92,13 @@ function isSame(
   );
 }
 
-/** So many milliseconds are left of those that it was written with, or none of none: copying took the others. */
+/** Whether the time left is the time written less the time that copying took; undefined only for undefined. */
 function isSoon(leftMs: number | undefined, writtenMs: number | undefined): boolean {
   if (leftMs === undefined || writtenMs === undefined) return leftMs === writtenMs;
   return leftMs <= writtenMs && leftMs > writtenMs - endingMs;
 }
 
-/** By when they are due: what is created first stays first in its lane. */
+/** By due time, so each lane keeps its order. */
 function* pagesOf(db: DatabaseSync, nowMs: number): Generator<Copy[]> {
   const entries = db
     .prepare('select * from entries where expires_at is null or expires_at > ? order by due_at, id')

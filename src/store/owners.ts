@@ -11,14 +11,14 @@ type Owned = {
 };
 
 /**
- * Whose the records of the store are, checked before anything uses them: a name that was given to another account,
- * or another account put first, would charge with one account's money what belongs to another. Throws in words that
- * say what to do, and StoreUnavailable. A bot with one account alone writes down whose its records are, and refuses nothing.
+ * Checks whose records the store holds, before anything uses them. If a name was given to another account, or another
+ * account put first, one account's charges would use another's money. Throws words that say what to do, and
+ * StoreUnavailable. A bot with one account only notes its owner.
  */
 export async function checkOwners(store: Store, config: Owned): Promise<void> {
   const { merchant, further = [], payopsFile } = config;
   if (!merchant) {
-    // The next start notes it.
+    // The next start notes the owner.
     await noteOwner(store, '', ownerOf(config)).catch((error: unknown) => {
       if (!(error instanceof StoreUnavailable)) throw error;
     });
@@ -47,7 +47,7 @@ function ownerKey(scope: string): string {
   return `merchant:${scope}`;
 }
 
-/** The one on record: this one, if there was none. */
+/** Returns the owner on record, which is `owner` if there was none. */
 async function claimOwner(store: Store, scope: string, owner: string): Promise<string> {
   if (await store.create(ownerKey(scope), owner)) return owner;
   return (await store.read(ownerKey(scope)))?.value ?? owner;

@@ -1,14 +1,14 @@
 export type RedisNode = { readonly host: string; readonly port: number };
 
 /**
- * How the store's Redis is named. Alone, the address itself says all. Of a Cluster some nodes are named, of a
- * Redis under Sentinels the Sentinels; which node serves is asked of them.
+ * The address of the store's Redis: one URL, or some nodes of a Cluster, or the Sentinels of a Redis. Those are asked which
+ * node serves.
  */
 export type RedisAddress = { kind: 'alone'; url: string } | ClusterAddress | SentinelAddress;
 
 export type ClusterAddress = { kind: 'cluster' } & Named;
 
-/** `master` is the name under which the Sentinels watch it. */
+/** `master` is its name in the Sentinels' configuration. */
 export type SentinelAddress = { kind: 'sentinel'; master: string } & Named;
 
 type Named = {
@@ -24,7 +24,7 @@ export const redisAddressForms =
 
 const named = /^(rediss?)\+(cluster|sentinel):\/\/(?:([^@/?#\s]*)@)?([^@/?#\s]+?)(?:\/([^/?#\s]*))?$/;
 
-/** Undefined for an address that can never work. Never throws, so that a password in it is never told. */
+/** Undefined for an address that can never work. Never throws: an error could show the password in it. */
 export function parseRedisAddress(text: string): RedisAddress | undefined {
   const match = named.exec(text);
   if (match === null) return parseAlone(text);
@@ -35,7 +35,7 @@ export function parseRedisAddress(text: string): RedisAddress | undefined {
   if (nodes === undefined || credentials === undefined || name === undefined) return undefined;
   const both = { nodes, tls: scheme === 'rediss', ...credentials };
   if (kind === 'sentinel') return name === '' ? undefined : { kind, master: name, ...both };
-  // A Cluster has the one database 0.
+  // A Cluster has only database 0.
   return name === '' || name === '0' ? { kind: 'cluster', ...both } : undefined;
 }
 

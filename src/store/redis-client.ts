@@ -18,15 +18,15 @@ import type { ScriptRunner } from './redis-store.ts';
 import { whyAway } from './why-away.ts';
 
 export type RedisConnection = {
-  /** The current connection. Ask each time: an outage makes another. */
+  /** The current connection. Read it each time: an outage replaces it. */
   readonly client: RedisClient;
-  /** For the store and its check: always on the current connection. */
+  /** For the store and its check: always uses the current connection. */
   readonly commands: ScriptRunner & Inspectable;
-  /** For a cache; keeps the connection of when it was made. */
+  /** For a cache; stays on the connection it was made with. */
   cacheAdapter: () => KeyvRedis<unknown>;
-  /** Resolves when the first attempt to connect has ended, well or not. Never rejects. */
+  /** Resolves when the first attempt to connect has ended. Never rejects. */
   tried: Promise<void>;
-  /** Why Redis doesn't answer, in its own words or the network's; undefined while it answers. */
+  /** Why Redis doesn't answer, in its words or the network's; undefined while it answers. */
   failure: () => string | undefined;
   /** Drops the connection for good; calls under way reject. Close the store first. */
   close: () => void;
@@ -36,9 +36,9 @@ export type RedisOptions = {
   /** See `redisAddressForms`. */
   url: string;
   log: Log;
-  /** The store's; it decides which node of a Cluster serves. Default `payops`. */
+  /** The store's prefix; it decides which node of a Cluster serves. Default `payops`. */
   prefix?: string;
-  /** How many replicas must have what a script changed or saw, else the call rejects. Default 0. */
+  /** How many replicas must have a script's writes and reads, else the call rejects. Default 0. */
   waitReplicas?: number;
   /** Called when another node serves: its settings may differ. */
   onOtherNode?: () => void;
@@ -47,7 +47,7 @@ export type RedisOptions = {
 const connectMs = 1_500;
 const firstRetryMs = 50;
 const longestRetryMs = 500;
-/** Longer than Sentinels take to hear of a failover. Past it they have been set up anew, with their epochs. */
+/** Longer than Sentinels take to hear of a failover. Older news predates a new set-up of the Sentinels, and its epochs. */
 const newsMs = 15_000;
 /** If an address leads to a replica for good, don't reconnect with every call. */
 const renewGapMs = 2_000;
@@ -55,7 +55,7 @@ const silenceMs = 3000;
 const watchMs = 500;
 /** Longer than a healthy replica takes, short of the store's own deadline. */
 const replicasWithinMs = 500;
-/** That node says that another one serves. The second as Redis 6 has it: an error within a script. */
+/** Another node serves. The second form is Redis 6's, for an error within a script. */
 const servesNot = /^(MOVED|READONLY|CLUSTERDOWN|MASTERDOWN)\b|: -READONLY\b/;
 
 /**
@@ -86,11 +86,11 @@ export function connectRedis(options: RedisOptions): RedisConnection {
   let lostAt = 0;
   const gapMs = address.kind === 'alone' ? renewGapMs : 0;
   let leftAt = -Infinity;
-  /** Logged besides the call's error: most calls that wait for replicas hit their own deadline first. */
+  /** Logged besides the call's error: most calls that wait for replicas meet their own deadline first. */
   let lacking: string | undefined;
 
   async function connect(node: ServingNode): Promise<void> {
-    // A Sentinel that has not heard of the failover yet still names a master that may be back, and doomed.
+    // A Sentinel that hasn't heard of the failover still names the old master, which may be back for a moment.
     const isOld = served !== undefined && node.epoch < served.epoch;
     if (isOld && performance.now() - lostAt < newsMs) throw new Error('The Sentinels name an old master.');
     const found = openNodeClient(address, node, connectMs);
@@ -129,7 +129,7 @@ export function connectRedis(options: RedisOptions): RedisConnection {
     }
   }
 
-  /** Replaces that connection, unless it was replaced already. */
+  /** Replaces this connection, unless it was replaced already. */
   function renew(lost: RedisClient, failure: string): void {
     if (lost !== current || searching || over.signal.aborted) return;
     news.lose(failure);
@@ -155,9 +155,9 @@ export function connectRedis(options: RedisOptions): RedisConnection {
   }
 
   /**
-   * WAIT covers the writes of its own connection only, so it follows the script on the same connection, after a write of
-   * ours: a script that changed nothing may have seen another bot's write that no replica has yet, and "there already" must
-   * not be said of what can still be lost. (Redis 7 waits for all writes, but doesn't promise it.)
+   * WAIT covers only the writes of its own connection, so it follows the script there, after a write of ours. A script that
+   * changed nothing may have read a write that no replica has yet: "there already" must not rest on it. (Redis 7 waits for
+   * all writes, but doesn't promise to.)
    */
   async function askKept<T>(call: (client: RedisClient) => Promise<T>): Promise<T> {
     return await ask(async (asked) => {
@@ -174,8 +174,7 @@ export function connectRedis(options: RedisOptions): RedisConnection {
     });
   }
 
-  // The socket's own timeout restarts with every write: under steady calls a connection whose other end vanished would be
-  // kept for TCP's many minutes.
+  // The socket's own timeout restarts with every write: under steady calls a dead connection would last TCP's many minutes.
   const watchdog = setInterval(() => {
     if (current.isReady && news.silentMs() > silenceMs) renew(current, `No answer for ${silenceMs} ms`);
   }, watchMs).unref();
@@ -211,11 +210,11 @@ function readAddress(url: string): RedisAddress {
 /** Redis' answers to a caller it doesn't let in. */
 const refusal = /^(WRONGPASS|NOAUTH|NOPERM)\b/;
 
-/** Logs an outage once, its end once, and once in it that Redis refuses the bot. */
+/** Logs an outage and its end once each, and a refusal once an outage. */
 type RedisNews = {
-  /** Redis has given a sign of life. */
+  /** Called when Redis answers. */
   hear: () => void;
-  /** `forMs`: a sign of life within that long is not the end of the outage. */
+  /** `forMs`: an answer within this time doesn't end the outage. */
   lose: (failure: string, forMs?: number) => void;
   /** Since the last sign of life. */
   silentMs: () => number;

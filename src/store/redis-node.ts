@@ -3,23 +3,23 @@ import type { ClusterAddress, RedisAddress, RedisNode, SentinelAddress } from '.
 import { withoutUndefined } from '../domain/json.ts';
 import { withinDeadline } from './deadline.ts';
 
-// How the node is found that serves the store's keys.
+// Finds the node that serves the store's keys.
 
 const answerMs = 1_500;
 
-/** The epoch rises with every failover that Sentinels make: of two masters the one with the higher is the newer. */
+/** `epoch` rises with every failover by Sentinels: of two masters the higher epoch is the newer one. */
 export type ServingNode = RedisNode & { readonly epoch: number };
 
-/** Where there is one address alone, which says it all. */
+/** For a single address. */
 const theOne: ServingNode = { host: '', port: 0, epoch: 0 };
 
-/** The node that serves now, as most of the Cluster's nodes or the newest word of the Sentinels has it. Rejects when none is known. */
+/** The node that serves now, by most of the Cluster's nodes or the Sentinels' newest epoch. Rejects if none is known. */
 export async function findNode(address: RedisAddress, key: string): Promise<ServingNode> {
   if (address.kind === 'alone') return theOne;
   return address.kind === 'cluster' ? await findSlotOwner(address, key) : await findMaster(address);
 }
 
-/** Rejects unless the node itself says that it serves: a master may have been replaced since it was named. */
+/** Rejects unless the node says that it serves: its role may have changed since. */
 export async function checkServes(client: RedisClient, address: RedisAddress, key: string): Promise<void> {
   if (address.kind === 'alone') return;
   if (address.kind === 'cluster') return await ownedHere(client, key);
@@ -47,28 +47,28 @@ async function findSlotOwner(address: ClusterAddress, key: string): Promise<Serv
   return { ...first(most, answers), epoch: 0 };
 }
 
-/** Resolves on the node that owns the key; rejects with MOVED on every other. */
+/** Resolves on the node that owns the key; rejects with MOVED on the others. */
 async function ownedHere(client: RedisClient, key: string): Promise<void> {
   try {
     await client.exists(key);
   } catch (error) {
-    // It still owns the slot while it gives it away; that nothing may be asked of it meanwhile is the caller's.
+    // A node that gives a slot away still owns it. The caller refuses calls meanwhile.
     if (!(error instanceof Error && /^(ASK|TRYAGAIN)\b/.test(error.message))) throw error;
   }
 }
 
 function readMoved(error: unknown, asked: RedisNode): RedisNode | undefined {
   const match = error instanceof Error ? /^MOVED \d+ (.*):(\d+)$/.exec(error.message) : null;
-  // Without a host it is the asked node's own, as Redis has it for nodes that do not know their address.
+  // Without a host Redis means the asked node: it does not know its own address.
   return match === null ? undefined : { host: match[1] || asked.host, port: Number(match[2]) };
 }
 
-/** The one of the newest word of the Sentinels. Rejects when none is known. */
+/** The master with the Sentinels' newest epoch. Rejects if none is known. */
 async function findMaster(address: SentinelAddress): Promise<ServingNode> {
   const { username, password } = address;
   const answers = await Promise.all(
     address.nodes.map((node) =>
-      // Sentinels often have no password although their Redis has one, and refuse one then.
+      // Sentinels often have no password where Redis has one, and refuse to be sent one.
       askNode({ ...address, username: undefined, password: undefined }, node, async (sentinel) => {
         const query = () => sentinel.sendCommand<string[]>(['SENTINEL', 'MASTER', address.master]);
         return readMaster(
@@ -89,13 +89,13 @@ async function findMaster(address: SentinelAddress): Promise<ServingNode> {
   );
 }
 
-/** The answer is a list of names and values. */
+/** Reads an answer of names and values. */
 function readMaster(words: readonly string[]): ServingNode {
   const after = (name: string) => words[words.findIndex((word, n) => n % 2 === 0 && word === name) + 1] ?? '';
   return { host: after('ip'), port: Number(after('port')), epoch: Number(after('config-epoch')) };
 }
 
-/** One question over a connection of its own, which is gone afterwards; never longer than a second and a half. */
+/** Asks one question over a connection made for it. Takes at most 1.5 s. */
 async function askNode<T>(
   address: ClusterAddress | SentinelAddress,
   node: RedisNode,
@@ -128,10 +128,10 @@ function first<T>(nodes: readonly T[] = [], answers: readonly unknown[]): T {
 const pingIntervalMs = 1000;
 const socketSilenceMs = 3000;
 
-/** The node-redis client that @keyv/redis carries: one connection for the store and the caches. */
+/** The node-redis client inside @keyv/redis: one connection for the store and the caches. */
 export type RedisClient = ReturnType<typeof openNodeClient>;
 
-/** A client of one node, not connected yet. Once lost it stays lost: another node may serve by then. */
+/** A client of one node, not connected yet. Never reconnects: another node may serve by then. */
 export function openNodeClient(address: RedisAddress, node: RedisNode | undefined, connectTimeout: number) {
   const socket = { connectTimeout, socketTimeout: socketSilenceMs, reconnectStrategy: false } as const;
   const usual = { disableOfflineQueue: true, pingInterval: pingIntervalMs };
@@ -146,7 +146,7 @@ export function openNodeClient(address: RedisAddress, node: RedisNode | undefine
   });
 }
 
-/** Rejects as soon as the connection breaks: one that ends in the middle of its first words is otherwise waited for in vain. */
+/** Rejects as soon as the connection breaks; node-redis alone would wait on if it broke during the first commands. */
 export async function connectOnce(client: RedisClient): Promise<void> {
   const broken = Promise.withResolvers<never>();
   client.once('error', broken.reject);

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 
-/** A Lua script with the name Redis caches it under, so that a call carries 40 characters instead of the text. */
+/** A Lua script, and the hash by which Redis caches it: calls send 40 characters instead of the text. */
 export type Script = { readonly text: string; readonly sha1: string };
 
-/** What the records of this release are written as. */
+/** The form in which this release writes records. */
 export const redisSchema = '3';
 
 /**
@@ -162,7 +162,7 @@ end
 return created
 `);
 
-/** ARGV: key. [value, version, lane, attempts], the last two absent for what was never work or never taken; nil when gone. */
+/** ARGV: key. Returns [value, version, lane, attempts], the last two absent if never work or taken; nil if gone. */
 export const readScript = script(`
 local found = redis.call('HMGET', record_of(ARGV[1]), 'value', 'version', 'lane', 'attempts')
 if not found[1] then return false end
@@ -170,8 +170,8 @@ return found
 `);
 
 /**
- * ARGV: key, version, value, index (JSON; empty: it stays). 1 when replaced; 0 when it was changed meanwhile, is gone, or
- * is out under a lease.
+ * ARGV: key, version, value, index (JSON; empty: unchanged). Returns 1 if replaced; 0 if the record changed, is gone, or is
+ * leased.
  */
 export const replaceScript = script(`
 keep_clock()
@@ -190,8 +190,8 @@ return 1
 `);
 
 /**
- * ARGV: list, the place and the key to begin after, how many, '1' for the newest first. For each record:
- * [place, key, value, version, lane, attempts], the last two as \`readScript\` gives them.
+ * ARGV: list, place and key to start after, count, '1' for newest first. Returns for each record [place, key, value,
+ * version, lane, attempts], the last two as in \`readScript\`.
  */
 export const listScript = script(`
 local name, place, key, limit, newest = unpack(ARGV)
@@ -236,7 +236,7 @@ end
 return found
 `);
 
-/** ARGV: cursor. The next cursor and names, which may be none. */
+/** ARGV: cursor. Returns the next cursor and names, possibly none. */
 export const keysScript = script(`
 return redis.call('SCAN', ARGV[1], 'MATCH', record_of('') .. '*', 'COUNT', 500)
 `);
@@ -267,7 +267,7 @@ end
 return { whole((now - oldest) / 1000), free, leased, paused }
 `);
 
-/** Writes, because a Redis that only reads is of no help: out of memory, a full disk, a replica. */
+/** Writes, because a Redis that only reads doesn't help: it is out of memory or disk, or a replica. */
 export const pingScript = script(`
 redis.call('SET', root .. ':pinged', whole(now))
 `);
@@ -352,12 +352,12 @@ while true do
 end
 `);
 
-/** The schema of a Redis into which a store is being moved: no bot starts on it. */
+/** The schema of a Redis during a move: no bot starts on it. */
 export const movingSchema = 'moving';
 
 /**
- * 1 once it is reserved, which it is from empty, or from a move that broke off, whose records are dropped; else 0, and
- * nothing has changed.
+ * Reserves an empty Redis, or one from an interrupted move, whose records are dropped. Returns 1; or 0, with nothing
+ * changed, for any other.
  */
 export const reserveScript = script(`
 local schema = redis.call('GET', root .. ':schema')
@@ -376,7 +376,7 @@ redis.call('SET', root .. ':version', '0')
 return 1
 `);
 
-/** For each record: key, its lane, how often it was taken as work. */
+/** Sets for each record its key, lane and attempts. */
 export const pastScript = script(`
 for at = 1, #ARGV, 3 do
   local key, lane, attempts = unpack(ARGV, at, at + 2)
@@ -385,7 +385,7 @@ for at = 1, #ARGV, 3 do
 end
 `);
 
-/** For each key: [in how many ms it is due, or '', in how many it expires, or -1, each list with its place in it]. */
+/** Returns for each key [ms until due, or ''; ms until expiry, or -1; each list with the place in it]. */
 export const restScript = script(`
 local found = {}
 for _, key in ipairs(ARGV) do
@@ -399,7 +399,7 @@ end
 return found
 `);
 
-/** Lets bots start on it. */
+/** Lets bots start on this Redis. */
 export const releaseScript = script(`
 redis.call('SET', root .. ':schema', '${redisSchema}')
 `);

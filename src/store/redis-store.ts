@@ -18,7 +18,7 @@ import { mostDue, type Entry, type Index, type Store, type WriteOptions } from '
 
 type ScriptOptions = { keys: string[]; arguments: string[] };
 
-/** What the store needs of Redis; node-redis's client, cluster and sentinel all have it. */
+/** The calls the store needs; node-redis's client, cluster and sentinel all have them. */
 export type ScriptRunner = {
   evalSha(sha1: string, options: ScriptOptions): Promise<unknown>;
   eval(script: string, options: ScriptOptions): Promise<unknown>;
@@ -126,12 +126,12 @@ export function openRedisStore(
 
 type CreateCall = { record: string[]; resolve: (isNew: boolean) => void; reject: (error: unknown) => void };
 
-/** More would block Redis for too long. */
+/** Larger calls would block Redis for too long. */
 const mostTogether = 64;
 
 /**
- * One script for all records created in a turn of the event loop: a burst of webhooks costs a few calls. They are created in
- * order, and fail together.
+ * Creates all records of one turn of the event loop with one script: a burst of webhooks costs a few calls. They are
+ * created in order and fail together.
  */
 function createTogether(createAll: (records: string[][]) => Promise<boolean[]>) {
   let waiting: CreateCall[] = [];
@@ -160,7 +160,7 @@ function createTogether(createAll: (records: string[][]) => Promise<boolean[]>) 
   return Object.assign(create, { flush });
 }
 
-/** Sends the script's text when Redis has forgotten it, after a restart or a failover. */
+/** Sends the script's text if Redis forgot it, after a restart or a failover. */
 async function evaluate(client: ScriptRunner, script: Script, options: ScriptOptions): Promise<unknown> {
   try {
     return await client.evalSha(script.sha1, options);
@@ -175,7 +175,7 @@ function timesOf(options: Fate) {
   return { delay: String(delayMs), ttl: String(ttlMs), hold: String(holdMs) };
 }
 
-/** As the scripts take them; empty: as they are. */
+/** The lists as the scripts take them; empty: unchanged. */
 function listsOf(index: Index | undefined): string {
   return index === undefined ? '' : JSON.stringify(readIndex(index).flat().map(String));
 }

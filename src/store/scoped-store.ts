@@ -3,15 +3,15 @@ import type { Kept } from './kept.ts';
 import type { Entry, Index, Store } from './store.ts';
 
 type Scope = {
-  /** The same store, in which only the scope's own records exist. Takes no work: who does is above all scopes. */
+  /** The same store with only the scope's records. It takes no work: workers use the whole store. */
   store: Store;
-  /** An entry that the whole store gave out, as the scope knows it; undefined when it is none of the scope's. */
+  /** The scope's view of an entry of the whole store; undefined for another scope's entry. */
   entryOf: <Of extends Pick<Entry, 'key'>>(entry: Of) => Of | undefined;
 };
 
 /**
- * A part of the store that no other part can read or write: every key and list is the scope's own, while lanes and the
- * counting of versions stay shared. A lane is a Slack channel, and Slack's pace is one whoever writes.
+ * A part of the store that no other part can read or write. Keys and lists are the scope's own; lanes and versions are
+ * shared: a lane is a Slack channel, and Slack limits its pace for all accounts together.
  */
 export function scopeStore(store: Store, name: string): Scope {
   const prefix = merchantPrefix(name);
@@ -57,10 +57,10 @@ function ofTheWhole(what: string) {
   return () => Promise.reject(new Error(`A part of the store was asked for ${what}.`));
 }
 
-/** What is kept of one account: `entryOf` gives an entry of the whole as the account knows it, and none of another's. */
+/** One account's part of the store. `entryOf` gives the account's view of an entry, and undefined for another account's. */
 export type KeptPart = Pick<Scope, 'entryOf'> & { kept: Kept };
 
-/** The first account, or the only one, has what stands under no name. */
+/** The first account, or the only one, has the records without a name. */
 export function keptPart(kept: Kept, merchant: Merchant | undefined): KeptPart {
   if (!merchant || merchant.isFirst) {
     return { kept, entryOf: (entry) => (entry.key.startsWith('@') ? undefined : entry) };
@@ -73,7 +73,7 @@ export function keptPart(kept: Kept, merchant: Merchant | undefined): KeptPart {
       ...kept,
       whole: kept,
       store,
-      // What one account has sealed opens under no other's key.
+      // No other account's key opens what this one sealed.
       sealer: {
         seal: (key, text) => sealer.seal(prefix + key, text),
         open: (key, sealed) => sealer.open(prefix + key, sealed),

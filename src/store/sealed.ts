@@ -5,10 +5,10 @@ const nonceBytes = 12;
 const tagBytes = 16;
 
 /**
- * AES-256-GCM with a random nonce; the context is authenticated with it, so that a sealed token copied
- * under another record's key does not open there. The first key seals and all of them open: to rotate,
- * put the new key first and keep the old one until nothing sealed with it is left. Sealed text is
- * `<key id>.<base64url of nonce, tag, ciphertext>`. Throws RangeError for keys that cannot work.
+ * AES-256-GCM with a random nonce. The context is authenticated, so a sealed token copied under another record's key does
+ * not open. The first key seals; all of them open. To rotate, put the new key first and keep the old one until nothing
+ * sealed with it is left. Sealed text is `<key id>.<base64url of nonce, tag, ciphertext>`. Throws RangeError for invalid
+ * keys.
  */
 export function createSealer(keys: readonly SealingKey[]): Sealer {
   const [first] = keys;
@@ -19,7 +19,7 @@ export function createSealer(keys: readonly SealingKey[]): Sealer {
     if (key.length !== 32)
       throw new RangeError(`Sealing key ${id} has ${key.length} bytes; it must have 32.`);
   }
-  // Node checks bytes that are given as a key anew each time, which takes longer than sealing with them.
+  // Node checks raw key bytes at every use, which takes longer than sealing.
   const byId = new Map(keys.map(({ id, key }) => [id, createSecretKey(key)]));
   const firstKey = createSecretKey(first.key);
   const nextNonce = createNonces();
@@ -36,7 +36,7 @@ export function createSealer(keys: readonly SealingKey[]): Sealer {
     open(context, sealed) {
       const dot = sealed.indexOf('.');
       const key = byId.get(sealed.slice(0, Math.max(dot, 0)));
-      // The id is not repeated: in damaged text it could be anything, a plain token included.
+      // Don't repeat the id: in damaged text it could be a plain token.
       if (key === undefined) {
         throw new SealBroken('Sealed with a key that is not configured: add the old key after the new one.');
       }
@@ -45,7 +45,7 @@ export function createSealer(keys: readonly SealingKey[]): Sealer {
   };
 }
 
-/** Random bytes cost a call of the system each; drawn many at a time they are as random, and each is given once. */
+/** Random bytes cost a system call, so draw many at a time. Each nonce is used once. */
 function createNonces(): () => Buffer {
   const drawnAtOnce = 128;
   let drawn = Buffer.alloc(0);
@@ -74,7 +74,7 @@ function decrypt(key: KeyObject, context: string, bytes: Buffer): string {
 
 /** A key that seals secrets at rest. */
 export type SealingKey = {
-  /** Stands in front of everything sealed with the key, in the clear: letters, digits, `-` and `_`. */
+  /** Stands in clear text before everything sealed with the key: letters, digits, `-` and `_`. */
   id: string;
   /** 32 bytes. */
   key: Uint8Array;

@@ -5,10 +5,10 @@ import { StoreUnavailable } from '../domain/failure.ts';
 import { whyAway } from './why-away.ts';
 
 const schemaVersion = 3;
-/** Of a file whose records are in Redis by now. */
+/** Marks a file whose records were moved to Redis. */
 const movedVersion = 1_000_000;
 
-/** When a call last changed something, by the store's clock, and how far that is ahead of the machine's, which was put back. */
+/** The store's time of the last change, and how far it is ahead of a machine's clock that was put back. */
 const clockColumns = `
   alter table counter add column seen_at integer not null default 0;
   alter table counter add column ahead_ms integer not null default 0;
@@ -88,8 +88,8 @@ export function openStoreFile(path: string): DatabaseSync {
 }
 
 /**
- * Opens the file, also a moved one, for this process alone; undefined: another has it open. Throws StoreUnavailable as
- * `openStoreFile` does.
+ * Opens the file, even a moved one, for this process alone; undefined: another process has it open. Throws StoreUnavailable
+ * like `openStoreFile`.
  */
 export function lockStoreFile(path: string): DatabaseSync | undefined {
   const db = new DatabaseSync(path);
@@ -107,7 +107,7 @@ export function lockStoreFile(path: string): DatabaseSync | undefined {
   }
 }
 
-/** No bot starts on the file any more. */
+/** After this no bot starts on the file. */
 export function markMoved(db: DatabaseSync): void {
   db.exec(`pragma user_version = ${movedVersion}; commit`);
 }
@@ -115,7 +115,7 @@ export function markMoved(db: DatabaseSync): void {
 const sqliteBusy = 5;
 
 function isBusy(error: unknown): boolean {
-  // Its lower byte is the error, the upper ones say more of it.
+  // The lower byte is the error; the upper ones are details.
   return error instanceof Error && 'errcode' in error && Number(error.errcode) % 256 === sqliteBusy;
 }
 
@@ -124,7 +124,7 @@ function prepareSchema(db: DatabaseSync): void {
   db.exec('begin immediate');
   const found = Number(db.prepare('pragma user_version').get()?.['user_version']);
   if (found === 0) db.exec(schema);
-  // An earlier release, which may go on with the file, asks for none of them.
+  // Earlier releases can still use the file: they ignore these columns.
   const hasClock =
     db.prepare(`select 1 from pragma_table_info('counter') where name = 'seen_at'`).get() !== undefined;
   if (found === schemaVersion && !hasClock) db.exec(clockColumns);

@@ -14,12 +14,12 @@ import { errorCode, StoreUnavailable } from '../domain/failure.ts';
 import { syncToDisk } from './kept.ts';
 import { lockStoreFile } from './sqlite-file.ts';
 
-/** How much a copy of the store's file holds. */
+/** Contents of a copy of the store's file. */
 export type CopyContents = { records: number; work: number };
 
 type CopyEnd =
   | ({ kind: 'copied' } & CopyContents)
-  /** A file of that name exists, and is left alone. */
+  /** The file exists, and is left alone. */
   | { kind: 'exists' };
 
 /**
@@ -81,7 +81,7 @@ export async function putBackStoreFile(
     if (lock === 'in_use') return { kind: 'in_use' };
     try {
       linkSync(path, before);
-      // A damaged file has its newest changes beside it still. With the new file they would be taken for its own.
+      // A damaged file's newest changes are still in its WAL. SQLite would apply them to the new file.
       if (existsSync(`${path}-wal`)) renameSync(`${path}-wal`, `${before}-wal`);
       rmSync(`${path}-shm`, { force: true });
       renameSync(draft, path);
@@ -95,12 +95,12 @@ export async function putBackStoreFile(
   }
 }
 
-/** Undefined: the file is damaged, and nobody can hold it. */
+/** Undefined if the file is damaged and can't be locked. */
 function lockForReplacing(path: string): DatabaseSync | 'in_use' | undefined {
   try {
     const db = lockStoreFile(path);
     if (db === undefined) return 'in_use';
-    // Still locked, and all of it in the one file.
+    // Still locked; now all of it is in the one file.
     db.exec('commit; pragma journal_mode = delete');
     return db;
   } catch (error) {
@@ -109,7 +109,7 @@ function lockForReplacing(path: string): DatabaseSync | 'in_use' | undefined {
   }
 }
 
-/** Throws StoreUnavailable where the file is no whole store. */
+/** Throws StoreUnavailable if the file is no complete store. */
 function contentsOf(path: string): CopyContents {
   let db;
   try {

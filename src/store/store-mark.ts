@@ -1,13 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { SealBroken, type Sealer, type Store } from './store.ts';
 
-/** A record of the store's own, which the first bot makes and nobody changes: `npm run reseal` seals it anew. */
+/** Made by the first bot and never changed, except that `npm run reseal` seals it with the new key. */
 const markKey = 'store-mark';
 
-/** How many steps the store's form has taken: of a new store all that there are, of an older one see `store-steps.ts`. */
+/** How many steps the store's form has taken: all of them in a new store; for an older one see `store-steps.ts`. */
 export const storeForm = { key: 'store-form', newest: 1 };
 
-/** Which store it is: 64 hexadecimal digits. Undefined: no bot of this release has started on it. Throws SealBroken. */
+/** The store's id, 64 hexadecimal digits. Undefined: no bot of this release has started on it. Throws SealBroken. */
 export async function readStoreId({
   store,
   sealer,
@@ -20,8 +20,8 @@ export async function readStoreId({
 }
 
 /**
- * What shows that a process may work on this store: it opens what the first bot sealed here. With another key every
- * record would be put aside. `sealedBefore`: a record that an earlier release sealed, with a line for its seal.
+ * Proves that a process may work on this store: its key opens what the first bot sealed. With another key every record
+ * would be put aside. `sealedBefore`: a record sealed by an earlier release; its seal is on a line of its own.
  */
 export function createStoreMark(
   { store, sealer }: { store: Pick<Store, 'create' | 'read'>; sealer: Sealer },
@@ -43,7 +43,7 @@ export function createStoreMark(
   }
 
   return {
-    /** Whether this process may take work. `begin` makes what every store with a mark has. Throws StoreUnavailable. */
+    /** Whether this process may take work. `begin` makes every store's records. Throws StoreUnavailable. */
     async claim(begin: () => Promise<unknown>): Promise<boolean> {
       if (known !== undefined) return true;
       try {
@@ -57,7 +57,7 @@ export function createStoreMark(
       }
     },
     refusal: () => refusal,
-    /** Why it is not the store that this process began on; undefined: it is. Throws StoreUnavailable. */
+    /** Why this is not the store the process began on; undefined if it is. Throws StoreUnavailable. */
     async lost(): Promise<string | undefined> {
       if (known === undefined) return undefined;
       const entry = await store.read(markKey);
@@ -67,7 +67,7 @@ export function createStoreMark(
           ? undefined
           : 'The store was replaced while the bot ran';
       } catch {
-        // Sealed by a replica that has another key already: it is there.
+        // Sealed by a replica with a newer key: the mark is there.
         return undefined;
       }
     },
@@ -79,6 +79,6 @@ export type StoreMark = ReturnType<typeof createStoreMark>;
 const wrongKey =
   'The sealing keys do not open what this store holds: SEALING_KEYS lacks the key that sealed it, or sealing.key in DATA_DIR is another file. Put that key back, behind the first one.';
 
-/** What ends that a store was lost. */
+/** How to end the state *lost*. */
 export const lostFix =
   'Stop the bots, restore the store from a backup, and start them again. To go on with the store as it is, restart every bot.';

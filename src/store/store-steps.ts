@@ -10,15 +10,15 @@ import { storeForm } from './store-mark.ts';
 import type { Entry, Index, Store } from './store.ts';
 
 /**
- * What one step makes of the records whose keys begin so; `unread`: they can't be opened here, and stay. Made again it
- * gives the same: a step that was broken off begins anew.
+ * How one step changes the records with this key prefix. `unread`: records that can't be opened here; they stay. Must be
+ * idempotent: an interrupted step is repeated.
  */
 export type StepOf = {
   prefix: string;
   change: (entry: Entry) => Promise<{ value?: string; index?: Index } | 'unread'>;
 };
 
-/** The records of one account, and what each step makes of them. */
+/** One account's records, and how each step changes them. */
 type Part = {
   store: Pick<Store, 'replace'>;
   entryOf: <Of extends Pick<Entry, 'key'>>(entry: Of) => Of | undefined;
@@ -26,27 +26,27 @@ type Part = {
   steps: readonly (readonly StepOf[])[];
 };
 
-/** Held while a step is taken, by one process of all. */
+/** Held by the one process that takes a step. */
 const lockKey = 'store-form:lock';
 const replicas = 'replicas';
 
 const lookEveryMs = 20_000;
-/** A process that has said nothing for so long is gone. */
+/** A process silent for this long is gone. */
 const goneAfterMs = 60_000;
-/** A page of keys takes less. */
+/** Longer than a page of keys takes. */
 const lockMs = 60_000;
-/** As long as a rolling restart: an older release that knows of no steps does not say that it is there. */
+/** As long as a rolling restart: older releases without steps don't announce themselves. */
 const silentMs = 600_000;
 const atOnce = 25;
 const busyAgainMs = 1_000;
 
 /**
- * Brings what the store holds to the form of this release, step by step: by one process at a time, once no older release
- * runs beside it, and on SQLite with a copy made first. A crash or a store that is away leaves the step to the next look,
- * which begins it anew. `file`: of the embedded store.
+ * Brings the store to this release's form, step by step. One process at a time does so, once no older release runs, and on
+ * SQLite after a copy. After a crash or an outage of the store the next look repeats the step. `file`: the embedded
+ * store's.
  */
 export function createStoreSteps(options: {
-  /** The whole one, of all accounts. */
+  /** The whole store, of all accounts. */
   store: Pick<Store, 'create' | 'read' | 'write' | 'replace' | 'list' | 'keysAfter'>;
   file: string | undefined;
   parts: readonly Part[];
@@ -60,7 +60,7 @@ export function createStoreSteps(options: {
   let isWaitTold = false;
   let isFailing = false;
 
-  /** Says that this process is there and which form it writes, and gives the oldest form that any process writes. */
+  /** Announces this process and its form; returns the oldest form that any process writes. */
   async function oldestForm(): Promise<number> {
     const value = String(storeForm.newest);
     const known = await store.read(replicaKey);
@@ -70,7 +70,7 @@ export function createStoreSteps(options: {
     return Math.min(...entries.map((entry) => Number(entry.value)));
   }
 
-  /** How many steps the store has taken. Of an older release's store nothing says so. */
+  /** How many steps the store has taken; an older release's store doesn't say. */
   async function openForm(): Promise<{ entry: Entry; taken: number }> {
     const entry = await store.read(storeForm.key);
     if (entry) return { entry, taken: Number(entry.value) };
@@ -84,14 +84,14 @@ export function createStoreSteps(options: {
     if (oldest < storeForm.newest) {
       if (!isWaitTold) log('info', 'the store takes its next step once the older replicas are gone');
       isWaitTold = true;
-      // What they write meanwhile takes the step too.
+      // An older process still writes the old form, so the step must run again.
       if (oldest < taken) await store.write(entry, String(oldest));
       return;
     }
     if (taken < storeForm.newest) await locked(takeNext);
   }
 
-  /** `hold`: false when another process may have begun meanwhile. */
+  /** `hold` returns false if another process may have started meanwhile. */
   async function locked(work: (hold: () => Promise<boolean>) => Promise<void>): Promise<void> {
     if (!(await store.create(lockKey, replicaKey, { ttlMs: lockMs }))) return;
     let lock = await store.read(lockKey);
@@ -114,7 +114,7 @@ export function createStoreSteps(options: {
     copyFirst(number);
     const counts = { changed: 0, unread: 0 };
     const changeAll = (keys: readonly string[]): Promise<string[]> => changeSome(keys, number, counts);
-    // What a worker has, or somebody changed meanwhile.
+    // Records that a worker has, or that changed meanwhile.
     const busy: string[] = [];
     let after: string | undefined = '';
     while (after !== undefined) {
@@ -133,7 +133,7 @@ export function createStoreSteps(options: {
     log('info', `the store took step ${number}: ${counted(counts.changed, 'record')} changed${unread}`);
   }
 
-  /** Gives the keys of those that are busy. */
+  /** Returns the keys of busy records. */
   async function changeSome(
     keys: readonly string[],
     number: number,
@@ -165,7 +165,7 @@ export function createStoreSteps(options: {
     return 'stays';
   }
 
-  /** The file as it was before the step, whole or not there at all. */
+  /** Copies the file before the step. The copy is whole, or there is none. */
   function copyFirst(number: number): void {
     if (file === undefined) return;
     const copy = `${file}.before-step-${number}`;
@@ -178,7 +178,7 @@ export function createStoreSteps(options: {
     log('info', 'the store’s file is copied before the step', { path: copy });
   }
 
-  /** Never throws: a failure is told once, until a look succeeds. */
+  /** Never throws. Logs a failure once, until a look succeeds. */
   async function lookAndTell(): Promise<void> {
     try {
       await look();

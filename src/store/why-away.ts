@@ -1,12 +1,9 @@
 import { networkTrouble, type NetworkTrouble } from '../domain/failure.ts';
 
-/** Why a store cannot be used, and what a person does about it; both are safe to show anyone. */
+/** Why a store can't be used, and what to do about it. Safe to show anyone. */
 type WhyAway = { detail: string; fix: string };
 
-/**
- * By the words of Redis, of SQLite, or of the connection. No fix may lose records: whoever reads it at night does what
- * it says.
- */
+/** Matches the words of Redis, SQLite or the connection. No fix may lose records: people follow it at night. */
 const causes: readonly (readonly [words: RegExp, detail: string, fix: string])[] = [
   [/\bOOM\b/, 'Redis is out of memory', 'Raise its maxmemory, or free some.'],
   [/\bMISCONF\b/, 'Redis cannot write to its disk', 'Free its disk; its own log says more.'],
@@ -111,7 +108,7 @@ const onTheWay: Readonly<Record<NetworkTrouble, WhyAway>> = {
   },
 };
 
-/** Undefined for words that nobody here knows. */
+/** Undefined for unknown words. */
 export function whyAway(words: string): WhyAway | undefined {
   const trouble = networkTrouble(words);
   if (trouble !== undefined) return onTheWay[trouble];
