@@ -298,7 +298,10 @@ function againButton({ failure }: NotMade, id: string): Button[] {
   if (failure === 'unauthorized' || failure === 'forbidden') return [];
   // One that is longer than a button carries is not found, and the form begins empty.
   const value = cut(visible(id), limits.buttonValue);
-  return [button({ actionId: accountActions.again, text: 'Correct and try again', value })];
+  // Slack refuses a button without one: of a reference that shows nothing.
+  return value === ''
+    ? []
+    : [button({ actionId: accountActions.again, text: 'Correct and try again', value })];
 }
 
 const doubtWords: Record<Extract<AccountEnd, { kind: 'doubt' }>['lookUp'], string> = {
