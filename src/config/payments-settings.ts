@@ -138,7 +138,7 @@ export const paymentsSettings = {
       '/data/refreshToken,/data/refresh_token',
     ),
     paymentsTokenExpiryPointers: setting(
-      'The same for its end: seconds, or an ISO 8601 or Unix time. Spec: not shown.',
+      'The same for the access token’s expiry: seconds, or an ISO 8601 or Unix time. Spec: not shown.',
       pointerList(),
       '/data/expiresIn,/data/expires_in,/data/expiresAt,/data/expires_at',
     ),

@@ -33,7 +33,7 @@ export const settings = {
       wholeNumber(0, 65_535),
     ),
     metricsToken: secret(
-      'Token for /metrics, as `Authorization: Bearer`. If set, /readyz without it tells no parts.',
+      'Token for /metrics, as `Authorization: Bearer`. If set, /readyz names its parts only with it.',
       text(/^\S{16,}$/, 'at least 16 characters without a blank'),
     ),
     publicUrl: setting(
@@ -125,7 +125,7 @@ export const settings = {
       String(defaultRetryRule.forgetMs / 86_400_000),
     ),
     chargeTwinMinutes: setting(
-      'Asks before a card is charged the same amount within so many minutes of the review; 0: never. While the first is open the second is refused.',
+      'For how long the bot asks before it charges a card the same amount again; 0: never. While the first is open, the second is refused.',
       wholeNumber(0, 1_440),
       '10',
     ),

@@ -59,11 +59,11 @@ export const webhookSettings = inGroup('Webhook', {
     list(),
   ),
   webhookSignaturePlace: setting(
-    'Where in its header it is. `whole`; `pair:KEY`: after KEY= in a list with commas (`pair:sha256` reads sha256=…); `list:VERSION`: after VERSION in a list with blanks.',
+    'Where the signature is in its header. `whole`; `pair:KEY`: after KEY= in a list with commas (`pair:sha256` reads sha256=…); `list:VERSION`: after VERSION in a list with blanks.',
     text(/^(whole|pair:[^=,\s]+|list:[^,\s]+)$/, 'whole, pair:KEY or list:VERSION'),
   ),
   webhookSignatureAlgorithm: setting('HMAC algorithm: `sha256` or `sha512`.', oneOf(['sha256', 'sha512'])),
-  webhookSignatureEncoding: setting('Its encoding: `hex` or `base64`.', oneOf(['hex', 'base64'])),
+  webhookSignatureEncoding: setting('The signature’s encoding: `hex` or `base64`.', oneOf(['hex', 'base64'])),
   webhookSecretEncoding: setting(
     'How the secret’s text becomes bytes: `utf8`, `hex`, `base64` or `whsec`.',
     oneOf(['utf8', 'hex', 'base64', 'whsec']),
@@ -76,9 +76,12 @@ export const webhookSettings = inGroup('Webhook', {
     'Where the signed time is: header:NAME, pair:K or json:/pointer; `none` checks none.',
     text(/^(none|header:\S+|pair:\S+|json:\/\S*)$/, 'none, header:NAME, pair:K or json:/pointer'),
   ),
-  webhookTimestampUnit: setting('How it is written: `iso`, `s` or `ms`.', oneOf(['iso', 's', 'ms'])),
+  webhookTimestampUnit: setting(
+    'How the signed time is written: `iso`, `s` or `ms`.',
+    oneOf(['iso', 's', 'ms']),
+  ),
   webhookToleranceSeconds: setting(
-    'How far that time may be off. A sender that repeats a delivery with its first signature needs WEBHOOK_TIMESTAMP_SOURCE=none.',
+    'How far the signed time may be off. A sender that repeats a delivery with its first signature needs WEBHOOK_TIMESTAMP_SOURCE=none.',
     wholeNumber(1, 86_400),
   ),
   webhookEventPointers: setting(
