@@ -9,22 +9,21 @@ import { readStoreId } from '../store/store-mark.ts';
 import { withoutUndefined, parseJson } from '../domain/json.ts';
 import { pagesOf } from '../records/pages.ts';
 
-/** Where a chain stands: the number of an entry, counted from 1, and the entry's hash. */
+/** A place on the chain: an entry's number, counted from 1, and its hash. */
 export type AuditHead = { seq: number; hash: string };
 
-/** One entry as it stands on the chain. */
+/** One entry of the chain. */
 export type ChainedEntry = AuditHead & {
   /** The hash of the entry before. */
   prev: string;
-  /** Whether the hash is the one of what the line says. */
+  /** Whether the hash fits the line. */
   isTrue: boolean;
   entry: AuditEntry;
 };
 
 /**
- * The entry as one line of JSON, which is how it is kept and how it is exported. Its `hash`, always the last member,
- * is the SHA-256 of the line without it: whoever cuts `,"hash":"…"` out can check it with any tool, in any language,
- * and nothing has to be written in a canonical form again.
+ * The entry as one line of JSON, both stored and exported. Its last member, `hash`, is the SHA-256 of the line without it:
+ * cut out `,"hash":"…"` and check with any tool. No canonical form is needed.
  */
 export function writeAuditLine(entry: AuditEntry, before: AuditHead): { line: string; head: AuditHead } {
   const { id, atMs, who, where, what, verb, account, reference, result, reason } = entry;
@@ -49,7 +48,7 @@ export function writeAuditLine(entry: AuditEntry, before: AuditHead): { line: st
   return { line: `${line.slice(0, -1)},"hash":"${hash}"}`, head: { seq, hash } };
 }
 
-/** In UTF-16 units: what whoever reads the audit can still take in, and a bound on what one entry costs. */
+/** In UTF-16 units: what a reader can take in, and a bound on the cost of an entry. */
 const longest = {
   where: 80,
   verb: 80,
@@ -63,30 +62,29 @@ const longest = {
 const longestWho = 80;
 
 /**
- * The entry as it may be kept for years and handed to an auditor: each text one visible line, no e-mail address in
- * full, nothing that looks like a card number, none of it long. Cleaned twice it is the same.
- *
- * Codes, token keys and transaction ids look like any other word: those who write entries put none into them.
+ * The entry, fit to be kept for years and handed to an auditor: each text is one visible line, shortened, without whole
+ * e-mail addresses or possible card numbers. Idempotent. Codes, token keys and transaction ids look like other words, so
+ * writers must not put them in.
  */
 export function cleanAuditEntry(entry: AuditEntry): AuditEntry {
   const { id, atMs, what } = entry;
   const cleaned: Partial<AuditEntry> = {};
   for (const name of Object.keys(longest) as (keyof typeof longest)[]) {
-    // An empty text says nothing, and is left out as an absent one is.
+    // An empty text is left out, like an absent one.
     const text = outsideText(entry[name] ?? '', longest[name]);
     if (text !== '') cleaned[name] = text;
   }
   return { ...cleaned, id, atMs, who: outsideText(entry.who, longestWho), what };
 }
 
-/** As `cleanAuditEntry` writes it, so that what is asked for is what was kept. */
+/** Cleans a reference like `cleanAuditEntry`, so that searches match. */
 function cleanAuditReference(reference: string): string {
   return outsideText(reference, longest.reference);
 }
 
 /**
- * A reference as entries have it and are asked for by it. Two that are masked alike are still told apart; one that
- * looks like a card number is not, because a hash of so few digits gives them away.
+ * A reference as entries hold it. Two that are masked alike get different hashes. One that looks like a card number gets
+ * none: a hash of so few digits gives them away.
  */
 export function keptReference(reference: string): string {
   const clean = cleanAuditReference(reference);
@@ -96,7 +94,7 @@ export function keptReference(reference: string): string {
 
 const hashEnd = /,"hash":"([0-9a-f]{64})"\}$/;
 
-/** Strict in what a chain needs, and only there: an entry that a newer release wrote may say more. */
+/** Strict only in the chain's own fields: a newer release's entry may have more. */
 const lineShape = z.object({
   seq: z.number().int().min(1),
   prev: z.string(),
@@ -114,7 +112,7 @@ const lineShape = z.object({
   reason: z.string().optional(),
 });
 
-/** Undefined: it is no line of a chain. */
+/** Undefined if the line is no line of a chain. */
 export function readAuditLine(line: string): ChainedEntry | undefined {
   const found = hashEnd.exec(line);
   const hash = found?.[1];
@@ -132,14 +130,14 @@ export function sha256(text: string): string {
 }
 
 /**
- * The text in the clear behind a line that only who holds a sealing key can write, and for this record alone: a copy
- * under another key of the store is none. Which key it was is in the line, so the keys may be rotated.
+ * The clear text after a line that only holders of a sealing key can make, for this record alone: a copy under another key
+ * fails. The line names the key, so keys may be rotated.
  */
 export function signText(sealer: Sealer, key: string, text: string): string {
   return `${sealer.seal(key, sha256(text))}\n${text}`;
 }
 
-/** `problem`: why it is not believed. */
+/** `problem`: why the text is not trusted. */
 function readSignedText(
   sealer: Sealer,
   { key, value }: Entry,
@@ -155,20 +153,20 @@ function readSignedText(
 }
 
 /**
- * How the chain is kept: blocks of a few entries each, numbered from 0, created once and never changed. Whoever
- * creates number n first has continued the chain, so it is one across replicas and needs no lock.
+ * The chain is stored in blocks of a few entries, numbered from 0, created once and never changed. The replica that creates
+ * number n first has continued the chain: one chain for all replicas, without a lock.
  */
 export type AuditBlock = {
   number: number;
   lines: readonly string[];
-  /** Why it is not believed that the bot wrote it. */
+  /** Why the bot may not have written it. */
   problem: string | undefined;
 };
 
-/** Where it is kept, and what signs it. */
+/** The store, and the sealer that signs. */
 export type Chain = { store: Pick<Store, 'read' | 'list'>; sealer: Sealer };
 
-/** The last block and the entry it ends with; -1 before the first. */
+/** The last block and its last entry; block -1 before the first. */
 export type Tail = AuditHead & { block: number };
 
 export const emptyTail: Tail = { seq: 0, hash: '0'.repeat(64), block: -1 };
@@ -182,8 +180,8 @@ export function blockKey(number: number): string {
 const everyBlock = 'audit-blocks';
 
 /**
- * False: another replica was faster. With its write the block comes into the list of all, and into one for each reference
- * it has. The lists are not signed, and prove nothing.
+ * False: another replica was faster. The same write adds the block to the list of all blocks, and to a list for each
+ * reference in it. The lists are not signed and prove nothing.
  */
 export function createBlock(
   { store, sealer }: { store: Pick<Store, 'create'>; sealer: Sealer },
@@ -195,17 +193,17 @@ export function createBlock(
   return store.create(blockKey(number), signText(sealer, blockKey(number), lines.join('\n')), { index });
 }
 
-/** References come from outside and may hold anything; a hash keeps names short and plain. */
+/** References are outside text; a hash keeps names short and plain. */
 function listOf(reference: string): string {
   return `audit-of:${sha256(reference).slice(0, 32)}`;
 }
 
-/** A reference that is asked about all day; the oldest are then found by an export alone. */
+/** A limit for a reference looked up all day; only an export finds its older blocks. */
 const mostBlocks = 5_000;
 /** A block may hold tens of kilobytes. */
 const readTogether = 16;
 
-/** What stands on the chain about the reference, as entries have it, by any replica. */
+/** The entries about a reference, in the form entries hold it, by any replica. */
 export async function entriesAbout(chain: Chain, reference: string): Promise<ChainedEntry[]> {
   const found: ChainedEntry[] = [];
   const newestFirst = { max: readTogether, newestFirst: true };
@@ -233,14 +231,14 @@ function numberOf(key: string): number {
   return Number(key.slice(blockPrefix.length));
 }
 
-/** The entries of a block, without the lines that are none. */
+/** The block's entries, without invalid lines. */
 export function entriesOf({ lines }: AuditBlock): ChainedEntry[] {
   return lines.flatMap((line) => readAuditLine(line) ?? []);
 }
 
 /**
- * What the next entry follows. A block that somebody spoilt is followed as it stands, so that its damage shows, and
- * by a number that was not given before: larger than `seqBefore`.
+ * The tail after this block. A spoilt block is continued unchanged, so its damage shows, with a new number: above
+ * `seqBefore`.
  */
 export function endOf(block: AuditBlock, seqBefore = 0): Tail {
   const last = block.lines.at(-1) ?? '';
@@ -250,13 +248,13 @@ export function endOf(block: AuditBlock, seqBefore = 0): Tail {
   return { block: block.number, seq, hash: sha256(block.lines.join('\n')) };
 }
 
-/** The block that is listed last; -1: none is. That is not signed, and so no more than a place to look. */
+/** The number of the last listed block; -1: none. Unsigned, so only a place to start looking. */
 async function lastListed(store: Pick<Store, 'list'>): Promise<number> {
   const { entries } = await store.list(everyBlock, { max: 1, newestFirst: true });
   return entries[0] ? numberOf(entries[0].key) : -1;
 }
 
-/** The number of the last block, from one on that is there. */
+/** The number of the last block, from an existing one on. */
 async function lastBlockFrom(store: Chain['store'], from: number): Promise<number> {
   let last = Math.max(from, await lastListed(store));
   while (await store.read(blockKey(last + 1))) last += 1;
@@ -264,8 +262,8 @@ async function lastBlockFrom(store: Chain['store'], from: number): Promise<numbe
 }
 
 /**
- * What the bot says of the chain beside it, signed: how far it went, and what retention took from its beginning. `store`:
- * whose chain it is; absent in the mark of an earlier release, and until the first entries stand.
+ * The bot's signed marks beside the chain: how far it goes, and what retention removed. `store`: the chain's store; absent
+ * in an earlier release's mark, and before the first entries.
  */
 const markShape = z.object({
   block: z.number().int(),
@@ -274,12 +272,12 @@ const markShape = z.object({
   store: z.string().exactOptional(),
 });
 const stubShape = markShape.extend({
-  /** The first entry that was removed with that last one; those before it were removed earlier. */
+  /** The first entry of that removal; earlier ones were removed before. */
   from: z.number().int(),
-  /** When the last were, and when the newest of them had been written; ISO 8601, UTC. */
+  /** When the removal was, and when its newest entry was written; ISO 8601, UTC. */
   removedAt: z.string(),
   newest: z.string(),
-  /** False between its writing and the end of the removal that it tells of. */
+  /** False from the mark's writing until its removal is finished. */
   isDone: z.boolean(),
 });
 
@@ -287,10 +285,10 @@ export type AuditStub = z.infer<typeof stubShape>;
 
 export const headKey = 'audit-head';
 export const stubKey = 'audit-stub';
-/** Says what the head says, and has another name: an older copy of the audit’s records, put back, does not replace it. */
+/** A copy of the head under another name: putting back an older copy of the audit’s records does not replace it. */
 export const witnessKey = 'store-audit';
 
-/** `problem`: it is not believed; what it says is then no more than a place to look. */
+/** `problem`: not trusted; `said` is then only a place to start looking. */
 type Mark<T> = { entry: Entry; said: T | undefined; problem: string | undefined };
 
 export function believed<T>(mark: Mark<T> | undefined): T | undefined {
@@ -303,7 +301,7 @@ export function signMark(sealer: Sealer, key: string, said: SignedTail | AuditSt
   return signText(sealer, key, JSON.stringify(said));
 }
 
-/** Before the store gets its mark: where a store has its mark and no head, somebody removed the trail. */
+/** Runs before the store gets its mark: a store with a mark and no head means that somebody removed the trail. */
 export async function beginAudit({ store, sealer }: { store: Pick<Store, 'create'>; sealer: Sealer }) {
   await store.create(headKey, signMark(sealer, headKey, emptyTail));
 }
@@ -331,8 +329,8 @@ export async function readMarks(chain: Chain): Promise<Marks> {
 }
 
 /**
- * What ties the chain to its store. `number`: the store’s own, as it may be read by anybody; undefined: no bot of this
- * release has started on it. `isUnopened`: its key is not here.
+ * Ties the chain to its store. `number`: the store’s own, from its public mark; undefined: no bot of this release has
+ * started on it. `isUnopened`: its key is not here.
  */
 export type Tie = {
   number: string | undefined;
@@ -355,12 +353,12 @@ async function storeNumber(chain: Chain): Promise<Pick<Tie, 'number' | 'isUnopen
   }
 }
 
-/** What the first entry follows: the store’s number; zeros where no bot had started, and in an earlier release’s chain. */
+/** What the first entry follows: the store’s number; zeros for a store without a bot, and in an earlier release’s chain. */
 export function beginningOf({ number }: Pick<Tie, 'number'>): AuditHead {
   return { seq: 0, hash: number ?? emptyTail.hash };
 }
 
-/** Where the chain ends. What the marks say is tried and not believed: a forged one must not start the chain anew. */
+/** The chain's end. Marks are checked, not trusted: a forged one must not restart the chain. */
 export async function findTail(chain: Chain, { head, stub }: Marks): Promise<Tail> {
   const removed = believed(stub) ?? emptyTail;
   const atHead = await readBlock(chain, head?.said?.block ?? -1);
@@ -369,7 +367,7 @@ export async function findTail(chain: Chain, { head, stub }: Marks): Promise<Tai
   return last ? endOf(last, Math.max(removed.seq, believed(head)?.seq ?? 0)) : removed;
 }
 
-/** The blocks from one number on; behind `until` they end with the first that is not there. */
+/** The blocks from `from` on; after `until` they end at the first gap. */
 export async function* blocksFrom(chain: Chain, from: number, until = from): AsyncGenerator<AuditBlock> {
   for (let first = from; ; first += readTogether) {
     const numbers = Array.from({ length: readTogether }, (_, index) => first + index);
@@ -382,7 +380,7 @@ export async function* blocksFrom(chain: Chain, from: number, until = from): Asy
   }
 }
 
-/** Every block that is there behind what retention removed, also behind gaps that somebody tore. */
+/** Every block after the removed ones, also behind gaps. */
 export async function* allBlocks(chain: Chain, { head, stub }: Marks): AsyncGenerator<AuditBlock> {
   const last = Math.max(believed(head)?.block ?? -1, await lastListed(chain.store));
   yield* blocksFrom(chain, (stub?.said?.block ?? -1) + 1, last);

@@ -31,35 +31,35 @@ import { outsideText } from '../domain/outside-text.ts';
 import type { Sealer, Store } from '../store/store.ts';
 import type { Log } from '../log.ts';
 
-/** On the chain when it resolves; throws StoreUnavailable, and then it may be called again with the same id. */
+/** Resolves once the entry is on the chain. Throws StoreUnavailable; then call again with the same id. */
 export type Audit = (entry: AuditEntry) => Promise<void>;
 
 /**
- * What was done, in one chain for all replicas: each entry carries the hash of the one before. Entries are cleaned
- * (`cleanAuditEntry`) before anything else is done with them.
+ * What was done, in one chain for all replicas: each entry carries the hash of the entry before. Entries are first cleaned
+ * by `cleanAuditEntry`.
  */
 export type AuditLog = {
   /**
-   * On the chain when it resolves, in the order of the calls of this process. Many at once cost what a few do.
-   * Throws StoreUnavailable; called again with the same id it counts once.
+   * Resolves once the entry is on the chain, in this process's order of calls. Many at once cost what a few do. Throws
+   * StoreUnavailable; a repeat with the same id counts once.
    */
   append: Audit;
-  /** Everything about the reference that was acknowledged before, by any replica, oldest first, each id once. Throws StoreUnavailable. */
+  /** All acknowledged entries about the reference, by any replica, oldest first, each id once. Throws StoreUnavailable. */
   ofReference: (reference: string) => Promise<AuditEntry[]>;
   /**
-   * Brings the signed head up to the chain's end, and gives that; undefined while it is empty. Happens by itself a second
-   * after each append. Throws StoreUnavailable.
+   * Moves the signed head to the chain's end and returns it; undefined if the chain is empty. Runs by itself a second after
+   * each append. Throws StoreUnavailable.
    */
   settle(): Promise<AuditHead | undefined>;
-  /** Takes up what a process that died left, and tells the log once an hour where the chain stands, as a witness outside the store. */
+  /** Finishes a dead process's work; logs the chain's end hourly, as a witness outside the store. */
   start: () => void;
-  /** Finishes what is under way and tells the log once more. Never throws. */
+  /** Finishes work under way and logs the chain's end once more. Never throws. */
   stop: () => Promise<void>;
 };
 
-/** Entries in one block, at most: a block is read as a whole for any one of them. */
+/** The most entries in a block: reading one entry reads its whole block. */
 const mostTogether = 512;
-/** A store that was away for less cannot have gone back to an older state unseen: calls would have failed. */
+/** In a shorter outage the store cannot have gone back unseen: calls would have failed. */
 const trustedMs = 1_000;
 const settleAfterMs = 1_000;
 const witnessEveryMs = 3_600_000;
@@ -68,11 +68,11 @@ const latestMs = Date.UTC(9999, 11, 31);
 type Waiting = { entry: AuditEntry; resolve: () => void; reject: (error: unknown) => void };
 
 export function createAuditLog(options: {
-  /** The whole store: with several merchant accounts there is one chain, and an entry names its account. */
+  /** The whole store: all accounts share one chain, and an entry names its account. */
   store: Pick<Store, 'create' | 'read' | 'write' | 'list'>;
   sealer: Sealer;
   log: Log;
-  /** Each block costs a write that waits for the disk, however few its entries are. */
+  /** Each block costs a write to disk, however few its entries. */
   blockEveryMs?: number;
 }): AuditLog {
   const { store, sealer, log, blockEveryMs = 50 } = options;
@@ -83,8 +83,8 @@ export function createAuditLog(options: {
   let isDamageTold = false;
 
   /**
-   * Head and witness move only along the chain: one that says what the chain does not hold stays as it is for ever, because
-   * it is what shows that the chain's end was cut off, written anew, or put back.
+   * Head and witness move only along the chain. One that contradicts the chain stays for ever: it shows that the end was
+   * cut off, rewritten, or put back.
    */
   async function settle(): Promise<AuditHead | undefined> {
     const [marks, tie] = await Promise.all([readMarks(chain), readTie(chain)]);
@@ -97,7 +97,7 @@ export function createAuditLog(options: {
       await moveMarks(marks, tie, tail);
     return { seq: tail.seq, hash: tail.hash };
   }
-  /** The witness first: a head that names its store has one. */
+  /** The witness first: a head that names its store always has one. */
   async function moveMarks({ head }: Marks, { number, witness }: Tie, tail: Tail): Promise<void> {
     const says = { ...tail, ...withoutUndefined({ store: number ?? believed(head)?.store }) };
     if (number !== undefined) {
@@ -106,10 +106,10 @@ export function createAuditLog(options: {
     }
     if (head) await store.write(head.entry, signMark(sealer, headKey, says));
   }
-  /** Undefined: the chain leads on from what is said of it, and is this store’s. */
+  /** Undefined: the chain continues from its marks, and is this store’s. */
   async function damageOf({ head, stub }: Marks, { number, isUnopened, witness }: Tie) {
     const said = believed(head);
-    // It is made before the first block: where there are blocks, somebody removed it.
+    // The head is made before the first block: with blocks and no head, somebody removed it.
     if (!head) return `the record ${headKey} is gone`;
     if (!said || !(await isOnChain(said))) return `it does not lead on from the record ${headKey}`;
     if (isUnopened) return undefined;
@@ -179,23 +179,23 @@ export function createAuditLog(options: {
   };
 }
 
-/** An id is ours and short; one that is not is still told apart from every other. */
+/** Our ids are short; a longer one still stays distinct. */
 function cleanId(id: string): string {
   if (/^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/.test(id)) return id;
   return outsideText(id, 200) === id && id !== '' ? id : `id-${sha256(id).slice(0, 40)}`;
 }
 
-/** Told of a block that this process did not write, as far as it knows. */
+/** Called with each block that this process may not have written. */
 type Seen = (block: AuditBlock) => void;
 
 type ChainEnd = {
-  /** Where the next block belongs. */
+  /** Returns the tail for the next block. */
   current(seen: Seen): Promise<Tail>;
-  /** Writes them behind that tail. False: another replica was faster. */
+  /** Writes the entries after the tail. False: another replica was faster. */
   write(tail: Tail, entries: readonly AuditEntry[]): Promise<boolean>;
 };
 
-/** The end of the chain as this process knows it, and how it is continued. One `write` at a time. */
+/** The end of the chain as this process knows it. One `write` at a time. */
 function createChainEnd(store: Pick<Store, 'create' | 'read' | 'list'>, sealer: Sealer, log: Log): ChainEnd {
   const chain = { store, sealer };
   let known: Tail | undefined;
@@ -212,7 +212,7 @@ function createChainEnd(store: Pick<Store, 'create' | 'read' | 'list'>, sealer: 
     return same !== undefined && endOf(same).hash === hash;
   }
 
-  /** A witness outside the store: chain and head may agree on what is there now. */
+  /** Logged as a witness outside the store: chain and head may agree with each other. */
   function tellGoneBack({ seq, hash }: Tail): void {
     const fix = `Run npm run audit -- verify --head ${seq}:${hash}; keep a copy of the store as it is.`;
     log('error', 'The audit trail has gone back: an entry that stood in it is gone or another', {
@@ -225,11 +225,11 @@ function createChainEnd(store: Pick<Store, 'create' | 'read' | 'list'>, sealer: 
   return {
     async current(seen) {
       if (known && performance.now() < trustedUntilMs) return known;
-      // It may be ours, of a call whose answer was lost.
+      // The next block may be ours, from a call whose answer was lost.
       const next = known && (await readBlock(chain, known.block + 1));
       if (next) seen(next);
       const isThere = known !== undefined && (await stands(known));
-      // As it was left: nobody has written since.
+      // Unchanged: nobody has written since.
       if (known && isThere && !next) return trust(known);
       const marks = await readMarks(chain);
       const removed = believed(marks.stub)?.block ?? -1;
@@ -237,7 +237,7 @@ function createChainEnd(store: Pick<Store, 'create' | 'read' | 'list'>, sealer: 
       const tail = await findTail(chain, marks);
       if (tail.seq > 0) return trust(tail);
       const tie = await readTie(chain);
-      // The store was away when the bot started, and has no mark yet.
+      // The store was away at start, and has no mark yet.
       if (!marks.head && tie.number === undefined) await beginAudit({ store, sealer });
       return trust({ ...tail, ...beginningOf(tie) });
     },
@@ -262,13 +262,13 @@ function chained(entries: readonly AuditEntry[], after: AuditHead): { lines: str
   return { lines, head };
 }
 
-/** What waits while a block is on its way goes into the next one together. */
+/** Entries that arrive during a write share the next block. */
 function createQueue(chain: ChainEnd, blockEveryMs: number, wrote: () => void) {
   let waiting: Waiting[] = [];
   let writing: Promise<void> | undefined;
   let lastAtMs = -Infinity;
 
-  /** What is on the chain already was written by an earlier call, or by a replica that did the same thing. */
+  /** Entries already on the chain: written by an earlier call, or by a replica that did the same thing. */
   function settleSeen(block: AuditBlock): void {
     const ids = new Set(entriesOf(block).map(({ entry }) => entry.id));
     const done = waiting.filter(({ entry }) => ids.has(entry.id));
@@ -277,7 +277,7 @@ function createQueue(chain: ChainEnd, blockEveryMs: number, wrote: () => void) {
   }
 
   async function writeAll(): Promise<void> {
-    // What is asked for in the same turn goes together.
+    // Entries of the same turn share a block.
     await new Promise((resolve) => setImmediate(resolve));
     while (waiting.length > 0) {
       // Each block needs the hash of the one before.
@@ -289,7 +289,7 @@ function createQueue(chain: ChainEnd, blockEveryMs: number, wrote: () => void) {
       const entries = batch.map(({ entry }) => entry);
       if (!(await chain.write(tail, entries))) continue;
       lastAtMs = performance.now();
-      // What came meanwhile stands behind them.
+      // Entries that arrived meanwhile come next.
       waiting = waiting.slice(batch.length);
       for (const { resolve } of batch) resolve();
       wrote();

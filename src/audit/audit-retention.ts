@@ -19,29 +19,28 @@ import { checkBlock, createAuditCheck } from './verify-audit.ts';
 import { dayMs } from '../domain/span.ts';
 
 /**
- * Removes the oldest blocks once all of their entries are older than they are kept, a day's worth once a day, and
- * writes down what it removed before it does: a signed stub, from which the chain is verified from then on. A crash
- * at any point is finished the next time. Blocks that are not as the bot wrote them are never removed, nor what
- * follows them: they are evidence.
+ * Removes the oldest blocks when all their entries are older than `keepMs`, once a day. First writes a signed stub of what
+ * it removes; the chain is verified from the stub on. The next run finishes after a crash. Damaged blocks and all after
+ * them are never removed: they are evidence.
  */
 type AuditRetention = {
-  /** Sees to it, now and then, that the timer is in the store. */
+  /** Checks now and then that the timer is in the store. */
   start(): void;
   stop(): void;
-  /** For work of the prefix `auditRetentionPrefix`. */
+  /** Works on records with the prefix `auditRetentionPrefix`. */
   work(entry: Entry): Promise<void>;
 };
 
 export const auditRetentionPrefix = 'audit-retention';
 const armEveryMs = 3_600_000;
-/** In one piece of work, so that it ends within its lease. */
+/** Limits one piece of work, so it ends within its lease. */
 const mostBlocks = 256;
 
 export function createAuditRetention(options: {
   store: Pick<Store, 'create' | 'read' | 'write' | 'list'>;
   sealer: Sealer;
   append: Audit;
-  /** Undefined: nothing is ever removed. */
+  /** Undefined: nothing is removed. */
   keepMs: number | undefined;
   now: () => number;
   log: Log;
@@ -61,7 +60,7 @@ export function createAuditRetention(options: {
     log('error', `Old entries of the audit trail are kept: ${what}`, { fix });
   }
 
-  /** Whether there may be more to do at once. Throws StoreUnavailable. */
+  /** Returns whether more may be due now. Throws StoreUnavailable. */
   async function removeOld(beforeMs: number): Promise<boolean> {
     const { head, stub: before } = await readMarks(chain);
     const said = believed(before);
@@ -73,19 +72,19 @@ export function createAuditRetention(options: {
       await finish(before.entry, said);
       return true;
     }
-    // Without a head that can be believed nothing goes.
+    // Without a trusted head nothing is removed.
     const old = await findOld(said, beforeMs, believed(head)?.block ?? -1);
     if (!old) return false;
     const signed = signMark(sealer, stubKey, old.stub);
     const written = before
       ? await store.write(before.entry, signed)
       : (await store.create(stubKey, signed)) && (await store.read(stubKey));
-    // Undefined: another replica is at it.
+    // Undefined: another replica removes them.
     if (written) await finish(written, old.stub);
     return old.blocks >= mostBlocks;
   }
 
-  /** The old blocks at the chain's beginning that are as the bot wrote them; the last block is never among them. */
+  /** The old, undamaged blocks at the chain's beginning; never the last block. */
   async function findOld(
     stub: AuditStub | undefined,
     beforeMs: number,
@@ -114,7 +113,7 @@ export function createAuditRetention(options: {
     return { stub: { ...endOf(last), from, removedAt, newest, isDone: false }, blocks };
   }
 
-  /** Removes what the stub says, adds the entry that tells of it, and notes that it is done. */
+  /** Removes the blocks in the stub, adds an entry about it, and marks the stub done. */
   async function finish(entry: Entry, said: AuditStub): Promise<void> {
     await removeBlocks(said.block);
     await append({
@@ -129,10 +128,10 @@ export function createAuditRetention(options: {
     await store.write(entry, signMark(sealer, stubKey, { ...said, isDone: true }));
   }
 
-  /** The oldest first: what a crash leaves is then one run of blocks below the stub's, which is found from there. */
+  /** Oldest first: after a crash the rest is one run of blocks below the stub's, and is found from there. */
   async function removeBlocks(last: number): Promise<void> {
     const found: Entry[] = [];
-    // One after the other is what makes it safe to stop anywhere.
+    // One after the other, so stopping anywhere is safe.
     for (let number = last; number >= 0; number -= 1) {
       const entry = await store.read(blockKey(number));
       if (!entry) break;
@@ -152,7 +151,7 @@ export function createAuditRetention(options: {
     },
     async work(entry) {
       if (keepMs === undefined) {
-        // Nothing is to be removed any more. A replica that still has other settings puts it back.
+        // Retention is off: drop the timer. A replica with the old settings puts it back.
         await store.write(entry, '', { ttlMs: 0, index: {} });
         return;
       }

@@ -8,7 +8,7 @@ import { randomUUID } from 'node:crypto';
 import type { AuditEntry } from '../records/shapes.ts';
 import { createWorkUnderWay } from '../under-way.ts';
 
-/** One trail for all merchant accounts, in the whole store: what was done, and for how long that is kept. */
+/** One trail for all merchant accounts, in the whole store, with its retention. */
 export function createAuditTrail(
   { config, log, now }: { config: { auditKeepDays: number }; log: Log; now: () => number },
   { store, sealer }: { store: Store; sealer: Sealer },
@@ -21,14 +21,14 @@ export function createAuditTrail(
   return {
     append,
     ofReference,
-    /** What is written into it as the bot goes: of one account; undefined: of what belongs to none, or of the only one. */
+    /** Notes of one account; undefined: of no account, or of the only one. */
     notesOf: notes.of,
     kinds,
     start() {
       start();
       retention.start();
     },
-    /** Once nothing is on its way any more. */
+    /** Call it when no work is under way. */
     async stop() {
       retention.stop();
       await notes.drained();
@@ -39,21 +39,18 @@ export function createAuditTrail(
 
 export type AuditTrail = ReturnType<typeof createAuditTrail>;
 
-/** What the bot writes into its audit as it goes, without anybody waiting for it. */
+/** Audit entries that nobody waits for. */
 export type AuditNotes = {
-  /** Under an id of its own when none is given, and as of now when no time is. Never throws. */
+  /** By default with a new id and the present time. Never throws. */
   note: (note: Omit<AuditEntry, 'id' | 'atMs'> & Partial<Pick<AuditEntry, 'id' | 'atMs'>>) => void;
-  /** True once it is on the chain; false when its tries did not get it there, which the log says. Never throws. */
+  /** True once the entry is on the chain; false if all tries failed, which is logged. Never throws. */
   write: (entry: AuditEntry) => Promise<boolean>;
 };
 
-/** A process that stops waits for these: together with the store's own deadlines they fit its grace period. */
+/** With the store's deadlines these fit the grace period of a stopping process. */
 const triesAfterMs = [0, 100, 400, 1_600];
 
-/**
- * An answer to a person never waits for the audit, and never breaks with it: what is written here goes its own way,
- * and an entry that does not get there is told in the log by its id.
- */
+/** Answers to people never wait for the audit, nor fail with it. An entry that could not be written is logged by its id. */
 export function createAuditNotes(options: {
   audit: Audit;
   now: () => number;
@@ -82,7 +79,7 @@ export function createAuditNotes(options: {
   return {
     of: (account: string | undefined): AuditNotes => {
       function write(entry: AuditEntry): Promise<boolean> {
-        // Two accounts may have an order of one reference: their entries are not one.
+        // Two accounts may have the same order reference: keep their entries apart.
         const own = account === undefined ? entry : { ...entry, id: `${account}/${entry.id}`, account };
         return underWay.add(tryAll(own));
       }

@@ -9,18 +9,18 @@ import {
   type ChainedEntry,
 } from './audit-chain.ts';
 
-/** Which entries: from one time (UTC ms) on, before another, of one reference, of one merchant account. */
+/** The entries to export: from a time (UTC ms, inclusive) until another (exclusive), of one reference, of one account. */
 export type AuditChoice = { fromMs?: number; untilMs?: number; reference?: string; account?: string };
 
 export type ExportedAudit = {
   count: number;
-  /** Lines that cannot be read; as JSON Lines they are given as they stand. */
+  /** Unreadable lines; JSON Lines include them unchanged. */
   unreadable: number;
 };
 
 /**
- * The chosen entries, oldest first, block by block, so that a trail of any length fits; as JSON Lines each as it is
- * kept, to the byte. Throws StoreUnavailable.
+ * Writes the chosen entries, oldest first, block by block, so a trail of any length fits in memory. JSON Lines are the
+ * stored lines, to the byte. Throws StoreUnavailable.
  */
 export async function exportAudit(
   chain: Chain,
@@ -30,7 +30,7 @@ export async function exportAudit(
   const isChosen = chooser(choice);
   let count = 0;
   let unreadable = 0;
-  // Also an export without entries is data.
+  // An export without entries still has its header.
   await out(format === 'csv' ? csvHead(auditColumns) : '');
   for await (const { lines } of allBlocks(chain, await readMarks(chain))) {
     const chosen = lines
@@ -56,7 +56,7 @@ function chooser(choice: AuditChoice): (entry: AuditEntry) => boolean {
     (account === undefined || entry.account === account);
 }
 
-/** What an entry says, in the audit's own words; the hashes around it are an export's. */
+/** The fields of an entry; the hashes belong to an export only. */
 const entryColumns: readonly CsvColumn<AuditEntry>[] = [
   { head: 'at', cell: ({ atMs }) => new Date(atMs).toISOString() },
   ...(
@@ -83,7 +83,7 @@ const auditColumns: readonly CsvColumn<ChainedEntry>[] = [
   { head: 'hash', cell: ({ hash }) => hash },
 ];
 
-/** The whole story as a CSV file's text, in the audit's own words. */
+/** The whole story as a CSV file, with the audit's fields. */
 export function storyCsv(entries: readonly AuditEntry[]): string {
   return csvHead(entryColumns) + csvRows(entryColumns, entries);
 }

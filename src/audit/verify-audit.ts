@@ -19,23 +19,22 @@ import {
 } from './audit-chain.ts';
 
 export type VerifiedAudit = AuditReport & {
-  /** What retention removed from the beginning; undefined: nothing. */
+  /** What retention removed; undefined: nothing. */
   stub: AuditStub | undefined;
   /** False: no bot has started on this store. */
   isBegun: boolean;
 };
 
 /**
- * Reads the whole chain and finds an entry that was changed, removed, put elsewhere, cut off at the end or added, and
- * a chain that was written anew, by whoever can write to the store and has no sealing key. What somebody with the
- * keys did, or a store that was put back as a whole, only a witness shows. Bots may go on writing meanwhile.
- * Throws StoreUnavailable.
+ * Reads the whole chain. Finds entries changed, removed, moved, cut off or added, and a rewritten chain, by anyone who can
+ * write to the store without a sealing key. Changes made with a key, or a store put back as a whole, show only against a
+ * witness. Bots may write meanwhile. Throws StoreUnavailable.
  */
 export async function verifyAudit(chain: Chain, witnesses: readonly Witness[] = []): Promise<VerifiedAudit> {
   const marks = await readMarks(chain);
   const verified = await verifyBehind(chain, marks, witnesses);
   if (verified.problems.length === 0) return verified;
-  // What retention removed meanwhile is no problem, nor a chain that began meanwhile.
+  // Blocks removed by retention, or a chain begun, meanwhile are no problem.
   const { head, stub } = await readMarks(chain);
   const isSame = stub?.said?.block === marks.stub?.said?.block && !head === !marks.head;
   return isSame ? verified : verifyAudit(chain, witnesses);
@@ -59,7 +58,7 @@ async function verifyBehind(chain: Chain, marks: Marks, told: readonly Witness[]
   return { ...check.report(), stub: marks.stub?.said, isBegun: tie.number !== undefined };
 }
 
-/** What the bot signed is one more witness. */
+/** The bot's signed mark is one more witness. */
 function ownWitness(mark: Marks['head'], key: string): Witness[] {
   const said = believed(mark);
   return said ? [{ ...said, by: `The record ${key}` }] : [];
@@ -71,7 +70,7 @@ function judgeStub(check: AuditCheck, { stub }: Marks): void {
   check.add({ kind: 'forged', seq: stub.said?.seq ?? 0, words });
 }
 
-/** Line by line; a signature that fails is told where the lines alone show nothing. */
+/** Checks each line; reports a bad signature where the lines alone look right. */
 export function checkBlock(check: AuditCheck, block: AuditBlock): void {
   const place = `block ${block.number}`;
   const met = check.problems();
@@ -96,7 +95,7 @@ function judgeHead(check: AuditCheck, { head }: Marks, { number, isUnopened }: T
   }
 }
 
-/** Whether it is this store's chain. */
+/** Checks that the chain is this store's. */
 function judgeTie(check: AuditCheck, { head }: Marks, { number, witness }: Tie): void {
   const seq = check.last()?.seq ?? 0;
   const said = believed(head);
@@ -116,50 +115,50 @@ function otherStores(seq: number, key: string): AuditProblem {
   return { kind: 'other_store', seq, words: `The record ${key} was written for another store.` };
 }
 
-/** The one that says most of the chain's end tells it for all. */
+/** Only the witness that knows most of the end is reported. */
 export function judgeEnd(check: AuditCheck, witnesses: readonly Witness[]): void {
   const lastSeq = check.last()?.seq ?? 0;
   const [furthest] = witnesses.toSorted((a, b) => b.seq - a.seq);
   if (furthest && furthest.seq > lastSeq) check.add(cutOff(furthest, lastSeq));
 }
 
-/** `seq`: the first entry that it is about. `words`: what is wrong, for people. */
+/** `seq`: the first entry concerned. `words`: the problem, for people. */
 type AuditProblem = {
   kind: 'changed' | 'removed' | 'misplaced' | 'forged' | 'cut_off' | 'written_anew' | 'other_store';
   seq: number;
   words: string;
 };
 
-/** What somebody noted of the chain's end at some time, and where that is written, like `The log`. */
+/** A note of the chain's end at some time. `by`: its source, like `The log`. */
 export type Witness = AuditHead & { by: string };
 
 export type AuditReport = {
   count: number;
   first: ChainedEntry | undefined;
-  /** Of the entries that are there the one with the highest number. */
+  /** The entry with the highest number. */
   last: ChainedEntry | undefined;
-  /** In the order in which they were met; empty: nothing is wrong. */
+  /** In order of discovery; empty: nothing is wrong. */
   problems: readonly AuditProblem[];
-  /** How many more there were. */
+  /** How many problems were left out. */
   furtherProblems: number;
 };
 
 type AuditCheck = {
-  /** The next line, as it stands, and the place that is named when something is wrong with it: `block 12`. */
+  /** Checks the next line, raw; problems name `place`, like `block 12`. */
   line(text: string, place: string): ChainedEntry | undefined;
-  /** What the line alone cannot show. */
+  /** Adds a problem that no line alone shows. */
   add(problem: AuditProblem): void;
-  /** How many problems were met so far. */
+  /** The number of problems so far. */
   problems(): number;
-  /** What the next line follows; undefined before the first line of a part. */
+  /** The entry that the next line follows; undefined before the first line of a part. */
   last(): { seq: number } | undefined;
   report(): AuditReport;
 };
 
 type CheckOptions = {
-  /** What the first line must follow; undefined: the lines are a part, which may begin anywhere. */
+  /** What the first line must follow; undefined: a part, which may begin anywhere. */
   before: { seq: number; hash: string | undefined } | undefined;
-  /** The lines were chosen: entries in between are missing rightly. */
+  /** The lines were chosen, so entries between them are missing on purpose. */
   hasGaps?: boolean;
   witnesses?: readonly Witness[];
 };
@@ -167,8 +166,8 @@ type CheckOptions = {
 const mostProblems = 20;
 
 /**
- * Reads a chain line by line and finds whatever was changed, removed, put elsewhere or put in twice. Goes on behind
- * what is wrong, so that the rest is judged for itself. Holds no lines, and no more than twenty problems.
+ * Checks a chain line by line for entries changed, removed, moved or repeated. Continues after a problem, so the rest is
+ * still checked. Stores no lines and at most twenty problems.
  */
 export function createAuditCheck({ before, hasGaps = false, witnesses = [] }: CheckOptions): AuditCheck {
   const problems: AuditProblem[] = [];
@@ -176,7 +175,7 @@ export function createAuditCheck({ before, hasGaps = false, witnesses = [] }: Ch
   let count = 0;
   let first: ChainedEntry | undefined;
   let highest: ChainedEntry | undefined;
-  // The hash is undefined behind a line that cannot be read.
+  // The hash is undefined after an unreadable line.
   let last: { seq: number; hash: string | undefined } | undefined = before;
 
   function add(problem: AuditProblem): void {
@@ -191,7 +190,7 @@ export function createAuditCheck({ before, hasGaps = false, witnesses = [] }: Ch
     last = { seq, hash: undefined };
   }
 
-  /** Of a line that says what its hash says: whether it follows the one before. */
+  /** Checks whether a line, whose own hash fits, follows the line before. */
   function judgePlace(read: ChainedEntry, place: string): void {
     if (last === undefined) return;
     const { seq } = read;
@@ -250,7 +249,7 @@ function missing(from: number, behind: number, place: string): AuditProblem {
   return { kind: 'removed', seq: from, words: `${which} missing before entry ${behind} (${place}).` };
 }
 
-/** The chain does not reach the witness, or holds another entry under its number. */
+/** The chain ends before the witness, or has another entry under its number. */
 function writtenAnew({ by, seq, hash }: Witness): AuditProblem {
   const words = `Entry ${seq} is not the one that was there: ${by} says that its hash was ${hash}. The chain was rewritten, here or before.`;
   return { kind: 'written_anew', seq, words };

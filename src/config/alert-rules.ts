@@ -8,7 +8,7 @@ import type { Policy } from './policy.ts';
 type Route = NonNullable<Policy['routes']>[number];
 type PolicyFile = Pick<Config, 'policy' | 'payopsFile'>;
 
-/** The rules of the policy file in domain words, in their order; none when it has no `routes`. */
+/** The policy file's rules in domain words, in order; none without `routes`. */
 export function alertRules({ routes = [] }: Pick<Policy, 'routes'>): AlertRule[] {
   return routes.map((route) => {
     const { quiet_hours: quiet } = route;
@@ -42,7 +42,7 @@ function matchOf(when: Route['when']): RouteMatch {
   });
 }
 
-/** What cannot hold between rules: two of one name, and one that can never be reached. */
+/** Contradictions between rules: a repeated name, or a rule that never matches. */
 export function routesCheck({ policy, payopsFile }: PolicyFile): string[] {
   const rules = alertRules(policy);
   return rules.flatMap(({ name }, index) => {
@@ -60,7 +60,7 @@ export function routesCheck({ policy, payopsFile }: PolicyFile): string[] {
   });
 }
 
-/** Where events are told: the rules of the policy file, and behind them its `channels`. */
+/** Where events are posted: the rules of the policy file, then its `channels`. */
 export function readRoutes({
   paymentsEnvironment,
   paymentsAccountName,
@@ -76,7 +76,7 @@ export function readRoutes({
   };
 }
 
-/** A rule for a place where this bot is not takes nothing here. One file may serve several bots, so it is no refusal. */
+/** A rule for another environment or account matches nothing here. One file may serve several bots, so don't refuse it. */
 export function tellRulesElsewhere(plans: readonly RoutePlan[], log: Log): void {
   const here = plans.map(({ environment, account }) => `${account} (${environment})`).join(', ');
   for (const { name, match } of plans[0]?.rules ?? []) {
@@ -90,8 +90,8 @@ export function tellRulesElsewhere(plans: readonly RoutePlan[], log: Log): void 
 }
 
 /**
- * A rule that asks for a part of the event which the bot does not read, because the signature does not cover it, and
- * which no look-up says either.
+ * Logs rules that test a part of the event which no look-up supplies and the bot doesn't read, as the signature doesn't
+ * cover it.
  */
 export function tellUnreadParts(
   plan: RoutePlan,
@@ -115,8 +115,8 @@ export function tellUnreadParts(
 }
 
 /**
- * The first rule before it that takes all that it asks for; with a channel: or that tells it to that channel first. Two that
- * do so only together are not found.
+ * The first earlier rule that takes everything this one matches. With `channel`: or that posts it to this channel first.
+ * Two earlier rules that do so only together are not found.
  */
 export function ruleInTheWay(
   rules: readonly AlertRule[],
@@ -127,7 +127,7 @@ export function ruleInTheWay(
   return rule && rules.slice(0, index).find((before) => leavesNothing(before, rule.match, channel));
 }
 
-/** What goes on leaves all but its channel. */
+/** A rule that goes on leaves everything but its channel. */
 function leavesNothing(before: AlertRule, narrow: RouteMatch, channel: string | undefined): boolean {
   const { match, goesOn, channels } = before;
   const tellsIt = channel !== undefined && channels.includes(channel);
@@ -138,7 +138,7 @@ function coversPlace({ environment, account }: RouteMatch, narrow: RouteMatch): 
   return isSame(environment, narrow.environment) && isSame(account, narrow.account);
 }
 
-/** Whether all that fits the second fits the first, wherever it is from. */
+/** Whether everything that matches `narrow` matches `wide`, wherever it comes from. */
 function covers(wide: RouteMatch, narrow: RouteMatch): boolean {
   const { event, amount, customer, reasonPart } = wide;
   const alsoSaves = event === 'payment_success' && narrow.event === 'card_saved';
@@ -169,8 +169,8 @@ function isOne(wide: NonNullable<RouteMatch['customer']>, narrow: RouteMatch['cu
 }
 
 /**
- * What a rule says that never holds in a channel, because one before it, which goes on, tells that channel first: each is
- * told once, and the mention would be missed unnoticed.
+ * Warns of a rule with no effect in a channel, because an earlier rule that goes on posts there first: each event is posted
+ * once, so the later rule's mention would be lost unnoticed.
  */
 export function routesCaution({ policy, payopsFile }: PolicyFile): string[] {
   const rules = alertRules(policy);

@@ -4,27 +4,27 @@ import type { Policy } from './policy.ts';
 import type { Environment } from './settings.ts';
 
 /**
- * Everything the program is told from outside, frozen. With `accounts` in the policy file it is the first one's:
- * ids, addresses and secrets are its own.
+ * The whole configuration, frozen. With `accounts` in the policy file it is the first account's: ids, addresses and secrets
+ * are its own.
  */
 export type Config = Environment & {
   readonly policy: Policy;
-  /** Absent when the bot knows one account alone. */
+  /** Absent if the bot has one account only. */
   readonly merchant?: Merchant;
   /** The same for each further account. */
   readonly further?: readonly (Config & { readonly merchant: Merchant })[];
 };
 
-/** How long requests are still served after SIGTERM. A bot alone on its store has no replica that takes them over meanwhile. */
+/** How long requests are served after SIGTERM: longer with replicas, which take over meanwhile. */
 export function drainSecondsOf({ drainSeconds, redisUrl }: Pick<Environment, 'drainSeconds' | 'redisUrl'>) {
   return drainSeconds ?? (redisUrl === undefined ? 0 : 5);
 }
 
 /**
- * What must hold between settings, beyond what each says by itself: the problem, or problems, each naming the setting and
- * what to write. It is asked only where all that it looks at was readable, so that nothing unreadable is called missing.
+ * A rule between settings. Returns the problems, each naming the setting and what to write. Called only if all settings it
+ * looks at were readable, so that none of them counts as missing.
  */
 export type SettingsCheck = (config: Config) => false | string | readonly string[];
 
-/** What every part of the app is made from. */
+/** The validated configuration, the log and the clock. */
 export type Outside = { config: Config; log: Log; now: () => number };

@@ -5,7 +5,7 @@ import { codeEntry } from '../domain/otp.ts';
 import { parseRedisAddress } from '../store/redis-address.ts';
 import { drainSecondsOf, type Config, type SettingsCheck } from './config.ts';
 
-/** A copy of the example file that still has its own ids. No id of Slack's has four X behind its first letter. */
+/** An id of the example file, left unchanged. No real Slack id has four X after its first letter. */
 const placeholder = /^[A-Z]X{4}/;
 
 function placeholderCheck({ policy, payopsFile }: Config): string[] {
@@ -27,7 +27,7 @@ function placeholderCheck({ policy, payopsFile }: Config): string[] {
   ];
 }
 
-/** Those that ask what the policy file may say. */
+/** Checks of the policy file. */
 export const policyChecks: readonly SettingsCheck[] = [
   routesCheck,
   approvalsCheck,
@@ -36,7 +36,7 @@ export const policyChecks: readonly SettingsCheck[] = [
   placeholderCheck,
 ];
 
-/** What must hold between the settings whatever the program does with them. */
+/** Rules between the settings that hold for every program. */
 export const contradictions: readonly SettingsCheck[] = [
   ({ slackBotToken: token }) =>
     !token && 'SLACK_BOT_TOKEN is missing: the bot token of the Slack app, which starts with xoxb-.',
@@ -113,7 +113,7 @@ export const contradictions: readonly SettingsCheck[] = [
     'MERCHANT_NAME is missing: with PUBLIC_URL customers are told who asks for the bank’s code.',
 ];
 
-/** What works, and is told at start because it is seldom meant. */
+/** Settings that work but are seldom meant; logged at start. */
 export const cautions: readonly SettingsCheck[] = [
   ({ redisUrl }) =>
     remoteRedis(redisUrl)?.isTls === false &&
@@ -125,7 +125,7 @@ export const cautions: readonly SettingsCheck[] = [
     webhookSecrets.some((secret) => secret.length < shortestSecret) &&
     `WEBHOOK_SECRETS has a secret of less than ${shortestSecret} characters: a short one can be guessed, and then events can be forged.`,
   routesCaution,
-  // Alerts are told all the same, so it is no refusal.
+  // Alerts work all the same, so don't refuse.
   ({ policy: { roles }, payopsFile }) => {
     const empty = Object.entries(roles).filter(([, { users, groups }]) => users.length + groups.length === 0);
     if (empty.length === Object.keys(roles).length)
@@ -138,7 +138,7 @@ export const cautions: readonly SettingsCheck[] = [
 
 const shortestSecret = 16;
 
-/** Undefined for a Redis on this machine alone, and for an address that another check refuses. */
+/** Undefined for a Redis on this machine, and for an address that another check refuses. */
 function remoteRedis(url = ''): { isTls: boolean; hasPassword: boolean } | undefined {
   const address = parseRedisAddress(url);
   if (address === undefined) return undefined;
@@ -155,7 +155,7 @@ function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '::1' || host === '[::1]' || /^127(?:\.\d{1,3}){3}$/.test(host);
 }
 
-/** Customers’ data must not travel in the clear, and what comes from this bot must not come back to it. */
+/** Customers’ data must not travel in clear text, and a forwarded event must not come back. */
 function forwardCheck({ webhookForwardUrl: url, webhookForwardHttpHosts = [], ...own }: Config) {
   if (url === undefined) return false;
   const { protocol, hostname, port } = new URL(url);
@@ -171,10 +171,10 @@ function forwardCheck({ webhookForwardUrl: url, webhookForwardHttpHosts = [], ..
   );
 }
 
-/** Between its calls a piece of work also reads and writes the store. */
+/** Time for a piece of work to read and write the store, besides its calls. */
 const storeSeconds = 2;
 
-/** One piece of work is at most a look-up, a read of the channel's history and a post. */
+/** The longest piece of work is a look-up, a read of the channel's history and a post. */
 function leaseCheck({ workLeaseSeconds, paymentsTimeoutSeconds, slackTimeoutSeconds }: Config) {
   const least = paymentsTimeoutSeconds + 2 * slackTimeoutSeconds + storeSeconds;
   return (

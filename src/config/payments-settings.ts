@@ -18,8 +18,8 @@ import {
 } from './readers.ts';
 
 /**
- * One field of the request that creates an account, as the settings name it. Lengths count characters as people see
- * them. With `choices` nothing else is taken.
+ * One field of the request that creates an account, from the settings. Lengths count characters as people see them. With
+ * `choices` no other value is valid.
  */
 type AccountField = {
   name: string;
@@ -27,35 +27,35 @@ type AccountField = {
   shortest: number;
   longest: number;
   choices?: readonly string[];
-  /** Sent and forgotten: never filled in, stored or shown again. */
+  /** Never filled in, stored or shown again after sending. */
   secret?: true;
 };
 
 /**
- * The fields of an Account that a person gives, with the constraints of the specification. The request's own fields
- * are not shown there, so this is a setting's default and nothing more.
+ * The fields of an Account that a person enters, with the specification's constraints. The request's own fields are not
+ * shown, so these are only a setting's default.
  *
  * Spec: Account (constraints); CreateAccountRequest: not shown.
  */
 export const knownAccountFields =
   'accountName!:2-255,accountRef:20,type:virtual|physical,currency:NGN,phoneNumber,email,bvn:11,address:0-255,description';
 
-/** An answer that comes as late as it may still comes before the charge is looked up, with time left to store it. */
+/** The latest answer must arrive before the charge is looked up, with time to store it. */
 const slowestAnswerSeconds = chargeLimits.answerMs / 1_000 - 5;
 
 const issuePlaces = ['CLIENT_ID', 'CLIENT_SECRET', 'ACCOUNT_ID'];
 
 const secretByDefault: ReadonlySet<string> = new Set(['pin', 'bvn']);
 
-/** A modal has room for no more beside its own lines. */
+/** A modal has no room for more. */
 const mostFields = 30;
 const longestText = 3_000;
 
-/** What the settings' form is, for whoever wrote it wrong. */
+/** The setting's format, for error messages. */
 const accountFieldForm =
   'field names separated by commas, each with ! when it must be filled and * when it is secret, and :20 for an exact length, :2-255 for a range or :virtual|physical for choices';
 
-/** How the payments service is reached, and as whom. */
+/** The address of the payments service, and the credentials. */
 export const paymentsSettings = {
   ...inGroup('Payments service', {
     paymentsService: setting(
@@ -155,7 +155,7 @@ function accountFields(): z.ZodType<AccountField[], string> {
   return made(list(), `must be ${accountFieldForm}`, parseAccountFields);
 }
 
-/** The settings' list; undefined when it is none, or names a field twice. */
+/** The parsed list; undefined if invalid or if a field repeats. */
 export function parseAccountFields(items: readonly string[]): AccountField[] | undefined {
   const fields = items.map(parseField);
   if (fields.length === 0 || fields.length > mostFields) return undefined;
@@ -167,7 +167,7 @@ function parseField(item: string): AccountField | undefined {
   const [, name, marks = '', rule] = /^([A-Za-z]\w{0,63})(!?\*?|\*!)(?::(.+))?$/.exec(item) ?? [];
   if (name === undefined) return undefined;
   const isSecret = marks.includes('*') || secretByDefault.has(name.toLowerCase());
-  // It is what an account is looked up by.
+  // Accounts are looked up by this field.
   if (isSecret && name === 'accountRef') return undefined;
   const field: AccountField = {
     name,

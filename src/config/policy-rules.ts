@@ -8,12 +8,12 @@ type Role = Policy['roles'][string];
 
 type Charging = Pick<Config, 'policy' | 'payopsFile' | 'chargeCurrencies'>;
 
-/** The permission whose roles are limited. */
+/** The permission that limits apply to. */
 const chargePermission = 'charge';
 
 /**
- * The limits that hold for charges of this account, by role; undefined when the policy limits none of them. `account`
- * is undefined in a bot that knows one account alone.
+ * The limits for charges of this account, by role; undefined if the policy has none. `account` is undefined if the bot has
+ * one account only.
  */
 export function limitRules(
   { roles, timezone: timeZone = 'UTC' }: Pick<Policy, 'roles' | 'timezone'>,
@@ -35,7 +35,7 @@ function isFor({ accounts }: Role, account: string | undefined): boolean {
   return accounts === undefined || (account !== undefined && accounts.includes(account));
 }
 
-/** Limits of what nobody can charge, or of nobody. */
+/** Limits for currencies that nobody can charge, or for roles without people. */
 export function limitsCheck({ policy, payopsFile, chargeCurrencies }: Charging): string[] {
   return Object.entries(policy.roles).flatMap(([name, role]) => {
     if (role.limits === undefined) return [];
@@ -56,7 +56,7 @@ export function limitsCheck({ policy, payopsFile, chargeCurrencies }: Charging):
 
 type Written = NonNullable<Policy['approvals']>['rules'][number];
 
-/** The rules of the policy file in domain words, of one merchant account; `undefined` in a bot that knows one alone. */
+/** The policy file's rules for one merchant account, in domain words. `account` is undefined if the bot has one only. */
 export function approvalRules(
   { approvals }: Pick<Policy, 'approvals'>,
   merchant: string | undefined,
@@ -70,7 +70,7 @@ export function approvalRules(
     );
 }
 
-/** What can never come to pass: a rule that fits nothing, and one that nobody, or too few people, could satisfy. */
+/** Rules that match nothing, and rules that too few people could approve. */
 export function approvalsCheck({ policy, payopsFile, chargeCurrencies }: Charging): string[] {
   const rules = policy.approvals?.rules ?? [];
   return rules
@@ -93,7 +93,7 @@ function objectOf(rule: Written | undefined): string {
   return JSON.stringify({ ...rule, needed: undefined });
 }
 
-/** Misspelt, a threshold would never be reached and nobody would notice. */
+/** With a misspelt currency a threshold would never be reached, unnoticed. */
 function currencyProblems(currencies: readonly string[], rule: Written, index: number): string[] {
   if (rule.what !== 'charge' || currencies.includes(rule.currency)) return [];
   return [
@@ -101,14 +101,14 @@ function currencyProblems(currencies: readonly string[], rule: Written, index: n
   ];
 }
 
-/** What is needed to ask for it. */
+/** The permission to ask for each action. */
 const askedBy: Readonly<Record<Written['what'], string>> = {
   charge: chargePermission,
   retry: chargePermission,
   card_email: 'card-email',
 };
 
-/** Each rule at each merchant account it is for, with the roles that let people approve by it and those that let them ask. */
+/** Each rule for each of its accounts, with the roles that may approve by it and the roles that may ask. */
 export function rolesOfRules(policy: Pick<Policy, 'accounts' | 'approvals' | 'roles'>) {
   return (policy.approvals?.rules ?? []).flatMap((rule) => rolesOfRule(policy, rule));
 }
@@ -125,7 +125,7 @@ function rolesOfRule(policy: Pick<Policy, 'accounts' | 'roles'>, rule: Written) 
   });
 }
 
-/** Members of user groups cannot be counted here; people who are listed by user id can. */
+/** Counts people listed by user id; members of user groups are unknown here. */
 function peopleProblems(policy: Pick<Policy, 'accounts' | 'roles'>, rule: Written, index: number): string[] {
   return rolesOfRule(policy, rule).flatMap(({ account: place, approve: holders }) => {
     const at = place === undefined ? '' : ` at the account ${place}`;
@@ -144,7 +144,7 @@ function peopleProblems(policy: Pick<Policy, 'accounts' | 'roles'>, rule: Writte
   });
 }
 
-/** Names every permission of a role that no verb asks for: misspelt, it would let nobody do anything. */
+/** Reports permissions of a role that no verb asks for: a misspelt one would allow nothing. */
 export function permissionCheck(permissions: readonly string[]): SettingsCheck {
   return ({ policy, payopsFile }) =>
     Object.entries(policy.roles).flatMap(([role, { may }]) =>

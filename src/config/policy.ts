@@ -7,11 +7,11 @@ import { severities } from '../domain/alert.ts';
 import { longestRequestMinutes } from '../domain/approval.ts';
 import { oneLine } from '../domain/outside-text.ts';
 
-/** Green and red are left to what became of a payment. */
+/** Green and red are reserved for the outcome of a payment. */
 const accountColours = ['blue', 'purple', 'orange', 'yellow', 'brown', 'black', 'white'] as const;
 export type AccountColour = (typeof accountColours)[number];
 
-/** Text of this shape; what is no text at all is told in the same words. */
+/** Text of this shape; other types get the same error message. */
 function shapedText(pattern: RegExp, words: string): z.ZodString {
   return z.string(words).regex(pattern, words);
 }
@@ -28,7 +28,7 @@ const ruleName = shapedText(
 
 const amountWords = 'must be an amount like 100000.00, without separators';
 
-/** In minor units. */
+/** Minor units. */
 const amount = z.union([z.string(), z.number()], amountWords).transform((written, context): number => {
   const minor = minorFromWire(written);
   if (minor !== undefined) return minor;
@@ -217,7 +217,7 @@ const routeRule = z
     error: 'does nothing here: only failed charges are acknowledged, so write it to a rule that takes them',
   });
 
-/** `routes` of the policy file, read into the domain’s own values; what holds between rules is judged elsewhere. */
+/** The file’s `routes` in domain values; rules between routes are checked elsewhere. */
 const routesSchema = z
   .array(routeRule)
   .max(100, 'must be at most 100 rules')
@@ -225,7 +225,7 @@ const routesSchema = z
     'Rules that send events to channels: first match wins, unless the rule continues. Events no rule matches go to `channels`.',
   );
 
-/** Short enough to be typed after `--account`, and fit to stand in an address, a key and a variable's name. */
+/** Short enough to type after `--account`, and valid in an address, a key and a variable's name. */
 const merchantName = shapedText(
   /^[a-z][a-z0-9-]{0,19}$/,
   'must be up to 20 small letters, digits and dashes, like lagos',
@@ -266,7 +266,7 @@ const account = z.strictObject({
     .describe('Where it is the account that a command without --account means.'),
 });
 
-/** What holds between accounts is judged elsewhere, and so it is of all sections. */
+/** Rules between accounts, as between sections, are checked elsewhere. */
 const accountsSchema = z
   .array(account)
   .min(1, 'must name at least one account')
@@ -285,7 +285,7 @@ const summary = z.strictObject({
     .describe('The last whole day as CSV in its thread too, for finance. Needs the scope files:write.'),
 });
 
-/** `at` in minutes since midnight, local time. */
+/** `at`: minutes since midnight, local time. */
 const dailySummarySchema = z
   .array(summary)
   .max(50, 'must be at most 50 channels')
@@ -294,7 +294,7 @@ const dailySummarySchema = z
     'Channels that are told once a day what came: counts, amounts, success rate, top reasons, open alerts, mutes.',
   );
 
-/** Nothing at all is said by a role that may not charge. */
+/** For a role that may not charge, leave `limits` out. */
 const limit = amount.refine((minor) => minor > 0, 'must be more than zero');
 
 const currencyLimits = z
@@ -305,7 +305,7 @@ const currencyLimits = z
   })
   .transform((limits) => withoutUndefined(limits));
 
-/** In minor units. */
+/** Minor units. */
 const limitsSchema = z
   .record(z.string().regex(/^[A-Z]{3}$/, 'must be a currency code in capitals, like NGN'), currencyLimits)
   .refine((limits) => Object.keys(limits).length > 0, {
@@ -420,7 +420,7 @@ const channels = z
   })
   .describe('Where the bot posts.');
 
-/** The policy file, `payops.yml`. Its JSON Schema and reference are made from this. */
+/** The policy file, `payops.yml`. Its JSON Schema and reference are generated from this. */
 export const policySchema = z
   .strictObject({
     channels,

@@ -15,7 +15,7 @@ import { fileErrorCode, type Setting } from './readers.ts';
 import { withServiceSet } from './service-sets.ts';
 import { settings, variableName, type Environment } from './settings.ts';
 
-/** Warnings refuse nothing by themselves; beside a problem they may be why there is one. */
+/** Warnings alone refuse nothing; beside a problem they may explain it. */
 export type ConfigResult =
   | { kind: 'read'; config: Config; warnings: string[] }
   | { kind: 'refused'; problems: string[]; warnings: string[] };
@@ -23,8 +23,8 @@ export type ConfigResult =
 type Variables = Readonly<Record<string, string | undefined>>;
 
 /**
- * Prefixes that are ours alone, so that an unknown name under one of them is a mistake worth naming. CARD_ is
- * not among them: other programs of a payments team have cards too, and one setting is near enough to guess.
+ * Prefixes of ours alone: an unknown name with one of them is reported. CARD_ is left out: other programs of a payments
+ * team have cards too, and a slip in our one such setting is near enough to guess.
  */
 const ownPrefixes = [
   'SLACK_',
@@ -37,12 +37,12 @@ const ownPrefixes = [
   'SAVED_CARDS_',
 ];
 
-/** A shorter name is near too many that are somebody else's: HOST and PORT are near HOME and POST. */
+/** Shorter names are too near other programs': HOST and PORT are near HOME and POST. */
 const shortestGuess = 6;
 
 /**
- * Reads the environment and the policy file. Either the whole configuration, or every problem at once,
- * each naming the setting and what to write; no message repeats a secret. Reads files, opens nothing else.
+ * Reads the environment and the policy file. Returns the whole configuration, or all problems at once, each naming the
+ * setting and what to write. No message holds a secret. Reads files, opens nothing else.
  */
 export function readConfig(given: Variables, checks: readonly SettingsCheck[] = []): ConfigResult {
   const whole = withServiceSet(given, isSecretName);
@@ -79,17 +79,17 @@ function readAll(variables: Variables, problems: string[]): Environment {
     problems.push(reading.problem);
     return [];
   });
-  // Each value came out of its own setting's reader, so the whole has the table's types.
+  // Each value came from its own setting's reader, so the types fit.
   return Object.fromEntries(found) as Environment;
 }
 
-/** What can be read of settings that are not complete yet; nothing of the policy file. For who is about to complete them. */
+/** Reads incomplete settings, without the policy file, for a person who is about to complete them. */
 export function readSoFar(given: Variables): Config {
   const whole = withServiceSet(given, isSecretName);
   return readAll(whole.ok ? whole.value : given, []) as Config;
 }
 
-/** The configuration with these settings, by their variables, in place of its own; a blank one counts as absent. */
+/** The configuration with these variables in place of its own; a blank one counts as absent. */
 export function withSettings(config: Config, changes: Readonly<Record<string, string>>): Parsed<Config> {
   const read: Record<string, unknown> = {};
   for (const [key, setting] of Object.entries<Setting>(settings)) {
@@ -102,7 +102,7 @@ export function withSettings(config: Config, changes: Readonly<Record<string, st
   return parsed({ ...config, ...read });
 }
 
-/** What the checks say of it, without those that look at a setting that is not there because it could not be read. */
+/** The checks' problems, without checks of unreadable settings. */
 function judge(config: Config, checks: readonly SettingsCheck[]): string[] {
   const unread = new Error('A setting could not be read.');
   const readable = new Proxy(config, {
@@ -121,7 +121,7 @@ function judge(config: Config, checks: readonly SettingsCheck[]): string[] {
   });
 }
 
-/** What each account of the policy file has of its own, in their order; what is wrong with it is added to the problems. */
+/** Each account's own settings, in the policy file's order. Adds problems to the list. */
 function readMerchants(settled: Config, variables: Variables, problems: string[]): MerchantSettings[] {
   const { policy, paymentsAccountId } = settled as Partial<Config>;
   const accounts = policy?.accounts ?? [];
@@ -141,7 +141,7 @@ function readMerchants(settled: Config, variables: Variables, problems: string[]
   });
 }
 
-/** Every secret's text, for the log to strike out wherever it turns up. */
+/** Every secret, for the log to strike out. */
 export function secretsOf(config: Config): string[] {
   const names = Object.entries<Setting>(settings).filter(([, setting]) => setting.secret);
   const all = [config, ...(config.further ?? [])].flatMap((one) => {
@@ -155,18 +155,18 @@ const secretNames = new Set(
   Object.entries<Setting>(settings).flatMap(([key, { secret }]) => (secret ? [variableName(key)] : [])),
 );
 
-/** A secret's own name, its file's, or either of one merchant account. */
+/** Whether a variable is a secret, or its file's path, of the bot or of one account. */
 export function isSecretName(name: string): boolean {
   const [plain = ''] = name.split('__');
   return secretNames.has(plain) || secretNames.has(plain.replace(/_FILE$/, ''));
 }
 
-/** Of the bot's own; none of a single merchant account. */
+/** Whether a variable is one of the bot's own, not of a single account. */
 export function isSettingName(name: string): boolean {
   return settingNames.has(name) || secretNames.has(name.replace(/_FILE$/, ''));
 }
 
-/** The text that holds when the variable is absent. */
+/** The default of the variable, as text. */
 export function fallbackOf(name: string): string | undefined {
   return settingNames.get(name)?.fallback;
 }
@@ -197,7 +197,7 @@ function readSecret(name: string, variables: Variables): Parsed<string | undefin
   }
 }
 
-/** The files of secrets that every user of the machine may read. */
+/** Secret files that every user of the machine may read. */
 function openFiles(variables: Variables): string[] {
   return Object.entries<Setting>(settings).flatMap(([key, setting]) => {
     const name = `${variableName(key)}_FILE`;
@@ -216,7 +216,7 @@ function firstMessage(error: z.ZodError): string {
   return error.issues[0]?.message ?? 'is not readable';
 }
 
-/** Under a prefix of ours a slip is a problem; elsewhere the variable may be another program's, so it is a warning. */
+/** An unknown name with our prefix is a problem; elsewhere it may be another program's, so it is a warning. */
 function findMisspelt(variables: Variables): { problems: string[]; warnings: string[] } {
   const problems: string[] = [];
   const warnings: string[] = [];
@@ -233,7 +233,7 @@ function findMisspelt(variables: Variables): { problems: string[]; warnings: str
     if (nearest !== undefined) {
       const words = `${name} is not a setting. Did you mean ${nearest}?`;
       if (isOurs) problems.push(words);
-      // Where the right one is set, the other is hardly a slip.
+      // If the right variable is set, the other is hardly a slip.
       else if (blankIsAbsent(variables[nearest]) === undefined) warnings.push(words);
     } else if (isOurs) {
       warnings.push(`${name} is not a setting of Payops and is ignored; docs/settings.md lists them all.`);

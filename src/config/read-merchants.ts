@@ -7,7 +7,7 @@ import { variableName, type Environment } from './settings.ts';
 
 type Account = NonNullable<Policy['accounts']>[number];
 
-/** The settings that each account has of its own, so that none of them stands in the policy file. */
+/** Each account's own settings; the policy file holds none of them. */
 export const merchantSecrets = [
   'paymentsStaticToken',
   'paymentsClientId',
@@ -19,16 +19,16 @@ export const merchantSecrets = [
 
 type MerchantSecret = (typeof merchantSecrets)[number];
 
-/** `PAYMENTS_CLIENT_ID__LAGOS`. No two names give the same: they have no underscores. */
+/** `PAYMENTS_CLIENT_ID__LAGOS`. No two names give the same variable: names have no underscores. */
 export function merchantVariable(key: MerchantSecret, name: string): string {
   return `${variableName(key)}__${name.toUpperCase().replaceAll('-', '_')}`;
 }
 
-/** What one account has of its own: laid over the settings, it is that account's whole configuration. */
+/** One account's own settings; with the shared ones they are its whole configuration. */
 export type MerchantSettings = Pick<Config, 'paymentsAccountId' | 'paymentsEnvironment' | MerchantSecret> &
   Partial<Config> & { merchant: Merchant };
 
-/** `read` gives the value of one variable of this account; problems are told by the one that reads them all. */
+/** `read` reads a variable of this account; the caller reports problems. */
 export function merchantSettings(
   accounts: readonly Account[],
   settings: Partial<Config>,
@@ -41,7 +41,7 @@ export function merchantSettings(
     const secrets = Object.fromEntries(
       merchantSecrets.map((key) => {
         const own = read(key, merchantVariable(key, name));
-        // The first is the account of a bot that had one alone; a further one never speaks with its secrets.
+        // The first account may use the secrets of a bot with one account; a further one never does.
         return [key, own === undefined && isFirst ? settings[key] : own];
       }),
     ) as Pick<Config, MerchantSecret>;
@@ -61,7 +61,7 @@ export function merchantSettings(
   });
 }
 
-/** A problem of the settings in the words of a further account: its own variables where it has them. */
+/** Rewords a problem for a further account, with its own variables. */
 export function inWordsOf({ name }: Pick<Merchant, 'name'>, told: string): string {
   const own = merchantSecrets.reduce(
     (text, key) =>
@@ -71,10 +71,10 @@ export function inWordsOf({ name }: Pick<Merchant, 'name'>, told: string): strin
   return own === told ? `Account ${name}: ${told}` : own;
 }
 
-/** The places of the token bodies that name a secret, and the setting each is filled from. */
+/** Places for secrets in the token bodies, and the settings that fill them. */
 const places = { '{{CLIENT_ID}}': 'paymentsClientId', '{{CLIENT_SECRET}}': 'paymentsClientSecret' } as const;
 
-/** An empty place is a secret forgotten: the service would refuse each call, and with several accounts one’s calls alone. */
+/** An empty place is a forgotten secret: the service would refuse every call of that account. */
 export function credentialsCheck(config: Config): string[] {
   if (config.paymentsStaticToken !== undefined || !config.paymentsTokenIssueBody) return [];
   const body = JSON.stringify(config.paymentsTokenIssueBody);
@@ -83,7 +83,7 @@ export function credentialsCheck(config: Config): string[] {
     .map(([place, key]) => `${variableName(key)} is missing: PAYMENTS_TOKEN_ISSUE_BODY has ${place}.`);
 }
 
-/** What cannot hold between accounts, and what names one that is not there. */
+/** Contradictions between accounts, and names of accounts that don't exist. */
 export function accountsCheck({ policy, payopsFile: file }: Config): string[] {
   const { accounts = [], routes = [], roles, approvals } = policy;
   const names = accounts.map(({ name }) => name);
@@ -94,7 +94,7 @@ export function accountsCheck({ policy, payopsFile: file }: Config): string[] {
     const hint = nearest === undefined ? `The accounts are ${names.join(', ')}.` : `Did you mean ${nearest}?`;
     return [`${file}: ${place}: there is no account ${name}. ${hint}`];
   };
-  // Without accounts a route means the one of PAYMENTS_ACCOUNT_NAME.
+  // Without accounts a route means PAYMENTS_ACCOUNT_NAME.
   const routed = names.length === 0 ? [] : routes;
   return [
     ...twins(accounts, file),
@@ -127,12 +127,12 @@ function twins(accounts: readonly Account[], file: string): string[] {
   });
 }
 
-/** `strayVariables` judges it. */
+/** Whether a variable looks like an account's secret; `strayVariables` checks the account. */
 export function isMerchantVariable(name: string): boolean {
   return merchantSecrets.some((key) => name.startsWith(`${variableName(key)}__`));
 }
 
-/** A variable that would be an account’s secret, if there were such an account: never ignored. */
+/** Variables that look like a secret of an unknown account: never ignored. */
 export function strayVariables(names: readonly string[], accounts: readonly Account[]): string[] {
   const known = accounts.map(({ name }) => name);
   const own = merchantSecrets.flatMap((key) => known.map((name) => merchantVariable(key, name)));

@@ -10,8 +10,8 @@ export type PolicyResult = { kind: 'read'; policy: Policy } | { kind: 'refused';
 const usualFix = 'copy payops.example.yml and fill it in, or name yours in PAYOPS_FILE';
 
 /**
- * The policy file's content, or all that is wrong with it, each problem led by the file's path. `fix`: what to do where
- * it cannot be read. Never throws.
+ * The policy file's content, or all its problems, each with the file's path. `fix`: what to do if the file can't be read.
+ * Never throws.
  */
 export function readPolicy(path: string, fix = usualFix): PolicyResult {
   let source: string;
@@ -47,7 +47,7 @@ function yamlProblem(path: string, message: string, code?: string): string {
   return `${path}: ${words}.${fix}`;
 }
 
-/** What the file's own JSON Schema says of one place. */
+/** The file's JSON Schema at one place. */
 type Place = {
   properties?: Record<string, Place>;
   additionalProperties?: Place | boolean;
@@ -55,14 +55,14 @@ type Place = {
   oneOf?: Place[];
 };
 
-/** The keys that stand in a place, each with the place that it leads into. */
+/** The keys of a place, each with the place below it. */
 function keysOf({ properties = {}, items, additionalProperties, oneOf = [] }: Place): Record<string, Place> {
   if (items) return keysOf(items);
   if (typeof additionalProperties === 'object') return keysOf(additionalProperties);
   return Object.assign({}, ...oneOf.map(keysOf), properties) as Record<string, Place>;
 }
 
-/** What may be meant: a key of this place, one that belongs a step further in or out, or else all that stand here. */
+/** A likely key: of this place, or of one a step further in or out; else all keys here. */
 function keyHint(key: string, path: readonly PropertyKey[]): string {
   let [around, here]: [Record<string, Place>, Record<string, Place>] = [
     {},
@@ -74,7 +74,7 @@ function keyHint(key: string, path: readonly PropertyKey[]): string {
     if (next) [around, here, name] = [here, keysOf(next), String(part)];
   }
   const names = Object.keys(here);
-  // Known here, but not beside what else is written.
+  // A known key, but not beside the others.
   if (names.includes(key)) return '';
   const nearest = names.find((part) => part.startsWith(`${key}_`)) ?? nearestWord(key, names);
   if (nearest !== undefined) return ` Did you mean ${nearest}?`;
@@ -95,7 +95,7 @@ function policyProblems(path: string, issue: z.core.$ZodIssue): string[] {
   });
 }
 
-/** What zod says by itself names types that a reader of YAML does not know. */
+/** Replaces zod's own type names, which readers of YAML don't know. */
 const shapes: Readonly<Record<string, string>> = {
   array: 'must be a list: [one, another], or a dash before each',
   object: 'must be keys, each with a colon and its value',

@@ -5,11 +5,11 @@ import { isJsonObject, isJsonPointer, type JsonObject, parseJson } from '../doma
 import { listed } from '../domain/wording.ts';
 
 /**
- * Readers of one environment variable's text. Each gives a typed value or a message that reads after the
- * setting's name: "PORT must be a whole number from 1 to 65535". None repeats the text: it may be a secret.
+ * Readers of one environment variable. Each returns a typed value or a message that follows the setting's name: "PORT must
+ * be a whole number from 1 to 65535". No message repeats the text: it may be a secret.
  */
 
-/** What `make` makes of a value before it, or these words where that is nothing. */
+/** The result of `make`, or these words if that is undefined. */
 export function made<From, T>(
   from: z.ZodType<From, string>,
   words: string,
@@ -45,7 +45,7 @@ export function uuid(): z.ZodType<string, string> {
   return z.string().pipe(z.guid('must be a UUID of 36 characters'));
 }
 
-/** An absolute http(s) URL, without a trailing slash, so that paths can be put behind it. */
+/** An absolute http(s) URL, without a slash at its end: paths are appended. */
 export function httpUrl(): z.ZodType<string, string> {
   return z
     .string()
@@ -55,7 +55,7 @@ export function httpUrl(): z.ZodType<string, string> {
     .transform((value) => value.replace(/\/+$/, ''));
 }
 
-/** An absolute http(s) URL as it is written, for what is called there and nowhere below it. */
+/** An absolute http(s) URL, unchanged: no path is appended. */
 export function exactUrl(): z.ZodType<string, string> {
   return z.string().refine((value) => httpUrl().safeParse(value).success && new URL(value).username === '', {
     error: 'must be an absolute URL that starts with https:// or http://, without a user name',
@@ -68,7 +68,7 @@ export function redisUrl(): z.ZodType<string, string> {
     .refine((value) => parseRedisAddress(value) !== undefined, { error: `must be ${redisAddressForms}` });
 }
 
-/** Comma-separated; blanks around the items are dropped. */
+/** Comma-separated; blanks around items are dropped. */
 export function list(): z.ZodType<string[], string> {
   return z.string().transform((value) =>
     value
@@ -78,7 +78,7 @@ export function list(): z.ZodType<string[], string> {
   );
 }
 
-/** Where one field stands. */
+/** A JSON pointer to one field. */
 export function pointer(): z.ZodType<string, string> {
   return z.string().refine((value) => value !== '' && isJsonPointer(value), {
     error: 'must be a JSON pointer, which starts with a slash, like /data/amount',
@@ -95,7 +95,7 @@ export function pointerList(): z.ZodType<string[], string> {
   });
 }
 
-/** At least one, each once. */
+/** At least one currency, each once. */
 export function currencyList(): z.ZodType<string[], string> {
   const words = 'must be three-letter currency codes in capitals, separated by commas, like NGN';
   return made(list(), words, (codes) =>
@@ -107,7 +107,7 @@ export function jsonObject(): z.ZodType<JsonObject, string> {
   return made(text(), 'must be a JSON object, like {"clientId":"{{CLIENT_ID}}"}', parseJsonObject);
 }
 
-/** A JSON object in whose texts the named places, and no others, are filled in: one of another name would stay empty. */
+/** A JSON object in which only the named places are filled in; others would stay empty, so they are refused. */
 export function jsonTemplate(places: readonly string[]): z.ZodType<JsonObject, string> {
   const written = places.map((name) => `{{${name}}}`);
   return jsonObject().refine((body) => placesIn(body).every((name) => places.includes(name)), {
@@ -115,7 +115,7 @@ export function jsonTemplate(places: readonly string[]): z.ZodType<JsonObject, s
   });
 }
 
-/** Of the values alone: no place is filled in anywhere else. */
+/** The places in the values; keys are never filled in. */
 export function placesIn(value: unknown): string[] {
   if (typeof value === 'string') return [...value.matchAll(/\{\{([^{}]*)\}\}/g)].map(([, name = '']) => name);
   if (typeof value !== 'object' || value === null) return [];
@@ -127,7 +127,7 @@ function parseJsonObject(value: string): JsonObject | undefined {
   return isJsonObject(found) ? found : undefined;
 }
 
-/** Its id stands in front of everything sealed with the key, in the clear. */
+/** The id stands in clear text before everything sealed with the key. */
 type SealingKey = { id: string; key: Uint8Array };
 
 /** `id:base64` pairs, newest first: the first seals, all of them open. */
@@ -145,20 +145,20 @@ function parseSealingKey(item: string): SealingKey | undefined {
   return match?.[1] && match[2] ? { id: match[1], key: Buffer.from(match[2], 'base64') } : undefined;
 }
 
-/** Why a file could not be read, as Node says it: ENOENT, EACCES. */
+/** Node's reason why a file could not be read: ENOENT, EACCES. */
 export function fileErrorCode(error: unknown): string {
   return errorCode(error) ?? 'unknown error';
 }
 
-/** One setting: an environment variable, what it is for, how it is read, and what holds without it. */
+/** One setting: its environment variable, purpose, reader and default. */
 export type Setting<T = unknown> = {
-  /** Under which heading it is listed; `inGroup` says it. */
+  /** Its heading in the docs; set by `inGroup`. */
   group: string;
   says: string;
   read: z.ZodType<T, string>;
-  /** The text that holds when the variable is absent; none: the value is undefined. */
+  /** The default, as text; absent: the value is undefined. */
   fallback?: string;
-  /** Never shown in a message; also read from the file that NAME_FILE names. */
+  /** Never shown in a message. Can also be read from the file named by NAME_FILE. */
   secret?: true;
 };
 

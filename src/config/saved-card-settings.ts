@@ -11,14 +11,14 @@ export const savedCardFields = [
   'customerEmail',
 ] as const satisfies (keyof SavedCard)[];
 
-/** Where the fields of a listed card stand within it, as JSON pointers; the first that is there wins. */
+/** The fields of a listed card, as JSON pointers within it; the first one found wins. */
 type SavedCardPointers = Readonly<Record<(typeof savedCardFields)[number], readonly string[]>>;
 
-/** The headers that protected calls take; which of them these two methods take is not shown. */
+/** The headers of protected calls; which of them these two methods take is not shown. */
 const savedCardHeaders = ['Authorization', 'accountId'] as const;
 type SavedCardHeader = (typeof savedCardHeaders)[number];
 
-/** The sandbox's shape where a setting says no other; in live each of these must be said. */
+/** Defaults for the sandbox; in live each of these must be set. */
 export const sandboxShape = {
   savedCardsQuery: 'customerEmail',
   savedCardsListPointers: [
@@ -31,7 +31,7 @@ export const sandboxShape = {
   savedCardsDeleteBody: { tokenKey: '{{TOKEN_KEY}}' },
 };
 
-/** The names that the specification gives a saved card's fields, everywhere. Spec: Saved card. */
+/** The specification's names for a saved card's fields. Spec: Saved card. */
 export const specifiedPointers: SavedCardPointers = {
   tokenKey: ['/tokenKey'],
   cardType: ['/cardType'],
@@ -108,7 +108,7 @@ function pointersIn(value: unknown): string[] | undefined {
 
 const places = ['TOKEN_KEY', 'CUSTOMER_EMAIL', 'ACCOUNT_ID'];
 
-/** A body that names no card would ask for the deletion of nobody knows which; a place of another name would be empty. */
+/** A body must name the card, or an unknown card could be deleted; an unknown place would stay empty. */
 function deleteBody(): z.ZodType<JsonObject, string> {
   return jsonObject().refine(
     (body) => {

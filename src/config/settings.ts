@@ -21,8 +21,8 @@ import { savedCardSettings } from './saved-card-settings.ts';
 import { webhookSettings } from './webhook-settings.ts';
 
 /**
- * Every setting, in the order of `docs/settings.md`, which is made from this table. The variable's name is
- * the key in capitals: `slackBotToken` is SLACK_BOT_TOKEN. Adding a setting is adding a line here, or in the file of its group.
+ * Every setting, in the order of `docs/settings.md`, which is generated from this table. The variable's name is the key in
+ * capitals: `slackBotToken` is SLACK_BOT_TOKEN. To add a setting, add a line here or in its group's file.
  */
 export const settings = {
   ...inGroup('Server', {

@@ -13,7 +13,7 @@ import {
   setting,
 } from './readers.ts';
 
-/** Recipes of webhook signatures that settings start from. Spec: not shown (Events: signature scheme). */
+/** Recipes for webhook signatures. Spec: not shown (Events: signature scheme). */
 export const signaturePresetNames = [
   'raw-body',
   'static-token',
@@ -22,7 +22,7 @@ export const signaturePresetNames = [
   'field-concatenation',
 ] as const;
 
-/** What is off where a signature covers single fields, and not this one. */
+/** What doesn't work if a signature of single fields leaves out this field. */
 export const unsignedMeans = {
   orderReference:
     'the order reference is only looked up, and counts once its record has the signed transaction id; missing events raise no alarm',
@@ -35,7 +35,7 @@ export const unsignedMeans = {
   savedCard: 'saved cards aren’t learnt from events',
 } as const;
 
-/** As docs/settings.md shows it. */
+/** For docs/settings.md. */
 export const templateExample = [
   'WEBHOOK_SIGNATURE_PRESET=raw-body',
   'WEBHOOK_SIGNATURE_HEADER=x-bank-signature',
@@ -47,7 +47,7 @@ export const templateExample = [
 
 export type SignaturePreset = (typeof signaturePresetNames)[number];
 
-/** How deliveries of events are verified, read and watched. */
+/** How events are verified, read and watched. */
 export const webhookSettings = inGroup('Webhook', {
   webhookSignaturePreset: setting(
     `The signature recipe; without one every delivery is refused. One of ${signaturePresetNames.map((name) => `\`${name}\``).join(', ')}. Spec: not shown.`,
@@ -128,7 +128,7 @@ const kindsByWord: Readonly<Record<string, PaymentEventKind>> = {
   given_back: 'payment_given_back',
 };
 
-/** By the service's names, in lower case. */
+/** Keys: the service's names, in lower case. */
 function eventKinds(): z.ZodType<Record<string, PaymentEventKind>, string> {
   const words =
     'must be names of events with what they mean, like refund.completed=given_back; the kinds are success, failed and given_back, and payment_success and payment_failed need no line';

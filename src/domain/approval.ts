@@ -4,14 +4,13 @@ import type { Money } from './money.ts';
 import type { OrderReference } from './order-reference.ts';
 
 /**
- * Exactly what is to be done once it is approved, as approvers read it: one copy is shown, hashed and done. E-mails are in
- * full, and each screen masks them. `card`: its fingerprint. `despite`: the twins that the requester was shown and
- * chose to charge beside. `overridesRest`: the card is on hold after a decline, and the approval is for charging it all
- * the same.
+ * Exactly what an approval allows, as approvers read it: one copy is shown, hashed and done. E-mails are whole; screens
+ * mask them. `card`: its fingerprint. `despite`: twins that the requester saw and charges beside. `overridesRest`: the card
+ * is on hold, and approval lifts that.
  */
 export type ApprovalShown = ChargeAsked<ShownTerms> | EmailAsked<ShownCardEmail>;
 
-/** The same with the card's token key, as it is asked for and done. */
+/** The same with the card's token key, for the request and the charge. */
 export type ApprovalTerms = ChargeAsked<ChargeTerms> | EmailAsked<CardEmailTerms>;
 
 type ChargeAsked<Terms> = {
@@ -24,67 +23,67 @@ type ChargeAsked<Terms> = {
   overridesRest?: true;
 };
 
-/** What is charged, once enough people have approved exactly this. `readAtMs`: when the requester read the terms, UTC ms. */
+/** An approved charge. `readAtMs`: when the requester read the terms, UTC ms. */
 export type ApprovedCharge = Omit<ChargeAsked<ChargeTerms>, 'kind'> & { by: string; readAtMs: number };
 
-/** The same without the card's token key. */
+/** The same without the token key. */
 export type ShownCharge = Omit<ApprovedCharge, 'terms'> & { terms: ShownTerms };
 
-/** What comes of one that was approved. `later`: what it must be judged by cannot be asked now. `why` is for people. */
+/** The result of an approved charge. `later`: a check can't be made now. `why` is for people. */
 export type ApprovedEnd = { kind: 'begun' } | { kind: 'stopped'; why: string } | { kind: 'later' };
 
 type EmailAsked<Terms> = { kind: 'card_email'; terms: Terms; card: string };
 
-/** A request waits no longer than a week, whatever the policy says. */
+/** No request waits longer than a week, even if the policy allows more. */
 export const longestRequestMinutes = 7 * 24 * 60;
 
-/** `despite`: the twins since the request that they were shown, and approved beside. */
+/** `despite`: twins since the request that the approver saw and approved beside. */
 export type Decision = { by: string; atMs: number; despite?: readonly string[] };
 
 export type ApprovalState =
   | { kind: 'waiting' }
-  /** Enough people approved; it is being done, or will be as soon as a worker has it. */
+  /** Enough people approved; a worker does it. */
   | { kind: 'approved'; atMs: number }
-  /** Done: a charge was begun (its own message tells what became of it), an e-mail changed. */
+  /** Done: the e-mail changed, or a charge began, which posts its own result. */
   | { kind: 'executed'; atMs: number; result: string }
-  /** Approved, and yet not done: what it was judged by no longer held. `why` is a sentence for people. */
+  /** Approved and not done: a check failed by then. `why` is a sentence for people. */
   | { kind: 'stopped'; atMs: number; why: string }
   | { kind: 'refused'; atMs: number; by: string; reason: string }
   | { kind: 'expired'; atMs: number }
-  /** Taken back by whoever asked. */
+  /** Taken back by the requester. */
   | { kind: 'withdrawn'; atMs: number };
 
-/** One request for a second person's decision, as it may be shown. Times are UTC ms. */
+/** One request for a second person, without secrets. Times are UTC ms. */
 export type Approval = {
-  /** Of a charge its reference; else `apr-` and 26 base32 characters. */
+  /** The charge's reference; for an e-mail `apr-` and 26 base32 characters. */
   id: string;
   shown: ApprovalShown;
-  /** Hash of account, card fingerprint, amount, currency, e-mail and reference: what is approved and what is done are one. */
+  /** Hash of account, card, amount, currency, e-mail and reference: the approved terms are the ones done. */
   termsHash: string;
-  /** Why it needs a second person, a sentence: *Charges from NGN 50,000.00 need one approver*. */
+  /** Why a second person is needed: *Charges from NGN 50,000.00 need one approver*. */
   rule: string;
   by: string;
   askedAtMs: number;
   expiresAtMs: number;
   needed: number;
-  /** Of different people, none of them `by`; the oldest first. */
+  /** Different people, never the requester; oldest first. */
   approvals: readonly Decision[];
-  /** Its end was near, and everybody was told so. */
+  /** People were told that it expires soon. */
   isWarned: boolean;
   state: ApprovalState;
 };
 
-/** Asked by whatever may need a second person. Absent wherever `payops.yml` has no rule: then all is as without it. */
+/** Decides whether an action needs a second person. Absent if `payops.yml` has no rule. */
 export type ApprovalGate = {
   /** Undefined: nobody else is needed. For `retry` it also says whether an override may be asked for at all. */
   needFor(question: ApprovalQuestion): ApprovalNeeded | undefined;
-  /** Both throw StoreUnavailable. */
+  /** All methods throw StoreUnavailable. */
   desk: {
-    /** Written down, and told to whoever may decide. Asked again for the same id it gives what is kept. */
+    /** Stores the request and asks its approvers. A repeat with the same id returns the stored one. */
     request(request: ApprovalRequest): Promise<Approval>;
     find(id: string): Promise<Approval | undefined>;
   };
-  /** A charge has an outcome: the messages of its request, if it had one, show it. On record when it resolves. */
+  /** Shows a charge's outcome in its request's messages, if there are any. Resolves once stored. */
   charged(reference: string): Promise<void>;
 };
 
@@ -95,7 +94,7 @@ export type ApprovalRule =
   | { what: 'charge'; currency: string; fromMinor: number; needed: number }
   | { what: 'retry' | 'card_email'; needed: number };
 
-/** What is about to be done. `retry` alone asks whether a card that rests may be charged at all with a second person. */
+/** The action in question. Only `retry` asks to charge a card on hold. */
 export type ApprovalQuestion =
   | { kind: 'charge'; money: Money; overridesRest?: true }
   | { kind: 'retry' | 'card_email' };
@@ -103,19 +102,19 @@ export type ApprovalQuestion =
 /** `rule` is a sentence for people: *Charges from NGN 50,000.00 need one approver*. */
 export type ApprovalNeeded = { rule: string; needed: number };
 
-/** A change of a saved card's e-mail, whole, as a person agreed to it. `tokenKey` is a secret: it is kept sealed. */
+/** A change of a saved card's e-mail, as reviewed. `tokenKey` is a secret, stored sealed. */
 export type CardEmailTerms = EmailChange & { card: CardFace };
 
-/** The same as it may be read out to whoever is allowed to change it. */
+/** The same for people who may change it. */
 export type ShownCardEmail = Omit<CardEmailTerms, 'tokenKey'>;
 
 /**
- * What may become of a change. Only `changed` changes anything; after `unknown` it may have been changed: the answer was
- * lost, or the process that asked has died.
+ * The result of a change. Only `changed` is certain to have changed anything. After `unknown` the e-mail may be changed:
+ * the answer was lost, or the process died.
  */
 export const cardEmailEnds = [
   'changed',
-  /** The current e-mail that was given is not the one linked to the card. */
+  /** The given current e-mail is not the card's. */
   'not_linked',
   'no_such_card',
   'email_invalid',
@@ -127,7 +126,7 @@ export const cardEmailEnds = [
   'unknown',
 ] as const;
 
-/** As people are told it and as it is kept; the message is the service's own. */
+/** Shown and stored; the message is the service's own. */
 export type CardEmailEnd = {
   kind: (typeof cardEmailEnds)[number];
   message?: string;

@@ -1,8 +1,8 @@
 import { withoutUndefined } from './json.ts';
 
 /**
- * A saved card as an event or a listing told it. `tokenKey` can charge the card: it is kept sealed, and
- * never logged, shown or put into a Slack payload.
+ * A saved card from an event or a listing. `tokenKey` can charge the card: it is stored sealed, and never logged, shown or
+ * put in a Slack payload.
  *
  * Spec: Saved card (tokenized card data); the formats of expiry and pan: not shown.
  */
@@ -15,17 +15,16 @@ export type SavedCard = {
 };
 
 /**
- * What may be shown of a saved card: enough for a person to tell it from the customer's other cards.
- * All absent for a card whose token key was pasted and that the ledger does not know.
+ * The parts of a saved card that may be shown, to tell it from the customer's others. All absent for a pasted token key
+ * that the ledger does not know.
  *
  * Spec: Saved card (tokenized card data); the format of cardPan: not shown, so only its last four digits are kept.
  */
 export type CardFace = { cardType?: string; lastFour?: string };
 
 /**
- * What may be shown of a saved card. Of the number never more than its last four digits, whether it came
- * masked, cut short or whole against the spec's promise; none when it does not end in four digits, because
- * wrong ones would make a person charge another card.
+ * The face of a card: at most the number's last four digits, even if the service sent all of it, against the spec. None
+ * unless it ends in four digits: wrong ones would make a person charge another card.
  *
  * Spec: Saved card; the format of cardPan and the values of cardType: not shown.
  */
@@ -43,30 +42,29 @@ function lastFourOf(cardPan: string): string | undefined {
 }
 
 /**
- * What became of the card that a first payment saved; of its token nothing is here, so it may be stored and shown.
- * `not_kept`: the bot remembers no cards, by its settings. `no_token`: the event says that it is a card-saving
- * payment and carries no token that can be used.
+ * What became of a first payment's card, without its token, so it may be stored and shown. `not_kept`: the settings keep no
+ * cards. `no_token`: a card-saving payment without a usable token.
  *
  * Spec: Events, tokenizedCardData and rule 3.
  */
 export type CardSaved = { kind: 'kept' | 'not_kept'; face: CardFace } | { kind: 'no_token' };
 
-/** A saved card as it may be offered. `id` is a keyed hash: it names the card and charges nothing. */
+/** A saved card to choose from. `id` is a keyed hash and can't charge the card. */
 export type KnownCard = { id: string; face: CardFace; customerEmail?: string };
 
-/** The cards that the bot remembers; all of it throws StoreUnavailable. */
+/** The cards that the bot remembers. All methods throw StoreUnavailable. */
 export type KnownCards = {
   /** Newest first. */
   search(typed: string, max: number): Promise<readonly KnownCard[]>;
   find(id: string): Promise<(KnownCard & { tokenKey: string }) | undefined>;
-  /** The id that the card of this token has, known or not. */
+  /** The id of a token's card, known or not. */
   idOf(tokenKey: string): Promise<string>;
 };
 
-/** More cards of one customer than these nobody has. */
+/** More cards than any customer has. */
 const mostOfCustomer = 20;
 
-/** The remembered cards of exactly this address, newest first; none of an empty one. Throws StoreUnavailable. */
+/** The remembered cards of exactly this address, newest first; none for an empty one. Throws StoreUnavailable. */
 export async function cardsOfEmail(
   cards: Pick<KnownCards, 'search'> | undefined,
   email: string | undefined,
@@ -76,18 +74,18 @@ export async function cardsOfEmail(
   return found.filter(({ customerEmail }) => customerEmail?.trim().toLowerCase() === wanted);
 }
 
-/** A new e-mail for a saved card. `currentEmail` must be the one linked to it; `tokenKey` is a secret. */
+/** A saved card's new e-mail. `currentEmail` must be the card's; `tokenKey` is a secret. */
 export type EmailChange = { tokenKey: string; currentEmail: string; newEmail: string };
 
-/** How long what was reviewed can be agreed to. */
+/** How long a review stays valid. */
 export const draftKeepMs = 30 * 60_000;
 
-/** What a copy brings along unseen: zero-width and bidi marks, soft hyphens, combining marks, controls. */
+/** Invisible characters that copying adds: zero-width and bidi marks, soft hyphens, combining marks, controls. */
 const unseen = /[\p{Default_Ignorable_Code_Point}\p{Cf}\p{M}]|(?!\s)\p{Cc}/gu;
 
 const uuid = /(?<![\p{L}\p{N}])[\da-f]{8}(?:-?[\da-f]{4}){3}-?[\da-f]{12}(?![\p{L}\p{N}])/giu;
 
-/** How card numbers begin and how long they then are. Maestro alone may have 12 digits. */
+/** How card numbers begin, and their lengths. Only Maestro may have 12 digits. */
 const issued = [
   /^(?=(?:\d{13}|\d{16}|\d{19})$)4/, // Visa
   /^(?=\d{16}$)(?:5[1-5]|222[1-9]|22[3-9]|2[3-6]|27[01]|2720)/, // Mastercard
@@ -100,25 +98,21 @@ const issued = [
   /^(?=\d{12,19}$)(?:5018|5020|5038|5893|6304|6759|676[1-3])/, // Maestro
 ];
 
-/** A whole run of digits, and what parts it from the one before; `none` when that cannot stand inside a card number. */
+/** A run of digits, and the separator before it; `none`: not possible within a card number. */
 type Group = { digits: string; joint: 'space' | '.' | '/' | 'none'; afterPlus: boolean };
 
 const shortestCardNumber = 12;
 const longestCardNumber = 19;
-/** A number after a plus sign is a telephone number up to this length. */
+/** After a plus sign, numbers up to this length are telephone numbers. */
 const longestPhoneNumber = 15;
 
 /**
- * Whether a card number stands in the text, written in one piece or in groups, glued to words, with expiry
- * or CVV behind it, with characters in it that nobody sees. Called before anything is kept, echoed or
- * logged, so it errs on the side of refusing.
- *
- * Accepted as the cost: of the purely numeric references that begin like a card and have a card's length
- * (16 digits from 4 or 51, say, or from a date like 261120, which Mastercard's newer numbers look like) one
- * in ten passes the check digit by accident and is refused; so is one in ten that is written in fours.
- * Accepted on the other side: a number in groups of no usual shape, of at most 15 digits after a plus sign,
- * or with more digits glued to it is not seen. Looser rules would refuse telephone numbers, and references
- * beside their amount.
+ * Whether the text holds a card number: in one piece or in groups, glued to words, with expiry or CVV, or with invisible
+ * characters. Called before a text is stored, echoed or logged, so it refuses when in doubt. Known cost: a numeric
+ * reference that begins like a card and has its length (16 digits from 4 or 51, or from a date like 261120, which looks
+ * like Mastercard) passes the check digit one time in ten, and is refused; so is one written in fours. Not detected:
+ * unusual groups, up to 15 digits after a plus sign, and numbers with more digits glued on. Stricter rules would refuse
+ * telephone numbers, and references beside their amount.
  */
 export function holdsCardNumber(text: string): boolean {
   if (isShortOfDigits(text)) return false;
@@ -126,7 +120,7 @@ export function holdsCardNumber(text: string): boolean {
   return groups.some((_, first) => startsCardNumber(groups, first));
 }
 
-/** Of plain ASCII that can be told at a glance, and most texts are that; elsewhere other characters may turn into digits. */
+/** Quick for plain ASCII, which most texts are; other characters may turn into digits. */
 function isShortOfDigits(text: string): boolean {
   let digits = 0;
   for (let at = 0; at < text.length; at += 1) {
@@ -137,15 +131,15 @@ function isShortOfDigits(text: string): boolean {
   return digits < shortestCardNumber;
 }
 
-/** Of 13 to 19 digits, in one piece or parted as people part them. A UUID is told apart first. */
+/** 13 to 19 digits, whole or in people's usual groups. UUIDs are excluded first. */
 const numberRun = new RegExp(
   String.raw`${uuid.source}|(?<!\d)\d(?:[\s\p{Pd}−_./]{0,3}\d){12,18}(?!\d)`,
   'giu',
 );
 
 /**
- * A typed text as it may be echoed or logged: of every run of 13 to 19 digits the last four are left, whether or not a
- * check digit holds, because people mistype card numbers. Any other text comes back as it is.
+ * A typed text fit for echo and log: of each run of 13 to 19 digits only the last four stay, whatever the check digit:
+ * people mistype card numbers. Other text is unchanged.
  */
 export function maskNumbers(text: string): string {
   if (isShortOfDigits(text)) return text;
@@ -172,7 +166,7 @@ function jointOf(between: string): Group['joint'] {
   return between === '.' || between === '/' ? between : 'none';
 }
 
-/** Tries every stretch of groups from this one on; the separators of one stretch are all of a kind. */
+/** Tries each stretch of groups from this one on, with one kind of separator. */
 function startsCardNumber(groups: readonly Group[], first: number): boolean {
   const shortest = groups[first]?.afterPlus ? longestPhoneNumber + 1 : shortestCardNumber;
   const joint = groups[first + 1]?.joint;
@@ -188,7 +182,7 @@ function startsCardNumber(groups: readonly Group[], first: number): boolean {
   return false;
 }
 
-/** As printed on cards, and as people part digits: one by one, in twos, threes or fours, a space forgotten here and there. */
+/** Printed groups, or people's: single digits, twos, threes or fours, sometimes with a space missing. */
 function isUsualShape(sizes: readonly number[]): boolean {
   const [first = 0, ...rest] = sizes;
   if (rest.length === 0) return true;

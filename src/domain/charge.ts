@@ -5,60 +5,59 @@ import type { NotMade, RejectionReason } from './failure.ts';
 import type { OrderReference } from './order-reference.ts';
 import type { RetryVerdict } from './decline-reason.ts';
 
-/** What an agent agreed to, whole. `tokenKey` is a secret: the terms are kept sealed. */
+/** What an agent reviewed, whole. `tokenKey` is a secret: the terms are stored sealed. */
 export type ChargeTerms = {
   tokenKey: string;
   card: CardFace;
   money: Money;
-  /** The e-mail linked to the card; the service refuses any other. */
+  /** The card's e-mail; the service refuses any other. */
   customerEmail: string;
   customerId?: string;
-  /** The agent's own words, for colleagues; never sent to the service. */
+  /** The agent's words for colleagues, never sent to the service. */
   reason?: string;
-  /** The failed charge it makes good, by the id of its card: once that has ended, nothing is charged. */
+  /** The id of the alert that this charge should resolve. Once the alert has ended, nothing is charged. */
   alert?: string;
 };
 
-/** The terms as they may be read out to a person who is allowed to charge. */
+/** The terms for people who may charge. */
 export type ShownTerms = Omit<ChargeTerms, 'tokenKey'>;
 
-/** All in ms. */
+/** In ms. */
 export const chargeLimits = {
-  /** A charge or an OTP may leave only this long after its state was written. */
+  /** A charge or OTP may leave only this soon after its state was stored. */
   leaveMs: 25_000,
-  /** Then its answer is no longer waited for, and any replica may take over. */
+  /** After this the answer is not awaited, and any replica may take over. */
   answerMs: 30_000,
   sends: 3,
-  /** Nothing is sent again later than this: nobody expects a charge minutes after the click. */
+  /** No repeats later than this: nobody expects a charge minutes after the click. */
   resendMs: 120_000,
-  /** How long after the last send "not found" may still mean "on its way". */
+  /** This long after the last send, "not found" may mean "on its way". */
   quietMs: 60_000,
-  /** How long after the end of the time for a code the service may still be asking the bank. */
+  /** The service may still ask the bank this long after the code's time is over. */
   otpGraceMs: 60_000,
   shortestBackOffMs: 1_000,
   longestBackOffMs: 300_000,
-  /** Both: a day without proof, and so many look-ups that were answered. An outage of a day is no answer. */
+  /** Review needs both: a day without proof, and this many answered look-ups. An outage is no answer. */
   doubtMs: 24 * 3_600_000,
   doubtAnswers: 144,
   /** A look-up that fails this long after the doubt began makes it a person's case all the same. */
   unansweredMs: 7 * 24 * 3_600_000,
-  /** Under review a charge is looked at after this long, then each time after twice as long, at the rarest once a week. */
+  /** The first look-up under review; each later interval is twice as long, up to a week. */
   firstReviewMs: 3_600_000,
   longestReviewMs: 7 * 24 * 3_600_000,
   lateLookUpMs: 24 * 3_600_000,
 } as const;
 
 /**
- * A charge leaves at most `resendMs` + `leaveMs` of `chargeLimits` after its claim. A pending attempt without a
- * charge is cleared after `lostMs`; one that is claimed again later than `renewMs` is claimed anew, so that what
- * the new claim sends has left long before anybody could clear it, though the replicas' clocks differ a little.
+ * A charge leaves at most `resendMs` + `leaveMs` of `chargeLimits` after its claim. A pending attempt without a charge is
+ * cleared after `lostMs`. A repeat later than `renewMs` makes a new claim: its charge leaves long before anybody clears it,
+ * even if clocks differ a little.
  */
 export const claimTimes = { renewMs: 60_000, lostMs: 300_000 } as const;
 
 /**
- * How a charge ends. `abandoned`: nothing of it ever reached the service. `wrong_codes`: each code was refused.
- * `expired`: nobody paid while a code could be open. `given_back`: it was paid, and its money went back to the customer.
- * `review`: a person must look.
+ * How a charge ends. `abandoned`: it never reached the service. `wrong_codes`: every code was refused. `expired`: nobody
+ * paid in time. `given_back`: paid, then returned to the customer. `review`: a person must look.
  */
 export type Verdict =
   | 'approved'
@@ -70,19 +69,19 @@ export type Verdict =
   | 'given_back'
   | 'review';
 
-/** What the agent is told, each once. */
+/** Messages to the agent, each sent once. */
 export type Told = Verdict | 'otp';
 
 /**
- * What the service has said about the reference, whoever said it and whenever. `exists`: it knows it; `paid`: an
- * answer or a signed event says so, which is no proof; `declined`: the charge's own answer, when it came late.
+ * What the service has said about the reference at any time. `exists`: it is known; `paid`: by an answer or a signed event,
+ * which proves nothing; `declined`: the charge's own late answer.
  */
 export type Heard = 'exists' | 'paid' | 'declined';
 
 /**
- * `askedAt` names the look-up under way: an answer to an earlier one may be older than the last send.
- * `answered`: look-ups since then that the service answered, without proof. `why` is the bank's, the service's or the
- * look-up's own words; of what was given back the record's status.
+ * `askedAt` identifies the look-up under way: an earlier one's answer may predate the last send. `answered`: answered
+ * look-ups without proof since then. `why`: words of the bank, the service or the look-up; for `given_back` the record's
+ * status.
  */
 export type ChargeState =
   | { kind: 'charging' }
@@ -93,78 +92,78 @@ export type ChargeState =
 
 export type Conclusion = { kind: Verdict; concludedAt: number; askedAt?: number } & Because;
 
-/** `reason` with a rejection: each has its own fix. `from`: the bank said nothing, and these are the record's own words. */
+/** `reason`: for rejections, each with its own fix. `from`: the record's words, as the bank gave none. */
 export type Because = { why?: string; reason?: Refusal['reason']; from?: 'record' };
 
-/** Why the service refused a request before the bank saw it, and its own words if it had any. */
+/** Why the service refused a request before it asked the bank; `message`: its own words. */
 export type Refusal = {
   reason: Exclude<RejectionReason, 'reference_exists'> | NotMade['failure'];
   why?: string;
 };
 
-/** The open question of the bank. `triesLeft` counts a code that is being checked as used. */
+/** The bank's open OTP question. `triesLeft` counts a code under check as used. */
 export type SeenOtp = {
   until: number;
   triesLeft: number;
-  /** What became of the last code that was entered; absent before the first, and while one is being checked. */
+  /** The last code's result; absent before the first code, and during a check. */
   lastCode?: 'refused' | 'unanswered' | 'time_over';
-  /** The service takes no more codes, though fewer were entered than it allows. */
+  /** The service takes no more codes, though tries were left. */
   isClosed?: true;
-  /** A code was sent whose answer never came: the bank may have taken it. */
+  /** A code's answer was lost: the bank may have accepted the code. */
   answerLost?: boolean;
 };
 
-/** One hand-over of the OTP from one agent to another; Slack user ids. */
+/** One hand-over of the OTP between agents; Slack user ids. */
 type HandOver = { at: number; from: string; to: string };
 
-/** One wish for another code; the answer is absent while it is awaited. */
+/** One request for another code; `answer` is absent while awaited. */
 export type Resend = { at: number; by: string; answer?: 'resent' | 'refused' | NotMade['kind'] | 'unknown' };
 
 /**
- * One charge as people may see it: no token key, no transaction id, no code. The customer's e-mail is whole
- * here; a channel gets it masked. Times are UTC ms, people are Slack user ids.
+ * One charge for display: no token key, transaction id or code. The e-mail is whole here; channels get it masked. Times are
+ * UTC ms, people Slack user ids.
  */
 export type ChargeSeen = {
   reference: OrderReference;
   terms: ShownTerms;
-  /** The card's fingerprint: its id among the cards the bot remembers, if it does. */
+  /** The card's fingerprint: its id in the card ledger. */
   card: string;
-  /** Who clicked *Charge*. */
+  /** Who pressed *Charge*. */
   by: string;
-  /** Who is told what becomes of it, and who may enter the code. */
+  /** Who gets the messages and may enter the code. */
   agent: string;
   submittedAt: number;
-  /** Of the last step. */
+  /** Time of the last step. */
   at: number;
   state: ChargeState;
-  /** What the service has said of it: `paid` is no proof yet. */
+  /** What the service said; `paid` is not proof. */
   heard: readonly Heard[];
-  /** When it is next looked at; absent when nothing is left to do. */
+  /** The next look-up; absent when the charge is done. */
   dueAt?: number;
-  /** Whether it was asked of the service more than once, under the same reference. */
+  /** How often it was sent, under the same reference. */
   sends: number;
   otp?: SeenOtp;
-  /** What the look-up that proved it found: its status, and how its amount was made where settings say so. */
+  /** The proof's status, and how its amount was computed if settings say so. */
   proof?: { status?: string; compared?: string };
-  /** The last the bank said. */
+  /** The bank's last words. */
   bankWords?: string;
-  /** A conclusion the agent was told before and that no longer holds. */
+  /** An earlier message to the agent that turned out wrong. */
   corrects?: Conclusion['kind'];
   handOvers: readonly HandOver[];
-  /** The link by which the customer types the code, hashed, who made it when, and with how many tries left. Absent: its agent types the code. */
+  /** The customer's code page: its link (hashed), maker, time and tries left. Absent: the agent types the code. */
   customer?: { link: string; by: string; at: number; triesLeft?: number };
-  /** Who may type the code besides its agent alone, by the settings. */
+  /** Who may type the code besides the agent, by the settings. */
   codeEntry?: 'customer' | 'both';
-  /** The customer pressed *I did not ask for this*; UTC ms. */
+  /** When the customer pressed *I did not ask for this*, UTC ms. */
   notMineAt?: number;
   resends: readonly Resend[];
-  /** What else ended the alert it was begun from, or paid for the same. */
+  /** Another payment, or a person, ended the alert it was begun from. */
   alertNews?: AlertNews;
-  /** Whether this card may be charged now, once this charge was declined. */
+  /** After a decline: whether this card may be charged now. */
   nextTry?: RetryVerdict;
 };
 
-/** The same card, amount and currency was charged, and that charge is settled. `by`: Slack user id; `at`: UTC ms. */
+/** A settled charge of the same card, amount and currency. `by`: Slack user id; `at`: UTC ms. */
 export type Twin = {
   reference: OrderReference;
   by: string;
@@ -172,22 +171,22 @@ export type Twin = {
   outcome: 'approved' | 'given_back' | 'declined' | 'three_d_secure' | 'cleared' | 'review';
 };
 
-// How much whom a role lets charge. Amounts are integer minor units throughout.
+// Limits on charges by role. Amounts are integer minor units.
 
-/** The words of `payops.yml`. */
+/** As written in `payops.yml`. */
 export type LimitKind = 'per_charge' | 'per_agent_per_day' | 'per_card_per_day';
 
-/** Why a card can't be charged now, whatever the amount. */
+/** Why a card can't be charged now, at any amount. */
 export type CardHold = Exclude<RetryVerdict, { kind: 'allowed' }> | { kind: 'limit'; limit: LimitKind };
 
-/** Of one currency, in minor units; a kind that is not there is not limited. */
+/** One currency's limits, in minor units; an absent kind is unlimited. */
 export type CurrencyLimits = Partial<Record<LimitKind, number>>;
 
-/** By currency; one that is not there may not be charged. */
+/** By currency; absent currencies may not be charged. */
 export type RoleLimits = Readonly<Record<string, CurrencyLimits>>;
 
-/** Every role that may charge, by name; without `limits` nothing limits it. */
+/** All roles that may charge, by name; without `limits` unlimited. */
 export type ChargingRoles = Readonly<Record<string, { limits?: RoleLimits }>>;
 
-/** What a day is, and whom it limits. */
+/** The time zone of a day, and the limited roles. */
 export type LimitRules = { timeZone: string; roles: ChargingRoles };

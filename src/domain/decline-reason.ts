@@ -1,4 +1,4 @@
-/** What a bank's refusal comes down to. `unknown`: it gave no reason, or none that says what to do. */
+/** The class of a bank's refusal. `unknown`: no reason, or none that says what to do. */
 export type DeclineReason =
   | 'fraud'
   | 'three_d_secure'
@@ -11,7 +11,7 @@ export type DeclineReason =
   | 'refused_card'
   | 'unknown';
 
-/** `{time}` stands for when the card’s hold ends; of a card that is not on hold ` from {time}` is left out. */
+/** `{time}`: the end of the card’s hold; without a hold ` from {time}` is dropped. */
 type NextStep = {
   kind:
     | 'do_not_retry'
@@ -31,7 +31,7 @@ const wait: NextStep = {
   text: 'Try again from {time}, or use another card.',
 };
 
-/** The one table of what to do after a charge that failed: alerts, the charge window, look-ups and docs/agents.md. */
+/** What to do after a failed charge: the one table for alerts, charge window, look-ups and docs/agents.md. */
 export const nextSteps: Readonly<Record<DeclineReason, NextStep>> = {
   fraud: { kind: 'do_not_retry', text: 'Don’t try again. The customer should ask their bank.' },
   three_d_secure: {
@@ -61,8 +61,8 @@ const wrong = '(?:wrong|invalid|incorrect|expired|mismatch|failed)';
 const offline = '(?:inoperative|unavailable|not available|down|offline|unreachable|no response)';
 
 /**
- * Words by which banks name a reason, on text as `plainWords` makes it. The first that fits counts: what must not be
- * tried again before what may, and a named reason before a plain refusal.
+ * Banks' words for each reason, matched on `plainWords`. The first match wins: reasons that forbid a retry before those
+ * that allow it, and named reasons before a plain refusal.
  */
 const patterns: readonly [Exclude<DeclineReason, 'three_d_secure' | 'unknown'>, RegExp][] = [
   [
@@ -70,7 +70,7 @@ const patterns: readonly [Exclude<DeclineReason, 'three_d_secure' | 'unknown'>, 
     /\b(fraud|fraudulent|stolen|(lost|hot|retain|capture|pick ?up) card|card (reported )?lost)\b|^pick ?up$/,
   ],
   ['wrong_code', new RegExp(`\\b(${wrong} ${code}|${code} (\\w+ ){0,2}${wrong}|too many otp)\\b`)],
-  // The specification's words for a code that ran out: its time, and no trouble of the bank.
+  // The specification's words for an expired code; not a fault of the bank.
   ['code_expired', /\b(exceeded (the )?time allowed|time allowed (has been |was )?exceeded)\b/],
   ['expired_card', /\b(expired card|card (has |is |was )?expired)\b/],
   [
@@ -93,12 +93,12 @@ const patterns: readonly [Exclude<DeclineReason, 'three_d_secure' | 'unknown'>, 
   ],
 ];
 
-/** No bank says more than this in earnest. */
+/** Longer words are no real refusal. */
 const longestWords = 500;
 
 /**
- * Reads a bank's own words for their reason, loosely, because each bank has its own, and never beyond what they say.
- * 3-D Secure goes by the phrases of `CHARGE_THREE_D_SECURE_WORDS`.
+ * Finds the reason in a bank's own words: loosely, since every bank has its own, but never beyond what they say. 3-D Secure
+ * uses the phrases of `CHARGE_THREE_D_SECURE_WORDS`.
  *
  * Spec: charge a saved card (the bank's reason; its wording depends on bank and network).
  */
@@ -108,7 +108,7 @@ export function declineReason(
 ): DeclineReason {
   const words = plainWords((bankWords ?? '').slice(0, longestWords));
   const named = patterns.find(([, pattern]) => pattern.test(words))?.[0];
-  // Nobody is sent to pay by link with a card that is called stolen.
+  // Never offer a payment link for a card reported stolen.
   if (named === 'fraud') return named;
   return isThreeDSecure(bankWords, threeDSecurePhrases) ? 'three_d_secure' : (named ?? 'unknown');
 }
@@ -121,17 +121,17 @@ function plainWords(text: string): string {
     .trim();
 }
 
-/** The reason of a bot's own charge: its card's history knows 3-D Secure already, by the phrases of then. */
+/** The reason of a bot's own charge. Its card's history already knows 3-D Secure, by the phrases of that time. */
 export function reasonAfter(bankWords: string | undefined, nextTry: RetryVerdict | undefined): DeclineReason {
   return nextTry?.kind === 'save_again' ? 'three_d_secure' : declineReason(bankWords, []);
 }
 
-/** Blanks, hyphens of every kind and soft hyphens: banks write 3D Secure, 3-D Secure and 3DSecure. */
+/** Blanks, hyphens and soft hyphens: banks write 3D Secure, 3-D Secure and 3DSecure. */
 const gap = '[\\s\\p{Pd}\\u00AD]';
 
 /**
- * Whether a bank's refusal speaks of 3-D Secure. A phrase counts as a whole, never inside a word; case, blanks and
- * hyphens make no difference. No words or no phrases: false.
+ * Whether a bank's refusal means 3-D Secure. Phrases match whole words; case, blanks and hyphens are ignored. No words or
+ * no phrases: false.
  *
  * Spec: 3D Secure on a saved-card charge; what the bank says then: not shown, so the phrases are a setting.
  */
@@ -148,15 +148,15 @@ function patternOf(phrase: string): RegExp | undefined {
   return new RegExp(`(?<![\\p{L}\\p{N}])${letters.join(`${gap}*`)}(?![\\p{L}\\p{N}])`, 'iu');
 }
 
-/** The settings by which a decline is read. */
+/** The settings that classify a decline. */
 export type DeclineRule = { threeDSecureWords: readonly string[]; waitMs: number };
 
-/** How a charge ended that took no money: what its first line says wherever it is told. */
+/** How a charge ended without money, for the first line everywhere. */
 export type FailedHow = 'declined' | 'expired' | 'wrong_codes' | 'codes_closed';
 
 /**
- * A failure that a signed event tells and a look-up does not contradict, or an end of the bot's own charge. Times are UTC
- * ms. `nextTryFrom`: when the card's hold ends; absent where the card is not on hold.
+ * A failure from a signed event that no look-up contradicts, or a failed charge of the bot's own. Times are UTC ms.
+ * `nextTryFrom`: the end of the card's hold; absent without a hold.
  */
 export type KnownDecline = {
   how: FailedHow;
@@ -166,29 +166,29 @@ export type KnownDecline = {
   nextTryFrom?: number;
 };
 
-/** The same by the reason alone: a code that ran out is no decline. */
+/** The end, by reason alone: an expired code is not a decline. */
 export function failedHow(reason: DeclineReason): FailedHow {
   return reason === 'code_expired' ? 'expired' : 'declined';
 }
 
-/** A decline of a card that its history need not have: a signed event tells it, and the look-up bears that out. */
+/** A decline that the card's history may lack: from a signed event, confirmed by the look-up. */
 export type OutsideDecline = { reference: string; atMs: number; outcome: 'declined' | 'three_d_secure' };
 
-/** What a failure counts for in a card's history; undefined: neither bank nor card spoke. */
+/** What a failure counts as in a card's history; undefined if neither bank nor card refused. */
 export function outcomeOfReason(reason: DeclineReason): OutsideDecline['outcome'] | undefined {
   if (reason === 'wrong_code' || reason === 'code_expired') return undefined;
   return reason === 'three_d_secure' ? 'three_d_secure' : 'declined';
 }
 
-/** How long a card is on hold after a bank decline and how many attempts it gets: settings, because the spec only gives examples. */
+/** The hold after a decline, and the attempts: settings, because the spec only gives examples. */
 export type RetryRule = {
   waitMs: number;
   attempts: number;
-  /** A decline older than this no longer counts, so that next month's charge starts anew. */
+  /** Older declines no longer count, so next month's charge starts fresh. */
   forgetMs: number;
 };
 
-/** Where the settings say nothing else. */
+/** The defaults. */
 export const defaultRetryRule: RetryRule = {
   waitMs: 24 * 3_600_000,
   attempts: 3,
@@ -199,9 +199,9 @@ export type RetryVerdict =
   | { kind: 'allowed'; attemptsLeft: number }
   /** On hold after a decline, until `nextTryFrom`. */
   | { kind: 'resting'; nextTryFrom: number; attemptsLeft: number }
-  /** Another charge of this card is unsettled and could use up the last attempt, or be declined right now. */
+  /** Another charge of this card is open: it could use the last attempt, or be declined now. */
   | { kind: 'under_way'; reference: string }
-  /** The attempts are used up; `nextTryFrom` is when the first of them is forgotten. */
+  /** No attempts left; `nextTryFrom`: when the first one no longer counts. */
   | { kind: 'stopped'; declines: number; nextTryFrom: number }
-  /** 3-D Secure cannot be completed on a saved card: only a new card-saving payment helps. */
+  /** Saved cards can't complete 3-D Secure: only a new card-saving payment helps. */
   | { kind: 'save_again' };

@@ -12,10 +12,9 @@ const failureKinds = [
 export type FailureKind = (typeof failureKinds)[number];
 
 /**
- * The outside is broken: the payments service (or the way to it) gave no usable answer.
- * Not for an answer the service did give: declined, rejected, not found and wrong OTP are values.
- * The message never holds a token, an OTP or a body; the cause is kept for the log. `said` is the service's own
- * words, with known secrets struck out: for the person who asked, never for the log or the health.
+ * The payments service, or the way to it, gave no usable answer. Answers such as declined, rejected, not found or wrong OTP
+ * are values instead. The message never holds a token, an OTP or a body; the cause goes to the log. `said`: the service's
+ * words, secrets struck out, for the person who asked; never for the log or the health report.
  */
 export class ServiceFailure extends Error {
   readonly kind: FailureKind;
@@ -43,12 +42,12 @@ export class ServiceFailure extends Error {
 }
 
 /**
- * The service refused this request before acting on it. It speaks of this request alone: an earlier one
- * with the same reference, whose answer was lost, may have been charged all the same.
+ * The service refused this request before acting on it. That covers this request alone: an earlier one with the same
+ * reference, and a lost answer, may have been charged.
  */
 export type NotMade =
   | { kind: 'not_made'; failure: 'unauthorized' | 'forbidden' | 'rate_limited'; cause: ServiceFailure }
-  /** The body failed the service's validation (HTTP 400). The message is the service's own, when it sent one. */
+  /** HTTP 400: the body failed validation. `message`: the service's own words, if any. */
   | { kind: 'not_made'; failure: 'invalid_request'; message: string | undefined };
 
 export type RejectionReason =
@@ -59,15 +58,15 @@ export type RejectionReason =
   | 'email_invalid'
   | 'other';
 
-/** `degraded`: it works, with less. `detail` and `fix` are read by anyone who reaches the port: nothing secret. */
+/** `degraded`: works with less. `detail` and `fix` are public: nothing secret. */
 export type PartHealth = { state: 'ok' | 'degraded' | 'down'; detail?: string; fix?: string };
 
-/** The word Node gives a failure of the system (ENOENT, EADDRINUSE); undefined for an error without one. */
+/** Node's code of a system failure (ENOENT, EADDRINUSE); undefined if there is none. */
 export function errorCode(error: unknown): string | undefined {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
 }
 
-/** The store did not answer in time, or refused. Whether the call was carried out is unknown. */
+/** The store refused, or did not answer in time. The call may have been carried out. */
 export class StoreUnavailable extends Error {
   constructor(message: string, cause?: unknown) {
     super(message, { cause });
@@ -75,7 +74,7 @@ export class StoreUnavailable extends Error {
   }
 }
 
-/** What stands in the way of a connection, by the system's own word for it. */
+/** Reasons for a failed connection, by the system's code. */
 const networkWords = {
   no_host: /ENOTFOUND|EAI_AGAIN/,
   refused: /ECONNREFUSED/,
@@ -86,12 +85,12 @@ const networkWords = {
 
 export type NetworkTrouble = keyof typeof networkWords;
 
-/** Undefined for words that say none of these. */
+/** Undefined for other words. */
 export function networkTrouble(words: string): NetworkTrouble | undefined {
   return (Object.keys(networkWords) as NetworkTrouble[]).find((trouble) => networkWords[trouble].test(words));
 }
 
-/** An error's own words and its causes', to look for a known one in: they may hold an address. */
+/** The words of an error and its causes, to search only: they may hold an address. */
 export function wordsOfCauses(error: unknown): string {
   const words: string[] = [];
   for (let at = error, depth = 0; at instanceof Error && depth < 5; at = at.cause, depth += 1)

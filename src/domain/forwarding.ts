@@ -1,12 +1,12 @@
-/** A delivery on its way to the merchant's own backend: the bytes as they came, and the headers that go with them. */
+/** A delivery for the merchant's own backend: the original bytes, and their headers. */
 export type ForwardedDelivery = {
   body: Buffer;
   headers: readonly (readonly [name: string, value: string])[];
-  /** What is forwarded in order: the order reference, or the event where it names none. */
+  /** Deliveries with the same value stay in order: the order reference, else the event. */
   orderOf: string;
   /** For the log. */
   about: { eventKind?: string; eventKey?: string; orderReference?: string };
 };
 
-/** On every request that a bot forwards, so that two bots that point at each other send nothing round. */
+/** Sent with every forwarded request, so two bots can't forward to each other in a circle. */
 export const forwardedHeader = 'payops-forwarded';

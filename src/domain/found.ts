@@ -1,25 +1,25 @@
 import type { CardFace } from './card.ts';
 import type { Money } from './money.ts';
 
-/** One thing of a customer's that the bot has on record, as it was last known: nothing is looked up for it. */
+/** One record about a customer, in its last known state, without a look-up. */
 export type FoundRecord = {
   kind: 'charge' | 'payment link' | 'alert' | 'payment' | 'saved card';
-  /** A look-up confirmed it, all three parts. */
+  /** A look-up confirmed all three parts. */
   isProven: boolean;
-  /** Nobody knows yet whether money moved. */
+  /** It is unknown whether money moved. */
   isInDoubt: boolean;
-  /** The Slack user id of who charged or asked for it. */
+  /** The Slack user id of the person who charged or requested it. */
   agent?: string;
-  /** Symbol and words, as its own message has them. */
+  /** Symbol and words, as in its own message. */
   state: string;
-  /** When it was charged, asked for, received or saved; UTC ms. */
+  /** When it was charged, requested, received or saved; UTC ms. */
   atMs: number;
-  /** Absent of a saved card, and of an event that names no order. */
+  /** Absent for a saved card, and for an event without an order. */
   reference?: string;
   money?: Money;
   card?: CardFace;
   customerEmail?: string;
   isFailed: boolean;
-  /** Somebody waits for it or has to see to it. */
+  /** It is unfinished or needs a person. */
   isOpen: boolean;
 };

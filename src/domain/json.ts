@@ -1,6 +1,6 @@
 export type JsonObject = Readonly<Record<string, unknown>>;
 
-/** Undefined for a text that is not JSON. */
+/** Undefined if the text is not JSON. */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -9,34 +9,34 @@ export function parseJson(text: string): unknown {
   }
 }
 
-/** An object, and neither null nor an array. */
+/** True for objects, not for null or arrays. */
 export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Whether the text is a JSON pointer: empty, or each step led by a slash, with ~0 and ~1 for ~ and /. */
+/** Whether the text is a JSON pointer: empty, or steps after slashes, with ~0 and ~1 for ~ and /. */
 export function isJsonPointer(text: string): boolean {
   return /^(?:\/(?:[^~/]|~[01])*)*$/.test(text);
 }
 
-/** What stands at a JSON pointer (RFC 6901); undefined when nothing does, or when it is no pointer. */
+/** The value at a JSON pointer (RFC 6901); undefined if there is none, or the pointer is invalid. */
 export function valueAt(json: unknown, pointer: string): unknown {
   return walk(json, pointer, (at) => at);
 }
 
-/** As `valueAt`, and an array of one stands for its element wherever the pointer expects an object. */
+/** Like `valueAt`, but an array of one stands for its element where an object is expected. */
 export function valueAtLoosely(json: unknown, pointer: string): unknown {
   return onlyElement(walk(json, pointer, onlyElement));
 }
 
-/** What the first pointer of the list under which there is something leads to; null counts as nothing. */
+/** The value of the first pointer that finds one; null counts as none. */
 export function valueAtFirst(json: unknown, pointers: readonly string[]): unknown {
   return pointers
     .map((pointer) => valueAt(json, pointer))
     .find((value) => value !== undefined && value !== null);
 }
 
-/** Every value that is no object and no array, with its JSON pointer. */
+/** Every value except objects and arrays, with its JSON pointer. */
 export function leavesOf(json: unknown, at = ''): [pointer: string, value: unknown][] {
   if (typeof json !== 'object' || json === null) return [[at, json]];
   return Object.entries(json).flatMap(([name, value]) =>
@@ -45,8 +45,7 @@ export function leavesOf(json: unknown, at = ''): [pointer: string, value: unkno
 }
 
 /**
- * Of those only what stands under plain names, which a setting can point at and a terminal can show: outside text must
- * neither steer the one nor break the other.
+ * Only leaves under plain names, which settings can point at and a terminal can show: outside text must not affect either.
  */
 export function plainLeavesOf(json: unknown): [pointer: string, value: unknown][] {
   return leavesOf(json).filter(([pointer]) => /^(?:\/[\w.~-]{1,64})+$/.test(pointer));
@@ -60,7 +59,7 @@ function walk(json: unknown, pointer: string, before: (at: unknown, token: strin
   return at;
 }
 
-/** Pointers are settings' and our own: few, and the same for every delivery. */
+/** Pointers come from settings and code: few, and the same for every delivery. */
 const knownTokens = new Map<string, readonly string[] | undefined>();
 
 function tokensOf(pointer: string): readonly string[] | undefined {
@@ -84,14 +83,14 @@ function onlyElement(at: unknown, token = ''): unknown {
 
 type MayBeUndefined<T> = { [Key in keyof T]: undefined extends T[Key] ? Key : never }[keyof T];
 
-/** What surely stands there stays required; what may be undefined may be absent instead. */
+/** Members that may be undefined become optional. */
 type WithoutUndefined<T> = Omit<T, MayBeUndefined<T>> & {
   [Key in MayBeUndefined<T>]?: Exclude<T[Key], undefined>;
 };
 
-/** Drops the members that are undefined, so that "absent" is written in one way only. */
+/** Drops undefined members, so "absent" has one form. */
 export function withoutUndefined<T extends object>(value: T): WithoutUndefined<T> {
-  // A loop: every event passes here several times, and the list of its entries would cost more than reading it.
+  // A loop is faster: every event passes here several times.
   const present: Record<string, unknown> = {};
   for (const name of Object.keys(value)) {
     const member = (value as Record<string, unknown>)[name];

@@ -1,20 +1,20 @@
 import type { Span } from './span.ts';
 
-/** One day of a time zone: its date, like `2026-11-21`, and the moment the next one begins (UTC ms). */
+/** One day of a time zone: its date, like `2026-11-21`, and its end (UTC ms, exclusive). */
 export type LocalDay = { date: string; endsAtMs: number };
 
-/** Dates like `2026-11-21`: later ones compare as greater. */
+/** Dates like `2026-11-21`; they sort by time. */
 export function localDates(timeZone: string): Intl.DateTimeFormat {
-  // Canada writes a date like ISO does.
+  // Canadian dates are ISO dates.
   return new Intl.DateTimeFormat('en-CA', { timeZone, dateStyle: 'short' });
 }
 
-/** No local day is longer, whatever summer time or a moved date line does to it. */
+/** Longer than any local day, even with summer time or a moved date line. */
 const longestDayMs = 48 * 3_600_000;
 
 /**
- * The day that a moment belongs to, by the wall clock of that zone. A day ends where the date changes, which is not
- * always at 00:00: where summer time begins at midnight the next day begins at 01:00.
+ * The local day of a moment. A day ends where the date changes, not always at 00:00: where summer time begins at midnight,
+ * the next day begins at 01:00.
  */
 export function localDays(timeZone: string): (atMs: number) => LocalDay {
   const format = localDates(timeZone);
@@ -31,17 +31,17 @@ export function localDays(timeZone: string): (atMs: number) => LocalDay {
   };
 }
 
-/** The date of the last day that is over at that moment. */
+/** The date of the last complete day. */
 export function dayBefore(timeZone: string, atMs: number): string {
   const dayOf = localDays(timeZone);
   const today = dayNamed(timeZone, dayOf(atMs).date);
   return dayOf((today?.fromMs ?? atMs) - 1).date;
 }
 
-/** After any day that somebody asks for. */
+/** Later than any day in question. */
 const lastMs = 4_102_444_800_000;
 
-/** The day of that date, like `2026-11-21`, by the wall clock of the zone; undefined: there is no such day. */
+/** The local day of a date like `2026-11-21`; undefined if it does not exist. */
 export function dayNamed(timeZone: string, date: string): Span | undefined {
   const format = localDates(timeZone);
   function first(isBeyond: (text: string) => boolean): number {

@@ -1,40 +1,40 @@
-// Several merchant accounts in one bot: what tells them apart for a person. A merchant is one of the accounts
-// that the bot works for; the word account alone also means the service's sub accounts.
+// Tells several merchant accounts of one bot apart. A merchant is an account that the bot works for; *account* alone can
+// also mean the service's sub accounts.
 
-/** One of the bot's merchant accounts. `name` is what people type after `--account`. */
+/** One merchant account. `name` is what people type after `--account`. */
 export type Merchant = {
   name: string;
-  /** Its records have the keys, and its messages the ids, of a bot that knows one account alone. */
+  /** Its record keys and message ids are those of a bot with one account. */
   isFirst: boolean;
-  /** The bot has live accounts and sandbox ones, so that one could be taken for the other. */
+  /** The bot has both live and sandbox accounts: they could be confused. */
   isMixed: boolean;
 };
 
-/** What stands behind an id or a permission, so that it is one account's alone. */
+/** Stands before the account's name in an id or permission. */
 const mark = '@';
 
-/** What stands before every key of a further account’s, in the store and in its posts; no other key begins so. */
+/** The prefix of all keys of a further account, in the store and in posts; no other key begins with it. */
 export function merchantPrefix(name: string): string {
   return `${mark}${name}:`;
 }
 
-/** The id as it stands in this account's messages and modals. */
+/** The id for this account's messages and modals. */
 export function merchantId(id: string, { name, isFirst }: Pick<Merchant, 'name' | 'isFirst'>): string {
   return isFirst ? id : `${id}${mark}${name}`;
 }
 
-/** The id without the account that it names, whichever that is. */
+/** The id without its account, whichever that is. */
 export function plainId(id: string): string {
   const [plain = ''] = id.split(mark);
   return plain;
 }
 
-/** The permission for this one account. */
+/** The permission for this account. */
 export function merchantPermission(permission: string, { name }: Pick<Merchant, 'name'>): string {
   return `${permission}${mark}${name}`;
 }
 
-/** `merchant` is undefined in a bot that knows one account alone. */
+/** `merchant` is undefined in a bot with one account. */
 export function readPermission(permission: string): { plain: string; merchant: string | undefined } {
   const at = permission.lastIndexOf(mark);
   return at < 0

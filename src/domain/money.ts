@@ -1,20 +1,19 @@
 import { parsed, problem, type Parsed } from './wording.ts';
 
 /**
- * An amount in integer minor units (kobo for NGN), so that no float ever touches money.
- * The service tells every amount with two decimal places whatever the currency, so one minor unit
- * is always a hundredth.
+ * An amount in integer minor units (kobo for NGN): no float touches money. The service sends two decimal places for every
+ * currency, so a minor unit is always a hundredth.
  */
 export type Money = { minor: number; currency: string };
 
-/** Beyond this an integer of minor units is no longer exact; nobody charges ninety trillion by card. */
+/** Larger integers are not exact; nobody charges ninety trillion by card. */
 const largestMinor = Number.MAX_SAFE_INTEGER;
 
 const decimalPattern = /^(\d{1,16})(?:\.(\d{1,2})0*)?$/;
 
 /**
- * Minor units of a decimal the service sent: "5000.00", "5000.0", 5000 or 5000.5 alike; undefined when
- * it is not an exact non-negative amount. Never rounds: "1.005" is not an amount.
+ * Minor units of the service's decimal: "5000.00", "5000.0", 5000 and 5000.5. Undefined unless it is an exact non-negative
+ * amount. Never rounds: "1.005" is not an amount.
  *
  * Spec: Transaction record (amount: string, two decimal places).
  */
@@ -27,12 +26,12 @@ export function minorFromWire(value: unknown): number | undefined {
   return minor <= largestMinor ? minor : undefined;
 }
 
-/** The amount as the service wants it: two decimal places, no separators. */
+/** The amount for the service: two decimal places, no separators. */
 export function wireFromMinor(minor: number): string {
   return `${Math.trunc(minor / 100)}.${String(minor % 100).padStart(2, '0')}`;
 }
 
-/** Reads an amount a person typed: "12,500", "12500.5" or "12,500.00". Zero is refused: it charges nothing. */
+/** Reads a typed amount: "12,500", "12500.5" or "12,500.00". Zero is refused: it charges nothing. */
 export function parseAmount(text: string): Parsed<number> {
   const trimmed = text.trim();
   const grouped = /^\d{1,3}(,\d{3})+(\.\d{1,2})?$/.test(trimmed);
@@ -46,11 +45,11 @@ export function parseAmount(text: string): Parsed<number> {
   return parsed(minor);
 }
 
-/** What is wrong with it, where that can be seen, and how it is written instead. */
+/** Says what is wrong, if known, and the right form. */
 function whyNoAmount(text: string): string {
   const [, code, rest = ''] = /^([a-z]{3}|[₦$€£])\s*([\d.,]{1,15})$/i.exec(text) ?? [];
   if (code !== undefined && parseAmount(rest).ok) return `Write the amount without the currency: ${rest}.`;
-  // 5.000,00 as in Berlin or São Paulo.
+  // 5.000,00, as in Berlin or São Paulo.
   if (/^\d{1,3}(\.\d{3})+,\d{2}$/.test(text)) {
     const written = text.replaceAll('.', '').replace(',', '.');
     return `In an amount the point separates decimals: ${amountOnly(minorFromWire(written) ?? 0)}.`;
@@ -66,7 +65,7 @@ export function formatMoney(money: Money): string {
   return `${money.currency} ${units.replace(/\B(?=(\d{3})+$)/g, ',')}.${hundredths}`;
 }
 
-/** "12,500.00": as it is typed. */
+/** "12,500.00": as people type it. */
 export function amountOnly(minor: number): string {
   return formatMoney({ minor, currency: '' }).trim();
 }

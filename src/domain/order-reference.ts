@@ -3,8 +3,8 @@ import { parsed, problem, type Parsed } from './wording.ts';
 declare const orderReferenceBrand: unique symbol;
 
 /**
- * The merchant's own reference of an order or charge: 1 to 50 characters, one charge at most for each.
- * Never the service's order id, which only looks alike.
+ * The merchant's own reference of an order or charge: 1 to 50 characters, at most one charge each. Not the service's order
+ * id, which looks alike.
  *
  * Spec: Limits (orderReference length), Checkout order.
  */
@@ -12,10 +12,10 @@ export type OrderReference = string & { readonly [orderReferenceBrand]: true };
 
 export const longestOrderReference = 50;
 
-/** Control, formatting and invisible characters: they come from a copy and paste, never from a merchant. */
+/** Controls and invisible characters come from copy and paste, never from a merchant. */
 const invisible = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u;
 
-/** Reads a reference a person typed or pasted, or an event brought. Characters are counted as people see them, not as UTF-16 units. */
+/** Reads a reference typed, pasted or sent by an event. Counts characters as people see them. */
 export function parseOrderReference(text: string): Parsed<OrderReference> {
   const trimmed = text.trim();
   const length = [...trimmed].length;
@@ -31,23 +31,23 @@ export function parseOrderReference(text: string): Parsed<OrderReference> {
   return parsed(trimmed as OrderReference);
 }
 
-/** Neither 0 nor 1 nor 8 nor 9, so that no character is taken for another when read aloud or copied by hand. */
+/** No 0, 1, 8 or 9: people confuse them when reading aloud or copying. */
 const alphabet = 'abcdefghijklmnopqrstuvwxyz234567';
 const length = 26;
 const ours = new RegExp(`^pay-[${alphabet}]{${length}}$`);
 
-/** Every reference that the bot gives to a charge begins with it, and no code of a bank does. */
+/** Begins every charge reference of the bot, and no code of a bank. */
 export const chargeReferencePrefix = 'pay-';
 
-/** Whether it is one of those: too long to be read in a sentence. */
+/** Whether the bot made the reference: too long to read in a sentence. */
 export function isGeneratedReference(reference: string): boolean {
   return ours.test(reference);
 }
 
 /**
- * The one order reference of a submitted Slack view: `pay-` and 26 base32 characters of the hash of its id.
- * The same view gives the same reference on every replica and after every crash, so a double submit is the
- * same charge. `hash` must be a cryptographic one (SHA-256); throws RangeError when it gives under 17 bytes.
+ * The order reference of a submitted Slack view: `pay-` and 26 base32 characters of its id's hash. The same view gives the
+ * same reference on every replica and after every crash, so a double submit is one charge. `hash` must be cryptographic
+ * (SHA-256); throws RangeError below 17 bytes.
  *
  * Spec: Checkout order (orderReference: up to 50 characters, new for every charge).
  */

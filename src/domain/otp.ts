@@ -5,11 +5,11 @@ import { visible } from './outside-text.ts';
 export const otpLimits = {
   submissions: 3,
   windowMs: 15 * 60_000,
-  /** Nothing is submitted in the last seconds: the code would arrive late, and replicas' clocks differ a little. */
+  /** No codes in the last seconds: they would arrive late, and replicas' clocks differ. */
   marginMs: 5_000,
 } as const;
 
-/** Who may type the bank’s code by the settings. Without an address that customers reach, their agent alone. */
+/** Who may type the bank’s code, by the settings. Without a public address: the agent only. */
 export function codeEntry(settings: {
   publicUrl: string | undefined;
   otpEntry: 'agent' | 'customer' | 'both';
@@ -17,21 +17,21 @@ export function codeEntry(settings: {
   return settings.publicUrl === undefined ? 'agent' : settings.otpEntry;
 }
 
-/** Whether a code that is typed now can still reach the bank. */
+/** Whether a code typed now can still reach the bank. */
 export function isCodeOpen({ triesLeft, until }: SeenOtp, nowMs: number): boolean {
   return triesLeft > 0 && nowMs <= until - otpLimits.marginMs;
 }
 
-/** Whether the customer has entered a code since their link was made: what was wrong before is no news to them. */
+/** Whether the customer has tried a code on the present link: earlier errors are not theirs. */
 export function customerTried({ customer, otp }: Pick<ChargeSeen, 'customer' | 'otp'>): boolean {
   const { triesLeft = otpLimits.submissions } = customer ?? {};
   return customer !== undefined && otp !== undefined && otp.triesLeft < triesLeft;
 }
 
-/** Of a code, in letters or digits. */
+/** Letters or digits in a code. */
 export const codeLength = { least: 4, most: 10 } as const;
 
-/** Blanks and dashes in it do not count, leading zeros do; undefined for what is no code. */
+/** Ignores blanks and dashes, keeps leading zeros; undefined if it can't be a code. */
 export function readCode(typed: string): string | undefined {
   const code = visible(typed)
     .normalize('NFKC')
@@ -40,7 +40,7 @@ export function readCode(typed: string): string | undefined {
   return /^[\p{L}\p{N}]{4,10}$/u.test(code) ? code : undefined;
 }
 
-/** Keyboards of some scripts type digits of their own, which a bank refuses. Unicode has the ten of a script in a row. */
+/** Some keyboards type their script's digits, which banks refuse. Unicode has each script's ten in a row. */
 function asWesternDigit(digit: string): string {
   const point = digit.codePointAt(0) ?? 0;
   let zero = point;

@@ -2,25 +2,24 @@ import { maskNumbers } from './card.ts';
 import { formatMoney, type Money } from './money.ts';
 import type { OrderReference } from './order-reference.ts';
 
-/** What a status means. `not_paid` is final; `given_back`: it was paid, and no more; an unknown status is none of them. */
+/** What a status means. `not_paid` is final. `given_back`: paid, then returned. `unknown`: any other status. */
 export type TransactionOutcome = 'paid' | 'not_paid' | 'given_back' | 'unknown';
 
 /**
- * A transaction as the service told it, read loosely: every field may be missing or of an unknown value,
- * because only the judgement (`confirm`) may be strict. Amounts are minor units; undefined when the
- * service's text was not an exact amount.
+ * The service's transaction, read loosely: any field may be missing or unknown, since only `confirm` is strict. Amounts are
+ * minor units, undefined unless exact.
  *
  * Spec: Transaction record.
  */
 export type Transaction = {
   id?: string;
   status?: string;
-  /** What the account's settings say that status means; absent: what the specification says. */
+  /** The status's meaning by the account's settings; absent: by the specification. */
   outcome?: TransactionOutcome;
-  /** What the customer was asked for; `compared` says where it stands, if not in the service's `amount`. */
+  /** What the customer was asked to pay; `compared` names its field, if not `amount`. */
   amountMinor?: number;
   compared?: { how: string; takenMinor?: number };
-  /** What stands in the place of an amount that could not be read, as it is. */
+  /** The raw text of an unreadable amount. */
   unreadAmount?: string;
   currency?: string;
   source?: string;
@@ -33,18 +32,18 @@ export type Transaction = {
   orderCurrency?: string;
   customerEmail?: string;
   paymentMethod?: string;
-  /** Further records under the same reference. */
+  /** Other records with the same reference. */
   others?: readonly Transaction[];
 };
 
-/** Of one record, by its status alone. Spec: Transaction status. */
+/** One record's outcome, by status alone. Spec: Transaction status. */
 function statusMeans({ status, outcome }: Pick<Transaction, 'status' | 'outcome'>): TransactionOutcome {
   return outcome ?? (status === 'SUCCESS' ? 'paid' : 'unknown');
 }
 
 /**
- * Why a record concludes nothing whatever its status is; undefined: its status counts. Money that left is no payment, and
- * of several records under one reference none is believed unless all say the same.
+ * Why a record proves nothing, whatever its status; undefined: the status counts. Outgoing money is no payment. Several
+ * records of one reference count only if all agree.
  */
 function doubtAbout(transaction: Transaction): string | undefined {
   const { entryType, others = [] } = transaction;
@@ -52,7 +51,7 @@ function doubtAbout(transaction: Transaction): string | undefined {
   if (all.some((other) => !saysTheSame(transaction, other))) {
     return `${all.length} records of this reference differ: ${all.map(shownRecord).join('; ')}`;
   }
-  // Money that goes back may well be a debit.
+  // Money given back may be a debit.
   const isDebit = entryType === 'DEBIT' && statusMeans(transaction) !== 'given_back';
   return isDebit ? 'The record is a DEBIT, which is no payment' : undefined;
 }
@@ -76,7 +75,7 @@ function outcomeOf(transaction: Transaction): TransactionOutcome {
   return doubtAbout(transaction) === undefined ? statusMeans(transaction) : 'unknown';
 }
 
-/** What a charge that failed was to take: what its record says, or, where that is nothing, the order's own amount. */
+/** What a failed charge should have taken: the record's amount, else the order's. */
 export function moneyToTake(transaction: Transaction): Money | undefined {
   const { amountMinor = 0, orderAmountMinor = 0, currency, orderCurrency } = transaction;
   const taken = amountMinor > 0;
@@ -85,35 +84,34 @@ export function moneyToTake(transaction: Transaction): Money | undefined {
   return minor > 0 && named !== undefined ? { minor, currency: named } : undefined;
 }
 
-/** Who says what the amount should be: the person, the bot's own charge or link, the signed event, or the order itself. */
+/** The source of the expected amount: the person, the bot's charge or link, the signed event, or the order. */
 type AmountSource = 'person' | 'charge' | 'link' | 'event' | 'order';
 
-/** What the charge should have been. With or without an amount, the order's own, as the service tells it, is held against the one taken. */
+/** The expected charge. The order's own amount is always compared with the one taken, too. */
 export type ExpectedCharge = {
   reference: OrderReference;
   amount?: { minor: number; currency?: string; source: Exclude<AmountSource, 'order'> };
 };
 
 /**
- * One of the three parts of the rule, with what was wanted and what was found, ready to be shown. `how`: what was compared
- * of an amount that holds, where a setting says that.
+ * One of the rule's three parts, with the expected and the found value, for display. `how`: which amounts were compared, if
+ * a setting says so.
  */
 export type Check = {
   part: 'status' | 'reference' | 'amount';
   holds: boolean;
   statement: string;
   how?: string;
-  /** Of a status: the record concludes nothing whatever its status is, and `statement` says why. */
+  /** For a status: the record proves nothing, whatever it says; `statement` says why. */
   isDoubted?: true;
 };
 
 export type Evidence = { status: Check; reference: Check; amount: Check };
 
 /**
- * The verdict on one look-up. Only `confirmed` may ever be called paid; `not_confirmed` is not "failed":
- * an unknown status proves nothing either way. `not_paid`: the very order asked for, with a status that is
- * final by the settings, such as one that was cancelled. `given_back`: the very order, paid and refunded or reversed
- * since, by the settings too.
+ * The verdict of a look-up. Only `confirmed` may be called paid. `not_confirmed` is not "failed": an unknown status proves
+ * nothing. `not_paid`: the order, with a final status by the settings, like cancelled. `given_back`: the order, paid and
+ * then refunded or reversed, by the settings too.
  */
 export type Confirmation =
   | { kind: 'confirmed'; transaction: Transaction; money: Money; evidence: Evidence }
@@ -126,10 +124,9 @@ export type Confirmation =
   | { kind: 'not_found' };
 
 /**
- * Says "paid" only when all three hold: the status means paid (SUCCESS, unless settings say another), the reference is the charged one, the amount
- * (and the currency, where both are known) is the charged one and the order's. Anything missing or
- * unreadable does not hold, and neither does an amount of zero. The one rule for every part of the bot: what
- * settings say of statuses and amounts is in the transaction already, as `readTransaction` put it there.
+ * Says "paid" only if all three hold: the status means paid (SUCCESS, unless settings differ), the reference is the charged
+ * one, and the amount (and currency, if known) is both the charged one and the order's. Missing or unreadable values and
+ * zero amounts don't hold. The one rule of the whole bot: `readTransaction` has applied the settings already.
  *
  * Spec: Transactions ("A charge is successful only when all hold").
  */
@@ -189,8 +186,8 @@ const sourceWords: Record<AmountSource, string> = {
 type Wanted = { minor: number; currency?: string | undefined; source: AmountSource };
 
 /**
- * The order's own amount is always held against the one taken, whoever else names one: an event may name
- * what was taken, with the service's fee, and a person what the record just showed them.
+ * Always compares the order's own amount with the one taken: an event may state the amount with the service's fee, and a
+ * person the amount just shown to them.
  */
 function checkAmount(expected: ExpectedCharge, transaction: Transaction, money: Money | undefined): Check {
   if (!money) return amountCheck(false, whyNoMoney(transaction));

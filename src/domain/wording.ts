@@ -1,6 +1,6 @@
 /**
- * What reading a person's words gives: the value, or a problem told in words that say what to do.
- * Never thrown, so that a caller cannot forget the unhappy half.
+ * The result of reading a person's words: the value, or a problem with what to do. Never thrown, so callers can't forget
+ * the problem.
  */
 export type Parsed<T> = { ok: true; value: T } | { ok: false; problem: string };
 
@@ -25,19 +25,19 @@ export function duration(ms: number): string {
   return parts.filter((part) => part !== false).join(' ') || 'less than a minute';
 }
 
-/** "a", "a and b", "a, b and c": for the words of a problem. */
+/** "a", "a and b", "a, b and c": for error messages. */
 export function listed(names: readonly string[], last: 'and' | 'or'): string {
   const type = last === 'and' ? 'conjunction' : 'disjunction';
   return new Intl.ListFormat('en-GB', { type }).format(names);
 }
 
-/** More slips than this is another word, not a misspelt one. */
+/** More slips make another word. */
 const mostSlips = 2;
 
 /**
- * The word the person most likely meant, or undefined when none is near: at most two slips away (a letter
- * missing, added, wrong, or two neighbours swapped), and fewer slips than half the typed letters, so that
- * "ab" is never taken for "otp". Case is ignored; of equally near words the first wins.
+ * The word the person probably meant: at most two slips away (a letter missing, added, wrong, or two swapped), and fewer
+ * slips than half the letters, so "ab" is never "otp". Undefined if none is near. Ignores case; on a tie the first word
+ * wins.
  */
 export function nearestWord(typed: string, words: readonly string[]): string | undefined {
   const wanted = typed.toLowerCase();

@@ -3,8 +3,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 type BodyReading = { kind: 'body'; body: Buffer } | { kind: 'too_large' | 'aborted' };
 
 /**
- * The raw bytes, or why there are none. Holds no more than the limit in memory, and never throws; after anything but
- * `body` the rest is left unread. The server itself breaks off who sends too slowly.
+ * The raw bytes, or why there are none. Holds at most the limit in memory; never throws. After any result but `body` the
+ * rest is unread. The server closes slow senders.
  */
 export function readBody(request: IncomingMessage, mostBytes: number): Promise<BodyReading> {
   const reading = Promise.withResolvers<BodyReading>();
@@ -34,9 +34,9 @@ export function readBody(request: IncomingMessage, mostBytes: number): Promise<B
 type Linger = { lingerMs: number; lingerBytes: number };
 
 /**
- * Ends the response. Where body is left unread the connection is not used again, and is closed only after some of the
- * rest was drained: closing at once makes the kernel send a reset, which can erase the answer on its way. Whoever sends
- * without end is not read for as long: each piece costs memory until it is collected.
+ * Ends the response. If the body is unread, the connection is not reused, and some of the rest is drained before it closes:
+ * an immediate close sends a reset that can erase the answer. An endless sender is drained for less long: each piece costs
+ * memory.
  */
 export function endResponse(
   { request, response }: { request: IncomingMessage; response: ServerResponse },

@@ -6,16 +6,16 @@ const formType = /^application\/x-www-form-urlencoded(;|$)/i;
 
 type Answer = (request: {
   method: string;
-  /** The path behind the prefix: it may be a secret, so no log has it. */
+  /** The path after the prefix; may be secret, so never log it. */
   tail: string;
   address: string;
   /** The browser’s Accept-Language. */
   languages: string;
-  /** Undefined for what is no form, is over 1 KB or broke off. */
+  /** Undefined if it is no form, is over 1 KB or broke off. */
   form: () => Promise<URLSearchParams | undefined>;
 }) => Promise<{ status: number; headers: Record<string, string>; body: string }>;
 
-/** The routes of pages below a prefix that ends in a slash, whose forms post to their own address. */
+/** Routes of pages below a prefix with a final slash; their forms post to their own address. */
 export function formPageRoutes(prefix: string, answer: Answer): Route[] {
   const handle: Route['handle'] = async (request, response) => {
     const answered = await answer({

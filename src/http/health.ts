@@ -7,20 +7,20 @@ export type PartCheck = { name: string; check: () => PartHealth | Promise<PartHe
 
 type PartReport = PartHealth & { name: string };
 
-/** GET /healthz: 200 as long as the process answers at all. Restarting it would mend nothing else. */
+/** GET /healthz: 200 while the process answers. A restart would fix nothing else. */
 export const healthRoute: Route = {
   method: 'GET',
   path: '/healthz',
   handle: (_request, response) => sendJson(response, 200, { state: 'ok' }),
 };
 
-/** For each check. */
+/** Limit of each check. */
 const longestMs = 1_000;
 
 /**
- * GET /readyz: every part by name, and 503 when one is down. A check that throws or takes longer than its
- * second is down; what it threw is in the log only. Askers at the same time share one round of checks. Only who brings
- * the token as a bearer token is told more than the state.
+ * GET /readyz: every part by name, and 503 if one is down. A check that throws or takes over a second is down; its error is
+ * only logged. Simultaneous requests share one round of checks. Only requests with the bearer token get more than the
+ * states.
  */
 export function createReadinessRoute(
   checks: readonly PartCheck[],

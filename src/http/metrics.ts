@@ -6,7 +6,7 @@ import { bringsToken, sendJson, type Route } from './server.ts';
 import type { Log } from '../log.ts';
 import type { Store } from '../store/store.ts';
 
-/** Every metric of the bot, each said once: rules, dashboard and docs name them. */
+/** All metrics, each defined once: rules, dashboard and docs use these names. */
 export type Metrics = ReturnType<typeof createMetrics>;
 
 /** How a charge may end. */
@@ -21,16 +21,16 @@ const outcomes = [
   'review',
 ] as const;
 
-/** Upper bounds in seconds, from a call of the store to what a person no longer waits for. */
+/** Upper bounds in seconds, from a store call to more than a person waits. */
 const buckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 
 type AccountWatched = {
-  /** Those whose outcome is open, by their intent. */
+  /** Charges with an open outcome, by their intent. */
   openCharges: () => Promise<readonly { intent: { state: { kind: string }; submittedAt: number } }[]>;
-  /** Those that nobody has acknowledged; `oldestAtMs`: when it came, Infinity where there is none. */
+  /** Unacknowledged alerts; `oldestAtMs`: the oldest one's time, Infinity if there is none. */
   openAlerts: () => Promise<readonly { severity: string; count: number; oldestAtMs: number }[]>;
   undelivered: () => Promise<number>;
-  /** Absent where no event is forwarded. */
+  /** Absent if no event is forwarded. */
   forwards?: (() => Promise<{ waiting: number; left: number; oldestAtMs?: number }>) | undefined;
 };
 
@@ -43,7 +43,7 @@ type AddGauge = (
 ) => void;
 
 type Told = {
-  /** What may become of a webhook delivery, and why a record may be put aside. */
+  /** Results of a webhook delivery, and reasons to put a record aside. */
   webhookResults: readonly string[];
   asideReasons: readonly string[];
   slackRefusalCauses: readonly string[];
@@ -59,7 +59,7 @@ export function createMetrics({ webhookResults, asideReasons, slackRefusalCauses
     new Counter({ name, help, labelNames, registers });
   const histogram = (name: string, help: string, labelNames: string[]): Histogram =>
     new Histogram({ name, help, labelNames, buckets, registers });
-  /** Read at each scrape. One that throws or takes longer than a second is left out of that answer. */
+  /** Read at each scrape; left out if it throws or takes over a second. */
   const gauge: AddGauge = (name, help, labelNames, read) =>
     new Gauge({
       name,
@@ -68,7 +68,7 @@ export function createMetrics({ webhookResults, asideReasons, slackRefusalCauses
       registers,
       async collect() {
         this.reset();
-        // Without labels it is 0 after that, and not away.
+        // Without labels the gauge becomes 0 instead of absent.
         this.remove({});
         try {
           for (const { value, labels = {} } of await withDeadline(1_000, read)) this.set(labels, value);
@@ -124,7 +124,7 @@ export function createMetrics({ webhookResults, asideReasons, slackRefusalCauses
     ['reason'],
   );
   for (const reason of asideReasons) aside.inc({ reason }, 0);
-  // Rules ask whether any was ok, and Prometheus sees no increase in the first value of a series.
+  // Rules ask for any ok, and Prometheus sees no increase in a series' first value.
   slack.zero({ method: 'chat.postMessage', result: 'ok' });
   gauge('payops_build_info', 'Which release runs.', ['version', 'node'], async () => [
     { value: 1, labels: { version: version(), node: process.version } },
@@ -133,9 +133,9 @@ export function createMetrics({ webhookResults, asideReasons, slackRefusalCauses
   let isScraped = false;
 
   return {
-    /** The text format of Prometheus. */
+    /** Prometheus's text format. */
     expose(): Promise<string> {
-      // From the first scrape on: where nobody scrapes nothing is measured of the event loop.
+      // Measures the event loop only once somebody scrapes.
       if (!isScraped) collectDefaultMetrics({ register: registry });
       isScraped = true;
       return registry.metrics();
@@ -146,7 +146,7 @@ export function createMetrics({ webhookResults, asideReasons, slackRefusalCauses
     acknowledged: (seconds: number) => acks.observe(seconds),
     slackRefused: (cause: string) => slackRefusals.inc({ cause }),
     putAside: (reason: string) => aside.inc({ reason }),
-    /** The same store, each call measured; its work and whether it can be written to are read at each scrape. */
+    /** The same store with each call measured; backlog and writability are read at each scrape. */
     measured(whole: Store): Store {
       addStore(gauge, whole);
       return measuredStore(whole, (operation, result, seconds) =>
@@ -171,7 +171,7 @@ export function createMetrics({ webhookResults, asideReasons, slackRefusalCauses
   };
 }
 
-/** GET /metrics, for Prometheus. `token`: whoever does not bring it as a bearer token is answered 401. */
+/** GET /metrics, for Prometheus. With `token`, requests without it as a bearer token get 401. */
 export function createMetricsRoute(
   { expose, contentType }: Pick<Metrics, 'expose' | 'contentType'>,
   token: string | undefined,
@@ -193,7 +193,7 @@ export function createMetricsRoute(
 
 const refusalCauses = ['no_signature', 'mismatch', 'time', 'not_set_up', 'malformed'] as const;
 
-/** Of the verifier's words, which name headers and fields of the settings: a label has few values. */
+/** A label with few values, from the verifier's words, which name headers and fields. */
 function causeOf(why: string): (typeof refusalCauses)[number] {
   if (why.includes('not one of ours')) return 'mismatch';
   if (/signature header|carries no signature/.test(why)) return 'no_signature';
@@ -318,7 +318,7 @@ function addStore(gauge: AddGauge, store: Store): void {
   );
 }
 
-/** As package.json says; it lies beside `src` wherever that does. */
+/** From package.json, which lies beside `src`. */
 export function version(): string {
   const text = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
   return String((JSON.parse(text) as { version?: unknown }).version);

@@ -7,12 +7,12 @@ import { errorCode } from '../domain/failure.ts';
 import { createUnderWay } from '../under-way.ts';
 
 /**
- * One method on one path. `handle` gets request and response untouched, body unread, and may throw or
- * reject at any time: a listener of another library (Bolt's) fits as it is.
+ * One method on one path. `handle` gets request and response, body unread, and may throw or reject: Bolt's listener fits
+ * unchanged.
  */
 export type Route = {
   method: string;
-  /** Ends in `/*` where what follows is the handler's to read: only this pattern reaches the log. */
+  /** Ends in `/*` if the handler reads the rest: only this pattern is logged. */
   path: string;
   handle: (request: IncomingMessage, response: ServerResponse) => Promise<void> | void;
 };
@@ -20,9 +20,9 @@ export type Route = {
 export type HttpServer = ReturnType<typeof createHttpServer>;
 
 /**
- * The process's one HTTP server. A handler's throw or rejection ends as a 500 that says nothing but an
- * error id, which is in the log with the cause; no request ends the process. Slow clients are closed:
- * headers within 5 s, the whole request within 10 s. Idle connections end as soon as there are many in all.
+ * The process's one HTTP server. A handler's error becomes a 500 with an error id; the log has the id with the cause. No
+ * request ends the process. Slow clients are closed: headers within 5 s, the request within 10 s. Idle connections close
+ * when there are many.
  */
 export function createHttpServer(routes: readonly Route[], log: Log) {
   const underWay = createUnderWay<ServerResponse>();
@@ -32,9 +32,9 @@ export function createHttpServer(routes: readonly Route[], log: Log) {
     {
       headersTimeout: 5_000,
       requestTimeout: 10_000,
-      // Both limits above are looked at this often and no oftener; the default is half a minute.
+      // Checks both limits above; the default is half a minute.
       connectionsCheckingInterval: 1_000,
-      // Longer than the usual 60 s of a load balancer, so that it never sends into a closing connection.
+      // Longer than a load balancer's usual 60 s, so it never sends into a closing connection.
       keepAliveTimeout: 65_000,
     },
     (request, response) => {
@@ -42,7 +42,7 @@ export function createHttpServer(routes: readonly Route[], log: Log) {
       if (isDraining) response.setHeader('connection', 'close');
       response.once('close', () => {
         leave();
-        // Not while it drains: a request may be on its way over one.
+        // Not while draining: a request may be on its way.
         if (isClosing) server.closeIdleConnections();
       });
       void asRequest(() => carry(request, response));
@@ -53,10 +53,10 @@ export function createHttpServer(routes: readonly Route[], log: Log) {
   server.on('connection', (socket) => {
     open += 1;
     socket.once('close', () => (open -= 1));
-    // Those that wait for a next request, which senders open anew: file handles are for requests.
+    // Close idle connections: senders reconnect, and file handles are for requests.
     if (open > mostBeforeIdleEnd) server.closeIdleConnections();
   });
-  // After it listens, an error of the server itself (no file handles left, say) must not end the process.
+  // Once listening, a server error (no file handles left) must not end the process.
   server.on('error', (error) => {
     if (server.listening) log('error', 'The HTTP server reported an error', {}, error);
   });
@@ -84,7 +84,7 @@ export function createHttpServer(routes: readonly Route[], log: Log) {
     }
   }
 
-  /** The port listened on (the one chosen, when 0 was asked for). Rejects with what to change when it cannot: `setting`. */
+  /** The port listened on (a free one for 0). Rejects with what to change: `setting`. */
   async function listen(port: number, host: string, setting = 'PORT'): Promise<number> {
     try {
       server.listen(port, host);
@@ -95,7 +95,7 @@ export function createHttpServer(routes: readonly Route[], log: Log) {
     return (server.address() as AddressInfo).port;
   }
 
-  /** From now on each answer ends its connection, so that senders come back elsewhere before this port is closed. */
+  /** From now on each answer closes its connection, so senders reconnect elsewhere before the port closes. */
   function drain(): void {
     isDraining = true;
     for (const response of underWay.all())
@@ -103,8 +103,8 @@ export function createHttpServer(routes: readonly Route[], log: Log) {
   }
 
   /**
-   * Accepts nobody new, lets the requests under way end within the deadline, then cuts off what is left. Resolves when
-   * the port is free.
+   * Accepts no new connections, waits for requests under way until the deadline, then cuts them off. Resolves when the port
+   * is free.
    */
   async function close(deadlineMs = 10_000): Promise<void> {
     if (!server.listening) return;
@@ -117,27 +117,27 @@ export function createHttpServer(routes: readonly Route[], log: Log) {
     clearTimeout(timer);
   }
 
-  /** `underWay`: how many requests wait for their answer at this moment. */
+  /** `underWay`: the number of unanswered requests. */
   return { listen, drain, close, underWay: underWay.count };
 }
 
-/** Slack, a service and a proxy in front keep some dozens; whoever opens so many keeps nobody else out. */
+/** Slack, a service and a proxy keep some dozens open; this many idle ones must not keep others out. */
 const mostBeforeIdleEnd = 500;
-/** Those that send nothing end after five seconds, and so many of them are the most that a process has. */
+/** Silent connections end after five seconds; this is the most the process allows. */
 const mostConnections = 5_000;
 
 function isOn(pattern: string, path: string): boolean {
   return pattern.endsWith('/*') ? path.startsWith(pattern.slice(0, -1)) : pattern === path;
 }
 
-/** Whether the request may be answered in full: it brings the token as a bearer token, or none is asked for. */
+/** Whether the request has the bearer token, or none is required. */
 export function bringsToken({ headers }: IncomingMessage, token: string | undefined): boolean {
   if (token === undefined) return true;
   const [given, wanted] = [Buffer.from(headers.authorization ?? ''), Buffer.from(`Bearer ${token}`)];
   return given.length === wanted.length && timingSafeEqual(given, wanted);
 }
 
-/** Ends the response with a JSON body that nobody may cache. */
+/** Ends the response with a JSON body that must not be cached. */
 export function sendJson(response: ServerResponse, status: number, body: unknown): void {
   const text = JSON.stringify(body);
   response.writeHead(status, {
