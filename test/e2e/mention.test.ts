@@ -5,8 +5,9 @@ import { bySocket, type Person } from '../support/house.ts';
 import { signSlack } from '../support/slack-requests.ts';
 
 const pan = '4111 1111 1111 1111';
-const mentions = { workspace: { grantedOptionalScopes: 'all' } } as const;
-const at = shareDesk({ ...mentions, clock: true });
+const granted = { grantedOptionalScopes: 'all' } as const;
+// Where Slack allows one read of 15 messages a minute no long thread is read.
+const at = shareDesk({ workspace: { ...granted, quirks: { isHistorySlow: false } }, clock: true });
 
 /** A message of a person, in the channel or in that thread. */
 async function writes(
@@ -142,6 +143,18 @@ describe('@pay in a thread', () => {
     expect(await brings({ ts: '1795000000.000100', bot_id: 'B0OTHER001' })).toBe(200);
     await asks(desk, 'lead', '@pay ORDER-1003', { words: 'Not confirmed', threadTs });
     expect(told(desk, 'agent')).toHaveLength(answers);
+  });
+
+  it('can’t read a thread of which Slack shows the beginning alone, and takes no old reference for the newest', async (test) => {
+    const desk = await openDesk(test, {
+      workspace: { ...granted, quirks: { isHistorySlow: true } },
+    });
+    const threadTs = await writes(desk, 'agent', 'ORDER-1002 first');
+    for (let count = 0; count < 20; count += 1)
+      await writes(desk, 'lead', `still waiting ${count}`, { threadTs });
+    await writes(desk, 'lead', 'The customer now asks about ORDER-1001.', { threadTs });
+    const answer = await asks(desk, 'agent', '@pay', { words: 'the bot can’t read this thread', threadTs });
+    expect(answer).toMatchObject({ ephemeral: true, threadTs });
   });
 
   it('can’t read a thread without the scope, nor is it heard where the bot is not; the doctor says so', async (test) => {

@@ -67,7 +67,7 @@ function inPlace(client: WebClient, { userId, channelId = '', threadTs }: Caller
   };
 }
 
-/** What can be read in each message of the thread, newest first; undefined where the bot may not read it. */
+/** What can be read in each message of the thread, newest first; undefined where Slack does not let the bot read it to its end. */
 async function readThread(
   client: WebClient,
   channel: string,
@@ -85,7 +85,8 @@ async function readThread(
       });
       return undefined;
     });
-    if (!read) return all.length === 0 ? undefined : all.toReversed();
+    // The oldest come first: of a part the newest reference is not known.
+    if (!read) return undefined;
     all.push(...(read.messages ?? []).map(messageTexts));
     all.splice(0, all.length - mostMessages);
     cursor = read.response_metadata?.next_cursor || undefined;
