@@ -138,7 +138,7 @@ function commandsPage(): string {
     type === 'global' ? 'anywhere' : 'on a message, under *More actions*',
     description,
   ]);
-  const typed = Object.entries(commands).map(([name, { summary }]) => [asCode(name), summary]);
+  const typed = Object.keys(commands).map(asCode).join(', ');
   return `${[
     '# Commands',
     'Made from the code by `npm run generate`; do not edit.',
@@ -148,8 +148,7 @@ function commandsPage(): string {
     '## In Slack’s own menus',
     table(['Shortcut', 'Where', 'What'], shortcuts),
     '## In a terminal',
-    'For operators, with the bot’s settings; `npm run payops -- redrive --help` says how one is typed. Output and exit codes: [command-line.md](command-line.md). When to use which: [operating.md](operating.md).',
-    table(['`npm run payops -- …`', 'What'], typed),
+    `For operators, with the bot’s settings: \`npm run payops --\` and ${typed}. \`npm run payops -- --help\` says what each does, \`npm run payops -- redrive --help\` how one is typed. Output and exit codes: [command-line.md](command-line.md).`,
   ].join('\n\n')}\n`;
 }
 
