@@ -103,7 +103,7 @@ export const webhookSettings = inGroup('Webhook', {
     '30',
   ),
   webhookForwardUrl: secret(
-    'Your own backend, to which each delivery is sent on: [webhooks.md](webhooks.md).',
+    'Your own backend, to which each delivery is sent on. See [webhooks.md](webhooks.md).',
     exactUrl(),
   ),
   webhookForwardDeliveries: setting(
