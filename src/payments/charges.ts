@@ -26,9 +26,6 @@ export type SavedCardCharge = {
  * Messages are outside text, with the request's secrets struck out. A 3-D Secure challenge, which a saved-card charge
  * cannot complete, arrives as `declined`: only the bank's words tell it apart.
  *
- * A 3-D Secure challenge, which a saved-card charge cannot complete, comes as `declined`: its wording is not
- * shown, so it is told apart by nothing but the bank's words.
- *
  * Spec: charge a saved card (table of outcomes); Errors (saved-card charge rejections).
  */
 export type ChargeAnswer =

@@ -88,8 +88,6 @@ function tooManyWait(): ServiceFailure {
  * During a requested pause (429), or while 256 calls wait, only OTPs are sent: holding one back would cost the customer a
  * try. Callers name the production path; the sandbox's checkout paths are mapped here.
  *
- * Callers always name the production path; in the sandbox the checkout paths are exchanged here.
- *
  * Spec: Authentication; Sandbox endpoints; Errors.
  */
 export function createPaymentsClient(options: ClientOptions): PaymentsClient {

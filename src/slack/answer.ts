@@ -23,66 +23,66 @@ import { inAccount } from './own-account.ts';
 import type { Identity } from './workspace.ts';
 import type { Screen } from './router/screen.ts';
 
-/** The word of `manifest.yml`; examples show it, while any word that Slack sends is answered. */
+/** The word in `manifest.yml`, used in examples; the bot answers any word that Slack sends. */
 const slashCommand = '/pay';
 
-/** Of two deliveries of one request the second says nothing; a second press is answered. */
+/** A second delivery of a request gets no answer; a second press does. */
 type Repeat = 'first' | 'delivered_again' | 'pressed_again';
 
-/** True for the first caller of a key, false for every later one, on all replicas. Throws when that cannot be known. */
+/** True for the first caller of a key, false for later ones, on all replicas. Throws if that is unknown. */
 type Claim = (key: string) => Promise<boolean>;
 
-/** One thing asked of the bot. */
+/** One request to the bot. */
 export type Asked = {
-  /** A press of one of the bot's buttons, or a form; else it was typed, or chosen in Slack's menus. */
+  /** `press`: a button of the bot's; `command`: typed, or chosen in Slack's menus. */
   what: 'command' | 'press' | 'form';
   caller: Caller;
   account: AccountSide;
-  /** What was pressed or chosen, as it reads; else a refusal names the verb. */
+  /** The text of the button or menu entry; a refusal without it names the verb. */
   label?: string | undefined;
   understood: Understood;
-  /** Of an element that runs its own function, by its own id. */
+  /** The id of an element that runs its own function. */
   part?: string;
   other?: string | undefined;
-  /** Any one of these is enough; the verb's own when absent. */
+  /** Any one is enough; default: the verb's own. */
   permissions?: readonly Permission[] | undefined;
   repeat: (claim: Claim) => Promise<Repeat>;
   screen: Screen;
-  /** How long they may look at nothing before being told what is happening; the usual when absent. */
+  /** How long the person may wait before a progress message; default: the usual time. */
   patienceMs?: number;
-  /** What became of it, where the answer is not all there is to say. */
+  /** The result, if the answer alone doesn't tell. */
   result?: () => 'unreadable' | undefined;
 };
 
-/** Slack can deliver what was typed, chosen or submitted more than once, and gives it a trigger of its own. */
+/** Slack may deliver a command, shortcut or form twice; each has one trigger id. */
 export function once(triggerId: string): Asked['repeat'] {
   return async (claim) => ((await claim(`asked:${triggerId}`)) ? 'first' : 'delivered_again');
 }
 
-/** How long one thing may take before the next is done; Slack waits three seconds. */
+/** Time limits; Slack waits three seconds. */
 export type Times = {
-  /** Before a command is acknowledged without its answer. */
+  /** Until a command is acknowledged without its answer. */
   ackMs: number;
-  /** Before a person who looks at nothing is told what is happening. */
+  /** Until a person without an answer gets a progress message. */
   patienceMs: number;
-  /** Before a form that waits is opened. */
+  /** Until a loading form opens. */
   openMs: number;
-  /** For the answer to a submitted form, which leaves the rest of the three seconds for the way. */
+  /** For the answer to a form; the rest of the three seconds is for the network. */
   submitMs: number;
-  /** Of that, for what becomes of it. */
+  /** Of `submitMs`, for the result. */
   resultMs: number;
-  /** For what a typeahead offers. */
+  /** For a typeahead. */
   suggestMs: number;
 };
 
-/** All that what comes from Slack is answered with. */
+/** Shared by everything that answers Slack. */
 export type SlackSide = Times & {
   client: WebClient;
   commands: CommandSet;
   /** Undefined while Slack has not said who the bot is. */
   identity: () => Identity | undefined;
   claimOnce: Claim;
-  /** Writes it into the audit, in the background; absent: the log alone has it. */
+  /** Writes to the audit in the background; absent: only the log. */
   note?: (
     asked: Pick<Asked, 'what'> & { who: string; result: string } & Partial<
         Record<'account' | 'where' | 'verb' | 'reference' | 'reason', string>
@@ -93,8 +93,8 @@ export type SlackSide = Times & {
 };
 
 /**
- * Runs the guards in their order (permission, words, repeat), then the verb, what was pressed or the form, and answers
- * the caller. Never throws: every failure ends as words on the screen and a line in the log. One audit line each.
+ * Runs the guards in order (permission, words, repeat), then the command, press or form, and answers the caller. Never
+ * throws: every failure becomes words on the screen and a log line. Writes one audit line.
  */
 export function answer(asked: Asked, side: SlackSide): Promise<void> {
   return inAccount(asked.account.merchant, () => answerAsked(asked, side));
@@ -133,7 +133,7 @@ async function answerAsked(asked: Asked, side: SlackSide): Promise<void> {
   });
 }
 
-/** What was typed may be a mistyped card number; what a button of our own is about is none. */
+/** Typed text may be a mistyped card number; a button's reference is not. */
 function spoken(reference: string | undefined, part: string | undefined): string | undefined {
   return part === undefined && reference !== undefined ? maskNumbers(reference) : reference;
 }
@@ -153,7 +153,7 @@ async function say(screen: Screen, result: Outcome['result'], message: SlackMess
   await screen.sayProblem(problemTitles[result], message);
 }
 
-/** What a running verb says of itself while it is waited for. */
+/** Progress words of a running verb. */
 type Talk = { progress?: SlackMessage | (() => SlackMessage) };
 
 type Run = { asked: Asked; command: Command; words: readonly string[]; talk: Talk };
@@ -163,7 +163,7 @@ async function carryOut({ asked, command, words, talk }: Run, side: SlackSide): 
   const { mayRun } = account;
   const refusal = await refuse(caller, command, mayRun, { permissions, label });
   const read = command.prepare(words);
-  // What was asked about is named to the audit, and read no further.
+  // A refusal names the object to the audit, and reads nothing more.
   if (refusal) return { result: 'refused', ...refusal, ...(read.ok ? { prepared: read.value } : {}) };
   if (!read.ok) {
     const example = `${slashCommand} ${command.examples[0] ?? command.verb}`;
@@ -178,7 +178,7 @@ async function carryOut({ asked, command, words, talk }: Run, side: SlackSide): 
   let hasBegun = false;
   try {
     const isStrict = command.effect !== 'none' || part !== undefined || command.opensForm === true;
-    // A form that Slack brings twice can be opened once. What else does no harm twice is answered again, without the store.
+    // A repeated form opens once. Idempotent commands skip the duplicate check.
     const repeat = isStrict ? await asked.repeat(side.claimOnce) : 'first';
     if (repeat === 'delivered_again') return { result: 'repeated', prepared };
     if (repeat === 'pressed_again') {
@@ -207,10 +207,10 @@ async function carryOut({ asked, command, words, talk }: Run, side: SlackSide): 
   }
 }
 
-/** What a person is told, and the rule behind it, for the audit. */
+/** The message for the person, and the rule for the audit. */
 type Refusal = { message: SlackMessage; reason: string };
 
-/** Allowed by any one of the permissions; else why the first one is not held. */
+/** Any one permission is enough; a refusal explains the first. */
 async function permitFor(
   caller: Caller,
   permissions: readonly Permission[],
@@ -222,10 +222,10 @@ async function permitFor(
   return permits.find(({ kind }) => kind === 'allowed') ?? first;
 }
 
-/** Whoever looks after the bot reads which permission is missing, and who has it. */
+/** Its holders see which permission is missing, and who has it. */
 const adminPermission: Permission = 'doctor';
 
-/** Why the caller may not, in words that name what they pressed or typed; undefined when they may. */
+/** Why the caller may not, naming what they pressed or typed; undefined if they may. */
 export async function refuse(
   caller: Caller,
   command: Command,
@@ -258,10 +258,10 @@ function stillWorkingMessage({
   return { text, blocks: [block] };
 }
 
-/** A response_url is good for five answers, the last of which is the answer itself. */
+/** A response_url takes five answers; keep one for the answer itself. */
 const progressMs = [4_000, 12_000, 40_000];
 
-/** Opens a form that waits before its trigger dies, and says that it goes on where there is nothing to see yet. */
+/** Opens a loading form before its trigger dies; tells a person who sees nothing that work goes on. */
 async function keepCompany(
   working: Promise<unknown>,
   { asked, command, talk }: Pick<Run, 'asked' | 'command' | 'talk'>,
@@ -291,11 +291,11 @@ function isDoneWithin(working: Promise<unknown>, waitMs: number): Promise<boolea
   });
 }
 
-/** One thing that a person asked of the bot, and what became of it. Nothing in it is what they typed. */
+/** One request and its result, without typed text. */
 type Answered = Pick<Asked, 'what' | 'caller' | 'other'> & {
-  /** The button or the form, by its own id. */
+  /** The id of the button or form. */
   part?: string | undefined;
-  /** Undefined: it was no verb of the bot, or refused before anything of it was read. */
+  /** Undefined: no verb of the bot, or refused before it was read. */
   command?: Command;
   reference?: string | undefined;
   result: string;
@@ -304,7 +304,7 @@ type Answered = Pick<Asked, 'what' | 'caller' | 'other'> & {
   startedAtMs?: number;
 };
 
-/** The one place where what was asked is told to the log and to the audit. Never throws, and nobody waits for it. */
+/** The only place that writes requests to the log and the audit. Never throws; don't await it. */
 export function recordAsked({ log, now, note }: SlackSide, asked: Answered): void {
   const { what, caller, command, part, other, result, reason, startedAtMs } = asked;
   const { userId, channelId, from } = caller;
@@ -319,7 +319,7 @@ export function recordAsked({ log, now, note }: SlackSide, asked: Answered): voi
   });
   const verb =
     [...new Set([command?.verb, part])].filter((word) => word !== undefined).join(' ') || undefined;
-  // Where: a channel, or where there is none *home*, *modal*, *shortcut*.
+  // The channel; else *home*, *modal* or *shortcut*.
   const where = channelId ?? from;
   note?.({
     who: userId,

@@ -6,9 +6,8 @@ const openingQuotes = '"“”„«';
 const closingQuotes = '"“”»';
 
 /**
- * The words of a slash command as the person meant them: quoted words stay together (straight or curly
- * quotes), and what Slack puts into the text is undone: `&amp;` is `&`, an auto-linked address its label.
- * Mentions stay as Slack wrote them.
+ * A slash command's words. Quoted words (straight or curly) stay together. Undoes Slack's changes: `&amp;` becomes `&`, an
+ * auto-linked address its label. Mentions stay as Slack wrote them.
  */
 export function wordsOf(text: string): string[] {
   const words: string[] = [];
@@ -32,7 +31,7 @@ export function wordsOf(text: string): string[] {
   return words.map(unescape);
 }
 
-/** With `should_escape` Slack turns an address or a number into `<url|label>`. */
+/** With `should_escape` Slack turns addresses and numbers into `<url|label>`. */
 function withoutLinks(text: string): string {
   return text.replace(
     /<(?:https?:\/\/|mailto:|tel:)([^|>]*)(?:\|([^>]*))?>/g,
@@ -40,12 +39,12 @@ function withoutLinks(text: string): string {
   );
 }
 
-/** Reads the words of a verb that takes none. `why` is told, in place of what was typed, to whoever typed some. */
+/** For a verb without words. If somebody types some, `why` is the answer, and the words are not repeated. */
 export function nothingAfter(why: string): (words: readonly string[]) => Parsed<undefined> {
   return (words) => (words.length === 0 ? parsed(undefined) : problem(why));
 }
 
-/** What may be typed behind a verb whose form asks for the rest: nothing, or an amount. `rest` says what the form asks. */
+/** For a verb whose form asks for the rest: nothing, or an amount. `rest` names the form's fields. */
 export function parseAmountAlone(
   [first, ...more]: readonly string[],
   rest: string,

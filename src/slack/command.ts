@@ -6,47 +6,47 @@ import { withoutUndefined } from '../domain/json.ts';
 import type { Choice, Run } from './kit/blocks.ts';
 import type { Home, HomeBlock, Modal, SlackMessage } from './kit/message.ts';
 
-/** A permission as roles in `payops.yml` list it under `may`. */
+/** A permission, as listed under `may` in `payops.yml`. */
 export type Permission = string;
 
-/** The permission of what nobody is refused. */
+/** The permission that everybody has. */
 export const anyone: Permission = 'anyone';
 
-/** Who typed or pressed, and where. A channel's id that begins with D is of a direct message. */
+/** The person, and where they typed or pressed. Ids of direct messages begin with D. */
 export type Caller = {
   userId: string;
   teamId?: string;
-  /** Absent in a modal, in the App Home and for a shortcut that is chosen on no message. */
+  /** Absent in a modal, the App Home and a shortcut without a message. */
   channelId?: string;
   /** The thread it was typed or pressed in. */
   threadTs?: string;
-  /** What they did it in, as Slack says. A modal has no place of its own: that was judged when it was opened. */
+  /** The surface, as Slack says. A modal's channel was checked when it opened. */
   from?: 'command' | 'message' | 'modal' | 'home' | 'shortcut';
 };
 
-/** Whole sentences without their full stop. */
+/** Sentences without their full stop. */
 export type Refused = {
   kind: 'refused';
   rule: string;
   whoCan: string;
   /** Where the person may: channel ids, and `direct`. */
   where?: readonly string[];
-  /** By the roles of `payops.yml`: `rule` and `whoCan` name permissions and roles, which are for those who can change them. */
+  /** Refused by a role of `payops.yml`. Show `rule` and `whoCan` only to people who can change roles. */
   isByRole?: true;
-  /** Some of those who can, by user id. */
+  /** Some people who may, by user id. */
   people?: readonly string[];
-  /** For whoever writes `payops.yml`: which groups count as empty, and why. */
+  /** For the authors of `payops.yml`: groups that count as empty, and why. */
   notes?: readonly string[];
 };
 
 export type Permit = { kind: 'allowed' } | Refused;
 
-/** Whether a caller holds a permission. Never throws: what cannot be found out is a refusal. */
+/** Whether a caller holds a permission. Never throws: if unknown, refuses. */
 export type MayRun = (permission: Permission, caller: Caller) => Promise<Permit>;
 
 /**
- * Opens a modal in front of the person, on top of the one they pressed in, if any, and gives its view id.
- * Only within three seconds of what they did; throws `ModalRefused` when Slack does not open it.
+ * Opens a modal, on top of the one pressed in, and returns its view id. Works for three seconds after the person's action;
+ * throws `ModalRefused` if Slack does not open it.
  */
 export type OpenModal = (modal: Modal) => Promise<string>;
 
@@ -55,142 +55,138 @@ export type Conversation = {
   caller: Caller;
   openModal: OpenModal;
   /**
-   * Gives what the work gives; when that takes more than a moment, tells the person meanwhile. A function is asked
-   * again a few times while it goes on, so that progress is seen.
+   * Returns the work's result; if it is slow, shows the message meanwhile. A function is called several times, to show
+   * progress.
    */
   whileWaiting: <T>(work: Promise<T>, message: SlackMessage | (() => SlackMessage)) => Promise<T>;
 };
 
-/** A button of a message that runs the verb again; the value it carries becomes the verb's words. */
+/** A message button that runs the verb again, with words from its value. */
 export type Button = { actionId: string; words: (value: string) => readonly string[] };
 
-/** What stands in a modal's inputs, by block id: typed text, or the value of what was chosen; blank is absent. */
+/** Values of a modal's inputs, by block id: typed text or a chosen value; blank ones are absent. */
 export type ViewValues = Readonly<Record<string, string>>;
 
-/** A modal that was submitted. `viewId` stays the same through every `update`, so it names one dialogue. */
+/** A submitted modal. `viewId` survives every `update`, so it identifies one dialogue. */
 export type Submission = { caller: Caller; viewId: string; privateMetadata: string; values: ViewValues };
 
 /**
- * What a submitted modal becomes, within Slack's three seconds. `carryOn` runs once Slack has the answer:
- * whatever the outside may keep waiting for goes there, and a throw in it ends in the log and as a direct message.
+ * The answer to a submitted modal, within Slack's three seconds. `carryOn` runs once Slack has the answer: put slow outside
+ * calls there. Its errors are logged and sent as a direct message.
  */
 export type ViewAnswer =
-  /** Words for fields, by block id; everything typed stays. */
+  /** Words for fields, by block id; typed text stays. */
   | { kind: 'errors'; errors: Readonly<Record<string, string>> }
   | { kind: 'update'; modal: Modal; carryOn?: () => Promise<void> }
-  /** Closes this modal; those below it stay. */
+  /** Closes this modal; those below stay. */
   | { kind: 'close'; carryOn?: () => Promise<void> };
 
-/** A modal by its `callback_id`. It is allowed to whoever may run the verb, and asked again when it is submitted. */
+/** A modal by its `callback_id`. Submitting it needs the verb's permission, checked again. */
 export type ModalDefinition = {
   callbackId: string;
   /**
-   * What submitting it may do outside, so that a throw is told as what it is. Taken for `money` when absent:
-   * no failure is called harmless unless it is known to be.
+   * What submitting may do outside; decides the words of an error. Default `money`: no failure counts as harmless unless it
+   * is known to be.
    */
   effect?: Effect;
-  /** Where to look when its answer is late and never comes, as a sentence; by its effect when absent. */
+  /** Where to look if its answer never comes, as a sentence; default: by its effect. */
   ifNoAnswer?: string;
-  /** Any one of these is enough; the verb's own when absent. */
+  /** Any one is enough; default: the verb's own. */
   permissions?: readonly Permission[];
-  /** The reference it is about, by the modal's metadata, for the log and the audit. */
+  /** The reference in the modal's metadata, for log and audit. */
   about?: (privateMetadata: string) => string | undefined;
   submit: (submission: Submission) => Promise<ViewAnswer>;
 };
 
-/** A button was pressed, or an option chosen, in a message, a modal or the App Home. */
+/** A button press or a choice in a message, a modal or the App Home. */
 export type Pressed = {
   caller: Caller;
-  /** The button's, or the chosen option's; never what was typed. */
+  /** The value of the button or option; never typed text. */
   value: string;
-  /** What was typed into the field that Enter was pressed in: in no key, and kept nowhere. */
+  /** Text of a field sent by Enter: never part of a key, never stored. */
   typed?: string;
-  /** The modal it stands in, as it was. */
+  /** The modal it is in, as shown. */
   view?: { id: string; privateMetadata: string; values: ViewValues };
-  /** The message it stands in, if everybody sees it. */
+  /** The message it is in, if it is public. */
   message?: { channel: string; ts: string };
   openModal: OpenModal;
-  /** Puts another modal in the place of the one it stands in; does nothing when that is closed by now. */
+  /** Replaces the modal it is in; does nothing if that was closed. */
   updateModal: (modal: Modal) => Promise<void>;
-  /** Tells the caller alone; `inDirect` is what a direct message, which stays, says in its place. */
+  /** Answers the caller alone. `inDirect` replaces the message in a direct message, which stays. */
   reply: (message: SlackMessage, inDirect?: SlackMessage) => Promise<void>;
 };
 
-/**
- * A button that does more than run the verb with other words. Its press is acknowledged before it runs, and
- * a repeat of the same press does not run it twice.
- */
+/** A button with its own function. The press is acknowledged first; a repeated delivery does not run twice. */
 export type Press = {
   actionId: string;
   press: (pressed: Pressed) => Promise<void>;
-  /** As of a verb. */
+  /** As for a verb. */
   opensForm?: true;
-  /** Its answers take the place of the message it stands in, where only the caller sees that. */
+  /** Answers replace the message, if only the caller sees it. */
   replacesMessage?: true;
-  /** What pressing it may do outside; nothing when absent. Decides what a person is told when it breaks. */
+  /** What pressing may do outside; default none. Decides the words of an error. */
   effect?: Effect;
-  /** The reference it is about, by the value it carries, for the log and the audit. */
+  /** The reference in its value, for log and audit. */
   about?: (value: string) => string | undefined;
-  /** The id of what it is about, where that is no payment, for the audit. */
+  /** The id of an object other than a payment, for the audit. */
   aboutOther?: (value: string) => string | undefined;
-  /** Any one of these is enough; the verb's own when absent. */
+  /** Any one is enough; default: the verb's own. */
   permissions?: readonly Permission[];
-  /** In place of those, where they hang on what was chosen. */
+  /** Replaces `permissions` if they depend on the choice. */
   permissionsFor?: (value: string) => readonly Permission[] | undefined;
 };
 
-/** What an external select offers for what was typed so far, at most a hundred; within Slack's three seconds. */
+/** Choices of an external select for the typed text, at most a hundred, within Slack's three seconds. */
 type Suggestion = {
   actionId: string;
   suggest: (typed: string, caller: Caller) => Promise<readonly Choice[]>;
 };
 
 /**
- * An entry of Slack's own menus, which `manifest.yml` declares under the same id and name. A `global` one runs the
- * verb without words; there is no channel then, so the answer is a modal. One on a `message` does what `prepare`
- * makes of everything that can be read in it.
+ * An entry of Slack's menus, declared in `manifest.yml` with the same id and name. A `global` one runs the verb without
+ * words; there is no channel, so the answer is a modal. One on a `message` runs what `prepare` reads in it.
  */
 type Shortcut = { callbackId: string; name: string } & (
   | { kind: 'global' }
   | { kind: 'message'; prepare: (texts: readonly string[]) => Prepared }
 );
 
-/** A message that names the bot. */
+/** A message that mentions the bot. */
 export type Mention = {
-  /** What was typed, without the name. */
+  /** Typed text without the mention. */
   text: string;
-  /** What can be read in it. */
+  /** All readable texts. */
   texts: readonly string[];
-  /** The same of each message of its thread, newest first; gives undefined where the bot may not read them. Absent outside a thread. */
+  /** The same for each message of the thread, newest first; undefined if unreadable. Absent outside a thread. */
   thread: (() => Promise<readonly (readonly string[])[] | undefined>) | undefined;
 };
 
-/** A button of the menu that runs the verb without words. */
+/** A menu button that runs the verb without words. */
 export type MenuEntry = { actionId: string; text: string; opens: 'modal' | 'message' };
 
-/** What waits for a person, in one line of their menu. */
+/** A person's waiting items, as one line of their menu. */
 export type OpenItems = {
   /** Words with their symbol, like *2 charges wait for a code from you*. */
   line: readonly Run[];
   count: number;
-  /** When it is too late (UTC milliseconds); absent: it can wait. */
+  /** When they expire (UTC ms); absent: never. */
   untilMs?: number;
 };
 
-/** What running a verb twice would do harm to. */
+/** What a second run could harm. */
 export type Effect = 'none' | 'access' | 'money';
 
 type Facts = {
   /** The word after the slash command. */
   verb: string;
-  /** What follows the verb, like `<reference> [amount]`; empty when nothing does. */
+  /** Arguments, like `<reference> [amount]`; empty for none. */
   usage: string;
   /** One line, an imperative: *Look up a transaction by its reference*. */
   summary: string;
-  /** What a person would type after the slash command, most usual first. */
+  /** Typed examples, most usual first. */
   examples: readonly string[];
   permission: Permission;
-  /** Any one of these is enough too. */
+  /** Alternative permissions; any one is enough. */
   orPermissions?: readonly Permission[];
   /** With `none` a repeat is simply answered again. */
   effect: Effect;
@@ -199,39 +195,39 @@ type Facts = {
   modals?: readonly ModalDefinition[];
   suggestions?: readonly Suggestion[];
   shortcuts?: readonly Shortcut[];
-  /** What a message runs that names the bot and no other verb. */
+  /** Runs for a mention without another verb. */
   mention?: (mention: Mention) => Prepared;
-  /** Its answer is a form: one that waits is opened where it takes longer than a moment. */
+  /** The answer is a form; a slow one opens a loading form first. */
   opensForm?: boolean;
-  /** The verb can be run without words by a button; in the App Home only if it opens a modal, for want of a channel. */
+  /** A button can run the verb without words; in the App Home only if it opens a modal: there is no channel. */
   menu?: MenuEntry;
-  /** A field at the top of the App Home, sent by Enter to the press of its id. */
+  /** A field at the top of the App Home; Enter sends it to the press of its id. */
   field?: () => InputBlock;
-  /** What waits for the person; nothing when undefined. Only for whom may run it. */
+  /** The person's waiting items; undefined: none. Only called for people who may run it. */
   open?: (caller: Caller) => Promise<OpenItems | undefined>;
-  /** Its part of the App Home stands above those that can wait. */
+  /** Its part of the App Home comes first. */
   isUrgent?: true;
-  /** What the verb has for the person's App Home; nothing when empty. Only for whom may run it. */
+  /** Its part of the person's App Home; may be empty. Only called for people who may run it. */
   home?: (caller: Caller) => Promise<readonly HomeBlock[]>;
-  /** Words typed without a verb go to this one, or those that it says are its own, which nobody else then has. */
+  /** Takes words typed without a verb: all, or those it claims as its own. */
   takesBareWords?: true | ((words: readonly string[]) => boolean);
-  /** Words that people type first for what no verb does, and the answer: where it is done. */
+  /** Words people try although no verb does them, and an answer that says where to go. */
   elsewhere?: { words: readonly string[]; answer: (typed: string) => SlackMessage };
-  /** The merchant account whose verb it is, for the log; absent where the bot knows one alone. */
+  /** The verb's merchant account, for the log; absent with one account. */
   merchant?: string;
-  /** Answers when it is typed, and stands in no list: something it needs is not set up. */
+  /** Works when typed but is listed nowhere: a setting is missing. */
   hidden?: true;
 };
 
 type Definition<Input> = Facts & {
   parse: (words: readonly string[]) => Parsed<Input>;
-  /** The reference the words are about, for the log and for error words. */
+  /** The reference in the words, for the log and for errors. */
   reference?: (input: Input) => OrderReference | undefined;
-  /** What these words need besides the verb's own permission. */
+  /** A permission these words need besides the verb's own. */
   alsoNeeds?: (input: Input) => Permission | undefined;
   /**
-   * The answer, seen by the caller alone; undefined when a modal is the answer. Throws `ServiceFailure` when
-   * the outside is broken; any other throw is a bug.
+   * The answer, for the caller alone; undefined if a modal is the answer. Throws `ServiceFailure` if the outside is broken;
+   * any other error is a bug.
    */
   run: (input: Input, conversation: Conversation) => Promise<SlackMessage | undefined>;
 };
@@ -244,12 +240,12 @@ export function permissionsOf({
   return [permission, ...orPermissions];
 }
 
-/** Of a button that carries the reference and nothing else. */
+/** For a button whose value is the reference. */
 export function itself(value: string): string | undefined {
   return value === '' ? undefined : value;
 }
 
-/** One verb with its words read, ready to run. */
+/** A verb with its words read, ready to run. */
 export type Prepared = {
   reference?: OrderReference;
   /** Needed besides the verb's own. */
@@ -259,7 +255,7 @@ export type Prepared = {
 
 export type Command = Facts & { prepare: (words: readonly string[]) => Parsed<Prepared> };
 
-/** Closes over the input's type, so that verbs of different inputs stand in one list. */
+/** Hides the input's type, so verbs of different inputs fit in one list. */
 export function defineCommand<Input>(definition: Definition<Input>): Command {
   const { parse, reference, alsoNeeds, run, ...facts } = definition;
   return {
@@ -277,33 +273,33 @@ export function defineCommand<Input>(definition: Definition<Input>): Command {
   };
 }
 
-/** The merchant account whose a thing is, and who may do it there. */
+/** A merchant account, and its permission check. */
 export type AccountSide = {
-  /** Undefined in a bot that knows one account alone. */
+  /** Undefined with one account. */
   merchant: Merchant | undefined;
   mayRun: MayRun;
 };
 
-/** What typed text or a pressed button asks for. */
+/** The meaning of typed text or a pressed button. */
 export type Understood =
   | { kind: 'command'; command: Command; words: readonly string[] }
-  /** Not a verb and not taken for a reference; the message says what was probably meant. */
+  /** Neither a verb nor a reference; the message suggests a likely one. */
   | { kind: 'unclear'; message: SlackMessage };
 
-/** A part of a verb, found by its id on the wire. */
+/** Part of a verb, found by its id. */
 export type Found<Part> = { account: AccountSide; command: Command; part: Part };
 
-/** What is found by its id alone. */
+/** Parts that are found by id. */
 export type Parts = { action: Button | Press; suggestion: Suggestion; modal: ModalDefinition };
 
-/** All that can be asked of the bot, by what Slack says of it. Undefined: no verb claims it. */
+/** All commands and their parts. Undefined: no verb has it. */
 export type CommandSet = {
-  /** `channelId` is where it was typed. */
+  /** `channelId`: where it was typed. */
   understand(text: string, channelId?: string): { account: AccountSide; understood: Understood };
   mentioned(mention: Mention, channelId: string): { account: AccountSide; understood: Understood };
   find<Kind extends keyof Parts>(kind: Kind, id: string): Found<Parts[Kind]> | undefined;
-  /** The entry of Slack’s menus, as it is for whom and where it was chosen. */
+  /** The entry of Slack’s menus, for this caller and place. */
   shortcut(callbackId: string, caller: Caller): Promise<Found<Shortcut> | undefined>;
-  /** What the App Home tab shows. */
+  /** The App Home tab. */
   home(caller: Caller): Promise<Home>;
 };

@@ -3,14 +3,13 @@ import { plainId } from '../domain/merchant.ts';
 import { unescape } from './kit/text.ts';
 import { lookUpActionId, lookUpWords } from './words/evidence.ts';
 
-/** What nobody's message holds; a hostile one may. */
+/** More than a real message has; a hostile one may have more. */
 const mostTexts = 300;
 const deepest = 12;
 
 /**
- * Everything that can be read in a message that Slack sent along, a text for each block and attachment and its own
- * words. What a button of ours looks up stands there in quotes. People, channels, dates and addresses behind links are
- * left out. Never throws, whatever the payload holds.
+ * All readable text of a message, one for each block and attachment, plus its own. The value of our look-up buttons comes
+ * in quotes. Leaves out people, channels, dates and addresses behind links. Never throws.
  */
 export function messageTexts(message: unknown): string[] {
   if (!isJsonObject(message)) return [];
@@ -20,12 +19,12 @@ export function messageTexts(message: unknown): string[] {
   return [...new Set(texts)].slice(0, mostTexts);
 }
 
-/** A person, a channel, an emoji, a moment: none is part of a word beside it. */
+/** People, channels, emoji and dates are not part of the word beside them. */
 const silent = new Set(['user', 'usergroup', 'channel', 'emoji', 'date', 'broadcast', 'team', 'image']);
 
 const holding = ['pretext', 'title', 'text', 'fields', 'elements', 'rows', 'blocks', 'fallback', 'footer'];
 
-/** A line of rich text is joined without gaps: a word half in bold is still one word. */
+/** Joins a rich-text line without gaps: a half-bold word is one word. */
 function textIn(part: unknown, depth = 0, gap = '\n'): string {
   if (depth > deepest) return '';
   if (typeof part === 'string') return unmarked(part);
@@ -39,7 +38,7 @@ function textIn(part: unknown, depth = 0, gap = '\n'): string {
   const within = type.startsWith('rich_text_') ? '' : gap;
   const inside = holding.map((name) => textIn(part[name], depth + 1, within));
   const text = inside.filter((one) => one !== '').join('\n');
-  // Set in code, it is meant to the letter.
+  // Code is literal.
   return isJsonObject(style) && style['code'] === true ? ` \`${text}\` ` : text;
 }
 
@@ -49,7 +48,7 @@ function lookedUpBy({ action_id: id, value }: JsonObject): string {
   return reference === undefined ? ' ' : `“${reference}”`;
 }
 
-/** Slack's markup as words: mentions and dates go, a link leaves its label. */
+/** Slack's markup as words: no mentions or dates; a link becomes its label. */
 function unmarked(text: string): string {
   return unescape(
     text.replace(/<[@#!][^<>]*>/g, ' ').replace(/<(?:mailto|tel|https?):?[^<>|]*(?:\|([^<>]*))?>/g, ' $1 '),

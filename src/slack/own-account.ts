@@ -4,23 +4,22 @@ import { merchantId, merchantPrefix, type Merchant } from '../domain/merchant.ts
 const working = new AsyncLocalStorage<Merchant | undefined>();
 
 /**
- * Does the work as this merchant account's: every button and modal that is made meanwhile bears its name, so that what
- * is pressed in a message reaches no account but the one that made it, whatever the channel's default is by then.
- * Undefined in a bot that knows one account alone.
+ * Runs the work for this merchant account: buttons and modals made meanwhile carry its name, so a press always reaches the
+ * account that made it, even if the channel's default changes. Undefined with one account.
  */
 export function inAccount<T>(merchant: Merchant | undefined, work: () => T): T {
   return working.run(merchant, work);
 }
 
-/** The id as it stands in a message or modal of the account at work. */
+/** The id for messages and modals of the current account. */
 export function ownId(id: string): string {
   const merchant = working.getStore();
   return merchant ? merchantId(id, merchant) : id;
 }
 
 /**
- * The key by which a post of the account at work is found again: two accounts may tell of one reference in one channel.
- * Its name stands before the key and not behind it: outside text ends a key, and could end like this account's.
+ * The key that finds a post of the current account again: two accounts may post the same reference in one channel. The name
+ * comes before the key: outside text ends a key, and could imitate a suffix.
  */
 export function ownKey(key: string): string {
   const merchant = working.getStore();

@@ -8,36 +8,35 @@ import type { Log } from '../log.ts';
 import type { Caller } from './command.ts';
 import { fixFor, isAboutMessage, readSlackError, slackErrorWord } from './slack-error.ts';
 
-/** To one person alone, as Slack takes it at a response_url. */
+/** An answer to one person, in the form of a response_url. */
 type Answer = SlackMessage & { response_type: 'ephemeral'; replace_original: boolean; thread_ts?: string };
 
-/** Where an answer goes: the response_url of the command or press, if there is one, and whom it is for. */
+/** Where an answer goes: the response_url, if any, and the person. */
 export type ReplyAddress = {
   caller: Caller;
   respond: ((answer: Answer) => Promise<unknown>) | undefined;
-  /** The thread of the message that was pressed: Slack answers in the channel unless told so. */
+  /** The pressed message's thread: by default Slack answers in the channel. */
   threadTs?: string | undefined;
   /**
-   * What an answer takes the place of. `pressed`: the ephemeral message whose button was pressed. `earlier`:
-   * the answer before it; on a slash command's response_url Slack may post a further message instead
-   * (bolt-js #2287), so every message must be right when it stands alone. `nothing`: a message of a channel
-   * must stay as it is.
+   * What an answer replaces. `pressed`: the ephemeral message with the button. `earlier`: the previous answer; on a slash
+   * command's response_url Slack may post another message instead (bolt-js #2287), so each must be right by itself.
+   * `nothing`: a channel's message stays.
    */
   replaces: 'pressed' | 'earlier' | 'nothing';
-  /** The request itself, where it still waits and takes an answer. */
+  /** The request itself, while it waits for an answer. */
   acknowledgement?: Acknowledgement;
 };
 
-/** A request of Slack's that waits to be acknowledged, and takes an answer along. */
+/** A request of Slack's that waits for its acknowledgement, which can carry an answer. */
 export type Acknowledgement = {
   isOpen: () => boolean;
-  /** Throws when Slack could not be told. */
+  /** Throws if Slack could not be reached. */
   withAnswer: (answer: RespondArguments) => Promise<void>;
-  /** Has Slack go on; what is told later goes another way. Does nothing the second time, and never throws. */
+  /** Acknowledges without an answer; later words go another way. Idempotent, never throws. */
   alone: () => Promise<void>;
 };
 
-/** Acknowledged after `withinMs` at the latest. */
+/** Acknowledges after `withinMs` at the latest. */
 export function createAcknowledgement(
   ack: AckFn<RespondArguments>,
   { withinMs, log }: { withinMs: number; log: Log },
@@ -57,15 +56,15 @@ export function createAcknowledgement(
 }
 
 /**
- * Tells the caller alone. A direct message stays in Slack: `inDirect` is what it says in place of what may not. Never
- * throws: what could not be told is in the log.
+ * Answers the caller alone. A direct message stays in Slack: `inDirect` replaces what must not stay. Never throws: failures
+ * are logged.
  */
 export type Reply = (message: SlackMessage, inDirect?: SlackMessage) => Promise<void>;
 
 /**
- * With the acknowledgement, if that waits; else through the response_url, which also works where the bot is no member;
- * else as a direct message. That one stays, and is told again, in plain text, only where Slack refuses its blocks: after
- * a lost answer it may stand there.
+ * Answers with the acknowledgement if it waits; else by response_url, which works even if the bot is no member; else by
+ * direct message. A direct message stays, and is sent again as plain text only if Slack refuses its blocks: after a lost
+ * answer it may be there.
  */
 export function createReply(address: ReplyAddress, client: WebClient, log: Log): Reply {
   const { respond, threadTs, replaces, acknowledgement } = address;
@@ -106,10 +105,10 @@ export function createReply(address: ReplyAddress, client: WebClient, log: Log):
   };
 }
 
-/** A link in an answer is text; Slack must not fetch it. */
+/** A link in an answer is text: Slack must not fetch it. */
 const noPreviews = { unfurl_links: false, unfurl_media: false };
 
-/** A response_url may say with status 200 that it refuses. A body that is no JSON is Slack's plain `ok`. */
+/** A response_url may refuse with status 200. A non-JSON body is Slack's plain `ok`. */
 async function judgeAnswer(answer: unknown): Promise<void> {
   if (!(answer instanceof Response)) return;
   const body = parseJson(await answer.text());
@@ -125,8 +124,8 @@ function refusesBlocks(error: unknown): boolean {
 }
 
 /**
- * Puts what became of it into the modal, or tells the person by direct message when they have closed it or
- * Slack does not show it; without a message something else tells them. Never throws.
+ * Shows the result in the modal, or by direct message if the modal is closed; without a message the caller informs the
+ * person otherwise. Never throws.
  */
 export type ShowEnd = (
   to: { viewId: string; userId: string },

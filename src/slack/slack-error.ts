@@ -8,8 +8,8 @@ import { errorCode } from '../domain/failure.ts';
 import { outsideText } from './kit/text.ts';
 
 /**
- * What a failed call to Slack means for the caller. `not_sent` surely had no effect; `unsure` may have had
- * one (a lost answer, a timeout, a 5xx, an unreadable body).
+ * The meaning of a failed call to Slack. `not_sent`: surely no effect. `unsure`: perhaps (a lost answer, a timeout, a 5xx,
+ * an unreadable body).
  */
 export type SlackProblem =
   | { kind: 'rate_limited'; retryAfterMs: number }
@@ -17,7 +17,7 @@ export type SlackProblem =
   | { kind: 'not_sent'; cause: unknown }
   | { kind: 'unsure'; cause: unknown };
 
-/** Slack says of these that part of the work may have been done before the error. */
+/** Slack may have done part of the work before these errors. */
 const unsureAnswers = new Set([
   'internal_error',
   'fatal_error',
@@ -26,13 +26,13 @@ const unsureAnswers = new Set([
   'update_failed',
 ]);
 
-/** Causes that arise before a byte of the request left. */
+/** Errors from before the request left. */
 const beforeSending =
   /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT|ERR_TLS_\w+|ERR_SSL_\w+|CERT_\w+|DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_\w+)$/;
 
 const defaultRetryAfterMs = 30_000;
 
-/** Reads any error of `@slack/web-api`. What it does not know is `unsure`, so that nothing is repeated blindly. */
+/** Reads any error of `@slack/web-api`. Unknown ones are `unsure`, so nothing is repeated blindly. */
 export function readSlackError(error: unknown): SlackProblem {
   if (error instanceof WebAPIRateLimitedError) {
     return { kind: 'rate_limited', retryAfterMs: error.retryAfter * 1000 };
@@ -47,7 +47,7 @@ export function readSlackError(error: unknown): SlackProblem {
 
 function readPlatformError(error: WebAPIPlatformError): SlackProblem {
   const slackError = error.data.error;
-  // web-api puts a body that is no JSON into `error`; it is neither a code nor fit for the log.
+  // web-api puts a non-JSON body into `error`: neither a code nor fit for the log.
   if (!/^[a-z][a-z0-9_]{0,79}$/i.test(slackError)) {
     return { kind: 'unsure', cause: new Error('Slack’s answer was not readable') };
   }
@@ -74,7 +74,7 @@ function failedBeforeSending(error: unknown): boolean {
   return false;
 }
 
-/** One word for a log line or a status: Slack's own error, or what kept it from answering. */
+/** One word for a log line or a status: Slack's error, or why there was no answer. */
 export function slackErrorWord(problem: SlackProblem): string {
   if (problem.kind === 'refused') return problem.slackError;
   if (problem.kind === 'rate_limited') return 'ratelimited';
@@ -83,7 +83,7 @@ export function slackErrorWord(problem: SlackProblem): string {
 
 const tokenFix =
   'Reinstall the app to the workspace and put the new bot token into SLACK_BOT_TOKEN, then restart.';
-/** For the log and for whoever is refused: without this scope nobody can be told from a guest. */
+/** For the log and refusals: without this scope guests can't be detected. */
 export const usersReadFix =
   'Whoever runs this bot gives the app the scope users:read of manifest.yml and reinstalls it';
 
@@ -126,7 +126,7 @@ const fixes: Record<string, string> = {
   insecure_request: 'SLACK_API_URL must begin with https.',
 };
 
-/** Of what no message waits for: directories, histories, windows and the Home. */
+/** For calls that no message waits for: directories, histories, windows and the Home. */
 const otherFixes: Record<string, string> = {
   plan_upgrade_required: planFix,
   paid_teams_only: planFix,
@@ -159,7 +159,7 @@ const channelFixes: Record<string, (channel: string) => string> = {
   not_in_channel: (channel) =>
     `Invite the bot: /invite @pay in ${channel}. Or give the app the scope chat:write.public.`,
   is_archived: (channel) => `Unarchive ${channel}, or set another channel in payops.yml for new alerts.`,
-  // Of an edit, where a post is told is_archived: it can be edited once the channel is back.
+  // For edits only (posts get is_archived): works again once the channel is back.
   is_inactive: (channel) => `Unarchive ${channel}, or set another channel in payops.yml for new alerts.`,
   restricted_action: (channel) => `A workspace rule keeps the bot from posting in ${channel}: ask an admin.`,
   restricted_action_read_only_channel: (channel) =>
@@ -179,7 +179,7 @@ const channelFixes: Record<string, (channel: string) => string> = {
 const left = (person: string): string =>
   `${person} has left the workspace or can’t be written to: reassign their alerts.`;
 
-/** Of a direct message Slack says of the person what it else says of the bot or of a channel. */
+/** In a direct message Slack's errors are about the person, not the bot or a channel. */
 const personFixes: Record<string, (person: string) => string> = {
   account_inactive: left,
   user_disabled: left,
@@ -195,7 +195,7 @@ function isPerson(channel: string): boolean {
   return /^[UWD]/.test(channel);
 }
 
-/** Whom Slack’s word is about, for a message to that channel or person. */
+/** The subject of Slack’s error, for a message to that channel or person. */
 export function refusalAbout(slackError: string, channel: string): RefusalAbout {
   if (isAboutMessage(slackError)) return 'message';
   if (isPerson(channel) && Object.hasOwn(personFixes, slackError)) return 'channel';
@@ -203,23 +203,23 @@ export function refusalAbout(slackError: string, channel: string): RefusalAbout 
   return Object.hasOwn(channelFixes, slackError) ? 'channel' : 'unclear';
 }
 
-/** By what such words begin with: they name the text, blocks, metadata, files or form of what was sent. */
+/** Prefixes of errors about the sent text, blocks, metadata, files or form. */
 const messageWords = [
   'msg_too_long|msg_blocks_too_long|no_text|no_dual_|markdown_|metadata_|attachment_|block_mismatch|blocked_file|view_too_',
   'invalid_(blocks|metadata|attachments|arg|array_arg|charset|form_data|post_type|cursor|ts_|team|channel$)|missing_(arg|post_type|file_data)',
   'too_many_|max_file_|unable_to_share|slack_connect_|cant_broadcast|streaming_|draft_|duplicate_|channels_limit_|list_record_',
   'file_(deleted|is_deleted|not_found|share_limit|update_)|snippet_|unknown_s|alt_txt_|as_user_|agent_prompt_|send_on_behalf_',
-  // Of a thread or a message that was not asked for: what asked for one knows them as gone.
+  // Errors about a thread or message; callers that expect them know it is gone.
   'message_not_found|cant_update_|edit_window_|cannot_reply_|thread_locked|restricted_action_(thread_locked|non_threadable)|http_413$',
 ].join('|');
 const aboutMessage = new RegExp(`^(${messageWords})`);
 
-/** Whether Slack refuses this one message for what is in it; another may pass. */
+/** Whether Slack refuses only this message, for its content. */
 export function isAboutMessage(slackError: string): boolean {
   return aboutMessage.test(slackError);
 }
 
-/** Slack's word comes from outside: one like “constructor” must find nothing. */
+/** Slack's error is outside text: “constructor” must find nothing. */
 function ownFix<Fix>(table: Record<string, Fix>, slackError: string): Fix | undefined {
   return Object.hasOwn(table, slackError) ? table[slackError] : undefined;
 }
@@ -229,7 +229,7 @@ const longestErrorWord = 80;
 export const awayFix =
   'None needed if Slack is down: the bot keeps trying. Else check SLACK_API_URL and the network.';
 
-/** What a person must do so that Slack stops refusing, by Slack's own error word. */
+/** What a person must do so that Slack accepts, by Slack's error. */
 export function fixFor(slackError: string, channel = 'the channel'): string {
   const ofPerson = isPerson(channel) ? ownFix(personFixes, slackError)?.(channel) : undefined;
   const own =
@@ -248,7 +248,7 @@ export function fixFor(slackError: string, channel = 'the channel'): string {
 }
 
 /**
- * What Slack refuses, as far as its word says. `message`: this one alone, others may pass. `channel`: all that is for
- * this channel or person. `bot`: all that the bot does. `unclear`: a word nobody here knows.
+ * What Slack refuses. `message`: only this one. `channel`: everything for this channel or person. `bot`: everything the bot
+ * does. `unclear`: an unknown error.
  */
 export type RefusalAbout = 'message' | 'channel' | 'bot' | 'unclear';

@@ -15,22 +15,22 @@ import {
 
 export type WorkspaceSettings = {
   botToken: string;
-  /** Base URL of Slack's Web API, with or without the slash at its end. */
+  /** Base URL of Slack's Web API, with or without a slash at its end. */
   slackApiUrl: string;
-  /** Deadline of one post or history read; 10 s when absent. */
+  /** Deadline of one post or history read; default 10 s. */
   deliveryTimeoutMs?: number;
 };
 
 /**
- * Two clients, because a 429 or a slow answer of one kind of call must not hold up the other:
- * `interactive` answers a person within seconds, `delivery` posts alerts at the store's pace.
+ * Two clients, so a 429 or a slow answer to one doesn't hold up the other: `interactive` answers people within seconds,
+ * `delivery` posts alerts at the store's pace.
  */
 export type SlackClients = { interactive: WebClient; delivery: WebClient };
 
 const interactiveTimeoutMs = 2_500;
 const usualDeliveryTimeoutMs = 10_000;
 
-/** What both clients and Bolt's own share: no retry (a repeated post is a double alert), no waiting out a 429 inside. */
+/** For our clients and Bolt's: no retries (a repeated post is a double alert), no waiting for a 429. */
 export function clientOptions(slackApiUrl: string, logger: Logger, timeoutMs: number) {
   return {
     slackApiUrl,
@@ -44,9 +44,8 @@ export function clientOptions(slackApiUrl: string, logger: Logger, timeoutMs: nu
 const longestLine = 200;
 
 /**
- * The logger that every @slack package gets. Their debug and info lines hold whole bodies and socket
- * frames, OTPs among them: those are dropped whatever the level. Of a warning or an error only its words
- * are kept, with quoted snippets and URL queries cut out.
+ * The logger of every @slack package. Their debug and info lines hold bodies and socket frames, OTPs included: dropped at
+ * any level. Warnings and errors keep only their words, without quoted snippets and URL queries.
  */
 export function createBoltLog(log: Log): Logger {
   function pass(level: 'warn' | 'error', said: readonly unknown[]): void {
@@ -58,7 +57,7 @@ export function createBoltLog(log: Log): Logger {
     warn: (...said) => pass('warn', said),
     error: (...said) => pass('error', said),
     setLevel: () => {},
-    // Some of them build their debug line only when told that debug is on.
+    // Some packages build debug lines only if debug is on.
     getLevel: () => LogLevel.WARN,
     setName: () => {},
   };
@@ -69,7 +68,7 @@ function words(said: unknown): string {
   return text.replace(/"[^"]*"/g, '"…"').replace(/\?[^\s"']+/g, '?…');
 }
 
-/** Of one call: its method, `ok` or what it failed with, and how long it took. */
+/** One call: its method, `ok` or the failure, and its seconds. */
 type SlackCalled = (method: string, result: 'ok' | SlackProblem['kind'], seconds: number) => void;
 
 /** Every method goes through `apiCall`. */
@@ -91,7 +90,7 @@ class MeasuredClient extends WebClient {
   }
 }
 
-/** `globalThis.fetch` is taken here: whoever replaces it must have done so before. */
+/** Takes `globalThis.fetch` now: replace it before this call. */
 export function createClients(settings: WorkspaceSettings, log: Log, called?: SlackCalled): SlackClients {
   const logger = createBoltLog(log);
   const client = (timeoutMs: number): WebClient =>
@@ -105,7 +104,7 @@ export function createClients(settings: WorkspaceSettings, log: Log, called?: Sl
   };
 }
 
-/** With the app-level token in the header alone: Slack refuses `apps.connections.open` where it is in the body too. */
+/** The app-level token goes in the header alone: Slack refuses `apps.connections.open` with it in the body too. */
 export function createAppClient(appToken: string, slackApiUrl: string, log: Log): WebClient {
   return new WebClient(appToken, clientOptions(slackApiUrl, createBoltLog(log), interactiveTimeoutMs));
 }
@@ -113,11 +112,11 @@ export function createAppClient(appToken: string, slackApiUrl: string, log: Log)
 /** Who the bot is, as Slack says. */
 export type Identity = { teamId?: string; enterpriseId?: string; botId?: string; botUserId?: string };
 
-/** Why Slack cannot be worked with; `fix` says what a person must do, and that nothing is needed when it is so. */
+/** Why Slack can't be used. `fix`: what a person must do, or that nothing is needed. */
 export type SlackDown = { state: 'degraded'; detail: string; fix: string };
 export type SlackHealth = { state: 'ok' } | SlackDown;
 
-/** Waits that long, or less when the signal aborts; never rejects. */
+/** Waits that long, or until the signal aborts; never rejects. */
 export type Wait = (ms: number, signal: AbortSignal) => Promise<void>;
 
 export async function wait(ms: number, signal: AbortSignal): Promise<void> {
@@ -138,8 +137,8 @@ export type IdentityCheck = {
 };
 
 /**
- * Asks Slack who the bot is until it says so, without end and without ever throwing: a Slack that is away,
- * or a token it refuses, is a state that `health` tells, not a reason to stop serving.
+ * Asks Slack who the bot is until it answers, and never throws: if Slack is away or refuses the token, `health` says so,
+ * and the bot goes on serving.
  */
 export function startIdentityCheck(
   client: WebClient,

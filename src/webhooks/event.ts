@@ -15,15 +15,14 @@ import { parsed, problem, type Parsed } from '../domain/wording.ts';
 import { readJson } from './json.ts';
 import type { Coverage } from './signature-template.ts';
 
-/** What the service's own names of events mean, in lower case. */
+/** Meanings of the service's event names, in lower case. */
 export type EventKinds = Readonly<Record<string, PaymentEventKind>>;
 
-/** Where each part of an event may stand: JSON pointers, the first that holds something wins. */
+/** JSON pointers for each part of an event; the first one with a value wins. */
 export type EventPointers = Readonly<Record<keyof typeof defaultEventPointers, readonly string[]>>;
 
 /**
- * The spec's paths, and for what the spec does not show a few places where senders commonly put it;
- * settings put their own in front.
+ * The spec's paths, and usual places for what the spec does not show; settings come first.
  *
  * Spec: Events (known payload fields). Shown: the kinds' names, orderReference, orderId, customerId,
  * isTokenizedCardPayment and tokenizedCardData. Not shown: all the others.
@@ -44,17 +43,17 @@ export const defaultEventPointers = {
 } as const satisfies Record<string, readonly string[]>;
 
 /**
- * What a validly signed body turned out to be. `fingerprint` tells a repeat of an event from one with the
- * same key that says another amount or outcome. What is `unknown` is to be kept and reported: it was signed, so it meant
- * something. `why`: it cannot be read. `orderOf`: the reference it names, signed or not, to keep its order by and for nothing else.
+ * The result of reading a signed body. `fingerprint` differs if an event with the same key has another amount or outcome.
+ * Store and report `unknown` ones: a signed body meant something. `why`: it can't be read. `orderOf`: its reference, signed
+ * or not, only for keeping order.
  */
 export type ParsedEvent =
   | { kind: 'event'; event: PaymentEvent; fingerprint: string }
   | { kind: 'unknown'; eventKind: string; key: string; why?: string; orderOf?: string };
 
 /**
- * Puts a person's pointers in front of the built-in ones: an object of field name to a pointer or a list
- * of them. Unknown fields and texts that are no pointer are problems.
+ * Puts a person's pointers before the built-in ones: an object from field to pointer or list. Unknown fields and invalid
+ * pointers are problems.
  */
 export function readEventPointers(settings: Readonly<Record<string, unknown>>): Parsed<EventPointers> {
   const pointers: Record<string, readonly string[]> = { ...defaultEventPointers };
@@ -75,12 +74,10 @@ export function readEventPointers(settings: Readonly<Record<string, unknown>>): 
 }
 
 /**
- * Reads a signed body, loosely; never throws. Where the signature covers fields only, nothing else is
- * read, and neither is anything else part of the key: an unsigned reference could claim a real event's
- * place before it comes. The key is made of kind and order reference, else kind and transaction, else the
- * sender's event id, else the body; so a re-sent event with a new id is still the same one. An order's money may go back
- * in parts: then name, transaction and amount tell one event from the next. Of an unknown kind it is made of all that is
- * signed.
+ * Reads a signed body, loosely; never throws. If the signature covers single fields, only they are read, also for the key:
+ * an unsigned reference could take a real event's place. The key is kind and order reference, else kind and transaction,
+ * else the sender's event id, else the body, so an event re-sent with a new id is the same event. Money can go back in
+ * parts: there name, transaction and amount make the key. For an unknown kind it is everything signed.
  *
  * Spec: Events; Events, rule 1.
  */
@@ -107,7 +104,7 @@ export function parseEvent(
   const kind = knownKind(eventKind, kinds);
   const signedBodyKey = () => (coverage.covers === 'body' ? bodyKey() : undefined);
   if (!kind) {
-    // Not by its id: that may be of what several events are about, and all but the first would be lost.
+    // Not its id: several events may share one, and all but the first would be lost.
     const key = signedBodyKey() ?? `fields/${hash(read.signedTexts())}`;
     const orderOf = read.text('orderReference') ?? read.hint('orderReference');
     return withoutUndefined({ kind: 'unknown' as const, eventKind: eventKind.slice(0, 64), key, orderOf });
@@ -122,7 +119,7 @@ export function parseEvent(
   return { kind: 'event', event: withoutUndefined({ kind, key, ...fields }), fingerprint };
 }
 
-/** An amount that cannot be read still differs from another one. */
+/** Two different unreadable amounts still differ. */
 function fingerprintOf(kind: PaymentEventKind, fields: EventFields, read: Reader): string {
   const amount = fields.amountMinor ?? read.text('amount');
   return hash(JSON.stringify([kind, amount ?? null, fields.currency ?? null, fields.reason ?? null]));
@@ -132,10 +129,10 @@ export type EventField = keyof EventPointers;
 
 type Reader = ReturnType<typeof createReader>;
 
-/** Finds each field at the first of its pointers that holds something; where fields alone are signed, at a signed one. */
+/** Finds each field at its first pointer with a value; if only fields are signed, at a signed pointer. */
 export function createReader(document: unknown, pointers: EventPointers, coverage: Coverage) {
   const signed = coverage.covers === 'fields' ? new Set(coverage.pointers) : undefined;
-  // Signing read these pointers to the letter. Reading them loosely could find what was signed as missing.
+  // The signature read these pointers strictly: a loose reading could find a value where a missing one was signed.
   const at = signed ? valueAt : valueAtLoosely;
   const isSigned = (pointer: string): boolean => !signed || signed.has(pointer);
   function first<T>(field: EventField, read: (value: unknown) => T | undefined): T | undefined {
@@ -147,16 +144,16 @@ export function createReader(document: unknown, pointers: EventPointers, coverag
   }
   return {
     value: (field: EventField): unknown => first(field, (value) => value ?? undefined),
-    /** Text, or a number or boolean as text; the empty text, "null" and "N/A" are nothing. */
+    /** Text, number or boolean as text; undefined for empty text, "null" and "N/A". */
     text: (field: EventField): string | undefined => first(field, textOf),
-    /** What stands there unsigned; undefined where the signature covers it. */
+    /** The unsigned value; undefined if the signature covers it. */
     hint(field: EventField): string | undefined {
       const unsigned = pointers[field].filter((pointer) => !isSigned(pointer));
       return unsigned.map((pointer) => textOf(valueAt(document, pointer))).find((text) => text !== undefined);
     },
     signedTexts: (): string =>
       JSON.stringify([...(signed ?? [])].map((pointer) => [pointer, textOf(at(document, pointer))])),
-    /** Where it stands, for whoever asks why it was read or not. */
+    /** Where the field is, to explain its reading. */
     place(field: EventField): { pointer: string; isSigned: boolean } | undefined {
       const there = pointers[field].filter(
         (pointer) => ![undefined, null, '', 'null'].includes(at(document, pointer) as null),
@@ -167,7 +164,7 @@ export function createReader(document: unknown, pointers: EventPointers, coverag
   };
 }
 
-/** Numbers are texts already, as they were written. */
+/** Numbers are already texts, as sent. */
 function textOf(value: unknown): string | undefined {
   if (typeof value === 'boolean') return String(value);
   return typeof value === 'string' && !saysNothing(value) && value !== 'null' ? value : undefined;
@@ -215,7 +212,7 @@ function readSavedCard(value: unknown): SavedCard | undefined {
     tokenKey,
     cardType: field('cardType'),
     tokenExpiryDate: field('tokenExpiryDate'),
-    // The spec promises a masked number; a whole one goes no further than here.
+    // The spec promises a masked number; drop all but the end of a whole one.
     cardPan: cardPan && holdsCardNumber(cardPan) ? cardPan.slice(-4) : cardPan,
     customerEmail: field('customerEmail'),
   });
@@ -228,8 +225,8 @@ function knownKind(text: string, kinds: EventKinds): PaymentEventKind | undefine
 }
 
 /**
- * A transaction id opens the OTP step, so it stands in a key as its hash alone; so does a reference that is
- * none, because outside text of any length and shape must not shape a key.
+ * A transaction id opens the OTP step, so keys hold only its hash. The same for a reference of invalid form: outside text
+ * must not shape a key.
  */
 function businessKey(kind: PaymentEventKind, fields: EventFields, name: string): string | undefined {
   const { orderReference, transactionId, amountMinor, currency } = fields;

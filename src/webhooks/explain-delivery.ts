@@ -17,9 +17,9 @@ type ExplainSettings = {
 };
 
 /**
- * Why the bot takes or refuses one delivery, at a given time and under given settings, the settings that would fit it,
- * and where the event would be read. For a terminal, and so without any value of a header or of the body. Never throws
- * for what is in it.
+ * Explains why the bot takes or refuses a delivery at a given time under given settings, which settings would fit, and
+ * where the event would be read. For a terminal: shows no value of a header or the body. The delivery's content never makes
+ * it throw.
  *
  * Spec: not shown (Events: signature scheme).
  */
@@ -52,8 +52,8 @@ const ways = (['sha256', 'sha512'] as const).flatMap((algorithm) =>
 const mostHeaders = 20;
 
 /**
- * The fewest settings, as the environment has them, under which a delivery would verify, its time aside: ours changed, a
- * preset, or another template. Empty: it does already. Undefined: nothing fits. Names headers and fields, never a value.
+ * The fewest changed settings, by variable, under which a delivery verifies, its time aside: ours changed, a preset, or
+ * another template. Empty: it verifies now. Undefined: nothing fits. Names headers and fields, never values.
  */
 export function fitSettings(
   { scheme, secrets, pointers }: ExplainSettings,
@@ -116,7 +116,7 @@ function fixLines(settings: ExplainSettings, request: SignedRequest): string[] {
 const noFix =
   'Fix: no preset fits, nor any template of the body or of up to four headers and fields. Check WEBHOOK_SECRETS, and that nothing on the way changes the body.';
 
-/** How the time of a delivery is written, where the settings say another unit or the time cannot be read by them. */
+/** The unit of a delivery's time, if it differs from the settings' or can't be read by them. */
 export function otherUnit(
   scheme: SignatureScheme,
   request: SignedRequest,
@@ -152,12 +152,11 @@ function eventWords(found: ReturnType<typeof parseEvent>): string {
     : `none, ${found.why}`;
 }
 
-/** One delivery as somebody captured it; `notes` say what of the capture is not what the bot would have been given. */
+/** A captured delivery; `notes`: where the capture differs from what the bot would have received. */
 export type CapturedDelivery = SignedRequest & { notes: readonly string[] };
 
 /**
- * Reads a captured delivery: the raw HTTP request, with or without its first line, its body byte for byte. What cannot
- * be read is a problem in words.
+ * Reads a captured delivery: the raw HTTP request, with or without its first line, body unchanged. Problems come in words.
  */
 export function readCapture(file: Buffer): Parsed<CapturedDelivery> {
   const text = file.toString('latin1');
@@ -167,10 +166,10 @@ export function readCapture(file: Buffer): Parsed<CapturedDelivery> {
   const lines = text.slice(0, end.index).split(/\r?\n/);
   if (/^[A-Z]+ \S+(?: HTTP\/[\d.]+)?$/.test(lines[0] ?? '')) lines.shift();
   for (const [index, line] of lines.entries()) {
-    // HTTP/2 has in place of a first line what begins so.
+    // HTTP/2's replacement for the first line.
     if (/^:[a-z]+: /.test(line)) continue;
     const [, name, value] = /^([!#$%&'*+.^_`|~\w-]+):[ \t]*(.*?)[ \t]*$/.exec(line) ?? [];
-    // The line itself is not repeated: it may hold a secret.
+    // Don't repeat the line: it may hold a secret.
     if (name === undefined || value === undefined) {
       return problem(`line ${index + 1} of its headers is no header, like name: value`);
     }
@@ -195,6 +194,6 @@ export function readCapture(file: Buffer): Parsed<CapturedDelivery> {
   if (coding.toLowerCase() !== 'identity') {
     notes.push('The body is compressed: the bot answers such a delivery 415, unread.');
   }
-  // What stands behind the length that the headers tell is no part of the body.
+  // Bytes after the stated length don't belong to the body.
   return parsed({ headers, body: body.subarray(0, length), notes });
 }

@@ -15,18 +15,18 @@ import {
 type Unit = NonNullable<SignatureScheme['timestamp']>['unit'];
 
 const separators = [':', '.', '|', ',', '-', '_', '&', ''];
-/** Together at most half a million signatures a secret, which take seconds. */
+/** At most half a million signatures a secret, which takes seconds. */
 const mostSources = 10;
 const mostJoined = 4;
-/** Proxies add headers of their own, which must not crowd out the fields. */
+/** Headers added by proxies must not crowd out the fields. */
 const mostHeaders = 4;
-/** They say nothing that a sender would sign. */
+/** Headers that no sender signs. */
 const plainHeader = /^(?:accept.*|content-.*|user-agent|x-forwarded-.*|forwarded|via|date|authorization)$/;
 
 /**
- * The settings, as the environment has them, by which the delivery verifies under another template than ours, its time
- * aside: the body, a header or pair with it, or up to four headers and fields in any order. Undefined: none was found.
- * Names headers and fields, never their values.
+ * The settings, by variable, under which the delivery verifies with another template, its time aside: the body, a header or
+ * pair with it, or up to four headers and fields in any order. Undefined: none found. Names headers and fields, never
+ * values.
  */
 export function fitTemplate(
   ours: SignatureScheme,
@@ -61,7 +61,7 @@ export function fitTemplate(
   return undefined;
 }
 
-/** How a time is written; undefined for what is none. */
+/** The format of a time; undefined if it is none. */
 export function unitOfTime(text: string): Unit | undefined {
   if (/^\d{10}$/.test(text)) return 's';
   if (/^\d{13}$/.test(text)) return 'ms';
@@ -74,7 +74,7 @@ function isTime(text: string): boolean {
 
 type Found = Pick<SignatureScheme, 'place' | 'encoding'> & { header: string; algorithm: 'sha256' | 'sha512' };
 
-/** Whatever has the length of a digest, wherever it stands in a header; by the digest in hexadecimal digits. */
+/** Text as long as a digest, anywhere in a header; keyed by the digest in hexadecimal. */
 function signaturesOf({ headers }: SignedRequest): Map<string, Found> {
   const found = new Map<string, Found>();
   for (const [header, value] of wholeHeaders(headers)) {
@@ -95,7 +95,7 @@ function signaturesOf({ headers }: SignedRequest): Map<string, Found> {
   return found;
 }
 
-/** What may be signed beside the body: ours first, then headers and pairs, then fields, those that the bot reads first. */
+/** Candidates to sign besides the body: ours first, then headers and pairs, then fields, those the bot reads first. */
 function sourcesOf(
   { template }: SignatureScheme,
   known: readonly string[],
@@ -124,7 +124,7 @@ function sourcesOf(
   return all.filter((one, index) => all.findIndex((other) => isSame(one, other)) === index);
 }
 
-/** Pointers to the texts of a body. */
+/** Pointers to a body's texts. */
 function fieldsOf(document: unknown): string[] {
   return plainLeavesOf(document).flatMap(([pointer, value]) =>
     typeof value === 'string' || typeof value === 'boolean' ? [pointer] : [],
@@ -150,7 +150,7 @@ function joinedTexts(sources: readonly TextSource[], request: SignedRequest): Jo
     rows = rows.flatMap((row) =>
       parts
         .filter((part) => !row.includes(part))
-        // A body is signed with two more at most: there are many bytes of it.
+        // A body with at most two more: bodies are long.
         .filter((part) => size <= 3 || ![...row, part].some(([{ kind }]) => kind === 'body'))
         .map((part) => [...row, part]),
     );
@@ -169,7 +169,7 @@ function joinedTexts(sources: readonly TextSource[], request: SignedRequest): Jo
   return joined;
 }
 
-/** Pairs of every header: of two with one name the first counts, and the verifier has the last word. */
+/** Pairs of every header; of two with one name the first counts. The verifier decides. */
 function deliveryOf(request: SignedRequest): DeliveryParts {
   const pairs = new Map<string, string[]>();
   for (const [, value] of wholeHeaders(request.headers))
@@ -178,7 +178,7 @@ function deliveryOf(request: SignedRequest): DeliveryParts {
   return { ...request, pairs, document: readJson(request.body) };
 }
 
-/** Ours where it is still signed; else a header or pair that is written as a time is. */
+/** Ours if it is still signed; else a header or pair that looks like a time. */
 function signedTime(
   template: SignatureScheme['template'],
   { timestamp: ours }: SignatureScheme,
@@ -196,7 +196,7 @@ function signedTime(
   return undefined;
 }
 
-/** Only what differs from ours. */
+/** Only differences from ours. */
 function changesOf(ours: SignatureScheme, tried: SignatureScheme): string[] {
   const before = new Set(written(ours));
   const [header = ''] = tried.headers;

@@ -5,29 +5,27 @@ export type JsonReading = { value: unknown; hasDuplicateKeys: () => boolean };
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
-/** In valid JSON a string is a key exactly when a colon follows it. */
+/** In valid JSON a string before a colon is a key. */
 const textWithKeyMark = /"[^"\\]*(?:\\.[^"\\]*)*"(\s*:)?/g;
 
 /**
- * A number that JavaScript may write otherwise than it was written: with a fraction or an exponent, of sixteen
- * digits or more, or below nothing. In valid JSON it stands between these; what looks so inside a string only costs
- * the time of a closer look.
+ * A number that JavaScript may print differently: a fraction, an exponent, a negative, or sixteen digits and more. In valid
+ * JSON it stands between these characters; a match inside a string only costs time.
  */
 const doubtfulNumber = /[:[,]\s*(?:-|\d+[.eE]|\d{16})[\d.eE+-]*\s*[,}\]]/;
 
 /**
- * The document, with every number as the text it was written as: an id of twenty digits and an amount of
- * "5000.00" stay exact, and what a signature is checked over is what is read later. Not JSON, not UTF-8
- * and nested too deep are problems; it never throws.
+ * The document with each number as its original text: ids of twenty digits and "5000.00" stay exact, and the signed text is
+ * the text read later. Invalid JSON or UTF-8, and too deep nesting, are problems. Never throws.
  */
 export function readJson(body: Buffer): Parsed<JsonReading> {
   try {
     const text = utf8.decode(body);
-    // A third of what reading a delivery cost: whole numbers are written as they are read.
+    // Saves a third of the time: plain whole numbers print as they were.
     const parsedPlainly: unknown = doubtfulNumber.test(text)
       ? JSON.parse(text, keepAsWritten)
       : JSON.parse(text);
-    // A number that is all there is stands between nothing.
+    // A lone number has no characters around it.
     const value = typeof parsedPlainly === 'number' ? text.trim() : parsedPlainly;
     const holder = { value };
     const keptKeys = textsForNumbers(holder) - 1;
@@ -41,7 +39,7 @@ function keepAsWritten(_key: string, item: unknown, context?: { source?: string 
   return typeof item === 'number' ? (context?.source ?? String(item)) : item;
 }
 
-/** Puts texts in the place of the numbers under it; gives how many keys its objects have. */
+/** Replaces the numbers below it by texts; returns the number of keys in its objects. */
 function textsForNumbers(parent: object): number {
   const members = parent as Record<string, unknown>;
   const names = Object.keys(members);

@@ -1,7 +1,7 @@
 import { nameOfSource, wordsOfTemplate } from './signature-template.ts';
 import { readDelivery, timeOf, type SignatureScheme, type SignedRequest } from './signed-delivery.ts';
 
-/** How a delivery must be signed, in the words of the settings. */
+/** How deliveries must be signed, in the settings' words. */
 function schemeWords({ algorithm, encoding, secretEncoding, template }: SignatureScheme): string {
   return algorithm === 'none'
     ? 'the header holds the secret itself; nothing is signed'
@@ -12,8 +12,8 @@ const signatureLike = /sign|hmac|digest|token|auth|hash/i;
 const mostNames = 5;
 
 /**
- * What of a refused delivery the operators are told: why, and the header, scheme and time that were seen. No value of
- * a header or of the body. Cheap, and never throws: strangers make refused deliveries.
+ * What operators learn of a refused delivery: why, and the header, scheme and time seen. No value of a header or body.
+ * Cheap, and never throws: strangers send such deliveries.
  */
 export function refusalWords(
   scheme: SignatureScheme | undefined,
@@ -25,7 +25,7 @@ export function refusalWords(
   if (!scheme) return told;
   const there = Object.keys(request.headers);
   const header = scheme.headers.find((name) => there.includes(name));
-  // A header's name is the sender's own text.
+  // A header's name is outside text.
   const similar = there.filter((name) => signatureLike.test(name)).slice(0, mostNames);
   const names = similar.map((name) => name.replaceAll(/[^\w-]/g, '?').slice(0, 40)).join(', ');
   const seen = header ?? (names === '' ? 'none like a signature' : `none of ours; ${names}`);

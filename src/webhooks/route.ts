@@ -8,7 +8,7 @@ import { endResponse, readBody } from '../http/body.ts';
 import { createVerifier } from './signature.ts';
 import { type SignatureScheme, type SignedRequest, signedHeaders, wholeHeaders } from './signed-delivery.ts';
 
-/** What became of one delivery; what is counted. */
+/** Results of one delivery; each is counted. */
 export const webhookResults = [
   'new',
   'duplicate',
@@ -30,24 +30,24 @@ export type WebhookDoor = {
   scheme: SignatureScheme | undefined;
   secrets: readonly string[];
   pointers: EventPointers;
-  /** What the service's own names of events mean. */
+  /** Meanings of the service's event names. */
   kinds?: EventKinds;
-  /** Keeps the event for good before it answers; a throw means it is not safe, and the sender is asked to come again. */
+  /** Stores the event before the answer. A throw means it is not safe: the sender must retry. */
   receive: (event: PaymentEvent, fingerprint: string) => Promise<'new' | 'duplicate' | 'differs'>;
-  /** Keeps, sealed, what was signed but is no event we know, and tells the operators. */
+  /** Stores, sealed, a signed delivery of unknown kind, and tells the operators. */
   keepUnknown: (delivery: { eventKind: string; key: string; body: Buffer }) => Promise<void>;
-  /** Keeps what goes on to the merchant's own backend, before the answer, as `receive` does. Absent: nothing goes on. */
+  /** Stores a delivery to forward, before the answer, like `receive`. Absent: nothing is forwarded. */
   forward?: ((delivery: ForwardedDelivery) => Promise<void>) | undefined;
-  /** Whether what is refused for its signature goes on too. */
+  /** Whether deliveries with a bad signature are forwarded too. */
   forwardsRefused?: boolean;
   count: (result: WebhookResult) => void;
-  /** Told of each signature that does not hold; must be quick, and keep nothing of a delivery for long. */
+  /** Called for each bad signature. Must be quick, and keep nothing of the delivery for long. */
   refused?: (delivery: SignedRequest, why: string, atMs: number) => void;
   log: Log;
   now: () => number;
   /** For `receive` and `keepUnknown`. */
   keepTimeoutMs?: number;
-  /** How long an unread body is still drained after a refusal. */
+  /** How long an unread body is drained after a refusal. */
   lingerMs?: number;
 };
 
@@ -62,10 +62,9 @@ type Answer = {
 };
 
 /**
- * The door for the service's events. A 2xx is given only for what is safely kept: a first event, a repeat,
- * or a signed body of unknown shape. A delivery whose signature does not hold gets 401 and no reason (the
- * log has it); one that could not be kept in time gets 503, so that the sender comes again. It never
- * hangs, and what it answers never depends on anything unsigned but the request's own form.
+ * The door for the service's events. Only stored deliveries get 2xx: a first event, a repeat, or a signed body of unknown
+ * shape. A bad signature gets 401 without a reason (the log has it). A delivery not stored in time gets 503, so the sender
+ * retries. Never hangs. Unsigned content never affects the answer, except the request's own form.
  *
  * Spec: Events, rules 1 and 2.
  */
@@ -102,7 +101,7 @@ export function createWebhookHandler(
     tagLog(fields);
     try {
       const kept = keep(found, delivery.body);
-      // At once, so that both are one write of the store; where one fails the sender comes again for both.
+      // Together, so both are one store write; if one fails, the sender retries both.
       const both = forward
         ? Promise.all([kept, forward(forwarded(delivery, found))]).then(([became]) => became)
         : kept;
@@ -134,7 +133,7 @@ export function createWebhookHandler(
     return { body, headers: carried(headers), orderOf, about };
   }
 
-  /** Its sender is answered the same, and sends it again, if this fails. */
+  /** If this fails the answer is the same, and the sender retries. */
   async function forwardRefused(
     keepForward: NonNullable<typeof forward>,
     { headers, body }: SignedRequest,
@@ -172,7 +171,7 @@ function refuseByForm({ method, headers }: IncomingMessage): Answer | undefined 
   return Number(headers['content-length'] ?? 0) > mostBodyBytes ? tooLarge : undefined;
 }
 
-/** Two bots that forward to each other would send one event round for ever. */
+/** Two bots that forward to each other would send an event in circles. */
 function refuseLoop({ headers }: IncomingMessage): Answer | undefined {
   if (headers[forwardedHeader] === undefined) return undefined;
   const answer = refusal(400, 'loop', 'this delivery was forwarded already');

@@ -2,20 +2,20 @@ import { isJsonPointer } from '../domain/json.ts';
 import { parsed, problem, type Parsed } from '../domain/wording.ts';
 
 /**
- * A place in a delivery where a piece of text stands: a header, by its name in lower case; an element of a `k=v,k=v`
- * signature header; a field of the body, by its JSON pointer.
+ * The place of a text in a delivery: a header, by lower-case name; an element of a `k=v,k=v` signature header; a body
+ * field, by JSON pointer.
  */
 export type TextSource = { kind: 'header' | 'pair' | 'json'; name: string };
 
-/** What is signed, in order. */
+/** The signed parts, in order. */
 export type SignatureTemplate = readonly TemplatePart[];
 
 type TemplatePart = { kind: 'text'; text: string } | { kind: 'body' } | TextSource;
 
-/** What a valid signature vouches for: the whole body, or nothing but the values at these JSON pointers, at this time. */
+/** What a valid signature covers: the whole body, or only the values at these JSON pointers, at this time. */
 export type Coverage = { covers: 'body' } | { covers: 'fields'; pointers: readonly string[]; atMs?: number };
 
-/** Reads `{body}`, `{header:NAME}`, `{pair:K}` and `{json:/pointer}`, with any text between them. */
+/** Reads `{body}`, `{header:NAME}`, `{pair:K}` and `{json:/pointer}`, with any text between. */
 export function parseSignatureTemplate(words: string): Parsed<SignatureTemplate> {
   const template: TemplatePart[] = [];
   for (const piece of words.split(/(\{[^{}]*\})/).filter((piece) => piece !== '')) {
@@ -49,7 +49,7 @@ export function coverageOf(template: SignatureTemplate): Coverage {
   return { covers: 'fields', pointers };
 }
 
-/** Whether a piece of text is part of what the template signs. */
+/** Whether the template signs this text. */
 export function isSigned(source: TextSource, template: SignatureTemplate): boolean {
   return template.some((part) =>
     part.kind === 'body' ? source.kind === 'json' : isTextSource(part) && isSame(part, source),
@@ -57,9 +57,8 @@ export function isSigned(source: TextSource, template: SignatureTemplate): boole
 }
 
 /**
- * Two places with nothing between them, of which it cannot be told where the first ends: what is moved from
- * one into the other is signed alike. A time tells by its shape where it ends, and at the very end of the
- * template also where it begins.
+ * Two places without a separator: it is unclear where the first ends, and text moved between them keeps the signature. A
+ * time shows its own end, and, at the template's end, its own beginning.
  */
 export function unseparated(
   template: SignatureTemplate,
@@ -85,12 +84,12 @@ export function isSame(one: TextSource, other: TextSource): boolean {
 
 const nouns = { header: 'header', pair: 'pair', json: 'field' };
 
-/** For the log: where it stands, never what it holds. */
+/** For the log: the place, never the value. */
 export function nameOfSource({ kind, name }: TextSource): string {
   return `${nouns[kind]} ${name}`;
 }
 
-/** As WEBHOOK_SIGNED_TEMPLATE has it. */
+/** The form of WEBHOOK_SIGNED_TEMPLATE. */
 export function wordsOfTemplate(template: SignatureTemplate): string {
   const written = template.map((part) => {
     if (part.kind === 'text') return part.text;

@@ -13,16 +13,14 @@ import {
   type SignedRequest,
 } from './signed-delivery.ts';
 
-/** `why` is for the log: it names a setting, a header or a field, never a value. */
+/** `why` is for the log: names a setting, a header or a field, never a value. */
 type SignatureVerdict = ({ kind: 'valid' } & Coverage) | { kind: 'invalid'; why: string };
 
 /**
- * Says of each delivery whether it is signed: only when one of the secrets made one of the signatures that it carries, over
- * exactly the bytes the template names, at a time within the tolerance. No scheme, no secret, and anything
- * malformed, missing or standing twice is invalid. It never throws, and compares in constant time.
- *
- * A static token signs nothing, yet counts as covering the body: whoever could alter a body has seen the
- * token and could as well write a whole one, so trusting less of it would stop nobody.
+ * Checks a delivery's signature. Valid only if one of the secrets made one of its signatures, over exactly the bytes that
+ * the template names, at a time within the tolerance. No scheme, no secret, and missing, malformed or repeated parts are
+ * invalid. Never throws; compares in constant time. A static token signs nothing, yet counts as covering the body: anybody
+ * able to change a body has seen the token and could write a new one.
  *
  * Spec: Events, rule 2.
  */
@@ -32,7 +30,7 @@ export function createVerifier(
 ): (request: SignedRequest, nowMs: number) => SignatureVerdict {
   const unusable = signatureProblem(scheme, secrets);
   if (!scheme || unusable !== undefined) return () => ({ kind: 'invalid', why: unusable ?? noScheme });
-  // Node checks bytes that are given as a key once more each time, which takes longer than the signature of a delivery.
+  // Node checks raw key bytes at every use, which takes longer than a delivery's signature.
   const keys = secrets.map((secret) => createSecretKey(keyBytes(scheme, secret)));
   const coverage = coverageOf(scheme.template);
   return function verify(request, nowMs) {
@@ -54,8 +52,8 @@ export function createVerifier(
 const noScheme = 'no signature scheme is configured';
 
 /**
- * Why this scheme and these secrets refuse every delivery, whatever it holds; undefined when they can
- * accept one. For the start of the bot, so that the reason is told before a delivery is lost.
+ * Why this scheme and these secrets refuse every delivery; undefined if they can accept one. Checked at start, before a
+ * delivery is lost.
  */
 export function signatureProblem(
   scheme: SignatureScheme | undefined,
@@ -110,7 +108,7 @@ function expectedDigests(
 }
 
 function givenDigest({ algorithm, encoding }: SignatureScheme, signature: string): Buffer {
-  // node:http gives the bytes of a header as latin1.
+  // node:http gives header bytes as latin1.
   if (algorithm === 'none') return sha256(Buffer.from(signature, 'latin1'));
   return exactBytes(signature, encoding);
 }
@@ -119,7 +117,7 @@ function sha256(bytes: Buffer): Buffer {
   return createHash('sha256').update(bytes).digest();
 }
 
-/** Empty when the secret is not written in the scheme's encoding: half a key must not verify. */
+/** Empty unless the secret is wholly in the scheme's encoding: half a key must not verify. */
 export function keyBytes({ secretEncoding }: SignatureScheme, secret: string): Buffer {
   if (secretEncoding === 'utf8') return Buffer.from(secret);
   if (secretEncoding === 'whsec') return exactBytes(secret.replace(/^whsec_/, ''), 'base64');

@@ -11,29 +11,29 @@ import {
 } from './signature-template.ts';
 
 /**
- * How a sender signs, as settings can say it.
+ * How a sender signs, in the terms of the settings.
  *
  * Spec: not shown (Events: signature scheme).
  */
 export type SignatureScheme = {
-  /** In lower case; the first of these that a delivery has carries the signature. */
+  /** In lower case; a delivery's first one carries the signature. */
   headers: readonly string[];
-  /** `none`: the header holds the secret itself, and nothing is signed. */
+  /** `none`: the header holds the secret itself; nothing is signed. */
   algorithm: 'sha256' | 'sha512' | 'none';
   encoding: 'hex' | 'base64';
   /** `whsec`: base64 after an optional `whsec_`. */
   secretEncoding: 'utf8' | 'hex' | 'base64' | 'whsec';
   template: SignatureTemplate;
-  /** Where in its header a signature stands: all of it, each pair of a key, or each `version,signature` of a spaced list. */
+  /** The signature's place in the header: all of it, each pair with a key, or each `version,signature` of a spaced list. */
   place: { kind: 'whole' } | { kind: 'pair'; key: string } | { kind: 'list'; version: string };
-  /** Refuses deliveries signed longer ago, or further ahead, than the tolerance. The source must be signed. */
+  /** Refuses deliveries signed outside the tolerance. The source must be signed. */
   timestamp?: SignedTime;
 };
 
-/** When it was signed. `iso` needs its zone; `s` and `ms` count from 1970. */
+/** The time of signing. `iso` needs a zone; `s` and `ms` count from 1970. */
 type SignedTime = { source: TextSource; unit: 'iso' | 's' | 'ms'; toleranceSeconds: number };
 
-/** Header names in lower case. Give arrays (`headersDistinct`): node:http joins a header sent twice otherwise. */
+/** Header names in lower case. Pass arrays (`headersDistinct`): otherwise node:http joins repeated headers. */
 export type SignedRequest = {
   headers: Readonly<Record<string, string | readonly string[] | undefined>>;
   body: Buffer;
@@ -41,11 +41,11 @@ export type SignedRequest = {
 
 export type DeliveryParts = SignedRequest & {
   pairs: ReadonlyMap<string, readonly string[]>;
-  /** Absent when the scheme reads no field. */
+  /** Absent if the scheme reads no field. */
   document?: Parsed<JsonReading>;
 };
 
-/** Finds the signatures a delivery carries, and reads what its scheme needs of it. */
+/** Finds a delivery's signatures, and reads the parts its scheme needs. */
 export function readDelivery(
   { headers, place, template, timestamp }: SignatureScheme,
   request: SignedRequest,
@@ -69,7 +69,7 @@ export function readDelivery(
 type Headers = SignedRequest['headers'];
 type PickedHeaders = [name: string, value: string][];
 
-/** Picks the headers that a check of the signature needs, and the type of the body. */
+/** Picks the headers that the signature check needs, and the body's type. */
 export function signedHeaders(scheme: SignatureScheme | undefined): (headers: Headers) => PickedHeaders {
   const read = [...(scheme?.template ?? []), scheme?.timestamp?.source];
   const named = read.flatMap((part) => (part?.kind === 'header' ? [part.name] : []));
@@ -77,11 +77,11 @@ export function signedHeaders(scheme: SignatureScheme | undefined): (headers: He
   return (headers) => [...names].flatMap((name) => valuesOf(headers, name));
 }
 
-/** They are of one connection, or are set anew by whoever sends the body on. */
+/** Headers of one connection, which each hop sets again. */
 const hopHeaders =
   /^(?:connection|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade|expect|host|content-length)$/;
 
-/** All that a sender may have meant. */
+/** All headers of the sender's. */
 export function wholeHeaders(headers: Headers): PickedHeaders {
   const names = Object.keys(headers).filter((name) => !hopHeaders.test(name));
   return names.flatMap((name) => valuesOf(headers, name));
@@ -116,11 +116,9 @@ function signaturesIn(
 }
 
 /**
- * The signed bytes, or why they cannot be known.
- *
- * A template without `{body}` signs joined texts, and a man in the middle must not be able to give the
- * same joined text another meaning. So there a JSON key standing twice is refused, and so are values that
- * are not the ones that reading the joined text back would give.
+ * The signed bytes, or why they are unknown. A template without `{body}` signs joined texts, and an attacker must not split
+ * the same text differently: repeated JSON keys are refused, and values that differ from those read back from the joined
+ * text.
  */
 export function signedBytes(template: SignatureTemplate, delivery: DeliveryParts): Parsed<Buffer[]> {
   const isJoined = coverageOf(template).covers === 'fields';
@@ -134,7 +132,7 @@ export function signedBytes(template: SignatureTemplate, delivery: DeliveryParts
     else {
       const text = readText(part, delivery);
       if (!text.ok) return text;
-      // node:http gives the bytes of a header as latin1.
+      // node:http gives header bytes as latin1.
       signed.push(Buffer.from(text.value, part.kind === 'json' ? 'utf8' : 'latin1'));
     }
   }
@@ -144,10 +142,9 @@ export function signedBytes(template: SignatureTemplate, delivery: DeliveryParts
 }
 
 /**
- * The first place whose value is not what a reading of the joined text from its left gives: up to the next
- * separator, save that a time is read as one even when it holds separators. There being but one such
- * reading, one signature fits one set of values. Places without a separator after them are left to
- * `unseparated`.
+ * The first place whose value differs from the joined text read back from its left: up to the next separator, except that a
+ * time may contain separators. There is only one such reading, so a signature fits one set of values. `unseparated` checks
+ * places without a separator after them.
  */
 function readsOtherwise(template: SignatureTemplate, signed: readonly Buffer[]): TextSource | undefined {
   // One character a byte.
@@ -162,7 +159,7 @@ function readsOtherwise(template: SignatureTemplate, signed: readonly Buffer[]):
   return undefined;
 }
 
-/** Its zone may be missing. */
+/** The zone may be missing. */
 const leadingTime = /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(Z|[+-]\d\d:?\d\d)?/;
 const isoTime = new RegExp(`${leadingTime.source}$`);
 
@@ -179,31 +176,31 @@ export function readText(source: TextSource, delivery: DeliveryParts): Parsed<st
   return onlyText(found, nameOfSource(source));
 }
 
-/** Missing, null and "null" are the empty text, as senders of concatenated fields have it. */
+/** Missing, null and "null" are empty text, as senders of concatenated fields do it. */
 function readField(source: TextSource, document: DeliveryParts['document']): Parsed<string> {
   if (!document?.ok) return document ?? problem('the body was not read');
   const value = valueAt(document.value.value, source.name) ?? '';
   if (value === 'null') return parsed('');
   if (typeof value === 'boolean') return parsed(String(value));
-  // Half characters all become the same bytes: two different texts would be signed alike.
+  // Half characters all become the same bytes: different texts would have one signature.
   return typeof value === 'string' && value.isWellFormed()
     ? parsed(value)
     : problem(`${nameOfSource(source)} is no plain text`);
 }
 
-/** The header, unless the name is one that every object has. */
+/** The header, unless every object has that name. */
 function ownHeader(headers: DeliveryParts['headers'], name: string): string | readonly string[] | undefined {
   return Object.hasOwn(headers, name) ? headers[name] : undefined;
 }
 
-/** The one text; none, an empty one and several are problems. */
+/** The only text; none, an empty one or several are problems. */
 function onlyText(found: string | readonly string[] | undefined, name: string): Parsed<string> {
   const [value, second] = typeof found === 'string' ? [found] : (found ?? []);
   if (second !== undefined) return problem(`${name} is there more than once`);
   return value === undefined || value === '' ? problem(`${name} is missing`) : parsed(value);
 }
 
-/** Why the delivery's time is not within the tolerance of now; undefined when it is. */
+/** Why the delivery's time is outside the tolerance; undefined if it is within. */
 export function timeProblem(
   timestamp: SignedTime,
   delivery: DeliveryParts,
@@ -217,7 +214,7 @@ export function timeProblem(
   return aheadMs < 0 ? 'the timestamp is too old' : 'the timestamp is too far ahead';
 }
 
-/** UTC milliseconds; not a number where no readable time stands. */
+/** UTC ms; NaN without a readable time. */
 export function timeOf({ source, unit }: SignedTime, delivery: DeliveryParts): number {
   const text = readText(source, delivery);
   const written = text.ok ? text.value : '';
@@ -225,11 +222,11 @@ export function timeOf({ source, unit }: SignedTime, delivery: DeliveryParts): n
   return /^\d{1,15}$/.test(written) ? Number(written) * (unit === 's' ? 1000 : 1) : Number.NaN;
 }
 
-/** The bytes, or none at all when the text is not wholly in the encoding: node:buffer decodes as far as it can and drops the rest. */
+/** The bytes; none unless all of the text is in the encoding: node:buffer drops the undecodable rest. */
 export function exactBytes(written: string, encoding: 'hex' | 'base64'): Buffer {
   const bytes = Buffer.from(written, encoding);
   const unpadded = bytes.toString(encoding).replace(/=+$/, '');
-  // Counting the bytes is not enough: of hex node:buffer reads the lower half of a character, and takes š for a.
+  // Counting bytes is not enough: for hex node:buffer reads only a character's low byte, and takes š for a.
   const wanted = encoding === 'hex' ? written.toLowerCase() : written.replace(/={1,2}$/, '');
   return unpadded === wanted ? bytes : Buffer.alloc(0);
 }

@@ -16,20 +16,20 @@ type Webhooks = {
   problem: string | undefined;
 };
 
-/** What ends a `problem`. */
+/** The end of a `problem`. */
 export const webhooksFix = 'set WEBHOOK_SIGNATURE_PRESET and WEBHOOK_SECRETS';
 
-/** Reads what the webhook settings mean together; a problem here refuses deliveries, not the start. */
+/** Combines the webhook settings. A problem here refuses deliveries, not the start. */
 export function readWebhooks(config: Config): Webhooks {
   const scheme = readSignatureScheme(config);
   const pointers = readEventPointers(config.webhookEventPointers ?? {});
-  // Both were found readable before the start, by webhookChecks.
+  // webhookChecks found both readable before the start.
   if (!scheme.ok || !pointers.ok) throw new Error('unreadable webhook settings');
   const problem = signatureProblem(scheme.value, config.webhookSecrets ?? []);
   return { scheme: scheme.value, pointers: pointers.value, kinds: config.webhookKinds ?? {}, problem };
 }
 
-/** Whether the bot reads that part of an event: nothing is read that the signature does not cover. */
+/** Whether the bot reads that field: never one that the signature leaves out. */
 export function readsField(
   { scheme, pointers }: Pick<Webhooks, 'scheme' | 'pointers'>,
   field: keyof EventPointers,
@@ -40,13 +40,13 @@ export function readsField(
   return pointers[field].some((pointer) => coverage.pointers.includes(pointer));
 }
 
-/** At the start: what the recipe switches off, because it signs single fields and not the body. */
+/** Logs at start what the recipe switches off because it signs fields and not the body. */
 export function tellUnsignedFields(webhooks: Webhooks, log: Log): void {
   if (!webhooks.scheme) return;
   const fields = (Object.keys(unsignedMeans) as (keyof typeof unsignedMeans)[]).filter(
     (field) => !readsField(webhooks, field),
   );
-  // Where the reference is signed, nothing hangs on the transaction id.
+  // With a signed reference nothing depends on the transaction id.
   const missed = fields.includes('orderReference') ? fields : fields.filter((one) => one !== 'transactionId');
   if (missed.length === 0) return;
   const off = missed.map((field) => unsignedMeans[field]).join('; ');
@@ -55,7 +55,7 @@ export function tellUnsignedFields(webhooks: Webhooks, log: Log): void {
   });
 }
 
-/** How a sender signs, each part as a person writes it. */
+/** How a sender signs, as people write it in settings. */
 type Recipe = { [Key in keyof typeof rawBody]: NonNullable<Settings[Key]> };
 export type RecipeSettings = { [Key in keyof Recipe]?: Recipe[Key] | undefined };
 
@@ -74,8 +74,8 @@ const rawBody = {
 const recipe = Object.keys(rawBody) as (keyof Recipe)[];
 
 /**
- * Recipes to start from, by what they have otherwise than `raw-body`. Header names, fields and their order are the
- * sender's own, so settings replace them; `field-concatenation` is made of what the spec shows of a payload.
+ * Recipes, as differences from `raw-body`. Header names, fields and their order are the sender's own, so settings replace
+ * them. `field-concatenation` uses the fields that the spec shows.
  */
 const presets: Readonly<Record<SignaturePreset, Partial<Recipe>>> = {
   'raw-body': {},
@@ -102,7 +102,7 @@ const presets: Readonly<Record<SignaturePreset, Partial<Recipe>>> = {
   },
 };
 
-/** What is wrong with the webhook settings, for the one message about the configuration. */
+/** Problems of the webhook settings, for the configuration message. */
 export const webhookChecks: readonly SettingsCheck[] = [
   (settings) => {
     if (settings.webhookSignaturePreset === undefined) return withoutPreset(settings);
@@ -123,7 +123,7 @@ export const webhookChecks: readonly SettingsCheck[] = [
   },
 ];
 
-/** Parts of a recipe that would go unused, which who set them cannot have meant. */
+/** Recipe parts that would go unused, surely by mistake. */
 function withoutPreset(settings: RecipeSettings): string[] {
   const unused = recipe.filter((key) => settings[key] !== undefined).map(variableName);
   if (unused.length === 0) return [];
@@ -133,7 +133,7 @@ function withoutPreset(settings: RecipeSettings): string[] {
 }
 
 /**
- * The preset with the settings in its place, ready to verify with; or what to change in the settings.
+ * The preset with the settings on top, ready to verify; or what to change in the settings.
  *
  * Spec: not shown (Events: signature scheme).
  */
@@ -142,7 +142,7 @@ export function readSignatureScheme(
 ): Parsed<SignatureScheme | undefined> {
   const { webhookSignaturePreset: preset, webhookSignatureHeader, webhookSignaturePlace } = settings;
   if (preset === undefined) return parsed(undefined);
-  // A static token stays one: an algorithm would turn it into a signature that nobody makes.
+  // Keep a static token one: an algorithm would ask for a signature that nobody makes.
   const isToken = preset === 'static-token';
   const own: RecipeSettings = isToken
     ? { webhookSignatureHeader, webhookSignaturePlace }

@@ -23,26 +23,26 @@ import type { Modal, ModalBlock } from './message.ts';
 import { ownId } from '../own-account.ts';
 import { cut, mrkdwnText, oneLine, utcTime, visible } from './text.ts';
 
-/** Slack refuses empty text, and outside text can be empty after cleaning. */
+/** Slack refuses empty text; outside text can be empty after cleaning. */
 const nothing = '–';
 
-/** Text that is shown as it is: no formatting, no emoji codes, no links. Cut to `max`. */
+/** Text without formatting, emoji codes or links. Cut to `max`. */
 export function plainText(text: string, max: number = limits.textObject): PlainTextElement {
   return { type: 'plain_text', text: cut(visible(text), max).trim() || nothing, emoji: false };
 }
 
 /**
- * Our own words in Slack's markup; outside text in it must have gone through `mrkdwnText`. Never turns a bare
- * address or name into a link (`verbatim`).
+ * Our own words in Slack's markup; pass outside text through `mrkdwnText` first. Never turns addresses or names into links
+ * (`verbatim`).
  */
 export function mrkdwn(text: string, max: number = limits.textObject): MrkdwnElement {
   const shortened = cut(visible(text), max);
-  // A token or entity that the cut went through would show its raw inside.
+  // A cut token or entity would show as raw text.
   const whole = shortened === visible(text) ? shortened : shortened.replace(/(<[^>]*|&[a-z]{0,3})…$/u, '…');
   return { type: 'mrkdwn', text: whole.trim() || nothing, verbatim: true };
 }
 
-/** For `mrkdwn`. Slack leads such an address to the message and its thread, in whichever workspace the reader is signed in to. */
+/** For `mrkdwn`. Slack opens the message with its thread, in the reader's own workspace. */
 export function messageLink({ channel, ts }: { channel: string; ts: string }, shown: string): string {
   const place = `${encodeURIComponent(channel)}/p${encodeURIComponent(ts.replace('.', ''))}`;
   return `<https://slack.com/archives/${place}|${shown}>`;
@@ -66,7 +66,7 @@ export function actions(...buttons: Button[]): ActionsBlock {
   return { type: 'actions', elements: buttons };
 }
 
-/** `actionId` must be unique among the buttons of one `actions` block. */
+/** `actionId` must be unique within its `actions` block. */
 export function button(parts: {
   actionId: string;
   text: string;
@@ -79,14 +79,14 @@ export function button(parts: {
 }
 
 /**
- * Opens an address that was checked to be a web address; none where Slack takes no address as long. Slack tells the bot of
- * the press, which runs nothing: no verb may have its id.
+ * Opens an address that was checked to be a web address; none if it is too long for Slack. Slack reports the press: no verb
+ * may have this id.
  */
 export function openButton(actionId: string, text: string, url: string): Button[] {
   return url.length > limits.url ? [] : [{ ...button({ actionId, text }), url }];
 }
 
-/** A menu of what fits on no button; a button where there is only one choice, and none without any. */
+/** A menu; a button for a single choice; nothing without choices. */
 export function overflow(actionId: string, choices: readonly Choice[]): (Button | Overflow)[] {
   const [only, ...others] = choices;
   if (!only) return [];
@@ -95,7 +95,7 @@ export function overflow(actionId: string, choices: readonly Choice[]): (Button 
   return [{ type: 'overflow', action_id: ownId(actionId), options }];
 }
 
-/** Only where money or access changes; `text` repeats the amount and the object. */
+/** Only for changes of money or access; `text` repeats amount and object. */
 export function confirmDialog(parts: {
   title: string;
   text: string;
@@ -112,7 +112,7 @@ export function confirmDialog(parts: {
   };
 }
 
-/** A run of words in one style. What stands in it is never a mention, a link or markup. */
+/** Words in one style. Never a mention, link or markup. */
 export type Piece = RichTextText;
 
 export function words(text: string): Piece {
@@ -127,7 +127,7 @@ export function code(text: string): Piece {
   return { ...words(text), style: { code: true } };
 }
 
-/** What a line of rich text is made of. */
+/** A part of a line of rich text. */
 export type Run =
   | Piece
   | RichTextUserMention
@@ -135,53 +135,53 @@ export type Run =
   | RichTextChannelMention
   | RichTextDate;
 
-/** A line that reads in the source as on the screen; what is put into it stands there as it is. */
+/** A line of rich text; inserted values stay literal. */
 export function rich(texts: TemplateStringsArray, ...parts: readonly (string | number | Run)[]): Run[] {
   const runs = texts.flatMap((text, index) => [text, parts[index] ?? '']);
   return runs.filter((run) => run !== '').map((run) => (typeof run === 'object' ? run : words(`${run}`)));
 }
 
-/** A person, by the Slack user id. A message that goes to a channel has the name in its place, but for those it calls (`withNames`). */
+/** A person, by Slack user id. In channels `withNames` shows a name instead, except for people to be called. */
 export function person(userId: string): RichTextUserMention {
   return { type: 'user', user_id: userId };
 }
 
-/** A channel, by its id; who may not see it reads that it is private. */
+/** A channel, by id; people who may not see it read that it is private. */
 export function channelName(channelId: string): RichTextChannelMention {
   return { type: 'channel', channel_id: channelId };
 }
 
-/** Whether an id that something is told to is a person's; else it is a channel's. */
+/** Whether a destination id is a person's; otherwise it is a channel's. */
 export function isPerson(id: string): boolean {
   return /^[UW]/.test(id);
 }
 
-/** Whichever of the two it is: names that only those see who may. */
+/** A person or a channel; only people who may see it read its name. */
 export function personOrChannel(id: string): RichTextUserMention | RichTextChannelMention {
   return isPerson(id) ? person(id) : channelName(id);
 }
 
-/** A user group, by its Slack id; calls all its members as `person` calls one. */
+/** A user group, by Slack id; calls all its members. */
 export function userGroup(groupId: string): RichTextUsergroupMention {
   return { type: 'usergroup', usergroup_id: groupId };
 }
 
-/** Slack takes no later date: a mute without an end may have one. */
+/** Slack's latest date: a mute without end exceeds it. */
 const latestSeconds = 9_999_999_999;
 
-/** A moment in each reader's own local time; `msUtc` is UTC milliseconds. */
+/** A moment in each reader's local time; `msUtc` is UTC ms. */
 export function moment(msUtc: number, format = '{date_short_pretty} {time}'): RichTextDate | Piece {
   const timestamp = Math.floor(msUtc / 1000);
   if (timestamp > latestSeconds) return words(utcTime(msUtc));
   return { type: 'date', timestamp, format, fallback: utcTime(msUtc) };
 }
 
-/** Words where Slack wants some: a dash when nothing is left of them. */
+/** A dash for empty text, which Slack refuses. */
 function filled(text: string): Piece {
   return words(visible(text).trim() || nothing);
 }
 
-/** Lines of styled words: where outside text goes, because it can neither ping nor link nor format there. */
+/** Lines of styled words. Put outside text here: it can't ping, link or format. */
 export function richText(...lines: readonly (readonly Run[])[]): RichTextBlock {
   const elements = lines.flatMap((line, index) => (index === 0 ? line : [words('\n'), ...line]));
   const pieces = elements.filter((piece) => piece.type !== 'text' || piece.text !== '');
@@ -191,7 +191,7 @@ export function richText(...lines: readonly (readonly Run[])[]): RichTextBlock {
   };
 }
 
-/** Somebody else's words, set apart, below a line that says whose they are. */
+/** Outside words, set apart, below a line that names their author. */
 export function quotation(whose: string, text: string): RichTextBlock {
   return {
     type: 'rich_text',
@@ -204,7 +204,7 @@ export function quotation(whose: string, text: string): RichTextBlock {
 
 const breaks = /[\n\v\f\r\u0085\u2028\u2029]+/g;
 
-/** Lines to be copied as they are, each on a line of its own: a break within one would begin another. */
+/** Lines to copy; a break within a line would start another. */
 export function codeLines(lines: readonly string[]): RichTextBlock {
   return {
     type: 'rich_text',
@@ -219,12 +219,12 @@ export function codeLines(lines: readonly string[]): RichTextBlock {
   };
 }
 
-/** Six is what a person takes in at a glance; the rest does not belong on the card. */
+/** The most that a person takes in at a glance. */
 const mostFields = 6;
 
 /**
- * "**Label** value", a line each, at most six; values that are missing are left out, and with none left there
- * is no block. Rich text and not a section's `fields`, because those would format a customer's `*` and `_`.
+ * "**Label** value", one line each, at most six. Missing values are left out; without any there is no block. Rich text,
+ * because a section's `fields` would format a customer's `*` and `_`.
  */
 export function fields(values: Record<string, string | readonly Run[] | undefined>): RichTextBlock[] {
   const lines = Object.entries(values)
@@ -239,10 +239,9 @@ export function fields(values: Record<string, string | readonly Run[] | undefine
 }
 
 /**
- * The first line of a message and the same sentence for its `text`: symbol and state word in bold, then the
- * details. Details are outside text that was cleaned. A reference that the bot made would break this line in every message: it
- * stands right below, in code, whole, to be copied; in `text`, which screen readers read instead, it is the last word.
- * `channel`: by its id, named after the state.
+ * A message's first line, and the same sentence as `text`: state in bold, then details, which are cleaned outside text. A
+ * reference made by the bot is too long for the line: it follows below, in code, to copy; in `text`, for screen readers, it
+ * comes last. `channel`: an id, named after the state.
  */
 export function headline(
   state: string,
@@ -273,7 +272,7 @@ function dotted(parts: readonly string[]): string {
   return parts.map((part) => ` · ${part}`).join('');
 }
 
-/** A text field of a modal. `id` is both its block_id and its action_id: the reader of the modal needs one name. */
+/** A text field of a modal. `id` is its block_id and its action_id. */
 export function textInput(parts: {
   id: string;
   label: string;
@@ -284,7 +283,7 @@ export function textInput(parts: {
   maxLength?: number;
   optional?: boolean;
   focus?: boolean;
-  /** Sent as a press by Enter, with what was typed. */
+  /** Enter sends the text as a press. */
   onEnter?: boolean;
 }): InputBlock {
   const { initial, placeholder, onEnter } = parts;
@@ -302,14 +301,14 @@ export function textInput(parts: {
   return inputBlock(parts, element);
 }
 
-/** Its first characters, without half a one at the end. No ellipsis: what stands in a field is sent back. */
+/** The first characters, never half of one. No ellipsis: the field's text is sent back. */
 function firstOf(text: string, max: number): string {
   return text.slice(0, max).replace(/[\uD800-\uDBFF]$/, '');
 }
 
 export type Choice = { text: string; value: string };
 
-/** A menu of a modal; more than a hundred choices are left out, so use an external select for those. */
+/** A menu of a modal with at most a hundred choices; use an external select for more. */
 export function select(parts: {
   id: string;
   label: string;
@@ -324,7 +323,7 @@ export function select(parts: {
   return inputBlock(parts, withoutUndefined({ type, action_id: parts.id, options, initial_option }));
 }
 
-/** A menu whose choices the bot is asked for as the person types, from the first look on. */
+/** A menu that asks the bot for choices as the person types, and when it opens. */
 export function externalSelect(parts: {
   id: string;
   label: string;
@@ -364,12 +363,12 @@ function inputBlock(
   });
 }
 
-/** A line of a modal that must not be overlooked. */
+/** A line of a modal that must be seen. */
 export function noticeLine(level: 'info' | 'warning', text: string): RichTextBlock {
   return richText([bold(level === 'info' ? 'ℹ️ ' : '⚠️ '), words(cut(visible(text), limits.sectionText))]);
 }
 
-/** A modal. `privateMetadata` goes to Slack and back: nothing secret in it. */
+/** A modal. `privateMetadata` travels through Slack: no secrets. */
 export function modal(parts: {
   callbackId: string;
   title: string;

@@ -11,8 +11,8 @@ const separator = '~';
 const marked = new WeakMap<Modal, Modal>();
 
 /**
- * The same modal with new block ids for its inputs; sent twice it keeps them. An empty form has the same ids each time as
- * long as it asks the same: a code that is being typed stays while the charge around it is shown anew.
+ * The same modal with new block ids for its inputs; idempotent. An empty form gets the same ids as long as its fields are
+ * the same: a code being typed survives an update of the charge around it.
  */
 export function withNewIds(modal: Modal): Modal {
   const known = marked.get(modal);
@@ -30,12 +30,12 @@ export function withNewIds(modal: Modal): Modal {
   return made;
 }
 
-/** The name of a field by its block id, in a modal that was opened or that took the place of another one. */
+/** A field's name from its block id, in a new or an updated modal. */
 export function fieldName(blockId: string): string {
   return blockId.split(separator)[0] ?? blockId;
 }
 
-/** Whether the modal took the place of another one. */
+/** Whether the modal replaced another one. */
 export function hasNewId(blockId: string): boolean {
   return blockId.includes(separator);
 }

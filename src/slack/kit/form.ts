@@ -6,7 +6,7 @@ import { externalSelect, select, textInput, type Choice } from './blocks.ts';
 import type { ModalBlock } from './message.ts';
 import { oneLine, visible } from './text.ts';
 
-/** How something is asked for in a form, and what is read of it; a problem never repeats what was typed. */
+/** A form field: its input and its reader. A problem never repeats the typed text. */
 export type Field<T> = {
   input: (id: string, initial?: string) => InputBlock;
   read: (typed: string) => Parsed<T>;
@@ -25,7 +25,7 @@ export function email(parts: TextParts): Field<string> {
   });
 }
 
-/** One of them; the first, where nothing else is chosen beforehand. */
+/** One choice; the first by default. */
 export function choice(parts: { label: string; hint?: string; choices: readonly Choice[] }): Field<string> {
   const values = parts.choices.map(({ value }) => value);
   return {
@@ -35,7 +35,7 @@ export function choice(parts: { label: string; hint?: string; choices: readonly 
   };
 }
 
-/** May be left empty. */
+/** A field that may be empty. */
 export function optional<T>({ input, read }: Field<T>): Field<T | undefined> {
   return {
     input: (id, initial) => ({ ...input(id, initial), optional: true }),
@@ -45,7 +45,7 @@ export function optional<T>({ input, read }: Field<T>): Field<T | undefined> {
 
 type Read<Fields> = { [Name in keyof Fields]: Fields[Name] extends Field<infer T> ? T : never };
 
-/** The inputs of a form, in order, and what they hold: all of it, or all that is wrong, each at its own field. */
+/** A form's inputs in order. Reading gives all values, or all problems, each at its field. */
 export function form<Fields extends Record<string, Field<unknown>>>(name: string, fields: Fields) {
   const idOf = (field: keyof Fields & string): string => `${name}_${field}`;
   return {
@@ -63,10 +63,10 @@ export function form<Fields extends Record<string, Field<unknown>>>(name: string
   };
 }
 
-/** What a button carries or a modal keeps, as the text that goes to Slack and comes back: nothing secret in it. */
+/** The text of a button's value or a modal's metadata. It travels through Slack: no secrets. */
 type Codec<T> = {
   write: (value: T) => string;
-  /** Undefined for a text that is not ours. */
+  /** Undefined if the text is not ours. */
   read: (text: string) => T | undefined;
 };
 
@@ -83,17 +83,17 @@ export function codec<T>(schema: z.ZodType<T>): Codec<T> {
   };
 }
 
-// The fields by which a form asks for a saved card and for an e-mail; each form gives them its own ids.
+// Fields for a saved card and an e-mail; each form gives them its own ids.
 
-/** A saved card as a person named it. `tokenKey` is a secret; `id` is none. */
+/** A person's choice of card. `tokenKey` is a secret; `id` is not. */
 export type CardChoice = { kind: 'ledger'; id: string } | { kind: 'pasted'; tokenKey: string };
 
-/** A card that stands in a form: its id in the ledger, and its words. */
+/** A card offered in a form: ledger id and words. */
 export type OfferedCard = { id: string; text: string };
 
 const longestEmail = 254;
 
-/** The typeahead over saved cards; the form's verb has a suggestion of the same id. */
+/** The typeahead of saved cards; the verb has a suggestion with the same id. */
 export function cardInput(
   id: string,
   initial: OfferedCard | undefined,
@@ -103,14 +103,14 @@ export function cardInput(
     id,
     label: 'Saved card',
     placeholder: 'Last four digits or e-mail',
-    // Slack says *No results* until the bot's answer is there.
+    // Slack shows *No results* until the bot answers.
     hint: '“No results” at first? It’s still loading.',
     optional,
     ...(initial === undefined ? {} : { initial: { text: initial.text, value: initial.id } }),
   });
 }
 
-/** Never filled in beforehand: what is in a modal stays in Slack. `ledger`: a card can be chosen instead. */
+/** Never prefilled: Slack stores modals. `ledger`: a card can be chosen instead. */
 export function tokenInput(id: string, ledger: boolean): ModalBlock {
   return textInput({
     id,
@@ -120,7 +120,7 @@ export function tokenInput(id: string, ledger: boolean): ModalBlock {
   });
 }
 
-/** Its problem is told at the token’s field, which stands in the modal with and without a list of cards. */
+/** Reports problems at the token’s field, which every such modal has. */
 export function readCardChoice(values: ViewValues, ids: { card: string; token: string }): Parsed<CardChoice> {
   const id = values[ids.card] ?? '';
   const tokenKey = visible(values[ids.token] ?? '').trim();
@@ -131,7 +131,7 @@ export function readCardChoice(values: ViewValues, ids: { card: string; token: s
   return parsed({ kind: 'pasted', tokenKey });
 }
 
-/** Undefined for what looks like an e-mail address. */
+/** Undefined if it looks like an e-mail address. */
 export function emailFormProblem(email: string): string | undefined {
   const isOne = /^[^\s@]+@[^\s@]+\.[^\s@]+$/.test(email) && email.length <= longestEmail;
   return isOne ? undefined : 'That isn’t an e-mail address. One looks like ada@example.com.';

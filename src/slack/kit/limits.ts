@@ -1,11 +1,10 @@
 /**
- * Every limit of Slack that this bot can meet, in one place. Lengths are counted in UTF-16 units, which is
- * never less than Slack's own count of characters. Where Slack's documents and its behaviour differ, the
- * smaller number stands here.
+ * All limits of Slack that the bot can meet, in UTF-16 units, which are never fewer than Slack's characters. If Slack's
+ * documents and behaviour differ, the smaller number stands.
  */
 export const limits = {
   messageBlocks: 50,
-  /** Of all block text of one message together; Slack answers `msg_blocks_too_long` a little above it. */
+  /** All block text of one message; Slack answers `msg_blocks_too_long` slightly above. */
   messageBlockText: 13_200,
 
   viewBlocks: 100,

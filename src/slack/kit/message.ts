@@ -11,8 +11,8 @@ import type {
 } from '@slack/types';
 
 /**
- * The blocks that every surface of every workspace takes. Newer kinds (table, alert, card, markdown) are rolled out in
- * phases, and Slack refuses a whole message or modal for one that a workspace does not know: none is sent.
+ * Blocks that every workspace takes. Newer kinds (table, alert, card, markdown) roll out in phases, and Slack refuses a
+ * whole message with an unknown one: send none.
  */
 export type HomeBlock =
   | ActionsBlock
@@ -23,7 +23,7 @@ export type HomeBlock =
   | RichTextBlock
   | SectionBlock;
 
-/** The blocks a modal or the App Home may hold: inputs stand nowhere else. */
+/** Blocks of a modal or the App Home: only these may have inputs. */
 export type ModalBlock = HomeBlock | InputBlock;
 
 export type Home = { blocks: ModalBlock[] };
@@ -31,12 +31,12 @@ export type Home = { blocks: ModalBlock[] };
 export type Modal = Omit<ModalView, 'blocks'> & { blocks: ModalBlock[] };
 
 /**
- * One message, ready for any way of sending it. `text` is the first line's sentence, escaped for mrkdwn:
- * what notifications show and screen readers read instead of the blocks.
+ * One message, ready to send. `text` is the first line's sentence, escaped for mrkdwn, for notifications and screen
+ * readers.
  */
 export type SlackMessage = {
   text: string;
   blocks: HomeBlock[];
-  /** Kept by Slack with the message; never secret. The key finds an alert again after a crash. */
+  /** Stored by Slack with the message; never secret. Finds an alert again after a crash. */
   metadata?: { event_type: string; event_payload: { key: string } };
 };

@@ -6,7 +6,7 @@ import { withNewIds } from './field-ids.ts';
 import type { Modal, SlackMessage } from './message.ts';
 import { fixFor, readSlackError, slackErrorWord } from '../slack-error.ts';
 
-/** Slack did not open a modal, or did not say that it had. */
+/** Slack did not open the modal, or did not answer. */
 export class ModalRefused extends Error {
   readonly slackError: string;
 
@@ -16,7 +16,7 @@ export class ModalRefused extends Error {
     this.slackError = slackError;
   }
 
-  /** The three seconds were over, or another modal was opened for the same press. */
+  /** The three seconds were over, or another modal opened for the same press. */
   get isTooLate(): boolean {
     return tooLate.has(this.slackError);
   }
@@ -29,7 +29,7 @@ const tooLate = new Set([
   'trigger_exchanged',
 ]);
 
-/** `onTop`: the person pressed in a modal, and that one stays below. */
+/** `onTop`: pressed in a modal, which stays below. */
 export function createOpenModal(client: WebClient, from: { triggerId: string; onTop: boolean }): OpenModal {
   return async function openModal(view) {
     const content = { trigger_id: from.triggerId, view };
@@ -45,9 +45,9 @@ type WaitingForm = { offer: (modal: Modal) => 'said' | 'new'; acknowledged: Prom
 const waitingForms = new WeakMap<WebClient, Map<string, WaitingForm>>();
 
 /**
- * While a submitted form's request waits: what would take the form's place is offered as its answer first, and takes its
- * place only after that was given. What the answer says already (`said`) is shown by it, so that it keeps nothing newer
- * waiting. Gives what ends it: once the answer is given.
+ * While a submitted form waits: an update of the form is first offered as its answer; otherwise it is sent once the answer
+ * was given. An update equal to the answer (`said`) counts as shown, so it holds up nothing newer. Returns the function to
+ * call once the answer is given.
  */
 export function holdForm(client: WebClient, viewId: string, offer: WaitingForm['offer']): () => void {
   const { promise: acknowledged, resolve } = Promise.withResolvers<void>();
@@ -55,16 +55,13 @@ export function holdForm(client: WebClient, viewId: string, offer: WaitingForm['
   const form = { offer, acknowledged };
   waitingForms.set(client, all.set(viewId, form));
   return () => {
-    // The same form may have been brought a second time.
+    // A second delivery of the form may have replaced it.
     if (all.get(viewId) === form) all.delete(viewId);
     resolve();
   };
 }
 
-/**
- * Puts another modal in the place of the one of that view id. Never throws: a modal may be closed at any
- * time, so nothing that must be known may be told by this alone.
- */
+/** Replaces the modal with that view id. Never throws: the modal may be closed, so don't put vital news here alone. */
 export async function updateModal(
   client: WebClient,
   to: { viewId: string; modal: Modal },
@@ -89,37 +86,37 @@ export async function updateModal(
   }
 }
 
-/** No press and no form comes back from it: it has nothing to submit. */
+/** Nothing to submit: no press or form comes back. */
 const wordsModalId = 'payops_words';
 
 function saidModal(title: string, ...lines: readonly Run[][]): Modal {
   return modal({ callbackId: wordsModalId, title, blocks: [richText(...lines)] });
 }
 
-/** The words of a message as a modal. */
+/** A message as a modal. */
 export function wordsModal(title: string, { text, blocks }: SlackMessage): Modal {
   if (blocks.length === 0) return saidModal(title, rich`${text}`);
   return modal({ callbackId: wordsModalId, title, blocks });
 }
 
-/** A form that is not ready within a moment: its trigger lives three seconds, and what it shows may take longer. */
+/** Opens while a slow form loads: its trigger lives three seconds. */
 export function loadingModal(): Modal {
   return saidModal('One moment', rich`⏳ Loading …`);
 }
 
-/** Slack's three seconds for a submitted form are nearly over. Says what is not known; `next` is where to look then. */
+/** Slack's three seconds for a form are nearly over. `next`: where to look then. */
 export function noAnswerYetModal(next: string): Modal {
   const said = rich`⏳ The bot is still working on it. The answer follows here: don’t send it again.`;
   return saidModal('No answer yet', said, rich`${next}`);
 }
 
-/** The answer to a form that is no longer on the screen: its fields can show nothing. */
+/** Answers a form that is no longer open: its fields can't show errors. */
 export function lateErrorsModal(errors: Readonly<Record<string, string>>): Modal {
   const lines = Object.values(errors).map((error) => rich`${error}`);
   return saidModal('Fix the form', ...lines, rich`Nothing was used. Type the command again to correct it.`);
 }
 
-/** A modal that should have closed; only the person can close it by now. */
+/** For a modal that only the person can still close. */
 export function finishedModal(): Modal {
   return saidModal('Done', rich`The bot is done with this form. You can close it.`);
 }

@@ -2,15 +2,15 @@ import type { Button, ContextBlock } from '@slack/types';
 import { actions, context, headline, modal, plainText, richText, type Run } from './blocks.ts';
 import type { HomeBlock, Modal, SlackMessage } from './message.ts';
 
-/** What is said of one thing, written once for every place it is shown in. */
+/** Words about one thing, for every surface. */
 export type Note = {
-  /** Symbol and words of where it stands; in bold. */
+  /** Symbol and state, in bold. */
   state: string;
-  /** A channel by its id, named right after the state. */
+  /** A channel id, named right after the state. */
   channel?: string;
-  /** What follows in the first line: how much, whose, which reference. Outside text that was cleaned. */
+  /** The rest of the first line: amount, customer, reference. Cleaned outside text. */
   about?: readonly string[];
-  /** Lines, which stand together until a block comes between them, and blocks. Lines without words are left out. */
+  /** Lines and blocks; adjacent lines form one block. Empty lines are left out. */
   body?: readonly (readonly Run[] | HomeBlock)[];
   buttons?: readonly Button[];
   foot?: ContextBlock;
@@ -54,10 +54,10 @@ function isLine(part: readonly Run[] | HomeBlock): part is readonly Run[] {
   return Array.isArray(part);
 }
 
-/** What a message says of itself, so that it can be posted, found again, and known for a possible repeat. */
+/** Identifies a message, to find it again and mark a possible repeat. */
 export type AboutMessage = { key: string; mayBeRepeat: boolean };
 
-/** A message that the bot keeps right in its place. `eventType` says what it is about. */
+/** A message as posted. `eventType`: its subject. */
 export function posted(message: SlackMessage, eventType: string, about: AboutMessage): SlackMessage {
   const { text, blocks } = message;
   return {
@@ -67,7 +67,7 @@ export function posted(message: SlackMessage, eventType: string, about: AboutMes
   };
 }
 
-/** An answer of Slack was lost, and the channel's history could not be read. */
+/** Shown if an answer of Slack was lost and the channel's history was unreadable. */
 export function repeatMark(mayBeRepeat: boolean): ContextBlock[] {
   return mayBeRepeat ? [context(plainText('May be a repeat: Slack didn’t confirm an earlier post.'))] : [];
 }

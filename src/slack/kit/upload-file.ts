@@ -6,27 +6,24 @@ import { fixFor, readSlackError, slackErrorWord } from '../slack-error.ts';
 
 export type UploadOutcome =
   | { kind: 'uploaded'; fileId: string }
-  /** `fix` says what a person must do; the file may be there all the same when `why` says that no answer came. */
+  /** `fix`: what a person must do. If `why` says that no answer came, the file may be there. */
   | { kind: 'failed'; why: string; fix: string };
 
-/** `of`: a reference that the title does not name. */
+/** `of`: a reference that the title lacks. */
 export type UploadedFile = { name: string; title: string; of?: string; text: string; comment: string };
 
-/**
- * Puts a file into a thread, or into the direct messages of the person whose id is the channel. Never throws for anything
- * Slack or the network does.
- */
+/** Puts a file into a thread, or into a person's direct messages. Never throws for Slack or network errors. */
 export type UploadFile = (
   place: { channel: string; threadTs?: string },
   file: UploadedFile,
 ) => Promise<UploadOutcome>;
 
-/** Long enough for some megabytes over a slow line. */
+/** Enough for some megabytes over a slow line. */
 const longestUploadMs = 20_000;
 
 /**
- * Slack’s own three steps: an address for the bytes, the bytes, and the file’s place. A file that nobody placed is
- * seen by nobody, so a failure in between leaves nothing behind.
+ * Slack’s three steps: get an address, send the bytes, place the file. Nobody sees an unplaced file, so a failure in
+ * between leaves nothing behind.
  */
 export function createUploadFile(client: WebClient): UploadFile {
   return async function uploadFile(place, file) {
@@ -58,8 +55,8 @@ export function createUploadFile(client: WebClient): UploadFile {
 }
 
 /**
- * A file needs the id of the conversation, which only a message in it tells without one more scope: so a message
- * goes ahead, and the file below it.
+ * A file needs the conversation's id, which only a message reveals without another scope: post a message first, and the
+ * file below it.
  */
 async function messageAhead(
   client: WebClient,
@@ -74,7 +71,7 @@ async function messageAhead(
 const scopeFix = 'give the app the scope files:write, as manifest.yml has it, reinstall it, and press again.';
 const unsureFix = 'look whether the file is there all the same, and press again in a minute if it is not.';
 
-/** A file needs the bot as a member, whatever lets it post. */
+/** A file needs the bot as a member, even where it may post. */
 const ownFixes: Record<string, (channel: string) => string> = {
   missing_scope: () => scopeFix,
   not_in_channel: (channel) => `invite the bot with /invite @pay in ${channel}, and press again.`,

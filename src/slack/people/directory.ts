@@ -11,17 +11,16 @@ import { placeOf, type HoldersOf, type NamedRole, type Role, type StandingOf } f
 
 export type Directory = { mayRun: MayRun; standingOf: StandingOf; holdersOf: HoldersOf; nameOf: NameOf };
 
-/** Help asks for every permission, and a person who types fast asks again: within a second nobody's role is another. */
+/** Help asks for every permission at once, and people repeat: reuse answers for a second. */
 const momentMs = 1_000;
-/** Slack takes some hundred questions about people a minute. */
+/** Slack allows some hundred people look-ups a minute. */
 const mostAsked = 50;
 
 /**
- * Deny by default: only who is in a role that has the permission, where that role counts, is let through, and of
- * those only members of the bot's own workspace: no guest, no bot, nobody whose account is deactivated or of another
- * workspace. What Slack says holds for ten minutes, and for a day while it is away; when neither membership nor
- * person can be known, nobody is let through. Slack is asked no more than the answer needs: of somebody who is in no
- * fitting role anyway it is not asked who they are. `identity`: undefined while Slack has not said who the bot is.
+ * Deny by default: only holders of a role with the permission, where the role counts, and only members of the bot's own
+ * workspace: no guests, bots, deactivated or foreign accounts. Slack's answers are valid for ten minutes, and for a day
+ * while it is away; if group or person is unknown, refuse. Slack is asked only what the answer needs: people without a
+ * fitting role are not looked up. `identity`: undefined while Slack has not said who the bot is.
  */
 export function createDirectory(
   roles: Readonly<Record<string, Role>>,
@@ -49,8 +48,8 @@ export function createDirectory(
   });
 
   /**
-   * Which of the roles hold a person. `unknown`: groups that Slack tells nothing of, so that what they would give is
-   * not among `own`; `notes`: on those that count as empty.
+   * The roles that hold a person. `unknown`: unreadable groups, whose roles are missing from `own`; `notes`: groups that
+   * count as empty.
    */
   async function membershipOf(userId: string, fitting: readonly NamedRole[]) {
     const asked = await Promise.all(
@@ -112,7 +111,7 @@ export function createDirectory(
       return { kind: 'known', roles: isMember ? own.map(({ name }) => name) : [] };
     },
 
-    /** Without groups of which Slack does not tell the members, and without who, of the first fifty, is surely no member. */
+    /** Leaves out groups that Slack doesn't list, and sure non-members among the first fifty. */
     async holdersOf(permission) {
       const fitting = having(permission, named);
       const asked = await Promise.all(groupsOf(fitting).map((group) => groups.of(group)));
@@ -125,7 +124,7 @@ export function createDirectory(
       });
     },
 
-    /** Whoever pressed or typed something was asked about then, so that their names cost no call of Slack. */
+    /** People who pressed or typed were looked up then: their names cost no call. */
     nameOf: async (userId) => (await people.known(userId))?.name,
   };
 }
@@ -139,7 +138,7 @@ function having(permission: Permission, roles: readonly NamedRole[]): NamedRole[
   );
 }
 
-/** `place` is undefined where it was judged before. */
+/** `place` is undefined if it was checked before. */
 function countsAt({ channels }: Role, place: string | undefined): boolean {
   return channels === undefined || place === undefined || channels.includes(place);
 }
@@ -158,7 +157,7 @@ function refused(rule: string, whoCan: string): Refused {
 
 const memberInRole = 'Ask a full member of this workspace who has a role';
 
-/** What must be done when Slack does not say what somebody's account is. */
+/** What to do if Slack does not describe an account. */
 function notKnownWho(slackError: string): Refused {
   return slackError === 'missing_scope'
     ? refused(
@@ -176,7 +175,7 @@ function groupsNotKnown(groups: readonly string[]): Refused {
   return refused(rule, 'Try again in a minute; people listed by user id are not affected');
 }
 
-/** In a role that has the permission, and not where that role counts. */
+/** A role has the permission, but not in this place. */
 function wrongPlace(permission: Permission, own: readonly NamedRole[]): Refused {
   const names = own.map(({ name }) => name).join(', ');
   const give = own.length > 1 ? `Your roles ${names} give` : `Your role ${names} gives`;
@@ -188,10 +187,10 @@ function wrongPlace(permission: Permission, own: readonly NamedRole[]): Refused 
   };
 }
 
-/** More names than these are no help to whoever looks for somebody to ask. */
+/** More names don't help a person who looks for somebody to ask. */
 const mostPeople = 5;
 
-/** In no role that has the permission. */
+/** No role of the person has the permission. */
 function notInRole(permission: Permission, fitting: readonly NamedRole[], notes: readonly string[]): Refused {
   const rule = `It needs the ${permissionWords(permission)}`;
   if (fitting.length === 0) {

@@ -3,15 +3,15 @@ import { isPerson, words } from '../kit/blocks.ts';
 import { word } from '../words/evidence.ts';
 import type { SlackMessage } from '../kit/message.ts';
 
-/** Somebody's display name as Slack gave it within the last day; undefined where it is not known. Asks Slack nothing and never throws. */
+/** A display name that Slack gave within the last day, if known. Never calls Slack, never throws. */
 export type NameOf = (userId: string) => Promise<string | undefined>;
 
 const unknownName = 'a colleague';
 
 /**
- * The message as it goes to a place. In a channel people stand by their names, as text: a mention in a new message
- * pings them, mostly whoever has just clicked. But for those it calls, and in a direct message, where nobody else is
- * pinged. No post waits for a name: without one it says *a colleague*, and an edit, which pings nobody, has the mention.
+ * The message for its destination. In a channel people appear by name, since a mention in a new message would ping them,
+ * mostly the person who just clicked; people whom the message calls are mentioned. Direct messages keep mentions: nobody
+ * else is pinged. No post waits for a name: it says *a colleague*, and a later edit, which pings nobody, has the mention.
  */
 export async function withNames(
   message: SlackMessage,

@@ -3,26 +3,26 @@ import { withoutUndefined } from '../../domain/json.ts';
 import { readSlackError, slackErrorWord } from '../slack-error.ts';
 import type { Identity } from '../workspace.ts';
 
-/** What Slack says of an account, as far as it decides who is let near money, and what others read as its name. */
+/** Slack's account data for permission checks, and its name for others. */
 export type Account = {
   name?: string;
   isDeactivated?: boolean;
   isBot?: boolean;
   isGuest?: boolean;
-  /** Slack says itself that it is of another organisation. */
+  /** Of another organisation, as Slack says. */
   isForeign?: boolean;
-  /** Slack knows no such account here. */
+  /** Unknown to Slack here. */
   isUnknown?: boolean;
   team?: string;
-  /** Its organisation, and the workspaces of that it belongs to (Enterprise Grid). */
+  /** Its organisation, and its workspaces there (Enterprise Grid). */
   organisation?: string;
   teams?: readonly string[];
 };
 
-/** Slack answers with these for an account that is not of this workspace, or of none. */
+/** Slack's answers for an account of another workspace, or of none. */
 const nobodyHere = new Set(['user_not_found', 'user_not_visible', 'users_not_found']);
 
-/** Throws what Slack answers with, unless that says that there is no such account. */
+/** Throws Slack's error, except for an unknown account. */
 export async function fetchAccount(client: WebClient, userId: string): Promise<Account> {
   try {
     return readAccount(await client.users.info({ user: userId }));
@@ -32,11 +32,11 @@ export async function fetchAccount(client: WebClient, userId: string): Promise<A
   }
 }
 
-/** Slackbot is a user like any other by what Slack says of it. */
+/** To Slack, Slackbot is a user like any other. */
 const slackbot = 'USLACKBOT';
 
 function readAccount({ user }: UsersInfoResponse): Account {
-  // A success without the account it is about says nothing that anybody could be let through by.
+  // A success without an account can't let anybody through.
   if (!user) return { isUnknown: true };
   return withoutUndefined({
     name: user.profile?.display_name || user.profile?.real_name || user.name,
@@ -50,7 +50,7 @@ function readAccount({ user }: UsersInfoResponse): Account {
   });
 }
 
-/** Why an account is no member’s, as a refusal tells it. */
+/** Why an account is no member’s, for a refusal. */
 export const noMemberRules = {
   unknown_account: 'Slack knows no such account in the bot’s workspace',
   deactivated: 'This Slack account is deactivated',
@@ -59,7 +59,7 @@ export const noMemberRules = {
   guest: 'Guests can’t use the bot, even when a role lists them',
 } as const;
 
-/** Undefined: it is a member's. */
+/** Undefined for a member. */
 export function noMember(
   account: Account,
   own: Identity | undefined,
@@ -71,19 +71,19 @@ export function noMember(
   return account.isGuest ? 'guest' : undefined;
 }
 
-/** In an organisation one person has many workspaces; without one the account's must be the bot's. */
+/** In an organisation a person has many workspaces; otherwise the account's must be the bot's. */
 function isOfOther({ team, organisation, teams = [] }: Account, own: Identity | undefined): boolean {
   if (own?.teamId === undefined || team === undefined || team === own.teamId) return false;
   if (teams.includes(own.teamId)) return false;
   return own.enterpriseId === undefined || (own.enterpriseId !== organisation && own.enterpriseId !== team);
 }
 
-/** Who is in a user group. `empty`: why it counts as having nobody, in Slack's word, until somebody changes something. */
+/** The members of a user group. `empty`: Slack's reason why the group counts as empty, until somebody fixes that. */
 export type Members = { users: readonly string[]; empty?: string };
 
 /**
- * Of a user group by `@handle` or id. Throws what Slack answers with, unless it refuses for good: a workspace without
- * user groups, or a missing scope, makes the group count as empty.
+ * A group's members, by `@handle` or id. Throws Slack's error, except for lasting ones: without user groups or the scope,
+ * the group counts as empty.
  */
 export async function membersOf(client: WebClient, group: string): Promise<Members> {
   try {
@@ -105,7 +105,7 @@ async function groupId(client: WebClient, handle: string): Promise<string | unde
 
 const listUsers = 'list user ids under “users” in payops.yml';
 
-/** What a workspace refuses for good. */
+/** Slack's lasting refusals. */
 const degrading: Readonly<Record<string, string>> = {
   paid_teams_only: `User groups need a paid Slack plan: ${listUsers} instead.`,
   plan_upgrade_required: `User groups need a paid Slack plan: ${listUsers} instead.`,
@@ -116,7 +116,7 @@ const degrading: Readonly<Record<string, string>> = {
   subteam_disabled: 'The user group is disabled: enable it in Slack, or take it out of payops.yml.',
 };
 
-/** What is to be done about a group that counts as empty, a sentence; nothing for a word that makes none empty. */
+/** How to fix a group that counts as empty, a sentence; empty for any other error. */
 export function emptyGroupFix(slackError: string): string {
   return Object.hasOwn(degrading, slackError) ? (degrading[slackError] ?? '') : '';
 }

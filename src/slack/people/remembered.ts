@@ -3,7 +3,7 @@ import { readSlackError, slackErrorWord } from '../slack-error.ts';
 
 type Kept<Value> = { value: Value; atMs: number };
 
-/** What all replicas have asked. Never throws: a cache that is away costs a call of Slack, nothing else. */
+/** Answers shared by all replicas. Never throws: without the cache Slack is called. */
 export type SharedAnswers = {
   get(key: string): Promise<Kept<unknown> | undefined>;
   set(key: string, answer: Kept<unknown>, ttlMs: number): Promise<void>;
@@ -12,15 +12,15 @@ export type SharedAnswers = {
 type Asked<Value> = { kind: 'known'; value: Value } | { kind: 'unknown'; slackError: string };
 
 const freshMs = 10 * 60_000;
-/** How old an answer may be when Slack cannot be asked. */
+/** The oldest answer usable while Slack is away. */
 const usableMs = 24 * 60 * 60_000;
 
-/** More people than press in ten minutes. */
+/** More people than press within ten minutes. */
 const mostHeld = 1_000;
 
 /**
- * Answers of Slack that hold for ten minutes, and for a day while Slack is away. `what` stands before each key and in
- * the log; `ask` throws what Slack answers with.
+ * Slack's answers, valid for ten minutes, and for a day while Slack is away. `what` prefixes keys and log lines; `ask`
+ * throws Slack's error.
  */
 export function createRemembered<Value>(
   { cache, log, now }: { cache: SharedAnswers; log: Log; now: () => number },
@@ -28,7 +28,7 @@ export function createRemembered<Value>(
   ask: (name: string) => Promise<Value>,
 ) {
   const asking = new Map<string, Promise<Asked<Value>>>();
-  /** This process's own, so that a cache that is away costs no call for each question. */
+  /** Per process, so an outage of the cache doesn't cost a call for each question. */
   const own = new Map<string, Kept<Value>>();
 
   function isYounger({ atMs }: Kept<Value>, ms: number): boolean {
@@ -40,7 +40,7 @@ export function createRemembered<Value>(
     own.set(name, answer);
   }
 
-  /** This process's own while it is younger than that, else the newest of all; none that is older than a day. */
+  /** This process's answer if younger than `ms`, else the newest of all; none over a day old. */
   async function kept(name: string, ms: number): Promise<Kept<Value> | undefined> {
     const mine = own.get(name);
     if (mine && isYounger(mine, ms)) return mine;
@@ -68,9 +68,9 @@ export function createRemembered<Value>(
   }
 
   return {
-    /** What is known and not older than a day; asks Slack nothing. */
+    /** An answer up to a day old; never calls Slack. */
     known: async (name: string): Promise<Value | undefined> => (await kept(name, usableMs))?.value,
-    /** What is not older than ten minutes, else asked of Slack: once for many who ask at the same time. Never throws. */
+    /** An answer up to ten minutes old, else Slack's: one call for simultaneous questions. Never throws. */
     async of(name: string): Promise<Asked<Value>> {
       const running = asking.get(name) ?? answer(name).finally(() => asking.delete(name));
       asking.set(name, running);

@@ -1,9 +1,8 @@
 import type { Caller, Permission } from '../command.ts';
 
 /**
- * A role: whom it holds, by user id and by user group (`@handle` or id), and what they may do; `*` is everything.
- * `accounts`: for these merchant accounts alone, by name; for all when absent. `channels`: there alone, by channel id
- * and `direct`; everywhere when absent.
+ * A role: its people, by user id or user group (`@handle` or id), and their permissions; `*` is all. `accounts`: only these
+ * merchant accounts, by name; default all. `channels`: only there, by channel id and `direct`; default everywhere.
  */
 export type Role = {
   users: readonly string[];
@@ -15,24 +14,21 @@ export type Role = {
 
 export type NamedRole = { name: string; role: Role };
 
-/** The roles of `payops.yml` that give a person a permission; none: they may not. `unknown`: Slack could not be asked. */
+/** The roles that give a person a permission; none: they may not. `unknown`: Slack gave no answer. */
 export type Standing = { kind: 'known'; roles: readonly string[] } | { kind: 'unknown' };
 
-/**
- * Asked of a Slack user id, wherever that person is: for what was asked for in a fitting place before and is judged
- * again later. Never throws.
- */
+/** For a Slack user id in any place: the request was made in a fitting place, and is checked again later. Never throws. */
 export type StandingOf = (permission: string, userId: string) => Promise<Standing>;
 
-/** The Slack user ids of everybody who holds the permission, wherever they are, as far as Slack tells. Never throws. */
+/** Everybody who holds the permission, in any place, as far as Slack tells. Never throws. */
 export type HoldersOf = (permission: string) => Promise<readonly string[]>;
 
-/** What stands in `channels` of a role for direct messages with the bot, its Home and shortcuts. */
+/** In a role's `channels`: direct messages with the bot, its Home and shortcuts. */
 export const direct = 'direct';
 
 /**
- * Where a role must hold for what the caller does: a channel's id, or `direct` where there is none. Undefined in a
- * modal: it was opened in a fitting place, and Slack does not tell which that was.
+ * Where a role must count: a channel id, or `direct`. Undefined in a modal: its place was checked when it opened, and Slack
+ * does not say it.
  */
 export function placeOf({ channelId, from }: Pick<Caller, 'channelId' | 'from'>): string | undefined {
   if (channelId !== undefined) return channelId.startsWith('D') ? direct : channelId;

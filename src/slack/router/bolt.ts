@@ -32,25 +32,25 @@ type SlackSettings = WorkspaceSettings &
 type Given = Omit<SlackSide, 'client' | 'identity' | keyof Times> &
   Partial<Times> & {
     clients: SlackClients;
-    /** Told how long each request of Slack waited for its acknowledgement. */
+    /** Called with each request's seconds until its acknowledgement. */
     acknowledged?: (seconds: number) => void;
-    /** In HTTP mode: whether each request bears Slack's signature, and if not, why. */
+    /** HTTP mode: called with the reason if a request lacks Slack's signature. */
     checked?: (refused: RefusalCause | undefined) => void;
-    /** Between attempts to reach Slack, and for its hello in Socket Mode; the real time when absent. */
+    /** Between attempts to reach Slack, and for its hello in Socket Mode; default: real time. */
     wait?: Wait;
   };
 
 export type Slack = {
   /** For `POST /slack/events`, in HTTP mode only. */
   httpListener?: HttpReceiver['listener'];
-  /** Begins to ask Slack who the bot is, and to connect in Socket Mode. Returns at once, whether Slack is there or not. */
+  /** Starts asking Slack who the bot is, and the Socket Mode connection. Returns at once. */
   start(): void;
-  /** Takes nothing more in (Socket Mode) and waits until everything acknowledged is answered. */
+  /** Stops taking requests (Socket Mode) and waits until all acknowledged ones are answered. */
   stop(): Promise<void>;
-  /** Resolves when everything acknowledged so far is answered. */
+  /** Resolves when all requests acknowledged so far are answered. */
   drained(): Promise<void>;
   health(): SlackHealth;
-  /** Who the bot is; undefined while Slack has not said. */
+  /** Undefined while Slack has not said who the bot is. */
   identity(): Identity | undefined;
 };
 
@@ -65,8 +65,8 @@ const usualTimes: Times = {
 const respondTimeoutMs = 5_000;
 
 /**
- * Slack's side of the process. Nothing here needs Slack to be there: without it requests are still verified,
- * acknowledged and, as far as response_urls work, answered; `health` says what is wrong.
+ * The Slack side of the process. Works without Slack: requests are verified, acknowledged and, through response_urls,
+ * answered; `health` says what is wrong.
  */
 export function createSlack(settings: SlackSettings, given: Given): Slack {
   const stopping = new AbortController();
@@ -77,7 +77,7 @@ export function createSlack(settings: SlackSettings, given: Given): Slack {
 
   const receiver = createReceiver(settings, given);
   const app = createApp(settings, receiver, { log: given.log, identity });
-  // Bolt does not wait for what is done after `ack`; this does.
+  // Bolt does not wait for work after `ack`, so wait here.
   const { add, drained } = createWorkUnderWay();
   app.use(({ next }) => add(asRequest(next)));
   addListeners(app, { ...usualTimes, ...given, client: given.clients.interactive, identity });
@@ -123,8 +123,8 @@ function createReceiver(settings: SlackSettings, given: Given): Receiver {
 }
 
 /**
- * With `authorize` in place of `token` Bolt never calls `auth.test`, neither at start nor for each event:
- * the ids come from our own check, and are simply absent while Slack has not told them.
+ * With `authorize` instead of `token` Bolt never calls `auth.test`: ids come from our own check, and are absent until Slack
+ * has told them.
  */
 function createApp(
   settings: WorkspaceSettings,
@@ -138,7 +138,7 @@ function createApp(
     authorize: async () => ({ botToken: settings.botToken, ...deps.identity() }),
     clientOptions: {
       ...clientOptions(settings.slackApiUrl, logger, respondTimeoutMs),
-      // `respond` has no deadline of its own, and an answer may name customers: it goes where Slack said and nowhere else.
+      // `respond` has no deadline. Don't follow redirects: an answer may name customers.
       fetch: (url, init) =>
         fetch(url, { signal: AbortSignal.timeout(respondTimeoutMs), redirect: 'error', ...init }),
     },

@@ -24,8 +24,8 @@ import type { Screen } from './screen.ts';
 type Submitted = Found<ModalDefinition> & { caller: Caller; body: ViewSubmitAction };
 
 /**
- * Answers a submitted form within Slack's three seconds, whatever hangs behind it, and carries on: through the same
- * guards, the same words for what goes wrong and the same audit line as what is typed.
+ * Answers a submitted form within Slack's three seconds and carries on, with the same guards, error words and audit line as
+ * a typed command.
  */
 export async function answerForm(
   ack: AckFn<ViewResponseAction>,
@@ -57,7 +57,7 @@ export async function answerForm(
     },
     part: modal.callbackId,
     permissions: modal.permissions,
-    // A second delivery is not acknowledged: an empty answer would close the window that the first one filled.
+    // Don't acknowledge a second delivery: an empty answer would close the first one's window.
     repeat: once(body.trigger_id),
     screen: form.screen,
     patienceMs: side.submitMs,
@@ -67,7 +67,7 @@ export async function answerForm(
   await form.ended();
 }
 
-/** What submitting this modal may do, which can be more than what its verb does by itself. */
+/** A modal may do more than its verb. */
 function doing({ command, part }: Submitted): Command {
   return { ...command, opensForm: false, effect: part.effect ?? 'money' };
 }
@@ -81,9 +81,9 @@ const nextByEffect: Record<Effect, string> = {
 type FormScreen = {
   screen: Screen;
   show: (answer: ViewAnswer) => Promise<void>;
-  /** It went back with words for its fields. */
+  /** Returned with words for its fields. */
   isRefilled: () => boolean;
-  /** Resolves when all that it set off has ended. */
+  /** Resolves when all work it started has ended. */
   ended: () => Promise<void>;
 };
 
@@ -94,18 +94,18 @@ function createFormScreen(ack: AckFn<ViewResponseAction>, submitted: Submitted, 
   let isOpen = true;
   let isRefilled = false;
   let carryingOn: Promise<void> = Promise.resolve();
-  /** While the form waits for its result: answers at once; and lets go on what waits for the acknowledgement. */
+  /** While the form waits: answers at once, and releases work that waits for the acknowledgement. */
   let hurry: (() => void) | undefined;
   let release: (() => void) | undefined;
 
-  /** With the acknowledgement, if that waits; else in the place of what it said. */
+  /** With the acknowledgement if it waits; else by replacing what was shown. */
   async function tell(answer: ViewAnswer): Promise<void> {
     if (isOpen) {
       isOpen = false;
       try {
         return await (answer.kind === 'close' ? ack() : ack(toSlack(answer, body.view.blocks)));
       } catch (error) {
-        // A socket that closed meanwhile. What was begun goes on all the same.
+        // The socket closed; the work goes on all the same.
         log('warn', 'Slack could not be told the answer to a form', {}, error);
       } finally {
         release?.();
@@ -119,7 +119,7 @@ function createFormScreen(ack: AckFn<ViewResponseAction>, submitted: Submitted, 
       await work();
     } catch (error) {
       const { message } = errorReply(error, { command: doing(submitted), caller, hasBegun: true }, log);
-      // The modal may be closed by now, so the person is told where it stays.
+      // The modal may be closed, so send a direct message.
       const { userId } = caller;
       await createReply(
         { caller: { userId }, respond: undefined, replaces: 'nothing' },
@@ -130,8 +130,8 @@ function createFormScreen(ack: AckFn<ViewResponseAction>, submitted: Submitted, 
   }
 
   /**
-   * What comes of it within a moment is the answer: an update of its own could be there before its acknowledgement. It is
-   * made all the same, and says whether the form was closed meanwhile.
+   * A quick result is the answer itself: an update could arrive before the acknowledgement. The update is sent all the
+   * same, since it shows whether the form was closed.
    */
   async function tellResult(waiting: Modal, work: () => Promise<void>): Promise<void> {
     const stop = new AbortController();
@@ -144,7 +144,7 @@ function createFormScreen(ack: AckFn<ViewResponseAction>, submitted: Submitted, 
       return 'new';
     });
     begin(work);
-    // What is shown is often on its way still when the work is done.
+    // The last update may still be on its way when the work is done.
     void carryingOn.then(() => rest(backgroundMs)).then(() => stop.abort());
     await rest(resultMs, undefined, { signal: stop.signal }).catch(() => undefined);
     await tell({ kind: 'update', modal });
@@ -195,10 +195,10 @@ function createFormScreen(ack: AckFn<ViewResponseAction>, submitted: Submitted, 
   };
 }
 
-/** What is shown is often on its way still when the work is done. */
+/** The last update may still be on its way when the work is done. */
 const backgroundMs = 100;
 
-/** `blocks`: of the submitted view, whose ids say where the words for a field go. */
+/** `blocks`: the submitted view's, whose ids place words for fields. */
 export function toSlack(
   answer: Exclude<ViewAnswer, { kind: 'close' }>,
   blocks: ViewOutput['blocks'],

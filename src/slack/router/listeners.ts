@@ -5,12 +5,12 @@ import { mentionTurn } from './mention.ts';
 import { callerOf } from './payload.ts';
 import { commandTurn, formTurn, listTurn, openHome, pressTurn, shortcutTurn, take } from './turns.ts';
 
-/** Ids are looked up in the command set: some bear the name of a merchant account. */
+/** Ids are looked up in the command set: some carry an account's name. */
 const any = /^/;
 
 /**
- * Every way in, and none throws. Presses are acknowledged before anything else, forms and lists with their answer,
- * commands with theirs where it needs nobody outside: nothing that hangs behind one can cost Slack's three seconds.
+ * Registers every listener; none throws. Presses are acknowledged first, forms and lists with their answer, commands with
+ * theirs unless it needs an outside call: nothing slow may use up Slack's three seconds.
  */
 export function addListeners(app: App, side: SlackSide): void {
   app.command(any, (args) => take(commandTurn(args.command, args, side), side));
@@ -34,7 +34,7 @@ export function addListeners(app: App, side: SlackSide): void {
 
   app.shortcut(any, async ({ shortcut, ack, respond }) => {
     await ack();
-    // Bolt gives a `respond` that cannot work where Slack sent no response_url.
+    // Without a response_url Bolt's `respond` doesn't work.
     await take(shortcutTurn(shortcut, 'response_url' in shortcut ? respond : undefined, side), side);
   });
 

@@ -12,21 +12,21 @@ import { createReply, type Reply } from '../reply.ts';
 import { readSlackError, slackErrorWord } from '../slack-error.ts';
 import { createScreen } from './screen.ts';
 
-/** Slack's largest page of a thread, and so many of them are read. */
+/** Slack's largest page; more of a thread is not read. */
 const pageLength = 200;
 const mostPages = 5;
-/** Of those the newest: what is further back is another talk. */
+/** Older messages are another conversation. */
 const mostMessages = 50;
 
 /**
- * Somebody named the bot in a message. It is answered where it stands, to them alone; a message is answered once, however
- * often Slack brings it and whatever becomes of it by an edit. Undefined: it is no person's.
+ * Answers a mention where it stands, for its author alone; each message once, even if Slack repeats or somebody edits it.
+ * Undefined if no person wrote it.
  */
 export function mentionTurn(event: AppMentionEvent, teamId: string, side: SlackSide) {
   const { user: userId, channel: channelId, ts, thread_ts: threadTs, bot_id: app } = event;
   if (userId === undefined || app !== undefined) return undefined;
   const { client, log } = side;
-  // In a shared channel the event comes to our workspace, and the person is of another.
+  // In a shared channel the event reaches our workspace although the person is of another.
   const { user_team: theirs = event.team ?? teamId } = event as { user_team?: string };
   const from = { from: 'command', ...withoutUndefined({ teamId: theirs, threadTs }) } as const;
   const caller: Caller = { userId, channelId, ...from };
@@ -40,7 +40,7 @@ export function mentionTurn(event: AppMentionEvent, teamId: string, side: SlackS
     what: 'command' as const,
     caller,
     hasCardNumber: texts.some(holdsCardNumber),
-    /** A message brought once more, or edited, is not answered again; without the store it may be. */
+    /** A repeated or edited message is not answered again; without the store it may be. */
     isFirst: () => side.claimOnce(`mention:${channelId}:${ts}`).catch(() => true),
     refuse: (_title: string, message: SlackMessage) => reply(message),
     async go() {
@@ -54,12 +54,12 @@ export function mentionTurn(event: AppMentionEvent, teamId: string, side: SlackS
   };
 }
 
-/** A message gives no trigger. */
+/** A message has no trigger. */
 function opensNone(): Promise<never> {
   return Promise.reject(new ModalRefused('no_trigger'));
 }
 
-/** To the one person, in the thread they wrote in. */
+/** For its author alone, in their thread. */
 function inPlace(client: WebClient, { userId, channelId = '', threadTs }: Caller) {
   return async ({ text, blocks }: SlackMessage): Promise<unknown> => {
     const place = { channel: channelId, user: userId, ...withoutUndefined({ thread_ts: threadTs }) };
@@ -67,7 +67,7 @@ function inPlace(client: WebClient, { userId, channelId = '', threadTs }: Caller
   };
 }
 
-/** What can be read in each message of the thread, newest first; undefined where Slack does not let the bot read it to its end. */
+/** Texts of the thread's messages, newest first; undefined if Slack doesn't let the bot read all of it. */
 async function readThread(
   client: WebClient,
   channel: string,

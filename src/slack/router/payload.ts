@@ -5,7 +5,7 @@ import type { Caller, Pressed, ViewValues } from '../command.ts';
 import { unescape } from '../kit/text.ts';
 import { fieldName, hasNewId } from '../kit/field-ids.ts';
 
-/** What every payload of a press, a form or a typeahead says of the person. */
+/** The person's part of every press, form and typeahead. */
 type Payload = {
   user: { id: string; team_id?: string };
   team: { id: string } | null;
@@ -28,7 +28,7 @@ export function messageOf({ container }: BlockAction): Pick<Pressed, 'message'> 
   return { message: { channel, ts } };
 }
 
-/** The thread in which a message stands that was pressed or chosen; a first message names itself. */
+/** The thread of a pressed message; a first message is its own thread. */
 export function threadOf({ container, message }: Threaded): string | undefined {
   const thread = container?.['thread_ts'] ?? message?.['thread_ts'];
   return typeof thread === 'string' && thread !== message?.['ts'] ? thread : undefined;
@@ -44,20 +44,20 @@ export function fromOf({ view }: BlockAction): NonNullable<Caller['from']> {
   return view.type === 'modal' ? 'modal' : 'home';
 }
 
-/** Of a button or a choice. What a person typed is never a value: it would end in the store, as part of a key. */
+/** A button's or choice's value. Never typed text: it would become part of a key in the store. */
 export function valueOf(action: BlockElementAction): string {
   if (action.type.endsWith('_input')) return '';
   if ('selected_option' in action) return action.selected_option?.value ?? '';
   return 'value' in action && typeof action.value === 'string' ? action.value : '';
 }
 
-/** What Enter was pressed in. */
+/** Text of the field in which Enter was pressed. */
 export function typedBy(action: BlockElementAction): { typed?: string } {
   if (action.type !== 'plain_text_input') return {};
   return { typed: action.value ?? '' };
 }
 
-/** What the person read on what they pressed. Slack sends it escaped. */
+/** The label of the pressed element, which Slack sends escaped. */
 export function labelOf(action: BlockElementAction): string {
   const text: unknown =
     'selected_option' in action ? action.selected_option?.text : 'text' in action ? action.text : undefined;
@@ -65,7 +65,7 @@ export function labelOf(action: BlockElementAction): string {
   return unescape(words).replace(/\s*…$/u, '') || 'This';
 }
 
-/** A message is known by its channel and time, a view by the state in which its button was pressed. */
+/** A message is identified by channel and time, a view by its state at the press. */
 export function placeKey({ container, view }: BlockAction): string {
   return view ? `${view.id}:${view.hash}` : `${container['channel_id']}:${container['message_ts']}`;
 }
@@ -74,8 +74,8 @@ type State = ViewOutput['state'];
 type SentView = Pick<ViewOutput, 'state' | 'blocks'>;
 
 /**
- * What stands in the inputs of this very view, one value for each field; of a block with several elements the first that
- * is filled. Slack may send the state of the view before: what belongs to no block of this one is left out.
+ * The inputs of this very view, one value a field: the first filled element of a block. Slack may send the previous view's
+ * state: values of other blocks are dropped.
  */
 export function viewValues({ state, blocks }: SentView): ViewValues {
   const filled = blocks.flatMap(({ block_id: blockId = '' }) => {
@@ -85,7 +85,7 @@ export function viewValues({ state, blocks }: SentView): ViewValues {
   return Object.fromEntries(filled);
 }
 
-/** The same beside a press, which decides nothing: an initial value that Slack did not send stands for itself. */
+/** The same for a press, which decides nothing: an unsent initial value counts as shown. */
 export function shownValues(view: SentView): ViewValues {
   const initial = inputsOf(view)
     .filter(({ isNew }) => isNew)
@@ -94,15 +94,14 @@ export function shownValues(view: SentView): ViewValues {
 }
 
 /**
- * Words for the fields that Slack sent nothing of, by name: for the required ones, which no person can leave empty; else for
- * the optional ones that were filled in beforehand or whose state is of another view, the `first` time: nobody can tell
- * whether the person emptied them.
+ * Words for fields that Slack did not send, by name. Required fields always: no person can leave them empty. Optional ones
+ * that were prefilled, or whose state is another view's, the `first` time: the person may have emptied them.
  */
 export async function unsentFields(
   view: SentView,
   first: (blockId: string) => Promise<boolean>,
 ): Promise<Record<string, string> | undefined> {
-  // Blanks were typed by the person.
+  // People typed the blanks.
   const unsent = inputsOf(view).filter(
     ({ blockId }) => !valuesOf(view.state, blockId).some((text) => text !== ''),
   );
@@ -168,7 +167,7 @@ function stateValue(element: ViewStateValue): string | undefined {
   return element.value ?? element.selected_option?.value ?? element.selected_user ?? undefined;
 }
 
-/** The blocks in which somebody typed a card number. What was chosen is the bot's own text. */
+/** Blocks with a typed card number. Choices are the bot's own text. */
 export function blocksWithCardNumber(state: State | undefined): string[] {
   return Object.entries(state?.values ?? {})
     .filter(([, elements]) => Object.values(elements).some((element) => holdsCardNumber(typedIn(element))))
@@ -179,7 +178,7 @@ function typedIn(element: ViewStateValue): string {
   return element.value ?? allText(element.rich_text_value);
 }
 
-/** Joined without a gap: a number half in bold is still one number. */
+/** Joined without a gap: a half-bold number is one number. */
 function allText(rich: unknown): string {
   if (Array.isArray(rich)) return rich.map(allText).join('');
   if (!isJsonObject(rich)) return '';

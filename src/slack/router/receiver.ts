@@ -7,15 +7,15 @@ import { endResponse, readBody } from '../../http/body.ts';
 import { fewLinesOf, type Log } from '../../log.ts';
 
 export type HttpReceiver = Receiver & {
-  /** For `POST /slack/events`. Rejects only with a bug of ours. */
+  /** For `POST /slack/events`. Rejects only for a bug of ours. */
   listener: (request: IncomingMessage, response: ServerResponse) => Promise<void>;
 };
 
 type Around = {
   log: Log;
-  /** Told of each request whether it bears Slack's signature, and if not, why; must be quick. */
+  /** Called with each request's signature check; must be quick. */
   checked?: ((refused: RefusalCause | undefined) => void) | undefined;
-  /** Told how long each request waited for its acknowledgement. */
+  /** Called with each request's seconds until its acknowledgement. */
   acknowledged?: ((seconds: number) => void) | undefined;
 };
 
@@ -24,12 +24,12 @@ const limits = {
   lingerMs: 1_000,
   lingerBytes: 4 * 1024 * 1024,
 };
-/** Slack's own rule: what is older may be somebody's who recorded it. */
+/** Slack's own rule: an older request may be a replay. */
 const freshSeconds = 5 * 60;
 
 /**
- * Slack's HTTP requests: the signature is checked over the bytes as they came, the body is parsed once, and Bolt gets the
- * event. Bolt's own receiver parses twice, makes a URL of each path and keeps a timer for each request: half its time.
+ * Receives Slack's HTTP requests: checks the signature over the raw bytes, parses once and hands Bolt the event. Bolt's own
+ * receiver parses twice, makes a URL of each path and a timer for each request: half its time.
  */
 export function createHttpReceiver(
   signingSecret: string,
@@ -47,7 +47,7 @@ export function createHttpReceiver(
     const isForm = request.headers['content-type']?.startsWith('application/x-www-form-urlencoded') === true;
     const refused = whyRefused(request, reading.body, secret);
     if (refused !== undefined) {
-      // Slack's test of the certificate, which it does not sign: nothing of it is read.
+      // Slack's unsigned test of the certificate; nothing in it is read.
       if (isForm && reading.body.includes('ssl_check=1')) return 200;
       checked?.(refused);
       logRefused(
@@ -74,7 +74,7 @@ export function createHttpReceiver(
       },
       ...retryOf(request),
     });
-    // Nothing of ours listens to it, or what did broke: Bolt has told the log.
+    // No listener, or an error: Bolt has logged it.
     return isAcknowledged ? 0 : 404;
   }
 
@@ -91,7 +91,7 @@ export function createHttpReceiver(
   };
 }
 
-/** Why a request is not taken for Slack's: `no_signature` is a stranger's; the other two are Slack's as well as anyone's. */
+/** Why a request is not Slack's. `no_signature`: a stranger's; the others may be Slack's. */
 export const refusalCauses = ['no_signature', 'time', 'mismatch'] as const;
 export type RefusalCause = (typeof refusalCauses)[number];
 
@@ -107,7 +107,7 @@ function whyRefused({ headers }: IncomingMessage, body: Buffer, secret: KeyObjec
   return timingSafeEqual(Buffer.from(given), own) ? undefined : 'mismatch';
 }
 
-/** Undefined where it is not what Slack sends. */
+/** Undefined if Slack would not send it. */
 function parseBody(text: string, isForm: boolean): unknown {
   try {
     if (!isForm) return JSON.parse(text);
@@ -128,10 +128,10 @@ function retryOf({ headers }: IncomingMessage): { retryNum?: number; retryReason
   };
 }
 
-/** By its blocks, which nobody changes once they are made: help says the same to many. */
+/** By blocks, which are never changed: help repeats them for many. */
 const written = new WeakMap<object, string>();
 
-/** In ASCII alone: a socket takes a text with one typographic quote at twice the cost, and bytes behind a head at a tenth more. */
+/** ASCII only: one typographic quote doubles a socket write's cost; bytes after a head cost a tenth more. */
 function ascii(value: unknown): string {
   return JSON.stringify(value).replace(
     /[^\0-\x7f]/g,

@@ -6,37 +6,37 @@ import type { Modal, SlackMessage } from '../kit/message.ts';
 import { finishedModal, loadingModal, ModalRefused, updateModal, wordsModal } from '../kit/modals.ts';
 import type { Acknowledgement, Reply } from '../reply.ts';
 
-/** What one person sees of one thing that they asked, each in its turn. */
+/** One person's view of one request, updated in order. */
 export type Screen = {
   openModal: OpenModal;
   reply: Reply;
-  /** Slack need not wait any longer: what follows takes its time. */
+  /** Slack need not wait: the rest is slow. */
   letGo: () => void;
-  /** Puts another modal in the place of the one that was pressed in. */
+  /** Replaces the modal that was pressed in. */
   updateModal: (modal: Modal) => Promise<void>;
-  /** Opens a form that waits, unless something is shown by now: what is opened or told next takes its place. */
+  /** Opens a loading form unless something is shown; the next answer replaces it. */
   openLoading: () => void;
-  /** Says that it goes on, unless something is shown by now. False: nothing more need be said. */
+  /** Says that work goes on, unless something is shown. False: no more progress needed. */
   sayMeanwhile: (message: SlackMessage) => Promise<boolean>;
-  /** On top of the modal that was pressed in, where the person looks; else, or when Slack opens none, as a message. */
+  /** On top of the modal that was pressed in; else, or if Slack refuses, as a message. */
   sayProblem: (title: string, message: SlackMessage) => Promise<void>;
-  /** Beside everything else: takes the place of nothing. Not in a modal. */
+  /** An extra message that replaces nothing. Not in a modal. */
   sayBeside: (message: SlackMessage) => Promise<void>;
-  /** A form that waits says so no longer. */
+  /** Ends a loading form. */
   done: () => Promise<void>;
 };
 
-/** How the person can be reached. */
+/** The ways to reach the person. */
 type Ways = {
   client: WebClient;
   log: Log;
-  /** Names what was asked, as the title of words that take the place of a form. */
+  /** Names the request, as the title of words that replace a form. */
   label: string;
   openModal: OpenModal;
   reply: Reply;
-  /** Takes the place of nothing; `reply` when absent. */
+  /** Replaces nothing; default `reply`. */
   beside?: Reply;
-  /** Of a request that is not acknowledged yet. */
+  /** Of a request not acknowledged yet. */
   acknowledgement?: Acknowledgement;
   /** The modal that was pressed in. */
   view?: ViewOutput | undefined;
@@ -45,10 +45,10 @@ type Ways = {
 export function createScreen(ways: Ways): Screen {
   const { client, log, label, view } = ways;
   let hasSpoken = false;
-  /** What is being said meanwhile; gives the view id of a form that waits. */
+  /** The progress under way; gives a loading form's view id. */
   let meanwhile: Promise<string | undefined> = Promise.resolve(undefined);
 
-  /** The form that waits, for the first who asks for it. */
+  /** Gives the loading form to the first caller. */
   async function speak(): Promise<string | undefined> {
     hasSpoken = true;
     const waiting = await meanwhile;
@@ -83,11 +83,11 @@ export function createScreen(ways: Ways): Screen {
       if (hasSpoken) return;
       hasSpoken = true;
       letGo();
-      // Refused, the form itself is opened once more when it is ready, and that refusal is told.
+      // If refused, opening the form itself shows that refusal.
       meanwhile = ways.openModal(loadingModal()).catch(() => undefined);
     },
     async sayMeanwhile(message) {
-      // In a modal the person looks at what they pressed in; what becomes of it stands there.
+      // In a modal the person watches that modal, and the result appears there.
       if (hasSpoken || view) return false;
       meanwhile = ways.reply(message).then(() => undefined);
       await meanwhile;

@@ -11,36 +11,36 @@ import {
   type Wait,
 } from '../workspace.ts';
 
-/** While Slack renews one of them, or it is dead and nobody knows it yet, the other takes what comes. */
+/** If Slack renews one, or one is dead unnoticed, the other serves. */
 const linesOfProcess = 2;
-/** What Slack allows one app, all processes together. */
+/** Slack's limit for one app, all processes together. */
 const mostLines = 10;
 
 const openTimeoutMs = 10_000;
-/** Slack says hello at once. A socket that opens and stays silent would be waited for without end. */
+/** Slack says hello at once; don't wait for ever for a silent socket. */
 const helloTimeoutMs = 15_000;
-/** A connection that ends sooner counts as failed, so that one that never holds is not tried in a tight loop. */
+/** A connection that ends sooner counts as failed, to avoid a tight loop. */
 const steadyMs = 10_000;
-/** Slack says how many connections there are in its hello alone: a line is renewed to hear it again. */
+/** Only Slack's hello counts connections: renew a line to hear it. */
 const recountMs = 5 * 60_000;
-/** Slack closes a line that it has asked to renew and may use it until then: what is on its way as we close is lost. */
+/** Slack may use a line it asked to renew until it closes it; closing earlier loses requests. */
 const slackClosesMs = 30_000;
-/** Slack's own time for an acknowledgement: what a line brought is answered before it is closed. */
+/** Slack's time for an acknowledgement: answer a line's requests before closing it. */
 const answerMs = 3_000;
-/** A peer that is gone never says good-bye; the library would wait half a minute for it. */
+/** A dead peer never says good-bye; the library would wait half a minute. */
 const goodByeMs = 2_000;
 const lookMs = 50;
 
 type Client = SocketModeReceiver['client'];
 
 export type SocketReceiver = Receiver & {
-  /** For one line: when it is renewed, the old and the new one are open for a while. */
+  /** For one line: during a renewal the old and the new one are open. */
   createClient: () => Client;
 };
 
 /**
- * Bolt's own reconnecting is off: when `apps.connections.open` fails for good while it reconnects, the
- * rejection has no handler and ends the process. `keepConnected` does it instead.
+ * Bolt's own reconnecting is off: if `apps.connections.open` fails for good meanwhile, its rejection is unhandled and ends
+ * the process. `keepConnected` reconnects instead.
  */
 export function createSocketReceiver(appToken: string, slackApiUrl: string, logger: Logger): SocketReceiver {
   let bolt: App;
@@ -63,7 +63,7 @@ export function createSocketReceiver(appToken: string, slackApiUrl: string, logg
 
 export type SocketConnection = {
   health(): SlackHealth;
-  /** Resolves when every line is closed, which the signal has begun. */
+  /** Resolves when every line is closed; the signal starts that. */
   stop(): Promise<void>;
 };
 
@@ -72,15 +72,15 @@ type Around = {
   wait: Wait;
   signal: AbortSignal;
   now: () => number;
-  /** How many processes connect with this app token; as many as Slack allows when absent. */
+  /** How many processes share the app token; default: Slack's limit. */
   processes?: number | undefined;
-  /** Told how long each request waited for its acknowledgement. */
+  /** Called with each request's seconds until its acknowledgement. */
   acknowledged?: ((seconds: number) => void) | undefined;
 };
 
 /**
- * Keeps all lines connected until stopped. Never throws; `health` says what keeps a line from connecting, and when Slack
- * counts more connections than the processes have: presses go to any of them.
+ * Keeps all lines connected until stopped. Never throws. `health` says why a line can't connect, or that Slack counts more
+ * connections than the processes have: presses go to any of them.
  */
 export function keepConnected(createClient: () => Client, around: Around): SocketConnection {
   const { log, processes = mostLines / linesOfProcess } = around;
@@ -88,13 +88,13 @@ export function keepConnected(createClient: () => Client, around: Around): Socke
   let surplus: SlackDown | undefined;
   let openLines: Line[] = [];
   let earlier: Promise<unknown> = Promise.resolve();
-  /** One line after the other: Slack may ask for all of them at once. */
+  /** One line at a time: Slack may ask for all at once. */
   function inTurn<T>(work: () => Promise<T>): Promise<T> {
     const done = earlier.then(work);
     earlier = done.catch(() => undefined);
     return done;
   }
-  /** Lines that Slack has not closed yet may be in its count. */
+  /** Slack's count may include lines that it hasn't closed yet. */
   function isTooMany(count: number): boolean {
     openLines = openLines.filter((line) => line.isActive());
     const leaving = Math.max(0, openLines.length + 1 - linesOfProcess);
@@ -129,7 +129,7 @@ type Opened = { kind: 'open'; line: Line } | { kind: 'down'; down: SlackDown; re
 
 type LineAround = Around & { inTurn: <T>(work: () => Promise<T>) => Promise<T>; open: () => Promise<Opened> };
 
-/** Opens the next line before the one that Slack asks to renew is closed. */
+/** Opens the next line before closing the one to renew. */
 function keepLine({ log, wait, signal, now, inTurn, open }: LineAround) {
   let problem: SlackDown | undefined;
   let line: Line | undefined;
@@ -180,13 +180,13 @@ function keepLine({ log, wait, signal, now, inTurn, open }: LineAround) {
 type Line = {
   isActive(): boolean;
   isToRenew(): boolean;
-  /** Resolves when the line is to be renewed or has ended. */
+  /** Resolves when the line ended or must be renewed. */
   untilOver(): Promise<void>;
-  /** Answers all that the line has brought, and ends it. */
+  /** Answers all requests of the line, and closes it. */
   leave(): Promise<void>;
 };
 
-/** What keeps the connection from being made, or the line once Slack has said hello. */
+/** Fails with the reason for no connection, or gives the line once Slack said hello. */
 async function openLine(
   client: Client,
   { wait, signal, acknowledged, isTooMany }: Around & { isTooMany: (count: number) => boolean },
@@ -197,7 +197,7 @@ async function openLine(
   const asked = new AbortController();
   const over = new AbortController();
   const stoppedOrOver = AbortSignal.any([signal, over.signal]);
-  /** When each came, by its id. */
+  /** Arrival times by id. */
   const unanswered = new Map<string, number>();
   const isActive = (): boolean => client.websocket?.isActive() === true;
 
@@ -207,7 +207,7 @@ async function openLine(
     if (unanswered.delete(id) && cameMs !== undefined) acknowledged?.((performance.now() - cameMs) / 1_000);
   });
   client.on('disconnected', () => over.abort());
-  // The library closes a line the moment that Slack asks for a new one.
+  // The library closes a line as soon as Slack asks for a new one.
   const library = client.listeners('ws_message');
   client.removeAllListeners('ws_message');
   client.on('ws_message', (data: unknown, isBinary: unknown) => {
@@ -215,23 +215,23 @@ async function openLine(
     if (said?.type === 'hello') isCountedAgain = isTooMany(said.connections);
     if (said?.type === 'disconnect') {
       reason = said.reason;
-      // Slack goes on using the line after a warning, and says when it is to be renewed.
+      // After a warning Slack goes on using the line, and says later when to renew.
       if (reason === 'warning') return;
       if (reason === 'refresh_requested' && isUp) return asked.abort();
     }
     for (const listener of library) listener.call(client, data, isBinary);
   });
 
-  /** In order, so that Slack knows it as closed; where the other side is silent, without it. */
+  /** In order, so Slack sees it closed; without that if the peer is silent. */
   async function close(): Promise<void> {
     const closed = new AbortController();
     const closing = client.disconnect().then(() => closed.abort());
     await Promise.race([closing, wait(goodByeMs, closed.signal)]);
-    // The second call does not wait for the other side.
+    // The second call does not wait for the peer.
     if (!closed.signal.aborted) await client.disconnect();
   }
 
-  /** The library notices a dead network after seconds, and then waits half a minute for a good-bye. */
+  /** The library notices a dead network after seconds, then waits half a minute. */
   async function untilDead(either: AbortSignal): Promise<void> {
     while (!either.aborted && isActive()) await wait(goodByeMs, either);
   }
@@ -268,7 +268,7 @@ async function openLine(
 
 type Envelope = { envelope_id: string };
 
-/** What Slack says of the connection itself; undefined of all that it brings. */
+/** Slack's words about the connection itself; undefined for requests. */
 function readSaid(data: unknown): { type: unknown; reason?: string; connections: number } | undefined {
   if (typeof data !== 'string' || data.includes('"envelope_id"')) return undefined;
   try {
@@ -293,7 +293,7 @@ function tooMany(count: number, own: number): SlackDown {
   };
 }
 
-/** Slack's words before a hello, and what helps. */
+/** Slack's errors before a hello, and their fixes. */
 const refusals: Readonly<Record<string, Omit<SlackDown, 'state'>>> = {
   link_disabled: {
     detail: 'Socket Mode is turned off in the app’s settings',

@@ -47,19 +47,19 @@ import {
 } from './payload.ts';
 import { createScreen, type Screen } from './screen.ts';
 
-/** One thing that came from Slack, as far as the guards need it. */
+/** One request from Slack, as the guards need it. */
 type Turn = {
   caller: Caller;
-  /** For the audit; absent: what is refused is not on record. */
+  /** For the audit; absent: refusals are not recorded. */
   what?: Asked['what'];
-  /** A card number was typed: looked at before anything else can keep, echo or log what was. */
+  /** A card number was typed. Checked before the text is stored, echoed or logged. */
   hasCardNumber?: boolean;
-  /** In the way of what was done. */
+  /** Shows a refusal in place of the answer. */
   refuse: (title: string, message: SlackMessage) => Promise<void>;
   go: () => Promise<void>;
 };
 
-/** The guards that need to know nothing of what was asked: a card number, then another workspace. */
+/** Guards that don't look at the request: a card number, then a foreign workspace. */
 export async function take(turn: Turn | undefined, side: SlackSide): Promise<void> {
   if (!turn) return;
   const { caller, what } = turn;
@@ -75,7 +75,7 @@ export async function take(turn: Turn | undefined, side: SlackSide): Promise<voi
   await turn.go();
 }
 
-/** In a shared channel people of other workspaces see the bot's buttons. In an organisation one person has many workspaces. */
+/** Shared channels show the bot's buttons to other workspaces. In an organisation one person has many workspaces. */
 function isStranger(caller: Caller, own: Identity | undefined): boolean {
   if (!own?.teamId || own.enterpriseId !== undefined || caller.teamId === undefined) return false;
   return caller.teamId !== own.teamId;
@@ -113,25 +113,25 @@ export function commandTurn(
   };
 }
 
-/** A press, and what it runs: a verb with other words, or a function of its own. */
+/** A press: a verb with other words, or its own function. */
 export function pressTurn(body: BlockAction, respond: RespondFn, side: SlackSide): Turn | undefined {
   const [action] = body.actions;
   if (!action) return undefined;
   const { client, log, commands } = side;
   const value = valueOf(action);
   const found = commands.find('action', action.action_id);
-  // A link button, or one of a message from before an update.
+  // A link button, or a button from before an update.
   if (!found) return undefined;
   const { account, command, part } = found;
   const caller = { ...callerOf(body, fromOf(body)), ...withoutUndefined({ threadTs: threadOf(body) }) };
   const view = body.view?.type === 'modal' ? body.view : undefined;
   const label = labelOf(action);
-  // Bolt gives a `respond` that cannot work where Slack sent no response_url: in a modal and the App Home.
+  // In a modal and the App Home there is no response_url, so Bolt's `respond` doesn't work.
   const working = body.response_url ? respond : undefined;
   const replyThat = (replaces: ReplyAddress['replaces']) =>
     createReply({ caller, respond: working, threadTs: threadOf(body), replaces }, client, log);
   const isEphemeral = body.container['is_ephemeral'] === true;
-  // The message that was pressed in stays where its other buttons are still of use.
+  // Keep the pressed message if its other buttons are still useful.
   const replaces = isEphemeral && ('words' in part || part.replacesMessage) ? 'pressed' : 'nothing';
   const openModal = createOpenModal(client, { triggerId: body.trigger_id, onTop: view !== undefined });
   const [reply, beside] = [replyThat(replaces), replyThat('nothing')];
@@ -143,7 +143,7 @@ export function pressTurn(body: BlockAction, respond: RespondFn, side: SlackSide
   return {
     what: 'press',
     caller,
-    // What stands in the inputs comes along with every press.
+    // Every press carries the inputs.
     hasCardNumber: blocksWithCardNumber(body.view?.state ?? body.state).length > 0,
     refuse: screen.sayProblem,
     go: () =>
@@ -160,7 +160,7 @@ type PressedIn = Pick<Pressed, 'caller' | 'value' | 'typed'> & {
   view: ViewOutput | undefined;
 };
 
-/** What the element runs, as a verb is run. */
+/** Runs an element's function like a verb. */
 function ownPress(
   { command, part: press }: { command: Command; part: Press },
   { body, value, typed, caller, screen, view }: PressedIn,
@@ -206,14 +206,13 @@ function ownPress(
 }
 
 /**
- * A double click or a redelivery of one person's; of two persons both run, and what they press decides. By Slack's
- * own time of the press, in seconds: each press claims its second and the next, so that of two within a second
- * one runs, while the same button works again two seconds later. A button that runs a verb with other words may be
- * pressed as fast as anybody types: each press is answered.
+ * Detects one person's double click or repeated delivery; two persons' presses both run. Goes by Slack's time of the press
+ * in seconds: each press claims its second and the next, so of two within a second one runs, and two seconds later the
+ * button works again. Buttons that run a verb with other words are always answered.
  */
 function pressedBefore(body: BlockAction, action: BlockElementAction, part: Button | Press): Asked['repeat'] {
   const place = placeKey(body);
-  // Hashed: a button's value may hold what somebody typed, which stands in no key of the store.
+  // Hashed: a button's value may hold typed text, which must not be in a key.
   const pressed = [place, body.user.id, action.action_id, valueOf(action)].join('\n');
   const key = `press:${createHash('sha256').update(pressed).digest('hex')}`;
   const second = Math.floor(Number(action.action_ts));
@@ -225,7 +224,7 @@ function pressedBefore(body: BlockAction, action: BlockElementAction, part: Butt
   };
 }
 
-/** An entry of Slack's menus was chosen. */
+/** A choice in Slack's menus. */
 export function shortcutTurn(
   body: GlobalShortcut | MessageShortcut,
   respond: RespondFn | undefined,
@@ -234,10 +233,10 @@ export function shortcutTurn(
   const { client, log } = side;
   const caller = callerOf(body, 'shortcut');
   const openModal = createOpenModal(client, { triggerId: body.trigger_id, onTop: false });
-  // Nothing is replaced: the message it was chosen on may be one of the bot's own.
+  // Replace nothing: the message may be one of the bot's own.
   const threadTs = body.type === 'message_action' ? threadOf({ message: body.message }) : undefined;
   const direct = createReply({ caller, respond, threadTs, replaces: 'nothing' }, client, log);
-  /** Chosen on no message there is no channel to answer in, and the person is looking for a modal. */
+  /** Without a message there is no channel, and the person expects a modal. */
   const inModal: Reply = (message) =>
     openModal(wordsModal('Not opened', message)).then(
       () => undefined,
@@ -250,7 +249,7 @@ export function shortcutTurn(
     refuse: (_, message) => reply(message),
     async go() {
       const found = await side.commands.shortcut(body.callback_id, caller);
-      // Of a manifest that is older or newer than the bot.
+      // The manifest is older or newer than the bot.
       if (!found) return;
       const { account, part } = found;
       const texts = body.type === 'message_action' ? messageTexts(body.message) : [];
@@ -266,7 +265,7 @@ export function shortcutTurn(
   };
 }
 
-/** Shows the person their App Home as it is now. Never throws: what Slack refuses is logged, and the Home stays as it was. */
+/** Updates the person's App Home. Never throws: Slack's refusals are logged, and the Home stays. */
 export async function openHome(caller: Caller, side: SlackSide): Promise<void> {
   const { client, commands, log } = side;
   async function go(): Promise<void> {
@@ -284,7 +283,7 @@ export async function openHome(caller: Caller, side: SlackSide): Promise<void> {
 export function formTurn(ack: AckFn<ViewResponseAction>, body: ViewSubmitAction, side: SlackSide): Turn {
   const caller = callerOf(body, 'modal');
   const withCardNumber = blocksWithCardNumber(body.view.state);
-  // Slack takes errors for input blocks alone, and would refuse the whole answer with any other.
+  // Slack takes errors only for input blocks, and refuses the whole answer otherwise.
   const inputs = withCardNumber.filter((blockId) =>
     body.view.blocks.some((block) => block.type === 'input' && block.block_id === blockId),
   );
@@ -299,15 +298,15 @@ export function formTurn(ack: AckFn<ViewResponseAction>, body: ViewSubmitAction,
     },
     async go() {
       const found = side.commands.find('modal', body.view.callback_id);
-      // A modal of an older version of the bot, or one that has nothing to submit.
+      // A modal of an older version, or one without anything to submit.
       await (found ? answerForm(ack, { ...found, caller, body }, side) : ack());
     },
   };
 }
 
 /**
- * What an external select offers, in time and within Slack's limits. Whatever goes wrong, the list is empty, because
- * Slack shows a person no words there.
+ * Choices of an external select, in time and within Slack's limits. On any error the list is empty: Slack shows no words
+ * there.
  */
 export function listTurn(
   offer: (options: Option[]) => Promise<void>,
@@ -337,7 +336,7 @@ export function listTurn(
   };
 }
 
-/** A value is never cut: it would then mean something else. */
+/** Never cut a value: it would mean something else. */
 function fitting(choices: readonly Choice[], about: { verb: string; userId: string }, log: Log): Option[] {
   const sendable = choices.filter(({ value }) => value !== '' && value.length <= limits.optionValue);
   if (sendable.length < choices.length) log('warn', 'A list holds values that Slack does not take', about);

@@ -11,8 +11,7 @@ const longestType = 24;
 const longestDigits = 8;
 
 /**
- * A saved card as a person tells it from others: "Visa ·· 4242 · a***@example.com". Short enough for a menu;
- * the e-mail is always masked here. `note` is kept whole.
+ * A saved card for people: "Visa ·· 4242 · a***@example.com". Fits in a menu; the e-mail is masked. `note` is never cut.
  */
 export function cardWords(face: CardFace, customerEmail?: string, note?: string): string {
   const parts = [faceWords(face), customerWord(customerEmail)].filter((part) => part !== '');
@@ -20,7 +19,7 @@ export function cardWords(face: CardFace, customerEmail?: string, note?: string)
   return cut(parts.join(' · '), limits.optionText - end.length) + end;
 }
 
-/** Why a card can't be charged now, in a menu, where no text knows its reader's own time. */
+/** Why a card can't be charged now, for a menu, which can't show local times. */
 function holdNote(hold: CardHold): string {
   switch (hold.kind) {
     case 'resting':
@@ -42,17 +41,16 @@ function faceWords({ cardType, lastFour }: CardFace): string {
   return type || 'the pasted card';
 }
 
-/** What a form says that cannot be filled in again whole. */
+/** For a form that can't be prefilled completely. */
 export const pasteAgainWords = 'Paste the token key again: the form keeps no secrets.';
 
-/** As a person tells it from the customer's other cards. */
+/** A card as a choice, told apart from the customer's others. */
 export function cardChoice({ id, face, customerEmail }: KnownCard): { id: string; text: string } {
   return { id, text: cardWords(face, customerEmail) };
 }
 
 /**
- * What a typeahead over saved cards offers, each with why it can't be charged now where `holdOf` says that; nothing
- * when none are remembered.
+ * Choices of a typeahead over saved cards, each with the reason of its hold from `holdOf`; empty if none are remembered.
  */
 export async function suggestCards(
   ledger: KnownCards | undefined,
@@ -68,15 +66,15 @@ export async function suggestCards(
   );
 }
 
-// What is said of a card that was saved, or was to be.
+// Words about a card that was, or should have been, saved.
 
-/** The state of the payment, which is proven or not by itself, and behind it what became of the card. */
+/** The payment's state, then the card's. */
 export function cardSavedState(saved: CardSaved | undefined, charge: string): string {
   if (!saved) return charge;
   return `${charge}, ${saved.kind === 'no_token' ? 'no card token' : 'card saved'}`;
 }
 
-/** Which card, and whether the bot can charge it; or why there is none, and what a person does then. */
+/** The card, and whether the bot can charge it; or why there is none, and what to do. */
 export function cardSavedLines(
   saved: CardSaved | undefined,
   { environment, canListCards }: { environment: Environment; canListCards?: boolean },

@@ -7,9 +7,9 @@ import { cut, oneLine, outsideText } from '../kit/text.ts';
 import { cardWords } from './card-words.ts';
 import { isClosed, stateWord } from './state-words.ts';
 
-// What every message and modal of a charge says of it.
+// Shared by all messages and modals of a charge.
 
-/** The longest e-mail address there can be is shorter. */
+/** Longer than any e-mail address. */
 const longestEmail = 320;
 const longestReason = 300;
 
@@ -18,8 +18,8 @@ export function amountWord(money: Money): string {
 }
 
 /**
- * Whole only where whoever typed or chose the terms reviews them, to be checked letter by letter before they are
- * sent; masked everywhere else. A charge's own modal is masked too: a colleague opens it from the desk channel.
+ * Whole only in the review by the person who typed or chose the terms, who checks it letter by letter; masked elsewhere. A
+ * charge's own modal is masked: colleagues open it from the desk channel.
  */
 export function emailWord(email: string): string {
   return cut(oneLine(email), longestEmail);
@@ -37,12 +37,12 @@ export function chargeHeadline(charge: ChargeSeen): { text: string; block: RichT
   return headline(state, about);
 }
 
-/** A currency that is the only one stands in the label: it is no choice. */
+/** A sole currency stands in the label: there is no choice. */
 export function amountLabel(currencies: readonly string[]): string {
   return currencies.length === 1 ? `Amount (${currencies[0]})` : 'Amount';
 }
 
-/** The card and what the agent typed beside it. */
+/** The card, and the agent's other entries. */
 export function termFields(terms: ShownTerms): Record<'Card' | 'Customer id' | 'Reason', string | undefined> {
   return {
     Card: cardWords(terms.card),
@@ -51,18 +51,18 @@ export function termFields(terms: ShownTerms): Record<'Card' | 'Customer id' | '
   };
 }
 
-/** In a modal, where a name notifies nobody. */
+/** For a modal, where mentions ping nobody. */
 export function modalFacts(charge: ChargeSeen): RichTextBlock[] {
   const { Card } = termFields(charge.terms);
   return fields(isClosed(charge) ? { Card } : { Card, Agent: [person(charge.agent)] });
 }
 
-/** Since when it is the agent's. */
+/** When the agent took the charge. */
 export function inHandSince({ agent, handOvers, submittedAt }: ChargeSeen): number {
   return handOvers.findLast(({ to }) => to === agent)?.at ?? submittedAt;
 }
 
-/** A line that begins with a bold word and a colon. */
+/** A line with a bold label and a colon. */
 export function labelled(label: string, ...rest: readonly (string | Run)[]): Run[] {
   return [bold(`${label}: `), ...rest.map((part) => (typeof part === 'string' ? words(part) : part))];
 }

@@ -5,27 +5,27 @@ import { context, plainText } from '../kit/blocks.ts';
 import { environmentWords, placeAlone, placeLine, word } from './evidence.ts';
 import type { SlackMessage } from '../kit/message.ts';
 
-/** Where money moves: it stands on everything that is said of a charge. */
+/** Environment and account; shown with everything about a charge. */
 export type ChargePlace = {
   environment: Environment;
   account: string;
-  /** The bot has accounts of the other environment too: whoever charges must not take one for the other. */
+  /** The bot also has accounts of the other environment: they could be confused. */
   isMixed?: boolean;
-  /** The bot's other accounts, as they are typed after `--account`. */
+  /** The other accounts, as typed after `--account`. */
   otherAccounts?: readonly string[];
 };
 
-/** The last line of a window, right above its buttons. */
+/** A window's last line, above its buttons. */
 export function placeFoot({ environment, account }: ChargePlace): ContextBlock {
   return placeAlone(environment, account);
 }
 
-/** Below a part of the App Home, whose one account goes without saying; a test never does. */
+/** For the App Home: leaves out a sole live account, never a test. */
 export function homeFoot({ environment, account }: ChargePlace): ContextBlock[] {
   return environment === 'live' ? [] : [placeAlone(environment, account)];
 }
 
-/** The last line of what was asked of the service, and when (UTC ms). */
+/** The last line of a look-up, with its time (UTC ms). */
 export function messageFoot(
   { environment, account }: ChargePlace,
   atMs: number,
@@ -34,7 +34,7 @@ export function messageFoot(
   return placeLine({ environment, account, verb: 'checked', proven, atMs });
 }
 
-/** The answer that found nothing, with which account was asked and how to ask another, where there are several. */
+/** A *not found* answer; with several accounts it says which one was asked, and how to ask another. */
 export function askedHereAlone(message: SlackMessage, place: ChargePlace): SlackMessage {
   const { environment, account, otherAccounts = [] } = place;
   if (otherAccounts.length === 0) return message;

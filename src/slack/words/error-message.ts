@@ -18,10 +18,10 @@ const notKept = 'That looks like a card number. It was not kept.';
 
 const cardNumberRefusal = `${notKept} Delete your message if others can see it, and send the customer a payment link instead.`;
 
-/** The same in a form, where there is no message to delete. */
+/** For a form, where there is no message to delete. */
 export const cardNumberProblem = `${notKept} Send the customer a payment link instead.`;
 
-/** What was being done when it broke, as far as the person must know it. */
+/** What the error interrupted, for the person. */
 type Interrupted = { reference?: string; moneyMayHaveMoved: boolean };
 
 const tellOperators = 'tell the people who run this bot';
@@ -46,15 +46,15 @@ export function serviceFailureNote(failure: ServiceFailure, about: Interrupted):
   return { ...note, body: [...note.body, ...quoted('The service says:', failure.said)] };
 }
 
-/** The bot itself is broken. The same id stands in the log, so that whoever runs it finds the cause. */
+/** A bug of ours. The log has the same id with the cause. */
 export function bugMessage(errorId: string, about: Interrupted): SlackMessage {
   const next = rich`${tellOperators}; its log has this error id.`;
   return noteMessage(brokenNote(`Something went wrong in the bot, error ${errorId}`, about, next));
 }
 
-/** The person typed something that cannot be read. `example` is a whole command, like `/pay lookup ORDER-1`. */
+/** Unreadable input. `example` is a whole command, like `/pay lookup ORDER-1`. */
 export function usageMessage(problem: string, example: string): SlackMessage {
-  // An address that we give as an example is masked like any other; the example below is whole.
+  // Our example address would be masked too, so leave it to the example below.
   const said = outsideText(maskNumbers(problem.replace(/ One looks like .*$/u, '')), longestProblem);
   return sentencesMessage(said, rich`Like this: ${code(example)}`);
 }
@@ -65,12 +65,12 @@ function sentencesMessage(text: string, ...more: Run[][]): SlackMessage {
   return noteMessage({ state: what.replace(/\.$/u, ''), body: [rich`${rest.join(' ')}`, ...more] });
 }
 
-/** More of a kind than this helps nobody, and Slack's blocks have an end. */
+/** More don't help, and Slack limits blocks. */
 const mostNamed = 10;
 
 /**
- * The person may not: what, why, and whom to ask. Permissions and roles are for `admin`s, who can change them. Whole
- * sentences without their full stop. Shown to the caller alone: whoever is named in it is not called.
+ * A refusal: what, why, and whom to ask. Permissions and roles are shown only to `admin`s, who can change them. Sentences
+ * without their full stop. For the caller alone: names call nobody.
  */
 export function refusalMessage(
   refusal: { what: string } & Omit<Refused, 'kind'>,
@@ -111,7 +111,7 @@ function parted(runs: readonly Run[], last = ', '): Run[] {
   return runs.length > mostNamed ? [...shown, words(' …')] : shown;
 }
 
-/** A verb that does not exist; `nearest` is what was probably meant. */
+/** An unknown verb; `nearest` is the likely one. */
 export function unknownVerbMessage(
   typed: string,
   nearest: string | undefined,
@@ -128,12 +128,12 @@ export function unknownVerbMessage(
   });
 }
 
-/** A card number was typed. Says nothing of what was typed, so that it is in Slack no second time. */
+/** For a typed card number. Doesn't repeat it: Slack would have it twice. */
 export function cardNumberMessage(): SlackMessage {
   return sentencesMessage(`⛔ ${cardNumberRefusal}`);
 }
 
-/** What broke outside, without a full stop, and what to do then, with one. */
+/** What broke, without a full stop, and what to do, with one. */
 export const failureWords: Record<FailureKind, { what: string; next: string }> = {
   timeout: {
     what: 'No answer from the payments service in time',
@@ -170,9 +170,9 @@ export const failureWords: Record<FailureKind, { what: string; next: string }> =
 };
 
 /**
- * The one place where a throw becomes words, and in a word why, for the audit. A `ServiceFailure`, `StoreUnavailable` or
- * `ModalRefused` says what happened, whether money may have moved and what happens next; anything else is our bug, and its
- * id is on the screen and in the log. `hasBegun`: the verb itself, and not only the guards before it.
+ * The one place that turns errors into words, with a reason for the audit. `ServiceFailure`, `StoreUnavailable` and
+ * `ModalRefused` say what happened, whether money may have moved, and what happens next; any other error is our bug, with
+ * an id on screen and in the log. `hasBegun`: the verb itself ran, past its guards.
  */
 export function errorReply(
   error: unknown,

@@ -1,4 +1,4 @@
-// The parts that the message of a look-up and the alert of an event share.
+// Shared by the message of a look-up and an event's alert.
 
 import type { Button, ContextBlock, RichTextBlock } from '@slack/types';
 import type { Environment } from '../../domain/alert.ts';
@@ -21,19 +21,19 @@ import {
 import { ownId } from '../own-account.ts';
 import { cut, oneLine, outsideText, slackTime, utcTime } from '../kit/text.ts';
 
-/** Room for words that are not ours; enough to understand, too little to flood a channel. */
+/** Space for outside words: enough to understand, too little to flood a channel. */
 const longestWord = 120;
 const longestStatement = 300;
 const longestQuotation = 500;
 
-/** The button that looks the reference up again; its value is read by `lookUpWords`. */
+/** Looks the reference up again; `lookUpWords` reads its value. */
 export const lookUpActionId = 'look_up';
 
 export const environmentWords: Record<Environment, string> = { live: 'LIVE', sandbox: 'SANDBOX' };
 
 /**
- * A button that runs the look-up; none when the reference is not one that can be looked up. With the
- * amount a person gave, so that the same question is asked again.
+ * A button that looks the reference up again, with the amount that the person gave. None if the reference can't be looked
+ * up.
  */
 export function lookUpButton(text: string, reference: string, amountMinor?: number): Button[] {
   if (!parseOrderReference(reference).ok) return [];
@@ -41,12 +41,12 @@ export function lookUpButton(text: string, reference: string, amountMinor?: numb
   return [button({ actionId: lookUpActionId, text, value })];
 }
 
-/** For what was typed and is not known: none for a number, which may be a mistyped card number and would be repeated. */
+/** For typed, unknown references. None for a number: it may be a mistyped card number. */
 export function typedLookUpButton(text: string, reference: string, amountMinor?: number): Button[] {
   return maskNumbers(reference) === reference ? lookUpButton(text, reference, amountMinor) : [];
 }
 
-/** The same in a modal of its own, for where an answer would come elsewhere: in the App Home. */
+/** The same in a new modal, for the App Home, where an answer would appear elsewhere. */
 export const openLookUpActionId = 'look_up_open';
 
 export function openLookUpButton(reference: string, amountMinor?: number, text = 'Look up'): Button[] {
@@ -57,7 +57,7 @@ export function openLookUpButton(reference: string, amountMinor?: number, text =
   }));
 }
 
-/** The button that tells a reference's story below what it stands in; its value is the reference. */
+/** Shows a reference's story below the message; its value is the reference. */
 export const storyActionId = 'story_open';
 
 export function storyButton(reference: string): Button[] {
@@ -65,22 +65,22 @@ export function storyButton(reference: string): Button[] {
   return [button({ actionId: storyActionId, text: 'Story', value: reference })];
 }
 
-/** Opens what a customer may be told of a proven payment. The look-up is made again: the button carries the question. */
+/** Shows what a customer may be told of a proven payment. Its value repeats the look-up. */
 export const proofActionId = 'proof_copy';
 
-/** None of a test: no customer is told of one. */
+/** None for a test: customers aren't told of tests. */
 export function proofButton(environment: Environment, reference: string, amountMinor?: number): Button[] {
   if (environment !== 'live' || !parseOrderReference(reference).ok) return [];
   const value = JSON.stringify(askedWords(reference, amountMinor));
   return [button({ actionId: proofActionId, text: 'Copy proof', value })];
 }
 
-/** The words that ask about a reference, and about the amount that it should be. */
+/** The words of a look-up of a reference and its expected amount. */
 export function askedWords(reference: string, amountMinor?: number): string[] {
   return amountMinor === undefined ? [reference] : [reference, wireFromMinor(amountMinor)];
 }
 
-/** The words of `/pay lookup` that a pressed look-up button stands for; none for a value that is not ours. */
+/** The words of `/pay lookup` behind a look-up button; none if its value is not ours. */
 export function lookUpWords(value: string): readonly string[] {
   try {
     const asked: unknown = JSON.parse(value);
@@ -95,31 +95,31 @@ export function word(text: string | undefined): string | undefined {
   return text === undefined ? undefined : outsideText(text, longestWord);
 }
 
-/** The reference in full: at most 50 characters unless an event made it longer. */
+/** The whole reference: up to 50 characters, unless an event made it longer. */
 export function referenceWord(reference: string): string {
   return cut(oneLine(reference), longestWord);
 }
 
-/** A reference in a sentence; one that the bot made in code, so that it is told from the words around it. */
+/** A reference in a sentence; the bot's own are in code, to stand out. */
 export function referenceRun(reference: string): Run {
   return isGeneratedReference(reference) ? code(reference) : words(referenceWord(reference));
 }
 
-/** One that was typed, and that nothing is known of: it may be a mistyped card number. */
+/** A typed, unknown reference: may be a mistyped card number. */
 export function typedReference(reference: string): string {
   return referenceWord(maskNumbers(reference));
 }
 
 export function customerWord(email: string | undefined): string {
-  // As outside text besides: what follows the @ need not be a domain.
+  // Clean it as outside text too: after the @ may come anything.
   return email === undefined || email.trim() === ''
     ? ''
     : outsideText(maskEmail(oneLine(email)), longestWord);
 }
 
 /**
- * "✓ status  ✓ reference  ✗ amount", and below it what does not hold. `told`: the status is said right there. Nothing where
- * all three hold: the foot says *proven* then.
+ * "✓ status  ✓ reference  ✗ amount", and a line for what does not hold. `told`: the status is shown nearby. Nothing if all
+ * hold: the foot says *proven* then.
  */
 export function proofLine(evidence: Evidence, told: { status?: string | undefined } = {}): RichTextBlock[] {
   const checks = [evidence.status, evidence.reference, evidence.amount];
@@ -136,7 +136,7 @@ export function proofLine(evidence: Evidence, told: { status?: string | undefine
   return [richText([words(marks.join('  '))], ...statements)];
 }
 
-/** For the foot where all three parts hold, with the status that meant paid and what was compared, where settings say those. */
+/** For the foot of a proven payment; with the paid status and the compared amounts if settings name them. */
 export function provenWords(
   { status, reference, amount }: Evidence,
   told: { status?: string | undefined } = {},
@@ -150,27 +150,24 @@ export function provenBy(status: string | undefined, compared: string | undefine
   return `proven${said}${compared === undefined ? '' : ` (${outsideText(compared, longestStatement)})`}`;
 }
 
-/** Words of a bank or gateway, labelled as theirs; no block when they said nothing. */
+/** A bank's or gateway's words, labelled as theirs; no block without words. */
 export function quoted(whose: string, text: string | undefined): RichTextBlock[] {
   const theirs = outsideText(text ?? '', longestQuotation);
   return theirs === '' ? [] : [quotation(whose, theirs)];
 }
 
-/** Whose money a message or window is about, in its foot and nowhere else: "LIVE · Lagos store". */
+/** Environment and account, for the foot alone: "LIVE · Lagos store". */
 export function placeWords(environment: Environment, account: string): string {
   const name = word(account) ?? '';
   return [environmentWords[environment], name].filter((part) => part !== '').join(' · ');
 }
 
-/** The account, below what says its times itself. */
+/** The account only: the message has its own times. */
 export function placeAlone(environment: Environment, account: string): ContextBlock {
   return context(plainText(placeWords(environment, account)));
 }
 
-/**
- * The account, whether it is proven, when (each reader's own local time; `verb` may be empty), and ids for whoever talks to
- * the service.
- */
+/** The account, whether it is proven, when (local time; `verb` may be empty), and ids for talks with the service. */
 export function placeLine(place: {
   environment: Environment;
   account: string;

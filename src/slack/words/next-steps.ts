@@ -6,7 +6,7 @@ import { bold, moment, words, type Run } from '../kit/blocks.ts';
 import { referenceRun } from './evidence.ts';
 import { labelled, plain } from './charge-facts.ts';
 
-/** "Next: …": what helps after this failure; nothing where the bank named no reason that says it. */
+/** "Next: …": what helps after this failure; nothing if the bank's reason doesn't say. */
 export function declineNext({ reason, nextTryFrom }: Pick<KnownDecline, 'reason' | 'nextTryFrom'>): Run[][] {
   const { text } = nextSteps[reason];
   if (text === '') return [];
@@ -17,7 +17,7 @@ export function declineNext({ reason, nextTryFrom }: Pick<KnownDecline, 'reason'
   return [[bold('Next: '), words(before), ...rest]];
 }
 
-/** What helps after a decline, by the bank's reason; without one, when the card may be charged next. */
+/** What helps after a decline, by the bank's reason; else when the card may be charged next. */
 export function nextAfterDecline(bankWords: string | undefined, verdict: RetryVerdict): Run[][] {
   const reason = reasonAfter(bankWords, verdict);
   const { kind, text } = nextSteps[reason];
@@ -38,7 +38,7 @@ export function nextAfterDecline(bankWords: string | undefined, verdict: RetryVe
   }
 }
 
-/** Why a card can't be charged now, said before anybody presses. `mayAsk`: a second person may decide that it is. */
+/** Why a card can't be charged now, shown before the button. `mayAsk`: a second person may allow it. */
 export function holdLines(
   verdict: Exclude<RetryVerdict, { kind: 'allowed' }>,
   { mayAsk = false }: { mayAsk?: boolean } = {},
@@ -74,7 +74,7 @@ function heldUntil(ms: number): Run[] {
   return [bold('Card on hold until '), moment(ms)];
 }
 
-/** The same in a few words, for a channel. */
+/** The same, short, for a channel. */
 export function holdWords(verdict: RetryVerdict | undefined): Run[] | undefined {
   switch (verdict?.kind) {
     case 'resting':

@@ -2,7 +2,7 @@ import type { Lookup } from '../../domain/alert.ts';
 import type { FailedHow } from '../../domain/decline-reason.ts';
 import type { ChargeSeen, Conclusion, Refusal, Told } from '../../domain/charge.ts';
 
-/** The only words for an outcome, the same on every surface. Doubt is never called failed. */
+/** The words for an outcome, the same everywhere. Doubt is never called failed. */
 export const outcomeWords = {
   paid: 'Paid (confirmed)',
   approved: 'Approved, confirming',
@@ -21,7 +21,7 @@ export const outcomeWords = {
   notFound: 'Not found',
 } as const;
 
-/** Why a request was refused before the bank saw it, in the first line. */
+/** Why the service refused a request before it asked the bank, for the first line. */
 const refusalWords: Record<Refusal['reason'], string> = {
   invalid_token: 'card not known',
   email_mismatch: 'wrong e-mail',
@@ -34,7 +34,7 @@ const refusalWords: Record<Refusal['reason'], string> = {
   other: 'request refused',
 };
 
-/** Of an event that says given back where its look-up says otherwise, or nothing. */
+/** An event says given back; its look-up says otherwise, or nothing. */
 export function saidGivenBack(found: Lookup['kind']): string {
   const says = lookUpWords[found];
   return `Event says given back, ${says === undefined ? 'not checked' : `look-up says ${says}`}`;
@@ -48,7 +48,7 @@ const lookUpWords: Partial<Record<Lookup['kind'], string>> = {
   not_found: outcomeWords.notFound,
 };
 
-/** The word of each thing an agent is told. */
+/** The words for each message to an agent. */
 export const wordsOfTold: Record<Told, string> = {
   approved: outcomeWords.paid,
   otp: outcomeWords.otp,
@@ -73,7 +73,7 @@ const symbols: Record<Told, string> = {
   review: '🚨',
 };
 
-/** The one word for where a charge stands. Only an approval that was proven is called paid. */
+/** The word for a charge's state. Only a proven payment is called paid. */
 export function stateWord(charge: ChargeSeen): string {
   const { state, heard, otp } = charge;
   switch (state.kind) {
@@ -94,25 +94,25 @@ export function stateWord(charge: ChargeSeen): string {
   }
 }
 
-/** Money may have moved. Not so while every code that was entered is known to have been refused. */
+/** Money may have moved. False while every entered code is known to be refused. */
 export function isInDoubt({ state, heard, otp }: ChargeSeen): boolean {
   return (
     state.kind === 'confirming' && !heard.includes('paid') && (otp === undefined || otp.answerLost === true)
   );
 }
 
-/** What was told, in the words of then, with its reason while it holds; paid only while it is proven. */
+/** The words of an earlier message, with its reason while that holds; paid only while proven. */
 export function toldWord(what: Told, charge: ChargeSeen): string {
   if (what === 'wrong_codes') return codesOver(charge);
   return what === 'approved' || what === charge.state.kind ? stateWord(charge) : marked(what);
 }
 
-/** Where the service ended it before three codes were entered, nobody is told of three. */
+/** If the service ended it earlier, don't say three codes were entered. */
 function codesOver({ otp }: ChargeSeen): string {
   return failedState(otp?.isClosed ? 'codes_closed' : 'wrong_codes');
 }
 
-/** The first line of a charge that took no money, the same for one of the bot's own and any other. */
+/** The first line of a charge that took no money, also for charges by others. */
 export function failedState(how: FailedHow): string {
   return how === 'codes_closed' ? `${symbols.wrong_codes} ${outcomeWords.codesClosed}` : marked(how);
 }
@@ -125,7 +125,7 @@ export function isConcluded(state: ChargeSeen['state']): state is Conclusion {
   return 'concludedAt' in state;
 }
 
-/** No person has anything to do, and no look-up is awaited: the message loses its buttons and details. */
+/** No person and no look-up is needed: the message loses its buttons and details. */
 export function isClosed({ state }: ChargeSeen): boolean {
   return isConcluded(state) && state.kind !== 'review';
 }

@@ -29,26 +29,26 @@ export type TransactionView = {
   confirmation: Confirmation;
   environment: Environment;
   account: string;
-  /** When the service was asked, UTC milliseconds. */
+  /** Time of the look-up, UTC ms. */
   checkedAtMs: number;
-  /** The amount the person gave, so that *Look up* holds it against the record again. */
+  /** The amount that the person gave, to compare again on *Look up*. */
   amountMinor?: number;
   /** Not paid, because the bank declined it. */
   declined?: KnownDecline;
-  /** Not found, and nearly one that the person found lately. */
+  /** For *not found*: a similar reference that the person found lately. */
   near?: OrderReference;
 };
 
 /**
- * What one look-up found, with its proof, as every surface shows it. *Paid (confirmed)* stands here only for a
- * `confirmed` verdict; not confirmed says which part does not hold and is never called failed; not found is an answer,
- * not an error. `more`: buttons beside *Look up*, which runs the verb again.
+ * The result of one look-up with its proof, for every surface. *Paid (confirmed)* needs a `confirmed` verdict. *Not
+ * confirmed* says which part does not hold, and never says failed. *Not found* is an answer, not an error. `more`: buttons
+ * beside *Look up*, which runs the verb again.
  */
 export function transactionNote(view: TransactionView, more: readonly Button[] = []): ProofNote {
   const { confirmation, reference, environment, account } = view;
   const { transaction, evidence } = confirmation.kind === 'not_found' ? noRecord : confirmation;
   const declined = declineOf(view);
-  // None for a number that the service does not know: its value would repeat what may be a mistyped card number.
+  // No button for an unknown number: its value could repeat a mistyped card number.
   const refresh = isMasked(view) ? [] : lookUpButton('Look up', reference, view.amountMinor);
   return {
     state: declined ? failedState(declined.how) : transactionState(confirmation),
@@ -61,18 +61,18 @@ export function transactionNote(view: TransactionView, more: readonly Button[] =
       verb: 'checked',
       proven: evidence && provenWords(evidence, transaction),
       atMs: view.checkedAtMs,
-      // Whoever asks the payments service names it.
+      // For questions to the payments service.
       orderId: evidence?.reference.holds === false ? transaction?.orderId : undefined,
     }),
   };
 }
 
-/** It was found before, so it's no card number. */
+/** The person found it before, so it is no card number. */
 export function nearButton({ near }: TransactionView): Button[] {
   return near === undefined ? [] : openLookUpButton(near, undefined, `Look up ${referenceWord(near)}`);
 }
 
-/** A proven payment is shared, any other looked up again. */
+/** *Share* first for a proven payment, *Look up* first for others. */
 export function inOrder(
   { kind }: Confirmation,
   lookUp: readonly Button[],
@@ -86,22 +86,22 @@ type ProofNote = Note & { body: NonNullable<Note['body']> };
 
 const noRecord = { transaction: undefined, evidence: undefined };
 
-/** What is found under a number shows the number; what is not found may be a mistyped card number. */
+/** An unknown number may be a mistyped card number, so mask it; show a known one. */
 export function isMasked({ confirmation, reference }: TransactionView): boolean {
   return confirmation.kind === 'not_found' && maskNumbers(reference) !== reference;
 }
 
-/** For whoever may read the customer's e-mail in full; none where the record names no customer. */
+/** For people who may read the whole e-mail; none if the record has no customer. */
 export function revealButtonOf({ confirmation, reference }: TransactionView): Button[] {
   const email = confirmation.kind === 'not_found' ? undefined : confirmation.transaction.customerEmail;
-  // The value names the order, never the address: that is read when it is pressed.
+  // The value is the order: the address is read when it is pressed.
   const reveal = { actionId: revealActionId, text: 'Reveal e-mail', value: reference };
   return email?.trim() ? [button(reveal)] : [];
 }
 
 export const revealActionId = 'reveal_email';
 
-/** What the person sees at once, before the service has answered. */
+/** Shown before the service has answered. */
 export function lookingUpNote(reference: string): Note {
   return { state: '🔎 Looking up …', about: [typedReference(reference)] };
 }
@@ -119,17 +119,17 @@ export function transactionState(confirmation: Confirmation): string {
     : stateWords[confirmation.kind];
 }
 
-/** A final status is told in the service's own word: *Not paid: CANCELLED*. */
+/** A final status in the service's own word: *Not paid: CANCELLED*. */
 export function notPaidWords({ status }: Transaction): string {
   return `${outcomeWords.notPaid}: ${word(status)}`;
 }
 
-/** A final status stands for itself, also where an event said that an earlier attempt failed. */
+/** A final status counts, even if an event said that an earlier attempt failed. */
 function declineOf({ confirmation, declined }: TransactionView): KnownDecline | undefined {
   return confirmation.kind === 'not_confirmed' ? declined : undefined;
 }
 
-/** What follows the state in the first line, wherever it is read. */
+/** The rest of the first line. */
 export function transactionDetails({ reference, confirmation }: TransactionView): string[] {
   if (confirmation.kind === 'not_found') return [typedReference(reference)];
   const { money, transaction } = confirmation;
@@ -152,13 +152,13 @@ function body(view: TransactionView): ProofNote['body'] {
   return [...gateway, ...proof, ...whyNot(confirmation)];
 }
 
-/** Why it failed, in the bank's words; where the bank gave none, in the record's. */
+/** Why it failed, in the bank's words, else the record's. */
 function reasonWords({ how, bankWords }: KnownDecline, { gatewayMessage }: Transaction): HomeBlock[] {
   const theirs = quoted(how === 'codes_closed' ? 'The service says:' : 'The bank says:', bankWords);
   return theirs.length > 0 ? theirs : quoted('Gateway:', gatewayMessage);
 }
 
-/** What to do about a payment that is not proven: by the worst of the parts that do not hold. */
+/** What to do about an unproven payment, by its worst failed part. */
 export function whyNot({
   kind,
   evidence,
@@ -189,7 +189,7 @@ function notFound(view: TransactionView): Piece[][] {
   ];
 }
 
-/** What helps a person beyond the proof. A kind or an entry is told when it is not the usual one of a payment. */
+/** Details beyond the proof. Kind and entry only if unusual for a payment. */
 function facts(transaction: Transaction): HomeBlock[] {
   return fields({
     'Order amount': otherOrderAmount(transaction),
@@ -203,7 +203,7 @@ function methodWord(method: string | undefined): string | undefined {
   return method === 'card_payment' ? 'card' : word(method);
 }
 
-/** The order's amount, when it is another than the one taken. */
+/** The order's amount, if it differs from the one taken. */
 function otherOrderAmount(transaction: Transaction): string | undefined {
   const { amountMinor, currency, orderAmountMinor: minor, orderCurrency = currency } = transaction;
   if (minor === undefined || (minor === amountMinor && orderCurrency === currency)) return undefined;

@@ -1,4 +1,4 @@
-// What the same card and amount did before, as whoever is about to charge or approve it once more reads it.
+// Earlier charges of the same card and amount, for people about to charge or approve another.
 
 import type { Twin } from '../../domain/charge.ts';
 import { counted } from '../../domain/wording.ts';
@@ -9,7 +9,7 @@ import { referenceRun } from './evidence.ts';
 
 const mostTwins = 3;
 
-/** Nothing without twins. `twins`: the newest first. */
+/** Nothing without twins. `twins`: newest first. */
 export function twinBlocks(twins: readonly Twin[], nowMs: number): ModalBlock[] {
   const [newest] = twins;
   if (!newest) return [];
