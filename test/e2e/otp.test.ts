@@ -128,7 +128,10 @@ describe('the bank’s code', () => {
     const desk = at();
     const reference = await waitsForCode();
     desk.house.later(15 * minuteMs);
-    await enters(rightOtp);
+    // The bot may put another window there while the code is on its way: Slack then can't show an answer to the first.
+    await enters(rightOtp).catch((error: unknown) => {
+      if (!String(error).includes('We had some trouble connecting')) throw error;
+    });
     expect(desk.modal('agent')?.fields).toEqual([]);
     desk.house.later(2 * minuteMs);
     const expired = await desk.modalSays('agent', ['⌛ Expired', 'No money moved', reference]);
