@@ -9,17 +9,17 @@ import { createRecords, isOwnName, isUnreadable, type RecordChange } from '../..
 import { cardFaceShape } from '../../records/shapes.ts';
 import { dayMs } from '../../domain/span.ts';
 
-/** A remembered card as a person may see it; the e-mail is whole. `id` is its fingerprint and no secret. */
+/** A remembered card for people; the e-mail is whole. `id` is its fingerprint, not a secret. */
 export type LedgerCard = { id: string; face: CardFace; customerEmail?: string; expiry?: string };
 
-/** Of one merchant account; undefined: switched off. */
+/** One account's ledger; undefined if switched off. */
 export function openLedger(account: Account): CardLedger | undefined {
   const { settings } = account;
   if (settings.cardLedger !== 'on') return undefined;
   return createCardLedger(account, settings.savedCardDays * dayMs);
 }
 
-/** No member for cardPan: what is not here cannot be stored. */
+/** No cardPan, so none can be stored. */
 const storedCard = z.object({
   tokenKey: z.string(),
   face: cardFaceShape,
@@ -38,9 +38,8 @@ const forgotten: StoredCard = { tokenKey: '', face: {}, savedAt: 0 };
 export type CardLedger = ReturnType<typeof createCardLedger>;
 
 /**
- * The saved cards that arrived with first-payment events, so that agents choose them and type no token. All of
- * it is sealed. Every method throws StoreUnavailable while the store is away. A card is forgotten so long (`keepMs`) after
- * the last news of it, or when it expires.
+ * The saved cards from first-payment events, so agents choose cards instead of typing tokens. All of it is sealed. Methods
+ * throw StoreUnavailable. A card is forgotten `keepMs` after its last news, or when it expires.
  */
 export function createCardLedger(
   account: Pick<Account, 'store' | 'sealer' | 'fingerprint' | 'now' | 'wait' | 'log'>,
@@ -48,7 +47,7 @@ export function createCardLedger(
 ) {
   const { store, fingerprint, now } = account;
 
-  /** An address, digits or a name must not stand in a name. No token key begins with the first character. */
+  /** Hashed: list names must not hold an address, digits or a name. No token key begins with this character. */
   const listOf = async (term: string): Promise<string> => `cards:${await fingerprint(`\0term\0${term}`)}`;
 
   const cards = createRecords<StoredCard>(account, {
@@ -74,7 +73,7 @@ export function createCardLedger(
     return { id: await fingerprint(tokenKey), ...card };
   }
 
-  /** By their tokens, newest first. */
+  /** By token, newest first. */
   async function newest(terms: readonly string[]): Promise<ReadonlyMap<string, StoredCard>> {
     const lists = await Promise.all(
       terms.map(async (term) => cards.list(await listOf(term), { max: mostInList, newestFirst: true })),
@@ -82,7 +81,7 @@ export function createCardLedger(
     return new Map(lists.flat().map((card) => [card.tokenKey, card]));
   }
 
-  /** False: there is none, or it is not the one that was meant. */
+  /** False: no such card, or not the one meant. */
   function forgetIf(id: string, isMeant: (card: StoredCard) => boolean): Promise<boolean> {
     return cards.change<boolean>(id, (card) =>
       card && isMeant(card)
@@ -91,7 +90,7 @@ export function createCardLedger(
     );
   }
 
-  /** Gives the card the address that `judge` makes of the one it is known with; nothing when there is no such card. */
+  /** Sets the address that `judge` returns for the known one; does nothing without such a card. */
   function relink(id: string, judge: (known: string | undefined) => string | undefined): Promise<void> {
     return cards.change<void>(id, (card) => {
       const customerEmail = judge(card?.customerEmail);
@@ -102,13 +101,13 @@ export function createCardLedger(
   }
 
   return {
-    /** When it resolves the card can be found by every term. One read for a card that is known and unchanged. */
+    /** Once it resolves, every term finds the card. One read for a known, unchanged card. */
     async remember(told: SavedCard): Promise<void> {
       const id = await fingerprint(told.tokenKey);
       const change = (): Promise<void> =>
         cards.change<void>(id, (known) => {
           const card = merged(told, known, now());
-          // Expired: it could not be charged, and what is known of it ends.
+          // Expired: it can't be charged, and is forgotten.
           const isNeedless = !card || (!known && leftMs(card) === 0);
           return isNeedless ? stays : written(card);
         });
@@ -123,8 +122,8 @@ export function createCardLedger(
     },
 
     /**
-     * Cards that fit every typed word, newest first; the newest of all when nothing is typed. By the word whose list ends
-     * first: it has every card that the word fits, so that “visa 4081” is found however many newer Visa cards there are.
+     * Cards that match every typed word, newest first; without words the newest. Reads the list of the word that ends
+     * first, which has every card with that word: “visa 4081” is found behind any number of newer Visa cards.
      */
     async search(typed: string, max: number): Promise<readonly LedgerCard[]> {
       const words = wordsIn(typed);
@@ -134,7 +133,7 @@ export function createCardLedger(
       return await Promise.all(fitting.slice(0, Math.max(max, 0)).map(shown));
     },
 
-    /** The card with its token key, which is a secret, and when it last changed. Throws when its sealing key is not here. */
+    /** The card with its secret token key, and its last change. Throws without its sealing key. */
     async find(id: string): Promise<(LedgerCard & { tokenKey: string; savedAt: number }) | undefined> {
       const card = isOwnName(id) ? await cards.read(id) : undefined;
       return card && { ...(await shown(card)), tokenKey: card.tokenKey, savedAt: card.savedAt };
@@ -143,8 +142,8 @@ export function createCardLedger(
     idOf: (tokenKey: string): Promise<string> => fingerprint(tokenKey),
 
     /**
-     * Forgets every card linked to the address (upper and lower case alike), and tells how many there were. Throws for one
-     * that cannot be read: nobody must be told that it is forgotten, or that it was not theirs.
+     * Forgets every card of the address, in any case, and returns their number. Throws for an unreadable one: nobody may
+     * say that it is forgotten, or not this customer's.
      */
     async forget(email: string): Promise<number> {
       const address = termOfEmail(email);
@@ -157,11 +156,11 @@ export function createCardLedger(
       return count;
     },
 
-    /** False: no such card was remembered. */
+    /** False: no such card. */
     forgetCard: (id: string): Promise<boolean> => forgetIf(id, () => true),
-    /** The service has linked the card to another address. */
+    /** The service linked the card to another address. */
     changeEmail: (id: string, newEmail: string): Promise<void> => relink(id, () => newEmail),
-    /** The service has said that the card is not linked to this address: whoever charges it types the right one. */
+    /** The service says that this address is not the card's: the next agent types the right one. */
     forgetEmail: (id: string, wrongEmail: string): Promise<void> =>
       relink(id, (known) => (known === wrongEmail ? undefined : known)),
   };
@@ -169,7 +168,7 @@ export function createCardLedger(
 
 const stays = { kind: 'keep', result: undefined } as const;
 
-/** The card as it is to stand; undefined when it stands so already. What an event does not tell is kept. */
+/** The card to store; undefined if unchanged. Keeps what the event leaves out. */
 function merged(told: SavedCard, known: StoredCard | undefined, savedAt: number): StoredCard | undefined {
   const news = withoutUndefined({
     customerEmail: safe(told.customerEmail),
@@ -180,27 +179,27 @@ function merged(told: SavedCard, known: StoredCard | undefined, savedAt: number)
   return known && isDeepStrictEqual(card, { ...known, savedAt }) ? undefined : card;
 }
 
-/** Outside text that is to be stored: a card number in a field of another name is one all the same. */
+/** Outside text to store: a card number may be in any field. */
 function safe(text: string | undefined): string | undefined {
   const trimmed = text?.trim();
   return trimmed && !holdsCardNumber(trimmed) ? trimmed : undefined;
 }
 
-/** By what a card is found. */
+/** The searchable parts of a card. */
 export type Findable = { face: CardFace; customerEmail?: string };
 
-/** Typed words are found by their first characters up to here; an e-mail address also as a whole. */
+/** Words are found by up to this many first characters; an e-mail address also as a whole. */
 const longestPrefix = 8;
 const shortestPrefix = 2;
-/** More words than these narrow the result without being looked up themselves. */
+/** Further words only filter the result. */
 const mostWordsLookedUp = 5;
 
-/** The term under which every card stands: nobody can type it. */
+/** The term of every card; nobody can type it. */
 const everyCard = '';
 
 /**
- * Every term a card is listed under. A word of at least two characters fits a card (`fits`) exactly when the
- * card is listed under the word's own term (`termsOfWord`), so that no word leads past a card it fits.
+ * All terms of a card's lists. A word of two characters or more matches a card (`fits`) exactly if the card is in the list
+ * of the word's term (`termsOfWord`): no matching card is missed.
  */
 export function termsOfCard(card: Findable): string[] {
   const terms = new Set([everyCard]);
@@ -213,12 +212,12 @@ export function termsOfCard(card: Findable): string[] {
   return [...terms];
 }
 
-/** The term of a whole address, upper and lower case alike: begins with a blank, so that no word's term is the same. */
+/** The term of a whole address, in any case. Begins with a blank, unlike every word's term. */
 function termOfEmail(email: string): string {
   return ` ${normalised(email)}`;
 }
 
-/** The words of a search, in the form in which they are compared. */
+/** A search's words, normalised. */
 export function wordsIn(typed: string): string[] {
   return normalised(typed.slice(0, 300))
     .split(/[\s,;·]+/u)
@@ -227,8 +226,8 @@ export function wordsIn(typed: string): string[] {
 }
 
 /**
- * Each inner list is one word's terms, the narrowest first: together they list every card that the word fits.
- * Without a word that can be looked up it is the term of every card.
+ * For each word its terms, narrowest first: their lists have every card with that word. Without usable words: the term of
+ * every card.
  */
 export function termsOfWords(words: readonly string[]): string[][] {
   const usable = words
@@ -240,11 +239,11 @@ export function termsOfWords(words: readonly string[]): string[][] {
 
 function termsOfWord(word: string): string[] {
   const prefix = word.slice(0, longestPrefix);
-  // A whole address may also be the beginning of a longer one.
+  // A whole address may be the beginning of a longer one.
   return word.length > longestPrefix && word.includes('@') ? [termOfEmail(word), prefix] : [prefix];
 }
 
-/** Whether the card has every word, in any order, at the beginning of its address, its type's words or its last four digits. */
+/** Whether every word begins the card's address, a word of its type, or its last four digits. */
 export function fits(card: Findable, words: readonly string[]): boolean {
   const tokens = tokensOf(card);
   return words.every((word) => tokens.some((token) => token.startsWith(word)));
@@ -261,8 +260,8 @@ function normalised(text: string): string {
 }
 
 /**
- * When a saved card has surely expired (UTC ms): the end of its month, and a day for the time zones. Undefined where the
- * text does not say. Spec: not shown; month and year in either order are read, and a whole date by its month.
+ * When a saved card has surely expired (UTC ms): the end of its month, plus a day for time zones. Undefined if unreadable.
+ * Spec: not shown; reads month and year in either order, and a whole date by its month.
  */
 export function cardExpiresAtMs(text: string): number | undefined {
   const yearFirst = /^\s*(20\d\d)\s*[-/.]?\s*(\d\d?)([-/.]\d\d?(T.*)?)?\s*$/.exec(text);
@@ -272,7 +271,7 @@ export function cardExpiresAtMs(text: string): number | undefined {
     [monthFirst?.[2], monthFirst?.[1]],
   ].map((parts) => parts.map(Number))) {
     if (year === undefined || month === undefined || !(month >= 1 && month <= 12)) continue;
-    // Months are counted from 0: this is the first day of the next.
+    // Months count from 0, so this is the next month's first day.
     return Date.UTC(year < 100 ? 2000 + year : year, month, 1) + dayMs;
   }
   return undefined;

@@ -27,13 +27,13 @@ import { codec } from '../../slack/kit/form.ts';
 import { noteMessage } from '../../slack/kit/note.ts';
 import type { CardDeletion, CardListing, ListedCard } from './saved-card-desk.ts';
 
-// The saved cards of one customer, and what there is to say when there are none.
+// The saved cards of one customer, or why there are none.
 
 export const cardsActions = {
-  /** A card's menu; its choices carry what they are, a colon and the card's place. */
+  /** A card's menu; values are an action, a colon and the card's place. */
   more: 'cards.more',
   page: 'cards.page',
-  /** Where an earlier deletion is in doubt. */
+  /** For an earlier deletion in doubt. */
   remove: 'cards.delete',
 } as const;
 
@@ -41,7 +41,7 @@ const actWords = { charge: 'Charge', changeEmail: 'Change e-mail', remove: 'Dele
 export type CardAct = keyof typeof actWords;
 export const cardActs = Object.keys(actWords) as readonly CardAct[];
 
-/** `may`: what the person may do with a card. `canOffer`: the bot remembers cards, so that its forms can offer them. */
+/** `may`: the person's permissions. `canOffer`: forms can offer cards, as the bot remembers them. */
 export type CardsContext = {
   place: ChargePlace;
   may: Partial<Record<CardAct, boolean>>;
@@ -58,10 +58,10 @@ function sampleLine(environment: Environment): Run[] {
   return labelled(environmentWords.sandbox, 'a fixed sample, no real card.');
 }
 
-/** A page is as much as a person reads at once. */
+/** As much as a person reads at once. */
 const shownPage = 10;
 
-/** Ten cards from the one with this index on, each with what may be done with it. */
+/** Ten cards from this index on, each with its actions. */
 export function cardsMessage(listing: CardListing, context: CardsContext, from = 0): SlackMessage {
   const { list, email, cards, total, mayHaveMore } = listing;
   const { place, canOffer, nowMs } = context;
@@ -87,7 +87,7 @@ export function cardsMessage(listing: CardListing, context: CardsContext, from =
 function pageButtons({ list, from, listed }: { list: string; from: number; listed: number }): Button[] {
   const to = (text: string, index: number): Button =>
     button({ actionId: cardsActions.page, text, value: cardsPlace.write({ list, index }) });
-  // One block takes an action id once.
+  // A block can't repeat an action id.
   return from + shownPage < listed ? [to('Next', from + shownPage)] : from > 0 ? [to('First page', 0)] : [];
 }
 
@@ -110,14 +110,14 @@ function cardBlocks(
   return [richText(first, ...(token.length === 0 ? [] : [token])), ...cardMenu(card, at, context)];
 }
 
-/** What a person tells one card from another by; `of`: whose cards they are, which stands above them. */
+/** What tells a card from others; `of`: the owner, shown above. */
 function factsOf({ face, expiry, customerEmail }: ListedCard, of?: string): string {
   const until = expiry === undefined ? [] : [`expiry ${outsideText(expiry, longestExpiry)}`];
   const whose = customerEmail === of ? [] : [customerWord(customerEmail)];
   return [faceWords(face), ...until, ...whose].join(' · ');
 }
 
-/** A form offers the cards that the bot remembers; a token never stands in one. */
+/** Forms offer the bot's remembered cards; never put a token in one. */
 function cardMenu(
   { fingerprint }: ListedCard,
   at: CardsPlace,
@@ -135,7 +135,7 @@ export function writeCardAct(act: CardAct, at: CardsPlace): string {
   return `${act}:${cardsPlace.write(at)}`;
 }
 
-/** Undefined for a value that is not ours. */
+/** Undefined if the value is not ours. */
 export function readCardAct(value: string): { act: CardAct; at: CardsPlace } | undefined {
   const colon = value.indexOf(':');
   const act = cardActs.find((one) => one === value.slice(0, colon));
@@ -150,7 +150,7 @@ const deletionWords: Record<Environment, string> = {
 
 export const deletionModalId = 'cards_delete';
 
-/** Asks before it is deleted. */
+/** Asks before deleting. */
 export function deletionModal(
   card: ListedCard,
   at: CardsPlace,
@@ -175,13 +175,13 @@ export function deletionWindow(message: SlackMessage): Modal {
   return wordsModal(deletionTitle, message);
 }
 
-/** "Visa ·· 4242"; words of its own where the service told neither. */
+/** "Visa ·· 4242"; other words if the service sent neither. */
 function faceWords(face: CardFace): string {
   const isNamed = face.cardType !== undefined || face.lastFour !== undefined;
   return isNamed ? cardWords(face) : 'Card of unknown type';
 }
 
-/** An answer and no error. */
+/** An answer, not an error. */
 export function noCardsMessage(
   email: string,
   { place, nowMs }: Pick<CardsContext, 'place' | 'nowMs'>,
@@ -198,7 +198,7 @@ export function noCardsMessage(
   });
 }
 
-/** The service found the request invalid. */
+/** The service called the request invalid. */
 export function refusedCardsMessage(
   { email, message }: { email: string; message: string | undefined },
   { place, nowMs }: Pick<CardsContext, 'place' | 'nowMs'>,
@@ -213,12 +213,12 @@ export function refusedCardsMessage(
   });
 }
 
-/** While the service is asked. */
+/** Shown while the service is asked. */
 export function listingMessage(email: string): SlackMessage {
   return noteMessage({ state: '⏳ Listing the saved cards …', about: [customerWord(email)] });
 }
 
-/** The listing or the card in it is forgotten, or was never this person's: nothing was done. */
+/** The listing or card is gone, or another person's: nothing was done. */
 export function goneCardsMessage(): SlackMessage {
   const command = code('/pay cards <e-mail>');
   return noteMessage({
@@ -227,7 +227,7 @@ export function goneCardsMessage(): SlackMessage {
   });
 }
 
-/** In an environment whose shape nobody has given yet. */
+/** For an environment whose settings are missing. */
 export function notSetUpMessage(missing: readonly string[], { environment }: ChargePlace): SlackMessage {
   return noteMessage({
     state: 'Saved cards can’t be listed here yet',
@@ -240,13 +240,13 @@ export function notSetUpMessage(missing: readonly string[], { environment }: Cha
   });
 }
 
-/** What a button carries: the listing's random name and which of its cards, neither of them worth anything by itself. */
+/** A button's value: the listing's random name and the card's index, both useless alone. */
 export const cardsPlace = codec(z.object({ list: z.string(), index: z.int().nonnegative() }));
 export type CardsPlace = { list: string; index: number };
 
 const askAgain = 'press Delete again; that does no harm.';
 
-/** Before the service is asked; it stays alone only when the bot ends meanwhile, so it says what is true then, too. */
+/** Shown before the service is asked. It stays if the bot stops meanwhile, so it is true then too. */
 export function deletingMessage(card: ListedCard, at: CardsPlace): SlackMessage {
   return noteMessage({
     state: '⏳ Deleting the card',
@@ -256,7 +256,7 @@ export function deletingMessage(card: ListedCard, at: CardsPlace): SlackMessage 
   });
 }
 
-/** What the service answered, and what the bot did then. Doubt is never called deleted, and never failed. */
+/** The service's answer, and the bot's reaction. Doubt is called neither deleted nor failed. */
 export function deletionMessage(
   deletion: CardDeletion,
   at: CardsPlace,

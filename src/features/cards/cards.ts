@@ -36,15 +36,15 @@ import type { Modal, SlackMessage } from '../../slack/kit/message.ts';
 import { oneLine } from '../../slack/kit/text.ts';
 import { cardChoice } from '../../slack/words/card-words.ts';
 
-/** What saved cards need of other features. */
+/** Functions from other features. */
 type Around = {
   ledger: CardLedger | undefined;
-  /** The forms that begin with a card of the list. */
+  /** Forms that begin with a listed card. */
   chargeForm: (card: OfferedCard) => Modal;
   cardEmailForm: (card: OfferedCard) => Modal;
 };
 
-/** To delete a saved card; the list alone needs `cards`. */
+/** Permission to delete a saved card; the list needs only `cards`. */
 export const deleteCardPermission: Permission = 'card-delete';
 
 const actPermissions = {
@@ -62,9 +62,9 @@ const facts = {
 } as const;
 
 /**
- * The saved cards of customers: those that the service lists (`saved-card-desk.ts`), and those that the bot remembers
- * so that nobody pastes a token (`card-ledger.ts`). `/pay cards <e-mail>`: a customer's, to charge, to change or to delete.
- * While its environment's shape is not set up it is hidden, and says which settings it needs when it is typed.
+ * Customers' saved cards: those the service lists (`saved-card-desk.ts`), and those the bot remembers so that nobody pastes
+ * a token (`card-ledger.ts`). `/pay cards <e-mail>` lists a customer's, to charge, change or delete. Hidden while its
+ * environment's settings are missing; typed, it names them.
  */
 export function createCards(account: Account, around: Around): Feature {
   const { place, payments } = account;
@@ -98,7 +98,7 @@ function cardsCommand({ place, people, slack, now }: Account, around: Around, de
     }
   }
 
-  /** Only what the caller may do is offered; whether they may is asked once more when they press it. */
+  /** Offers only what the caller may do; a press checks again. */
   async function contextOf(caller: Caller): Promise<CardsContext> {
     const can = async (permission: Permission): Promise<boolean> =>
       (await people.mayRun(permission, caller)).kind === 'allowed';
@@ -113,7 +113,7 @@ function cardsCommand({ place, people, slack, now }: Account, around: Around, de
     };
   }
 
-  /** A form has the card chosen in it, which the bot remembers from now on: a form offers no other. */
+  /** Opens a form with the card chosen, and remembers the card: forms offer only remembered ones. */
   async function choose({ caller, value, openModal, reply }: Pressed): Promise<void> {
     const { act, at } = readCardAct(value) ?? {};
     const theirs = at && { ...at, by: caller.userId };
@@ -207,7 +207,7 @@ function cardsCommand({ place, people, slack, now }: Account, around: Around, de
   });
 }
 
-/** What was typed is not repeated: an e-mail address stays out of what the bot says. */
+/** Doesn't repeat the typed text: the bot never shows an e-mail address. */
 function parseQuestion(words: readonly string[]): Parsed<{ email: string }> {
   const email = oneLine(words[0] ?? '');
   if (words.length !== 1) return problem('Give the customer’s e-mail, and nothing else.');

@@ -2,7 +2,7 @@ import type { Account, Finder } from '../../account.ts';
 import { openRecord } from '../../records/records.ts';
 import { storedCardKind } from './card-ledger.ts';
 
-/** What `/pay find` says of a saved card that the bot remembers. */
+/** Remembered saved cards, for `/pay find`. */
 export function cardFinder({ sealer }: Pick<Account, 'sealer'>): Finder {
   return {
     prefix: storedCardKind.prefix,

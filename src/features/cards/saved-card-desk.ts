@@ -14,9 +14,9 @@ import { createRecords, isOwnName } from '../../records/records.ts';
 import { cardFaceShape } from '../../records/shapes.ts';
 import type { CardLedger, LedgerCard } from './card-ledger.ts';
 
-/** A card of a listing as people may see it. */
+/** A listed card, for people. */
 const listedCard = z.object({
-  /** The token's keyed hash; absent when the service told the card without one, and then nothing can be done with it. */
+  /** The token's keyed hash; absent if the service sent no token, and then the card can only be shown. */
   fingerprint: z.string().exactOptional(),
   face: cardFaceShape,
   /** As the service wrote it. */
@@ -25,13 +25,13 @@ const listedCard = z.object({
 });
 export type ListedCard = z.infer<typeof listedCard>;
 
-/** No member for cardPan: what is not here cannot be stored. */
+/** No cardPan, so none can be stored. */
 const keptCard = listedCard.extend({
   tokenKey: z.string().exactOptional(),
-  /** Absent: the address is the one it was found by, which need not be the linked one to the letter. */
+  /** Absent: the e-mail is the one searched for, which may differ in detail from the linked one. */
   isEmailTold: z.literal(true).exactOptional(),
 });
-/** `total`: of all that the service told. `mayHaveMore`: it gave no sign that these are all. */
+/** `total`: all that the service sent. `mayHaveMore`: nothing said that these are all. */
 const keptListing = z.object({
   by: z.string(),
   atMs: z.number(),
@@ -44,30 +44,29 @@ const keptListing = z.object({
 type KeptCard = z.infer<typeof keptCard>;
 type KeptListing = z.infer<typeof keptListing>;
 
-/** The same for people. `list`: its random name. */
+/** For people. `list`: the listing's random name. */
 export type CardListing = Pick<KeptListing, 'email' | 'total' | 'mayHaveMore'> & {
   list: string;
   cards: readonly ListedCard[];
 };
 
-/** One card of a listing, as a button names it. */
+/** One card of a listing, as in a button's value. */
 type ListedPlace = { list: string; index: number; by: string };
 
 export type CardDeletion = CardDeletionAnswer & {
   card: ListedCard;
-  /** Whether the bot's own records forgot the card; `kept` when it may still exist. */
+  /** Whether the bot's records forgot the card; `kept` if it may still exist. */
   records: 'forgotten' | 'behind' | 'kept';
 };
 
-/** Ten pages: no customer is known to have more. */
+/** Ten pages: more than any customer has. */
 const mostListed = 100;
 
 export type SavedCardDesk = ReturnType<typeof createSavedCardDesk>;
 
 /**
- * The saved cards of customers as the service lists them. What was listed is kept for half an hour, sealed, under a
- * random name, so that what a button carries is worth nothing by itself; for nobody but the person it was listed for.
- * All of it throws StoreUnavailable while the store is away, and then nothing was deleted.
+ * Customers' saved cards, as the service lists them. A listing is stored for half an hour, sealed, under a random name, for
+ * its requester alone: a button's value is useless by itself. Methods throw StoreUnavailable; then nothing was deleted.
  */
 export function createSavedCardDesk(
   account: Account,
@@ -96,7 +95,7 @@ export function createSavedCardDesk(
   }
 
   return {
-    /** Throws ServiceFailure when the service gave no usable answer. */
+    /** Throws ServiceFailure if the service gave no usable answer. */
     async list(
       email: string,
       by: string,
@@ -116,7 +115,7 @@ export function createSavedCardDesk(
       await listings.create(list, { by, atMs: now(), ...shown, cards }, { ttlMs: draftKeepMs });
       return { kind: 'listed', list, ...shown, cards: cards.map(shownCard) };
     },
-    /** As it was listed. */
+    /** The stored listing. */
     async listing(list: string, by: string): Promise<CardListing | undefined> {
       const listing = await read(list, by);
       return listing && { ...listing, list, cards: listing.cards.map(shownCard) };
@@ -126,8 +125,8 @@ export function createSavedCardDesk(
       return card && shownCard(card);
     },
     /**
-     * The card as the bot's own list has it from now on, so that a form can offer it. Undefined: it keeps none, or the
-     * listing is gone.
+     * Puts the card in the bot's own ledger, so that forms can offer it. Undefined: there is no ledger, or the listing is
+     * gone.
      */
     async remember(place: ListedPlace): Promise<LedgerCard | undefined> {
       const card = await find(place);
@@ -150,7 +149,7 @@ export function createSavedCardDesk(
       const { tokenKey: _secret, ...offered } = found;
       return offered;
     },
-    /** Asks once; a person who hears nothing lists again, which tells. Undefined when the listing is gone: nothing was sent. */
+    /** Asks once; without an answer, list again to see. Undefined: the listing is gone, and nothing was sent. */
     async remove(place: ListedPlace): Promise<CardDeletion | undefined> {
       const kept = await find(place);
       const { tokenKey, fingerprint: id } = kept ?? {};
@@ -177,12 +176,12 @@ export function createSavedCardDesk(
   };
 }
 
-/** Never its token. */
+/** Never includes the token. */
 function shownCard({ fingerprint, face, expiry, customerEmail }: KeptCard): ListedCard {
   return withoutUndefined({ fingerprint, face, expiry, customerEmail });
 }
 
-/** The e-mail a card is saved against is the one it was found by, where the service does not say. */
+/** If the service doesn't say a card's e-mail, it is the one searched for. */
 function keptOf(told: ToldCard, email: string): KeptCard {
   const { tokenKey = '', tokenExpiryDate, customerEmail } = told;
   function safe(text: string | undefined): string | undefined {

@@ -9,16 +9,16 @@ import type { OrderReference } from '../../domain/order-reference.ts';
 import { createRecords, type RecordChange } from '../../records/records.ts';
 import { referenceShape } from '../../records/shapes.ts';
 
-/** Why a card is not charged now. */
+/** Why a card can't be charged now. */
 export type CardRefusal =
   | Exclude<RetryVerdict, { kind: 'allowed' | 'under_way' }>
-  /** Another charge of it is unsettled: the very same one, or one that could still use up the last attempt. */
+  /** Another charge of the card is open: the same one, or one that may use up the last attempt. */
   | { kind: 'under_way'; reference: OrderReference; by: string; at: number };
 
 /**
- * `card` is the fingerprint, `by` a Slack user id, `despite` the references of the twins the person was shown.
- * `readAtMs`: when they read the terms, UTC ms; twins are looked for from before that, however long they took. Absent: now.
- * `overridesRest`: a second person lets the card be charged though it rests after a decline; nothing else gives way.
+ * `card`: fingerprint; `by`: Slack user id; `despite`: references of the twins that the person saw. `readAtMs`: when they
+ * read the terms, UTC ms; twins count from before that. Default: now. `overridesRest`: a second person allows a charge
+ * during the hold; all other rules stay.
  */
 export type CardClaim = {
   card: string;
@@ -28,27 +28,27 @@ export type CardClaim = {
   readAtMs?: number;
   despite?: readonly string[];
   overridesRest?: true;
-  /** The failure it is charged again for: it counts like an attempt of our own. */
+  /** The failure that it retries; counts like an attempt of the bot's. */
   outside?: OutsideDecline;
 };
 
 export type ClaimResult =
   | { kind: 'claimed' }
   | { kind: 'refused'; refusal: CardRefusal }
-  /** The newest first; none of them is in `despite`. */
+  /** Newest first, without those in `despite`. */
   | { kind: 'twin'; twins: readonly Twin[] };
 
 export type CardHistory = ReturnType<typeof createCardHistory>;
 
-/** What one merchant account charges its cards by, and whether a charge is stored: a claim without one is what a crash left. */
+/** An account's rules for cards, and whether a charge is stored: a claim without one is left from a crash. */
 type Discipline = {
   rule: RetryRule;
-  /** A settled charge begun no longer than this before the terms were read asks before the same is charged again. 0 never asks. */
+  /** A settled charge begun this long before the terms were read asks for confirmation. 0: never. */
   twinMs: number;
   chargeExists: (reference: string) => Promise<boolean>;
 };
 
-/** The discipline of one merchant account, as its settings have it. */
+/** The card history of one merchant account, by its settings. */
 export function openCardHistory(account: Account, charges: Pick<ChargeRecords, 'read'>): CardHistory {
   const { settings } = account;
   const hourMs = 3_600_000;
@@ -66,9 +66,9 @@ export function openCardHistory(account: Account, charges: Pick<ChargeRecords, '
 const attemptRecord = z.object({
   reference: referenceShape,
   begunAt: z.number(),
-  /** When it got its outcome; while it is pending, when it began. */
+  /** When it got its outcome; while pending, when it began. */
   at: z.number(),
-  /** `cleared`: neither bank nor card spoke (rejected, never sent, no code in time). */
+  /** `cleared`: neither bank nor card refused (rejected, never sent, no code in time). */
   outcome: z.enum(['pending', 'approved', 'given_back', 'declined', 'three_d_secure', 'cleared', 'review']),
   by: z.string(),
   minor: z.number().int(),
@@ -79,27 +79,27 @@ type Attempt = z.infer<typeof attemptRecord>;
 type Settled = Attempt & Pick<Twin, 'outcome'>;
 
 /**
- * The decline discipline, on all replicas: one record per card, judged and changed in one compare-and-swap. A card whose
- * record cannot be read is not charged. All of it throws StoreUnavailable.
+ * The rules for retrying cards, on all replicas: one record a card, checked and changed in one compare-and-swap. A card
+ * with an unreadable record is not charged. Methods throw StoreUnavailable.
  *
  * Spec: charge a saved card (retry rules); 3D Secure on a saved-card charge.
  */
 export function createCardHistory(account: Account, { rule, twinMs, chargeExists }: Discipline) {
   const { now } = account;
   const cards = createRecords<Attempt[]>(account, { prefix: 'card:', schema: z.array(attemptRecord) });
-  // Terms may be read as long before they are charged as a request for approval waits.
+  // An approval request's terms may be read this long before the charge.
   const keepMs = Math.max(rule.forgetMs, twinMs + longestRequestMinutes * 60_000);
 
   function stillCounting(attempts: Attempt[]): Attempt[] {
     const isOld = (attempt: Attempt) => isSettled(attempt) && now() - attempt.at >= keepMs;
-    // Nothing but an approval ends a 3-D Secure refusal, and then only once the approval itself is past correcting.
+    // Only an approved charge ends a 3-D Secure refusal, and only once it can no longer be corrected.
     const approvedAt = lastApproval(attempts.filter(isOld));
     return attempts.filter(
       (attempt) => !isOld(attempt) || (attempt.outcome === 'three_d_secure' && attempt.at > approvedAt),
     );
   }
 
-  /** What still counts, with claims that never became a charge cleared. */
+  /** Attempts that count; claims that never became a charge are cleared. */
   function standingAttempts(kept: Attempt[] = []): Promise<Attempt[]> {
     return Promise.all(
       stillCounting(kept).map(async (attempt): Promise<Attempt> => {
@@ -111,7 +111,7 @@ export function createCardHistory(account: Account, { rule, twinMs, chargeExists
     );
   }
 
-  /** A claim that was lost, or may be lost before its charge is stored, is judged anew. */
+  /** A claim that was lost, or may be before its charge is stored, is checked again. */
   async function stands(own: Attempt): Promise<boolean> {
     if (own.outcome === 'pending' && now() - own.begunAt < claimTimes.renewMs) return true;
     if (own.outcome !== 'pending' && own.outcome !== 'cleared') return true;
@@ -127,7 +127,7 @@ export function createCardHistory(account: Account, { rule, twinMs, chargeExists
     const refusal = refusalOf(withOutside(others, claim.outside), claim.money, rule, at);
     const isOverridden = refusal?.kind === 'resting' && claim.overridesRest === true;
     if (refusal && !isOverridden) return { kind: 'keep', result: { kind: 'refused', refusal } };
-    // Whoever lets a card be charged after a decline knows of that one.
+    // A second person who allows a charge knows of the decline.
     const besides = isOverridden ? others.filter(({ outcome }) => outcome !== 'declined') : others;
     const twins = twinMs === 0 ? [] : twinsOf(besides, claim, Math.min(at, claim.readAtMs ?? at) - twinMs);
     if (twins.length > 0) return { kind: 'keep', result: { kind: 'twin', twins } };
@@ -148,22 +148,22 @@ export function createCardHistory(account: Account, { rule, twinMs, chargeExists
 
   return {
     /**
-     * Writes the new attempt as pending, if the card may be charged now. Again for the same reference: claimed,
-     * and nothing changes. The charge must be timed from before the claim, so that it cannot leave long after it.
+     * Stores the new attempt as pending if the card may be charged now. Idempotent for a reference. Take the charge's time
+     * before the claim, so it can't leave long after it.
      */
     claim: (claim: CardClaim) => cards.change(claim.card, (before) => judged(claim, before)),
-    /** What `claim` would say now. Changes nothing. */
+    /** What `claim` would return now. Changes nothing. */
     judge: async (claim: CardClaim) => (await judged(claim, await cards.read(claim.card))).result,
     /**
-     * What became of an attempt; again or later with another outcome (a correction) replaces it. Nothing
-     * changes for an attempt that counts no more.
+     * Stores an attempt's outcome; a later outcome (a correction) replaces it. Does nothing for an attempt that no longer
+     * counts.
      */
     settle: (card: string, reference: OrderReference, outcome: Twin['outcome']) =>
       cards.change<void>(card, (before = []) => {
         const attempts = stillCounting(before);
         const own = attempts.find((attempt) => attempt.reference === reference);
         if (!own || own.outcome === outcome) return { kind: 'keep', result: undefined };
-        // Later than every outcome before it, whatever a replica's clock says: an approval clears those and no more.
+        // After every earlier outcome, whatever a replica's clock says: an approval clears exactly those.
         const earlier = attempts.filter((attempt) => attempt !== own && isSettled(attempt));
         const at = Math.max(now(), ...earlier.map((attempt) => attempt.at + 1));
         const settled = attempts.map((attempt) => (attempt === own ? { ...own, outcome, at } : attempt));
@@ -175,7 +175,7 @@ export function createCardHistory(account: Account, { rule, twinMs, chargeExists
   };
 }
 
-/** Of a charge of our own the card's history has the outcome already. */
+/** The history already has the outcomes of the bot's own charges. */
 function withOutside(attempts: readonly Attempt[], outside: OutsideDecline | undefined): readonly Attempt[] {
   if (!outside || attempts.some(({ reference }) => reference === outside.reference)) return attempts;
   const { reference, atMs: at, outcome } = outside;
@@ -214,7 +214,7 @@ function underWay({ reference, by, begunAt }: Attempt): CardRefusal {
   return { kind: 'under_way', reference, by, at: begunAt };
 }
 
-/** The settled charges of the same money begun after that, without those the person was shown; the newest first. */
+/** Settled charges of the same money since then, newest first, without those the person saw. */
 function twinsOf(
   attempts: readonly Attempt[],
   { money, despite = [] }: Pick<CardClaim, 'money' | 'despite'>,
@@ -236,7 +236,7 @@ function isSettled(attempt: Attempt): attempt is Settled {
   return attempt.outcome !== 'pending';
 }
 
-/** The one that starts the count again: what was given back was approved by the bank. */
+/** The approval that restarts the count. The bank also approved what was given back. */
 function lastApproval(attempts: readonly CardAttempt[]): number {
   const times = attempts
     .filter(({ outcome }) => outcome === 'approved' || outcome === 'given_back')
@@ -248,9 +248,9 @@ function lastApproval(attempts: readonly CardAttempt[]): number {
 export type CardAttempt = Pick<Attempt, 'reference' | 'at' | 'outcome'>;
 
 /**
- * Whether a card may be charged now, from everything it went through. Pure, so whoever writes the card's
- * history by compare-and-swap together with the new `pending` attempt enforces it on every replica. A charge
- * that is unsettled counts as a decline that has not come yet: two at once cannot slip past the cap.
+ * Whether a card may be charged now, from its whole history. Pure: write the history by compare-and-swap together with the
+ * new `pending` attempt, and the rule holds on all replicas. An open charge counts as a decline to come: two at once can't
+ * exceed the cap.
  *
  * Spec: charge a saved card (retry rules); 3D Secure on a saved-card charge.
  */
@@ -262,7 +262,7 @@ export function mayTry(history: readonly CardAttempt[], rule: RetryRule, now: nu
     .filter(({ outcome, at }) => outcome === 'declined' && now - at < rule.forgetMs)
     .map(({ at }) => at)
     .toSorted((a, b) => a - b);
-  // Unsettled charges count however old and wherever they stand: they can still be declined.
+  // Open charges count at any age and place: they may still be declined.
   const pending = history.filter(({ outcome }) => outcome === 'pending');
   const [oldest] = pending;
   const used = declines.length + pending.length;
@@ -282,7 +282,7 @@ export function mayTry(history: readonly CardAttempt[], rule: RetryRule, now: nu
     : { kind: 'allowed', attemptsLeft };
 }
 
-/** When so many declines are forgotten that one attempt is left, and the last one's rest is over. */
+/** When enough declines are forgotten for one attempt, and the last one's hold is over. */
 function freeAgain(declines: readonly number[], rule: RetryRule): number {
   const decisive = declines.at(-rule.attempts) ?? 0;
   return Math.max(decisive + rule.forgetMs, (declines.at(-1) ?? 0) + rule.waitMs);

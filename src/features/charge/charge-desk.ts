@@ -24,23 +24,22 @@ import { createSubmits } from './submit-charge.ts';
 
 export type ChargeDesk = ReturnType<typeof createChargeDesk>;
 
-/** A modal that is long closed is not worth a call. */
+/** Older views are probably closed; don't update them. */
 const mostViews = 10;
 
 type Request = { reference: string; by: string };
 
-/** The charge as it is now, and what is still to be done about what was asked; without `carryOn` nothing came of it. */
+/** The charge now, and the work still to do; without `carryOn` the request had no effect. */
 type Answered = { charge: ChargeSeen; carryOn?: () => Promise<void> };
 
-/** A bank needs a moment to send a code, and people press twice. */
+/** Banks need a moment to send a code, and people press twice. */
 const resendAgainMs = 30_000;
 /** As long as a charge may take to leave. */
 const leaveMs = 25_000;
 
 /**
- * Everything a person can do with a charge. Nothing here waits for the payments service except what `carryOn`
- * does, and `lookUpNow`; all of it throws StoreUnavailable when the store is away, and then nothing was sent. Only
- * `submit` tells of that by what it gives. Undefined: there is no such charge.
+ * Everything a person can do with a charge. Only `carryOn` and `lookUpNow` wait for the payments service. Methods throw
+ * StoreUnavailable, and then nothing was sent; `submit` returns that as a value. Undefined: there is no such charge.
  */
 export function createChargeDesk(
   account: Account,
@@ -60,7 +59,7 @@ export function createChargeDesk(
     return charge && { charge };
   }
 
-  /** Spec: resend-otp. It changes neither the time nor the tries, so the machine need not hear of it. */
+  /** Spec: resend-otp. Changes neither time nor tries, so the machine gets no event. */
   async function askForAnother(record: ChargeRecord, at: number): Promise<void> {
     const { reference, otp } = record.intent;
     if (!otp) return;
@@ -79,18 +78,18 @@ export function createChargeDesk(
     ...createSubmits(account, own),
     ...createCodeLinks(account, own),
     find,
-    /** The limits that hold for this person, and what is used of their day. */
+    /** This person's limits, and how much of their day is used. */
     limitsOf: (userId: string) => limits.of(userId),
-    /** Why this dialogue, or a new one, cannot charge from that alert now; undefined: it can. `submit` asks again. */
+    /** Why this dialogue, or a new one, can't charge from that alert now; undefined: it can. `submit` checks again. */
     alertTaken: (alert: string, viewId?: string) => around.alerts.taken(alert, viewId && referenceOf(viewId)),
     inDoubt: () => chargesInDoubt(account, charges),
 
-    /** Charges that wait for a code this person is to enter, oldest first. */
+    /** Charges that wait for this person's code, oldest first. */
     async waitingFor(userId: string): Promise<ChargeSeen[]> {
       return await Promise.all((await charges.all(chargeLists.codesOf(userId))).map(runner.see));
     },
 
-    /** Charges that wait for a code from somebody else, oldest first. */
+    /** Charges that wait for others' codes, oldest first. */
     async waitingForOthers(userId: string): Promise<ChargeSeen[]> {
       const open = await charges.all(chargeLists.open);
       const seen = await Promise.all(open.map(runner.see));
@@ -104,8 +103,8 @@ export function createChargeDesk(
     },
 
     /**
-     * The modal shows the charge from now on: what becomes of it is shown there, at once when it has gone on
-     * since `at`, the step that the modal shows.
+     * From now on the modal shows the charge's progress: at once if the charge has changed since `at`, the step that the
+     * modal shows.
      */
     async watch(reference: string, { id, userId, at }: ChargeView & { at: number }): Promise<void> {
       const watched = await charges.amend(reference, (record) => {
@@ -116,8 +115,8 @@ export function createChargeDesk(
     },
 
     /**
-     * Its alert was ended by something else, or it is paid for what was paid before: its message and the windows that show
-     * it say so. Nothing for one that has ended without money, nor where there is none. Again is the same as once.
+     * Something else ended the charge's alert, or already paid for it: message and windows show that. Does nothing for a
+     * charge that ended without money, or does not exist. Idempotent.
      */
     async hearOfAlert(reference: string, news: AlertNews): Promise<void> {
       const told = await charges.amend(reference, (record) => {
@@ -127,7 +126,7 @@ export function createChargeDesk(
       if (told) await runner.showProgress(told);
     },
 
-    /** Looks a charge in doubt up now instead of later; resolves when the answer is stored. */
+    /** Looks up a charge in doubt now; resolves when the answer is stored. */
     async lookUpNow({ reference, by }: Request): Promise<ChargeSeen | undefined> {
       const advanced = await charges.advance(reference, { kind: 'look_up_asked', by });
       if (advanced) await runner.run(advanced);
@@ -135,9 +134,9 @@ export function createChargeDesk(
     },
 
     /**
-     * A code a person typed, held in memory for one call and kept nowhere else: `carryOn` sends it. The try is counted
-     * before it leaves, by whoever wins the swap. `triesLeft`: as the modal showed it, so that a repeated delivery of one
-     * submit costs one try. Only whose charge it is may enter one, or whoever takes it over.
+     * Submits a typed code: `carryOn` sends it, from memory, and nothing stores it. The try is counted before it leaves, by
+     * the winner of the swap. `triesLeft`: as in the modal, so a repeated delivery costs one try. Only the charge's agent
+     * may enter a code, or the person who takes it over.
      */
     async submitCode(
       typed: CodeRequest & { code: string; triesLeft: number },
@@ -148,7 +147,7 @@ export function createChargeDesk(
         const { otp } = record.intent;
         if (!holdsCode(record, typed, entry) || !otp || otpLimits.submissions - otp.tries !== triesLeft)
           return false;
-        // Throws when its key is gone: before the try is counted, not after.
+        // Throws if its key is gone: before the try is counted.
         sealer.open(chargeKey(reference), otp.sealedTransactionId);
         return true;
       });
@@ -157,8 +156,8 @@ export function createChargeDesk(
     },
 
     /**
-     * Asks the bank for another code, which gives neither time nor tries. The wish is on record before it leaves, so that
-     * two clicks are one.
+     * Asks the bank for another code, without more time or tries. Stored before it leaves, so a double click is one
+     * request.
      */
     async resendCode(wish: CodeRequest): Promise<Answered | undefined> {
       const { reference, by = customer } = wish;
@@ -174,7 +173,7 @@ export function createChargeDesk(
       return { charge: await runner.see(asked), carryOn: () => askForAnother(asked, at) };
     },
 
-    /** From now on this person enters the code and is told; everybody sees it. What is settled stays whose it was. */
+    /** This person now enters the code and gets the messages, for all to see. Settled charges keep their agent. */
     async takeOver({ reference, by }: Request): Promise<ChargeSeen | undefined> {
       const at = account.now();
       const taken = await charges.amend(reference, (record) => {

@@ -29,7 +29,7 @@ import { chargeActions } from './charge-screens.ts';
 
 export const chargeModalId = 'charge';
 
-/** The block ids of the fields; a field's error is told under the same name. */
+/** Block ids of the fields, also for their errors. */
 export const chargeFields = {
   card: chargeActions.card,
   token: 'charge_token',
@@ -51,17 +51,17 @@ type ChargePrefill = {
 
 type ChargeModalOptions = {
   place: ChargePlace;
-  /** The first is chosen when nothing else is. */
+  /** The first is the default. */
   currencies: readonly string[];
-  /** Whether saved cards are known and can be chosen. */
+  /** Whether saved cards can be chosen. */
   ledger: boolean;
   prefill?: ChargePrefill;
   problem?: string;
-  /** With the fields that few need: the token key of a card that is not known, its e-mail, the customer's id. */
+  /** Includes the rare fields: an unknown card's token key and e-mail, the customer's id. */
   isWhole?: boolean;
-  /** The customer's cards, to choose one of them and nothing else. */
+  /** The customer's cards, as the only choices. */
   cards?: readonly KnownCard[];
-  /** The failed charge it is to make good, by the id of its card; the form gives it back as its metadata. */
+  /** The id of the alert that the charge should resolve, in the form's metadata. */
   alert?: string;
 };
 
@@ -69,7 +69,7 @@ const longestCustomerId = 100;
 const longestReason = 300;
 const longestMoney = 40;
 
-/** A currency is asked for where there are several. */
+/** Asks for the currency if there are several. */
 function inputsOf(currencies: readonly string[], isWhole: boolean) {
   const [, ...others] = currencies;
   const currency = choice({
@@ -100,11 +100,11 @@ function inputsOf(currencies: readonly string[], isWhole: boolean) {
   });
 }
 
-/** Collects a charge; nothing is sent by it. No field for a card number exists, and none takes one. */
+/** Collects a charge; sends nothing. No field takes a card number. */
 export function chargeModal(options: ChargeModalOptions): Modal {
   const { place, ledger, currencies, prefill = {} } = options;
   const { amountMinor, currency, customerEmail, reason, customerId } = prefill;
-  // An amount is one of its own currency: beside another one it would be another charge.
+  // An amount belongs to its currency: in another one it would be another charge.
   const isOffered = currency === undefined || currencies.includes(currency);
   const amount = amountMinor === undefined || !isOffered ? undefined : amountOnly(amountMinor);
   const filled = { email: customerEmail, amount, currency, reason, customer_id: customerId };
@@ -148,7 +148,7 @@ function problems({ problem, currencies, prefill = {} }: ChargeModalOptions, isO
 
 export type ChargeForm = ReturnType<typeof createChargeForm>;
 
-/** The form of one merchant account, as it is opened, filled again and read. `ledger`: undefined, and every token key is pasted. */
+/** One account's form: opened, refilled and read. Without a `ledger` every token key is pasted. */
 export function createChargeForm({ place, settings }: Account, ledger: KnownCards | undefined) {
   const currencies = settings.chargeCurrencies;
   const open = (filled: Omit<ChargeModalOptions, 'place' | 'currencies' | 'ledger'> = {}): Modal =>
@@ -157,14 +157,14 @@ export function createChargeForm({ place, settings }: Account, ledger: KnownCard
     open,
 
     /**
-     * The form on terms that are at hand without their token key, which is never put back into a modal: one that the bot
-     * knows no card of has to be pasted again. What they make good stays theirs: once that is paid, nothing is charged for
-     * it. `card`: by its id; undefined: another is to be chosen.
+     * The form with known terms, except the token key, which never returns to a modal: an unknown card must be pasted
+     * again. The charge still belongs to its alert: once that is paid, nothing is charged. `card`: an id; undefined: choose
+     * another one.
      */
     async again(terms: ShownTerms, card: string | undefined): Promise<Modal> {
       const { money, customerId, reason, alert, customerEmail } = terms;
       const known = card === undefined ? undefined : await ledger?.find(card);
-      // Left empty where the card's own serves, so that another card can be chosen without touching it.
+      // Empty if the card's own serves, so another card can be chosen without editing it.
       const isOwn = card === undefined || customerEmail === known?.customerEmail;
       return open({
         prefill: withoutUndefined({
@@ -180,7 +180,7 @@ export function createChargeForm({ place, settings }: Account, ledger: KnownCard
       });
     },
 
-    /** With all its fields: Slack keeps what was typed into those that stay, and what was filled in stands there again. */
+    /** All fields. Slack keeps typed text in fields that stay, and prefilled values return. */
     async whole(view: { values: ViewValues; privateMetadata: string }): Promise<Modal> {
       const { values, privateMetadata: alert } = view;
       const amount = parseAmount(values[chargeFields.amount] ?? '');
@@ -199,8 +199,8 @@ export function createChargeForm({ place, settings }: Account, ledger: KnownCard
     },
 
     /**
-     * What the filled form would charge, whole: the card behind the choice, and the e-mail it is saved with. Else everything
-     * that is wrong at once, each at its own field and without repeating what was typed.
+     * The charge that the filled form means: the chosen card, and its e-mail. Else all problems, each at its field, without
+     * the typed text.
      */
     async read(values: ViewValues): Promise<ReadTerms> {
       const chosen = readCardChoice(values, chargeFields);
@@ -208,7 +208,7 @@ export function createChargeForm({ place, settings }: Account, ledger: KnownCard
       const typed = oneLine(values[chargeFields.email] ?? '');
       const isUnmailed = chosen.ok && chosen.value.kind === 'pasted' && typed === '';
       const card = chosen.ok ? await readCard(chosen.value, typed, ledger) : undefined;
-      // The field of the token key may not be there.
+      // There may be no token-key field.
       const cardField =
         ledger && (values[chargeFields.token] ?? '') === '' ? chargeFields.card : chargeFields.token;
       const needed = 'Needed with a pasted token key: the e-mail the card is saved with.';
@@ -227,7 +227,7 @@ export function createChargeForm({ place, settings }: Account, ledger: KnownCard
   };
 }
 
-/** The card itself is what was wrong, so that another is chosen. */
+/** The card itself failed, so another must be chosen. */
 export function isCardWrong({ state, bankWords, nextTry }: ChargeSeen): boolean {
   if (state.kind === 'rejected') return state.reason === 'invalid_token';
   if (state.kind !== 'declined') return false;
@@ -236,14 +236,14 @@ export function isCardWrong({ state, bankWords, nextTry }: ChargeSeen): boolean 
 
 type ReadTerms =
   | { kind: 'terms'; terms: ChargeTerms }
-  /** By block id. Never what was typed, and a card's e-mail only masked. */
+  /** By block id. Never typed text; a card's e-mail only masked. */
   | { kind: 'errors'; errors: Record<string, string> };
 
 type Card = Pick<ChargeTerms, 'tokenKey' | 'card' | 'customerEmail'>;
 
 /**
- * A pasted token may be one of a card the bot knows: then people see which. Its typed e-mail stands, for whoever pastes a
- * token may know of a change that the bot has not heard of.
+ * A pasted token of a known card shows that card. Its typed e-mail counts: the person may know of a change that the bot has
+ * missed.
  *
  * Spec: charge a saved card (order.customerEmail must equal the e-mail the card was saved with).
  */

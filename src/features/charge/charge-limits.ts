@@ -15,7 +15,7 @@ import { createRecords, type RecordChange } from '../../records/records.ts';
 import type { Standing } from '../../slack/people/role.ts';
 import { type ChargeRecords, hasEnded } from './charge-record.ts';
 
-/** Why an amount is not charged. Nothing was sent. */
+/** Why an amount is refused. Nothing was sent. */
 export type LimitRefusal =
   | {
       kind: 'over';
@@ -23,26 +23,26 @@ export type LimitRefusal =
       money: Money;
       limitMinor: number;
       leftMinor: number;
-      /** Absent for a limit of one charge, which no day frees, and of a day that is over: `isPast`. */
+      /** Absent for a limit of one charge, and for a day that is over: `isPast`. */
       freesAtMs?: number;
       isPast?: true;
       timeZone: string;
-      /** Roles that the person does not have and that may charge this. */
+      /** Other roles that may charge this. */
       whoCan: readonly string[];
     }
-  /** None of the person's roles names the currency. */
+  /** None of the person's roles has the currency. */
   | { kind: 'currency'; currency: string; allowed: readonly string[]; whoCan: readonly string[] }
-  /** None of their roles may charge any more. */
+  /** No role of theirs may charge any more. */
   | { kind: 'no_role' }
   /** Slack could not say which roles they have. */
   | { kind: 'unknown_standing' };
 
-/** What counts already of one day, in minor units: of the agent, and of the card whoever charged it. */
+/** A day's use, in minor units: of the agent, and of the card by all agents. */
 export type DayUse = Partial<Record<Exclude<LimitKind, 'per_charge'>, number>>;
 
 export type LimitVerdict = { kind: 'allowed' } | { kind: 'refused'; refusal: LimitRefusal };
 
-/** The limits of a person over all currencies. */
+/** A person's limits in all currencies. */
 export type OwnLimits =
   | { kind: 'none' }
   | { kind: 'unknown' }
@@ -53,15 +53,15 @@ export type OwnLimits =
       currencies: readonly { currency: string; limits: CurrencyLimits; agentMinor: number }[];
     };
 
-/** Whose roles' limits are judged by. */
+/** The roles' limits to apply. */
 type HeldLimits =
   | { kind: 'none' }
   | { kind: 'limited'; byCurrency: RoleLimits; held: readonly string[] }
   | { kind: 'refused'; refusal: Extract<LimitRefusal, { kind: 'no_role' | 'unknown_standing' }> };
 
 /**
- * The limits that hold for whoever has these roles. Of several roles the most generous one counts, for each kind and
- * currency by itself, and a role without limits lifts them all: a second role never takes away what the first gives.
+ * The limits of these roles together. The most generous role counts, separately for each kind and currency, and a role
+ * without limits lifts all: a second role never takes anything away.
  */
 export function heldLimits(roles: ChargingRoles, standing: Standing): HeldLimits {
   if (standing.kind === 'unknown') return { kind: 'refused', refusal: { kind: 'unknown_standing' } };
@@ -90,7 +90,7 @@ function mostGenerous(all: readonly CurrencyLimits[]): CurrencyLimits {
   return found;
 }
 
-/** Those of the charge's currency; undefined: nothing limits it. */
+/** The charge currency's limits; undefined: unlimited. */
 export function limitsFor(
   roles: ChargingRoles,
   held: HeldLimits,
@@ -109,12 +109,12 @@ export function limitsFor(
   };
 }
 
-/** How much a limit leaves, never less than nothing: a correction may have counted beyond it. */
+/** What a limit leaves, at least 0: a correction may have exceeded it. */
 export function leftOf(limitMinor: number, usedMinor: number): number {
   return Math.max(0, limitMinor - usedMinor);
 }
 
-/** The first limit that this amount would go beyond: of one charge, and of each day whose use is given; undefined: none. */
+/** The first limit that this amount exceeds: of one charge, and of each given day; undefined: none. */
 export function overLimit(
   limits: CurrencyLimits,
   { minor }: Money,
@@ -130,7 +130,7 @@ export function overLimit(
   return undefined;
 }
 
-/** Roles the person does not have whose people may charge this today, had they charged nothing yet. */
+/** Other roles that could charge this today, with nothing used yet. */
 export function rolesThatCould(
   roles: ChargingRoles,
   held: readonly string[],
@@ -145,19 +145,19 @@ export function rolesThatCould(
   });
 }
 
-// What is counted, on all replicas.
+// Counting, on all replicas.
 
 const dayClaim = z.object({ reference: z.string(), minor: z.int(), at: z.number() });
 
-/** One charge as one day of one agent or card counts it. */
+/** One charge in the count of an agent's or a card's day. */
 type DayClaim = z.infer<typeof dayClaim>;
 
-/** `card` is the fingerprint, `by` a Slack user id; `atMs` is when it was submitted or asked for, which decides its day. */
+/** `card`: fingerprint; `by`: Slack user id; `atMs`: when it was submitted or requested, which decides its day. */
 export type LimitedCharge = { reference: string; by: string; card: string; money: Money; atMs: number };
 
 export type LimitClaims = ReturnType<typeof createLimitClaims>;
 
-/** The limits of one merchant account; none where the policy has none for it: nothing is asked then and nothing kept. */
+/** One account's limits. Without limits in the policy nothing is asked or stored. */
 export function openLimits(account: Account, charges: Pick<ChargeRecords, 'read'>): LimitClaims {
   const { limits } = account.rules;
   if (limits) return createLimitClaims(account, limits, (reference) => hasEnded(charges, reference));
@@ -168,26 +168,26 @@ export function openLimits(account: Account, charges: Pick<ChargeRecords, 'read'
 const allowed = Promise.resolve<LimitVerdict>({ kind: 'allowed' });
 
 /**
- * How much whom their roles let charge, counted over all replicas: the claims of an agent's day and of a card's day are
- * one record each, and what each claim counts is asked of its charge. Two records cannot be changed in one step, so the
- * agent's is counted first, then the card's, then the charge is stored; a claim that no charge stands behind counts for
- * `claimTimes.lostMs`. So too much may count for a while, never too little. All of it throws StoreUnavailable.
+ * Limits charges by role, over all replicas. An agent's day and a card's day are one record each, and each claim's amount
+ * comes from its charge. Two records can't change in one step, so the agent's is counted first, then the card's, then the
+ * charge is stored; a claim without a charge counts for `claimTimes.lostMs`. So too much may count for a while, never too
+ * little. Methods throw StoreUnavailable.
  *
  * Spec: not shown; limits are the policy's own.
  */
 export function createLimitClaims(
   account: Account,
   rules: LimitRules,
-  /** Whether the charge has ended and moved no money, as it is stored; undefined: there is none. */
+  /** Whether the stored charge ended without money; undefined: there is none. */
   isOver: (reference: string) => Promise<boolean | undefined>,
 ) {
   const { now } = account;
   const days = createRecords<DayClaim[]>(account, { prefix: 'limit:', schema: z.array(dayClaim) });
   const dayOf = localDays(rules.timeZone);
-  // What is asked for today may be approved, and counted, so much later.
+  // Today's request may be approved, and counted, this much later.
   const keepMs = keepAfterMs + (account.rules.approvals.length > 0 ? longestRequestMinutes * 60_000 : 0);
 
-  /** Each with what it counts now. */
+  /** Each claim with its amount now. */
   function judged(claims: readonly DayClaim[] = []): Promise<Judged[]> {
     return Promise.all(
       claims.map(async (claim): Promise<Judged> => {
@@ -222,7 +222,7 @@ export function createLimitClaims(
     return { kind: 'refused', refusal };
   }
 
-  /** What counts already is not judged again: another delivery of the same submit may have charged with it. */
+  /** Amounts already counted are not checked again: another delivery of the submit may have charged. */
   async function weigh(asked: Asked): Promise<LimitVerdict> {
     const { charge, limits, day } = asked;
     if (!limits) return { kind: 'allowed' };
@@ -243,7 +243,7 @@ export function createLimitClaims(
     return { kind: 'asked', charge, held: own, limits: found.limits, day: dayOf(charge.atMs) };
   }
 
-  /** Undefined: it counts there now. */
+  /** Undefined: counted. */
   function claimIn(id: string, asked: Asked, limit: keyof DayUse): Promise<Refused | undefined> {
     const { charge, limits = {}, day } = asked;
     const { reference, money } = charge;
@@ -263,20 +263,20 @@ export function createLimitClaims(
   }
 
   return {
-    /** What a claim would say now. Changes nothing. */
+    /** What a claim would return now. Changes nothing. */
     async judge(charge: LimitedCharge): Promise<LimitVerdict> {
       const asked = await ask(charge);
       return asked.kind === 'refused' ? asked : await weigh(asked);
     },
 
     /**
-     * Counts the charge if no limit is gone beyond, so that no two replicas both use what is left. A reference counts
-     * once, however often it is claimed; whoever nothing limits is counted for the card's other agents.
+     * Counts the charge if it exceeds no limit: two replicas can't both use the rest. A reference counts once, even if
+     * claimed often. Unlimited agents still count towards the card's limit.
      */
     async claim(charge: LimitedCharge): Promise<LimitVerdict> {
       const asked = await ask(charge);
       if (asked.kind === 'refused') return asked;
-      // Judged before anything is counted: what is refused takes nothing.
+      // Check before counting: a refused charge uses nothing.
       const verdict = await weigh(asked);
       if (verdict.kind === 'refused') return verdict;
       return (
@@ -286,7 +286,7 @@ export function createLimitClaims(
       );
     },
 
-    /** The limits of this person, and what is used of their day. */
+    /** This person's limits, and how much of their day is used. */
     async of(userId: string): Promise<OwnLimits> {
       const own = await held(userId);
       if (own.kind === 'none') return own;
@@ -328,7 +328,7 @@ function counts(claims: readonly Judged[], { reference, money }: LimitedCharge):
   );
 }
 
-/** What the others count together. */
+/** The total of the other claims. */
 function usedBy(claims: readonly Judged[], except?: string): number {
   return claims.reduce(
     (sum, { claim, countedMinor }) => sum + (claim.reference === except ? 0 : countedMinor),
@@ -336,5 +336,5 @@ function usedBy(claims: readonly Judged[], except?: string): number {
   );
 }
 
-/** Longer than two replicas' clocks may differ about when a day ended. */
+/** Longer than replicas' clocks differ about a day's end. */
 const keepAfterMs = 3_600_000;

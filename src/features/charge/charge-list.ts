@@ -39,7 +39,7 @@ import {
 /** More than a person reads at once. */
 const mostShown = 10;
 
-/** The charges whose code this person is to enter, each with its button. */
+/** Charges that wait for this person's code, each with its button. */
 export function pendingCodesMessage(
   charges: readonly ChargeSeen[],
   place: ChargePlace,
@@ -56,7 +56,7 @@ export function pendingCodesMessage(
   return noteMessage({ state, body, foot: messageFoot(place, nowMs) });
 }
 
-/** The charges whose outcome is not known: who began each, what happens next and when, and what a person must do. */
+/** Charges with an unknown outcome: who began each, what happens next and when, and what a person must do. */
 export function doubtMessage({ charges, unread }: Doubts, place: ChargePlace, nowMs: number): SlackMessage {
   const items = listed(charges, 'They follow as these end; the bot checks all of them.', (charge) => [
     chargeHeadline(charge).block,
@@ -78,7 +78,7 @@ function doubtTitle(charges: number, unread: number): string {
   return unread > 0 ? `❔ ${counted(unread, 'charge', 'charges')} cannot be opened` : 'No charge is in doubt';
 }
 
-/** Charges that are on record and sealed with a key that is not here: nobody may take them for settled. */
+/** Charges whose sealing key is missing: they must not look settled. */
 function unopened(unread: readonly string[]): HomeBlock[] {
   if (unread.length === 0) return [];
   const shown = unread
@@ -117,7 +117,7 @@ function doubtButtons({ state, reference }: ChargeSeen): HomeBlock[] {
   return mayCheck ? [actions(checkButton(reference))] : [];
 }
 
-/** A part of the App Home; nothing without charges. */
+/** A part of the App Home; empty without charges. */
 export function homeCharges(
   title: string,
   charges: readonly ChargeSeen[],
@@ -136,7 +136,7 @@ export function homeCharges(
 function homeItem(charge: ChargeSeen, nowMs: number): HomeBlock[] {
   const { state, reference } = charge;
   const nextTry = state.kind === 'declined' ? holdWords(charge.nextTry) : undefined;
-  // Stays on the screen for long: only what each reader's own clock makes of it.
+  // Stays on screen for long: only times that each reader's clock formats.
   const lines =
     state.kind === 'otp'
       ? [codeLine(charge)]
@@ -166,13 +166,13 @@ function listed(
   return [...charges.slice(0, mostShown).flatMap(item), ...moreLine];
 }
 
-/** The customer may be who types one of them. */
+/** The customer may be the one who types a code. */
 function waitingWords(charges: readonly ChargeSeen[]): string {
   const from = charges.every(agentTypes) ? ' from you' : '';
   return `🔑 ${counted(charges.length, 'charge waits', 'charges wait')} for a code${from}`;
 }
 
-/** The charges whose code a person is to enter, for their menu. */
+/** For their menu: charges that wait for a person's code. */
 export function openCodes(charges: readonly ChargeSeen[]): OpenItems | undefined {
   const count = charges.length;
   if (count === 0) return undefined;
@@ -184,7 +184,7 @@ export function openCodes(charges: readonly ChargeSeen[]): OpenItems | undefined
   return { count, untilMs, line: [waits, until, moment(untilMs, '{time}')] };
 }
 
-/** Those of a person whose outcome is not known. */
+/** A person's charges with an unknown outcome. */
 export function openDoubts(charges: readonly ChargeSeen[]): OpenItems | undefined {
   const count = charges.length;
   if (count === 0) return undefined;
@@ -199,7 +199,7 @@ export function openDoubts(charges: readonly ChargeSeen[]): OpenItems | undefine
   };
 }
 
-/** `/pay doubt`: every charge whose outcome nobody knows yet, and what is being done about it. */
+/** `/pay doubt`: every charge with an unknown outcome, and what the bot does about it. */
 export function doubtCommand({ place, now }: Account, { inDoubt }: ChargeDesk): Command {
   return defineCommand<undefined>({
     verb: 'doubt',

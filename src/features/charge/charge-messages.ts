@@ -35,17 +35,17 @@ import {
 import type { ChargeView } from './charge-record.ts';
 import { createMessages, type Messages } from '../../messages/messages.ts';
 
-/** What the thread below a charge's message says, each once. People are Slack user ids. */
+/** Notes in a charge's thread, each posted once. People are Slack user ids. */
 export type ChargeNote =
   | { kind: 'told'; what: Told }
   | { kind: 'handed_over'; from: string; to: string }
   | { kind: 'not_mine' }
-  /** A signed event says given back, and its look-up says otherwise or nothing. */
+  /** A signed event says given back; its look-up says otherwise, or nothing. */
   | { kind: 'said_given_back'; found: Lookup['kind'] };
 
 /**
- * One charge as the desk channel sees it, edited as it goes on; the same charge gives the same message. A
- * settled one loses its terms and buttons; why it ended so, and what is to be done, is said in the thread alone.
+ * A charge's message in the desk channel, edited as it goes on; the same charge gives the same message. A settled one loses
+ * terms and buttons; only the thread says why it ended, and what to do.
  */
 export function chargeMessage(charge: ChargeSeen, place: ChargePlace, about: AboutMessage): SlackMessage {
   const said = [...correction(charge), ...alertNews(charge), ...notMine(charge), ...advice(charge)];
@@ -71,7 +71,7 @@ function facts(charge: ChargeSeen): RichTextBlock[] {
   });
 }
 
-/** What the operators are told when a customer did not ask for a charge. */
+/** Tells the operators that a customer did not ask for a charge. */
 export function notMineNotice(reference: string, agent: string, money: Money): Notice {
   return {
     state: notMineWords,
@@ -83,7 +83,7 @@ export function notMineNotice(reference: string, agent: string, money: Money): N
   };
 }
 
-/** One step of a charge, for the thread below the desk's message. Names nobody who has just clicked. */
+/** One step of a charge, for the desk's thread. Doesn't name the person who just clicked. */
 export function chargeNoteMessage(
   note: ChargeNote,
   charge: ChargeSeen,
@@ -114,7 +114,7 @@ function stepOf(note: ChargeNote, charge: ChargeSeen): Partial<Note> {
   }
 }
 
-/** A note that was posted and may be posted once more can have been overtaken: what the charge is now stands above. */
+/** A note posted again may be outdated: the charge's present state is above. */
 function toldBody(what: Told, charge: ChargeSeen): NonNullable<Note['body']> {
   if (charge.state.kind !== what) return [];
   if (what !== 'otp') return stateBlocks(charge);
@@ -123,8 +123,8 @@ function toldBody(what: Told, charge: ChargeSeen): NonNullable<Note['body']> {
 }
 
 /**
- * What the agent is told of a charge, in full, because the modal may be closed. The request for a code is
- * edited once the code is no longer awaited, and says then what the charge has become, without a button.
+ * The agent's message about a charge, complete, because the modal may be closed. A request for a code is edited once the
+ * code is settled: it then shows the charge's state, without a button.
  */
 export function chargeDirectMessage(
   what: Told,
@@ -135,7 +135,7 @@ export function chargeDirectMessage(
   const { state, terms } = charge;
   const isOpen = state.kind === 'otp';
   const card = isOpen || state.kind === 'review' ? [] : fields({ Card: termFields(terms).Card });
-  // A conclusion has the buttons of its modal, which may be closed.
+  // A conclusion has its modal's buttons, as the modal may be closed.
   const buttons = isOpen ? messageButtons(charge) : modalButtons(charge, place);
   const body = [...(isOpen ? codeRequest(charge) : stateBlocks(charge)), ...card];
   const message = noteOf(charge, place, { body: [...body, ...(what === state.kind ? buttons : [])] });
@@ -149,7 +149,7 @@ function codeRequest(charge: ChargeSeen): RichTextBlock[] {
     richText(
       plain(whoTypes(charge)),
       codeLine(charge),
-      // Only after a hand-over, so that the first message pings nobody; an edit pings nobody.
+      // Only after a hand-over, so the first message pings nobody; edits never ping.
       ...(charge.handOvers.length === 0 ? [] : [inHand(charge)]),
     ),
   ];
@@ -166,10 +166,10 @@ function noteOf(charge: ChargeSeen, place: ChargePlace, more: Partial<Note>): Sl
   return noteMessage({ ...chargeHead(charge), ...more, foot: chargeFoot(charge, place) });
 }
 
-/** What is said of a charge is kept by its reference alone: the rest is read when it leaves. */
+/** Stores only the charge's reference; the rest is read when the message leaves. */
 type ChargeBodies = {
   charge: { reference: string };
-  /** `isDirect`: to the agent, below nothing. */
+  /** `isDirect`: to the agent, in no thread. */
   charge_note: { reference: string; note: ChargeNote; isDirect?: true };
   charge_direct: { reference: string; what: Told };
 };
@@ -193,24 +193,24 @@ export function chargeViews(
     async charge({ reference }) {
       return { kind: 'shown', post: { kind: 'charge', charge: await requireCharge(reference) } };
     },
-    /** A step of it, in the thread below. */
+    /** A step, in its thread. */
     async charge_note({ reference, note, isDirect }, { record: { posted } }) {
       const charge = await requireCharge(reference);
       if (note.kind === 'told' && !posted && charge.state.kind !== note.what) {
-        // A verdict that is being looked up once more may stand again; what is past is told by what came after it.
+        // A verdict under another look-up may return; later messages tell the rest.
         return note.what === 'otp' || 'concludedAt' in charge.state ? { kind: 'nothing' } : { kind: 'later' };
       }
       const shown = { kind: 'shown', post: { kind: 'charge_note', note, charge } } as const;
       return isDirect ? shown : { ...shown, below: { key: messageKey('charge', reference) } };
     },
-    /** What its agent is told where the modal may be closed; not posted any more once another message tells it better. */
+    /** The agent's message, as the modal may be closed; skipped if another message tells it better. */
     async charge_direct({ reference, what }, { entry: { key }, record: { posted } }) {
       const charge = await requireCharge(reference);
       const { state } = charge;
       const isConcluded = 'concludedAt' in state;
       const holds = what === 'otp' ? !isConcluded : state.kind === what;
       if (posted || holds) return { kind: 'shown', post: { kind: 'charge_direct', what, charge } };
-      // A verdict that is being looked up once more may stand again, and would not be told a second time.
+      // A verdict under another look-up may return, and would not be posted twice.
       if (!isConcluded) return { kind: 'later' };
       log('info', 'not told: it no longer holds', { key, result: state.kind });
       return { kind: 'nothing' };
@@ -230,9 +230,9 @@ export function chargeWords(place: ChargePlace): Words<ChargeShown> {
 }
 
 /**
- * Stores what is to be told of a charge; `createDeliverPost` tells it. Call it after the charge was stored: a message is
- * made of the charge as the store has it when the message leaves. Each is on record once it resolves, and again is the
- * same as once. Without a desk channel nothing of a charge is told but to its agents. All of it throws StoreUnavailable.
+ * Stores a charge's messages; `createDeliverPost` posts them. Call it after the charge was stored: a message shows the
+ * charge as stored when it leaves. Idempotent; resolves once stored. Without a desk channel only the agents are told.
+ * Methods throw StoreUnavailable.
  */
 export function createChargePosts(
   deps: Pick<Account, 'store' | 'sealer' | 'rememberMs' | 'leaseMs' | 'now' | 'wake'>,
@@ -240,7 +240,7 @@ export function createChargePosts(
 ) {
   const messages: Messages<ChargeBodies> = createMessages(deps);
 
-  /** What stands in the channel is kept up with also when the channel is no longer set. */
+  /** Posted messages are updated even after the desk channel was unset. */
   function refreshDesk(reference: string): Promise<void> {
     const key = messageKey('charge', reference);
     if (deskChannel === undefined) return messages.refresh(key);
@@ -248,51 +248,51 @@ export function createChargePosts(
   }
 
   return {
-    /** Whether there is a message in a channel that outlives the modal. */
+    /** Whether a channel message outlives the modal. */
     hasDesk: deskChannel !== undefined,
 
-    /** The desk's message and the open requests for a code catch up with the charge; `agents`: all who ever had it. */
+    /** Updates the desk's message and open requests for a code. `agents`: all the charge ever had. */
     async refresh(reference: string, agents: readonly string[]): Promise<void> {
       const codes = [...new Set(agents)].map((userId) => codeRequestKey(reference, userId));
       await Promise.all([refreshDesk(reference), ...codes.map((key) => messages.refresh(key))]);
     },
 
-    /** In the thread below the desk's message, once per name. Nothing without a desk channel. */
+    /** In the desk's thread, once a name. Nothing without a desk channel. */
     async note(reference: string, name: string, note: ChargeNote): Promise<void> {
       if (deskChannel === undefined) return;
       const key = messageKey('charge_note', `${reference}:${name}`);
       await messages.post(key, { channel: deskChannel, body: { reference, note }, isNote: true });
     },
 
-    /** The same note to its agent alone. */
+    /** The same note to the agent alone. */
     async tellAgent(userId: string, reference: string, name: string, note: ChargeNote): Promise<void> {
       const key = messageKey('charge_note', `${reference}:${name}:direct`);
       const body = { reference, note, isDirect: true } as const;
       await messages.post(key, { channel: userId, body, isNote: true });
     },
 
-    /** To one person, once per key; a request for a code once for the charge, edited from then on by `refresh`. */
+    /** To one person, once a key. A request for a code: once a charge, edited by `refresh`. */
     async direct(userId: string, key: string, { reference, what }: { reference: string; what: Told }) {
       const name = what === 'otp' ? codeRequestKey(reference, userId) : messageKey('charge_direct', key);
-      // Without a desk channel nobody else is told, and an agent does not look for dead letters.
+      // Without a desk channel nobody else is told, and agents don't look for undelivered messages.
       const body = { reference, what };
       await messages.post(name, { channel: userId, body, isNeverGivenUp: true });
     },
   };
 }
 
-/** The request for a code, which is edited when the charge leaves that state; one for each agent who ever had it. */
+/** A request for a code, edited when the charge leaves that state; one for each agent. */
 function codeRequestKey(reference: string, userId: string): MessageKey<'charge_direct'> {
   return messageKey('charge_direct', `otp:${reference}:${userId}`);
 }
 
-/** The charge as it stands in the store, for people, and the modals that show it. */
+/** The stored charge for people, and the modals that show it. */
 type Standing = { charge: ChargeSeen; views: readonly ChargeView[] };
 
 /**
- * Puts a charge as it is stored into the modals that show it, one round after the other, so that no screen goes back;
- * and again when a replica went on meanwhile, whose update ours may have overtaken. True when the agent in charge has one
- * of them open. A modal may be closed at any time, and what must be known stands in a message too.
+ * Shows the stored charge in its modals, one round after the other, so no screen goes back; and once more if a replica
+ * changed it meanwhile, since our update may have come after its. True if the agent has one of them open. A modal may be
+ * closed, so vital news needs a message too.
  */
 export function createShowCharge(
   { slack, place, now, log }: Account,

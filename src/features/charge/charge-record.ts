@@ -27,7 +27,7 @@ import { formatMoney } from '../../domain/money.ts';
 
 export const chargePrefix = 'charge:';
 
-/** Whole as the machine wrote it, under a key that only this program holds: no field of it may be lost for want of a name here. */
+/** Not re-validated: only this program has the key, and unknown fields must survive a round trip. */
 const intent = z.custom<ChargeIntent>(
   (value) => value instanceof Object && 'state' in value && 'history' in value,
 );
@@ -35,7 +35,7 @@ const intent = z.custom<ChargeIntent>(
 const chargeRecord = z.object({
   intent,
   terms: chargeTermsShape,
-  /** The card's fingerprint, which names its history. */
+  /** The card's fingerprint, which is the key of its history. */
   card: z.string(),
   by: z.string(),
   agent: z.string(),
@@ -47,41 +47,41 @@ const chargeRecord = z.object({
       answer: z.enum(['resent', 'refused', 'not_made', 'unknown']).exactOptional(),
     }),
   ),
-  /** The link by which the customer types the code, hashed, who made it when, and with how many tries left. Absent: its agent types the code. */
+  /** The customer's code page: its link (hashed), maker, time and tries left. Absent: the agent types the code. */
   customer: z
     .object({ link: z.string(), by: z.string(), at: z.number(), triesLeft: z.number().exactOptional() })
     .exactOptional(),
-  /** The customer pressed *I did not ask for this*; UTC ms. */
+  /** When the customer pressed *I did not ask for this*, UTC ms. */
   notMineAt: z.number().exactOptional(),
-  /** What else ended the alert it was begun from, or paid for the same. */
+  /** Another payment, or a person, ended the alert it was begun from. */
   alertNews: z
     .discriminatedUnion('kind', [
       z.object({ kind: z.literal('paid'), failed: z.string(), reference: z.string() }),
       z.object({ kind: z.literal('closed'), failed: z.string(), by: z.string(), reason: z.string() }),
     ])
     .exactOptional(),
-  /** The modals that show it, newest last. */
+  /** Modals that show it, newest last. */
   views: z.array(z.object({ id: z.string(), userId: z.string() })),
-  /** Up to which step the audit has it, as UTC ms. */
+  /** The last step in the audit, UTC ms. */
   auditedAt: z.number(),
 });
 
-/** One charge as it is kept: the machine's intent, and what stands beside it. */
+/** A stored charge: the machine's intent, and data beside it. */
 export type ChargeRecord = z.infer<typeof chargeRecord>;
 
-/** A modal that shows the charge, and whose it is. */
+/** A modal that shows the charge, and its viewer. */
 export type ChargeView = ChargeRecord['views'][number];
 
 export type ChargeRecords = Records<ChargeRecord>;
 
-/** To read them: what writes a charge needs the key of the lists it is found by, see `openChargeBook`. */
+/** Reads charges. To write them, `openChargeBook` needs the keys of their lists. */
 export function createChargeRecords(
   deps: Pick<Account, 'store' | 'sealer' | 'wait'>,
 ): Pick<ChargeRecords, 'read' | 'open' | 'idOf' | 'list' | 'all'> {
   return createRecords(deps, { prefix: chargePrefix, schema: chargeRecord });
 }
 
-/** To write them. */
+/** Writes charges. */
 export function chargeKind(account: Pick<Account, 'fingerprint' | 'log'>) {
   return {
     prefix: chargePrefix,
@@ -90,12 +90,12 @@ export function chargeKind(account: Pick<Account, 'fingerprint' | 'log'>) {
   };
 }
 
-/** What a step made of a charge, stored: `effect` is the caller's to run, and nobody else's. */
+/** A stored step: only its caller runs `effect`. */
 export type Advanced = { record: ChargeRecord; effect: Effect | undefined };
 
 export type ChargeBook = ReturnType<typeof openChargeBook>;
 
-/** The charges of one merchant account, and the two ways in which one changes. All of it throws StoreUnavailable. */
+/** One account's charges, and the two ways to change one. Methods throw StoreUnavailable. */
 export function openChargeBook(account: Account) {
   const charges: ChargeRecords = createRecords(account, chargeKind(account));
   function written<Result>(value: ChargeRecord, result: Result) {
@@ -104,16 +104,15 @@ export function openChargeBook(account: Account) {
   return {
     ...charges,
 
-    /** A new charge; what is there already instead, and then nothing is written. */
+    /** Stores a new charge; if one exists, returns that and writes nothing. */
     add: (record: ChargeRecord): Promise<ChargeRecord | undefined> =>
       charges.change<ChargeRecord | undefined>(record.intent.reference, (before) =>
         before ? { kind: 'keep', result: before } : written(record, undefined),
       ),
 
     /**
-     * Makes one event's step of a charge, stored before it is given back; stepped again from what is stored
-     * whenever somebody else was faster. Undefined when there is no such charge, the event changes nothing, or
-     * `mayStep` says no to the very record that would be written over.
+     * Stores one event's step and returns it; on a conflict, steps again from the stored record. Undefined: no such charge,
+     * the event changes nothing, or `mayStep` refuses the record to be replaced.
      */
     advance: (
       reference: string,
@@ -127,7 +126,7 @@ export function openChargeBook(account: Account) {
         return written(record, { record, effect: stepped.effect });
       }),
 
-    /** Changes what stands beside the intent, and leaves its timer as it is. Undefined: no such charge, or `change` says no. */
+    /** Changes data beside the intent, not the timer. Undefined: no such charge, or `change` refuses. */
     amend: (
       reference: string,
       change: (record: ChargeRecord) => ChargeRecord | undefined,
@@ -140,8 +139,7 @@ export function openChargeBook(account: Account) {
 }
 
 /**
- * The lists of charges, in the order they were submitted: those that somebody has to see to, those that a person
- * submitted or took over, and those whose code the person is to enter.
+ * Lists of charges, in order of submission: charges that need somebody, a person's own, and those that wait for their code.
  */
 export const chargeLists = {
   open: 'open-charges',
@@ -168,10 +166,10 @@ export function chargeKey(reference: string): string {
   return `${chargePrefix}${reference}`;
 }
 
-/** How soon a charge is looked at that the audit lacks steps of, whatever its own timer says. */
+/** How soon a charge is due whose audit lacks steps, whatever its own timer says. */
 const auditWithinMs = 30_000;
 
-/** Work again when the machine wants to look at it, or the audit lacks steps of it; memory when it is done. */
+/** Work while the machine has a timer or the audit lacks steps; memory when done. */
 function restOfCharge(record: ChargeRecord, { now, rememberMs }: Pick<Account, 'now' | 'rememberMs'>): Rest {
   const { at } = record.intent;
   const dueAt = workAt(record.intent, rememberMs) ?? Infinity;
@@ -180,12 +178,12 @@ function restOfCharge(record: ChargeRecord, { now, rememberMs }: Pick<Account, '
   return delayMs === Infinity ? { ttlMs: rememberMs } : { delayMs };
 }
 
-/** The audit has all of it. */
+/** Whether the audit has every step. */
 export function isAudited({ intent, auditedAt }: ChargeRecord): boolean {
   return auditedAt >= intent.at;
 }
 
-/** What people may see of it. */
+/** The charge for people. */
 export function seenOf(record: ChargeRecord, nextTry?: RetryVerdict): ChargeSeen {
   const { intent, terms, by, agent, handOvers, resends, customer, notMineAt, alertNews } = record;
   const { tokenKey: _secret, ...shown } = terms;
@@ -249,7 +247,7 @@ function seenOtp({ state, history }: ChargeIntent, { until, tries, unanswered }:
   };
 }
 
-/** Somebody has to wait for it, or to see to it. */
+/** The charge is unfinished or needs a person. */
 export function isOpen({ intent: { state } }: Pick<ChargeRecord, 'intent'>): boolean {
   return !('concludedAt' in state) || state.kind === 'review';
 }
@@ -262,14 +260,14 @@ const movedNothing = new Set<ChargeState['kind']>([
   'expired',
 ]);
 
-/** It has ended, and took no money. */
+/** It ended and took no money. */
 export function hasMovedNothing({ intent }: Pick<ChargeRecord, 'intent'>): boolean {
   return movedNothing.has(intent.state.kind);
 }
 
 /**
- * Whether the charge has ended and moved no money, or none that stayed, as it is stored; undefined: there is none. In
- * doubt it has not, and neither has one that is paid after all.
+ * Whether the stored charge ended and moved no money, or none that stayed; undefined: there is none. False in doubt, and
+ * for a payment that came after all.
  */
 export async function hasEnded(
   charges: Pick<ChargeRecords, 'read'>,
@@ -279,15 +277,15 @@ export async function hasEnded(
     const record = await charges.read(reference);
     return record && (hasMovedNothing(record) || record.intent.state.kind === 'given_back');
   } catch (error) {
-    // Sealed with a key that is gone: nobody knows what it moved.
+    // Its sealing key is gone: it may have moved money.
     if (isUnreadable(error)) return false;
     throw error;
   }
 }
 
 /**
- * Whether the charge's own message tells that it failed, or will. Not so of one that is paid, or was, whose event says
- * otherwise, nor of one under review, whose end nobody knows.
+ * Whether the charge's message says, or will say, that it failed. False for a paid one with a contradicting event, and
+ * under review.
  */
 export async function tellsFailure(
   charges: Pick<ChargeRecords, 'read'>,
@@ -308,7 +306,7 @@ async function readNamed(charges: Pick<ChargeRecords, 'read'>, reference: string
   return await charges.read(reference);
 }
 
-/** What the bot charged under this reference; undefined: nothing, or it is forgotten. */
+/** The bot's charge under this reference; undefined: none, or forgotten. */
 export async function chargeOf(
   charges: Pick<ChargeRecords, 'read'>,
   reference: string,
@@ -319,10 +317,10 @@ export async function chargeOf(
   );
 }
 
-/** `unread`: the references of those that are there and cannot be opened, whose outcome is not known here either. */
+/** `unread`: references of unreadable charges, whose outcome is unknown too. */
 export type Doubts = { charges: readonly ChargeSeen[]; unread: readonly string[] };
 
-/** The charges whose outcome nobody knows, oldest first, then those that a person must look at. Changes nothing. */
+/** Charges with an unknown outcome, oldest first, then those under review. Changes nothing. */
 export async function chargesInDoubt(
   { store, log }: { store: Pick<Store, 'list'>; log: Log },
   charges: Pick<ChargeRecords, 'open' | 'idOf'>,
@@ -333,7 +331,7 @@ export async function chargesInDoubt(
     try {
       records.push(charges.open(entry));
     } catch (error) {
-      // One that cannot be opened must not hide all others.
+      // An unreadable charge must not hide all others.
       const reference = charges.idOf(entry);
       log('error', 'a charge on a list cannot be opened', { orderReference: reference }, error);
       unread.push(reference);
@@ -349,10 +347,9 @@ function isInDoubt({ state }: ChargeIntent): boolean {
 }
 
 /**
- * What the audit says of a charge, made of nothing but its history: each step with the state before and after it, who
- * did it, and what was answered, in words that are not cleaned yet (`cleanAuditEntry`). A look-up that finds
- * the same as the one before, or a timer that finds nothing to do, is no news and has no entry: a day in doubt is some
- * hundreds of them. An id is the same whenever and wherever it is made.
+ * The audit of a charge, from its history alone: each step with the states before and after, its author and the answer, not
+ * yet cleaned (`cleanAuditEntry`). A look-up with the same result as before, or a timer with nothing to do, has no entry: a
+ * day in doubt has hundreds. Ids depend only on the step.
  *
  * Spec: not shown; this is the bot's own account of what it did.
  */
@@ -392,7 +389,7 @@ function entryOf({ at, event }: Past, before: ChargeIntent | undefined, after: C
   };
 }
 
-/** What it came to, and their words or ours for why. */
+/** The result, and the reason in their words or ours. */
 function saidBy(event: ChargeEvent, { state }: ChargeIntent): [result: string, reason?: string] {
   switch (event.kind) {
     case 'submitted':

@@ -46,19 +46,19 @@ import { chargeActions, showButton, unsureChargeModal } from './charge-screens.t
 import type { ChargeViews } from './charge-views.ts';
 import { limitProblem, limitRefusalModal, notChargedModal } from './limit-words.ts';
 
-/** What other features hand over to review a charge. */
+/** Functions from other features for reviewing a charge. */
 export type ForReviews = {
-  /** Undefined when remembering cards is switched off: then every token key is pasted. */
+  /** Undefined if the bot remembers no cards: every token key is pasted. */
   ledger: KnownCards | undefined;
-  /** What the window says of a charge that a second person decides. */
+  /** The window of a charge that waits for approval. */
   requestModal: (approval: Approval) => Modal;
-  /** Why no charge is begun from an alert now. */
+  /** Why no charge can begin from an alert now. */
   takenMessage: (taken: AlertTaken, askedBy: string) => SlackMessage;
 };
 
 /**
- * The form and the review: one dialogue, by its view id. What throws while the form is read has sent nothing.
- * A throw of the review is told as one of money, because `carryOn` may throw with the charge on its way.
+ * Form and review are one dialogue, identified by its view id. An error while the form is read means that nothing was sent.
+ * An error in the review counts as one about money: `carryOn` may fail with the charge on its way.
  */
 export function createReview(
   { place, now, slack }: Pick<Account, 'place' | 'now' | 'slack'>,
@@ -71,11 +71,11 @@ export function createReview(
 ) {
   const { desk, form, views, around } = own;
 
-  /** As the press says it that comes too late. */
+  /** The same words as for a press that comes too late. */
   const alertTakenModal = (taken: AlertTaken, userId: string): Modal =>
     wordsModal('Not charged', around.takenMessage(taken, userId));
 
-  /** Nothing is sent from here: the terms are kept and shown for review. */
+  /** Sends nothing: stores the terms and shows them for review. */
   async function review(submission: Submission): Promise<ViewAnswer> {
     const { viewId, values, caller } = submission;
     const alert = submission.privateMetadata || undefined;
@@ -92,7 +92,7 @@ export function createReview(
     return update(termsModal({ ...reviewed, place, terms: shown(terms), draft, nowMs: now() }));
   }
 
-  /** The review at once, where the form has nothing to ask: a dialogue of its own. */
+  /** Opens the review directly, as a new dialogue, if the form has nothing to ask. */
   async function open(terms: ChargeTerms, { caller, openModal }: Conversation): Promise<void> {
     const viewId = await openModal(loadingModal());
     const reviewed = await desk.review({ viewId, terms, by: caller.userId });
@@ -110,8 +110,8 @@ export function createReview(
   }
 
   /**
-   * Charges on the reviewed terms, or asks whoever decides it. A second submit of the same dialogue finds the first one's
-   * charge or request. A store that is away is the desk's `unsure`: an earlier submit of the dialogue may have charged.
+   * Charges the reviewed terms, or asks for approval. A second submit of the dialogue finds the first one's charge or
+   * request. If the store is away the desk returns `unsure`: an earlier submit may have charged.
    */
   async function submit(submission: Submission): Promise<ViewAnswer> {
     const { caller, viewId, privateMetadata, values } = submission;
@@ -141,7 +141,7 @@ export function createReview(
     }
   }
 
-  /** The same terms with what has come between: a hold, or twins. Agreeing now is agreeing beside those very twins. */
+  /** The same terms with news: a hold, or twins. Submitting now accepts those twins. */
   async function reviewAgain({ viewId, caller }: Submission, draft: string): Promise<Modal> {
     const kept = await desk.readDraft(viewId, draft);
     if (!kept) return staleTermsModal(place);
@@ -152,7 +152,7 @@ export function createReview(
       : termsModal({ ...reviewed, place, terms: shown(terms), draft, nowMs: now() });
   }
 
-  /** Back to the form, in the same dialogue: should that have charged already, it will show that charge. */
+  /** Back to the form, in the same dialogue: if it has charged already, it will show that charge. */
   async function change({ view, updateModal }: Pressed): Promise<void> {
     if (!view) return;
     const agreed = agreedTerms.read(view.privateMetadata);
@@ -170,7 +170,7 @@ export function createReview(
   return { modals, change, open };
 }
 
-/** Without the token key: what goes to Slack is made of this alone. */
+/** Without the token key: only this goes to Slack. */
 function shown({ tokenKey: _secret, ...terms }: ChargeTerms): ShownTerms {
   return terms;
 }
@@ -180,7 +180,7 @@ function update(modal: Modal): ViewAnswer {
 }
 
 export const termsModalId = 'charge_terms';
-/** In the review of a card on hold: submitting it asks a second person, who reads this. */
+/** In the review of a card on hold: the approver reads it. */
 const whyNowField = 'charge_why_now';
 
 const longestWhyNow = 300;
@@ -195,7 +195,7 @@ const whyNowInput = textInput({
 
 type Agreed = { kind: 'agreed'; draft: string; despite?: readonly string[]; override?: string };
 
-/** What a submitted review agrees to, and why a card on hold is to be charged now; `stale`: not what the bot made. */
+/** The reviewed terms, and why to charge a card on hold now; `stale`: not made by the bot. */
 function readTermsModal(
   values: ViewValues,
   metadata: string,
@@ -214,21 +214,21 @@ function readTermsModal(
 type TermsModalOptions = {
   place: ChargePlace;
   terms: ShownTerms;
-  /** Stands for exactly these terms. */
+  /** Identifies exactly these terms. */
   draft: string;
-  /** Charged shortly before: the person is asked whether they mean it. */
+  /** Recent equal charges: the person must confirm. */
   twins?: readonly Twin[];
-  /** The card can't be charged now; with `approval` a second person may decide that it is. */
+  /** The card can't be charged now; with `approval` a second person may allow it. */
   hold?: CardRefusal;
   /** Submitting asks a second person. */
   approval?: ApprovalNeeded;
   nowMs: number;
 };
 
-/** The exact terms with every restriction on them; its submit button says what it does: charge, or ask. */
+/** The exact terms with all restrictions. The submit button says what it does: charge, or ask. */
 export function termsModal(options: TermsModalOptions): Modal {
   const { place, terms, draft, twins = [], hold, approval, nowMs } = options;
-  // With a restriction on it there is enough to read.
+  // A restriction is enough to read.
   const isPlain = !hold && !approval && twins.length === 0;
   const amount = amountWord(terms.money);
   const email = emailWord(terms.customerEmail);
@@ -262,7 +262,7 @@ export function termsModal(options: TermsModalOptions): Modal {
   });
 }
 
-/** What stands between the terms and the charge. */
+/** Restrictions between the terms and the charge. */
 function restrictions({ hold, approval, nowMs }: TermsModalOptions): ModalBlock[] {
   const mayAsk = approval !== undefined;
   const held = hold && (hold.kind === 'under_way' ? underWay(hold, nowMs) : holdLines(hold, { mayAsk }));
@@ -275,7 +275,7 @@ function restrictions({ hold, approval, nowMs }: TermsModalOptions): ModalBlock[
   ];
 }
 
-/** What was reviewed is gone or different by now. */
+/** The reviewed terms are gone or changed. */
 function staleTermsModal(place: ChargePlace): Modal {
   const next = labelled('Next', 'start over with ', code('/pay charge'), '.');
   const note = { state: '⌛ This review has expired', body: [plain('Nothing was charged.'), next] };
@@ -293,12 +293,12 @@ function underWay(
   ];
 }
 
-/** In a bot with sandbox accounts too, an agent’s hands may be used to charges that cost nobody anything. */
+/** In a bot with sandbox accounts, agents may be used to free charges. */
 function isLiveAmongOthers({ environment, isMixed }: ChargePlace): boolean {
   return environment === 'live' && isMixed === true;
 }
 
-/** "Charge NGN 12,500.00", or what of it a button of a modal holds; never an amount without its currency, or a cut one. */
+/** "Charge NGN 12,500.00", shortened for a button; never an amount cut or without its currency. */
 function submitWords({ money }: ShownTerms, isAgain: boolean): string {
   const amount = amountWord(money);
   const whole = isAgain ? [`Charge again ${amount}`, `Again: ${amount}`] : [`Charge ${amount}`];
@@ -306,7 +306,7 @@ function submitWords({ money }: ShownTerms, isAgain: boolean): string {
   return fits ?? (isAgain ? 'Charge again' : 'Charge');
 }
 
-/** Which terms a modal is about, and the twins that were shown beside them: no secret. */
+/** A modal's terms and the twins shown with them: no secret. */
 const agreedTerms = codec(
   z.object({ draft: z.string().min(1), despite: z.array(z.string()).exactOptional() }),
 );

@@ -46,9 +46,9 @@ import type { Modal, ModalBlock } from '../../slack/kit/message.ts';
 import { type ChargePlace, messageFoot, placeFoot } from '../../slack/words/charge-place.ts';
 import { type Note, noteModal } from '../../slack/kit/note.ts';
 
-// What a state means, and what happens or is to be done next: the same in a modal, a direct message and a list.
+// What a state means, and what happens or is to be done next, for modals, messages and lists.
 
-/** All of it, a correction first. */
+/** All blocks of a state, a correction first. */
 export function stateBlocks(charge: ChargeSeen): RichTextBlock[] {
   return [
     ...correction(charge),
@@ -59,12 +59,12 @@ export function stateBlocks(charge: ChargeSeen): RichTextBlock[] {
   ];
 }
 
-/** Not of a payment for what is paid or settled already, nor of one that its customer did not ask for. */
+/** False for a second payment of the same thing, and for one that its customer did not ask for. */
 function isGivenOnce({ state, alertNews: news, notMineAt }: ChargeSeen): boolean {
   return state.kind !== 'approved' || (news === undefined && notMineAt === undefined);
 }
 
-/** What else ended the alert it was begun from: before anybody gives value, or types a code. */
+/** What else ended the alert it was begun from: read before giving value or typing a code. */
 export function alertNews({ alertNews: news, state }: ChargeSeen): RichTextBlock[] {
   if (!news) return [];
   const failed = referenceRun(news.failed);
@@ -86,13 +86,13 @@ export function alertNews({ alertNews: news, state }: ChargeSeen): RichTextBlock
   ];
 }
 
-/** A conclusion told before no longer holds, so the new one begins with that. */
+/** If an earlier conclusion was wrong, the new one begins with that. */
 export function correction({ corrects }: ChargeSeen): RichTextBlock[] {
   if (corrects === undefined) return [];
   return [richText(labelled('Correction', `earlier you were told “${wordsOfTold[corrects]}”.`))];
 }
 
-/** A charge is approved only on a look-up in which all three parts held. */
+/** Only a look-up with all three parts proves a charge. */
 export function chargeFoot({ state, proof }: ChargeSeen, place: ChargePlace): ContextBlock {
   return state.kind === 'approved'
     ? messageFoot(place, state.concludedAt, provenBy(proof?.status, proof?.compared))
@@ -101,7 +101,7 @@ export function chargeFoot({ state, proof }: ChargeSeen, place: ChargePlace): Co
 
 const longestWhy = 300;
 
-/** Words that are not ours, with whose they are; of a review what differs. */
+/** Outside words with their author; under review, what differs. */
 function theirWords({ state, bankWords, otp }: ChargeSeen): RichTextBlock[] {
   if (!isConcluded(state)) return [];
   switch (state.kind) {
@@ -176,7 +176,7 @@ const givenBackLines: Run[][] = [
   labelled('Next', 'don’t deliver. If you did already, tell your payments lead.'),
 ];
 
-/** The service gives a charge up, and asks the bank itself, once the time for its code is over. */
+/** When the code's time is over, the service gives the charge up, or asks the bank. */
 function pendingUntil({ otp }: ChargeSeen): (string | Run)[] {
   return otp ? [' The bank may list it as pending until ', moment(otp.until, '{time}'), '.'] : [];
 }
@@ -195,20 +195,20 @@ function rejected({ reason = 'other', why: theirs }: Conclusion): Run[][] {
   return [plain(isSaid ? 'No money moved.' : `${why} No money moved.`), labelled('Next', fix)];
 }
 
-/** Loud, because acting on it costs money: what not to do comes first. */
+/** Loud, since a mistake costs money: what not to do comes first. */
 export const reviewLines: Run[][] = [
   labelled('Do not charge again, and don’t deliver', 'money may have moved.'),
   labelled('Next', 'ask the payments service.'),
 ];
 
-/** Why the service refused the request before the bank saw it, and the fix; `again` names the button that helps. `theirs`: its own words say more. */
+/** Why the service refused, and the fix. `again`: the helpful button. `theirs`: its own words say more. */
 type RejectionWords = { why: string; fix: string; again?: string; theirs?: true };
 
 const correct = 'Correct and try again';
 const operators = 'tell the people who run this bot; trying again won’t help.';
 
 /**
- * Each reason has its own words and its own fix.
+ * Each reason has its own words and fix.
  *
  * Spec: Errors (saved-card charge rejections; HTTP status responses).
  */
@@ -253,7 +253,7 @@ const rejectionWords: Record<Refusal['reason'], RejectionWords> = {
   },
 };
 
-/** The buttons of a charge in a message, by state; none for one with which nothing is left to do. */
+/** A charge's message buttons, by state; none if nothing is left to do. */
 export function messageButtons(charge: ChargeSeen): ActionsBlock[] {
   const { reference, state, nextTry } = charge;
   switch (state.kind) {
@@ -269,12 +269,12 @@ export function messageButtons(charge: ChargeSeen): ActionsBlock[] {
   }
 }
 
-/** The same in the charge's own modal, where a new charge can be started from the old one's terms. */
+/** Its modal's buttons; here a new charge can start from the old one's terms. */
 export function modalButtons(charge: ChargeSeen, { environment }: ChargePlace): ActionsBlock[] {
-  // Its code is entered in the modal itself.
+  // The modal itself has the code's field.
   if (charge.state.kind === 'otp') return [];
   if (charge.state.kind === 'approved') {
-    // None where somebody has to find out first whether it is to be given back.
+    // Not if somebody must first find out whether to give the money back.
     const proof = isGivenOnce(charge)
       ? proofButton(environment, charge.reference, charge.terms.money.minor)
       : [];
@@ -287,7 +287,7 @@ export function modalButtons(charge: ChargeSeen, { environment }: ChargePlace): 
     : [actions(chargeButton('another', again, charge.reference))];
 }
 
-/** What the button for a new charge says; `none`: there is to be none, and no other either. */
+/** The label for a new charge; `none`: no such button, nor any other. */
 function againWords({ state, bankWords, nextTry }: ChargeSeen): string | undefined {
   switch (state.kind) {
     case 'rejected':
@@ -319,27 +319,27 @@ function chargeButton(action: keyof typeof chargeActions, text: string, referenc
   return button({ actionId: chargeActions[action], text, value: reference });
 }
 
-/** The buttons of a charge. Each carries the charge's reference; `change` and `more` none, because their modal says which terms. */
+/** Values: the charge's reference; `change` and `more` have none, as their modal holds the terms. */
 export const chargeActions = {
   checkNow: 'charge_check',
   another: 'charge_another',
   /** Opens the form of `/pay link`: the customer pays there, and saves the card again. */
   link: 'charge_link',
   change: 'charge_change',
-  /** In the form: the fields that few need. */
+  /** Shows the form's rare fields. */
   more: 'charge_more',
   show: 'charge_show',
-  /** The typeahead over saved cards; its block has the same id. */
+  /** The typeahead of saved cards; its block has the same id. */
   card: 'charge_card',
 } as const;
 
-/** Who looks at a modal, and when. */
+/** The modal's viewer, and the time. */
 type Viewer = { nowMs: number; viewerId: string };
 
-/** Nothing is submitted in it. */
+/** Nothing to submit. */
 const chargeStateModalId = 'charge_state';
 
-/** The modal of a charge, whatever has become of it: what is shown while it goes on, and when it is opened again. */
+/** A charge's modal in any state: while it goes on, and when opened again. */
 export function chargeStateModal(charge: ChargeSeen, place: ChargePlace, viewer: Viewer): Modal {
   if (charge.state.kind === 'otp') return otpModal(charge, place, viewer);
   const blocks: ModalBlock[] = [
@@ -353,8 +353,8 @@ export function chargeStateModal(charge: ChargeSeen, place: ChargePlace, viewer:
 }
 
 /**
- * The store stopped answering while the charge was being written. Never says that nothing was charged: if it
- * is there it will be, once, and the agent is told.
+ * The store failed while the charge was written. Never say that nothing was charged: if it was stored, it will be charged
+ * once, and the agent is told.
  */
 export function unsureChargeModal(reference: string, place: ChargePlace): Modal {
   const note: Note = {
@@ -370,7 +370,7 @@ export function unsureChargeModal(reference: string, place: ChargePlace): Modal 
   return noteModal(note, { callbackId: 'charge_unsure', title: 'Charge' });
 }
 
-/** No charge of that reference was begun from here, or it is forgotten by now. Undefined: the window names none. */
+/** No charge of this reference was begun here, or it is forgotten. Undefined: the window names none. */
 export function unknownCharge(reference: string | undefined, place: ChargePlace): Note {
   const named = reference === undefined ? '' : typedReference(reference);
   const next: Run[] =
@@ -390,9 +390,9 @@ export function unknownChargeModal(reference: string | undefined, place: ChargeP
   return noteModal(unknownCharge(reference, place), window);
 }
 
-// The window for the bank's code, what stands in it, and what is read from it.
+// The window for the bank's code, and its reader.
 
-/** Each carries the charge's reference. */
+/** Values: the charge's reference. */
 export const otpActions = {
   enterCode: 'otp_enter',
   resend: 'otp_resend',
@@ -404,20 +404,19 @@ export const otpActions = {
 export const otpModalId = 'otp';
 
 const codeField = 'otp_code';
-/** Room for blanks and hyphens between the digits. */
+/** Fits blanks and hyphens between digits. */
 const longestTyped = 20;
 const longestBankWords = 500;
 const longestNamed = 100;
 
-/** Which charge, and the field of this try. */
+/** The charge, and this try's field. */
 const about = codec(
   z.object({ reference: z.string().min(1), field: z.string().regex(new RegExp(`^${codeField}_\\d$`)) }),
 );
 
 /**
- * A charge that waits for a code: for its agent a field, for everybody else its agent and a way to
- * take it over. Shows no code, and keeps none: each try has a field of its own, so that Slack does not put a
- * refused code back into it.
+ * A charge that waits for a code: a field for its agent; for others the agent's name and a way to take over. Never shows a
+ * code: each try has a new field, so Slack can't put a refused code back.
  */
 function otpModal(charge: ChargeSeen, place: ChargePlace, { nowMs, viewerId }: Viewer): Modal {
   const { reference, otp, resends, bankWords } = charge;
@@ -433,7 +432,7 @@ function otpModal(charge: ChargeSeen, place: ChargePlace, { nowMs, viewerId }: V
     chargeHeadline(charge).block,
     ...news,
     richText(codeLine(charge), ...(isAgent ? [] : [inHand(charge)])),
-    // What the bank asks for is read once: from then on there is more to say.
+    // The bank's request is read once; later there is more to say.
     ...(saysMore ? [] : quoted('The bank says:', bankWords)),
     ...(mayEnter ? [codeInput(field)] : []),
     ...(holder ? customerTyping(charge) : []),
@@ -483,7 +482,7 @@ function lastCode({ otp, bankWords }: ChargeSeen): ModalBlock[] {
   }
 }
 
-/** "2 of 3 tries left · until 14:32": nothing that is out of date a minute later. */
+/** "2 of 3 tries left · until 14:32": still true a minute later. */
 export function standing({ otp }: ChargeSeen): Run[] {
   if (!otp) return [words('Tries and time left aren’t known.')];
   if (otp.lastCode === 'time_over')
@@ -492,7 +491,7 @@ export function standing({ otp }: ChargeSeen): Run[] {
   return [words(`${tries} · until `), moment(otp.until, '{time}')];
 }
 
-/** Where the code stands; while the customer types it, what came of that. */
+/** The code's state; while the customer types it, the result of that. */
 export function codeLine(charge: ChargeSeen): Run[] {
   const { customer, otp, state, heard } = charge;
   if (state.kind === 'otp') {
@@ -511,12 +510,12 @@ export function codeLine(charge: ChargeSeen): Run[] {
     : [];
 }
 
-/** Whether its agent is who types the code. */
+/** Whether the agent types the code. */
 export function agentTypes({ customer, codeEntry }: ChargeSeen): boolean {
   return customer === undefined && codeEntry !== 'customer';
 }
 
-/** The way to the customer's own page, and back. */
+/** Buttons to the customer's code page, and back. */
 function customerTyping(charge: ChargeSeen): ModalBlock[] {
   const { reference, customer, codeEntry } = charge;
   if (codeEntry === undefined) return [];
@@ -537,7 +536,7 @@ function makeLinkButton(reference: string, text = 'Let the customer type it'): B
   return button({ actionId: otpActions.makeLink, text, value: reference });
 }
 
-/** The customer pressed *I did not ask for this*: said until it is known that no money moved. */
+/** The customer pressed *I did not ask for this*: shown until no money is known to have moved. */
 export function notMine({ notMineAt, state }: ChargeSeen): RichTextBlock[] {
   const isPaid = state.kind === 'approved';
   if (notMineAt === undefined || (isConcluded(state) && !isPaid && state.kind !== 'review')) return [];
@@ -586,7 +585,7 @@ function takingOver(charge: ChargeSeen): ModalBlock[] {
   ];
 }
 
-/** The sandbox has no other code to send. Spec: Versioning (sandbox); resend-otp. */
+/** The sandbox sends no other code. Spec: Versioning (sandbox); resend-otp. */
 function resending({ reference, resends }: ChargeSeen, place: ChargePlace, mayAsk: boolean): ModalBlock[] {
   if (place.environment === 'sandbox') {
     return mayAsk ? [richText(plain('The sandbox can’t send another code.'))] : [];
@@ -599,7 +598,7 @@ function resending({ reference, resends }: ChargeSeen, place: ChargePlace, mayAs
   ];
 }
 
-/** What came of the last wish for another code; `not_made`: nothing was asked of the bank. */
+/** The result of the last request for another code; `not_made`: the bank was not asked. */
 function resendWords(answer: Resend['answer']): string {
   switch (answer) {
     case undefined:
@@ -615,7 +614,7 @@ function resendWords(answer: Resend['answer']): string {
   }
 }
 
-/** The ways to the code from a message: the field, or the customer's link. */
+/** A message's ways to the code: the field, or the customer's link. */
 export function codeButtons(charge: ChargeSeen): Button[] {
   const { reference, customer, codeEntry } = charge;
   const enter = { actionId: otpActions.enterCode, value: reference };
@@ -627,13 +626,13 @@ export function codeButtons(charge: ChargeSeen): Button[] {
 }
 
 type ReadOtp =
-  /** `code` is a secret: for one call, and for nothing else. */
+  /** `code` is a secret: use it for one call alone. */
   | { kind: 'read'; reference: string; code: string; triesLeft: number }
   | { kind: 'errors'; errors: Record<string, string> }
-  /** Not what `otpModal` made. */
+  /** Not made by `otpModal`. */
   | { kind: 'not_ours' };
 
-/** The typed code without blanks and hyphens. What is wrong with it is told without repeating it. */
+/** The code without blanks and hyphens. Problems don't repeat it. */
 export function readOtpModal(submitted: { values: ViewValues; privateMetadata: string }): ReadOtp {
   const read = about.read(submitted.privateMetadata);
   if (!read) return { kind: 'not_ours' };
@@ -646,7 +645,7 @@ export function readOtpModal(submitted: { values: ViewValues; privateMetadata: s
 
 const noCode = `A code has ${codeLength.least} to ${codeLength.most} letters or digits. Type it as the bank sent it.`;
 
-/** Which charge a closed modal was about; undefined for what `otpModal` did not make. */
+/** The charge of a closed modal; undefined if `otpModal` did not make it. */
 export function readOtpReference(privateMetadata: string): string | undefined {
   return about.read(privateMetadata)?.reference;
 }

@@ -10,13 +10,13 @@ import { chargeStateModal, unknownCharge, unknownChargeModal } from './charge-sc
 
 export type ChargeViews = ReturnType<typeof createChargeViews>;
 
-/** How a charge gets in front of a person: shared by the verbs that show one. */
+/** Shows charges to people; shared by all verbs that do. */
 export function createChargeViews({ place, now }: Account, desk: ChargeDesk) {
-  /** The charge as this person sees it: only whose it is gets the field for the code. */
+  /** The charge for this person: only its agent gets the code field. */
   const modalFor = (charge: ChargeSeen, viewerId: string) =>
     chargeStateModal(charge, place, { nowMs: now(), viewerId });
 
-  /** Opens the charge in front of the person; the modal shows what becomes of it. */
+  /** Opens the charge; its modal shows the progress. */
   async function open(
     charge: ChargeSeen,
     { caller: { userId }, openModal }: { caller: Caller; openModal: OpenModal },
@@ -25,7 +25,7 @@ export function createChargeViews({ place, now }: Account, desk: ChargeDesk) {
     await desk.watch(charge.reference, { id, userId, at: charge.at });
   }
 
-  /** A modal's button is answered in the modal, any other to the caller alone. */
+  /** Answers a modal's button in the modal, others to the caller alone. */
   async function sayUnknown({ value, view, reply, updateModal }: Pressed): Promise<void> {
     await (view
       ? updateModal(unknownChargeModal(value, place))
@@ -33,8 +33,8 @@ export function createChargeViews({ place, now }: Account, desk: ChargeDesk) {
   }
 
   /**
-   * What is stored goes on, watched or not: without the store the modal stays as it is and the agent is told by
-   * direct message. That is no error to report, least of all in the store's words, which say that nothing was sent.
+   * Stored work continues, watched or not: without the store the modal stays, and the agent gets a direct message. Don't
+   * report it as an error, least of all in the store's words, which say that nothing was sent.
    */
   async function watchAndCarryOn(
     reference: string,
@@ -46,7 +46,7 @@ export function createChargeViews({ place, now }: Account, desk: ChargeDesk) {
     if (watched.status === 'rejected' && !(watched.reason instanceof StoreUnavailable)) throw watched.reason;
   }
 
-  /** Opens the charge that a button names, or says that there is none. */
+  /** Opens the charge named by a button, or says that there is none. */
   async function openNamed(pressed: Pressed): Promise<void> {
     const charge = await desk.find(pressed.value);
     await (charge ? open(charge, pressed) : sayUnknown(pressed));
@@ -58,8 +58,8 @@ export function createChargeViews({ place, now }: Account, desk: ChargeDesk) {
     sayUnknown,
 
     /**
-     * Shows the charge where its button was pressed: in the modal, which shows from now on what becomes of it,
-     * or else as one line for the caller alone. Undefined: there is none.
+     * Shows the charge where its button was pressed: in the modal, which then shows its progress, or as one line for the
+     * caller alone. Undefined: there is none.
      */
     async show(pressed: Pressed, charge: ChargeSeen | undefined): Promise<void> {
       const { caller, view } = pressed;
@@ -68,13 +68,13 @@ export function createChargeViews({ place, now }: Account, desk: ChargeDesk) {
         const { text, blocks } = chargeMessage(charge, place, { key: '', mayBeRepeat: false });
         return await pressed.reply({ text, blocks: blocks.slice(0, 1) });
       }
-      // By the desk alone, now and from here on: an update of our own could arrive after a newer one of the desk's.
+      // From here only the desk updates this view: our update could arrive after a newer one.
       await desk.watch(charge.reference, { id: view.id, userId: caller.userId, at: -Infinity });
     },
 
     /**
-     * The charge as it is, in the submitted modal, and then `carryOn`. The modal watches only once Slack has our
-     * answer, or a fast outcome would be overwritten by it, and before anything leaves, or the outcome would pass it by.
+     * Shows the charge in the submitted modal, then runs `carryOn`. The modal watches only once Slack has our answer, which
+     * would otherwise overwrite a fast outcome, and before anything leaves, to miss no outcome.
      */
     showAndCarryOn(
       charge: ChargeSeen,

@@ -42,13 +42,13 @@ import { type CustomerLink, otpCommand } from './otp.ts';
 import { createChargeRunner, createChargeWork, type ForRuns } from './run-charge.ts';
 import type { ForSubmits } from './submit-charge.ts';
 
-/** What charges need of other features. */
+/** Functions from other features. */
 export type ForCharges = ForSubmits &
   ForRuns &
   ForCodeLinks &
   ForReviews & {
     customerLink: CustomerLink;
-    /** The form of `/pay link`, filled in. */
+    /** The filled form of `/pay link`. */
     linkForm: (
       filled: { amountMinor: number; currency: string; customerEmail?: string; customerId?: string },
       caller: Caller,
@@ -58,9 +58,9 @@ export type ForCharges = ForSubmits &
 export type Charges = ReturnType<typeof createCharges>;
 
 /**
- * What moves money: `/pay charge`, `/pay otp` and `/pay doubt`. What people type is read by `charge-form.ts`, reviewed by
- * `charge-review.ts` and claimed and stored by `submit-charge.ts`. `run-charge.ts` then does what the machine (`machine.ts`)
- * asks for, and `charge-messages.ts` says what came of it. `charge-desk.ts` is all that a person can do with a charge.
+ * Moves money: `/pay charge`, `/pay otp` and `/pay doubt`. `charge-form.ts` reads what people type, `charge-review.ts`
+ * shows it for review, `submit-charge.ts` claims and stores. Then `run-charge.ts` runs the effects of the machine
+ * (`machine.ts`), and `charge-messages.ts` tells the result. `charge-desk.ts` has everything that people do with a charge.
  */
 export function createCharges(account: Account, around: ForCharges) {
   const charges = openChargeBook(account);
@@ -77,22 +77,22 @@ export function createCharges(account: Account, around: ForCharges) {
 
   async function recent({ userId }: Caller): Promise<HomeBlock[]> {
     const found = await desk.recent(userId, 2 * recentCharges);
-    // What is open stands under its own heading.
+    // Open charges have their own heading.
     const settled = found.filter(({ state }) => 'concludedAt' in state && state.kind !== 'review');
     return homeCharges('Your last charges', settled.slice(0, recentCharges), place, now());
   }
 
-  /** Always a modal of its own: in the old one the next charge would be the same charge. */
+  /** Always open a new modal: its view id is the idempotency key. */
   async function another(pressed: Pressed): Promise<void> {
     const charge = await desk.find(pressed.value);
     if (!charge) return await views.sayUnknown(pressed);
     const card = isCardWrong(charge) ? undefined : charge.card;
-    // A colleague types the e-mail, which they see masked.
+    // A colleague sees the e-mail masked, so they must type it.
     const customerEmail = charge.by === pressed.caller.userId ? charge.terms.customerEmail : '';
     await pressed.openModal(await form.again({ ...charge.terms, customerEmail }, card));
   }
 
-  /** The link is one like any other from then on, with a message of its own. A colleague types the e-mail, which they see masked. */
+  /** A normal link, with its own message. A colleague sees the e-mail masked, so they must type it. */
   async function openLinkForm(pressed: Pressed): Promise<void> {
     const { caller, value } = pressed;
     const charge = await desk.find(value);
@@ -114,8 +114,8 @@ export function createCharges(account: Account, around: ForCharges) {
   }
 
   /**
-   * As far as what was typed leads: of a customer with one saved card to the review, with several to the choice among them.
-   * The amount is in the one currency there is; where there are several the form asks.
+   * Goes as far as the typed words allow: with one saved card to the review, with several to their choice. With several
+   * currencies the form asks for the currency.
    */
   async function beginCharge({ amountMinor, email }: Beginning, conversation: Conversation): Promise<void> {
     const { openModal } = conversation;
@@ -143,7 +143,7 @@ export function createCharges(account: Account, around: ForCharges) {
     await review.open(terms, conversation);
   }
 
-  /** None of these makes a charge: a throw of the store from here means that nothing new was sent. */
+  /** None of these begins a charge: a store error here means that nothing new was sent. */
   const presses: Press[] = [
     { actionId: chargeActions.change, press: review.change },
     { actionId: chargeActions.more, press: more },
@@ -162,7 +162,7 @@ export function createCharges(account: Account, around: ForCharges) {
       press: views.openNamed,
       permissions: lookers,
     },
-    // A look-up can find that the charge never arrived, and then it is sent again under its reference.
+    // A look-up may find that the charge never arrived, and it is sent again.
     {
       actionId: chargeActions.checkNow,
       about: itself,
@@ -173,9 +173,8 @@ export function createCharges(account: Account, around: ForCharges) {
   ];
 
   /**
-   * `/pay charge [amount]`: the form, the review of its exact terms, the charge, and what became of it, all in
-   * one modal. Running it charges nothing, so a repeat is harmless; the charge itself goes by the dialogue's own
-   * reference, and is made at most once for it.
+   * `/pay charge [amount]`: form, review of the exact terms, charge and outcome in one modal. The command charges nothing,
+   * so a repeat is harmless; the dialogue's own reference makes the charge happen at most once.
    */
   const chargeCommand: Command = defineCommand<Beginning>({
     verb: 'charge',
@@ -211,7 +210,7 @@ export function createCharges(account: Account, around: ForCharges) {
       otpCommand(account, desk, views, around.customerLink),
       doubtCommand(account, desk),
     ],
-    /** The form, filled with what is known of a charge that is to be made. */
+    /** The form, filled with known terms. */
     form: form.open,
     desk,
     find: desk.find,
@@ -222,7 +221,7 @@ export function createCharges(account: Account, around: ForCharges) {
     onPaymentEvent: work.onPaymentEvent,
     hearGivenBack: work.hearGivenBack,
     mayTry: (card: string, outside?: OutsideDecline) => cards.mayTry(card, outside),
-    /** Those that are not over. */
+    /** Charges that are not over. */
     open: () => charges.all(chargeLists.open),
     hasEnded: (reference: string) => hasEnded(charges, reference),
     tellsFailure: (reference: string) => tellsFailure(charges, reference),
@@ -237,7 +236,7 @@ export function createCharges(account: Account, around: ForCharges) {
   };
 }
 
-/** What was typed behind the verb. */
+/** The words after the verb. */
 type Beginning = { amountMinor?: number; email?: string };
 
 function parseBeginning(typed: readonly string[]): Parsed<Beginning> {
@@ -255,5 +254,5 @@ function parseBeginning(typed: readonly string[]): Parsed<Beginning> {
 
 const recentCharges = 3;
 
-/** Whom `/pay doubt` shows a charge may also see it, and have it looked up. */
+/** People with `/pay doubt` may see charges in doubt and look them up. */
 const lookers = ['charge', 'otp', 'doubt'];

@@ -7,19 +7,19 @@ import type { ChargeBook, ChargeRecord } from './charge-record.ts';
 import { otpStanding } from './machine.ts';
 import type { ChargeRunner } from './run-charge.ts';
 
-/** A request about the code. `link`: of the customer, by the link with this hash; absent: of a person in Slack. */
+/** A request about a code. `link`: the customer's, by the hash of their link; absent: a person's in Slack. */
 export type CodeRequest = { reference: string } & (
   | { by: string; link?: never }
   | { link: string; by?: never }
 );
 
-/** Who types the code in the history and the audit where no person of Slack does. */
+/** The customer's name in history and audit, as the person who types the code. */
 export const customer = 'customer';
 
-/** What other features hand over to links. */
+/** Functions from other features. */
 export type ForCodeLinks = { tellOperators: (name: string, notice: Notice) => Promise<void> };
 
-/** The link by which the customer types the code: made and taken back by the charge's agent, ended by the customer. */
+/** The link to the customer's code page: made and revoked by the agent, ended by the customer. */
 export function createCodeLinks(
   account: Account,
   { charges, runner, around }: { charges: ChargeBook; runner: ChargeRunner; around: ForCodeLinks },
@@ -35,8 +35,8 @@ export function createCodeLinks(
 
   return {
     /**
-     * From now on the customer types the code, by the link with this hash; an earlier link ends. Only the charge's agent
-     * makes one, and only while a code can still reach the bank: `isMade`.
+     * The customer now types the code, through the link with this hash; an earlier link ends. Only the charge's agent makes
+     * one, and only while a code can still reach the bank: `isMade`.
      */
     async letCustomerType({ reference, by, link }: { reference: string; by: string; link: string }) {
       const at = account.now();
@@ -51,7 +51,7 @@ export function createCodeLinks(
       return { isMade: true, charge: await runner.see(made) };
     },
 
-    /** Ends the customer's link: its agent types the code from now on. Not while one is checked: its customer reads the result. */
+    /** Ends the customer's link: the agent types the code. Not during a check: the customer reads its result. */
     async takeBack({ reference, by }: { reference: string; by: string }): Promise<ChargeSeen | undefined> {
       const at = account.now();
       const ended = await charges.amend(reference, (record) => {
@@ -65,8 +65,8 @@ export function createCodeLinks(
     },
 
     /**
-     * The customer says that they did not ask for the charge, by the link with this hash, which ends it. Its agent and the
-     * operators are told, on record before the link ends, so that a crash in between loses no word.
+     * The customer, by this link, did not ask for the charge; the link ends. Messages to agent and operators are stored
+     * first, so a crash loses none.
      */
     async refuseByCustomer({ reference, link }: { reference: string; link: string }): Promise<void> {
       const record = await charges.read(reference);
@@ -87,7 +87,7 @@ export function createCodeLinks(
   };
 }
 
-/** One holder at a time, or two burn the tries: the customer while a link is theirs, else the charge's agent. */
+/** One holder at a time, so tries aren't wasted: the customer while they have a link, else the agent. */
 export function holdsCode(
   { customer: made, agent }: ChargeRecord,
   wish: CodeRequest,
@@ -98,7 +98,7 @@ export function holdsCode(
   return entry !== 'customer' && link === undefined && agent === wish.by;
 }
 
-/** Until when something about this code may leave; undefined when no code is asked for. */
+/** Until when a code may leave; undefined if none is asked for. */
 export function openUntil({ intent }: ChargeRecord, nowMs: number): number | undefined {
   const standing = intent.state.kind === 'otp' && intent.otp && otpStanding(intent.otp, nowMs);
   return standing && standing.kind === 'open' ? standing.leaveBy : undefined;

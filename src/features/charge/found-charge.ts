@@ -10,7 +10,7 @@ import {
   type ChargeRecord,
 } from './charge-record.ts';
 
-/** What `/pay find` says of a charge of the bot's own. */
+/** The bot's own charges, for `/pay find`. */
 export function chargeFinder(account: Pick<Account, 'store' | 'sealer' | 'wait'>): Finder {
   const charges = createChargeRecords(account);
   return { prefix: chargePrefix, read: async (entry) => foundCharge(charges.open(entry)) };

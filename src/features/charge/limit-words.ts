@@ -17,7 +17,7 @@ import type { HomeBlock, Modal } from '../../slack/kit/message.ts';
 import { amountWord, labelled, plain } from '../../slack/words/charge-facts.ts';
 import { placeFoot, type ChargePlace } from '../../slack/words/charge-place.ts';
 
-// How much a person's roles let them charge, as forms, modals and the App Home say it.
+// Limits on a person's charges, for forms, modals and the App Home.
 
 type Over = Extract<LimitRefusal, { kind: 'over' }>;
 
@@ -25,19 +25,19 @@ type Over = Extract<LimitRefusal, { kind: 'over' }>;
 const longestNames = 150;
 const mostCurrencies = 10;
 
-/** The amount is above a limit by now. Nothing was sent. */
+/** The amount now exceeds a limit. Nothing was sent. */
 export function limitRefusalModal(refusal: LimitRefusal, place: ChargePlace): Modal {
   const state = refusal.kind === 'over' ? '⛔ Not charged: above your limit' : '⛔ Not charged';
   return notChargedModal({ state, body: [plain(limitProblem(refusal))] }, place);
 }
 
-/** In the place of the form or review. */
+/** Replaces the form or review. */
 export function notChargedModal(note: Note, place: ChargePlace): Modal {
   const window = { callbackId: 'charge_refused', title: 'Not charged' };
   return noteModal({ ...note, foot: placeFoot(place) }, window);
 }
 
-/** Which limit, what is left of it, when that changes and who can: for the agent, or of whoever asked for approval. */
+/** The limit, what is left, when that changes, and who can: for the agent, or for the requester of an approval. */
 export function limitProblem(refusal: LimitRefusal, whose: 'your' | 'the requester’s' = 'your'): string {
   switch (refusal.kind) {
     case 'over':
@@ -73,7 +73,7 @@ function names(all: readonly string[]): string {
   return cut(all.flatMap((name) => word(name) ?? []).join(', '), longestNames);
 }
 
-/** A day's limit of one person leaves another's alone. */
+/** One person's daily limit doesn't affect others. */
 function whoCan({ limit, money, limitMinor, whoCan }: Over): string {
   const colleague = 'a colleague with enough left today';
   if (limit !== 'per_agent_per_day' || money.minor > limitMinor) return rolesWords(whoCan);
@@ -85,7 +85,7 @@ function rolesWords(roles: readonly string[]): string {
   return `people in the ${roles.length === 1 ? 'role' : 'roles'} ${names(roles)}`;
 }
 
-/** A part of the App Home; nothing for whom nothing limits. */
+/** A part of the App Home; empty for unlimited people. */
 export function homeLimits(own: OwnLimits): HomeBlock[] {
   if (own.kind === 'none') return [];
   const title = header('Your limits');

@@ -13,7 +13,7 @@ import { otpLimits } from '../../domain/otp.ts';
 import type { OrderReference } from '../../domain/order-reference.ts';
 import { confirm, type Transaction } from '../../domain/transaction.ts';
 
-// What one event makes of one charge (`step`), pure. `npm run tapes` and `npm run mutants` hold it.
+// The pure step of a charge: one event in, one new state out. Held by `npm run tapes` and `npm run mutants`.
 
 /**
  * One intent to charge, whole: plain JSON, no secret in it that is not sealed. Times are UTC ms.

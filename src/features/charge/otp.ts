@@ -32,15 +32,15 @@ import type { ChargeViews } from './charge-views.ts';
 
 type Wanted = { reference?: OrderReference };
 
-/** The link by which the customer types the code: what it is made of, and the window that shows it once. */
+/** The link to the customer's code page, and the window that shows it once. */
 export type CustomerLink = {
   make: (reference: string) => Promise<{ secret: string; link: string }>;
   modal: (charge: ChargeSeen, secret: string) => Modal;
 };
 
 /**
- * `/pay otp [reference]`: the field for the bank's code, again after the modal was closed or the bot restarted.
- * The code itself passes through one call to the desk and is kept nowhere.
+ * `/pay otp [reference]`: the field for the bank's code, after the modal was closed or the bot restarted. The code goes
+ * through one call to the desk, and nothing stores it.
  */
 export function otpCommand(
   { place, now }: Account,
@@ -61,7 +61,7 @@ export function otpCommand(
     return undefined;
   }
 
-  /** Whatever state it is in: the modal says when no code is wanted any more, and what became of it. */
+  /** In any state: the modal says if no code is needed, and the outcome. */
   async function openOne(
     reference: OrderReference,
     conversation: Conversation,
@@ -73,8 +73,8 @@ export function otpCommand(
   }
 
   /**
-   * One try. A StoreUnavailable of `desk.submitCode` itself means that the code has not left; only `carryOn`,
-   * which the desk made, still holds it, until it ran.
+   * One try. If `desk.submitCode` itself throws StoreUnavailable, the code has not left; otherwise only `carryOn` holds it,
+   * until it ran.
    */
   async function enterCode(submission: Submission): Promise<ViewAnswer> {
     const read = readOtpModal(submission);
@@ -87,7 +87,7 @@ export function otpCommand(
       : { kind: 'update', modal: unknownChargeModal(read.reference, place) };
   }
 
-  /** Another code; it gives neither time nor tries. */
+  /** Another code, without more time or tries. */
   async function resend(pressed: Pressed): Promise<void> {
     const { caller, value } = pressed;
     const result = await desk.resendCode({ reference: value, by: caller.userId });
@@ -95,7 +95,7 @@ export function otpCommand(
     await result?.carryOn?.();
   }
 
-  /** From now on this person enters the code; the modal has the field at once. */
+  /** This person now enters the code; the modal has the field at once. */
   async function takeOver(pressed: Pressed): Promise<void> {
     const { caller, value, view } = pressed;
     const charge = await desk.takeOver({ reference: value, by: caller.userId });
@@ -103,7 +103,7 @@ export function otpCommand(
     await views.show(pressed, charge);
   }
 
-  /** The link is shown to whoever made it, and nowhere else; the charge keeps its hash. */
+  /** Shows the link to its maker alone; the charge stores its hash. */
   async function makeLink(pressed: Pressed): Promise<void> {
     const { caller, value: reference } = pressed;
     const { secret, link } = await customerLink.make(reference);
@@ -147,7 +147,7 @@ export function otpCommand(
 
 function parseWanted([first, ...rest]: readonly string[]): Parsed<Wanted> {
   if (first === undefined) return parsed({});
-  // Nobody's code belongs in a command: what is no reference of ours is not repeated.
+  // The words may hold a code, which doesn't belong in a command: don't repeat them.
   if (rest.length > 0) return problem('Give one reference. The code goes into a form.');
   const reference = parseOrderReference(first);
   if (!reference.ok) return reference;

@@ -34,22 +34,22 @@ import { createBackground } from '../../under-way.ts';
 import type { CardHistory } from './card-history.ts';
 import { createChargePosts, createShowCharge } from './charge-messages.ts';
 
-/** What other features hand over to run a charge. */
+/** Functions from other features. */
 export type ForRuns = {
   alerts: Pick<AlertClaims, 'retell'> & {
-    /** It is proven: the alerts hear of it as of a payment, whether its event comes or not. */
+    /** Reports a proven payment to the alerts, even if its event never comes. */
     paid: (charge: ProvenPayment) => Promise<void>;
   };
   approvals?: Pick<ApprovalGate, 'charged'> | undefined;
-  /** Called of an approved charge whose event has not come, at least once: it is waited for. */
+  /** Called at least once for an approved charge without its event. */
   awaitEvent: (reference: string) => Promise<void>;
-  /** Told of each outcome; again after a crash. */
+  /** Counts each outcome; again after a crash. */
   count: (outcome: Exclude<Told, 'otp'>) => void;
 };
 
 export type ChargeRunner = ReturnType<typeof createChargeRunner>;
 
-/** Does what the stored steps of charges ask for, and says what came of it. */
+/** Runs the effects of stored steps, and tells the results. */
 export function createChargeRunner(
   account: Account,
   charges: ChargeBook,
@@ -64,7 +64,7 @@ export function createChargeRunner(
   });
   const background = createBackground(log, 'a charge');
 
-  /** The charge as people may see it, with the card's next try once it was declined. */
+  /** The charge for people; after a decline with the card's next try. */
   async function see(record: ChargeRecord): Promise<ChargeSeen> {
     const isDeclined = record.intent.state.kind === 'declined';
     const seen = seenOf(record, isDeclined ? await cards.mayTry(record.card) : undefined);
@@ -74,15 +74,15 @@ export function createChargeRunner(
     return own;
   }
 
-  /** One event, its stored step and whatever follows from it, until something has to be waited for. */
+  /** Steps one event and runs the effects, until something must be waited for. */
   async function handle(reference: string, event: ChargeEvent): Promise<void> {
     const advanced = await insist(account, () => charges.advance(reference, event));
     if (advanced) await goOn(advanced);
   }
 
   /**
-   * Does what a stored step asks for, and goes on with the answer. `code` is the OTP of the step that submits
-   * one; it is handed on and kept nowhere. Only whoever stored the step may call this, once.
+   * Runs a stored step's effect and steps on with its answer. `code`: the OTP to submit, passed on and never stored. Only
+   * the writer of the step may call this, once.
    */
   async function run(advanced: Advanced, code?: string): Promise<void> {
     try {
@@ -93,8 +93,8 @@ export function createChargeRunner(
   }
 
   /**
-   * Puts the steps that the audit lacks there, in their order, and notes that on the record: a crash in between writes
-   * them again under the same ids, which counts once. Nobody waits for it, and what is not on record by then is work again.
+   * Writes the missing steps to the audit, in order, and notes that on the record. After a crash it writes them again under
+   * the same ids, which counts once. Runs in the background; unwritten steps are work again.
    */
   async function auditSteps(reference: string): Promise<void> {
     try {
@@ -102,7 +102,7 @@ export function createChargeRunner(
       if (!record || isAudited(record)) return;
       const { at, history } = record.intent;
       const missing = auditOfCharge(history).filter(({ atMs }) => atMs > record.auditedAt);
-      // At once: they go onto the chain together.
+      // Together, so they share a block.
       const written = await Promise.all(missing.map((entry) => account.audit.write(entry)));
       if (written.includes(false)) return;
       await charges.amend(reference, (current) =>
@@ -115,7 +115,7 @@ export function createChargeRunner(
 
   async function goOn({ record, effect }: Advanced, code?: string): Promise<void> {
     if (effect?.kind === 'tell') return await tell(record, effect.what, effect.key);
-    // Beside an open form nothing is shown anew: somebody may be typing in it.
+    // Don't redraw an open form: somebody may be typing.
     if (record.intent.state.kind !== 'otp') await showProgress(record);
     switch (effect?.kind) {
       case undefined:
@@ -129,10 +129,10 @@ export function createChargeRunner(
     }
   }
 
-  /** The bank is not kept waiting for a screen: only what must be on record is awaited. */
+  /** The bank must not wait for a screen: await only what must be stored. */
   async function showProgress(record: ChargeRecord): Promise<void> {
     background.add(show(record.intent.reference));
-    // Not on record now is made good at the next step, which there always is while something is open.
+    // If this fails the next step repeats it; an open charge always has one.
     await posts.refresh(record.intent.reference, agentsOf(record)).catch((error: unknown) => {
       log('warn', 'the desk’s message is behind', { orderReference: record.intent.reference }, error);
     });
@@ -153,7 +153,7 @@ export function createChargeRunner(
     await handle(reference, { kind: 'charge_answered', send, answer: told });
   }
 
-  /** Why nobody knows is worth a line: it is what an engineer looks for. */
+  /** Log why the outcome is unknown: engineers look for that. */
   function logAnswer(
     what: string,
     reference: string,
@@ -185,7 +185,7 @@ export function createChargeRunner(
     }
   }
 
-  /** Without the code, which a crash takes along, nothing leaves: its try is spent and the timer looks up. */
+  /** After a crash the code is gone, and nothing leaves: the try is spent, and the timer looks up. */
   async function submitCode(
     { reference, sealedTransactionId, submission, leaveBy }: Extract<Effect, { kind: 'submit_otp' }>,
     otp: string | undefined,
@@ -198,8 +198,8 @@ export function createChargeRunner(
   }
 
   /**
-   * Tells the agent and the desk, on record before the machine hears that it is told: a crash in between tells
-   * again under the same keys, which is once. What no longer stands is not told; whoever changed it tells.
+   * Stores the messages to agent and desk before the machine records them: after a crash the same keys make them one. If
+   * the record changed meanwhile, skip: the writer posts its own message.
    */
   async function tell(stepped: ChargeRecord, what: Told, key: string): Promise<void> {
     const { reference } = stepped.intent;
@@ -209,7 +209,7 @@ export function createChargeRunner(
       await settle(record);
       if (what === 'approved' && !hasEvent(record.intent)) await around.awaitEvent(reference);
       await posts.refresh(reference, agentsOf(record));
-      // Its request says what came of it too, where its approvers look.
+      // Approvers look at the request, so it shows the outcome too.
       await around.approvals?.charged(reference);
       await posts.note(reference, key, { kind: 'told', what });
       const reached = await show(reference);
@@ -222,7 +222,7 @@ export function createChargeRunner(
     await insist(account, () => charges.advance(reference, { kind: 'told', what }));
   }
 
-  /** Tells the card's history and the alerts what became of the charge. */
+  /** Reports the outcome to the card's history and the alerts. */
   async function settle({ intent, card, terms }: ChargeRecord): Promise<void> {
     const { state, reference } = intent;
     const outcome = outcomeForCard(intent, account.settings.chargeThreeDSecureWords);
@@ -236,7 +236,7 @@ export function createChargeRunner(
   return { run, see, show, showProgress, posts, auditSteps, background };
 }
 
-/** A decline that came without words is told with its record's, where the record does not say otherwise. */
+/** A decline without words uses its record's, unless the record contradicts it. */
 async function withRecordWords(
   answer: StoredChargeAnswer,
   find: () => Promise<Finding>,
@@ -247,7 +247,7 @@ async function withRecordWords(
   return isUnpaid && found.why !== undefined ? { ...answer, why: found.why, from: 'record' } : answer;
 }
 
-/** All who ever had it. */
+/** All agents the charge ever had. */
 function agentsOf({ agent, handOvers }: ChargeRecord): string[] {
   return [...new Set([agent, ...handOvers.map(({ from }) => from)])];
 }
@@ -256,7 +256,7 @@ function hasEvent({ history }: ChargeIntent): boolean {
   return history.some(({ event }) => event.kind === 'payment_success');
 }
 
-/** What the card's history keeps of it; undefined while it is open. */
+/** The outcome for the card's history; undefined while open. */
 function outcomeForCard({ state }: ChargeIntent, threeDSecureWords: readonly string[]) {
   switch (state.kind) {
     case 'approved':
@@ -268,23 +268,23 @@ function outcomeForCard({ state }: ChargeIntent, threeDSecureWords: readonly str
     case 'abandoned':
     case 'wrong_codes':
     case 'expired':
-      // Neither bank nor card spoke.
+      // Neither bank nor card refused.
       return 'cleared';
     case 'review':
-      // A person's case, and no reason to stop the card; but whoever charges it again must be told of it.
+      // A person decides; the card isn't blocked, but its next charge shows this one.
       return 'review';
     default:
       return undefined;
   }
 }
 
-/** As many charges as one process settles at once; the others stay due, and alerts are not held up. */
+/** The most charges one process settles at once; the others stay due, and don't hold up alerts. */
 const settledAtOnce = 32;
 
-/** A charge that finds no room comes back at any moment within this time, so that not all come at once. */
+/** Surplus charges return at random within this time, so that not all come at once. */
 const noRoomMs = 30_000;
 
-/** What moves a charge besides people: its own timer, and signed events of its reference. */
+/** Moves charges without people: by timers and signed events. */
 export function createChargeWork(
   account: Account,
   charges: ChargeBook,
@@ -293,8 +293,8 @@ export function createChargeWork(
   let taken = 0;
 
   /**
-   * A charge the store gave out as due: its timer, or a crash. The step is stored here; what follows from it
-   * goes on in the background, because a bank may take its time and the worker has alerts to deliver.
+   * A due charge, from its timer or after a crash. Stores the step here, and runs its effects in the background: a bank may
+   * be slow, and the worker has alerts to deliver.
    */
   async function recover(entry: Entry): Promise<void> {
     if (taken >= settledAtOnce) {
@@ -303,14 +303,14 @@ export function createChargeWork(
     }
     const record = charges.open(entry);
     const { reference, dueAt, at } = record.intent;
-    // One that is given out before its time is given out for the audit alone.
+    // Due before its time: only for the audit.
     const isDue = dueAt !== undefined && (isAudited(record) || dueAt <= account.now());
-    // Whoever changed it meanwhile has its effect.
+    // On a conflict the other writer runs the effect.
     const advanced = isDue
       ? await charges.advance(reference, { kind: 'due' }, (current) => current.intent.at === at)
       : undefined;
     if (!advanced) {
-      // Nothing to do now: not given out again before its time.
+      // Not due yet; the worker returns it then.
       await charges.amend(reference, (current) => current);
       background.add(auditSteps(reference));
       return;
@@ -324,32 +324,31 @@ export function createChargeWork(
   }
 
   /**
-   * A signed event decides nothing: it makes the charge of its reference be looked up now, and one whose reference is
-   * not signed does nothing else. On record when it resolves, so that the event may be called received; the look-up goes
-   * on in the background. Throws StoreUnavailable alone.
+   * A signed event decides nothing: it makes the bot look up the charge of its reference now; with an unsigned reference it
+   * does nothing else. Resolves once stored, so the webhook can be acknowledged; the look-up runs in the background. Throws
+   * only StoreUnavailable.
    *
    * Spec: Events.
    */
   async function onPaymentEvent(event: PaymentEvent): Promise<void> {
     const orderReference = event.orderReference ?? event.referenceHint;
-    // Whatever else is paid there is no charge of ours, and most events are of that. What was given back comes with its
-    // look-up, by `hearGivenBack`.
+    // Most events belong to no charge of ours. `hearGivenBack` handles money given back, with its look-up.
     if (!orderReference?.startsWith(chargeReferencePrefix) || event.kind === 'payment_given_back') return;
     try {
       const advanced = await charges.advance(orderReference, saidBy(event));
       if (advanced) background.add(run(advanced));
     } catch (error) {
       if (error instanceof StoreUnavailable) throw error;
-      // Sealed with a key that is not here: no reason to refuse the sender for ever.
+      // The sealing key is missing: no reason to refuse the sender for ever.
       const errorId = newErrorId();
       account.log('error', 'an event’s charge cannot be opened', { errorId, orderReference }, error);
     }
   }
 
   /**
-   * A signed event says that this charge was given back. The charge is looked up and says so by itself; where `found`, the
-   * event's own look-up, does not, its thread and its agent are told of the event. False: no charge of ours. Throws
-   * StoreUnavailable; again is the same as once.
+   * A signed event says that this charge was given back. The charge is looked up and reports by itself; if the event's
+   * look-up `found` otherwise, thread and agent hear of the event. False: no charge of ours. Throws StoreUnavailable;
+   * idempotent.
    */
   async function hearGivenBack(
     reference: string,
@@ -375,9 +374,8 @@ function saidBy({ kind, orderReference, reason }: PaymentEvent): ChargeEvent {
 }
 
 /**
- * What the machine and its history may know of a charge's answer: no secret that `seal` has not sealed and
- * no error. "Already exists" is no rejection but news of the charge; what was never sent or never answered
- * is alike unknown, and a look-up tells.
+ * The part of an answer that machine and history may store: no errors, and no unsealed secret. "Already exists" is news of
+ * the charge, not a rejection. Never sent and never answered are both unknown, for a look-up to settle.
  *
  * Spec: charge a saved card (retry rules); Errors (saved-card charge rejections).
  */
@@ -409,7 +407,7 @@ export function storedChargeAnswer(
   }
 }
 
-/** A code that was refused at the door keeps its try: it costs one rather than risk a fourth. */
+/** A code refused locally still costs its try: better than to risk a fourth. */
 export function storedOtpAnswer(answer: OtpAnswer): StoredOtpAnswer {
   switch (answer.kind) {
     case 'accepted':

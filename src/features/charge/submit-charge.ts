@@ -25,64 +25,64 @@ import { limitProblem } from './limit-words.ts';
 import { step } from './machine.ts';
 import type { ChargeRunner } from './run-charge.ts';
 
-/** What a charge of these terms would meet now. */
+/** What these terms would meet now. */
 type ChargeReview =
   | { kind: 'over_limit'; refusal: LimitRefusal }
   | {
       kind: 'ready';
-      /** The card can't be charged now; with `approval` a second person may decide that it is. */
+      /** The card can't be charged now; with `approval` a second person may allow it. */
       hold?: CardRefusal;
       twins?: readonly Twin[];
       /** Submitting asks a second person. */
       approval?: ApprovalNeeded;
     };
 
-/** What claims can come to: nobody is asked, and the store's own failure is thrown. */
+/** Results of a claim. Throws StoreUnavailable. */
 type Claimed =
-  /** Stored: whatever happens now, it is settled. `carryOn` sends it, and resolves when this process has done what it can. */
+  /** Stored, so it will be settled. `carryOn` sends it, and resolves when this process has done what it can. */
   | { kind: 'begun'; charge: ChargeSeen; carryOn: () => Promise<void> }
-  /** This very dialogue has charged already: a double click, a repeated delivery. Nothing more happens. */
+  /** This dialogue has charged already: a double click, or a repeated delivery. */
   | { kind: 'known'; charge: ChargeSeen }
   | { kind: 'refused'; refusal: CardRefusal }
   | { kind: 'twin'; twins: readonly Twin[] }
-  /** More than the person's roles let charge, by now: nothing was sent. */
+  /** By now above the limits of the person's roles: nothing was sent. */
   | { kind: 'over_limit'; refusal: LimitRefusal }
-  /** The alert it was begun from is resolved, closed or being charged by now: nothing was sent. */
+  /** By now the alert is resolved, closed or being charged: nothing was sent. */
   | { kind: 'alert_taken'; taken: AlertTaken };
 
-/** What became of a charge that was agreed to. */
+/** Results of submitting a reviewed charge. */
 export type SubmitResult =
   | Claimed
-  /** A second person decides: nothing was sent, and this dialogue's charge is what they decide about, whatever it is asked again. */
+  /** A second person decides: nothing was sent. Later submits of this dialogue return the same request. */
   | { kind: 'awaiting_approval'; approval: Approval }
-  /** The reviewed terms are gone (half an hour) or different by now: nothing was sent. */
+  /** The reviewed terms are gone (half an hour) or changed: nothing was sent. */
   | { kind: 'stale' }
-  /** The store stopped answering while the charge was being written: if it is there it will be charged, once. */
+  /** The store failed while the charge was written: if it was stored, it will be charged once. */
   | { kind: 'unsure'; reference: string };
 
 type SubmitRequest = {
-  /** The dialogue: its reference is made of it, so that a double submit is the same charge. */
+  /** The dialogue: makes the reference, so a double submit is one charge. */
   viewId: string;
-  /** What `keepDraft` gave for the terms the person has just read. */
+  /** `keepDraft`'s word for the terms just read. */
   draft: string;
   by: string;
-  /** The twins the person was shown and chose to charge beside. */
+  /** Twins that the person saw and accepts. */
   despite?: readonly string[];
-  /** A second person is asked whether the card is charged though it is on hold; why now, in the agent's words. */
+  /** Asks a second person to charge a card on hold; why now, in the agent's words. */
   override?: string;
 };
 
-/** What the limits and the card are asked about one charge. */
+/** A question to the limits and the card's history. */
 type Asked = CardClaim & LimitedCharge;
 
-/** What other features hand over to submit a charge. */
+/** Functions from other features. */
 export type ForSubmits = {
   alerts: AlertClaims;
   /** Absent: no charge needs a second person. */
   approvals?: ApprovalGate | undefined;
 };
 
-/** From the reviewed terms to the stored charge: what stands in its way, and the claims on alert, limits and card. */
+/** From reviewed terms to the stored charge: obstacles, and the claims on alert, limits and card. */
 export function createSubmits(
   account: Account,
   own: {
@@ -96,7 +96,7 @@ export function createSubmits(
   const { charges, cards, limits, runner, around } = own;
   const drafts = createDrafts(account);
 
-  /** The failure it is charged again for, as an attempt of this card. */
+  /** The failure it retries, as an attempt of this card. */
   async function outsideOf({ alert }: ShownTerms, card: string): Promise<Pick<CardClaim, 'outside'>> {
     const outside = alert === undefined ? undefined : await around.alerts.declined(alert, card);
     return withoutUndefined({ outside });
@@ -107,8 +107,8 @@ export function createSubmits(
   }
 
   /**
-   * Why it could not be charged as things are; undefined: nothing stands in its way, or `claim` has it claimed. `ofMs`: the
-   * day it counts for.
+   * Why it can't be charged now; undefined: nothing is in the way, or `claim` has claimed it. `ofMs`: the day it counts
+   * for.
    */
   async function meet(asked: Asked, how: 'judge' | 'claim', ofMs = asked.atMs) {
     const limit = await limits[how]({ ...asked, atMs: ofMs });
@@ -117,7 +117,7 @@ export function createSubmits(
     return card.kind === 'claimed' ? undefined : card;
   }
 
-  /** Every restriction on these terms, before anybody presses. Counts and claims nothing: `submit` decides. */
+  /** All restrictions on these terms, before the button is pressed. Claims nothing: `submit` decides. */
   async function review(of: { viewId: string; terms: ChargeTerms; by: string }): Promise<ChargeReview> {
     const { viewId, terms, by } = of;
     const { money } = terms;
@@ -140,7 +140,7 @@ export function createSubmits(
     const mayOverride =
       hold?.kind === 'resting' && around.approvals?.needFor({ kind: 'retry' }) !== undefined;
     const overriding: { overridesRest?: true } = mayOverride ? { overridesRest: true } : {};
-    // What stands in the way besides the hold is seen with it, or asking for approval would lead back to here.
+    // Show other obstacles together with the hold, or asking for approval would lead back here.
     const beside = mayOverride ? await cards.judge({ ...asked, ...overriding }) : met;
     const twins = beside?.kind === 'twin' ? beside.twins : undefined;
     const approval =
@@ -148,12 +148,12 @@ export function createSubmits(
     return { kind: 'ready', ...withoutUndefined({ hold, twins, approval }) };
   }
 
-  /** The same of a card alone, by its fingerprint. */
+  /** Restrictions on a card alone, by its fingerprint. */
   async function holdOf(of: { card: string; by: string; currency: string }): Promise<CardHold | undefined> {
     const { card, by, currency } = of;
     const verdict = await cards.mayTry(card);
     if (verdict.kind !== 'allowed') return verdict;
-    // The smallest charge there is: what refuses it refuses all.
+    // Probe with the smallest amount: if that is refused, any amount is.
     const money = { minor: 1, currency };
     const limit = await limits.judge({ reference: '', by, card, money, atMs: account.now() });
     return limit.kind === 'refused' && limit.refusal.kind === 'over'
@@ -166,7 +166,7 @@ export function createSubmits(
     const reference = referenceOf(viewId);
     const known = await charges.read(reference);
     if (known) return { kind: 'known', charge: await runner.see(known) };
-    // One dialogue, one charge, and so one request for it, whatever its terms are by now.
+    // One dialogue has one charge, and so one request, even with other terms.
     const asked = await around.approvals?.desk.find(reference);
     if (asked) return { kind: 'awaiting_approval', approval: asked };
     const kept = await drafts.readDraft(viewId, draft);
@@ -174,7 +174,7 @@ export function createSubmits(
     const { terms: reviewed, readAtMs } = kept;
     const reason = [override, reviewed.reason].filter((part) => part !== undefined).join(' · ');
     const terms = override === undefined ? reviewed : { ...reviewed, reason };
-    // Taken before anything is claimed: a process that sleeps on the way wakes up too late to charge.
+    // Read the clock before claiming: a process that sleeps on the way is too late to charge.
     const nowMs = account.now();
     const card = await account.fingerprint(terms.tokenKey);
     const charge = { reference, terms, card, by, viewId, readAtMs, ...withoutUndefined({ despite }) };
@@ -182,8 +182,8 @@ export function createSubmits(
   }
 
   /**
-   * Undefined: nobody else is needed. Nobody is asked about a charge that could not be made as things are: alert and card
-   * are looked at first, and neither claimed nor changed.
+   * Undefined: nobody else is needed. A charge that can't be made now needs no approval: alert and card are checked first,
+   * without claiming.
    */
   async function askForApproval(
     given: ApprovedCharge,
@@ -191,7 +191,7 @@ export function createSubmits(
   ): Promise<SubmitResult | undefined> {
     const { approvals, alerts } = around;
     if (!approvals) return undefined;
-    // Whoever asks for an override is asked about it, also when the rest has just ended: that is what they pressed.
+    // Ask for override approval even if the hold just ended: that is the button they pressed.
     const overrides = override !== undefined && approvals.needFor({ kind: 'retry' }) !== undefined;
     const charge: ApprovedCharge = overrides ? { ...given, overridesRest: true } : given;
     const { by, readAtMs: _ofTheDraft, ...kept } = charge;
@@ -213,7 +213,7 @@ export function createSubmits(
       terms.alert === undefined ? undefined : await around.alerts.claim(terms.alert, { reference, by });
     if (alert?.kind === 'taken') return { kind: 'alert_taken', taken: alert.taken };
     const asked = await askedFor(charge, nowMs);
-    // Judged before anything is claimed: what is refused takes nothing of a limit, unless two submits race.
+    // Judge before claiming: a refused charge uses no limit, unless two submits race.
     const met = (await meet(asked, 'judge', ofMs)) ?? (await meet(asked, 'claim', ofMs));
     if (!met) return await begin(charge, nowMs);
     await alert?.release();
@@ -230,17 +230,16 @@ export function createSubmits(
     return { kind: 'begun', charge: seenOf(record.record), carryOn: () => runner.run(record) };
   }
 
-  /** What the same card and amount did since the terms were read, besides `despite`: nothing where the card refuses the charge. */
+  /** Twins since the terms were read, without `despite`; none if the card refuses the charge. */
   async function twinsOf(charge: ShownCharge): Promise<readonly Twin[]> {
     const judged = await cards.judge(await askedFor(charge, account.now()));
     return judged.kind === 'twin' ? judged.twins : [];
   }
 
   /**
-   * The same for terms that were approved: they come from the approval and not from a draft, and nobody is asked again.
-   * Timed from `nowMs`, when the caller last knew that it may charge; it counts for the day it was asked for, as its
-   * approvers were told. Everything else holds as it does for any charge.
-   * Again for the same reference it finds the charge. Throws StoreUnavailable, and may then be called again.
+   * Charges approved terms, from the approval instead of a draft, without asking again. `nowMs`: when the caller last knew
+   * that it may charge. Counts for the day of the request, as its approvers read. All other rules apply. Idempotent for a
+   * reference. Throws StoreUnavailable; then call it again.
    */
   async function submitApproved(charge: ApprovedCharge, nowMs: number): Promise<ApprovedEnd> {
     if (await charges.read(charge.reference)) return { kind: 'begun' };
@@ -257,15 +256,15 @@ export function createSubmits(
     twinsOf,
 
     /**
-     * Charges on the reviewed terms, at most once for a dialogue, if the card may be charged now. The intent is
-     * stored before anything leaves: a crash from here on is found by its timer. A store that is away is `unsure`.
+     * Charges the reviewed terms if the card allows it, at most once a dialogue. The intent is stored before anything
+     * leaves: after a crash its timer finds it. `unsure` if the store is away.
      */
     async submit(request: SubmitRequest): Promise<SubmitResult> {
       try {
         return await submit(request);
       } catch (error) {
         if (!(error instanceof StoreUnavailable)) throw error;
-        // This dialogue may have charged before: what is known of it is its reference, and nothing else.
+        // This dialogue may have charged before: only its reference is known.
         return { kind: 'unsure', reference: referenceOf(request.viewId) };
       }
     },
@@ -278,7 +277,7 @@ function askedOf({ terms, ...charge }: ShownCharge, atMs: number): Asked {
   return { reference, card, by, money, atMs, readAtMs, ...withoutUndefined({ despite, overridesRest }) };
 }
 
-/** The charge as it is stored before anything of it leaves, and what leaves then. */
+/** The charge to store, and what leaves then. */
 function firstOf({ reference, terms, card, by, viewId }: ApprovedCharge, nowMs: number, sendsOnce: boolean) {
   const submitted = { kind: 'submitted', reference, money: terms.money, by } as const;
   const first = step(undefined, sendsOnce ? { ...submitted, sendsOnce } : submitted, nowMs);
@@ -305,7 +304,7 @@ function endOf(result: Claimed): ApprovedEnd {
     case 'refused':
       return { kind: 'stopped', why: holdWords[result.refusal.kind] };
     case 'over_limit':
-      // Four eyes lift no limit: what the requester could not have charged alone is not charged for them.
+      // Approval lifts no limit: the requester could not have charged this alone.
       return result.refusal.kind === 'unknown_standing'
         ? { kind: 'later' }
         : { kind: 'stopped', why: limitProblem(result.refusal, 'the requester’s') };
@@ -336,7 +335,7 @@ function takenWords(taken: AlertTaken): string {
     : `Another charge of the same alert was begun meanwhile: ${taken.charge.reference}.`;
 }
 
-/** Of a draft of an earlier release nobody knows when it was read: it asks about every twin there was. */
+/** An earlier release's draft has no reading time: it asks about every twin. */
 const chargeDraft = z.object({ word: z.string(), terms: chargeTermsShape, readAtMs: z.number().default(0) });
 
 type ChargeDraft = z.infer<typeof chargeDraft>;
@@ -345,17 +344,17 @@ function isSame(one: ChargeTerms, other: ChargeTerms): boolean {
   return JSON.stringify(one) === JSON.stringify(other);
 }
 
-/** The terms of a charge under review, until they are submitted. All of it throws StoreUnavailable. */
+/** A charge's terms under review, until submitted. Methods throw StoreUnavailable. */
 function createDrafts(account: Account) {
   const kind = { prefix: 'draft:', schema: chargeDraft };
   const records = createRecords<ChargeDraft>(account, kind);
   return {
     /**
-     * Keeps the terms for half an hour in place of the dialogue's earlier ones, and gives a word for exactly them:
-     * the same terms kept again give the same word. It reveals nothing of them, so it may stand in a view.
+     * Stores the dialogue's terms for half an hour, in place of earlier ones, and returns a word for exactly them: the same
+     * terms give the same word. It reveals nothing, so a view may hold it.
      */
     async keepDraft(viewId: string, given: ChargeTerms): Promise<string> {
-      // In the order of the schema, whatever order they come in.
+      // In the schema's order.
       const terms = chargeTermsShape.parse(given);
       const newWord = randomBytes(16).toString('hex');
       return await records.change(viewId, (before) => {
@@ -369,12 +368,12 @@ function createDrafts(account: Account) {
         };
       });
     },
-    /** The terms and when they were read first, if they are the ones this word was given for; undefined when they are gone or others by now. */
+    /** The terms behind this word, and when they were first read; undefined if they are gone or changed. */
     async readDraft(viewId: string, word: string): Promise<ChargeDraft | undefined> {
       const draft = await records.read(viewId);
       return draft?.word === word ? draft : undefined;
     },
-    /** When this dialogue was shown these very terms first, UTC ms; undefined: it was not. */
+    /** When this dialogue first showed these terms, UTC ms; undefined: never. */
     async readSince(viewId: string, given: ChargeTerms): Promise<number | undefined> {
       const draft = await records.read(viewId);
       return draft && isSame(draft.terms, chargeTermsShape.parse(given)) ? draft.readAtMs : undefined;

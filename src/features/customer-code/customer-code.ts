@@ -9,13 +9,13 @@ import { plain } from '../../slack/words/charge-facts.ts';
 import { placeFoot } from '../../slack/words/charge-place.ts';
 import { codePagePath, createCodeDoor, type ForCodePage, makeCodeLink } from './door.ts';
 
-/** The customer types the bank’s code: the link for them, as its agent is shown it once, and the page that it opens. */
+/** Lets the customer type the bank’s code: the link, shown once to the agent, and its page. */
 export function createCustomerCode(account: Account, desk: ForCodePage) {
   const { place, settings, rules } = account;
   const merchant = settings.merchantName ?? settings.paymentsAccountName;
   const timeZone = rules.limits?.timeZone ?? 'UTC';
 
-  /** The words are to be copied: Payops sends customers nothing. */
+  /** Text to copy: Payops sends customers nothing. */
   function modal({ terms, otp }: ChargeSeen, secret: string): Modal {
     const ask = `To approve ${formatMoney(terms.money)} to ${merchant}, enter your bank’s code here:`;
     const address = `${settings.publicUrl}${codePagePath}${secret}`;
@@ -35,7 +35,7 @@ export function createCustomerCode(account: Account, desk: ForCodePage) {
 
   return {
     customerLink: { make: (reference: string) => makeCodeLink(account, reference), modal },
-    /** Undefined: here no customer types a code. */
+    /** Undefined if customers don't type codes here. */
     door: codeEntry(settings) === 'agent' ? undefined : createCodeDoor(account, merchant, timeZone, desk),
   };
 }

@@ -1,4 +1,4 @@
-/** What the page says when it has no field: a headline and what to do. */
+/** A page without a field: a headline and what to do. */
 export type Ending =
   | 'checking'
   | 'accepted'
@@ -27,7 +27,7 @@ type Sentence =
   | 'notResent'
   | 'unanswered';
 
-/** Every sentence that a customer reads, in one language: `lang` is its primary tag, like `en`. */
+/** All sentences that a customer reads, in one language: `lang` is its primary tag, like `en`. */
 export type PageWords = Record<Sentence, string> &
   Record<Ending, readonly [head: string, text: string]> & {
     lang: string;
@@ -68,10 +68,10 @@ const english: PageWords = {
   notTaken: ['Try again in a minute', 'Nothing was sent, and no try was used.'],
 };
 
-/** Another language is another file like this, and its name in this list; the first is for whom none fits. */
+/** To add a language, add a file like this and its name here; the first is the default. */
 const shipped: readonly [PageWords, ...PageWords[]] = [english];
 
-/** The first of the languages that a browser accepts, by their weight, which there is. */
+/** The first available language that the browser accepts, by weight. */
 export function wordsFor(accepted: string, all: readonly [PageWords, ...PageWords[]] = shipped): PageWords {
   const languages = accepted.split(',').map((part) => {
     const [tag = '', weight = '1'] = part.trim().split(/\s*;\s*q=/);

@@ -3,14 +3,14 @@ import { formatMoney, type Money } from '../../domain/money.ts';
 import { outsideText } from '../../domain/outside-text.ts';
 import type { Ending, PageWords } from './page-words.ts';
 
-/** All of a charge that reaches a browser: no name, e-mail, order reference or transaction id. */
+/** The data that reaches a browser: no name, e-mail, order reference or transaction id. */
 type Asked = {
   merchant: string;
   money: Money;
   lastFour: string | undefined;
   untilMs: number;
   triesLeft: number;
-  /** Whether another code can be asked for, and what came of the last wish. */
+  /** Whether another code can be requested, and the last request's result. */
   mayResend: boolean;
   resend: 'resent' | 'notResent' | undefined;
 };
@@ -22,15 +22,15 @@ export type Screen =
       problem?: 'wrong' | 'notACode' | 'unanswered' | undefined;
       nowMs: number;
       timeZone: string;
-      /** Of the submit of this very page. */
+      /** Of this very page's submit. */
       id: string;
     }
   | { kind: 'said'; what: Ending };
 
-/** What the browser looks at again by itself. */
+/** Pages that the browser reloads by itself. */
 const passing: ReadonlySet<Ending> = new Set(['checking', 'accepted', 'doubt', 'away']);
 
-/** By a header: in the page itself assistive software is told of a reload that nobody asked for. */
+/** As a header: in the page, assistive software would announce each reload. */
 export function refreshOf(screen: Screen): Record<string, string> {
   return screen.kind === 'said' && passing.has(screen.what) ? { refresh: '4' } : {};
 }
@@ -45,7 +45,7 @@ const style = `*{box-sizing:border-box}body{margin:0;font:17px/1.5 system-ui,san
 
 const styleHash = createHash('sha256').update(style).digest('base64');
 
-/** Nothing is loaded from anywhere, nothing runs, nobody frames it, and its address goes nowhere. */
+/** Loads nothing, runs nothing, can't be framed, and leaks no address. */
 export const pageHeaders = {
   'content-type': 'text/html; charset=utf-8',
   'content-security-policy': `default-src 'none'; style-src 'sha256-${styleHash}'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'`,
@@ -55,7 +55,7 @@ export const pageHeaders = {
   'x-robots-tag': 'noindex, nofollow, noarchive',
 };
 
-/** A whole page. Text from outside is escaped, and its direction marks cannot turn the text around it. */
+/** A whole page. Outside text is escaped, and its direction marks can't affect other text. */
 export function renderPage(screen: Screen, words: PageWords): string {
   const body = screen.kind === 'form' ? formOf(screen, words) : saidOf(words[screen.what]);
   return `<!doctype html><html lang="${words.lang}"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1"><meta name="robots" content="noindex"><title>${words.title}</title><style>${style}</style></head><body>${body}</body></html>`;
@@ -65,7 +65,7 @@ function saidOf([head, text]: readonly [string, string]): string {
   return `<main class="s"><h1>${head}</h1><p role="status">${text}</p></main>`;
 }
 
-/** `try` says which try it is, so that a double tap is one. */
+/** `try`: the number of this try, so a double tap is one. */
 function formOf(
   { asked, problem, nowMs, timeZone, id }: Extract<Screen, { kind: 'form' }>,
   words: PageWords,

@@ -1,4 +1,4 @@
-// A delivery that waits for the merchant's own backend, as the store keeps it.
+// A stored delivery that waits for the merchant's own backend.
 
 import { setTimeout as wait } from 'node:timers/promises';
 import { z } from 'zod';
@@ -9,7 +9,7 @@ import { pagesOf } from '../../records/pages.ts';
 import { type Records, type RecordKind, createRecords } from '../../records/records.ts';
 
 const forward = z.object({
-  /** The bytes as they came, in base64. */
+  /** The original bytes, in base64. */
   body: z.string(),
   headers: z.array(z.tuple([z.string(), z.string()])),
   about: z.object({
@@ -18,9 +18,9 @@ const forward = z.object({
     orderReference: z.string().exactOptional(),
   }),
   receivedAtMs: z.number(),
-  /** Since when it is tried: since it came, or since somebody had it sent once more. */
+  /** Start of the tries: its arrival, or the last request to send it again. */
   triedSinceMs: z.number(),
-  /** Why the bot sends it no more by itself. */
+  /** Why the bot stopped sending it. */
   leftWhy: z.string().exactOptional(),
 });
 
@@ -41,10 +41,10 @@ export function forwardRecords({ store, sealer }: Keeping): Records<Forward> {
   return createRecords({ store, sealer, wait }, forwardKind);
 }
 
-/** More are counted once these are gone: each is read for it. */
+/** Counting reads each one, so stop here. */
 const mostCounted = { max: 1_000 };
 
-/** What waits and what was left, each up to a thousand; and when the oldest that waits came (UTC ms). */
+/** Waiting and abandoned deliveries, each up to a thousand, and the oldest waiting one's arrival (UTC ms). */
 type ForwardDepth = { waiting: number; left: number; oldestAtMs?: number };
 
 /** Throws StoreUnavailable. */
@@ -59,7 +59,7 @@ export async function forwardDepth(account: Keeping): Promise<ForwardDepth> {
   return oldest ? { ...depth, oldestAtMs: oldest.receivedAtMs } : depth;
 }
 
-/** A backend that is being deployed is away for less. */
+/** Longer than a deploy of the backend. */
 const longAwayMs = 300_000;
 
 /** For readiness and the doctor. */
@@ -67,7 +67,7 @@ export async function forwardHealth(account: Keeping, nowMs: number): Promise<Pa
   try {
     return judge(await forwardDepth(account), nowMs);
   } catch (error) {
-    // The store says so itself, and a part that is down takes the whole bot out.
+    // The store's own check reports that, and a part that is down stops the whole bot.
     if (error instanceof StoreUnavailable) return { state: 'degraded', detail: 'the store does not answer' };
     throw error;
   }
@@ -92,8 +92,8 @@ function judge({ waiting, left, oldestAtMs }: ForwardDepth, nowMs: number): Part
 }
 
 /**
- * Sends what was left once more, in its old order, and what waits for its next try now. Run twice, it sends nothing twice
- * that is not under way. Throws StoreUnavailable.
+ * Sends abandoned deliveries again, in order, and tries waiting ones now. Repeats send nothing twice except deliveries
+ * under way. Throws StoreUnavailable.
  */
 export async function forwardAgain(
   account: Keeping,
@@ -104,13 +104,13 @@ export async function forwardAgain(
   const done = { left: 0, waiting: 0 };
   for await (const entries of pagesOf(store, waitingList)) {
     for (const entry of entries) {
-      // It keeps its place in its lane; one whose turn has not come is not held.
+      // Keeps its place in the lane; fails if its turn has not come.
       if (await store.write(entry, entry.value, { holdMs: 0 })) done.waiting += 1;
     }
   }
   for await (const entries of pagesOf(store, leftList)) {
     for (const entry of entries) {
-      // A moment apart: a store may not tell apart what is due in the same one.
+      // A moment apart, since a store may not order equal times.
       const isDue = await takeUp(records, records.idOf(entry), nowMs, done.left);
       if (isDue) done.left += 1;
     }
@@ -118,7 +118,7 @@ export async function forwardAgain(
   return done;
 }
 
-/** Of one that was left: work again, as if it came now. False: it waits already, or is gone. */
+/** Makes an abandoned delivery work again, as if it arrived now. False: it waits already, or is gone. */
 export async function takeUp(
   records: Records<Forward>,
   id: string,

@@ -18,19 +18,19 @@ import {
 import { type Sent, sendDelivery } from './send-delivery.ts';
 import { dayMs } from '../../domain/span.ts';
 
-/** Of one account, by one process: a backend that hangs keeps no more connections. */
+/** One account's connections from one process, if the backend hangs. */
 const mostAtOnce = 16;
 const longestSendMs = 10_000;
 const firstRetryMs = 5_000;
 const longestRetryMs = 3_600_000;
-/** A backend that is away for so long is told: a deploy takes less. */
+/** An outage to report: longer than a deploy. */
 const tellAfterMs = 900_000;
 
 export type Forwarding = ReturnType<typeof createForwarding>;
 
 /**
- * Sends deliveries on to the merchant's own backend, each until it answers 2xx, in order for each order reference. The
- * lane of a reference waits for its oldest one. `count`: told of each try and of what is left.
+ * Forwards deliveries to the merchant's own backend, each until it answers 2xx, in order by order reference: a reference's
+ * lane waits for its oldest one. `count`: called for each try and each abandoned delivery.
  */
 export function createForwarding(account: Account, count: (result: Sent['kind'] | 'left') => void) {
   const { store, settings, name, leaseMs, now, wake, log } = account;
@@ -41,7 +41,7 @@ export function createForwarding(account: Account, count: (result: Sent['kind'] 
   const queue = createQueue(mostAtOnce);
   const sendMs = Math.min(longestSendMs, leaseMs / 2);
 
-  /** Once a day for each cause; the log has each. */
+  /** Once a day a cause; the log has all. */
   async function tell(cause: string, notice: Notice): Promise<void> {
     await tellOperators(operators, `forward:${cause}:${Math.floor(now() / dayMs)}`, notice);
   }
@@ -55,7 +55,7 @@ export function createForwarding(account: Account, count: (result: Sent['kind'] 
     wake();
   }
 
-  /** Its lane waits with it, and tries it first. */
+  /** Its lane waits, and retries it first. */
   async function retry(entry: Entry, forward: Forward, why: string): Promise<void> {
     const ageMs = Math.max(0, now() - forward.triedSinceMs);
     if (ageMs >= days * dayMs) {
@@ -63,7 +63,7 @@ export function createForwarding(account: Account, count: (result: Sent['kind'] 
       await tell('left', leftNotice(why, forward, days));
       return;
     }
-    // Half as long again as it was away: what comes back is noticed in good time, and what is away for days costs little.
+    // Half as long as it was away: notices a return soon, and costs little over days.
     const holdMs = Math.min(Math.max(ageMs / 2, firstRetryMs), longestRetryMs);
     await store.write(entry, entry.value, { holdMs });
     if (ageMs >= tellAfterMs) await tell('away', awayNotice(why, days));
@@ -110,8 +110,7 @@ export function createForwarding(account: Account, count: (result: Sent['kind'] 
     cases: [{ prefix: forwardKind.prefix, work }],
     drained: background.drained,
     /**
-     * Stores a delivery that is to be sent on; again, while it waits, is the same as once. Undefined: nothing is sent on.
-     * Throws StoreUnavailable.
+     * Stores a delivery to forward; idempotent while it waits. Undefined: nothing is forwarded. Throws StoreUnavailable.
      */
     keep:
       url === undefined
@@ -127,7 +126,7 @@ export function createForwarding(account: Account, count: (result: Sent['kind'] 
               triedSinceMs: atMs,
             };
             const lane = `forward/${digest(`${name ?? ''}\0${orderOf}`)}`;
-            // One that was left and that its sender sends again is tried again.
+            // An abandoned delivery that its sender repeats is tried again.
             if (!(await records.create(id, value, { delayMs: 0, lane }))) await takeUp(records, id, atMs);
             wake();
           },
@@ -136,14 +135,14 @@ export function createForwarding(account: Account, count: (result: Sent['kind'] 
   };
 }
 
-/** What comes from outside shapes no key. */
+/** Outside text must not shape a key. */
 function digest(content: string | Buffer): string {
   return hash('sha256', content, 'hex').slice(0, 40);
 }
 
 /**
- * So many may be under way; whoever comes then is told when there will be room, by how long the last ones took: a backlog
- * is taken up as fast as the backend takes it, and no faster.
+ * Limits deliveries under way. Later ones learn when there will be room, by how long the last ones took: a backlog shrinks
+ * at the backend's pace.
  */
 function createQueue(most: number) {
   let underWay = 0;

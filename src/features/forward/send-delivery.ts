@@ -2,13 +2,13 @@ import { DeadlinePassed, withDeadline } from '../../deadline.ts';
 import { errorCode } from '../../domain/failure.ts';
 import { type ForwardedDelivery, forwardedHeader } from '../../domain/forwarding.ts';
 
-/** `refused`: sending the same again would bring the same answer. `missed`: it may be taken later. */
+/** `refused`: a repeat would get the same answer. `missed`: it may work later. */
 export type Sent = { kind: 'taken' | 'refused' | 'missed'; why: string; httpStatus?: number };
 
 /** Of an answer that nobody reads. */
 const mostAnswerBytes = 64 * 1024;
 
-/** Sends a delivery on, once; never throws. `why` names no address and nothing of the delivery. */
+/** Sends a delivery once; never throws. `why` holds no address and nothing of the delivery. */
 export async function sendDelivery(
   url: string,
   { body, headers }: Pick<ForwardedDelivery, 'body' | 'headers'>,
@@ -20,12 +20,12 @@ export async function sendDelivery(
         method: 'POST',
         headers: [...headers.map(([name, value]): [string, string] => [name, value]), [forwardedHeader, '1']],
         body: new Uint8Array(body),
-        // An address that somebody else names may be anybody's.
+        // A redirect could lead anywhere.
         redirect: 'manual',
         signal,
       });
       let bytes = 0;
-      // To its end, so that the connection can be used again.
+      // Read to the end, so the connection can be reused.
       for await (const chunk of answer.body ?? []) if ((bytes += chunk.length) > mostAnswerBytes) break;
       return judge(answer.status);
     });

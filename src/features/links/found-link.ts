@@ -4,7 +4,7 @@ import { openRecord } from '../../records/records.ts';
 import { isFollowed, linkKind, type PaymentLink } from './link-case.ts';
 import { linkHead } from './link-screens.ts';
 
-/** What `/pay find` says of a payment link. */
+/** Payment links, for `/pay find`. */
 export function linkFinder({ sealer }: Pick<Account, 'sealer'>): Finder {
   return {
     prefix: linkKind.prefix,

@@ -1,4 +1,4 @@
-// A payment link: what is kept of it, what becomes of it, and what the audit says of that. All of it is pure.
+// A payment link: its record, its steps and its audit. All pure.
 
 import { z } from 'zod';
 import type { Lookup } from '../../domain/alert.ts';
@@ -16,29 +16,28 @@ const check = z.object({
   how: z.string().exactOptional(),
 });
 const linkCase = z.object({
-  /** The merchant's own, which look-ups and events go by. */
+  /** The merchant's own, for look-ups and events. */
   reference: referenceShape,
-  /** The dialogue that asked for it: submitted twice, it asks once. */
+  /** The dialogue that requested it: submitted twice, it is one request. */
   viewId: z.string(),
-  /** An order that its customer pays on the service's own page. */
+  /** An order that its customer pays on the service's page. */
   terms: z.object({
     money: moneyShape,
     customerEmail: z.string(),
     customerId: z.string().exactOptional(),
-    /** The payer's card becomes a saved card; then only a card can pay. */
+    /** Saves the payer's card; then only a card can pay. */
     savesCard: z.boolean(),
   }),
-  /** The failed charge it is to make good, by the id of its alert. */
+  /** The id of the alert that it should resolve. */
   alert: z.string().exactOptional(),
   by: z.string(),
   askedAtMs: z.number(),
-  /** The channel or person that has its message. */
+  /** The channel or person with its message. */
   place: z.string(),
   /**
-   * `refused`: surely no order was made. `lost`: one may have been made, and its link is nobody's. `confirming`: a signed
-   * event says paid, and the look-up does not yet. `review`: it has not for a day, or found a payment that is not as
-   * agreed. `aged`: no payment came for as long as it is followed; one that comes later still counts. `given_back`: it
-   * was paid, and its money went back to the customer.
+   * `refused`: surely no order was made. `lost`: one may exist, and its link is unknown. `confirming`: a signed event says
+   * paid, the look-up not yet. `review`: still not after a day, or the payment differs from the terms. `aged`: no payment
+   * in the time it is followed; a later one still counts. `given_back`: paid, then returned to the customer.
    */
   state: z.discriminatedUnion('kind', [
     z.object({ kind: z.enum(['asking', 'lost', 'open']) }),
@@ -47,41 +46,41 @@ const linkCase = z.object({
     z.object({ kind: z.literal('paid'), money: moneyShape, atMs: z.number() }),
     z.object({ kind: z.enum(['review', 'aged', 'given_back']), atMs: z.number() }),
   ]),
-  /** How often the service was asked and gave no clear answer. */
+  /** How often the service gave no clear answer. */
   misses: z.int(),
-  /** As the service answered: `orderId` is its own id, never the merchant's reference. */
+  /** The service's answer: `orderId` is its own id, never the merchant's reference. */
   order: z.object({ orderId: z.string(), checkoutLink: z.string() }).exactOptional(),
-  /** A try of the customer that failed, by a signed event; the link stays open. */
+  /** A failed try of the customer, by a signed event; the link stays open. */
   failure: z.object({ atMs: z.number(), why: z.string().exactOptional() }).exactOptional(),
-  /** By a signed event; only of a link that saves the card. */
+  /** By a signed event; only if the link saves the card. */
   cardSaved: z
     .discriminatedUnion('kind', [
       z.object({ kind: z.enum(['kept', 'not_kept']), face: cardFaceShape }),
       z.object({ kind: z.literal('no_token') }),
     ])
     .exactOptional(),
-  /** What the last look-up that found a record proved, and what not. */
+  /** What the last look-up with a record proved, and what not. */
   evidence: z.object({ status: check, reference: check, amount: check }).exactOptional(),
 });
 
 export type PaymentLink = z.infer<typeof linkCase>;
 export type LinkState = PaymentLink['state'];
 
-/** What the service said to a request for an order. */
+/** The service's answer to a request for an order. */
 export type OrderEnd =
   | { kind: 'created'; orderId: string; checkoutLink: string }
   | { kind: 'refused'; why: string }
   | { kind: 'unknown'; why: string };
 
 export type LinkEvent =
-  /** `isRepeat`: the same was asked before, and what became of that is not known. */
+  /** `isRepeat`: an earlier request has an unknown result. */
   | { kind: 'answered'; end: OrderEnd; isRepeat: boolean }
   | { kind: 'payment_success'; cardSaved?: CardSaved }
   | { kind: 'payment_failed'; why?: string }
   | { kind: 'looked_up'; lookup: Lookup };
 
 type LinkRules = {
-  /** Longer than one request takes: what is asked for again while the first is under way would lose its link. */
+  /** Longer than a request takes: a repeat during the first would lose its link. */
   askAgainMs: number;
   /** How long an unpaid link is followed. */
   followMs: number;
@@ -89,10 +88,10 @@ type LinkRules = {
 
 export const linkPrefix = 'link:';
 
-/** To read one; what writes it is `linkRules`. */
+/** Reads a link; `linkRules` writes one. */
 export const linkKind = caseKind({ prefix: linkPrefix, schema: linkCase, lists: () => ({}) });
 
-/** The list of a person's links that are still followed. */
+/** The list of a person's followed links. */
 export function linksOf(userId: string): string {
   return `links-of:${userId}`;
 }
@@ -100,7 +99,7 @@ export function linksOf(userId: string): string {
 /** The lists of a link's customer and card, by keyed hashes. */
 type LinkFoundBy = (link: PaymentLink) => Promise<readonly string[]>;
 
-/** What is written of a link, and the lists that it is in. */
+/** Writes a link, with its lists. */
 export function linkRecord(foundBy: LinkFoundBy) {
   return {
     prefix: linkPrefix,
@@ -122,13 +121,13 @@ export function linkRules(rules: LinkRules, foundBy: LinkFoundBy): CaseRules<Pay
   };
 }
 
-/** What a person knows of it who looks for it. */
+/** What people know of a link when they search for it. */
 export function linkFoundBy({ terms: { customerEmail, money }, cardSaved }: PaymentLink): FoundBy {
   const lastFour = cardSaved && 'face' in cardSaved ? cardSaved.face.lastFour : undefined;
   return { customerEmail, lastFour, amountMinor: money.minor };
 }
 
-/** Somebody may still pay it, or wants to know whether they did. */
+/** It may still be paid, or somebody waits to know. */
 export function isFollowed({ state: { kind } }: PaymentLink): boolean {
   return kind === 'asking' || kind === 'open' || kind === 'confirming' || kind === 'review';
 }
@@ -142,9 +141,9 @@ const longestLookMs = 600_000;
 const proofPatienceMs = 86_400_000;
 
 /**
- * What becomes of a link; undefined when nothing does. An event decides nothing: it makes the link be looked up, and
- * only the look-up's three-part proof makes it paid, whatever was told before. Before the service has answered nobody has
- * the link: what was paid under its reference then is another order.
+ * The next step of a link; undefined: none. An event decides nothing: it starts a look-up, and only the look-up's
+ * three-part proof makes the link paid, even against earlier messages. Before the service has answered nobody has the link:
+ * a payment under its reference belongs to another order.
  *
  * Spec: Checkout order; Events; Transactions ("A charge is successful only when all hold").
  */
@@ -156,12 +155,12 @@ export function stepLink(
 ): PaymentLink | undefined {
   if (event.kind === 'answered') return answered(link, event);
   const { state, failure } = link;
-  // What was surely not made cannot be paid.
+  // An order that was surely not made can't be paid.
   if (state.kind === 'asking' || state.kind === 'refused') return undefined;
   if (event.kind === 'payment_success') return heard(link, event.cardSaved, nowMs);
   if (state.kind === 'given_back') return undefined;
   const isGivenBack = event.kind === 'looked_up' && event.lookup.kind === 'given_back';
-  // What is proven stays so, unless its money goes back.
+  // Proof is final, unless the money goes back.
   if (state.kind === 'paid' && !isGivenBack) return undefined;
   if (event.kind === 'payment_failed') {
     const { why } = event;
@@ -173,7 +172,7 @@ export function stepLink(
   return next && { ...link, ...('evidence' in lookup ? { evidence: lookup.evidence } : {}), state: next };
 }
 
-/** A link in hand is worth more than whatever was thought while its answer was awaited. */
+/** The link itself outweighs any assumption made while its answer was awaited. */
 function answered(
   link: PaymentLink,
   { end, isRepeat }: Extract<LinkEvent, { kind: 'answered' }>,
@@ -190,7 +189,7 @@ function answered(
     const misses = link.misses + 1;
     return { ...link, misses, state: misses >= mostMisses ? { kind: 'lost' } : link.state };
   }
-  // An earlier request may have made the order all the same.
+  // An earlier request may have made the order.
   return { ...link, state: isRepeat ? { kind: 'lost' } : { kind: 'refused', why: end.why } };
 }
 
@@ -213,7 +212,7 @@ function stateAfterLook(
 ): LinkState | undefined {
   if (lookup.kind === 'confirmed') return { kind: 'paid', money: lookup.money, atMs: nowMs };
   if (lookup.kind === 'given_back') return { kind: 'given_back', atMs: nowMs };
-  // Money moved, and not as agreed: no wait makes that right.
+  // Money moved, and not as agreed: waiting doesn't help.
   if (lookup.kind === 'not_confirmed' && lookup.evidence.status.holds) {
     return state.kind === 'review' ? undefined : { kind: 'review', atMs: nowMs };
   }
@@ -221,14 +220,14 @@ function stateAfterLook(
     const isOver = lookup.kind === 'not_paid' || nowMs - state.sinceMs >= proofPatienceMs;
     return isOver ? { kind: 'review', atMs: nowMs } : { ...state, looks: state.looks + 1 };
   }
-  // That nobody paid is said only when the service says so.
+  // Only the service can say that nobody paid.
   const isAged = state.kind === 'open' && lookup.kind !== 'unchecked' && nowMs - askedAtMs >= followMs;
   return isAged ? { kind: 'aged', atMs: nowMs } : undefined;
 }
 
 /**
- * When it is looked at again; undefined when nothing is left to do but to remember it. An unpaid one is looked up
- * ever more rarely, from half a minute to every ten, so that a lost event costs no more.
+ * When it is due again; undefined: nothing to do but remember it. An unpaid link is looked up ever more rarely, from half a
+ * minute to every ten, so a lost event costs no more than that.
  */
 export function restOfLink(link: PaymentLink, nowMs: number, rules: LinkRules): number | undefined {
   const { state, misses, askedAtMs } = link;
@@ -247,7 +246,7 @@ export function restOfLink(link: PaymentLink, nowMs: number, rules: LinkRules): 
   }
 }
 
-/** Its turn makes the id, so that the same step is the same entry. */
+/** The turn makes the id, so a repeated step is the same entry. */
 function auditOf({ before, event, after, turn, atMs }: CaseStep<PaymentLink, LinkEvent>): AuditEntry {
   const { reference, askedAtMs, state, by, terms } = after;
   const id = `link:${reference}:${askedAtMs}`;

@@ -68,12 +68,12 @@ export function linkHead(
   };
 }
 
-/** A link's message, edited as it goes on; the same link gives the same message. One that is paid loses its link and buttons. */
+/** A link's message, edited as it goes on; the same link gives the same message. A paid one loses link and buttons. */
 export function linkMessage(link: PaymentLink, place: ChargePlace, about: AboutMessage): SlackMessage {
   return posted(shownLink(link, place), linkEventType, about);
 }
 
-/** The same for the one person who asks to see it; `where` says where its message stands. */
+/** For one person who asks to see it; `where`: the place of its message. */
 export function shownLink(link: PaymentLink, place: ChargePlace, where: Run[] = []): SlackMessage {
   return noteMessage({
     ...linkHead(link),
@@ -95,7 +95,7 @@ export function linkModal(link: PaymentLink, place: ChargePlace, where?: Run[]):
   return wordsModal('Payment link', shownLink(link, place, where));
 }
 
-/** Beside the message, for whoever asked: an edit tells nobody. It names them, so that they are called. */
+/** A note for the requester, since an edit notifies nobody. It calls them by name. */
 export function linkNoteMessage(
   note: LinkNote,
   link: PaymentLink,
@@ -118,7 +118,7 @@ const noteWords = { paid: 'your link is paid.', review: reviewWords, given_back:
 function body(link: PaymentLink, place: ChargePlace): NonNullable<Note['body']> {
   const { state, order, evidence, terms } = link;
   const proof = evidence ? proofLine(evidence) : [];
-  // Whether the card was saved is nobody's question where it was not to be.
+  // Only a card-saving link says whether the card was saved.
   const saved = terms.savesCard ? cardSavedLines(link.cardSaved, place) : [];
   switch (state.kind) {
     case 'asking':
@@ -159,7 +159,7 @@ function body(link: PaymentLink, place: ChargePlace): NonNullable<Note['body']> 
   }
 }
 
-/** What an event says of a try; the customer may try again. */
+/** A failed try, by an event; the customer may try again. */
 function failure({ failure: failed }: PaymentLink): RichTextBlock[] {
   if (!failed) return [];
   return [
@@ -200,7 +200,7 @@ function foot({ state, evidence }: PaymentLink, place: ChargePlace): ReturnType<
     : placeFoot(place);
 }
 
-/** The buttons of payment links, wherever they stand; each carries the reference of its link. */
+/** Buttons of payment links. Values: the link's reference. */
 export const linkActions = {
   check: 'link_check',
   show: 'link_show',
@@ -209,10 +209,10 @@ export const linkActions = {
 
 export const linkModalId = 'link';
 
-/** What whoever asked is told of, besides the message: an edit tells nobody. */
+/** Notes to the requester besides the message: an edit notifies nobody. */
 type LinkNote = keyof typeof noteWords;
 
-/** A link's message, and what is said below it. */
+/** A link's message, and the notes below it. */
 export type LinkBodies = {
   link: { reference: string };
   link_note: { reference: string; what: LinkNote };
@@ -229,14 +229,14 @@ export function linkViews(
     return link;
   }
   return {
-    /** A link's card in one place. */
+    /** A link's message in one place. */
     async link({ reference }) {
       return { kind: 'shown', post: { kind: 'link', link: await requireLink(reference) } };
     },
-    /** Below the card in a channel; to the person alone where the card is theirs alone. */
+    /** In the message's thread in a channel; else to the person alone. */
     async link_note({ reference, what: note }, { record: { channel } }) {
       const link = await requireLink(reference);
-      // Another note tells what it has become since.
+      // The link has changed since; another note tells that.
       if (link.state.kind !== note) return { kind: 'nothing' };
       const post = { kind: 'link', note, link } as const;
       if (channel === link.by) return { kind: 'shown', post };
@@ -258,7 +258,7 @@ export function linkCardKey({ reference, place }: PaymentLink): MessageKey<'link
   return messageKey('link', `${place}:${reference}`);
 }
 
-/** What of the form is filled in beforehand. */
+/** Prefilled fields of the form. */
 export type LinkPrefill = Partial<Omit<PaymentLink['terms'], 'money'>> & {
   amountMinor?: number;
   currency?: string;
@@ -267,19 +267,19 @@ export type LinkPrefill = Partial<Omit<PaymentLink['terms'], 'money'>> & {
 
 type LinkFormOptions = {
   place: ChargePlace;
-  /** The first is chosen when nothing else is. */
+  /** The first is the default. */
   currencies: readonly string[];
-  /** Where it was asked for, unless that is the person's own conversation; the form gives it back as its metadata. */
+  /** The channel of the request, unless it was the person's own conversation; in the form's metadata. */
   channel?: string;
   prefill?: LinkPrefill;
-  /** The failed charge it is to make good, by the id of its alert; in the form's metadata too. */
+  /** The id of the alert that it should resolve; in the form's metadata too. */
   alert?: string;
 };
 
 const longestCustomerId = 100;
 const [here, save, once] = ['here', 'save', 'once'];
 
-/** `channel`: it can be posted there. */
+/** `channel`: the link can be posted there. */
 function linkFields(currencies: readonly string[], channel: string | undefined) {
   const where = choice({
     label: 'Post it',
@@ -319,12 +319,12 @@ function linkFields(currencies: readonly string[], channel: string | undefined) 
   });
 }
 
-/** Collects what a link is made of. Submitting it asks the service for an order; nobody is charged by that. */
+/** Collects a link's terms. Submitting asks the service for an order, which charges nobody. */
 export function linkForm({ place, currencies, channel, alert, prefill = {} }: LinkFormOptions): Modal {
   const { amountMinor, currency, savesCard = true, customerEmail, customerId, reference } = prefill;
   const isOffered = currency === undefined || currencies.includes(currency);
   const filled = {
-    // An amount is one of its own currency: beside another one it would be another payment.
+    // An amount belongs to its currency: in another one it would be another payment.
     amount: amountMinor === undefined || !isOffered ? undefined : amountOnly(amountMinor),
     currency,
     saves_card: savesCard ? save : once,
@@ -345,7 +345,7 @@ export function linkForm({ place, currencies, channel, alert, prefill = {} }: Li
   });
 }
 
-/** What the form holds. `channel`: where its message goes; to the person alone when absent. */
+/** The form's values. `channel`: where its message goes; absent: to the person alone. */
 export function readLinkForm(
   values: ViewValues,
   currencies: readonly string[],
@@ -359,7 +359,7 @@ export function readLinkForm(
       alert?: string;
     }
   | { kind: 'errors'; errors: Record<string, string> } {
-  // The id of a channel has no blank.
+  // A channel's id has no blank.
   const [, askedIn = '', alert] = /^(\S*)(?: (.+))?$/s.exec(metadata) ?? [];
   const channel = askedIn === '' ? undefined : askedIn;
   const filled = linkFields(currencies, channel).read(values);

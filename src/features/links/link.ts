@@ -42,9 +42,9 @@ import {
 } from './link-screens.ts';
 
 /**
- * Payment links: the orders they are made of, and what follows them until they are paid (`payment-links.ts`).
- * `/pay link [amount]`: the form, the order, and its link on a card that says when it is paid. Running it asks the
- * service for nothing; a form asks for one order at most, however often it is submitted.
+ * Payment links: their orders, followed until they are paid (`payment-links.ts`). `/pay link [amount]`: the form, the
+ * order, and a message with the link that later says when it is paid. The command itself asks the service nothing; a form
+ * asks for one order at most, even if submitted twice.
  */
 export function createLinks(account: Account, around: Around) {
   const { place, settings, slack, now } = account;
@@ -54,7 +54,7 @@ export function createLinks(account: Account, around: Around) {
   const formFor = (prefill: LinkPrefill, caller: Caller, alert?: string): Modal =>
     linkForm({ place, currencies, prefill, ...channelOf(caller), ...withoutUndefined({ alert }) });
 
-  /** Asked for once, whoever submits it how often: what is known already is shown instead. */
+  /** One request a dialogue; a repeat shows the existing link. */
   async function askForLink({ caller, viewId, values, privateMetadata }: Submission): Promise<ViewAnswer> {
     const { userId } = caller;
     const form = readLinkForm(values, currencies, privateMetadata);
@@ -74,7 +74,7 @@ export function createLinks(account: Account, around: Around) {
             const link = await beginning.carryOn();
             const where = whereOf(link);
             const modal = linkModal(link, place, where);
-            // A link that is made has its card, which outlives the modal; what was refused has none.
+            // A link has its message, which outlives the modal; a refused one has none.
             const alone = link.state.kind === 'refused' ? { message: shownLink(link, place, where) } : {};
             await slack.showEnd({ viewId, userId }, { modal, ...alone });
           },
@@ -82,7 +82,7 @@ export function createLinks(account: Account, around: Around) {
     }
   }
 
-  /** Looks whether it is paid; the card is edited when it is. Answers where the person looks. */
+  /** Looks up whether it is paid, and answers where the person looks; the message is edited if it is. */
   async function check({ value, view, updateModal, reply }: Pressed): Promise<void> {
     const looked = await links.lookNow(value);
     if (!looked) return await reply(unknownLinkMessage(value));
@@ -97,8 +97,8 @@ export function createLinks(account: Account, around: Around) {
   }
 
   /**
-   * Back to the form. What was surely not made keeps its dialogue, and with it its reference; a new link needs a modal
-   * of its own, or it would be the old one. A colleague types the e-mail, which they see masked.
+   * Back to the form. An order surely not made keeps its dialogue, and so its reference; a new link needs a new modal, or
+   * it would be the old one. A colleague sees the e-mail masked, so they must type it.
    */
   async function again(pressed: Pressed): Promise<void> {
     const { caller, view, openModal, updateModal } = pressed;
@@ -174,24 +174,24 @@ function whereOf({ place, by, state }: PaymentLink): Run[] {
   return place === by ? rich`Posted to you only.` : rich`Posted in ${channelName(place)}.`;
 }
 
-/** The bot's own is that of the dialogue, and stays it. */
+/** The bot's own reference belongs to the dialogue. */
 function typedReference({ reference }: PaymentLink): { reference?: string } {
   return reference.startsWith(chargeReferencePrefix) ? {} : { reference };
 }
 
-/** A conversation of two people is no channel: who asks there is told alone. */
+/** A conversation of two people is no channel: answer the requester alone. */
 function channelOf({ channelId }: Caller): { channel?: string } {
   return channelId === undefined || channelId.startsWith('D') ? {} : { channel: channelId };
 }
 
-/** Where nothing says where the person is, in a modal: the channel that the link was asked for in. */
+/** In a modal, where the place is unknown: the channel of the request. */
 function placeOf({ place, by }: PaymentLink): { channel?: string } {
   return place === by ? {} : { channel: place };
 }
 
 const mostShown = 5;
 
-/** A part of the App Home: the person's links that nobody has paid yet; nothing without any. */
+/** A part of the App Home: the person's unpaid links; empty without any. */
 export function homeLinks(links: readonly PaymentLink[], place: ChargePlace): HomeBlock[] {
   if (links.length === 0) return [];
   const more = links.length - mostShown;
@@ -207,7 +207,7 @@ export function homeLinks(links: readonly PaymentLink[], place: ChargePlace): Ho
   ];
 }
 
-/** What a look by a person found, for them alone; the card itself is edited. */
+/** The result of a person's look-up, for them alone; the message itself is edited. */
 function lookedMessage(link: PaymentLink, lookup: Lookup, place: ChargePlace, nowMs: number): SlackMessage {
   return noteMessage({
     ...linkHead(link),
@@ -216,7 +216,7 @@ function lookedMessage(link: PaymentLink, lookup: Lookup, place: ChargePlace, no
   });
 }
 
-/** What a look found, in words; nothing where the link itself says it. */
+/** The result in words; empty if the link itself says it. */
 function lookedLine({ state }: PaymentLink, lookup: Lookup): Run[] {
   return state.kind === 'paid' ? [] : rich`${lookUpWords(lookup)}`;
 }
@@ -238,7 +238,7 @@ function lookUpWords(lookup: Lookup): string {
   }
 }
 
-/** There is no such link, or it was forgotten. */
+/** The link does not exist, or was forgotten. */
 function unknownLinkMessage(reference: string): SlackMessage {
   return noteMessage({
     state: '⚠️ No such link here',

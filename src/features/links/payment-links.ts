@@ -31,35 +31,35 @@ import {
 } from './link-case.ts';
 import { linkCardKey, type LinkBodies } from './link-screens.ts';
 
-/** What links need of other features. */
+/** Functions from other features. */
 export type Around = {
-  /** Asks the service, but not again at once when it is away. */
+  /** Looks up, but not again at once during an outage. */
   lookUp: (expected: ExpectedCharge) => Promise<Lookup>;
-  /** For a person, who is not told of an outage that was a moment ago. */
+  /** Uncached look-up, for a person's request. */
   lookUpNow: (expected: ExpectedCharge) => Promise<Lookup>;
-  /** It is proven: the alerts hear of it as of a payment, whether its event comes or not. */
+  /** Reports a proven payment to the alerts, even if its event never comes. */
   paid: (payment: ProvenPayment) => Promise<void>;
 };
 
 type LinkRequest = Pick<PaymentLink, 'viewId' | 'terms' | 'by' | 'alert'> & {
-  /** The person's own; the dialogue's when absent. */
+  /** The person's own; default: the dialogue's. */
   reference?: OrderReference;
-  /** Where its message goes; to the person alone when absent. */
+  /** Where its message goes; absent: to the person alone. */
   channel?: string;
 };
 
 type LinkBeginning =
-  /** `carryOn` asks the service, once, and resolves with what became of it. Throws StoreUnavailable. */
+  /** `carryOn` asks the service once and resolves with the result. Throws StoreUnavailable. */
   | { kind: 'begun'; link: PaymentLink; carryOn: () => Promise<PaymentLink> }
-  /** Asked for before, in this dialogue; nothing is asked for again. */
+  /** This dialogue asked before; nothing is asked again. */
   | { kind: 'known'; link: PaymentLink }
   /** Another link has this reference. */
   | { kind: 'taken' };
 
-/** Of a person's open links so many are shown. */
+/** The most open links shown to a person. */
 const mostShown = 20;
 
-/** Of a link whose time is over: the service may be away, and a payment take a day to be proven. */
+/** After a link's time: the service may be away, and proof may take a day. */
 const settleMs = 7 * 86_400_000;
 
 export type PaymentLinks = ReturnType<typeof createPaymentLinks>;
@@ -68,13 +68,13 @@ export function linkFoundIn(account: Pick<Account, 'fingerprint' | 'log'>) {
   return (link: PaymentLink): Promise<string[]> => listsFoundBy(account, linkFoundBy(link));
 }
 
-/** Links to the service's checkout page, each made of at most one order and followed until it is paid. */
+/** Links to the service's checkout page, each with at most one order, followed until paid. */
 export function createPaymentLinks(account: Account, { lookUp, lookUpNow, paid }: Around) {
   const { settings, payments, store, leaseMs, log, now } = account;
   const background = createBackground(log, 'a payment link');
-  // A lease is longer than a call and its repeat.
+  // A lease lasts longer than a call and its repeat.
   const rules = { askAgainMs: leaseMs, followMs: settings.linkFollowHours * 3_600_000 };
-  // What belongs to a link is made before the link is settled, and outlives it.
+  // Records of a link are made before it is settled, and must outlive it.
   const rememberMs = account.rememberMs + rules.followMs + settleMs;
   const outlive = { ...account, rememberMs, audit: account.audit.write };
   const messages: Messages<LinkBodies> = createMessages(outlive);
@@ -83,7 +83,7 @@ export function createPaymentLinks(account: Account, { lookUp, lookUpNow, paid }
     tell,
   });
 
-  /** What is due of a link: the order that no answer is known of, or a look whether it is paid. */
+  /** A due link's work: an order without a known answer, or a look-up. */
   async function due(link: PaymentLink): Promise<{ event: LinkEvent; isOnce?: boolean } | undefined> {
     const { reference, state } = link;
     if (state.kind === 'asking') {
@@ -94,7 +94,7 @@ export function createPaymentLinks(account: Account, { lookUp, lookUpNow, paid }
     return { event: { kind: 'looked_up', lookup: await lookUp(expectedOf(link)) } };
   }
 
-  /** A link is told by one answer and never again. `isRepeat`: it was asked for before, and what became of that is not known. */
+  /** A link is in one answer only. `isRepeat`: an earlier request has an unknown result. */
   async function ask(link: PaymentLink, isRepeat: boolean) {
     const end = await askForOrder(link);
     if (end.kind === 'created') {
@@ -105,8 +105,8 @@ export function createPaymentLinks(account: Account, { lookUp, lookUpNow, paid }
   }
 
   /**
-   * Asks for a checkout order, once, and says what came of it in words for a person where it has none. An order
-   * charges nobody, so asking again under its reference is harmless; it is there then, and its link is not told again.
+   * Requests a checkout order, once. If there is none, the result says why in a person's words. An order charges nobody, so
+   * repeating the reference is harmless; but an existing order's link is not sent again.
    *
    * Spec: create a checkout order; Errors (An order already exists with this order reference).
    */
@@ -132,12 +132,12 @@ export function createPaymentLinks(account: Account, { lookUp, lookUpNow, paid }
   }
 
   /**
-   * Its message is stored once, or catches up; a note once for each outcome. The alerts hear of a payment as of a charge
-   * that is proven: its event may be lost.
+   * Stores its message once, or updates it, and one note an outcome. The alerts hear of a payment like of a proven charge:
+   * its event may be lost.
    */
   async function tell(link: PaymentLink): Promise<void> {
     const { reference, terms, state, place: channel } = link;
-    // The form says so; a message comes with the answer.
+    // The form shows this state; a message comes with the answer.
     if (state.kind === 'asking') return;
     if (state.kind === 'paid') {
       const { customerEmail, customerId } = terms;
@@ -149,13 +149,13 @@ export function createPaymentLinks(account: Account, { lookUp, lookUpNow, paid }
     await messages.post(messageKey('link_note', `${state.kind}:${reference}`), note);
   }
 
-  /** Whoever did it is told by what this gives: everybody else, and the audit, need not be waited for. */
+  /** The person who did it reads the returned link; other messages and the audit run in the background. */
   function settled(kept: Kept<PaymentLink>, isTold?: 'told'): PaymentLink {
     background.add(links.settle(kept.state.reference, kept, isTold));
     return kept.state;
   }
 
-  /** The form tells of a refusal by itself. */
+  /** The form itself shows a refusal. */
   async function askFirst(link: PaymentLink): Promise<PaymentLink> {
     const { event } = await ask(link, false);
     const kept = await insist(account, () => links.apply(link.reference, event));
@@ -163,7 +163,7 @@ export function createPaymentLinks(account: Account, { lookUp, lookUpNow, paid }
     return settled(kept, kept.state.state.kind === 'refused' ? 'told' : undefined);
   }
 
-  /** Looks whether it is paid, now. Undefined: there is no such link. */
+  /** Looks up now whether it is paid. Undefined: there is no such link. */
   async function look(reference: string, ask: Around['lookUp']) {
     const before = await links.find(reference);
     if (!before) return undefined;
@@ -173,8 +173,8 @@ export function createPaymentLinks(account: Account, { lookUp, lookUpNow, paid }
   }
 
   /**
-   * By the merchant's reference, or by the service's order id where the event has that alone; false: of no link. A
-   * reference that is not signed is looked up, and no more: whoever sends an event once more can write any there.
+   * Finds the link by the merchant's reference, or by the service's order id if the event has only that; false: none. An
+   * unsigned reference only starts a look-up: anybody who replays an event can change it.
    */
   async function hear(event: PaymentEvent): Promise<boolean> {
     const { orderId, orderReference = '' } = event;
@@ -186,20 +186,20 @@ export function createPaymentLinks(account: Account, { lookUp, lookUpNow, paid }
   }
 
   return {
-    /** Written down before anything is sent. Throws StoreUnavailable, and then nothing was sent. */
+    /** Stored before anything is sent. Throws StoreUnavailable; then nothing was sent. */
     async begin(request: LinkRequest): Promise<LinkBeginning> {
       const { reference = referenceOf(request.viewId), channel = request.by, ...asked } = request;
       const state = { kind: 'asking' } as const;
       const link = { ...asked, reference, place: channel, askedAtMs: now(), state, misses: 0 };
       const begun = await links.begin(reference, link, {
-        // What was not made gives way.
+        // A link that was not made gives way.
         givesWay: (before) => before.state.kind === 'refused',
       });
       if (begun.kind === 'begun') return { kind: 'begun', link, carryOn: () => askFirst(link) };
       return begun.state.viewId === request.viewId ? { kind: 'known', link: begun.state } : { kind: 'taken' };
     },
     find: (reference: string) => links.find(reference),
-    /** What was asked for under this reference, where the bot made the reference itself; undefined: no link. */
+    /** The link with this reference, if the bot made the reference; undefined: none. */
     async chargeOf(reference: string): Promise<BotCharge | undefined> {
       // Outside text of any length must not shape a key.
       if (!reference.startsWith(chargeReferencePrefix) || !parseOrderReference(reference).ok)
@@ -207,33 +207,33 @@ export function createPaymentLinks(account: Account, { lookUp, lookUpNow, paid }
       const link = await links.find(reference);
       return link && withoutUndefined({ agent: link.by, alert: link.alert });
     },
-    /** The same, with the key of the message that shows it. */
+    /** The same, with its message's key. */
     async story(reference: string) {
       const link = await links.find(reference);
       return link && { link, posts: [linkCardKey(link)] };
     },
-    /** Those that are still followed, newest first. */
+    /** Followed links, newest first. */
     openOf: (userId: string) => links.list(linksOf(userId), { max: mostShown, newestFirst: true }),
     lookNow: (reference: string) => look(reference, lookUpNow),
     /**
-     * Called with every event before it is called received, however often it comes. On record when it resolves; the
-     * look-up goes on by itself. Throws StoreUnavailable.
+     * Called before a webhook is acknowledged. Must be idempotent. Resolves once stored; the look-up runs in the
+     * background. Throws StoreUnavailable.
      */
     async onPaymentEvent(event: PaymentEvent): Promise<void> {
-      // A saved card is charged without a link; what was given back comes with its look-up, by `hearGivenBack`.
+      // Saved-card charges have no link; `hearGivenBack` handles money given back, with its look-up.
       if (event.isSavedCardCharge === true || event.kind === 'payment_given_back') return;
       try {
         if (await hear(event)) return;
       } catch (error) {
         if (error instanceof StoreUnavailable) throw error;
-        // Sealed with a key that is not here: no reason to refuse the sender for ever.
+        // The sealing key is missing: no reason to refuse the sender for ever.
         const about = { errorId: newErrorId(), eventKey: event.key };
         log('error', 'an event’s link cannot be opened', about, error);
       }
       const { referenceHint = '' } = event;
       if (parseOrderReference(referenceHint).ok) background.add(look(referenceHint, lookUp));
     },
-    /** A look-up found that its payment was given back. False: no link says so. Throws StoreUnavailable. */
+    /** A look-up found that its payment was given back. False: it is no link's. Throws StoreUnavailable. */
     async hearGivenBack(reference: string, lookup: Lookup): Promise<boolean> {
       if (lookup.kind !== 'given_back') return false;
       const kept = await links.apply(reference, { kind: 'looked_up', lookup });
@@ -264,7 +264,7 @@ function expectedOf({ reference, terms: { money } }: PaymentLink): ExpectedCharg
   return { reference, amount: { ...money, source: 'link' } };
 }
 
-/** By the service's own id of the order, which an event may have instead; outside text, so as a hash. */
+/** Some events have only the service's order id: outside text, so hashed. */
 function linkOrderKey(orderId: string): string {
   return `link-order:${createHash('sha256').update(orderId).digest('hex').slice(0, 40)}`;
 }
