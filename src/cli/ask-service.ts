@@ -9,8 +9,8 @@ import { exitCodes } from './exit-codes.ts';
 import { type Place, quotedText } from './lines.ts';
 
 /**
- * One question of the payments service, with the bot's own settings, token and store. What the outside does is told as
- * `failedQuestion` does; the token is let go of whatever happens.
+ * One question to the payments service, with the bot's own settings, token and store. Failures end as in `failedQuestion`.
+ * Always releases the token lock.
  */
 export async function askService(
   outside: Outside,
@@ -27,7 +27,7 @@ export async function askService(
           account: config.paymentsAccountName,
         });
       } finally {
-        // A call that was given up may still be asking for one.
+        // An abandoned call may still be requesting a token.
         await payments.letGo();
       }
     },
@@ -35,7 +35,7 @@ export async function askService(
   );
 }
 
-/** What the outside did and what helps, for whoever can change the settings; a bug is in the log by its id. */
+/** The failure and its fix, for people who can change settings; a bug is in the log by its id. */
 export function failedQuestion({ config, log }: Outside, error: unknown): CommandEnd {
   if (error instanceof ServiceFailure) return serviceProblem(config, error);
   if (error instanceof StoreUnavailable) {
@@ -49,12 +49,11 @@ export function failedQuestion({ config, log }: Outside, error: unknown): Comman
   return { exitCode: exitCodes.failed, words: `Nothing was changed. ${words} (error ${errorId})` };
 }
 
-/** What the service did not do, and what helps. */
+/** What the service did not do, and the fix. */
 export function serviceProblem(config: Config, failure: ServiceFailure): CommandEnd {
   const { kind, retryAfterMs, said } = failure;
   const { says, fix } = adviceOn(failure, config);
-  // What refuses one question names what is wrong with that, and not the settings: those of the token have failures of
-  // their own.
+  // A refused question names its own problem, not the settings: token failures are separate.
   const next = kind === 'refused' ? failureWords.refused.next : fix;
   const wait =
     retryAfterMs === undefined

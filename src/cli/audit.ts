@@ -18,7 +18,7 @@ import type { Kept } from '../store/kept.ts';
 import type { Outside } from '../config/config.ts';
 import { dayMs } from '../domain/span.ts';
 
-/** Says whether the audit trail is whole, and what is wrong where it is not; or writes it out. */
+/** Verifies the audit trail and reports what is wrong, or exports it. */
 export const auditCommand = command({
   summary: 'Verify or export the audit trail',
   usage: [
@@ -45,7 +45,7 @@ export const auditCommand = command({
       const witnesses = readWitnesses(head);
       if (!witnesses.ok) return witnesses;
       if (file === undefined && part) return problem('--part is about a --file.');
-      // Whoever audits has the file without the bot.
+      // An auditor has the file without the bot.
       return file === undefined
         ? parsed({
             run: (outside) =>
@@ -71,7 +71,7 @@ export const auditCommand = command({
 async function runOnStore(outside: Outside, work: (kept: Kept) => Promise<CommandEnd>): Promise<CommandEnd> {
   const none = noStoreEnd(outside);
   if (none) return none;
-  // One trail for all merchant accounts: the first one's part of the store is the whole.
+  // One trail for all accounts: the first one's part of the store is the whole.
   return await withKept(outside, work, (error) => ({
     exitCode: error instanceof StoreUnavailable ? exitCodes.noAnswer : exitCodes.failed,
     words: `The audit trail could not be read to its end. ${reasonOf(error)}`,
@@ -138,7 +138,7 @@ function exported({ count, unreadable }: ExportedAudit): CommandEnd {
   };
 }
 
-/** What was exported, by itself: without the store and its keys, so without what only they show. */
+/** Verifies an export alone: without store and keys, so without the checks that need them. */
 async function verifyFile(
   path: string,
   hasGaps: boolean,
@@ -177,14 +177,14 @@ type Chosen = Partial<Record<'from' | 'to' | 'reference' | 'account', string | u
 
 function readChoice({ from, to, reference, account }: Chosen): Parsed<AuditChoice> {
   const fromMs = from === undefined ? undefined : readTime(from, 0);
-  // A day is meant with its end.
+  // A date includes its whole day.
   const untilMs = to === undefined ? undefined : readTime(to, dayMs);
   return Number.isNaN(fromMs) || Number.isNaN(untilMs)
     ? problem('--from and --to are days or times in UTC, like 2026-11-21 or 2026-11-21T14:30:00Z.')
     : parsed(withoutUndefined({ fromMs, untilMs, reference, account }));
 }
 
-/** NaN: it is neither. */
+/** NaN: neither a date nor a time. */
 function readTime(text: string, addedToDayMs: number): number {
   if (/^\d{4}-\d{2}-\d{2}$/.test(text)) return Date.parse(`${text}T00:00:00Z`) + addedToDayMs;
   return /^\d{4}-\d{2}-\d{2}T[\d:.]+Z$/.test(text) ? Date.parse(text) : Number.NaN;

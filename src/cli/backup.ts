@@ -18,7 +18,7 @@ export const backupCommand = command({
   prepare: onFile('No backup was made', backUp),
 });
 
-/** Puts a backup in the embedded store's place, once its keys are shown to open it. */
+/** Replaces the embedded store by a backup, once its keys are known to open it. */
 export const restoreCommand = command({
   summary: 'Put a backup in place of the SQLite store, with the bot stopped',
   usage: ['npm run restore -- FILE'],
@@ -29,10 +29,10 @@ export const restoreCommand = command({
   prepare: onFile('Nothing was restored', restore),
 });
 
-/** A text: why nothing was done. What it throws says that too. */
+/** Returns or throws the reason if nothing was done. */
 type Work = (outside: Outside, file: string) => CommandEnd | string | Promise<CommandEnd | string>;
 
-/** Reads the file's name behind the command, and ends it in words whatever stands in its way. */
+/** Reads the file's name from the command; obstacles end it in words. */
 function onFile(notDone: string, work: Work) {
   const why = (reason: string): CommandEnd => ({ exitCode: 1, words: `${notDone}. ${reason}` });
   return ({
@@ -46,7 +46,7 @@ function onFile(notDone: string, work: Work) {
     return parsed({
       async run(outside) {
         if (outside.config.redisUrl !== undefined) return why(inRedis);
-        // Whatever it makes, also for a moment, is its owner's alone.
+        // Only the owner may read any file it makes, even for a moment.
         process.umask(0o077);
         try {
           const end = await work(outside, file);

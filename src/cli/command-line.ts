@@ -45,7 +45,7 @@ export const commands: Readonly<Record<string, CliCommand>> = {
   'revoke-token': revokeTokenCommand,
 };
 
-/** Made from what the commands are, so that it cannot lag behind them. */
+/** Generated from the commands, so it is never out of date. */
 export function helpText(): string {
   const widest = Math.max(...Object.keys(commands).map((name) => name.length));
   return [
@@ -61,17 +61,17 @@ export function helpText(): string {
   ].join('\n');
 }
 
-/** Of one of them. */
+/** Help of one command. */
 function helpOf({ summary, usage, more }: CliCommand): string {
   const lines = usage.map((line) => `  ${line}`);
   return [`${summary}.`, '', ...lines, '', more, 'Exit codes: npm run payops -- --help'].join('\n');
 }
 
-/** A stream of the process, as far as it is needed. */
+/** The part of a stream that is needed. */
 type Stream = { write: (text: string, written?: (error?: Error | null) => void) => boolean };
 
 export type CommandLine = {
-  /** What stands behind `src/main.ts`. */
+  /** The words after `src/main.ts`. */
   words: readonly string[];
   variables: Parameters<typeof readSettings>[0];
   stdout: Stream;
@@ -79,26 +79,26 @@ export type CommandLine = {
   now: () => number;
 };
 
-/** The word that `npm run payops` puts before a command, so that it asks for none when none is typed. */
+/** `npm run payops` puts this word before a command; alone it means none. */
 const groupWord = 'payops';
 
 /**
- * Runs what was typed instead of starting the bot, and gives the exit code. Every command is read, given its settings
- * and ended here. Rejects only for a bug and when the output cannot be written.
+ * Runs the typed command instead of the bot, and returns the exit code. Reads every command, gives it its settings and ends
+ * it. Rejects only for a bug, or if output can't be written.
  */
 export async function runCommandLine(line: CommandLine): Promise<ExitCode> {
   let hasData = false;
-  /** Resolves once it is written, so that a slow reader slows the reading and nothing piles up. */
+  /** Resolves once written: a slow reader slows the command, and nothing piles up. */
   async function out(text: string): Promise<void> {
     hasData = true;
-    // What cannot be written ends the process, by the stream's own event: nothing goes on here.
+    // A failed write ends the process through the stream's own event.
     await new Promise<void>((resolve) => line.stdout.write(text, (error) => error || resolve()));
   }
   const aside: string[] = [];
   try {
     const { exitCode, words, isReport } = await run(line, out, (text) => void aside.push(text));
     if (words === '') return exitCode;
-    // What a command did is its data, where it has no other.
+    // Without other data the result itself is the data.
     if (!hasData && (exitCode === exitCodes.ok || isReport)) await out(`${words}\n`);
     else line.stderr.write(`${words}\n`);
     return exitCode;
@@ -107,7 +107,7 @@ export async function runCommandLine(line: CommandLine): Promise<ExitCode> {
   }
 }
 
-/** `aside`: takes what the log and the settings say beside the command's own words, which come first. */
+/** `aside`: gets the log and settings lines, after the command's own words. */
 async function run(
   line: CommandLine,
   out: (text: string) => Promise<void>,
@@ -120,10 +120,10 @@ async function run(
   if (!command) return misread(`${unknown(name)}\nAll of it: npm run payops -- --help`);
   const at = words.findIndex((word) => /^(?:--help|-h|--)$/.test(word));
   if (at >= 0 && words[at] !== '--') {
-    // A reference may read like it, and a look-up that was not made must not end as one that found it paid.
+    // A reference may read like it; a look-up that was not made must not end like a paid one.
     return helped(helpOf(command), name === 'lookup' ? words : words.toSpliced(at, 1));
   }
-  /** A program that asks for JSON reads its standard output as that, whatever went wrong. */
+  /** With --json, standard output stays JSON even for errors. */
   function unread(exitCode: ExitCode, problems: readonly string[], otherwise: CommandEnd): CommandEnd {
     return command?.unread && words.includes('--json')
       ? { exitCode, words: command.unread(problems), isReport: true }
@@ -139,16 +139,16 @@ async function run(
     return unread(exitCodes.settings, problems, { exitCode: exitCodes.settings, words: told });
   }
   const { config } = settings;
-  // Standard output is for data; and what a server tells of its day is no news to who runs one command.
+  // Standard output is for data; a server's info lines don't matter here.
   const level = config.logLevel === 'info' ? 'warn' : config.logLevel;
-  // Who asks for all of it wants it as it comes.
+  // At debug level lines are written as they come.
   const write = level === 'debug' ? (text: string) => void line.stderr.write(text) : aside;
   const log = openLog(config, level, write);
   for (const warning of settings.warnings) aside(`Warning: ${warning}\n`);
   return await asked.value.run({ config, log, now }, out);
 }
 
-/** Beside other words it is told instead of what they ask for, which must not end as if that were done. */
+/** Help replaces the command; beside other words it must not end as if they were done. */
 function helped(text: string, others: readonly string[]): CommandEnd {
   return others.length > 0 ? misread(text) : { exitCode: exitCodes.ok, words: text };
 }

@@ -8,12 +8,11 @@ import { hasStore, openKept, type Kept } from '../store/kept.ts';
 import { keptPart } from '../store/scoped-store.ts';
 
 /**
- * What a command did, for the screen, and the process's exit code. `isReport`: the words are what was asked for, and go
- * where data goes, whatever the code says of them.
+ * A command's words and exit code. `isReport`: the words are the requested data and go where data goes, whatever the code.
  */
 export type CommandEnd = { exitCode: ExitCode; words: string; isReport?: true };
 
-/** Data for standard output; resolves when it is written. */
+/** Data for standard output; resolves when written. */
 type Out = (text: string) => Promise<void>;
 
 export function reasonOf(error: unknown): string {
@@ -21,33 +20,33 @@ export function reasonOf(error: unknown): string {
   return error instanceof Error ? error.message : 'Unknown error';
 }
 
-/** Where a command is that reads no settings, or reads them itself. */
+/** For a command that reads no settings, or its own. */
 export type Bare = { variables: Variables; now: () => number; out: Out };
 type Variables = Readonly<Record<string, string | undefined>>;
 
-/** What was typed, understood. `alone`: it needs no settings. */
+/** The parsed words. `alone`: needs no settings. */
 type Prepared =
   | { run: (outside: Outside, out: Out) => Promise<CommandEnd> }
   | { alone: (bare: Bare) => Promise<CommandEnd> };
 
-/** What help says of a command, how it is read, what it does. It never throws for what is outside. */
+/** A command's help, reader and work. It never throws for the outside. */
 export type CliCommand = {
   summary: string;
   usage: readonly string[];
   more: string;
-  /** Without --account it is done for each account, or for the first, or wants one named; or it is about what all have together, and reads that option itself. */
+  /** Without --account: `each` account, the `first`, or an error (`one`). `shared` commands read it themselves. */
   scope: 'each' | 'first' | 'one' | 'shared';
-  /** What it prints instead with --json, where it was not understood or its settings cannot be read. */
+  /** Printed with --json for unreadable words or settings. */
   unread?: (problems: readonly string[]) => string;
-  /** Besides --account, which is read of every command that is not about what all accounts share. */
+  /** Besides --account, which every command but the shared ones has. */
   options: ParseArgsOptionsConfig;
-  /** How many words may stand behind it that are no options. */
+  /** The most words that are no options. */
   mostWords: number;
-  /** The problem repeats nothing of what was typed: that may be a token or a card number. */
+  /** The problem doesn't repeat the words: they may hold a token or a card number. */
   prepare(typed: { values: object; positionals: string[] }): Parsed<Prepared>;
 };
 
-/** The values are of the options’ own types. */
+/** Values have their options’ types. */
 export function command<const Options extends ParseArgsOptionsConfig>(
   given: Omit<CliCommand, 'options' | 'prepare'> & {
     options: Options;
@@ -60,7 +59,7 @@ export function command<const Options extends ParseArgsOptionsConfig>(
   return given;
 }
 
-/** Ends a command that asks what the bot knows where there is no store: one that was made just now would seem to know nothing. */
+/** Ends a question to a missing store: a new one would seem to know nothing. */
 export function noStoreEnd({ config }: Outside): CommandEnd | undefined {
   if (hasStore(config)) return undefined;
   const words = `No bot has its store in DATA_DIR, ${config.dataDir}. Run this with the very settings of the bot, from the folder it is started in.`;
@@ -68,8 +67,8 @@ export function noStoreEnd({ config }: Outside): CommandEnd | undefined {
 }
 
 /**
- * An operator's command on the part of the bot's own store that is the account's, closed again whatever happens; `failed`
- * says what any throw means. `verb`: what the audit calls it; absent for what changes nothing. Never throws.
+ * Runs an operator's command on the account's part of the store, and closes the store. `failed` explains any error. `verb`:
+ * its name in the audit; absent if it changes nothing. Never throws.
  */
 export async function withKept(
   outside: Outside,
@@ -92,8 +91,8 @@ export async function withKept(
 }
 
 /**
- * Writes a command that ended well into the audit of the store it left behind. An entry that cannot be written is told with
- * the command's own words, for what was done stays done. Never throws.
+ * Writes a successful command into the audit of the store it left behind. If that fails the command's words say so: the
+ * work stays done. Never throws.
  */
 export async function noteEnd(outside: Outside, end: CommandEnd, verb: string): Promise<CommandEnd> {
   return await withKept(
@@ -104,7 +103,7 @@ export async function noteEnd(outside: Outside, end: CommandEnd, verb: string): 
   );
 }
 
-/** Whoever ran it is known to the machine alone. An entry that cannot be written is told in the log. */
+/** Only the machine knows who ran it. A failed write is logged. */
 async function noteCommand(
   outside: Outside,
   kept: Kept,
@@ -118,8 +117,8 @@ async function noteCommand(
 }
 
 /**
- * What was typed behind a command, understood; `--account NAME` says for which of several merchant accounts. What is too
- * long to be held goes to `out` piece by piece. Nothing that is asked throws for what is outside.
+ * Parses a command's words; `--account NAME` chooses among accounts. Long output goes to `out` in pieces. Outside failures
+ * never throw.
  */
 export function readCommand(asked: CliCommand, words: readonly string[]): Parsed<Prepared> {
   const { scope, usage } = asked;
@@ -163,7 +162,7 @@ async function runForEach(
   run: (config: Config) => Promise<CommandEnd>,
 ): Promise<CommandEnd> {
   const ends: CommandEnd[] = [];
-  // One after the other: each opens the store for itself.
+  // One after the other: each opens the store.
   for (const one of all) {
     const end = await run(one);
     ends.push({ ...end, words: `${one.merchant?.name ?? ''}: ${end.words}` });
@@ -174,12 +173,12 @@ async function runForEach(
 
 type Accounts = readonly [Config, ...Config[]];
 
-/** The settings of each merchant account, the first one first. */
+/** Each account's settings, the first one first. */
 export function allAccounts(config: Config): Accounts {
   return [config, ...(config.further ?? [])];
 }
 
-/** The settings of the account of that name; a bot that knows one account alone has no names. */
+/** The settings of the named account; a bot with one account has no names. */
 function accountNamed(name: string, config: Config): Parsed<Accounts> {
   const all = allAccounts(config);
   const named = all.find(({ merchant }) => merchant !== undefined && merchant.name === name.toLowerCase());

@@ -22,7 +22,7 @@ import { undeliveredHealth } from '../features/undelivered/undelivered.ts';
 import { readWebhooks } from '../webhooks/webhook-settings.ts';
 import { allAccounts, command, type CommandEnd } from './command.ts';
 
-/** Looks at every part for real, over the clients that the bot uses; the bot may run. Warnings end with 0 too. */
+/** Checks every part with real calls, over the bot's own clients; the bot may run. Warnings end with 0 too. */
 export const doctorCommand = command({
   summary: 'Check every part, and say the fix of what is broken',
   usage: [
@@ -67,7 +67,7 @@ export const doctorCommand = command({
   },
 });
 
-/** Every part, and what the person knows, of that account or the first. Ends as the command does. */
+/** Checks every part, and the person's facts, for that account or the first. Ends like the command. */
 export async function examineAll(
   outside: Outside,
   { json = false, ...known }: Known & { account?: string | undefined; json?: boolean },
@@ -145,7 +145,7 @@ function away(): never {
   throw new StoreUnavailable('There is no store.');
 }
 
-/** In the place of one that cannot be opened, so that the rest is looked at all the same. */
+/** Stands in for a store that can't be opened, so the rest is still checked. */
 const noStore: Kept = {
   store: new Proxy({} as Store, { get: () => async () => away() }),
   sealer: { seal: away, open: away },

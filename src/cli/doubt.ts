@@ -27,7 +27,7 @@ export const doubtCommand = command({
   summary: 'List the charges whose outcome is not known, from the bot’s own store',
   usage: ['npm run payops --silent -- doubt [--json] [--account NAME]'],
   more: 'Ends with 0 when no outcome is open. Asks nobody; the bot may run. Of several accounts one is to be named.',
-  // Whoever asks what is in doubt must not take one account’s answer for all.
+  // One account's answer must not look like the answer for all.
   scope: 'one',
   options: { json: { type: 'boolean', default: false } },
   mostWords: 0,
@@ -52,7 +52,7 @@ async function listDoubts(outside: Outside, isJson: boolean): Promise<CommandEnd
 
 type DoubtView = {
   charges: readonly ChargeSeen[];
-  /** References of charges that are not settled, or are, and cannot be opened here. */
+  /** References of unreadable charges, settled or not. */
   unread: readonly string[];
   place: Place;
   nowMs: number;

@@ -1,4 +1,4 @@
-/** How a command ends, for whoever calls it from a script. What each means is `exitCodeWords`. */
+/** How a command ends, for scripts. `exitCodeWords` explains each. */
 export const exitCodes = {
   ok: 0,
   failed: 1,
@@ -14,7 +14,7 @@ export const exitCodes = {
 
 export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
 
-/** Only 0 of a look-up may ever be taken for *paid*: every other end, a bug included, has a code of its own. */
+/** Only a look-up's 0 means *paid*: every other end, a bug included, has its own code. */
 export const exitCodeWords: Readonly<Record<ExitCode, string>> = {
   0: 'done; for lookup: paid, with all three proofs; for doubt: no outcome is open',
   1: 'not done, for a reason that standard error tells, or because of a bug; explain-delivery: it does not verify; doctor: something is broken',

@@ -6,12 +6,12 @@ import { command, type CommandEnd } from './command.ts';
 import type { Outside } from '../config/config.ts';
 import { readWebhooks } from '../webhooks/webhook-settings.ts';
 
-/** Far above what the bot takes. */
+/** Far above the bot's limit. */
 const mostBytes = 8 * 1024 * 1024;
 
 /**
- * Says offline, under the bot's own settings, why one captured delivery verifies or does not. Contacts nobody, opens no
- * store, and shows nothing of what the delivery says.
+ * Explains offline, under the bot's settings, why a captured delivery verifies or not. Makes no calls, opens no store, and
+ * shows nothing of the content.
  */
 export const explainDeliveryCommand = command({
   summary: 'Say offline why one captured webhook delivery verifies or not',
@@ -50,7 +50,7 @@ async function explain(outside: Outside, path: string, atMs?: number): Promise<C
   return { exitCode: verifies ? 0 : 1, words: all.join('\n'), isReport: true };
 }
 
-/** One captured delivery, or in words why the file holds none. */
+/** One captured delivery, or words for why the file has none. */
 export async function readDeliveryFile(path: string): Promise<Parsed<CapturedDelivery>> {
   const file = await readWhole(path);
   if (!file.ok) return problem(`The file cannot be read: ${file.problem}.`);
@@ -62,7 +62,7 @@ function unread(why: string): CommandEnd {
   return { exitCode: 2, words: why };
 }
 
-/** ISO 8601 with its zone, or Unix time in seconds or milliseconds. */
+/** ISO 8601 with a zone, or Unix time in seconds or milliseconds. */
 function readAt(written: string): number {
   if (/^\d{9,11}$/.test(written)) return Number(written) * 1_000;
   if (/^\d{12,14}$/.test(written)) return Number(written);

@@ -14,7 +14,7 @@ import { command, type CommandEnd, noStoreEnd, withKept } from './command.ts';
 import { exitCodes } from './exit-codes.ts';
 import { firstLine, isoTime, merchantJson, moneyJson, placeLine, reported, textOrNull } from './lines.ts';
 
-/** As many as are read at once; the filter or a day narrows more. */
+/** As many as are read at once; a filter or a day narrows the rest. */
 const mostListed = 20;
 
 export const findCommand = command({

@@ -7,8 +7,8 @@ import { command, type CommandEnd, reasonOf, withKept } from './command.ts';
 import type { Outside } from '../config/config.ts';
 
 /**
- * Erases every saved card linked to the address from the bot's ledger, because the customer asked for it. Running bots
- * need not stop, and never say more of a card than that it is gone.
+ * Erases the address's saved cards from the bot's ledger, at the customer's request. Running bots need not stop, and only
+ * say that a card is gone.
  */
 export const forgetCardsCommand = command({
   summary:
@@ -18,7 +18,7 @@ export const forgetCardsCommand = command({
   scope: 'each',
   options: {},
   mostWords: 1,
-  // Loose on purpose: it keeps mistakes out, and what passes is only compared.
+  // Loose on purpose: it catches slips, and the address is only compared.
   prepare: ({ positionals: [email = ''] }) =>
     /^[^\s@]+@[^\s@]+\.[^\s@]+$/.test(email)
       ? parsed({ run: (outside) => forget(outside, email) })

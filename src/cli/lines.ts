@@ -5,10 +5,10 @@ import { outsideText, utcTime } from '../slack/kit/text.ts';
 import type { CommandEnd } from './command.ts';
 import type { ExitCode } from './exit-codes.ts';
 
-/** What one question found: for programs, which docs/command-line.md describes, for people, and for a script. */
+/** The answer to one question: for programs (docs/command-line.md), for people, and for scripts. */
 export type Answer = { document: Record<string, unknown>; lines: readonly string[]; exitCode: ExitCode };
 
-/** As what was asked for, whatever the code says of it. */
+/** As requested data, whatever the code. */
 export function reported({ document, lines, exitCode }: Answer, isJson: boolean): CommandEnd {
   return { exitCode, words: isJson ? jsonText(document) : lines.join('\n'), isReport: true };
 }
@@ -18,13 +18,13 @@ export function firstLine(state: string, details: readonly string[]): string {
   return [state, ...details.filter((detail) => detail !== '')].join(' · ');
 }
 
-/** Whose data it is: it stands on everything that is printed for a person or a program. */
+/** Environment and account; printed for people and programs alike. */
 export type Place = { environment: Environment; account: string };
 
 const longestWord = 120;
 const longestText = 500;
 
-/** What is known of a document, for people: under its own names, aligned. */
+/** A document's known values for people: by its own names, aligned. */
 export function factLines(document: Readonly<Record<string, unknown>>): string[] {
   const known = Object.entries(document)
     .map(([name, value]) => [name, factWords(value)] as const)
@@ -52,20 +52,20 @@ export function placeLine({ environment, account }: Place, verb: string, atMs: n
   return `  ${parts.filter((part) => part !== '').join(' · ')}`;
 }
 
-/** A sentence of the service, in quotation marks: they are its words and not ours. */
+/** The service's words, in quotation marks. */
 export function quotedText(text: string | undefined): string | undefined {
   const theirs = outsideText(text ?? '', longestText);
   return theirs === '' ? undefined : `“${theirs}”`;
 }
 
-/** An amount for a program: `minor` is the integer number of hundredths, `decimal` the specification's text. */
+/** An amount for programs: `minor` in hundredths, `decimal` as in the specification. */
 type MoneyJson = { minor: number; decimal: string; currency: string | null };
 
 export function moneyJson({ minor, currency }: { minor: number; currency?: string }): MoneyJson {
   return { minor, decimal: wireFromMinor(minor), currency: textOrNull(currency) };
 }
 
-/** Under which merchant account it was asked: two of them may know the same reference. */
+/** The account asked: two may have the same reference. */
 export function merchantJson({ environment, account }: Place): Place {
   return { environment, account };
 }
@@ -74,14 +74,14 @@ export function isoTime(ms: number): string {
   return new Date(ms).toISOString();
 }
 
-/** The service's own words for a program: as people see them, in one line. */
+/** The service's words for programs: visible text in one line. */
 export function textOrNull(text: string | undefined): string | null {
   return text === undefined ? null : outsideText(text, longestText);
 }
 
 /**
- * JSON that is the same document for a program and harmless on a terminal: what would steer it or hide letters
- * (control, formatting and bidirectional characters) is written as an escape.
+ * JSON for programs that is harmless on a terminal: characters that control it or hide letters (control, formatting,
+ * bidirectional) are escaped.
  */
 export function jsonText(value: unknown): string {
   return JSON.stringify(value, undefined, 2).replace(/[\u007F-\u009F\p{Cf}\p{Zl}\p{Zp}]/gu, (character) =>

@@ -20,7 +20,7 @@ type Listed<Item> = {
   matches: (item: Item, words: readonly string[]) => boolean;
 };
 
-/** The list to its end, or what matches of it; as CSV the very file that Slack gives. */
+/** The whole list, or its matches; as CSV the same file as in Slack. */
 export const terminalsCommand = listCommand({
   one: 'terminal',
   many: 'terminals',
@@ -92,7 +92,7 @@ async function list<Item>(
   });
 }
 
-/** Under the specification's own names, as in the CSV. */
+/** By the specification's names, as in the CSV. */
 function records<Item>({ columns }: Listed<Item>, items: readonly Item[]): Record<string, string | null>[] {
   const shown = fileColumns(columns);
   return items.map((item) => Object.fromEntries(shown.map(({ head, cell }) => [head, cell(item) || null])));
@@ -102,7 +102,7 @@ function progress({ pages, items }: { pages: number; items: number }): void {
   tellProgress(`${pages} pages, ${items} rows …`);
 }
 
-/** How many pages there are, nobody knows before the last: so no bar. */
+/** The number of pages is unknown until the last, so there is no bar. */
 function tellProgress(words: string): void {
   if (process.stderr.isTTY) process.stderr.write(`\r\u001B[K${words}`);
 }

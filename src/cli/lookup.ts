@@ -30,7 +30,7 @@ import {
   type Answer,
 } from './lines.ts';
 
-/** Asked with the bot's own settings, token and store. Changes nothing but the shared access token, as any look-up of the bot may. */
+/** Uses the bot's own settings, token and store. Changes only the shared access token, like any look-up. */
 export const lookupCommand = command({
   summary: 'Look up a transaction: is it paid, and what proves it',
   usage: ['npm run payops --silent -- lookup <reference> [amount] [--raw] [--json] [--account NAME]'],
@@ -82,7 +82,7 @@ async function lookUp(
   });
 }
 
-/** Success is for a transaction that is proven paid, and for nothing else. */
+/** 0 is for a proven payment, and for nothing else. */
 const lookupExitCodes = {
   confirmed: exitCodes.ok,
   not_confirmed: exitCodes.unproven,
@@ -143,7 +143,7 @@ function transactionFields(transaction: Transaction): Record<string, unknown> {
   };
 }
 
-/** The sentences of the message in Slack, without their looks. */
+/** The Slack message's sentences, unstyled. */
 function plainWords(line: readonly Piece[]): string {
   return line.map((piece) => ('text' in piece ? (piece.text ?? '') : '')).join('');
 }

@@ -6,10 +6,10 @@ import { counted } from '../domain/wording.ts';
 
 type MaskedField = { pointer: string; shows: string; is?: string };
 
-/** What the person who reads it knows already. */
+/** Facts that the reader knows already. */
 type Known = { reference?: string; minor?: number | undefined };
 
-/** A status, a life and an amount with its decimals are what settings need to know; of anything else only its kind shows. */
+/** Settings need a status, a lifetime and an amount's decimals; of other values only the kind shows. */
 export function maskedFields(answer: unknown, { reference, minor }: Known = {}): MaskedField[] {
   return leavesOf(answer).map(([at, value]) => {
     const pointer = maskNumbers(outsideText(at, 200));

@@ -9,10 +9,10 @@ type Variables = Parameters<typeof readConfig>[0];
 
 export type Settings =
   | { kind: 'read'; config: Config; warnings: readonly string[] }
-  /** What is wrong, every problem of it, as text for whoever starts the process. */
+  /** Every problem, as text for the person who starts the process. */
   | { kind: 'refused'; problems: readonly string[]; words: string };
 
-/** The settings of the bot and of every command: one reading, so that both refuse the same. `lead`: what that means. */
+/** Reads the settings of the bot and of every command, so both refuse the same. `lead`: the consequence. */
 export function readSettings(variables: Variables, lead = 'Payops cannot start.'): Settings {
   const result = readConfig(variables, [...webhookChecks, permissionCheck(permissions)]);
   if (result.kind === 'read') return result;
@@ -24,7 +24,7 @@ export function readSettings(variables: Variables, lead = 'Payops cannot start.'
   };
 }
 
-/** A log that strikes out every secret of these settings. */
+/** A log that strikes out all secrets of these settings. */
 export function openLog(config: Config, level: Config['logLevel'], write: (line: string) => void): Log {
   return createLog({ level, secrets: secretsOf(config), write, now: () => new Date() });
 }

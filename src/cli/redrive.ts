@@ -4,8 +4,8 @@ import { command, type CommandEnd, reasonOf, withKept } from './command.ts';
 import type { Outside } from '../config/config.ts';
 
 /**
- * Has everything that Slack refused for too long, or what is for one channel or person, delivered again by the running
- * bots. Running it twice, or beside somebody who presses the button, delivers nothing twice.
+ * Makes the running bots post again what Slack refused for too long, for all or for one channel or person. Repeats, even
+ * beside the button, post nothing twice.
  */
 export const redriveCommand = command({
   summary: 'Have what Slack refused for too long delivered again',

@@ -11,10 +11,7 @@ import { readRoutes } from '../config/alert-rules.ts';
 import { command, type CommandEnd, reasonOf, withKept } from './command.ts';
 import { utcTime } from '../slack/kit/text.ts';
 
-/**
- * What the rules of the policy file, or of another one that is not deployed yet, would have posted of the events of the
- * last 7 days.
- */
+/** Shows what the rules of the policy file, or of a candidate, would have posted for the last 7 days' events. */
 export const rehearseCommand = command({
   summary: 'Say what routes would have posted in the last 7 days',
   usage: ['npm run rehearse -- [--policy payops.new.yml] [--account NAME]'],
@@ -43,7 +40,7 @@ async function rehearseOn(outside: Outside, path: string): Promise<CommandEnd> {
   );
 }
 
-/** As strict with the file as a start of the bot would be, so that what is rehearsed can be deployed. */
+/** Checks the file like a start of the bot, so a rehearsed file can be deployed. */
 function readCandidate(config: Config, payopsFile: string): PolicyResult {
   const read = readPolicy(payopsFile, 'name one that is there behind --policy');
   if (read.kind === 'refused') return read;
@@ -56,15 +53,15 @@ function readCandidate(config: Config, payopsFile: string): PolicyResult {
 type Rehearsal = {
   events: number;
   sinceMs: number | undefined;
-  /** Events that nobody looked up, which the plan would have routed by a look-up: counted by what they say themselves. */
+  /** Events without the look-up that the plan would route by: counted by their own words. */
   unsure: number;
   /** By channel and rule. */
   counts: ReadonlyMap<string, { alerts: number; worstHour: number }>;
 };
 
 /**
- * What the plan would have told in the last 7 days, by the very functions that route events. Reads the whole log:
- * about a second for a hundred thousand events, in pieces that keep nobody else waiting. Throws StoreUnavailable.
+ * The plan's posts for the last 7 days, by the functions that route events. Reads the whole log: about a second for a
+ * hundred thousand events, in pieces that hold nobody up. Throws StoreUnavailable.
  */
 export async function rehearse(
   eventLog: Pick<EventLog, 'since'>,

@@ -3,7 +3,7 @@ import type { Outside } from '../config/config.ts';
 import { parsed } from '../domain/wording.ts';
 import { command, type CommandEnd, reasonOf, withKept } from './command.ts';
 
-/** Seals whatever the store holds under the first sealing key, and tells which of the others can go. It may be broken off and run again. */
+/** Seals the whole store under the first sealing key, and says which other keys can go. If interrupted, run it again. */
 export const resealCommand = command({
   summary: 'Seal all that the store holds under the first of SEALING_KEYS',
   usage: ['npm run reseal'],

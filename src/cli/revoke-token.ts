@@ -9,8 +9,8 @@ import type { Outside } from '../config/config.ts';
 import { clientSettings, tokenMemory } from '../payments/payments.ts';
 
 /**
- * Ends the access token that all replicas share, because it leaked or the bot is retired, and forgets it. Says no more
- * of the token than what became of it. Running bots get a new one.
+ * Revokes and forgets the access token that all replicas share, because it leaked or the bot is retired. Says only whether
+ * that worked. Running bots get a new one.
  *
  * Spec: POST {base_url}/v1/auth/token/revoke.
  */
@@ -42,7 +42,7 @@ function failed(error: unknown): CommandEnd {
 async function revokeShared({ config }: Outside, kept: Kept): Promise<CommandEnd> {
   const memory = tokenMemory(config, kept);
   const client = clientSettings(config);
-  // So that no replica is given a new token meanwhile, which would then be the one forgotten.
+  // No replica may get a new token meanwhile: it would be forgotten instead.
   const unlock = await memory.lock(2 * client.timeoutMs);
   if (!unlock)
     return refused('A running bot is asking for a new token right now. Try again in a few seconds.');

@@ -1,18 +1,18 @@
 import { holdsCardNumber } from '../domain/card.ts';
 import type { Exchange } from './protocol.ts';
 
-/** How an exchange begins. */
+/** The beginning of an exchange. */
 type Begun = Pick<Exchange, 'from' | 'to' | 'method' | 'path' | 'summary'> & { request?: unknown };
 
-/** How it ends; `status` 0: there was no answer. `outcome` is put behind the summary. */
+/** Its end; `status` 0: no answer. `outcome` follows the summary. */
 type Ended = { status: number; outcome: string; response?: unknown };
 
-/** Both are asked for only where somebody looks. */
+/** Both are called only if somebody watches. */
 export type Recorder = (begin: () => Begun) => (end: () => Ended) => void;
 
 const maxTextLength = 2_000;
 
-/** Reports every exchange when it begins and, under the same id, when it is over; secrets are struck out. Ids count up from 1. */
+/** Reports each exchange at its beginning and end, under one id that counts up from 1; secrets are struck out. */
 export function createRecorder(
   now: () => number,
   onExchange: ((exchange: Exchange) => void) | undefined,
@@ -35,7 +35,7 @@ export function createRecorder(
   };
 }
 
-/** They are made readable when somebody reads them: what they are made of never changes. */
+/** Formatted when read: the source never changes. */
 function withBodies(exchange: Exchange, bodies: { request: unknown; response?: unknown }): Exchange {
   for (const [name, body] of Object.entries(bodies)) {
     if (body === undefined || body === '') continue;
@@ -44,7 +44,7 @@ function withBodies(exchange: Exchange, bodies: { request: unknown; response?: u
   return exchange;
 }
 
-/** Never shown, whatever they hold. */
+/** Never shown, whatever their value. */
 const secretFields = new Set([
   'accesstoken',
   'refreshtoken',
@@ -56,7 +56,7 @@ const secretFields = new Set([
   'transactionid',
   'bvn',
 ]);
-/** What a person types into a field with such a name is never shown: one-time passwords, card data, tokens. */
+/** Values of fields with such names are never shown: OTPs, card data, tokens. */
 const secretName = /otp|token|(^|[_-])code($|[_-])|pan\b|cvv|card_?number|(^|[_-])pin($|[_-])|secret|passw/i;
 const struckOut = '••••';
 

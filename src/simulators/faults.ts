@@ -1,22 +1,22 @@
-/** How often a fault strikes the calls that it is for. */
+/** How often a fault strikes its calls. */
 export type Often = {
-  /** Of these calls, by the simulator's dice: 0.01 is one in a hundred. Default all. */
+  /** The share of calls, by the simulator's dice: 0.01 is one in a hundred. Default all. */
   share?: number;
-  /** So many calls, and then it is over. Default no end. */
+  /** The number of calls before it ends. Default no end. */
   times?: number;
 };
 
 export type Faults<Fault> = {
-  /** From now on these and no others; none: all is well. */
+  /** Replaces all faults; none: all is well. */
   set: (faults: readonly Fault[]) => void;
   all: () => readonly Fault[];
-  /** The first that is for this call and strikes it. */
+  /** The first fault that is for this call and strikes. */
   strike: (isFor: (fault: Fault) => boolean) => Fault | undefined;
-  /** How many calls each kind has struck since the start. */
+  /** Struck calls by kind since the start. */
   struck: () => Record<string, number>;
 };
 
-/** What goes wrong in a simulator, in the order in which it is tried. `dice` draws from 0 up to 1, as Math.random does. */
+/** A simulator's faults, tried in order. `dice` draws from 0 up to 1, like Math.random. */
 export function createFaults<Fault extends Often & { kind: string }>(dice: () => number): Faults<Fault> {
   const struck: Record<string, number> = {};
   let open: { fault: Fault; left: number }[] = [];

@@ -1,4 +1,4 @@
-/** `before`: nothing of it has been done. `after`: it has been carried out, and the answer is kept back. */
+/** `before`: nothing was done. `after`: it was carried out, and only the answer waits. */
 export type HoldPoint = 'before' | 'after';
 
 export type Held = {
@@ -6,14 +6,14 @@ export type Held = {
   release: () => void;
 };
 
-/** One request that was answered, whole and unmasked. */
+/** One answered request, whole and unmasked. */
 export type Passed = { path: string; request: string; answer: string };
 
-/** Keeps requests waiting at an exact point between two parties, instead of after some milliseconds. */
+/** Holds requests at an exact point between two parties, without timing. */
 export type Holds = {
-  /** Resolves when the next request whose path ends with `path` stands at that point. */
+  /** Resolves when the next request whose path ends with `path` is at that point. */
   hold: (path: string, point: HoldPoint) => Promise<Held>;
-  /** Undefined: nobody wants this one held. */
+  /** Undefined: nobody holds this one. */
   stand: (path: string, point: HoldPoint) => Promise<void> | undefined;
 };
 

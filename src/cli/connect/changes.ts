@@ -1,4 +1,4 @@
-/** Settings by their variables' names, as they are written; empty: taken out. */
+/** Settings by variable, as written; empty: removed. */
 export type Changes = Readonly<Record<string, string>>;
 
 export function changeLines(changes: Changes): string[] {

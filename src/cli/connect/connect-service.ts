@@ -22,7 +22,7 @@ import { parseShownRequest } from './shown-request.ts';
 
 type ServiceStep = Step & { now: () => number };
 
-/** The payments service, as far as the person has what it takes: credentials, a paid payment, a customer with cards. */
+/** Connects the payments service, as far as the person has the data: credentials, a paid payment, a customer with cards. */
 export async function connectService(step: ServiceStep): Promise<Pick<Known, 'paid' | 'cardsOf'>> {
   const { talk, draft } = step;
   const environment = await talk.ask({
@@ -42,7 +42,7 @@ export async function connectService(step: ServiceStep): Promise<Pick<Known, 'pa
   return { ...(paid && { paid }), ...(cardsOf === undefined ? {} : { cardsOf }) };
 }
 
-/** Undefined: no token was given. */
+/** Undefined: no token. */
 async function connectToken(step: ServiceStep): Promise<PaymentsClient | undefined> {
   const { talk, draft } = step;
   if (draft.textOf('PAYMENTS_STATIC_TOKEN') !== undefined)
@@ -99,11 +99,11 @@ async function askTokenBody({ talk, draft }: Step): Promise<void> {
   if (answer !== undefined) draft.take({ PAYMENTS_TOKEN_ISSUE_BODY: answer });
 }
 
-/** Has one token issued, shows its answer masked, and finds where the token stands in it. */
+/** Gets a token, shows its answer masked, and finds the token in it. */
 async function tryToken(step: ServiceStep): Promise<string | undefined> {
   const { talk, draft, now } = step;
   let answer: unknown;
-  // What was heard is shown; that no token stood where the settings look is what is about to be mended.
+  // Show the answer; a token missing at the settings' place is fixed next.
   const issue = (): Promise<string | undefined> =>
     askedOf({ ...step, isHeard: () => answer !== undefined }, async () => {
       const config = draft.config();
@@ -177,7 +177,7 @@ async function connectCards(step: ServiceStep, client: PaymentsClient): Promise<
   return (await offer(step, 'cards_settings', { ...live, ...found.changes })) ? email : undefined;
 }
 
-/** In live nothing of the list is assumed, so all of it is written. */
+/** Live assumes nothing about the list, so write all of it. */
 async function liveSettings({ talk, draft }: Step, found: FittingCards): Promise<Changes> {
   const config = draft.config();
   if (config.paymentsEnvironment !== 'live') return {};
@@ -217,7 +217,7 @@ function clientOf({ draft, now }: ServiceStep, token = ''): PaymentsClient {
   });
 }
 
-/** What the service did not do is told with what helps; undefined then. */
+/** Reports a failure with its fix; undefined then. */
 async function askedOf<T>(
   { talk, draft, isHeard }: ServiceStep & { isHeard?: () => boolean },
   question: () => Promise<T>,

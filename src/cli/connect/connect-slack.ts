@@ -10,7 +10,7 @@ import type { PolicyAnswers } from './written-files.ts';
 
 type SlackStep = Step & { log: Log };
 
-/** Slack's tokens, tried, and whom and where the bot serves; undefined: not enough for a policy. */
+/** Slack's tokens, tested, and the bot's people and channels; undefined: not enough for a policy. */
 export async function connectSlack(step: SlackStep, hasPolicy: boolean): Promise<PolicyAnswers | undefined> {
   const { talk, draft, log } = step;
   const proposal = draft.textOf('SLACK_MODE') ?? 'socket';
@@ -83,7 +83,7 @@ type Channel = { id: string; name: string; isMember: boolean };
 
 const mostPages = 10;
 
-/** Those that the bot may see; none where it may not ask. */
+/** Channels that the bot may see; none without permission. */
 async function channelsOf(client: WebClient): Promise<Channel[]> {
   for (const types of ['public_channel,private_channel', 'public_channel']) {
     const channels: Channel[] = [];

@@ -10,7 +10,7 @@ import { proposeWebhook } from './propose-webhook.ts';
 
 const mostBodyBytes = 256 * 1_024;
 
-/** A genuine delivery and its secret; gives the delivery where the settings fit it now. */
+/** A genuine delivery and its secret; returns the delivery if the settings now fit. */
 export async function connectWebhook(step: Step): Promise<SignedRequest | undefined> {
   const { talk, draft } = step;
   const secret = await askSetting(step, 'webhook_secret', 'WEBHOOK_SECRETS', { isSecret: true });
@@ -51,7 +51,7 @@ async function askDelivery(step: Step): Promise<SignedRequest | undefined> {
 
 type Caught = { kind: 'caught'; delivery: SignedRequest } | { kind: 'none'; why: string };
 
-/** The next POST to the bot's own path. Nothing of it is kept, so it is answered 503: the sender comes again. */
+/** The next POST to the bot's path. Answered 503, since nothing is stored: the sender retries. */
 async function catchDelivery(at: { host: string; port: number }, signal: AbortSignal): Promise<Caught> {
   const caught = Promise.withResolvers<Caught>();
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {

@@ -35,7 +35,7 @@ import {
 
 const patienceMs = 600_000;
 
-/** Asks for what a bot needs, tries each answer, and writes the settings and the policy file. */
+/** Asks for what a bot needs, tests each answer, and writes the settings and the policy file. */
 export const connectCommand = command({
   summary: 'Set up: asks, tries what you answer, writes .env and payops.yml, and runs the doctor',
   usage: ['npm run connect [-- --answers FILE] [--settings FILE]'],
@@ -113,7 +113,7 @@ async function converse(
   return await examined(bare, draft, { ...known, ...(delivery && { delivery }) });
 }
 
-/** A set is new: one that is there may be somebody else's. */
+/** Writes a new set; an existing one may be somebody else's. */
 async function writeSet(talk: Conversation, draft: Draft): Promise<string[]> {
   const secrets = secretsOf(draft.config());
   const shared = serviceSettings(draft.changes(), secrets);
@@ -150,7 +150,7 @@ async function writeSettings(talk: Conversation, draft: Draft, path: string): Pr
   }
   const text = envWith(before, changes, 'By npm run connect');
   if (!text.ok) return [`❌ ${path}: ${text.problem}`];
-  // Over a file of somebody's a file of answers must say it.
+  // An answers file must say explicitly that it overwrites a file.
   const proposal = before === '' || talk.isPerson ? 'yes' : 'no';
   if (!(await agrees(talk, 'write_settings', proposal))) return [];
   return tryToWrite(path, () => {
@@ -179,7 +179,7 @@ function tryToWrite(path: string, write: () => string): string[] {
   }
 }
 
-/** With the settings as they are now, whether or not they were written. */
+/** With the present settings, written or not. */
 async function examined({ variables, now }: Bare, draft: Draft, known: Known): Promise<CommandEnd> {
   const settings = readSettings({ ...variables, ...draft.changes() }, 'Not yet enough to run the doctor.');
   if (settings.kind === 'refused') return { exitCode: exitCodes.settings, words: settings.words };

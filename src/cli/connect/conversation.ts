@@ -2,7 +2,7 @@ import { parse } from 'yaml';
 import { isJsonObject } from '../../domain/json.ts';
 import { nearestWord, parsed, problem, type Parsed } from '../../domain/wording.ts';
 
-/** Every question, in the order of the conversation. Its name is what an answers file calls it. */
+/** Every question, in order. Its name is its key in an answers file. */
 export const questions = {
   environment: 'Which of the payments service’s environments?',
   address: 'At which address?',
@@ -42,39 +42,39 @@ export type QuestionName = keyof typeof questions;
 
 export type Question = {
   name: QuestionName;
-  /** In place of the question’s own words. */
+  /** Replaces the question’s words. */
   asks?: string;
-  /** What is known already, so that nothing need be typed. Of a secret: that there is one. */
+  /** The known value, so nothing must be typed. For a secret: that there is one. */
   proposal?: string | undefined;
   form?: 'secret' | 'lines' | readonly [string, ...string[]];
-  /** What is wrong with an answer; undefined: nothing. Repeats nothing of it. */
+  /** The problem of an answer, without the answer; undefined: none. */
   check?: (answer: string) => string | undefined;
 };
 
-/** Who is asked: a person at a terminal, or a file of answers. */
+/** A person at a terminal, or a file of answers. */
 export type Conversation = {
-  /** Whether another answer may come to the same question. */
+  /** Whether a question can be asked twice. */
   isPerson: boolean;
-  /** The answer, or the proposal where nothing else is said; undefined: skipped. Throws Stopped. */
+  /** The answer, else the proposal; undefined: skipped. Throws Stopped. */
   ask: (question: Question) => Promise<string | undefined>;
   tell: (words: string, title?: string) => Promise<void> | void;
-  /** The work's result, or undefined once the person goes on without it. */
+  /** The work's result; undefined if the person goes on without it. */
   waitFor: <T>(words: string, work: (signal: AbortSignal) => Promise<T>) => Promise<T | undefined>;
 };
 
-/** The conversation ended before its end: nothing is written. `why` is for the person. */
+/** The conversation ended early: nothing is written. `why` is for the person. */
 export class Stopped extends Error {}
 
-/** The answer that skips a question. */
+/** Skips a question. */
 export const skipWord = '-';
 
 export type Answers = ReadonlyMap<string, string>;
 
-/** Reads a YAML file of question, or setting, to answer. `isSetting`: whether a name is a setting's. */
+/** Reads a YAML file from question, or setting, to answer. `isSetting`: whether a name is a setting's. */
 export function readAnswers(text: string, isSetting: (name: string) => boolean): Parsed<Answers> {
   let read: unknown;
   try {
-    // Nothing is taken for a number: a secret may begin with zeros.
+    // Keep numbers as text: a secret may begin with zeros.
     read = parse(text, { schema: 'failsafe' }) || {};
   } catch {
     return problem('The answers file is not YAML: write question: answer, one a line.');
@@ -93,7 +93,7 @@ export function readAnswers(text: string, isSetting: (name: string) => boolean):
   return parsed(answers);
 }
 
-/** What the file does not answer takes the proposal, or is skipped. */
+/** Unanswered questions take the proposal, or are skipped. */
 export function answeredByFile(
   answers: Answers,
   write: (text: string) => Promise<void>,
@@ -118,7 +118,7 @@ export function answeredByFile(
   };
 }
 
-/** Asked of a person who may say no; what nobody answers is yes. */
+/** Asks a person for consent; an unanswered question is a yes. */
 export async function agrees(
   conversation: Conversation,
   name: QuestionName,

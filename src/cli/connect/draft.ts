@@ -6,17 +6,17 @@ import { changeLines, type Changes } from './changes.ts';
 
 type Variables = Readonly<Record<string, string | undefined>>;
 
-/** The settings on their way: what the environment says, with what was found and answered in its place. */
+/** The settings in progress: the environment, with findings and answers on top. */
 export type Draft = {
   config: () => Config;
-  /** What differs from the environment. */
+  /** Differences from the environment. */
   changes: () => Changes;
   /** Each must be readable by itself. */
   take: (more: Changes) => void;
-  /** From now on the set says these, and the environment names it. */
+  /** Moves these settings to the set, and names the set in the environment. */
   moveToSet: (set: string, settings: Changes) => void;
   textOf: (name: string) => string | undefined;
-  /** "must be a UUID of 36 characters"; undefined: it can be read. */
+  /** "must be a UUID of 36 characters"; undefined: readable. */
   problemOf: (name: string, text: string) => string | undefined;
 };
 
@@ -39,7 +39,7 @@ export function openDraft(variables: Variables): Draft {
     },
     moveToSet(set, settings) {
       const rest = Object.entries(changes).filter(([name]) => !Object.hasOwn(settings, name));
-      // What the environment says itself would win.
+      // The environment would override the set.
       const own = Object.keys(settings).filter((name) => textOf(name, variables) !== '');
       const gone = own.map((name) => [name, '']);
       changes = { ...Object.fromEntries([...rest, ...gone]), PAYMENTS_SERVICE: set };
@@ -52,10 +52,10 @@ export function openDraft(variables: Variables): Draft {
   };
 }
 
-/** What one part of the conversation needs. */
+/** Needed by each part of the conversation. */
 export type Step = { talk: Conversation; draft: Draft };
 
-/** Asks for one setting; what it is already is the proposal, else `proposal`. A secret that a file holds is not asked for. */
+/** Asks for one setting, proposing its present value, else `proposal`. Skips a secret that is in a file. */
 export async function askSetting(
   { talk, draft }: Step,
   name: QuestionName,
@@ -73,7 +73,7 @@ export async function askSetting(
   return answer;
 }
 
-/** Shows what was found, and takes it where the person agrees; gives whether the settings are so now. */
+/** Shows the findings and applies them if the person agrees; returns whether the settings now hold them. */
 export async function offer({ talk, draft }: Step, name: QuestionName, found: Changes): Promise<boolean> {
   if (Object.keys(found).length === 0) {
     await talk.tell('✅ The settings fit as they are.');

@@ -13,26 +13,26 @@ import { proposeTokenReading } from './propose-token.ts';
 import { type KnownPayment, proposeTransaction } from './propose-transaction.ts';
 import { proposeWebhook } from './propose-webhook.ts';
 
-/** What a person knows to be so, and the bot cannot see alone. */
+/** Facts that a person knows and the bot can't see alone. */
 export type Known = {
   paid?: KnownPayment;
   /** The e-mail of a customer with saved cards. */
   cardsOf?: string;
-  /** A genuine one, of whatever time. */
+  /** A genuine one, of any time. */
   delivery?: SignedRequest;
 };
 
 type Looked = {
   config: Config;
   payments: Pick<Payments, 'ask' | 'savedCards'>;
-  /** Resolves when the doctor has had a new token issued; throws what kept it from that. */
+  /** Resolves when the doctor has got a new token; throws its failure. */
   token: () => Promise<unknown>;
-  /** The answer that brought it. */
+  /** The answer with the token. */
   tokenAnswer: () => unknown;
   now: () => number;
 };
 
-/** Whether the settings read the service as these say that it is; each wrong one is named, with its value. */
+/** Whether the settings read the service as the person knows it; names each wrong one, with its value. */
 export function knownChecks(looked: Looked, { paid, cardsOf, delivery }: Known): Check[] {
   const { config } = looked;
   const account = config.merchant?.name;
@@ -119,7 +119,7 @@ function lookAtDelivery(config: Config, delivery: SignedRequest): Verdict {
     : problem(found.lacks, 'Set WEBHOOK_EVENT_POINTERS to where it stands.');
 }
 
-/** In one line; a blank value takes a setting out. */
+/** In one line; a blank value removes a setting. */
 function fixOf(changes: Changes): string {
   const out = Object.entries(changes).flatMap(([name, value]) => (value === '' ? [name] : []));
   const set = changeLines(Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== '')));
@@ -130,7 +130,7 @@ function fixOf(changes: Changes): string {
   return `${parts.join('; ')}.`;
 }
 
-/** Another token meanwhile could make the new one worthless. */
+/** A second token request could revoke the new one. */
 async function afterToken({ config, token }: Looked, look: () => Promise<Verdict>): Promise<Verdict> {
   try {
     await token();

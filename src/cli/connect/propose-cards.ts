@@ -7,7 +7,7 @@ import { askSavedCards, type SavedCardShape, savedCardShape } from '../../paymen
 import { looseText } from '../../payments/wire.ts';
 import type { Changes } from './changes.ts';
 
-/** The bodies of answers to the list, each asked with these parameters beside the headers. */
+/** The bodies of list answers, each for these parameters besides the headers. */
 type AskList = (query: Readonly<Record<string, string>>) => Promise<{ status: number; body: unknown }>;
 
 export type CardsProposal = FittingCards | { kind: 'none'; why: string };
@@ -19,7 +19,7 @@ export type FittingCards = {
   list: string;
   cards: number;
   pages: number;
-  /** `stuck`: the answer says that a page follows, and no parameter brings it. */
+  /** `stuck`: the answer says that a page follows, and no parameter gets it. */
   paging: 'whole' | 'followed' | 'stuck';
 };
 
@@ -31,7 +31,7 @@ export function cardsWords({ cards, pages, paging }: FittingCards): string {
     : `${read}. The answer names a further one, and no parameter that was tried brings it: set SAVED_CARDS_CURSOR_QUERY.`;
 }
 
-/** Asks the service by the settings’ headers. */
+/** Asks the service with the settings’ headers. */
 export function askingFor(client: PaymentsClient, config: Config): AskList {
   const of = { accountId: config.paymentsAccountId ?? '', shape: savedCardShape(config) };
   return async (query) => {
@@ -45,8 +45,8 @@ const pageParameters = ['cursor', 'page', 'nextCursor', 'pageToken', 'page_token
 const mostPages = 5;
 
 /**
- * Finds out by asking how a customer's saved cards are listed: the parameter, the list, its cards' fields, and the next
- * page. Asks a few dozen times at most, only to read.
+ * Finds by trial how a customer's saved cards are listed: the parameter, the list, its cards' fields, the next page. Asks
+ * at most a few dozen times, and only reads.
  */
 export async function proposeCards(
   ask: AskList,
@@ -90,7 +90,7 @@ export async function proposeCards(
 
 type List = { pointer: string; cards: readonly JsonObject[]; isOurs: boolean };
 
-/** Ours where they lead to cards; else the first list of objects that look like cards. */
+/** Our pointers if they lead to cards; else the first list of objects like cards. */
 function listIn(body: unknown, ours: SavedCardShape): List | undefined {
   const known = ours.savedCardsListPointers.find((pointer) => cardsAt(body, pointer) !== undefined);
   if (known !== undefined) return { pointer: known, cards: cardsAt(body, known) ?? [], isOurs: true };
@@ -123,7 +123,7 @@ const fieldNames: Readonly<Record<(typeof savedCardFields)[number], RegExp>> = {
   customerEmail: /e?mail/i,
 };
 
-/** Only those that stand elsewhere than where the settings look. */
+/** Only fields that are elsewhere than the settings look. */
 function proposeFields(
   cards: readonly JsonObject[],
   email: string,
@@ -144,7 +144,7 @@ function proposeFields(
     return [field, byValue ?? byName, false] as const;
   });
   const moved = found.filter(([, at, isOurs]) => at !== undefined && !isOurs);
-  // The setting is written whole, with what it said of the other fields.
+  // Write the whole setting, with its other fields.
   const said = found.filter(([field, at]) => at !== undefined && at !== `/${field}`);
   const pointers = Object.fromEntries(said.map(([field, at]) => [field, at ?? '']));
   const ourToken = found.find(([field]) => field === 'tokenKey')?.[1] ?? token;
@@ -158,7 +158,7 @@ function missing(value: unknown): boolean {
 type Paging = { changes: Changes; cards: number; pages: number; paging: 'whole' | 'followed' | 'stuck' };
 type FirstPage = { body: unknown; list: List; fields: Fields; ours: SavedCardShape };
 
-/** A parameter counts once it has brought other cards than the pages before. */
+/** A parameter counts if it brings other cards than the pages before. */
 async function findPaging(
   ask: AskList,
   email: Readonly<Record<string, string>>,
@@ -189,7 +189,7 @@ async function findPaging(
   return { changes: {}, cards, pages: 1, paging: told.length > 0 ? 'stuck' : 'whole' };
 }
 
-/** From the first page to the last, or as far as each page brings new cards; `last`: the word, if any, that says that it was. */
+/** From the first page to the last, or as long as pages bring new cards; `last`: the word, if any, that marks the last. */
 async function readOn(
   askFor: (cursor: string) => ReturnType<AskList>,
   place: string,
@@ -210,7 +210,7 @@ async function readOn(
   return { cards: known.size, pages, last: isEnd ? next : '' };
 }
 
-/** Text, number or boolean as text; anything else is the empty one. */
+/** Text, number or boolean as text; anything else is empty. */
 function wordAt(body: unknown, at: string): string {
   return looseText.parse(valueAt(body, at)) ?? '';
 }
@@ -221,7 +221,7 @@ function tokensAt(body: unknown, list: List, { token }: Fields): string[] {
   return cards.map((card) => String(valueAt(card, token)));
 }
 
-/** Where the answer may say how to go on: ours first, then what is called so. */
+/** Possible places of a cursor: ours first, then likely names. */
 function nextPlaces(body: unknown, list: List, ours: SavedCardShape): string[] {
   const beside = outsideList(body, list);
   const named = (pattern: RegExp) => beside.filter((at) => pattern.test(at));
@@ -233,7 +233,7 @@ function nextPlaces(body: unknown, list: List, ours: SavedCardShape): string[] {
   return [...new Set(all)].filter((at) => !/prev|limit|size|total|count|has/i.test(at));
 }
 
-/** Pointers to what stands beside the list, null included. */
+/** Pointers to the list's neighbours, null included. */
 function outsideList(body: unknown, list: List): string[] {
   return plainLeavesOf(body).flatMap(([at]) =>
     at.startsWith(`${list.pointer}/`) && /\/\d+\//.test(at) ? [] : [at],

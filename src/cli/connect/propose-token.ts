@@ -5,8 +5,8 @@ import type { Changes } from './changes.ts';
 type Credentials = { clientId: string; clientSecret: string; accountId: string };
 
 /**
- * The body with a place for each credential: where its value is the person's own, or its name says what it is. All else,
- * such as a grant type, stays as shown.
+ * The body with a place for each credential: by its value, if it is the person's own, or by its name. The rest, like a
+ * grant type, is unchanged.
  */
 export function proposeTokenBody(shown: JsonObject, own: Credentials): JsonObject {
   const fill = (leaf: unknown, name: string): unknown => {
@@ -28,7 +28,7 @@ function placeOf(value: string, name: string, own: Credentials): string | undefi
   return /client|key|user|login|appid|consumer/i.test(plain) ? '{{CLIENT_ID}}' : undefined;
 }
 
-/** Whether a token can be had with it: both credentials have a place. */
+/** Whether both credentials have a place. */
 export function holdsCredentials(body: JsonObject): boolean {
   const text = JSON.stringify(body);
   return text.includes('{{CLIENT_ID}}') && text.includes('{{CLIENT_SECRET}}');
@@ -42,13 +42,13 @@ type TokenPointers = {
 };
 
 type TokenReading = {
-  /** What differs from the settings; empty: they fit. */
+  /** Differences from the settings; empty: they fit. */
   changes: Changes;
-  /** How long it lives, by those; undefined: nothing says it. */
+  /** Its lifetime by those; undefined: unknown. */
   lifetimeMs: number | undefined;
 };
 
-/** Where the token, its refresh token and its life stand in an answer; undefined: nothing in it looks like a token. */
+/** The places of token, refresh token and lifetime in an answer; undefined: nothing looks like a token. */
 export function proposeTokenReading(
   answer: unknown,
   ours: TokenPointers,
@@ -90,7 +90,7 @@ export function proposeTokenReading(
 
 type Leaf = readonly [pointer: string, value: unknown];
 
-/** Nothing to change where the pointers lead to that very value already. */
+/** No change if the pointers lead to that value already. */
 function moved(name: string, answer: unknown, ours: readonly string[], [pointer, value]: Leaf): Changes {
   return valueAtFirst(answer, ours) === value ? {} : { [name]: pointer };
 }

@@ -7,20 +7,18 @@ import { transactionIn, type TransactionReading } from '../../payments/lookups.t
 import { looseText } from '../../payments/wire.ts';
 import type { Changes } from './changes.ts';
 
-/** `minor`: the amount that the customer paid, as a person who knows it says. */
+/** `minor`: the amount that the customer paid, as a person knows. */
 export type KnownPayment = { reference: OrderReference; minor: number };
 
 type TransactionProposal =
-  /** `changes` is empty where the settings fit already. */
+  /** `changes` is empty if the settings fit. */
   { kind: 'fits'; changes: Changes } | { kind: 'none'; why: string };
 
-/** Nobody's word for paid. */
+/** Never means paid. */
 const unpaidWords =
   /fail|declin|pend|cancel|revers|refund|abandon|expired|void|created|processing|initiat|progress|charge.?back|reject|await|disput|^un/i;
 
-/**
- * The fewest settings by which a payment known as paid is confirmed, by the rule that the bot goes by ever after.
- */
+/** The fewest settings that confirm a payment known as paid, by the bot's own rule. */
 export function proposeTransaction(
   records: readonly JsonObject[],
   known: KnownPayment,
@@ -98,7 +96,7 @@ function amountPlaces(record: JsonObject, ours: Place): Place[] {
     ours,
     ...[amountField, ...named].map((at) => place(at)),
     ...[amountField, ...named].flatMap(lessFee),
-    // What was ordered says nothing of what was taken, so it comes late.
+    // The ordered amount may differ from the one taken, so try it late.
     place(orderField),
     ...unnamed.map((at) => place(at)),
     ...unnamed.flatMap(lessFee),

@@ -17,10 +17,10 @@ import { readSignatureScheme } from '../../webhooks/webhook-settings.ts';
 import type { Changes } from './changes.ts';
 
 type WebhookProposal =
-  /** `changes` is empty where the settings fit already. `lacks`: what the bot would not know of the event. */
+  /** `changes` is empty if the settings fit. `lacks`: what the bot would miss of the event. */
   { kind: 'fits'; changes: Changes; lacks: string | undefined } | { kind: 'none'; why: string };
 
-/** A preset brings its own recipe: what was set beside another one goes. */
+/** A preset has its own recipe: settings for another one are removed. */
 const besidePreset = [
   'webhookSignatureHeader',
   'webhookSignaturePlace',
@@ -32,7 +32,7 @@ const besidePreset = [
   'webhookTimestampUnit',
 ] as const;
 
-/** The fewest settings by which a genuine delivery verifies, as of the time that it says itself, and its event is read. */
+/** The fewest settings that verify a genuine delivery, at its own time, and read its event. */
 export function proposeWebhook(config: Config, request: SignedRequest): WebhookProposal {
   const secrets = config.webhookSecrets ?? [];
   if (secrets.length === 0) return { kind: 'none', why: 'Without WEBHOOK_SECRETS nothing can be tried.' };
@@ -82,7 +82,7 @@ function schemeOf(config: Config, changes: Changes = {}): SignatureScheme | unde
   return read?.ok ? read.value : undefined;
 }
 
-/** As of its own time: a capture is old. */
+/** At its own time: a capture is old. */
 function verifies(scheme: SignatureScheme, secrets: readonly string[], request: SignedRequest): boolean {
   const { timestamp } = scheme;
   const delivery = readDelivery(scheme, request);
@@ -90,7 +90,7 @@ function verifies(scheme: SignatureScheme, secrets: readonly string[], request: 
   return createVerifier(scheme, secrets)(request, signedMs).kind === 'valid';
 }
 
-/** By these names senders commonly call them; the kind is known by its value. Spec: Events. */
+/** Senders' usual names; the kind is known by its value. Spec: Events. */
 const eventNames = {
   orderReference: /^(?:merchant|order|payment|tx|your)?[_-]?(?:order)?[_-]?ref(?:erence)?$/i,
   transactionId: /^(?:transaction|payment|charge)[_-]?id$/i,
@@ -98,7 +98,7 @@ const eventNames = {
   currency: /^currency(?:[_-]?code)?$/i,
 } as const;
 
-/** Only of what the bot looks for and does not find; where single fields are signed, among those alone. */
+/** Only for missing fields; if single fields are signed, only among those. */
 function proposePointers(
   pointers: EventPointers,
   body: Buffer,

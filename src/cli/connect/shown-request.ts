@@ -31,7 +31,7 @@ export function parseShownRequest(text: string): Parsed<ShownRequest> {
 }
 
 const dataOptions = ['-d', '--data', '--data-raw', '--data-binary', '--data-ascii', '--json'];
-/** Those that take a value and are common in documentation. */
+/** Common options with a value. */
 const valued = new Set(
   [
     ...dataOptions,
@@ -39,7 +39,7 @@ const valued = new Set(
   ].flatMap((names) => names.split(' ')),
 );
 
-/** Each with its value; what is no option has none for a name. `-XPOST` and `--request=POST` too. */
+/** Options with their values; other words have no name. Also `-XPOST` and `--request=POST`. */
 function optionsIn(words: readonly string[]): [name: string, value: string][] {
   const options: [string, string][] = [];
   for (let at = 0; at < words.length; at += 1) {
@@ -52,7 +52,7 @@ function optionsIn(words: readonly string[]): [name: string, value: string][] {
   return options;
 }
 
-/** Of a POSIX shell, without its variables; undefined where a quote does not end. */
+/** The words of a POSIX shell, without variables; undefined for an open quote. */
 function shellWords(text: string): string[] | undefined {
   const words: string[] = [];
   let word: string | undefined;
@@ -73,6 +73,6 @@ function shellWords(text: string): string[] | undefined {
   return word === undefined ? words : [...words, word];
 }
 
-/** A blank, a line that goes on, a quoted piece of three kinds, an escaped character, plain ones, or what has no end. */
+/** A blank, a continued line, three kinds of quotes, an escape, plain characters, or an open quote. */
 const shellPiece =
   /\s+|\\\r?\n|'([^']*)'|\$'((?:[^'\\]|\\[^])*)'|"((?:[^"\\]|\\[^])*)"|\\([^])|((?:[^\s'"\\$]|\$(?!'))+)|['"\\]/gy;

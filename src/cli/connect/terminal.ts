@@ -4,7 +4,7 @@ import { questions, skipWord, Stopped, type Conversation, type Question } from '
 
 type Streams = { input?: Readable; output?: Writable };
 
-/** A person at this process's terminal, or at these streams. What is typed of a secret shows as dots. */
+/** A person at this terminal, or these streams. Typed secrets show as dots. */
 export function atTerminal(streams: Streams = {}): Conversation {
   return {
     isPerson: true,
@@ -20,7 +20,7 @@ export function atTerminal(streams: Streams = {}): Conversation {
     async waitFor(words, work) {
       const ended = new AbortController();
       const found = work(ended.signal).catch(() => undefined);
-      // Enter, or Ctrl-C, goes on without it.
+      // Enter or Ctrl-C goes on without it.
       const pressed = clack
         .text({ message: `${words} Enter goes on without.`, signal: ended.signal, ...streams })
         .then(() => undefined);

@@ -5,7 +5,7 @@ import { isSecretName } from '../../config/read-config.ts';
 import { parsed, problem, type Parsed } from '../../domain/wording.ts';
 import type { Changes } from './changes.ts';
 
-/** As Node's own reader of .env files reads it back, and Compose, which reads $ in what is not quoted; undefined: no quotes do. */
+/** Readable by Node's own .env reader, and by Compose, which reads $ outside quotes; undefined: no quotes work. */
 function envLine(name: string, value: string): string | undefined {
   const quoted = ["'", '"', '`'].map((quote) => quote + value + quote);
   const ways = (value.includes('$') ? quoted : [value, ...quoted]).map((written) => `${name}=${written}`);
@@ -13,8 +13,8 @@ function envLine(name: string, value: string): string | undefined {
 }
 
 /**
- * The .env file with these settings in place of its own, every other line as it was; a blank one is taken out. A problem
- * where that would not be read back as it is meant, which a value over several lines can bring about.
+ * The .env file with these settings in place of its own; other lines are unchanged, and blank settings are removed. A
+ * problem if it would not read back right, as with values over several lines.
  */
 export function envWith(before: string, changes: Changes, heading: string): Parsed<string> {
   const isChanged = (line: string): boolean => {
@@ -38,7 +38,7 @@ export function envWith(before: string, changes: Changes, heading: string): Pars
     : problem(`${wrong.join(', ')} cannot be written into it; do it by hand.`);
 }
 
-/** Settings as they may be shown. */
+/** Settings fit to be shown. */
 export function shownSettings(changes: Changes): string {
   const lines = Object.entries(changes).map(([name, value]) => {
     if (value === '') return `${name} taken out`;
@@ -47,13 +47,13 @@ export function shownSettings(changes: Changes): string {
   return lines.join('\n');
 }
 
-/** What one merchant has of its own: addresses, ids, secrets, and how its bot runs. */
+/** One merchant's own: addresses, ids, secrets, and how the bot runs. */
 const ofOneMerchant =
   /^PAYMENTS_(?:SERVICE|BASE_URL|SANDBOX_URL|ENVIRONMENT|ACCOUNT_\w+|PARENT_\w+|TIMEOUT_SECONDS)$/;
 const ofTheService =
   /^(?:PAYMENTS_|SAVED_CARDS_|WEBHOOK_(?:SIGN|SECRET_ENCODING|TIMESTAMP|TOLERANCE|EVENT_POINTERS))/;
 
-/** Which of the settings every merchant of a service needs alike; a text that holds a secret of this one stays out. */
+/** Settings that every merchant of a service needs; texts with this merchant's secrets are left out. */
 export function serviceSettings(changes: Changes, secrets: readonly string[]): Changes {
   const shared = Object.entries(changes).filter(
     ([name, value]) =>
@@ -66,7 +66,7 @@ export function serviceSettings(changes: Changes, secrets: readonly string[]): C
   return Object.fromEntries(shared);
 }
 
-/** Whom and where the bot serves. */
+/** The bot's people and channels. */
 export type PolicyAnswers = {
   channels: { alerts: string; desk?: string; ops?: string };
   members: readonly string[];
@@ -77,7 +77,7 @@ export function policyText({ channels, members }: PolicyAnswers): string {
   return `# yaml-language-server: $schema=docs/payops.schema.json\n# docs/policy.md has roles, limits and approvals. Anyone without a role is refused.\n${stringify(policy)}`;
 }
 
-/** What was there before stays beside it, under a name of its own: that name, if any. Throws what the file system says. */
+/** Keeps the old file under another name, and returns that name. Throws the file system's errors. */
 export function writeOver(path: string, text: string, mode: number): string | undefined {
   const target = existsSync(path) ? realpathSync(path) : path;
   const old = `${path}.before-connect`;

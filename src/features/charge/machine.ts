@@ -13,44 +13,44 @@ import { otpLimits } from '../../domain/otp.ts';
 import type { OrderReference } from '../../domain/order-reference.ts';
 import { confirm, type Transaction } from '../../domain/transaction.ts';
 
-// The pure step of a charge: one event in, one new state out. Held by `npm run tapes` and `npm run mutants`.
+// The pure step of a charge: one event in, the next state out. `npm run tapes` and `npm run mutants` test it.
 
 /**
- * One intent to charge, whole: plain JSON, no secret in it that is not sealed. Times are UTC ms.
- * What is charged (card, e-mail) belongs to the record around it; the machine needs only what proof needs.
+ * One intent to charge: plain JSON, with sealed secrets only. Times are UTC ms. The record around it has card and e-mail;
+ * the machine needs only what proof needs.
  */
 export type ChargeIntent = {
   reference: OrderReference;
   money: Money;
   submittedAt: number;
-  /** The last step. Each step is later than the one before, whatever a replica's clock says. */
+  /** The last step's time. Always later than the step before, whatever a replica's clock says. */
   at: number;
   state: ChargeState;
-  /** When a worker must look at it again; absent when all is done. */
+  /** When a worker must look again; absent when done. */
   dueAt?: number;
-  /** When each send was decided; at most three, all of the one reference. */
+  /** When each send was decided: at most three, all with the one reference. */
   sends: readonly number[];
-  /** A request that was lost is not repeated: the service does not promise one charge a reference. */
+  /** Don't repeat a lost request: the service does not promise one charge a reference. */
   sendsOnce?: true;
   heard: readonly Heard[];
   told: readonly Told[];
-  /** When a signed event first said that it failed: a reason to look up, and never a proof. */
+  /** When a signed event first said that it failed: a reason to look up, never a proof. */
   failedAt?: number;
   otp?: PendingOtp;
-  /** A refused repeat: the earlier send is not accounted for by it. */
+  /** A refused repeat; it says nothing about the earlier send. */
   refusal?: Refusal;
-  /** The last the bank said: where it sent the code, what was wrong with one, why it declined. */
+  /** The bank's last words: where it sent the code, what was wrong with one, why it declined. */
   bankWords?: string;
-  /** The last the record said of a charge that is not paid: its words where the bank has none. */
+  /** The record's last words about an unpaid charge, used if the bank has none. */
   recordWords?: string;
   history: readonly Past[];
 };
 
-/** One step as it happened. `times`: look-ups that found the same, one after the other, are kept as one. */
+/** One step. `times`: equal look-ups in a row are stored as one. */
 export type Past = { at: number; event: ChargeEvent; times?: number };
 
 /**
- * The answer to one charge request as the history keeps it: `storedChargeAnswer` makes it from the wire's.
+ * The stored answer to a charge request, made by `storedChargeAnswer`.
  *
  * Spec: charge a saved card; Errors (saved-card charge rejections).
  */
@@ -65,16 +65,15 @@ export type StoredChargeAnswer =
 /** Spec: submit OTP; OTP errors. */
 export type StoredOtpAnswer =
   | { kind: 'accepted' }
-  /** `isOver`: the bank says that its time for the payment is over. */
+  /** `isOver`: the bank says that the payment's time is over. */
   | { kind: 'wrong'; why?: string; isOver?: true }
   | { kind: 'too_many'; why?: string }
   | { kind: 'unknown' };
 
 /**
- * What a look-up says of this very charge, judged by `findingOf` where it was asked: no more of the record than
- * this enters a history. `pending`: a status that is neither success nor known to be final. `given_back`: it was paid,
- * and its money went back. `mismatch`: success, but of another amount or reference. `failed`: the look-up itself had
- * no answer.
+ * A look-up's result for this charge, from `findingOf`: the only part of the record that enters a history. `pending`:
+ * neither success nor known as final. `given_back`: paid, then returned. `mismatch`: success with another amount or
+ * reference. `failed`: the look-up had no answer.
  */
 export type Finding =
   | { kind: 'paid'; status?: string; compared?: string }
@@ -84,28 +83,27 @@ export type Finding =
   | { kind: 'not_found' }
   | { kind: 'failed' };
 
-/** `by` is who did it. No event carries an OTP, and a transaction id only sealed. */
+/** `by`: the person. No event carries an OTP; a transaction id only sealed. */
 export type ChargeEvent =
   | { kind: 'submitted'; reference: OrderReference; money: Money; by: string; sendsOnce?: true }
   | { kind: 'charge_answered'; send: number; answer: StoredChargeAnswer }
   | { kind: 'looked_up'; askedAt: number; finding: Finding }
   | { kind: 'otp_submitted'; by: string }
   | { kind: 'otp_answered'; submission: number; answer: StoredOtpAnswer }
-  /** Signed events, verified before they get here. */
+  /** Signed events, already verified. */
   | { kind: 'payment_success' }
   | { kind: 'payment_failed'; why?: string }
   | { kind: 'payment_given_back' }
-  /** The store gave the intent out as due: a timer, a crash or a lost answer. */
+  /** The store returned the intent as due: a timer, a crash or a lost answer. */
   | { kind: 'due' }
   /** A person wants to know now. */
   | { kind: 'look_up_asked'; by: string }
-  /** What a `tell` had to say is on record and will be delivered. */
+  /** The message of a `tell` is stored and will be delivered. */
   | { kind: 'told'; what: Told };
 
 /**
- * What to do once the next state is written, by whoever wrote it and nobody else. A call that has not
- * left by `leaveBy` must not leave, and counts as `unknown`; `giveUpAt` is when its answer is no
- * longer waited for. `key` makes telling repeatable: the same key is done once.
+ * The work after a stored step, for the writer of the step alone. A call that can't leave by `leaveBy` must not leave, and
+ * counts as `unknown`; after `giveUpAt` its answer is not awaited. `key` makes `tell` idempotent.
  */
 export type Effect =
   | { kind: 'charge'; reference: OrderReference; send: number; leaveBy: number; giveUpAt: number }
@@ -118,20 +116,19 @@ export type Effect =
       leaveBy: number;
       giveUpAt: number;
     }
-  /** Of `approved` it gives value too, and nothing else may say paid; of `otp` it asks for the code. */
+  /** For `approved` it also gives value, and nothing else may say paid; for `otp` it asks for the code. */
   | { kind: 'tell'; what: Told; key: string };
 
 export type Step = { next: ChargeIntent; effect: Effect | undefined };
 
 /**
- * What one event makes of one charge; undefined when it changes nothing. Money moves at most once and
- * nothing is called paid without proof, provided that the caller
- * (1) stores `next` before it runs `effect`: by create for the first, by compare-and-swap after that,
- * (2) drops the effect when the swap is lost, and for anything but `due` steps again from what is stored,
- * (3) keeps each effect's deadlines, (4) has the store give the intent out again at `dueAt`, and
- * (5) tells only what the intent still says when it is told.
- * `now` is UTC ms; a clock that steps back makes time stand still, never run backwards. `times`, of a replay alone: for how
- * many look-ups this one is kept.
+ * The step of one event; undefined if it changes nothing. Money moves at most once and nothing is called paid
+ * without proof, if the caller
+ * (1) stores `next` before it runs `effect`: by create for the first, then by compare-and-swap,
+ * (2) drops the effect if the swap is lost, and for anything but `due` steps again from the stored state,
+ * (3) keeps each effect's deadlines, (4) has the store return the intent at `dueAt`, and
+ * (5) tells only what still holds when it is told.
+ * `now` is UTC ms; a clock put back makes time stand still. `times`, for replay: how many look-ups this one stands for.
  *
  * Spec: Card-saving payment and saved-card charge; charge a saved card; Transactions; OTP errors.
  */
@@ -149,14 +146,14 @@ export function step(
   return { next: { ...moved.next, at, history }, effect: moved.effect };
 }
 
-/** The stored state again, from nothing but its history. Spec: not shown; this is the audit's promise. */
+/** Rebuilds the state from its history alone. Spec: not shown; the audit promises this. */
 export function replay(history: readonly Past[]): ChargeIntent | undefined {
   let intent: ChargeIntent | undefined;
   for (const { at, event, times } of history) intent = step(intent, event, at, times)?.next ?? intent;
   return intent;
 }
 
-/** The intent exists before anything leaves: a crash in between is found by its timer. */
+/** The intent is stored before anything leaves: after a crash its timer finds it. */
 function begin(event: Extract<ChargeEvent, { kind: 'submitted' }>, at: number): Step {
   const { reference, money, sendsOnce } = event;
   const times = { submittedAt: at, at, sends: [], ...(sendsOnce ? { sendsOnce } : {}) };
@@ -221,7 +218,7 @@ function notApproved(intent: ChargeIntent, answer: NotApproved, at: number): Ste
   }
 }
 
-/** The intent has moved on since that send; only what shows that the service has the charge still counts. */
+/** The intent has moved on since that send: only proof that the service has the charge counts. */
 function notApprovedLate(intent: ChargeIntent, answer: NotApproved, at: number): Step | undefined {
   if (answer.kind === 'declined') {
     return saidFailed(intent, hear(quote(intent, answer), 'declined'), at);
@@ -232,7 +229,7 @@ function notApprovedLate(intent: ChargeIntent, answer: NotApproved, at: number):
   return isNews ? lookUp(hear(intent, 'exists'), at) : undefined;
 }
 
-/** The window counts from the very send that was answered. Late or not, the transaction id is needed. */
+/** The code's time runs from the send that was answered. Even a late answer's transaction id is needed. */
 function otpRequired(
   intent: ChargeIntent,
   send: number,
@@ -251,14 +248,14 @@ function because<T extends { kind: string }>({ kind: _kind, ...rest }: T): Omit<
   return rest;
 }
 
-/** A refusal speaks for its own request only: an earlier one may still have charged. Spec: Errors. */
+/** A refusal is about its own request: an earlier one may have charged. Spec: Errors. */
 function rejected(intent: ChargeIntent, refusal: Refusal, at: number): Step {
   return intent.sends.length === 1
     ? conclude(intent, at, 'rejected', refusal)
     : lookUp({ ...intent, refusal }, at);
 }
 
-/** Spec: submit OTP; OTP errors. An answer to an earlier submission says nothing about the one under way. */
+/** Spec: submit OTP; OTP errors. An earlier submission's answer says nothing about the present one. */
 function otpAnswered(
   intent: ChargeIntent,
   { submission, answer }: { submission: number; answer: StoredOtpAnswer },
@@ -270,10 +267,10 @@ function otpAnswered(
   const refused = { ...otp, unanswered: otp.unanswered - 1 };
   switch (answer.kind) {
     case 'wrong': {
-      // What became of it is asked beside the open form: its time by our clock is not over.
+      // Look up beside the open form: by our clock its time is not over.
       const asked = answer.isOver ? { ...refused, lostAt: at } : refused;
       const known = { ...quote(intent, answer), otp: asked };
-      // A bank that took an earlier code refuses the next one: not believed before a look-up.
+      // A bank that took an earlier code refuses the next: look up before believing it.
       return refused.unanswered > 0 ? lookUp(known, at) : askForOtp(known, at);
     }
     case 'too_many':
@@ -283,23 +280,23 @@ function otpAnswered(
   }
 }
 
-/** The answer to the code under way is no longer waited for: the bank may have taken the code all the same. */
+/** The answer is no longer awaited: the bank may have accepted the code. */
 function codeLost(intent: ChargeIntent, at: number): Step {
   const { otp } = intent;
   return lookUp(otp ? { ...intent, otp: { ...otp, lostAt: at } } : intent, at);
 }
 
-/** An approval or a payment_success, whenever it comes: a reason to look, never a proof. Spec: Events. */
+/** An approval or a payment_success at any time: a reason to look up, never a proof. Spec: Events. */
 function saidPaid(intent: ChargeIntent, at: number): Step | undefined {
   return isPaid(intent.state) ? undefined : lookUp(hear(intent, 'paid'), at);
 }
 
-/** Spec: Events. When the first one came tells a decline from a time for a code that ran out. */
+/** Spec: Events. The first one's time tells a decline from an expired code. */
 function paymentFailed(intent: ChargeIntent, said: { why?: string }, at: number): Step | undefined {
   return saidFailed(intent, { ...quote(intent, said), failedAt: intent.failedAt ?? at }, at);
 }
 
-/** A decline that was not waited for, or a payment_failed: kept while an answer is awaited, else looked up. */
+/** An unexpected decline, or a payment_failed: stored while an answer is awaited, else looked up. */
 function saidFailed(intent: ChargeIntent, heard: ChargeIntent, at: number): Step | undefined {
   const { state } = intent;
   if (state.kind === 'confirming' || isUnsent(intent)) return lookUp(heard, at);

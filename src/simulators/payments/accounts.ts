@@ -74,7 +74,7 @@ const kinds = ['Branch', 'Outlet', 'Warehouse', 'Kiosk', 'Market Stand', 'Online
 
 const hourMs = 3_600_000;
 
-/** Its accountRef; one card was saved by it, which the parent may therefore not charge. */
+/** An accountRef; this account saved a card, which the parent may not charge. */
 export const accountWithOwnCard = 'OWN-CARD-ACCOUNT-001';
 
 /** Sixty sub accounts, one every seven hours. */
@@ -94,7 +94,7 @@ export function seedAccounts(accounts: Accounts, now: number): void {
 
 const places = ['Front desk', 'Counter'];
 
-/** Two terminals in every branch, a hundred and twenty; or as many as are wanted, branch by branch again. */
+/** Two terminals a branch, a hundred and twenty in all; or the given number, branch by branch. */
 export function seedTerminals(
   parentAccountId: string,
   accounts: Accounts,
@@ -124,7 +124,7 @@ function names(): { branch: string; kind: string }[] {
   return kinds.flatMap((kind) => branches.map((branch) => ({ branch, kind })));
 }
 
-/** Spec: Account (constraints). Which fields the creation takes is not shown; all but the name may be left out here. */
+/** Spec: Account (constraints). The creation's fields are not shown; here only the name is required. */
 const createBody = z.object({
   accountName: z.string().min(2).max(255),
   accountRef: z.string().length(20).optional(),
@@ -202,7 +202,7 @@ function listTerminals(world: World, call: Call): Answer {
 const largestPage = 50;
 const usualPage = 20;
 
-/** What a list is asked for; undefined when the limit breaks the spec's maximum. Spec: Limits (page size). */
+/** The request for a list; undefined if the limit exceeds the spec's maximum. Spec: Limits (page size). */
 function pageRequest(query: URLSearchParams): { limit: number; cursor: string | undefined } | undefined {
   const text = query.get('limit');
   const limit = text === null ? usualPage : Number(text);
@@ -213,8 +213,8 @@ function pageRequest(query: URLSearchParams): { limit: number; cursor: string | 
 type Page<T> = { results: T[]; cursor: string };
 
 /**
- * Pages by "after this element", so that an element added meanwhile neither repeats nor hides another. A cursor that
- * this list did not return is refused.
+ * Pages by "after this element": a new element neither repeats nor hides another. Refuses a cursor that this list did not
+ * return.
  *
  * Spec: Limits (pagination).
  */

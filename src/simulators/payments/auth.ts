@@ -13,7 +13,7 @@ export type Credentials = {
 /** The token payload. Spec: fields not shown; the playground sends seconds in `expiresIn`. */
 type IssuedToken = { accessToken: string; refreshToken: string; expiresIn: number };
 
-/** One session at most: issuing or refreshing makes the tokens before it worthless, as a strict service may. */
+/** At most one session: a new token revokes earlier ones, as a strict service may do. */
 export type Tokens = ReturnType<typeof createTokens>;
 
 export function createTokens(options: { credentials: Credentials; lifetimeMs: number; now: () => number }) {
@@ -74,8 +74,8 @@ export const authRoutes: readonly Route[] = [
 ];
 
 /**
- * The refusal of a call that may not be made: 401 for a missing, wrong or expired token, 403 for an
- * account the token has no permission for; undefined when it may.
+ * The refusal of a forbidden call: 401 for a missing, wrong or expired token, 403 for an account without permission;
+ * undefined if the call is allowed.
  *
  * Spec: Authentication.
  */

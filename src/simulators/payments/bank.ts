@@ -2,19 +2,19 @@ import { holdsCardNumber } from '../../domain/card.ts';
 import type { NextCharge } from '../protocol.ts';
 
 /**
- * The simulated bank. What it does is chosen by the caller, so that a test or a newcomer can ask for every
- * outcome: by the saved card, by the kobo of a saved-card charge's amount, by the card number typed at
- * checkout, by the OTP. Everything chosen here is the playground's own; the spec shows none of it.
+ * The simulated bank. The caller chooses its behaviour, so that tests and newcomers can get every outcome: by saved card,
+ * by the kobo of a saved-card charge, by the card number at checkout, by the OTP. All of that is the playground's own; the
+ * spec shows none of it.
  */
 export type CardBehaviour =
   | { kind: 'approve' }
   | { kind: 'otp' }
   | { kind: 'decline'; reason: string }
   | { kind: 'three_d_secure' }
-  /** Until `pay_order` says so: look-ups say PENDING, and no event comes. */
+  /** Until `pay_order` decides: look-ups say PENDING, and no event is sent. */
   | { kind: 'undecided' };
 
-/** What goes wrong between service and caller. `before`: nothing was charged, and the same reference works the next time. */
+/** A fault between service and caller. `before`: nothing was charged, and a retry of the reference works. */
 export type Accident = {
   when: 'before' | 'after';
   how: 'silence' | 'cut' | 'unreadable' | 'error_500';
@@ -23,11 +23,11 @@ export type Accident = {
 export type ChargeScript = {
   behaviour?: CardBehaviour;
   accident?: Accident;
-  /** The bank takes this much less than was asked. */
+  /** The bank takes this much less. */
   shortMinor?: number;
   /** Look-ups that still say PENDING after the approval. */
   pendingLookups?: number;
-  /** Not sent to the bank: with these words in the envelope, or with a status of HTTP. */
+  /** Refused before the bank: with these words in the envelope, or with an HTTP status. */
   rejected?: { words: string } | { status: 400 | 403 };
 };
 
@@ -36,7 +36,7 @@ export const cardsNotEnabledWords =
 
 const threeDSecure: CardBehaviour = { kind: 'three_d_secure' };
 
-/** By the last two digits of a saved-card charge's amount: 5000.06 is charged and never answered. Stands above the card. */
+/** By the last two digits of a saved-card charge's amount: 5000.06 is charged and never answered. Overrides the card. */
 const magicKobo: Readonly<Record<number, ChargeScript>> = {
   1: { behaviour: { kind: 'otp' } },
   2: { behaviour: { kind: 'decline', reason: 'Insufficient funds' } },
@@ -63,7 +63,7 @@ export function chargeScript(amountMinor: number): ChargeScript {
   return magicKobo[amountMinor % 100] ?? {};
 }
 
-/** What the panel can order for the one next charge. Stands above the amount and the card. */
+/** The panel's choices for the next charge. Overrides amount and card. */
 export const nextChargeScripts: Readonly<Record<Exclude<NextCharge, 'as_usual'>, ChargeScript>> = {
   approve: { behaviour: { kind: 'approve' } },
   otp: { behaviour: { kind: 'otp' } },
@@ -73,10 +73,10 @@ export const nextChargeScripts: Readonly<Record<Exclude<NextCharge, 'as_usual'>,
   lost_request: { accident: { when: 'before', how: 'silence' } },
 };
 
-/** Any other is wrong. */
+/** Any other code is wrong. */
 export const rightOtp = '123456';
 
-/** Public test numbers; they belong to no card. Any other number that passes the check digit is asked for an OTP too. */
+/** Public test numbers of no real card. Any other number with a valid check digit needs an OTP too. */
 export const testCardNumbers = { otp: '5555555555554444', declined: '4000000000000002' } as const;
 
 export const declineReasons = [

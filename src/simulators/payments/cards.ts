@@ -26,7 +26,7 @@ export type Cards = ReturnType<typeof createCards>;
 export function createCards() {
   const byTokenKey = new Map<string, StoredCard>();
 
-  /** The card, when this account saved it and did not delete it. */
+  /** The card, if this account saved it and did not delete it. */
   function find(accountId: string, tokenKey: string): StoredCard | undefined {
     const card = byTokenKey.get(tokenKey);
     return card?.accountId === accountId ? card : undefined;
@@ -49,7 +49,7 @@ export function newTokenKey(): string {
   return `tok-${randomBytes(12).toString('hex')}`;
 }
 
-/** The card as the wire tells it: without what the simulator alone knows. Spec: Saved card. */
+/** The card on the wire, without the simulator's own data. Spec: Saved card. */
 export function savedCardOf(card: StoredCard): Required<SavedCard> {
   const { tokenKey, cardType, tokenExpiryDate, cardPan, customerEmail } = card;
   return { tokenKey, cardType, tokenExpiryDate, cardPan, customerEmail };
@@ -102,7 +102,7 @@ function remove(world: World, call: Call): Answer {
   return enveloped({ status: true, message: 'Card deleted' }, 'Card deleted');
 }
 
-/** Body or query: which of the two is not shown. */
+/** In the body or the query: the spec does not show which. */
 export function tokenKeyOf(call: Call): string | undefined {
   const body = z.object({ tokenKey: z.string().min(1) }).safeParse(call.body);
   return body.success ? body.data.tokenKey : (call.query.get('tokenKey') ?? undefined);

@@ -71,8 +71,8 @@ export function createOrder(world: World, call: Call, sandbox: boolean): Answer 
 }
 
 /**
- * One try at paying an order with a card, from whichever door. A try made while another waits for its OTP
- * takes its place; a payment that is over cannot be tried again.
+ * One try to pay an order by card, from any door. A new try replaces one that waits for its OTP; a finished payment can't
+ * be tried again.
  */
 export function tryCard(
   world: World,
@@ -105,7 +105,7 @@ function notAccepted(message: string): { status: boolean; message: string } {
   return { status: false, message };
 }
 
-/** Outcomes instead of card fields: nobody should be tempted to type a card number into a simulation. */
+/** Outcomes instead of card fields, so nobody types a card number into a simulation. */
 const cardChoices = [
   { value: 'otp', label: 'Pay with a test card', hint: 'The bank asks for a code.' },
   { value: 'declined', label: 'Pay with a card that is declined', hint: 'Insufficient funds.' },
@@ -116,7 +116,7 @@ const form = z.union([
   z.object({ otp: z.string().min(1).max(12) }),
 ]);
 
-/** The page behind `checkoutLink`, where the customer pays. Spec: checkout order (checkoutLink). */
+/** The page of `checkoutLink`, where the customer pays. Spec: checkout order (checkoutLink). */
 const page = { path: '/checkout/:orderId', access: 'open', from: 'customer' } as const;
 export const checkoutPageRoutes: readonly Route[] = [
   { ...page, method: 'GET', label: 'Open the checkout page', answer: showPage },

@@ -2,11 +2,11 @@ import type { Often } from '../faults.ts';
 import { refusal, type Answer } from './route.ts';
 
 /**
- * What goes wrong between the bot and the service. Without `operation` it is for every call, except
- * those of the customer's checkout page. `setFaults({ kind: 'answer_lost', operation: 'POST /v1/accounts', times: 1 })`.
+ * Faults between bot and service. Without `operation`, for every call except the customer's checkout page.
+ * `setFaults({ kind: 'answer_lost', operation: 'POST /v1/accounts', times: 1 })`.
  */
 export type PaymentsFault = Often & {
-  /** As the stats count them: `GET /v1/transactions/accounts/single`. */
+  /** As in the stats: `GET /v1/transactions/accounts/single`. */
   operation?: string;
   /**
    * `down`: the connection is cut and nothing carried out. `answer_lost`: carried out, and the connection cut instead of
@@ -16,7 +16,7 @@ export type PaymentsFault = Often & {
   kind: 'down' | 'answer_lost' | 'hang' | 'error_500' | 'rate_limited' | 'unauthorized' | 'unreadable';
 };
 
-/** `carryOut` is what the service would answer, once it has done what it was asked. */
+/** `carryOut` does the request and returns the service's answer. */
 export function underFault(fault: PaymentsFault, carryOut: () => Answer, tooMany: () => Answer): Answer {
   switch (fault.kind) {
     case 'down':
@@ -36,7 +36,7 @@ export function underFault(fault: PaymentsFault, carryOut: () => Answer, tooMany
   }
 }
 
-/** As a proxy on the way answers. */
+/** Like a proxy's answer. */
 export function unreadable(outcome: string): Answer {
   const headers = { 'content-type': 'text/html' };
   return { kind: 'answer', status: 200, headers, body: '<h1>502 Bad Gateway</h1>', outcome };

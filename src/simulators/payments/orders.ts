@@ -9,7 +9,7 @@ import type { World } from './world.ts';
 const otpLifetimeMs = 15 * 60_000;
 export const otpSubmissionLimit = 3;
 
-/** A checkout order or a saved-card charge: both are found by the merchant's reference, and only once each. */
+/** A checkout order or a saved-card charge, found by the merchant's reference, which is unique. */
 export type Order = {
   orderReference: string;
   /** The service's own id. Spec: Checkout order. */
@@ -28,7 +28,7 @@ export type Order = {
   isSavedCardCharge: boolean;
   sandbox: boolean;
   state: PaymentsOrder['state'];
-  /** The bank's or the service's own words on how it stands. */
+  /** The bank's or the service's own words for its state. */
   reason?: string;
   otp?: OpenOtp;
   pendingLookups: number;
@@ -36,14 +36,14 @@ export type Order = {
   at: number;
 };
 
-/** The bank waits for the customer's code until `startedAt` + 15 minutes, whatever is resent. */
+/** The bank waits for the customer's code until `startedAt` + 15 minutes, however often it is resent. */
 type OpenOtp = {
   transactionId: string;
   startedAt: number;
   submissions: number;
-  /** How often the bank was asked to send the code once more. */
+  /** How often the code was resent. */
   resends: number;
-  /** The card to be saved when the payment completes. */
+  /** The card to save when the payment completes. */
   card?: Pick<StoredCard, 'cardType' | 'cardPan' | 'tokenExpiryDate'>;
 };
 
@@ -53,7 +53,7 @@ export type NewOrder = Pick<
 > &
   Partial<Order>;
 
-/** An order that nobody made, when it is asked for; undefined: there is none. */
+/** Makes up an order when it is requested; undefined: there is none. */
 export type OrderFor = (orderReference: string) => (Pick<Order, 'amountMinor'> & Partial<Order>) | undefined;
 
 export type Orders = ReturnType<typeof createOrders>;
@@ -61,10 +61,10 @@ export type Orders = ReturnType<typeof createOrders>;
 export function createOrders(now: () => number, find: (orderReference: string) => NewOrder | undefined) {
   const byReference = new Map<string, Order>();
   const byOrderId = new Map<string, Order>();
-  /** Asked for at every call, so that it is not all orders that are looked at. */
+  /** Checked at every call, so not all orders need a look. */
   const waiting = new Set<Order>();
 
-  /** Takes the reference for good. Throws on one already taken: the caller asks `has` in the same turn. */
+  /** Takes the reference for good. Throws if it is taken: call `has` first, in the same turn. */
   function add(order: NewOrder): Order {
     if (byReference.has(order.orderReference)) throw new Error('The order reference is taken.');
     const added: Order = {
@@ -107,7 +107,7 @@ export function createOrders(now: () => number, find: (orderReference: string) =
     /** Newest first. */
     all: () => [...byReference.values()].toReversed().toSorted((one, other) => other.at - one.at),
     newReference,
-    /** The bank waits for the customer's code from now on. */
+    /** The bank now waits for the customer's code. */
     awaitOtp(order: Order, otp: OpenOtp) {
       order.otp = otp;
       order.state = 'awaiting_otp';
@@ -149,7 +149,7 @@ export function panelOrder(order: Order, baseUrl: string): PaymentsOrder {
   };
 }
 
-/** The customer's phone: the code is the same one however often it is sent. */
+/** The customer's phone: every resent code is the same. */
 function panelOtp({ startedAt, submissions, resends }: OpenOtp): NonNullable<PaymentsOrder['otp']> {
   return {
     code: rightOtp,
@@ -165,7 +165,7 @@ export function checkoutLink(order: Order, baseUrl: string): string {
 
 type ToldTransaction = Record<string, string> & { status: string; amount: string };
 
-/** Several: as a service that has more than one record of a reference. */
+/** Several: like a service with more than one record of a reference. */
 export type TellTransaction = (record: ToldTransaction) => ToldTransaction | readonly ToldTransaction[];
 
 /** Spec: Transactions. */

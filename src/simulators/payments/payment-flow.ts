@@ -9,8 +9,7 @@ import type { ToldStatus, WebhookPayload } from './webhooks-out.ts';
 import { increase, type World } from './world.ts';
 
 /**
- * The bank took the money: at most once for an order, however often it is asked. Saves the card when the
- * order asked for it, and sends payment_success.
+ * The bank takes the money, at most once an order. Saves the card if the order says so, and sends payment_success.
  *
  * Spec: Card-saving payment and saved-card charge.
  */
@@ -24,19 +23,19 @@ export function completePayment(world: World, order: Order): void {
   world.changed();
 }
 
-/** The bank said no. Only a saved-card charge has an event for that. Spec: Events. */
+/** The bank declines. Only a saved-card charge sends an event. Spec: Events. */
 export function declinePayment(world: World, order: Order, reason: string): void {
   endUnpaid(world, order, 'declined', reason);
 }
 
-/** The bank never came to an answer: time or attempts ran out. */
+/** The bank never decided: time or attempts ran out. */
 function failPayment(world: World, order: Order, reason: string): void {
   endUnpaid(world, order, 'failed', reason);
 }
 
 const timeExceeded = 'The payment has exceeded the time allowed';
 
-/** The money goes back to the customer. Spec: not shown; the event is the playground's. */
+/** Returns the money to the customer. Spec: not shown; the event is the playground's. */
 export function giveBack(world: World, order: Order, sends: boolean): void {
   order.state = 'given_back';
   order.reason = 'Refunded by the merchant';
@@ -58,7 +57,7 @@ function endUnpaid(world: World, order: Order, state: 'declined' | 'failed', rea
   world.changed();
 }
 
-/** Sends the event of an earlier payment that saved this card. */
+/** Sends the event of the earlier payment that saved this card. */
 export function tellSavedCard(world: World, order: Order, card: StoredCard): void {
   sendEvent(world, order, card);
 }
@@ -144,7 +143,7 @@ function submit(world: World, call: Call): Answer {
   return checkoutEnveloped(outcome, `${order.orderReference}: ${outcome.message}`);
 }
 
-/** A saved-card charge is named by the merchant's reference, a card-saving payment by the service's order id. */
+/** By the merchant's reference for a saved-card charge, by the service's order id for a card-saving payment. */
 function orderOf(world: World, reference: string): Order | undefined {
   const charge = world.orders.byReference(reference);
   if (charge?.isSavedCardCharge) return charge;
@@ -152,7 +151,7 @@ function orderOf(world: World, reference: string): Order | undefined {
   return order?.isSavedCardCharge ? undefined : order;
 }
 
-/** One OTP, from whichever door: data of the answer. Every wrong one counts; the fourth refuses the charge. */
+/** One OTP from any door; returns the answer's data. Every wrong code counts; the fourth refuses the charge. */
 export function tryOtp(world: World, order: Order, otp: string): { status: boolean; message: string } {
   const open = order.otp;
   if (!open || order.state !== 'awaiting_otp') {
@@ -173,7 +172,7 @@ export function tryOtp(world: World, order: Order, otp: string): { status: boole
   return { status: true, message: approvedWords };
 }
 
-/** The field named orderReference carries the charge's transaction id. Gives no more time and no more tries. */
+/** The field orderReference holds the charge's transaction id. Adds neither time nor tries. */
 function resend(world: World, call: Call): Answer {
   const read = readBody(resendBody, call);
   if (!read.ok) return read.answer;

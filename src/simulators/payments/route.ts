@@ -5,13 +5,13 @@ import type { Exchange } from '../protocol.ts';
 import type { Asked, Reply } from '../simulator.ts';
 import type { World } from './world.ts';
 
-/** One request, read and parsed. `body` is undefined when there was none or it was not JSON. */
+/** One parsed request. `body` is undefined if absent or not JSON. */
 export type Call = {
   headers: IncomingHttpHeaders;
   query: URLSearchParams;
   params: Record<string, string>;
   body: unknown;
-  /** The account the call acts for; the route's access rule has checked it. */
+  /** The account of the call; the access rule has checked it. */
   accountId: string;
 };
 
@@ -23,7 +23,7 @@ export type Call = {
  */
 type Access = 'open' | 'account' | 'parent' | 'merchant';
 
-/** Handlers are synchronous, so that "is this reference used?" and "use it" can never be parted by another request. */
+/** Handlers are synchronous: no request comes between checking a reference and using it. */
 export type Route = {
   method: 'GET' | 'POST' | 'DELETE';
   path: string;
@@ -61,7 +61,7 @@ function matchPath(template: string, path: string): Record<string, string> | und
   return params;
 }
 
-/** What a route answers, and how the exchange is told in one line. Without an answer: an accident that a client has to survive. */
+/** A route's answer, and its one-line summary. Without an answer: an accident that clients must survive. */
 export type Answer = Reply;
 
 export function answered(body: object, outcome: string): Answer {
@@ -73,7 +73,7 @@ export function enveloped(data: unknown, outcome: string): Answer {
   return answered({ code: '00', description: 'Success', data }, outcome);
 }
 
-/** The checkout endpoints' envelope, which carries the request's status beside the code. */
+/** The checkout endpoints' envelope, with the request's status beside the code. */
 export function checkoutEnveloped(data: unknown, outcome: string): Answer {
   return answered({ code: '00', description: 'Success', status: true, data }, outcome);
 }
@@ -84,7 +84,7 @@ export function refusal(status: number, description: string, headers: Record<str
   return { kind: 'answer', status, headers, body, outcome: description };
 }
 
-/** The body of a request as it stands in a `Call`; `isJson` false: it is neither JSON nor a form. */
+/** A request's body for a `Call`; `isJson` false: neither JSON nor a form. */
 export function parseBody({ request, body }: Asked): { isJson: boolean; value?: unknown } {
   if (body === '') return { isJson: true };
   const type = request.headers['content-type']?.split(';')[0]?.trim().toLowerCase();
@@ -98,7 +98,7 @@ export function parseBody({ request, body }: Asked): { isJson: boolean; value?: 
   }
 }
 
-/** Reads the body strictly, as a service does; otherwise HTTP 400 with the field's name and never its value. */
+/** Reads the body strictly, like a service; otherwise HTTP 400 with the field's name, never its value. */
 export function readBody<T>(
   schema: z.ZodType<T>,
   call: Call,

@@ -4,7 +4,7 @@ import { createOrder } from './checkout.ts';
 import { tokenKeyOf } from './cards.ts';
 import type { World } from './world.ts';
 
-/** Of the sandbox's fixed inputs, those of its saved cards; the e-mail is designated by the playground, as the spec leaves its value out. */
+/** The sandbox's fixed inputs for saved cards; the e-mail is the playground's, as the spec leaves it out. */
 export const sandboxInputs = {
   unknownTokenKey: '123',
   emailWithoutCards: 'no-cards@example.com',
@@ -21,8 +21,8 @@ const sampleCard = {
 };
 
 /**
- * The checkout paths once more, without resend-otp. An order saves no card, and saved cards are fixed samples.
- * Everything else is played as it is live.
+ * The checkout paths for the sandbox, without resend-otp. Orders save no card; saved cards are fixed samples. All else
+ * works as in live.
  *
  * Spec: Sandbox endpoints.
  */
@@ -36,13 +36,13 @@ export function sandboxRoutes(checkout: readonly Route[]): Route[] {
 const samples: Readonly<Record<string, Partial<Route>>> = {
   'POST order': { answer: (world, call) => createOrder(world, call, true) },
   'POST checkout-card-otp': { answer: submitOtp },
-  // Their headers are not shown.
+  // The spec does not show their headers.
   'GET tokenized-card-data': { answer: list, access: 'open' },
   'POST tokenized-card-data': { answer: changeEmail },
   'DELETE tokenized-card-data': { answer: remove, access: 'open' },
 };
 
-/** Not of a charge: the spec's fixed inputs, of which one is right. */
+/** Belongs to no charge: one of the spec's fixed inputs is right. */
 function submitOtp(_world: World, { body }: Call): Answer {
   const status = typeof body === 'object' && body !== null && 'otp' in body && body.otp === approvedOtp;
   const message = status ? approvedWords : 'Invalid OTP';

@@ -26,7 +26,7 @@ import { completePayment, declinePayment } from './payment-flow.ts';
 import { unreadable } from './faults.ts';
 import type { World } from './world.ts';
 
-/** The e-mail is read loosely: a missing or broken one is a rejection with its own words, not a failed validation. */
+/** A missing or broken e-mail is a rejection with its own words, not a failed validation. */
 const chargeBody = z.object({
   tokenKey: z.string().min(1),
   order: z.object({
@@ -77,7 +77,7 @@ function charge(world: World, call: Call): Answer {
   return accident?.when === 'after' ? accidentAnswer(accident, `${reference}: charged all the same`) : answer;
 }
 
-/** What was ordered on the panel happens once: sent again under the same reference, a charge is as any other. */
+/** The panel's choice applies once: a repeat of the reference is an ordinary charge. */
 function takeOrdered(world: World, usual: ChargeScript): ChargeScript {
   const ordered = world.next.charge;
   if (ordered === 'as_usual') return usual;
@@ -97,8 +97,8 @@ type Checked =
   | { kind: 'accepted'; customerEmail: string; behaviour: CardBehaviour };
 
 /**
- * A used reference is told first: the retry of a received request is "already existing" whatever became
- * of the card since. Spec: Errors (saved-card charge rejections).
+ * Checks for a used reference first: a repeat of a received request is "already existing", whatever happened to the card.
+ * Spec: Errors (saved-card charge rejections).
  */
 function check(world: World, call: Call, body: ChargeBody, script: ChargeScript): Checked {
   const { orderReference: reference } = body.order;

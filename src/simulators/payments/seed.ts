@@ -9,7 +9,7 @@ type SeedCard = Pick<StoredCard, 'tokenKey' | 'customerEmail' | 'label' | 'cardP
   behaviour: CardBehaviour;
 };
 
-/** One card for each thing a bank can do. The token keys are words, so that a newcomer can type them. */
+/** One card for each behaviour of the bank. Token keys are words that newcomers can type. */
 export const seedCards = {
   approves: {
     tokenKey: 'tok-ada-approves',
@@ -50,7 +50,7 @@ export const foreignTokenKey = 'tok-of-another-account';
 
 const hourMs = 3_600_000;
 
-/** The stories a newcomer can look up at once. References are part of the playground's tour and of its tests. */
+/** Examples that a newcomer can look up. The playground's tour and tests use their references. */
 export function seedWorld(world: World): void {
   for (const card of Object.values(seedCards)) addCard(world, world.parentAccountId, card);
   const other = world.accounts.byRef(accountWithOwnCard);
@@ -84,7 +84,7 @@ function of({ customerEmail }: SeedCard): { customerEmail: string } {
   return { customerEmail };
 }
 
-/** Months ago each of the merchant's cards was saved by a small payment; its event is sent now. */
+/** Each card was saved by a small payment months ago; its event is sent now. */
 export function tellSavedCards(world: World): void {
   const cards = world.cards.all().filter(({ accountId }) => accountId === world.parentAccountId);
   for (const [index, card] of cards.entries()) {

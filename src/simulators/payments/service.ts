@@ -32,38 +32,38 @@ import { createWebhooksOut, type SignDelivery } from './webhooks-out.ts';
 import { increase, type Counts, type World } from './world.ts';
 
 export type PaymentsOptions = SimulatorOptions & {
-  /** False starts with no orders and no cards; accounts and terminals are there all the same. */
+  /** False: no orders and no cards; accounts and terminals remain. */
   seed?: boolean;
   /**
-   * Tells the merchant of every seeded card, by the payment_success of the payment that saved it, as soon as
-   * there is a URL: who learns cards from events alone would otherwise know none of them. Default false.
+   * Sends payment_success for every seeded card as soon as there is a URL, so bots that learn cards from events know them.
+   * Default false.
    */
   knownCards?: boolean;
   tokenLifetimeMs?: number;
-  /** The waits between the attempts of a webhook. */
+  /** Waits between a webhook's attempts. */
   retryDelaysMs?: readonly number[];
   webhookTimeoutMs?: number;
-  /** How many terminals there are; two for every sub account when absent. */
+  /** The number of terminals; default two a sub account. */
   terminals?: number;
   /**
-   * Makes up an order of the merchant that is looked up and was never made, where there are too many to make each:
+   * Makes up orders when they are looked up, if there are too many to create:
    * `(reference) => ({ amountMinor: 500_000, state: 'paid' })`.
    */
   orderFor?: OrderFor;
   /** Calls of one operation in one window. */
   rateLimit?: { limit: number; windowMs: number };
-  /** The sandbox saves cards as the live paths do, instead of answering samples. Default false. */
+  /** The sandbox saves cards like live, instead of answering samples. Default false. */
   sandboxIsLive?: boolean;
-  /** Signs deliveries as another service does. */
+  /** Signs deliveries like another service. */
   sign?: SignDelivery;
-  /** Tells transactions as another service does: with its fee, with its statuses. */
+  /** Reports transactions like another service: with its fee and statuses. */
   tellTransaction?: TellTransaction;
 };
 
 export type PaymentsService = Simulator<PaymentsFault> & {
   state: () => PaymentsState;
   act: (action: PaymentsAction) => Promise<ActResult>;
-  /** Events that had nowhere to go leave as soon as there is a URL. */
+  /** Events without a URL are sent as soon as there is one. */
   sendWebhooksTo: (url: string | undefined) => void;
   credentials: Credentials;
   /** Resolves when every delivery is received or given up. */
@@ -236,7 +236,7 @@ function visitOf(gate: Gate, routes: readonly Route[], asked: Asked): Visit {
 
 const unknownRoute = { label: 'Unknown endpoint', from: 'bot' } as const;
 
-/** On resend-otp the field named orderReference carries a transaction id, which is a secret. */
+/** In resend-otp the field orderReference holds a transaction id, which is a secret. */
 function shownBody({ pathname }: URL, body: unknown): unknown {
   return pathname.endsWith('/resend-otp') ? { transactionId: body } : body;
 }
@@ -255,7 +255,7 @@ function answerTo(
   return answerCall(gate, found.route, call);
 }
 
-/** Faults, permission and quota stand before every API call; the checkout page is the customer's and has none of them. */
+/** Faults, permission and quota apply to every API call, not to the customer's checkout page. */
 function answerCall(gate: Gate, route: Route, call: Call): Answer {
   const { world, faults, limit } = gate;
   const operation = `${route.method} ${route.path}`;

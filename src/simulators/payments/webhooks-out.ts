@@ -30,7 +30,7 @@ type WebhooksOutOptions = {
   now: () => number;
   record: Recorder;
   changed: () => void;
-  /** The waits between attempts; their number plus one is the number of attempts. */
+  /** Waits between attempts; there is one attempt more than waits. */
   retryDelaysMs: readonly number[];
   answerTimeoutMs: number;
   sign?: SignDelivery | undefined;
@@ -67,7 +67,7 @@ export function createWebhooksOut(options: WebhooksOutOptions) {
   const deliveries: Delivery[] = [];
   const underWay = new Set<Promise<void>>();
   const closing = new AbortController();
-  /** There was no URL to send them to. */
+  /** Events without a URL. */
   let parked: Delivery[] = [];
   let url: string | undefined;
 
@@ -77,7 +77,7 @@ export function createWebhooksOut(options: WebhooksOutOptions) {
     shown.attempts += 1;
     shown.lastStatus = await post(url, delivery, options, closing.signal);
     const isReceived = shown.lastStatus >= 200 && shown.lastStatus < 300;
-    // A forger does not try again.
+    // A forger does not retry.
     const delayMs = shown.how === 'bad_signature' ? undefined : options.retryDelaysMs[shown.attempts - 1];
     if (!isReceived && delayMs !== undefined) {
       options.changed();
@@ -112,14 +112,14 @@ export function createWebhooksOut(options: WebhooksOutOptions) {
 
   return {
     send: (payload: WebhookPayload) => queue(payload),
-    /** A copy of an earlier delivery as a delivery of its own; false when there is none of that id. */
+    /** Sends a copy of an earlier delivery as a new one; false if the id is unknown. */
     redeliver: (deliveryId: number, how: Redelivery) => {
       const earlier = deliveries[deliveryId - 1];
       if (!earlier) return false;
       queue(redelivered(earlier.payload, how, options.now()), how);
       return true;
     },
-    /** Deliveries that had nowhere to go leave at once. */
+    /** Parked deliveries are sent at once. */
     sendTo: (target: string | undefined) => {
       url = target === undefined ? undefined : new URL(target).href;
       const waiting = parked;
@@ -128,7 +128,7 @@ export function createWebhooksOut(options: WebhooksOutOptions) {
     },
     /** Newest first. */
     deliveries: () => deliveries.map(({ shown }) => ({ ...shown })).toReversed(),
-    /** Resolves when nothing is under way or waiting for its next attempt; what has no URL to go to is not waited for. */
+    /** Resolves when nothing is under way or waiting for an attempt, except deliveries without a URL. */
     async settled(): Promise<void> {
       if (underWay.size === 0) return undefined;
       await Promise.all(underWay);
@@ -162,7 +162,7 @@ function redelivered(payload: WebhookPayload, how: Redelivery, now: number): Web
   return payload;
 }
 
-/** The status of the answer; 0 when none came in time. */
+/** The answer's status; 0 if none came in time. */
 async function post(
   url: string,
   delivery: Delivery,

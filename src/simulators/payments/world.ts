@@ -9,7 +9,7 @@ import type { WebhooksOut } from './webhooks-out.ts';
 export type Counts = {
   /** Requests by "METHOD /path", refused ones included. */
   calls: Record<string, number>;
-  /** How often money was taken for a reference. Never above one, or the service broke its promise. */
+  /** How often money was taken for a reference: never above one. */
   chargesByReference: Record<string, number>;
   tokensIssued: number;
   tokensRevoked: number;
@@ -20,7 +20,7 @@ export function increase(counts: Record<string, number>, key: string): void {
   counts[key] = (counts[key] ?? 0) + 1;
 }
 
-/** Everything the simulated service knows, one data module per concern; the routes act on it and keep nothing. */
+/** All data of the simulated service, one module a concern; routes use it and keep nothing. */
 export type World = {
   now: () => number;
   baseUrl: () => string;
@@ -34,9 +34,9 @@ export type World = {
   webhooks: WebhooksOut;
   stats: Counts;
   tellTransaction: TellTransaction;
-  /** References whose `before` accident has happened: the next try goes through. */
+  /** References whose `before` accident has happened: a retry works. */
   accidentsHad: Set<string>;
-  /** What the panel ordered for the next saved-card charge; used up by it. */
+  /** The panel's choice for the next saved-card charge, used once. */
   next: { charge: NextCharge; reason?: string };
   changed: () => void;
 };

@@ -18,7 +18,7 @@ import type { World } from './world.ts';
 
 type Of<Kind extends WorkspaceAction['kind']> = Extract<WorkspaceAction, { kind: Kind }>;
 
-/** Does what a person does in Slack; the answer comes when the bot has acknowledged, or failed to. */
+/** Does what a person does in Slack; resolves when the bot has acknowledged, or failed to. */
 export async function act(deps: ActDeps, userId: string, action: WorkspaceAction): Promise<ActResult> {
   const user = deps.world.directory.user(userId);
   if (user === undefined) return { ok: false, problem: `There is no person ${userId} in this workspace.` };
@@ -42,7 +42,7 @@ export async function act(deps: ActDeps, userId: string, action: WorkspaceAction
   }
 }
 
-/** An event, which Slack would send again to a bot that is away; here a person opens their Home again. */
+/** Slack would repeat this event to a bot that is away; here the person reopens their Home. */
 async function openHome({ world, line }: ActDeps, user: PageUser): Promise<ActResult> {
   if (!world.app.hasHome) return no('This app has no Home.');
   const shown = world.views.home(user.id);
@@ -65,7 +65,7 @@ function interact(deps: ActDeps, user: PageUser, payload: object, does: string):
   return deps.line.send({ kind: 'interactive', payload: whole }, `${user.realName} ${does}`);
 }
 
-/** Of the two kinds of shortcut only those are offered that the manifest names. */
+/** Offers only shortcuts that the manifest names. */
 async function globalShortcut(deps: ActDeps, user: PageUser, callbackId: string): Promise<ActResult> {
   const { world } = deps;
   const name = shortcutName(world, 'global', callbackId);
@@ -116,7 +116,7 @@ type ActDeps = {
   responseUrl: (path: string) => string;
 };
 
-/** What Slack shows a person when a press or a submission was not acknowledged. */
+/** What Slack shows after an unacknowledged press or submission. */
 function actResult(answer: BotAnswer): ActResult {
   switch (answer.kind) {
     case 'acknowledged':
@@ -132,12 +132,12 @@ function actResult(answer: BotAnswer): ActResult {
   }
 }
 
-/** What Slack tells the person when nothing is sent. */
+/** Slack's words if nothing is sent. */
 function no(problem: string): ActResult {
   return { ok: false, problem };
 }
 
-/** What a person types into the composer: a message, or a slash command. */
+/** Text typed into the composer: a message or a slash command. */
 async function sendMessage(deps: ActDeps, user: PageUser, typed: Of<'send_message'>): Promise<ActResult> {
   const { world } = deps;
   const channel = world.directory.channel(typed.channel);
@@ -153,7 +153,7 @@ async function sendMessage(deps: ActDeps, user: PageUser, typed: Of<'send_messag
 
 type Place = { user: PageUser; channel: Channel };
 
-/** The bot hears of it where it is named, in channels that it is in. Slack asks for no answer, and sends it again without one. */
+/** The bot gets messages that name it, in its channels. Slack wants no answer, and repeats the event without one. */
 async function postAsPerson(
   { world, line }: ActDeps,
   at: Place,
@@ -246,7 +246,7 @@ function slashError(answer: Exclude<BotAnswer, { kind: 'acknowledged' }>): strin
   }
 }
 
-/** Slack's own command, so that a newcomer can try what membership changes. */
+/** Slack's own command, so newcomers can try membership. */
 function invite(world: World, at: Place, who: string): ActResult {
   const bot = `@${botName.toLowerCase()}`;
   if (who.toLowerCase() !== bot) {
@@ -264,7 +264,7 @@ function slackbotSays(world: World, at: Place, text: string): ActResult {
   return { ok: true };
 }
 
-/** Names become ids as Slack sends them; in commands with the name behind a bar, and links and e-mails wrapped. */
+/** Turns names into ids, like Slack; in commands with the name after a bar, and links and e-mails wrapped. */
 function withIds(world: World, text: string, inCommand: boolean): string {
   const linked = inCommand
     ? text
@@ -293,7 +293,7 @@ function mention(world: World, name: string, withName: boolean): string | undefi
 
 type Surface = { kind: 'message'; message: Message } | { kind: 'view'; view: View };
 
-/** A press, pick or tick on an element that is really there, as it stands now. */
+/** A press, pick or tick on an existing element, in its present state. */
 async function press(deps: ActDeps, user: PageUser, pressed: Of<'block_action'>): Promise<ActResult> {
   const { world } = deps;
   const surface = findSurface(world, user, pressed.container);
@@ -375,7 +375,7 @@ function blocksOf(surface: Surface): PageBlock[] {
   return surface.message.blocks;
 }
 
-/** Ephemeral messages come without the message itself: Slack sends only where they stood. */
+/** Ephemeral messages come without the message: Slack sends only their place. */
 function surfacePayload(deps: ActDeps, user: PageUser, surface: Surface): Record<string, unknown> {
   if (surface.kind === 'view') {
     const { view } = surface;
@@ -401,7 +401,7 @@ function surfacePayload(deps: ActDeps, user: PageUser, surface: Surface): Record
 
 const fixedFields = ['text', 'value', 'style'];
 
-/** A button's value is the app's own, never the page's; a pick must be one of the options. */
+/** A button's value is the app's, never the page's; a pick must be an option. */
 function readAction(world: World, placed: PlacedElement, sent: Element): Record<string, unknown> | undefined {
   const { element } = placed;
   const same = {
@@ -419,7 +419,7 @@ function readAction(world: World, placed: PlacedElement, sent: Element): Record<
   return isOffered(element, sent) ? { ...sent, ...same } : undefined;
 }
 
-/** Users report `&amp;` in what a press says of its button. */
+/** Users report `&amp;` in the labels of presses. */
 function escapedLabel(element: Element): object {
   const label = z.looseObject({ text: z.string() }).safeParse(element['text']);
   return label.success ? { text: { ...label.data, text: escaped(label.data.text) } } : {};
@@ -453,7 +453,7 @@ function readOptions(body: unknown): PageOption[] | undefined {
   }));
 }
 
-/** What the person reads on it, or the choice they read in it. */
+/** The element's label, or the chosen option's. */
 function labelOf(placed: PlacedElement, action: Record<string, unknown>): string {
   const readable = z.looseObject({ text: z.string() });
   const chosen = z.looseObject({ text: readable }).safeParse(action['selected_option']);
@@ -464,7 +464,7 @@ function labelOf(placed: PlacedElement, action: Record<string, unknown>): string
 
 const trouble: ActResult = { ok: false, problem: 'We had some trouble connecting. Try again?' };
 
-/** Sends a modal's form and does what the acknowledgement says; without one in time the modal stays as it was. */
+/** Submits a modal and applies the acknowledgement; without one in time the modal stays. */
 async function submitView(deps: ActDeps, user: PageUser, submitted: Of<'submit_view'>): Promise<ActResult> {
   const { world } = deps;
   const view = topView(world, user, submitted.viewId);
@@ -500,7 +500,7 @@ function sentState({ quirks }: World, view: View): Values {
   return isLost ? withoutUntouched(view.blocks, view.touched, view.values) : view.values;
 }
 
-/** What the app may answer: of Slack's actions, those that it uses. */
+/** The answers that the app may give: the Slack actions it uses. */
 const acknowledgement = z.discriminatedUnion('response_action', [
   z.looseObject({ response_action: z.literal('update'), view: z.unknown() }),
   z.looseObject({ response_action: z.literal('errors'), errors: z.record(z.string(), z.string().min(1)) }),
@@ -540,7 +540,7 @@ function showNext(world: World, view: View, next: unknown): ActResult {
   return { ok: true };
 }
 
-/** Closes at once; the app never asks to be told. */
+/** Closes at once; the app never asks for notice. */
 function closeView({ world }: ActDeps, user: PageUser, closed: Of<'close_view'>): ActResult {
   const view = topView(world, user, closed.viewId);
   if (view === undefined) return no('That view is not in front of you any more.');

@@ -4,14 +4,14 @@ import type { Brought, InstalledApp } from './manifest.ts';
 import type { Quirks } from './quirks.ts';
 import type { Envelope, SocketMode } from './socket-mode.ts';
 
-/** What one payload came to, in either transport. */
+/** The result of one payload, over either transport. */
 export type BotAnswer =
-  /** `body` is what the acknowledgement carried: an object, a text, or undefined when it was empty. */
+  /** `body`: the acknowledgement's object or text; undefined if empty. */
   | { kind: 'acknowledged'; body: unknown; durationMs: number }
   | { kind: 'refused'; status: number }
   | { kind: 'timeout' }
   | { kind: 'unreachable' }
-  /** The app's manifest has it switched off or gives no address for it: nothing was sent. */
+  /** The manifest switches it off, or has no address for it: nothing was sent. */
   | { kind: 'not_asked' };
 
 type BotLineDeps = {
@@ -118,7 +118,7 @@ function isDone({ kind, payload }: Envelope): boolean {
   );
 }
 
-/** Of two deliveries of one payload. */
+/** The first of two deliveries of one payload. */
 async function firstAcknowledged<Answer extends BotAnswer>(deliveries: Promise<Answer>[]): Promise<Answer> {
   const soonest = await Promise.race(deliveries);
   if (soonest.kind === 'acknowledged') return soonest;

@@ -34,13 +34,13 @@ export const chatMethods: Record<string, Method> = {
   'chat.delete': method(write, { channel: text, ts: text }, deleteMessage),
 };
 
-/** By channel: what is refused there counts too. */
+/** By channel; refused posts count too. */
 function postPace(world: World, { channel }: ApiArguments): number | undefined {
   const place = typeof channel === 'string' ? world.directory.destination(channel) : undefined;
   return place === undefined ? undefined : world.rateLimits.takePost(place.id);
 }
 
-/** An answer to an answer joins the thread that is there; below a message that is gone it stands in the channel. */
+/** A reply to a reply joins its thread; below a deleted message it goes to the channel. */
 function postMessage(
   world: World,
   given: { channel: string; thread_ts?: string | undefined },
@@ -60,7 +60,7 @@ function postMessage(
   return granted({ channel: channel.id, ts: message.ts, message: messagePayload(message, true) });
 }
 
-/** For one person of the channel alone, and in no history. Where the bot is not in the channel it needs to be, as for an edit. */
+/** For one person, and in no history. The bot must be in the channel, as for an edit. */
 function postEphemeral(
   world: World,
   given: { channel: string; user: string; thread_ts?: string | undefined },
@@ -78,7 +78,7 @@ function postEphemeral(
   return granted({ message_ts: message.ts });
 }
 
-/** What it does not name stays as it was. */
+/** Absent fields stay unchanged. */
 function updateMessage(world: World, given: { channel: string; ts: string }, raw: ApiArguments): ApiAnswer {
   const message = ownMessage(world, given, 'cant_update_message');
   if (typeof message === 'string') return refused(message);
@@ -106,7 +106,7 @@ function deleteMessage(world: World, given: { channel: string; ts: string }): Ap
   return granted(given);
 }
 
-/** A private channel that the bot is not in does not exist for it; a public one takes a post with one scope more. A text: Slack's word for why not. */
+/** A private channel without the bot does not exist for it; a public one needs another scope. A text: Slack's error. */
 function postingPlace(world: World, channel: Channel | undefined): Channel | string {
   if (channel === undefined || (channel.kind === 'private' && !channel.botIsMember))
     return 'channel_not_found';

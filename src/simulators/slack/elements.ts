@@ -83,7 +83,7 @@ export function completeValues(blocks: readonly PageBlock[], given: Values): Val
   return values;
 }
 
-/** The same where Slack sends nothing of what stood in a field beforehand, unless the person touched it. */
+/** The same if Slack leaves out prefilled fields that the person did not touch. */
 export function withoutUntouched(blocks: readonly PageBlock[], touched: Values, values: Values): Values {
   const sent = structuredClone(values);
   for (const { blockId, actionId, element } of placedElements(blocks)) {
@@ -95,7 +95,7 @@ export function withoutUntouched(blocks: readonly PageBlock[], touched: Values, 
   return sent;
 }
 
-/** Of the values, those whose element is still there: a code typed into a field is forgotten with the field. */
+/** The values of elements that still exist: a typed code goes with its field. */
 export function stillThere(blocks: readonly PageBlock[], given: Values): Values {
   const values: Values = {};
   for (const { blockId, actionId } of placedElements(blocks)) {
@@ -105,7 +105,7 @@ export function stillThere(blocks: readonly PageBlock[], given: Values): Values 
   return values;
 }
 
-/** What Slack's own client refuses before the app hears of it, by block_id. */
+/** Errors by block_id that Slack's own client shows before the app hears anything. */
 export function unfilledInputs(blocks: readonly PageBlock[], values: Values): Record<string, string> {
   const problems: Record<string, string> = {};
   for (const { block, blockId, actionId, element } of placedElements(blocks)) {

@@ -1,6 +1,6 @@
 /**
- * What Slack may do or not: nobody who could know has said so on a page of Slack's. Each is off unless a test turns it
- * on; the bot must be right either way. `README.md` beside this says who says what.
+ * What Slack may or may not do, as no page of Slack's says. Each is off unless a test turns it on; the bot must be right
+ * either way. `README.md` here lists the sources.
  */
 export const quirkWords = {
   untouchedInitialsAreNull:
@@ -19,7 +19,7 @@ type Quirk = keyof typeof quirkWords;
 
 export type Quirks = Partial<Record<Quirk, boolean>>;
 
-/** From names with commas between, or `all`. Throws what is wrong with them, in words. */
+/** From comma-separated names, or `all`. Throws words for a wrong one. */
 export function readQuirks(text: string): Quirks {
   const known = Object.keys(quirkWords);
   const names = text === 'all' ? known : text.split(',').filter((name) => name !== '');

@@ -20,14 +20,14 @@ const ackShape = z.object({ envelope_id: z.string(), payload: z.unknown().option
 /** Slack's words for why it ends a connection, or is about to. */
 type DisconnectReason = 'refresh_requested' | 'warning' | 'link_disabled' | 'too_many_websockets';
 
-/** Registered, and given payloads in its turn. */
+/** A registered connection that gets payloads in turn. */
 type Line = {
-  /** Absent of a ghost, whose process is dead: nobody reads what it is given. */
+  /** Absent for a ghost, whose process is dead: nobody reads its payloads. */
   socket?: WebSocket;
-  /** The network between is gone, and neither side knows it. */
+  /** The network is gone, and neither side knows. */
   isHalfOpen?: boolean;
   isToRenew?: boolean;
-  /** What it was given and has not acknowledged. */
+  /** Payloads it has not acknowledged. */
   given: Set<Promise<SocketAnswer>>;
 };
 
@@ -85,11 +85,11 @@ export function createSocketMode(ids: Ids, quirks: Quirks) {
   }
 
   return {
-    /** How many connections take payloads now, those that nobody reads left out. */
+    /** Connections that take payloads and are read. */
     open: () => open().length,
-    /** How many payloads were given to a connection that nobody reads. */
+    /** Payloads given to connections that nobody reads. */
     unread: () => unread,
-    /** How many were on their way, or not acknowledged yet, when their connection was closed. */
+    /** Payloads unacknowledged when their connection was closed. */
     cutOff: () => cutOff,
     /** The query of a fresh one-use address for `apps.connections.open`. */
     ticket() {
@@ -105,7 +105,7 @@ export function createSocketMode(ids: Ids, quirks: Quirks) {
       }
       server.handleUpgrade(request, socket, head, welcome);
     },
-    /** To one of the registered connections, in turn, whether anybody reads it or not. */
+    /** To the registered connections in turn, read or not. */
     async send(envelope: Envelope, timeoutMs: number): Promise<SocketAnswer> {
       const registered = lines.filter(
         ({ socket }) => socket === undefined || socket.readyState === socket.OPEN,
@@ -138,17 +138,17 @@ export function createSocketMode(ids: Ids, quirks: Quirks) {
         tell(line.socket, reason);
       }
     },
-    /** As an administrator would, in the app's settings. */
+    /** Like an administrator in the app's settings. */
     turn(to: 'on' | 'off') {
       isOff = to === 'off';
       if (isOff) this.disconnect('link_disabled');
     },
-    /** So many registered connections of processes that are dead. */
+    /** Registered connections of dead processes. */
     setGhosts(count: number) {
       const ghosts = Array.from({ length: count }, (): Line => ({ given: new Set() }));
       lines = [...lines.filter(({ socket }) => socket !== undefined), ...ghosts];
     },
-    /** The network to the oldest connection goes away, which Slack finds out after this time. */
+    /** The oldest connection's network fails; Slack notices after this time. */
     halfOpen(foundOutMs: number) {
       const [line] = open();
       if (!line) return;
@@ -159,7 +159,7 @@ export function createSocketMode(ids: Ids, quirks: Quirks) {
         line.socket.terminate();
       }, foundOutMs).unref();
     },
-    /** Cuts every connection without a word. */
+    /** Cuts every connection without a message. */
     cut() {
       for (const client of server.clients) client.terminate();
       lines = [];

@@ -25,7 +25,7 @@ import { createWorld } from './world.ts';
 
 type WorkspaceOptions = { manifestPath: string } & WorkspaceSettings;
 
-/** The bot refuses signatures that are five minutes off the real time, whatever `now` says. */
+/** The bot refuses signatures five minutes off the real time, whatever `now` is. */
 export type WorkspaceSettings = SimulatorOptions & {
   /** Whether the workspace has user groups, which Slack's free plan lacks. Default true. */
   userNamesOnPaidPlan?: boolean;
@@ -41,7 +41,7 @@ export type WorkspaceSettings = SimulatorOptions & {
   talks?: boolean;
   /** How many messages in a channel Slack lets through at once, at one a second. Default 3; Infinity keeps no pace. */
   postBurst?: number;
-  /** What only some say of Slack, on in this workspace. Default none. */
+  /** Behaviour that only some report of Slack. Default none. */
   quirks?: Quirks;
 };
 
@@ -56,13 +56,13 @@ export type Workspace = Simulator<SlackFault> & {
     channels: typeof channelIds;
     users: typeof userIds;
   };
-  /** Where payloads go while no Socket Mode connection is open; undefined: nowhere. */
+  /** Where payloads go without a Socket Mode connection; undefined: nowhere. */
   connect(botEventsUrl: string | undefined): void;
-  /** Throws for a person who is not in the workspace. */
+  /** Throws for a person outside the workspace. */
   state(userId: string): WorkspaceState;
-  /** Never rejects: what Slack would show the person is in the result. Settles when the bot acknowledged or its time is over. */
+  /** Never rejects: the result has what Slack would show. Settles when the bot acknowledged or its time is over. */
   act(userId: string, action: WorkspaceAction): Promise<ActResult>;
-  /** What the workspace has seen of the bot. */
+  /** What the workspace has received from the bot. */
   stats(): SlackStats;
   /** The bot's posts in a channel or in all, oldest first, thread replies included, ephemeral ones not. */
   posts(channelId?: string): BotPost[];
@@ -70,9 +70,9 @@ export type Workspace = Simulator<SlackFault> & {
   setChannel(channelId: string, change: { botIsMember?: boolean; archived?: boolean }): void;
   /** As an administrator would: make a member a guest, or deactivate them. */
   setAccount(userId: string, kind: AccountKind): void;
-  /** How many Socket Mode connections take payloads now. */
+  /** Socket Mode connections that take payloads. */
   openSockets(): number;
-  /** What Slack and the network do to Socket Mode's connections. */
+  /** Slack's and the network's effects on Socket Mode connections. */
   sockets: Pick<SocketMode, 'disconnect' | 'turn' | 'setGhosts' | 'halfOpen' | 'unread' | 'cutOff'>;
   close(): Promise<void>;
 };
