@@ -38,7 +38,7 @@ export type ChargeAnswer =
   | Unknown;
 
 /**
- * Charges a saved card once. The account of the client is credited. Never throws: every doubt is `unknown`. `approved` and
+ * Charges a saved card once. The account `accountId` is credited. Never throws: every doubt is `unknown`. `approved` and
  * `declined` need a row of the specification's table; HTTP 200 and `description` decide nothing. `leaveBy` is checked when
  * the request leaves; the wait for a token and the one repeat after a 401 stay within the client's deadline.
  *

@@ -92,7 +92,7 @@ function isSame(
   );
 }
 
-/** Whether the time left is the time written less the time that copying took; undefined only for undefined. */
+/** Whether the time left is the time written, less up to `endingMs` for copying; or both are undefined. */
 function isSoon(leftMs: number | undefined, writtenMs: number | undefined): boolean {
   if (leftMs === undefined || writtenMs === undefined) return leftMs === writtenMs;
   return leftMs <= writtenMs && leftMs > writtenMs - endingMs;

@@ -21,7 +21,7 @@ export async function readStoreId({
 
 /**
  * Proves that a process may work on this store: its key opens what the first bot sealed. With another key every record
- * would be put aside. `sealedBefore`: a record sealed by an earlier release; its seal is on a line of its own.
+ * would be put aside. `sealedBefore`: a record sealed by an earlier release; its first line is the seal.
  */
 export function createStoreMark(
   { store, sealer }: { store: Pick<Store, 'create' | 'read'>; sealer: Sealer },

@@ -622,7 +622,7 @@ function stillInDoubt(before: ChargeIntent, found: Unproven, at: number, times: 
   return otp ? conclude(known, at, 'expired') : notPaid(known, at);
 }
 
-/** Whoever was told "approved" waits for proof; a record that says finally not paid is a person's case. */
+/** A charge called paid waits for proof; if its record is finally not paid, a person decides. */
 function calledPaid(intent: ChargeIntent, found: Unproven, at: number): Step {
   if (found.kind !== 'final_not_paid') return lookAgain(intent, at);
   return conclude(intent, at, 'review', {

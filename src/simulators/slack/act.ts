@@ -323,7 +323,7 @@ function asDrawn({ behind, blockId, actionId, element }: Of<'block_action'>): Pl
 
 /**
  * The options of an external select, asked of the app while the person types. *No results* until they come; where the
- * app's answer was late, the list asks no more until it is made anew.
+ * app's answer was late, the list asks no more until it is shown again.
  */
 async function suggest(deps: ActDeps, user: PageUser, asked: Of<'suggest'>): Promise<ActResult> {
   const { world } = deps;
