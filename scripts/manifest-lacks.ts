@@ -39,7 +39,7 @@ const scopesOf: Record<string, string[]> = {
 
 const verbs = everyVerb();
 export const shortcuts = verbs.flatMap((verb) => verb.shortcuts ?? []);
-export const events = [...source.matchAll(/\bevent\.type !== '(\w+)'/g)].map(([, event = '']) => event);
+export const events = [...source.matchAll(/\bapp\.event\('(\w+)'/g)].map(([, event = '']) => event);
 const methods = [...source.matchAll(/\b(?:client|interactive|delivery)\.((?:[a-z]\w*\.)+[a-z]\w*)\(/g)]
   .map(([, method = '']) => method)
   .filter((method) => !method.startsWith('apps.'));
