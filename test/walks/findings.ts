@@ -37,7 +37,7 @@ export const words = {
   callsOnPurpose: /payops_(link|charge)_note/,
   givenUp: /given up until/,
   brokenRecord: /cannot be worked on|put aside|handler failed|broke off/,
-  linkOver: /No payment came|expired/i,
+  linkOver: /No payment yet|expired/i,
 } as const;
 
 const references = /\b(?:SUB-\d+|CARD-[\w-]+|ORDER-[\w-]+|pay-[a-z0-9]{20,})\b/g;
