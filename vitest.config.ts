@@ -30,7 +30,11 @@ const folder = memoryFolder();
 const whole = 'test/{e2e,chaos}/*.test.ts';
 const inBrowser = ['test/e2e/{browser,guide}.test.ts', 'test/playground/page/page.test.ts'];
 /** They tell what hangs from what is slow. */
-const timed = ['test/{store,http}/**/*.test.ts', 'test/hostile/bot/*.test.ts', 'test/e2e/outages.test.ts'];
+const timed = [
+  'test/{store,http}/**/*.test.ts',
+  'test/hostile/bot/*.test.ts',
+  'test/e2e/{outages,doctor,doctor-fixes}.test.ts',
+];
 /** With `vi.mock`, which does nothing where modules are shared. */
 const mocked = 'test/hostile/{requests,texts}/*.test.ts';
 /** They let bots get into trouble before a real Prometheus: of `.ci/run` alone. */
