@@ -20,7 +20,8 @@ export type BodiesResult = {
   grewMb: number;
 };
 
-export const mostGrowthMb = 32;
+/** Less than one of the bodies of `.ci/run`, of which twelve come: none is kept whole. */
+export const mostGrowthMb = 60;
 const rounds = 2;
 /** Before that many, and what the worker then does with them, a process still grows by itself, whatever it is sent. */
 const eventsBefore = 500;
