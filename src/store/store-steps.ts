@@ -80,7 +80,8 @@ export function createStoreSteps(options: {
   }
 
   async function look(): Promise<void> {
-    const [oldest, { entry, taken }] = [await oldestForm(), await openForm()];
+    const oldest = await oldestForm();
+    const { entry, taken } = await openForm();
     if (oldest < storeForm.newest) {
       if (!isWaitTold) log('info', 'the store takes its next step once the older replicas are gone');
       isWaitTold = true;

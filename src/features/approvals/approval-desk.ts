@@ -185,7 +185,7 @@ export function createApprovals(account: Account, hands: Hands) {
     if (!renewed?.isMoved) return { kind: 'later' };
     if (asks) return emailEnd(await hands.changeCardEmail(terms.terms, approval.by));
     const { kind: _approved, ...charge } = terms;
-    // Whoever approved last was shown each twin since the request, whatever earlier approvers were.
+    // The last approver was shown each twin since the request, even if earlier approvers weren't.
     const despite = [...(charge.despite ?? []), ...(approval.approvals.at(-1)?.despite ?? [])];
     const end = await hands.submitApproved(
       { ...charge, despite, by: approval.by, readAtMs: approval.askedAtMs },

@@ -450,7 +450,7 @@ function afterYours({ needed, approvals }: Approval): string | undefined {
 
 /**
  * What the one person who pressed is told: that it is decided, who was first, or why not by them. It pings nobody.
- * `stands`: the request's message, for whoever decided it elsewhere.
+ * `stands`: the request's message, if the person decided it elsewhere.
  */
 export function answerMessage(
   judged: Judged | undefined,

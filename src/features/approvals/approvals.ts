@@ -117,7 +117,7 @@ function approvalsCommand(
     // A message of an earlier release has this button for what a window shows by now.
     if (approval?.shown.kind === 'card_email') return await openWhole(pressed);
     const by = pressed.caller.userId;
-    const asks = seen && (await askAboutTwins(seen, by));
+    const asks = approval && seen && (await askAboutTwins(approval, seen, by));
     if (asks) return void (await pressed.openModal(asks));
     // Read first: what fails after the decision would be told as a failure of it. Who decides on the message needs no link.
     const stands = seen && !pressed.message ? await desk.copyFor(seen.id, by) : undefined;
@@ -129,10 +129,12 @@ function approvalsCommand(
    * The window that names what the same card and amount did since the request; undefined where the approver has seen each
    * of them, or can't approve it: the desk says why not. Throws StoreUnavailable.
    */
-  async function askAboutTwins({ despite = [], ...seen }: Seen, by: string): Promise<Modal | undefined> {
-    const approval = await desk.find(seen.id);
-    const judged = approval && decide(approval, { kind: 'approve', by, ...seen }, now());
-    if (!approval || judged?.kind !== 'decided') return undefined;
+  async function askAboutTwins(
+    approval: Approval,
+    { despite = [], ...seen }: Seen,
+    by: string,
+  ): Promise<Modal | undefined> {
+    if (decide(approval, { kind: 'approve', by, ...seen }, now()).kind !== 'decided') return undefined;
     const twins = await desk.twinsOf(approval);
     const isNew = twins.some(({ reference }) => !despite.includes(reference));
     return isNew ? twinsModal(approval, twins, now()) : undefined;
@@ -160,7 +162,8 @@ function approvalsCommand(
   async function approveSeen({ caller, privateMetadata }: Submission): Promise<ViewAnswer> {
     const seen = seenRequest.read(privateMetadata);
     const by = caller.userId;
-    const asks = seen && (await askAboutTwins(seen, by));
+    const approval = seen && (await desk.find(seen.id));
+    const asks = approval && seen && (await askAboutTwins(approval, seen, by));
     if (asks) return { kind: 'update', modal: asks };
     const stands = seen && (await desk.copyFor(seen.id, by));
     const result = seen && (await desk.approve({ ...seen, by }));
