@@ -68,6 +68,7 @@ import type { StepOf } from './store/store-steps.ts';
 import type { Metrics } from './http/metrics.ts';
 import { createOutbox } from './messages/deliver.ts';
 import { readWebhooks, readsField } from './webhooks/webhook-settings.ts';
+import { dayMs } from './domain/span.ts';
 
 /** One merchant account: its own settings, and the part of the store that is its own. */
 type MerchantPlace = KeptPart & {
@@ -128,7 +129,7 @@ function openAccount(
     store,
     sealer,
     fingerprint: openFingerprint(store, sealer, log),
-    rememberMs: config.chargeRememberDays * 86_400_000,
+    rememberMs: config.chargeRememberDays * dayMs,
     leaseMs: config.workLeaseSeconds * 1_000,
     audit: { ...audit, ...audit.notesOf(merchant?.name) },
     people: { ...askedAt(merchant, people), nameOf },

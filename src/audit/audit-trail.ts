@@ -7,13 +7,14 @@ import type { Log } from '../log.ts';
 import { randomUUID } from 'node:crypto';
 import type { AuditEntry } from '../records/shapes.ts';
 import { createWorkUnderWay } from '../under-way.ts';
+import { dayMs } from '../domain/span.ts';
 
 /** One trail for all merchant accounts, in the whole store, with its retention. */
 export function createAuditTrail(
   { config, log, now }: { config: { auditKeepDays: number }; log: Log; now: () => number },
   { store, sealer }: { store: Store; sealer: Sealer },
 ) {
-  const keepMs = config.auditKeepDays === 0 ? undefined : config.auditKeepDays * 86_400_000;
+  const keepMs = config.auditKeepDays === 0 ? undefined : config.auditKeepDays * dayMs;
   const { append, ofReference, start, stop } = createAuditLog({ store, sealer, log });
   const retention = createAuditRetention({ store, sealer, append, keepMs, now, log });
   const notes = createAuditNotes({ audit: append, now, wait: sleep, log });

@@ -5,6 +5,7 @@ import { openFingerprint } from '../records/fingerprint.ts';
 import { parsed, problem } from '../domain/wording.ts';
 import { command, type CommandEnd, reasonOf, withKept } from './command.ts';
 import type { Outside } from '../config/config.ts';
+import { dayMs } from '../domain/span.ts';
 
 /**
  * Erases the address's saved cards from the bot's ledger, at the customer's request. Running bots need not stop, and only
@@ -31,7 +32,7 @@ async function forget(outside: Outside, email: string): Promise<CommandEnd> {
     async ({ store, sealer }) => {
       const { log, now } = outside;
       const fingerprint = openFingerprint(store, sealer, log);
-      const keepMs = outside.config.savedCardDays * 86_400_000;
+      const keepMs = outside.config.savedCardDays * dayMs;
       const ledger = createCardLedger({ store, sealer, fingerprint, log, now, wait: sleep }, keepMs);
       await forgetFound({ store, fingerprint, now }, email);
       return { exitCode: 0, words: `${told(await ledger.forget(email))}\n${notFound}` };

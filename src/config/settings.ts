@@ -19,6 +19,7 @@ import {
 import { paymentsSettings } from './payments-settings.ts';
 import { savedCardSettings } from './saved-card-settings.ts';
 import { webhookSettings } from './webhook-settings.ts';
+import { dayMs } from '../domain/span.ts';
 
 /**
  * Every setting, in the order of `docs/settings.md`, which is generated from this table. The variable's name is the key in
@@ -122,7 +123,7 @@ export const settings = {
     chargeRetryForgetDays: setting(
       'When a decline no longer counts. At least CHARGE_RETRY_WAIT_HOURS. Spec: not shown.',
       wholeNumber(3, 365),
-      String(defaultRetryRule.forgetMs / 86_400_000),
+      String(defaultRetryRule.forgetMs / dayMs),
     ),
     chargeTwinMinutes: setting(
       'For how long the bot asks before it charges a card the same amount again; 0: never. While the first is open, the second is refused.',

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { ServiceFailure } from '../domain/failure.ts';
 import type { Sealer, Store } from '../store/store.ts';
 import type { Log } from '../log.ts';
+import { dayMs } from '../domain/span.ts';
 
 export type Token = { accessToken: string; refreshToken?: string | undefined; lifetimeMs: number };
 
@@ -191,7 +192,7 @@ export function createAccessToken(options: {
 }
 
 /** How long an expired token is kept for the refresh token beside it. */
-const keepLastMs = 7 * 86_400_000;
+const keepLastMs = 7 * dayMs;
 
 export type TokenMemory = ReturnType<typeof shareToken>;
 

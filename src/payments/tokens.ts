@@ -6,6 +6,7 @@ import { type JsonObject, valueAtFirst, parseJson } from '../domain/json.ts';
 import { addressSetting, readable, wordsOf } from './failures.ts';
 import type { SharedToken, Token } from './access-token.ts';
 import { asObject, looseText } from './wire.ts';
+import { dayMs } from '../domain/span.ts';
 
 /** The account that gets tokens: the parent, else the merchant account itself. */
 export function parentAccountOf(config: Config): string {
@@ -158,7 +159,7 @@ const unbelievedLifetimeMs = 60_000;
 const shortestLifetimeMs = 2_000;
 
 /** "Never" is often the year 9999; after a year the bot asks again. */
-const longestLifetimeMs = 365 * 86_400_000;
+const longestLifetimeMs = 365 * dayMs;
 
 /** Numbers up to ten years are seconds; larger ones are Unix times in seconds or milliseconds. */
 export function readLifetimeMs(value: unknown, nowMs: number): number | undefined {

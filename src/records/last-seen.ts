@@ -1,13 +1,14 @@
 import { z } from 'zod';
 import type { Log } from '../log.ts';
 import type { Store } from '../store/store.ts';
+import { dayMs } from '../domain/span.ts';
 
 /** Something that was seen last: when (UTC ms), and what the doctor says of it. Nothing secret. */
 export type LastSeen = z.infer<typeof seen>;
 
 const seen = z.object({ atMs: z.number(), why: z.string() });
 const minuteMs = 60_000;
-const keptMs = 7 * 86_400_000;
+const keptMs = 7 * dayMs;
 
 /** Remembers it for a week under that key: one a minute at most, as strangers may cause them. Never throws. */
 export function createLastSeen(

@@ -24,12 +24,13 @@ import type {
   Recovery,
   EndedCard,
 } from '../../domain/alert.ts';
+import { dayMs } from '../../domain/span.ts';
 
 /** The rule by which a channel gets an alert, as the alert shows it. */
 export type AlertRoute = { rule: string; severity?: Severity; mention?: Mention };
 
 /** Shorter than any alert is remembered, lest it be forgotten while it is put off. */
-const longestSnoozeMs = 7 * 86_400_000;
+const longestSnoozeMs = 7 * dayMs;
 
 export type CardMove =
   | { kind: 'acknowledge'; by: string }

@@ -278,7 +278,7 @@ function calledBy(mention: Mention | undefined): string[] {
 /** Each is read to be counted. */
 const mostCounted = 100;
 
-/** What nobody has acknowledged, by severity, each up to a hundred; of a storm its digest alone. Throws StoreUnavailable. */
+/** Counts unacknowledged alerts by severity, each up to a hundred; a storm counts once. Throws StoreUnavailable. */
 async function countOpen(
   store: Account['store'],
   { cases }: AlertCards,

@@ -17,6 +17,7 @@ import {
 import { pagesOf } from '../../records/pages.ts';
 import { sealingKeyFix } from '../../records/put-aside.ts';
 import { isUnreadable, openRecord } from '../../records/records.ts';
+import { dayMs } from '../../domain/span.ts';
 
 /** An event of the last week; where it is silent itself, what its look-up says of that very order, as its rules saw it. */
 export type LoggedEvent = {
@@ -80,7 +81,7 @@ export async function eventsOfOrder(
 }
 
 /** As far back as rehearsals, summaries and mutes look. */
-export const lookedBackMs = 7 * 86_400_000;
+export const lookedBackMs = 7 * dayMs;
 
 export type EventLog = ReturnType<typeof createEventLog>;
 

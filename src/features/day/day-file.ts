@@ -63,7 +63,7 @@ export function createDayFiles(
     }
     const summary = await findMessageRecord(store, file.summary);
     if (!summary?.posted) {
-      // Nobody is told of what is gone.
+      // Without its summary the file has no thread: send nothing.
       const delayMs = growingDelayMs(firstLookMs, entry.attempts, longestLookMs);
       await store.write(entry, entry.value, summary ? { delayMs } : { ttlMs: 0 });
       return;

@@ -8,6 +8,7 @@ import { growingDelayMs } from '../../deadline.ts';
 import { formatMoney } from '../../domain/money.ts';
 import { caseKind, type CaseRules, type CaseStep } from '../../records/cases.ts';
 import { type FoundBy, indexAt, ownPaymentsList } from '../../records/found-by.ts';
+import { dayMs } from '../../domain/span.ts';
 
 const check = z.object({
   part: z.enum(['status', 'reference', 'amount']),
@@ -138,7 +139,7 @@ const firstProofMs = 2_000;
 const longestProofMs = 300_000;
 const firstLookMs = 30_000;
 const longestLookMs = 600_000;
-const proofPatienceMs = 86_400_000;
+const proofPatienceMs = dayMs;
 
 /**
  * The next step of a link; undefined: none. An event decides nothing: it starts a look-up, and only the look-up's

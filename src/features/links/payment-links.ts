@@ -30,6 +30,7 @@ import {
   type PaymentLink,
 } from './link-case.ts';
 import { linkCardKey, type LinkBodies } from './link-screens.ts';
+import { dayMs } from '../../domain/span.ts';
 
 /** Functions from other features. */
 export type Around = {
@@ -60,7 +61,7 @@ type LinkBeginning =
 const mostShown = 20;
 
 /** After a link's time: the service may be away, and proof may take a day. */
-const settleMs = 7 * 86_400_000;
+const settleMs = 7 * dayMs;
 
 export type PaymentLinks = ReturnType<typeof createPaymentLinks>;
 

@@ -22,6 +22,7 @@ import {
   nothingToMute,
   readMuteModal,
 } from './mute-views.ts';
+import { dayMs } from '../../domain/span.ts';
 
 const mutePrefix = 'mute:';
 
@@ -136,7 +137,7 @@ export type Mutes = ReturnType<typeof createMutes>;
  */
 export function createMutes(account: Account, notPosted: (mute: AlertMute) => Promise<NotPosted>) {
   const { rules, place, settings, audit, wake, now } = account;
-  const rememberMs = settings.webhookRememberDays * 86_400_000;
+  const rememberMs = settings.webhookRememberDays * dayMs;
   const { cases, all, newest } = openMutes({ ...account, rememberMs, audit: audit.write });
 
   async function formFor(channel: string) {

@@ -13,6 +13,7 @@ import type {
 import { type NotMade, ServiceFailure } from '../../domain/failure.ts';
 import { catchUp } from '../../records/insist.ts';
 import { createRecords } from '../../records/records.ts';
+import { dayMs } from '../../domain/span.ts';
 
 /** A field of the request, as the settings name it. */
 export type AccountField = Account['settings']['accountNewFields'][number];
@@ -67,7 +68,7 @@ export function endOfLookUp(
 
 export type NewAccounts = ReturnType<typeof createNewAccounts>;
 
-const rememberMs = 30 * 86_400_000;
+const rememberMs = 30 * dayMs;
 /** The service may still be at work when the answer was lost. */
 const lookUpAfterMs = 2_000;
 
