@@ -8,7 +8,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { findProgram, type Program } from '../test/support/programs.ts';
 
 const bin = (name: string): string => join('node_modules', '.bin', name);
@@ -112,6 +112,8 @@ for (const [program, parts] of Object.entries(whatNeeds) as [Program, string][])
   if (!isInstalled(program)) console.log(`Skipped, because ${program} is not installed: ${parts}.`);
 }
 if (failed.length > 0) console.log(`Failed: ${failed.join(', ')}.`);
+// Once more at the end: of a log that somebody kept only the end of, this is what says where to look.
+for (const name of lanes.flatMap(failedTests)) console.log(`✗ ${name}`);
 console.log(countsLine());
 rmSync(folder, { recursive: true, force: true });
 process.exitCode = failed.length > 0 ? 1 : 0;
@@ -129,6 +131,31 @@ function countsLine(): string {
   const all = lanes.map(counted);
   const sum = (name: keyof Counts): number => all.reduce((total, counts) => total + counts[name], 0);
   return `${sum('passed')} passed, ${sum('failed')} failed, ${sum('skipped')} skipped`;
+}
+
+type Results = {
+  testResults: { name: string; message: string; assertionResults: Assertion[] }[];
+};
+type Assertion = { status: string; fullName: string; failureMessages: string[] };
+
+/** File, name and the first line of what each failed test said; a file that could not be loaded stands for its tests. */
+function failedTests(lane: { name: string }): string[] {
+  try {
+    const { testResults } = JSON.parse(readFileSync(resultsPath(lane), 'utf8')) as Results;
+    return testResults.flatMap(({ name, message, assertionResults }) => {
+      const file = relative(process.cwd(), name);
+      if (assertionResults.length === 0 && message !== '') return [`${file}: ${firstLine(message)}`];
+      return assertionResults
+        .filter(({ status }) => status === 'failed')
+        .map(({ fullName, failureMessages: [said = ''] }) => `${file}: ${fullName}: ${firstLine(said)}`);
+    });
+  } catch {
+    return [];
+  }
+}
+
+function firstLine(text: string): string {
+  return text.trimStart().split('\n', 1)[0] ?? '';
 }
 
 type Counts = { passed: number; failed: number; skipped: number };
