@@ -352,14 +352,16 @@ export function sitAt(house: House, bot: Bot): Desk {
       return top;
     },
     async presses(person, label, on) {
-      const top = modal(person);
       const has = ({ shown }: { shown: Shown }): boolean => shown.buttons.includes(label);
-      const inModal = on === undefined && top && has(top) ? top : undefined;
-      const surface =
-        on === 'home'
-          ? workspace.state(users[person]).home
-          : (on ?? inModal ?? messages(person).findLast(has));
-      if (!surface) throw new Error(`Nothing in front of the ${person} has a button “${label}”.`);
+      const surface = await found(
+        `a button “${label}” is in front of the ${person}`,
+        () => {
+          if (on === 'home') return workspace.state(users[person]).home;
+          const top = modal(person);
+          return on ?? (top && has(top) ? top : messages(person).findLast(has));
+        },
+        () => modal(person)?.shown.buttons,
+      );
       const { element, ...placed } = pressable(surface.blocks, label);
       const container =
         'ts' in surface
