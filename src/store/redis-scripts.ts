@@ -29,8 +29,14 @@ export const redisSchema = '3';
  * In every script the first write that matters is one that Redis refuses when it is out of memory or
  * read-only, so a refused script has done nothing.
  */
-const shared = `
+const names = `
 local root = KEYS[1]
+local function record_of(key) return root .. ':record:' .. key end
+local function list_of(name) return root .. ':list:' .. name end
+`;
+
+/** What all need that ask for the time or write. */
+const timed = `
 local ready, blocked = root .. ':ready', root .. ':blocked'
 local time = redis.call('TIME')
 local last = redis.call('GET', root .. ':version')
@@ -45,7 +51,6 @@ local function keep_clock()
   if behind > 0 then redis.call('SET', root .. ':ahead', whole(now - time[1] * 1000000 - time[2])) end
 end
 local function after(ms) return whole(now + tonumber(ms) * 1000) end
-local function record_of(key) return root .. ':record:' .. key end
 local function work_of(lane) return root .. ':work:' .. lane end
 local function state_of(lane) return root .. ':lane:' .. lane end
 
@@ -78,7 +83,6 @@ local function settle(lane)
 end
 
 local ends = root .. ':ends'
-local function list_of(name) return root .. ':list:' .. name end
 local function lists_of(key) return root .. ':lists:' .. key end
 local function leave_lists(key)
   local names = redis.call('SMEMBERS', lists_of(key))
@@ -162,10 +166,16 @@ end
 return created
 `);
 
-/** ARGV: key. Returns [value, version, lane, attempts], the last two absent if never work or taken; nil if gone. */
-export const readScript = script(`
-local found = redis.call('HMGET', record_of(ARGV[1]), 'value', 'version', 'lane', 'attempts')
-if not found[1] then return false end
+/**
+ * ARGV: keys. For each of them [value, version, lane, attempts], the last two absent if never work or taken; nil if it is
+ * gone.
+ */
+export const readScript = reading(`
+local found = {}
+for at, key in ipairs(ARGV) do
+  local one = redis.call('HMGET', record_of(key), 'value', 'version', 'lane', 'attempts')
+  found[at] = one[1] and one
+end
 return found
 `);
 
@@ -190,12 +200,10 @@ return 1
 `);
 
 /**
- * ARGV: list, place and key to start after, count, '1' for newest first. Returns for each record [place, key, value,
- * version, lane, attempts], the last two as in \`readScript\`.
+ * ARGV: for each list its name, place and key to start after, count, '1' for newest first. For each of them its records:
+ * [place, key, value, version, lane, attempts], the last two as in \`readScript\`.
  */
-export const listScript = script(`
-local name, place, key, limit, newest = unpack(ARGV)
-local list = list_of(name)
+export const listScript = reading(`
 -- By bytes, as Redis orders members, whatever the locale.
 local function is_before(one, other)
   for at = 1, math.min(#one, #other) do
@@ -204,36 +212,42 @@ local function is_before(one, other)
   end
   return #one < #other
 end
--- The first rank that is beyond the cursor (newest first: that is not before it), by halving among those of its place.
-local low = redis.call('ZCOUNT', list, '-inf', '(' .. place)
-local high = low + redis.call('ZCOUNT', list, place, place)
-while low < high do
-  local middle = math.floor((low + high) / 2)
-  local member = redis.call('ZRANGE', list, middle, middle)[1]
-  local is_beyond = is_before(key, member)
-  if newest == '1' then is_beyond = not is_before(member, key) end
-  if is_beyond then high = middle else low = middle + 1 end
-end
-local found, last = {}, redis.call('ZCARD', list) - 1
-limit = tonumber(limit)
-while #found < limit do
-  local wanted = limit - #found
-  local page
-  if newest == '1' then
-    if low == 0 then break end
-    page = redis.call('ZREVRANGE', list, last - low + 1, last - low + wanted, 'WITHSCORES')
-    low = math.max(low - wanted, 0)
-  else
-    if low > last then break end
-    page = redis.call('ZRANGE', list, low, low + wanted - 1, 'WITHSCORES')
-    low = low + wanted
+local function records_of(name, place, key, limit, newest)
+  local list = list_of(name)
+  -- The first rank that is beyond the cursor (newest first: that is not before it), by halving among those of its place.
+  local low = redis.call('ZCOUNT', list, '-inf', '(' .. place)
+  local high = low + redis.call('ZCOUNT', list, place, place)
+  while low < high do
+    local middle = math.floor((low + high) / 2)
+    local member = redis.call('ZRANGE', list, middle, middle)[1]
+    local is_beyond = is_before(key, member)
+    if newest == '1' then is_beyond = not is_before(member, key) end
+    if is_beyond then high = middle else low = middle + 1 end
   end
-  for at = 1, #page, 2 do
-    local one = redis.call('HMGET', record_of(page[at]), 'value', 'version', 'lane', 'attempts')
-    if one[1] then found[#found + 1] = { page[at + 1], page[at], unpack(one) } end
+  local found, last = {}, redis.call('ZCARD', list) - 1
+  limit = tonumber(limit)
+  while #found < limit do
+    local wanted = limit - #found
+    local page
+    if newest == '1' then
+      if low == 0 then break end
+      page = redis.call('ZREVRANGE', list, last - low + 1, last - low + wanted, 'WITHSCORES')
+      low = math.max(low - wanted, 0)
+    else
+      if low > last then break end
+      page = redis.call('ZRANGE', list, low, low + wanted - 1, 'WITHSCORES')
+      low = low + wanted
+    end
+    for at = 1, #page, 2 do
+      local one = redis.call('HMGET', record_of(page[at]), 'value', 'version', 'lane', 'attempts')
+      if one[1] then found[#found + 1] = { page[at + 1], page[at], unpack(one) } end
+    end
   end
+  return found
 end
-return found
+local all = {}
+for at = 1, #ARGV, 5 do all[#all + 1] = records_of(unpack(ARGV, at, at + 4)) end
+return all
 `);
 
 /** ARGV: cursor. Returns the next cursor and names, possibly none. */
@@ -405,6 +419,14 @@ redis.call('SET', root .. ':schema', '${redisSchema}')
 `);
 
 function script(body: string): Script {
-  const text = shared + body;
+  return hashed(names + timed + body);
+}
+
+/** One that asks neither for the time nor for a version: of eight calls an event costs, five are such. */
+function reading(body: string): Script {
+  return hashed(names + body);
+}
+
+function hashed(text: string): Script {
   return { text, sha1: createHash('sha1').update(text).digest('hex') };
 }

@@ -57,19 +57,22 @@ export function openRedisStore(
     }
   }
 
-  const create = createTogether(async (calls) => {
-    const created = await run(createScript, ...calls.flat());
-    return (created as unknown[]).map((one) => one === 1);
-  });
+  /** Each script takes any number of calls, and answers each. */
+  function callsOf(script: Script, most: number) {
+    return together(most, async (calls) => (await run(script, ...calls.flat())) as unknown[]);
+  }
+  const create = callsOf(createScript, 64);
+  const read = callsOf(readScript, 64);
+  const list = callsOf(listScript, 8);
 
   return {
     async create(key, value, createOptions = {}) {
       const lane = 'lane' in createOptions ? (createOptions.lane ?? key) : key;
       const { delay, ttl } = timesOf(createOptions);
-      return await create([key, value, lane, delay, ttl, listsOf(createOptions.index)]);
+      return (await create([key, value, lane, delay, ttl, listsOf(createOptions.index)])) === 1;
     },
     async read(key) {
-      const found = await run(readScript, key);
+      const found = await read([key]);
       if (!Array.isArray(found)) return undefined;
       const [value, version, lane, attempts] = found;
       return toEntry({ key, value, version, lane: lane ?? key, attempts: attempts ?? 0 });
@@ -96,7 +99,7 @@ export function openRedisStore(
     async list(name, listOptions) {
       const { beyond, limit, newestFirst } = readList(listOptions);
       const args = [name, String(beyond.place), beyond.key, String(limit), newestFirst ? '1' : ''];
-      const found = (await run(listScript, ...args)) as unknown[][];
+      const found = (await list(args)) as unknown[][];
       const listed = found.map(([place, key, value, version, lane, attempts]) => ({
         ...toEntry({ key, value, version, lane: lane ?? key, attempts: attempts ?? 0 }),
         place: Number(place),
@@ -117,29 +120,26 @@ export function openRedisStore(
       await run(pingScript);
     },
     async close() {
-      create.flush();
+      for (const { flush } of [create, read, list]) flush();
       closed = true;
       await underWay.drained();
     },
   };
 }
 
-type CreateCall = { record: string[]; resolve: (isNew: boolean) => void; reject: (error: unknown) => void };
-
-/** Larger calls would block Redis for too long. */
-const mostTogether = 64;
+type Call = { args: string[]; resolve: (answer: unknown) => void; reject: (error: unknown) => void };
 
 /**
- * Creates all records of one turn of the event loop with one script: a burst of webhooks costs a few calls. They are
- * created in order and fail together.
+ * Sends all calls of one turn of the event loop as one, in order: a burst of webhooks costs a few. They fail together.
+ * `most`: larger ones would block Redis for too long.
  */
-function createTogether(createAll: (records: string[][]) => Promise<boolean[]>) {
-  let waiting: CreateCall[] = [];
+function together(most: number, sendAll: (calls: string[][]) => Promise<unknown[]>) {
+  let waiting: Call[] = [];
 
-  async function send(calls: readonly CreateCall[]): Promise<void> {
+  async function send(calls: readonly Call[]): Promise<void> {
     try {
-      const created = await createAll(calls.map(({ record }) => record));
-      for (const [at, { resolve }] of calls.entries()) resolve(created[at] === true);
+      const answers = await sendAll(calls.map(({ args }) => args));
+      for (const [at, { resolve }] of calls.entries()) resolve(answers[at]);
     } catch (error) {
       for (const { reject } of calls) reject(error);
     }
@@ -148,16 +148,16 @@ function createTogether(createAll: (records: string[][]) => Promise<boolean[]>) 
   function flush(): void {
     const calls = waiting;
     waiting = [];
-    for (let at = 0; at < calls.length; at += mostTogether) void send(calls.slice(at, at + mostTogether));
+    for (let at = 0; at < calls.length; at += most) void send(calls.slice(at, at + most));
   }
 
-  function create(record: string[]): Promise<boolean> {
+  function call(args: string[]): Promise<unknown> {
     return new Promise((resolve, reject) => {
       if (waiting.length === 0) setImmediate(flush);
-      waiting.push({ record, resolve, reject });
+      waiting.push({ args, resolve, reject });
     });
   }
-  return Object.assign(create, { flush });
+  return Object.assign(call, { flush });
 }
 
 /** Sends the script's text if Redis forgot it, after a restart or a failover. */
