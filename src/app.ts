@@ -115,8 +115,10 @@ export function createApp(outside: Outside, opened: Kept): App {
     },
   );
   const storeWatch = createStoreWatch({ kept, tell: merchantBots[0].tellOperators, log, now });
+  const claim = (): Promise<boolean> => kept.mark.claim(() => beginAudit(kept));
   const storeSteps = createStoreSteps({
     store: kept.store,
+    claim,
     file: kept.file,
     parts: merchantBots.map(({ place: { kept: part, entryOf }, steps }) => ({
       store: part.store,
@@ -148,7 +150,6 @@ export function createApp(outside: Outside, opened: Kept): App {
   const isApart = config.metricsPort !== undefined;
   const server = createHttpServer(isApart ? routes : [...routes, ...watching], log);
   const watchingServer = createHttpServer(isApart ? watching : [], log);
-  const claim = (): Promise<boolean> => kept.mark.claim(() => beginAudit(kept));
   const isPressed = (): boolean => server.underWay() >= pressingRequests;
 
   async function finish(drainMs: number): Promise<void> {

@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
 import { existsSync, renameSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { setTimeout as rest } from 'node:timers/promises';
+import { Worker } from 'node:worker_threads';
 import { counted } from '../domain/wording.ts';
 import type { Log } from '../log.ts';
 import { syncToDisk } from './kept.ts';
-import { copyStoreFile } from './store-copy.ts';
 import { storeForm } from './store-mark.ts';
 import type { Entry, Index, Store } from './store.ts';
 
@@ -39,26 +40,30 @@ const lockMs = 60_000;
 const silentMs = 600_000;
 const atOnce = 25;
 const busyAgainMs = 1_000;
+/** After a failed copy; an hour. */
+const mostSkippedLooks = 180;
 
 /**
  * Brings the store to this release's form, step by step. One process at a time does so, once no older release runs, and on
  * SQLite after a copy. After a crash or an outage of the store the next look repeats the step. `file`: the embedded
- * store's.
+ * store's. `claim`: false if this process must not work on the store.
  */
 export function createStoreSteps(options: {
   /** The whole store, of all accounts. */
   store: Pick<Store, 'create' | 'read' | 'write' | 'replace' | 'list' | 'keysAfter'>;
+  claim: () => Promise<boolean>;
   file: string | undefined;
   parts: readonly Part[];
   log: Log;
 }) {
-  const { store, file, parts, log } = options;
+  const { store, claim, file, parts, log } = options;
   const replicaKey = `replica:${randomUUID()}`;
   let timer: NodeJS.Timeout | undefined;
   let looking: Promise<void> | undefined;
   let isStopped = false;
   let isWaitTold = false;
   let isFailing = false;
+  const copy = createStepCopy(file, log);
 
   /** Announces this process and its form; returns the oldest form that any process writes. */
   async function oldestForm(): Promise<number> {
@@ -80,25 +85,29 @@ export function createStoreSteps(options: {
   }
 
   async function look(): Promise<void> {
+    if (!(await claim())) return;
     const oldest = await oldestForm();
     const { entry, taken } = await openForm();
+    // This process or an older one writes the old form, so the steps after it must run again.
+    if (oldest < taken) await store.write(entry, String(oldest));
     if (oldest < storeForm.newest) {
       if (!isWaitTold) log('info', 'the store takes its next step once the older replicas are gone');
       isWaitTold = true;
-      // An older process still writes the old form, so the step must run again.
-      if (oldest < taken) await store.write(entry, String(oldest));
-      return;
+    } else if (taken < storeForm.newest && !copy.isTooSoon()) {
+      await locked(takeNext);
     }
-    if (taken < storeForm.newest) await locked(takeNext);
   }
 
-  /** `hold` returns false if another process may have started meanwhile. */
+  /**
+   * `hold` keeps the lock and announces this process, so it must be called more often than they end. It returns false if
+   * another process may have the lock, or an older release runs.
+   */
   async function locked(work: (hold: () => Promise<boolean>) => Promise<void>): Promise<void> {
     if (!(await store.create(lockKey, replicaKey, { ttlMs: lockMs }))) return;
     let lock = await store.read(lockKey);
     async function hold(): Promise<boolean> {
       lock = lock && (await store.write(lock, replicaKey, { ttlMs: lockMs }));
-      return lock !== undefined;
+      return (await oldestForm()) === storeForm.newest && lock !== undefined;
     }
     try {
       await work(hold);
@@ -112,7 +121,8 @@ export function createStoreSteps(options: {
     const number = taken + 1;
     if (number > storeForm.newest) return;
     log('info', `the store takes step ${number}`);
-    copyFirst(number);
+    const copied = copy.make(number).then(() => true);
+    while (!(await Promise.race([copied, rest(lookEveryMs, false, { ref: false })]))) await hold();
     const counts = { changed: 0, unread: 0 };
     const changeAll = (keys: readonly string[]): Promise<string[]> => changeSome(keys, number, counts);
     // Records that a worker has, or that changed meanwhile.
@@ -166,19 +176,6 @@ export function createStoreSteps(options: {
     return 'stays';
   }
 
-  /** Copies the file before the step. The copy is whole, or there is none. */
-  function copyFirst(number: number): void {
-    if (file === undefined) return;
-    const copy = `${file}.before-step-${number}`;
-    if (existsSync(copy)) return;
-    const draft = `${copy}.part`;
-    rmSync(draft, { force: true });
-    copyStoreFile(file, draft);
-    renameSync(draft, copy);
-    syncToDisk(dirname(copy));
-    log('info', 'the store’s file is copied before the step', { path: copy });
-  }
-
   /** Never throws. Logs a failure once, until a look succeeds. */
   async function lookAndTell(): Promise<void> {
     try {
@@ -210,6 +207,42 @@ export function createStoreSteps(options: {
       isStopped = true;
       clearInterval(timer);
       await looking;
+    },
+  };
+}
+
+/** The copy of the embedded store's file before a step. */
+function createStepCopy(file: string | undefined, log: Log) {
+  let failures = 0;
+  let looksToSkip = 0;
+
+  async function copyTo(path: string, copy: string): Promise<void> {
+    const draft = `${copy}.part`;
+    rmSync(draft, { force: true });
+    const workerData = { path, copy: draft };
+    await once(new Worker(new URL('store-copy-thread.ts', import.meta.url), { workerData }), 'exit');
+    renameSync(draft, copy);
+    syncToDisk(dirname(copy));
+    log('info', 'the store’s file is copied before the step', { path: copy });
+  }
+
+  return {
+    /** Ask once a look: after each failed copy more looks are skipped. */
+    isTooSoon(): boolean {
+      looksToSkip -= 1;
+      return looksToSkip >= 0;
+    },
+    /** The copy is whole, or there is none. */
+    async make(step: number): Promise<void> {
+      const copy = `${file}.before-step-${step}`;
+      if (file === undefined || existsSync(copy)) return;
+      try {
+        await copyTo(file, copy);
+      } catch (error) {
+        looksToSkip = Math.min(2 ** failures, mostSkippedLooks);
+        failures += 1;
+        throw error;
+      }
     },
   };
 }

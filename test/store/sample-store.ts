@@ -10,12 +10,17 @@ import { keptPart } from '../../src/store/scoped-store.ts';
 import { createSealer } from '../../src/store/sealed.ts';
 import { createStoreSteps } from '../../src/store/store-steps.ts';
 import type { Kept } from '../../src/store/kept.ts';
+import { createStoreMark } from '../../src/store/store-mark.ts';
 import type { Store } from '../../src/store/store.ts';
 
 // Stores as an earlier state of this release left them, before any step: two accounts with a charge each, the first one
 // with a payment link too, and none of them in the list that a day is read from. Made once, by that state's own bot.
 
-const sealingKey = Buffer.alloc(32, 'sealing-key-canary');
+const sealer = sealerOf('sealing-key-canary');
+
+function sealerOf(key: string) {
+  return createSealer([{ id: 'test', key: Buffer.alloc(32, key) }]);
+}
 
 export const sampled = {
   main: ['pay-bepmrlse2brbyrg2cppqsd2ajm', 'OLD-LINK'],
@@ -56,7 +61,7 @@ function textOf(name: string): string {
 
 /** The accounts of a sample, as the bot puts them together. */
 function accountsOf(store: Store, log: Log) {
-  const kept = { store, sealer: createSealer([{ id: 'test', key: sealingKey }]) } as Kept;
+  const kept = { store, sealer } as Kept;
   return (['main', 'lagos'] as const).map((name) => {
     const { kept: part, entryOf } = keptPart(kept, { name, isFirst: name === 'main', isMixed: false });
     const fingerprint = openFingerprint(part.store, part.sealer, log);
@@ -64,9 +69,11 @@ function accountsOf(store: Store, log: Log) {
   });
 }
 
-/** The steps of this release, in one process of its bot. */
-export function stepsOver(store: Store, log: Log, file?: string) {
-  return createStoreSteps({ store, file, parts: accountsOf(store, log), log });
+/** The steps of this release, in one process of its bot. `key`: another one than the sample's. */
+export function stepsOver(store: Store, log: Log, file?: string, key = 'sealing-key-canary') {
+  const mark = createStoreMark({ store, sealer: sealerOf(key) }, 'audit-head');
+  const claim = (): Promise<boolean> => mark.claim(async () => undefined);
+  return createStoreSteps({ store, claim, file, parts: accountsOf(store, log), log });
 }
 
 /** What `npm run payops -- day` knows of the sample's day. */

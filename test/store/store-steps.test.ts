@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, statSync } from 'node:fs';
+import { existsSync, mkdirSync, statSync } from 'node:fs';
+import { setImmediate } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createSealer } from '../../src/store/sealed.ts';
@@ -118,6 +119,33 @@ function steps(open: () => Promise<Sample>): void {
     await expectTaken();
   });
 
+  it('are taken once more after an older release that knew fewer, however long it ran', async () => {
+    await sample.one.create(storeForm.key, String(storeForm.newest + 1));
+    await ofSample().lookNow();
+    expect(await sample.one.read(storeForm.key)).toMatchObject({ value: String(storeForm.newest) });
+  });
+
+  it('wait for the key that opens this store', async () => {
+    const steps = stepsOver(sample.one, log, sample.file, 'another key');
+    await steps.lookNow();
+    await steps.lookNow();
+    expect(await sample.one.read(storeForm.key)).toBeUndefined();
+    expect(lines).toEqual([]);
+  });
+
+  it('end in the middle when an older replica starts, and tell it meanwhile that this one runs', async () => {
+    await afterSilence();
+    await sample.one.take(60_000);
+    const looking = ofSample(sample.two).lookNow();
+    await expect.poll(() => knownOfDay(sample.one, 'lagos')).toEqual(sampled.lagos);
+    const replicas = async () => (await sample.one.list('replicas', { max: 9 })).entries;
+    for (const { key } of await replicas()) await end(key);
+    await expect.poll(replicas, { timeout: 5_000 }).toHaveLength(1);
+    await sample.one.create('replica:older', '0', { ttlMs: 60_000, index: { replicas: 0 } });
+    await looking;
+    expect(await sample.one.read(storeForm.key)).toMatchObject({ value: '0' });
+  });
+
   it('are taken by one of two replicas that look at once', async () => {
     await afterSilence();
     await Promise.all([ofSample(sample.one).lookNow(), ofSample(sample.two).lookNow()]);
@@ -125,7 +153,7 @@ function steps(open: () => Promise<Sample>): void {
     expect(taken()).toHaveLength(1);
   });
 
-  it('begin anew after a kill in the middle, once its lock has ended, with the copy of before', async () => {
+  it('begin once more after a kill in the middle, once its lock has ended, with the copy of before', async () => {
     await afterSilence();
     const program = fileURLToPath(new URL('take-steps.ts', import.meta.url));
     const child = spawn(process.execPath, [program, sample.where], { stdio: ['ignore', 'pipe', 'inherit'] });
@@ -157,6 +185,42 @@ function steps(open: () => Promise<Sample>): void {
     expect(taken()).toEqual(['the store took step 1: 3 records changed; 1 can’t be read here and stayed']);
   });
 }
+
+describe('the copy before a step', () => {
+  let path: string;
+  let store: Store;
+  let lines: string[];
+  const log = (_level: string, message: string): void => void lines.push(message);
+  beforeEach(async () => {
+    path = ownStorePath('copied');
+    lines = [];
+    writeSqliteSample(path);
+    store = openSqliteStore({ path, now: () => Date.now() });
+    await store.create(storeForm.key, '0');
+  });
+  afterEach(async () => await store.close());
+
+  it('is made beside the work of the bot', async () => {
+    const looking = stepsOver(store, log, path).lookNow();
+    const copy = `${path}.before-step-1`;
+    while (!existsSync(`${copy}.part`) && !existsSync(copy)) await setImmediate();
+    expect(existsSync(copy)).toBe(false);
+    await looking;
+    expect(existsSync(copy)).toBe(true);
+  });
+
+  it('is tried less and less often while it fails', async () => {
+    mkdirSync(`${path}.before-step-1.part`);
+    const steps = stepsOver(store, log, path);
+    const tries: number[] = [];
+    for (let look = 1; look <= 20; look += 1) {
+      await steps.lookNow();
+      const count = lines.filter((line) => line === 'the store takes step 1').length;
+      if (count > tries.length) tries.push(look);
+    }
+    expect(tries).toEqual([1, 3, 6, 11, 20]);
+  });
+});
 
 it('a new store has taken them all, and no copy is made of it', async () => {
   const path = ownStorePath('new');
