@@ -35,6 +35,7 @@ import { asideReasons, createPutAside } from './records/put-aside.ts';
 import type { Entry, Store } from './store/store.ts';
 import { storeHealth } from './store/kept.ts';
 import { createStoreSteps } from './store/store-steps.ts';
+import { hourMs } from './domain/span.ts';
 
 export type App = {
   /** Listens and begins to work; gives the port. Rejects, in words that name the setting, when it cannot. */
@@ -109,7 +110,7 @@ export function createApp(outside: Outside, opened: Kept): App {
         now,
       }),
       // Slack's own signatures hold for five minutes; an hour is well past any repeat.
-      claimOnce: (key) => kept.store.create(`once:${key}`, '', { ttlMs: 3_600_000 }),
+      claimOnce: (key) => kept.store.create(`once:${key}`, '', { ttlMs: hourMs }),
       log,
       now,
     },

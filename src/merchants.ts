@@ -68,7 +68,7 @@ import type { StepOf } from './store/store-steps.ts';
 import type { Metrics } from './http/metrics.ts';
 import { createOutbox } from './messages/deliver.ts';
 import { readWebhooks, readsField } from './webhooks/webhook-settings.ts';
-import { dayMs } from './domain/span.ts';
+import { dayMs, hourMs } from './domain/span.ts';
 
 /** One merchant account: its own settings, and the part of the store that is its own. */
 type MerchantPlace = KeptPart & {
@@ -122,7 +122,7 @@ function openAccount(
       routes: readRoutes(config),
       declines: {
         threeDSecureWords: config.chargeThreeDSecureWords,
-        waitMs: config.chargeRetryWaitHours * 3_600_000,
+        waitMs: config.chargeRetryWaitHours * hourMs,
       },
     },
     payments: createPayments(outside, kept, { pauses, called }),
@@ -382,7 +382,7 @@ export async function dayFile(
   date: string,
 ): Promise<DayFile> {
   const { store, settings } = account;
-  const span = dayNamed(settings.policy.timezone ?? 'UTC', date);
+  const span = dayNamed(settings.policy.timezone, date);
   if (!span) throw new RangeError(`There is no ${date} in the policy file’s time zone.`);
   const hasEvent = async (reference: string): Promise<boolean> =>
     (await findKeptEvent(store, orderEventKey('payment_success', reference))) !== undefined;

@@ -30,6 +30,7 @@ import { withoutUndefined } from '../domain/json.ts';
 import { outsideText } from '../domain/outside-text.ts';
 import type { Sealer, Store } from '../store/store.ts';
 import type { Log } from '../log.ts';
+import { hourMs } from '../domain/span.ts';
 
 /** Resolves once the entry is on the chain. Throws StoreUnavailable; then call again with the same id. */
 export type Audit = (entry: AuditEntry) => Promise<void>;
@@ -62,7 +63,7 @@ const mostTogether = 512;
 /** In a shorter outage the store cannot have gone back unseen: calls would have failed. */
 const trustedMs = 1_000;
 const settleAfterMs = 1_000;
-const witnessEveryMs = 3_600_000;
+const witnessEveryMs = hourMs;
 const latestMs = Date.UTC(9999, 11, 31);
 
 type Waiting = { entry: AuditEntry; resolve: () => void; reject: (error: unknown) => void };

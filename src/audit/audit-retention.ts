@@ -16,7 +16,7 @@ import {
   type AuditStub,
 } from './audit-chain.ts';
 import { checkBlock, createAuditCheck } from './verify-audit.ts';
-import { dayMs } from '../domain/span.ts';
+import { dayMs, hourMs } from '../domain/span.ts';
 
 /**
  * Removes the oldest blocks when all their entries are older than `keepMs`, once a day. First writes a signed stub of what
@@ -32,7 +32,7 @@ type AuditRetention = {
 };
 
 export const auditRetentionPrefix = 'audit-retention';
-const armEveryMs = 3_600_000;
+const armEveryMs = hourMs;
 /** Limits one piece of work, so it ends within its lease. */
 const mostBlocks = 256;
 

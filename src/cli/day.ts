@@ -27,7 +27,7 @@ async function writeDay(
   out: (text: string) => Promise<void>,
 ): Promise<CommandEnd> {
   const { policy } = outside.config;
-  if (!dayNamed(policy.timezone ?? 'UTC', date))
+  if (!dayNamed(policy.timezone, date))
     return { exitCode: exitCodes.usage, words: `There is no ${date} in the policy file’s time zone.` };
   const absent = noStoreEnd(outside);
   if (absent) return absent;

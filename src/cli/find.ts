@@ -45,7 +45,7 @@ async function find(outside: Outside, asked: TypedQuestion, isJson: boolean): Pr
         { store, fingerprint, now },
         findersOf({ store, sealer, wait: sleep }),
       );
-      const timeZone = config.policy.timezone ?? 'UTC';
+      const timeZone = config.policy.timezone;
       const { by, ...filter } = asked;
       const at = { ...filter, list: await records.listOf(by), number: 0 };
       const day = asked.day === undefined ? undefined : dayNamed(timeZone, asked.day);

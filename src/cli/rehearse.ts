@@ -10,6 +10,7 @@ import { counted, parsed } from '../domain/wording.ts';
 import { readRoutes } from '../config/alert-rules.ts';
 import { command, type CommandEnd, reasonOf, withKept } from './command.ts';
 import { utcTime } from '../slack/kit/text.ts';
+import { hourMs } from '../domain/span.ts';
 
 /** Shows what the rules of the policy file, or of a candidate, would have posted for the last 7 days' events. */
 export const rehearseCommand = command({
@@ -79,7 +80,7 @@ export async function rehearse(
       if (byCharge) continue;
       const isLookedUp = lookup !== undefined && lookup !== 'unchecked';
       if (!isLookedUp && needsLookUp(plan, event)) unsure += 1;
-      const hour = Math.floor(receivedAtMs / 3_600_000);
+      const hour = Math.floor(receivedAtMs / hourMs);
       for (const { channel, rule } of destinationsOf(plan, event)) {
         const key = keyOf(channel, rule?.name);
         const before = ofHour.get(key);

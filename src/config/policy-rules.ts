@@ -16,7 +16,7 @@ const chargePermission = 'charge';
  * one account only.
  */
 export function limitRules(
-  { roles, timezone: timeZone = 'UTC' }: Pick<Policy, 'roles' | 'timezone'>,
+  { roles, timezone: timeZone }: Pick<Policy, 'roles' | 'timezone'>,
   account: string | undefined,
 ): LimitRules | undefined {
   const charging = Object.entries(roles).filter(

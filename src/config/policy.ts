@@ -6,6 +6,7 @@ import { httpUrl } from './readers.ts';
 import { severities } from '../domain/alert.ts';
 import { longestRequestMinutes } from '../domain/approval.ts';
 import { oneLine } from '../domain/outside-text.ts';
+import { hourMs } from '../domain/span.ts';
 
 /** Green and red are reserved for the outcome of a payment. */
 const accountColours = ['blue', 'purple', 'orange', 'yellow', 'brown', 'black', 'white'] as const;
@@ -156,7 +157,7 @@ const escalationWords =
 const escalationStep = z
   .strictObject({
     after: shapedText(/^(?:[1-9]\d{0,2}m|[1-9]h|1\dh|2[0-4]h)$/, escalationWords)
-      .transform((written) => Number.parseInt(written, 10) * (written.endsWith('h') ? 3_600_000 : 60_000))
+      .transform((written) => Number.parseInt(written, 10) * (written.endsWith('h') ? hourMs : 60_000))
       .describe('Minutes or hours, like 10m or 2h.'),
     to: called.describe('Who is called then: a user’s or a user group’s id.'),
   })
@@ -428,7 +429,7 @@ export const policySchema = z
     routes: routesSchema.optional(),
     daily_summary: dailySummarySchema.optional(),
     timezone: timeZone
-      .optional()
+      .default('UTC')
       .describe('Where a day of the limits begins: a name like Africa/Lagos. UTC when absent.'),
     approvals: approvalsSchema.optional(),
     roles: z.record(z.string(), role).default({}),

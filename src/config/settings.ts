@@ -19,7 +19,7 @@ import {
 import { paymentsSettings } from './payments-settings.ts';
 import { savedCardSettings } from './saved-card-settings.ts';
 import { webhookSettings } from './webhook-settings.ts';
-import { dayMs } from '../domain/span.ts';
+import { dayMs, hourMs } from '../domain/span.ts';
 
 /**
  * Every setting, in the order of `docs/settings.md`, which is generated from this table. The variable's name is the key in
@@ -113,7 +113,7 @@ export const settings = {
     chargeRetryWaitHours: setting(
       'How long a card is on hold after a bank decline. Spec: “for example 24 hours”.',
       wholeNumber(1, 720),
-      String(defaultRetryRule.waitMs / 3_600_000),
+      String(defaultRetryRule.waitMs / hourMs),
     ),
     chargeRetryAttempts: setting(
       'Declines after which a card isn’t charged until the first is forgotten; an open charge counts as one. Spec: “a few”.',

@@ -4,6 +4,7 @@ import type { Money } from './money.ts';
 import type { NotMade, RejectionReason } from './failure.ts';
 import type { OrderReference } from './order-reference.ts';
 import type { RetryVerdict } from './decline-reason.ts';
+import { dayMs, hourMs } from './span.ts';
 
 /** What an agent reviewed, whole. `tokenKey` is a secret: the terms are stored sealed. */
 export type ChargeTerms = {
@@ -38,14 +39,14 @@ export const chargeLimits = {
   shortestBackOffMs: 1_000,
   longestBackOffMs: 300_000,
   /** Review needs both: a day without proof, and this many answered look-ups. An outage is no answer. */
-  doubtMs: 24 * 3_600_000,
+  doubtMs: dayMs,
   doubtAnswers: 144,
   /** A look-up that fails this long after the doubt began makes it a person's case all the same. */
-  unansweredMs: 7 * 24 * 3_600_000,
+  unansweredMs: 7 * dayMs,
   /** The first look-up under review; each later interval is twice as long, up to a week. */
-  firstReviewMs: 3_600_000,
-  longestReviewMs: 7 * 24 * 3_600_000,
-  lateLookUpMs: 24 * 3_600_000,
+  firstReviewMs: hourMs,
+  longestReviewMs: 7 * dayMs,
+  lateLookUpMs: dayMs,
 } as const;
 
 /**

@@ -11,4 +11,5 @@ export function leftOf(span: Span | undefined, nowMs: number): number {
   return Math.max(0, span.untilMs - nowMs);
 }
 
-export const dayMs = 86_400_000;
+export const hourMs = 3_600_000;
+export const dayMs = 24 * hourMs;

@@ -1,4 +1,4 @@
-import { dayMs } from '../domain/span.ts';
+import { dayMs, hourMs } from '../domain/span.ts';
 import type { Log } from '../log.ts';
 import type { Entry, Sealer, Store, WriteOptions } from '../store/store.ts';
 import type { Delivery } from './delivery.ts';
@@ -53,7 +53,7 @@ export type Change = Partial<Omit<MessageRecord, 'wanted' | 'turns'>>;
 /** Slack takes about one message a second in a channel. */
 export const paceMs = 1_000;
 /** Whoever mends what keeps a message from its channel wants to see it told the same day. */
-export const longestRetryMs = 3_600_000;
+export const longestRetryMs = hourMs;
 
 /** Slack takes some fifty edits a minute: that leaves most of them to the messages that people wait for. */
 const detailsPaceMs = 3_000;

@@ -25,7 +25,7 @@ import {
 } from './message-work.ts';
 import { tellOperators, tellStuck } from './messages.ts';
 import type { Notice } from './notices.ts';
-import { dayMs } from '../domain/span.ts';
+import { dayMs, hourMs } from '../domain/span.ts';
 
 type Refusal = {
   channel: string;
@@ -76,7 +76,7 @@ function refusedNotice(
   sinceMs: number,
 ): Notice {
   const isChannel = /^[CG][A-Z0-9]+$/.test(channel);
-  const hours = counted(Math.round(giveUpMs / 3_600_000), 'hour');
+  const hours = counted(Math.round(giveUpMs / hourMs), 'hour');
   return {
     state: `Slack won’t let the bot ${isChannel ? 'post in' : 'write to a person'}`,
     ...(isChannel ? { channel } : {}),

@@ -1,4 +1,5 @@
 import type { Entry, Index, Listed, ListOptions, WriteOptions } from './store.ts';
+import { hourMs, dayMs } from '../domain/span.ts';
 
 /**
  * What becomes of a record: `holdMs` extends its lease, `delayMs` makes it work, otherwise it is memory, kept for `ttlMs`
@@ -7,9 +8,9 @@ import type { Entry, Index, Listed, ListOptions, WriteOptions } from './store.ts
 export type Fate = { holdMs?: number; delayMs?: number; ttlMs?: number };
 
 /** The longest lease or pause. */
-const longestBlockMs = 3_600_000;
+const longestBlockMs = hourMs;
 
-const longestMs = 100 * 365 * 24 * 60 * 60 * 1000;
+const longestMs = 100 * 365 * dayMs;
 
 /** Reads the port's options for both adapters. Throws RangeError for an impossible duration. */
 export function readFate({ holdMs, delayMs, ttlMs }: Fate): Fate {

@@ -37,6 +37,7 @@ export function startApprovals(world: ApprovalWorld, points: Points = everyPoint
   const policy = {
     channels: { alerts: 'C0ALERTS01' },
     roles: {},
+    timezone: 'UTC',
     approvals: { channel: 'C0APPROVE1', expire_minutes: 240, rules: [] },
   };
   const settings = { ...account.settings, paymentsAccountId: accountId, policy };

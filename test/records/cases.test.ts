@@ -220,6 +220,7 @@ const whatIsAsked: ApprovalTerms[] = [
 const fourEyes = {
   channels: { alerts: 'C0ALERTS01' },
   roles: {},
+  timezone: 'UTC',
   approvals: { channel: 'C0APPROVE1', expire_minutes: 240, rules: [] },
 };
 

@@ -60,6 +60,7 @@ import {
   moneyOfFailure,
   recordOf,
 } from './alert.ts';
+import { hourMs } from '../../domain/span.ts';
 
 /** What is pressed on a card; each carries the card's id. */
 export const alertActions = {
@@ -463,8 +464,6 @@ function readReason(typed: string, by: string): Parsed<CardMove> {
   const reason = oneLine(typed);
   return reason === '' ? problem('Say in a few words why.') : parsed({ kind: 'close', by, reason });
 }
-
-const hourMs = 3_600_000;
 
 function readSnooze(typed: string, by: string): Parsed<CardMove> {
   const chosen = snoozes.find(({ value }) => value === typed);

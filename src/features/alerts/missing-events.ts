@@ -6,12 +6,13 @@ import { orderEventKey } from '../../domain/payment-event.ts';
 import { counted } from '../../domain/wording.ts';
 import { type Operators, tellOperators } from '../../messages/messages.ts';
 import { rich } from '../../slack/kit/blocks.ts';
+import { hourMs } from '../../domain/span.ts';
 
 export type MissingEvents = ReturnType<typeof createMissingEvents>;
 
 export const alarmPrefix = 'alarm:';
 
-const everyMs = 3_600_000;
+const everyMs = hourMs;
 /** Work that is due for so long says that no replica was there to do it, nor to receive anything. */
 const awayMs = 300_000;
 

@@ -8,6 +8,7 @@ import type { Money } from '../../domain/money.ts';
 import type { OrderReference } from '../../domain/order-reference.ts';
 import { createRecords, type RecordChange } from '../../records/records.ts';
 import { referenceShape } from '../../records/shapes.ts';
+import { hourMs, dayMs } from '../../domain/span.ts';
 
 /** Why a card can't be charged now. */
 export type CardRefusal =
@@ -51,12 +52,11 @@ type Discipline = {
 /** The card history of one merchant account, by its settings. */
 export function openCardHistory(account: Account, charges: Pick<ChargeRecords, 'read'>): CardHistory {
   const { settings } = account;
-  const hourMs = 3_600_000;
   return createCardHistory(account, {
     rule: {
       waitMs: settings.chargeRetryWaitHours * hourMs,
       attempts: settings.chargeRetryAttempts,
-      forgetMs: settings.chargeRetryForgetDays * 24 * hourMs,
+      forgetMs: settings.chargeRetryForgetDays * dayMs,
     },
     twinMs: settings.chargeTwinMinutes * 60_000,
     chargeExists: async (reference) => (await hasEnded(charges, reference)) !== undefined,

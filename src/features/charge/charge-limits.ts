@@ -14,6 +14,7 @@ import type { Money } from '../../domain/money.ts';
 import { createRecords, type RecordChange } from '../../records/records.ts';
 import type { Standing } from '../../slack/people/role.ts';
 import { type ChargeRecords, hasEnded } from './charge-record.ts';
+import { hourMs } from '../../domain/span.ts';
 
 /** Why an amount is refused. Nothing was sent. */
 export type LimitRefusal =
@@ -337,4 +338,4 @@ function usedBy(claims: readonly Judged[], except?: string): number {
 }
 
 /** Longer than replicas' clocks differ about a day's end. */
-const keepAfterMs = 3_600_000;
+const keepAfterMs = hourMs;

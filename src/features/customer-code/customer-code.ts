@@ -11,9 +11,9 @@ import { codePagePath, createCodeDoor, type ForCodePage, makeCodeLink } from './
 
 /** Lets the customer type the bank’s code: the link, shown once to the agent, and its page. */
 export function createCustomerCode(account: Account, desk: ForCodePage) {
-  const { place, settings, rules } = account;
+  const { place, settings } = account;
   const merchant = settings.merchantName ?? settings.paymentsAccountName;
-  const timeZone = rules.limits?.timeZone ?? 'UTC';
+  const { timezone } = settings.policy;
 
   /** Text to copy: Payops sends customers nothing. */
   function modal({ terms, otp }: ChargeSeen, secret: string): Modal {
@@ -36,6 +36,6 @@ export function createCustomerCode(account: Account, desk: ForCodePage) {
   return {
     customerLink: { make: (reference: string) => makeCodeLink(account, reference), modal },
     /** Undefined if customers don't type codes here. */
-    door: codeEntry(settings) === 'agent' ? undefined : createCodeDoor(account, merchant, timeZone, desk),
+    door: codeEntry(settings) === 'agent' ? undefined : createCodeDoor(account, merchant, timezone, desk),
   };
 }

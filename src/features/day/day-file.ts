@@ -92,7 +92,7 @@ export function createDayFiles(
   };
   return {
     async ask(channel: string, summary: string, atMs: number): Promise<void> {
-      const file = { channel, date: dayBefore(settings.policy.timezone ?? 'UTC', atMs), summary };
+      const file = { channel, date: dayBefore(settings.policy.timezone, atMs), summary };
       const key = `${dayFilePrefix}${channel}/${file.date}`;
       await store.create(key, JSON.stringify(file), { delayMs: firstLookMs });
     },

@@ -4,10 +4,10 @@ import type { Store } from '../../store/store.ts';
 import type { Notice } from '../../messages/notices.ts';
 import { rich } from '../../slack/kit/blocks.ts';
 import type { RefusalCause } from '../../slack/router/receiver.ts';
-import { dayMs } from '../../domain/span.ts';
+import { dayMs, hourMs } from '../../domain/span.ts';
 
 const key = 'slack-refused';
-const quietMs = 3_600_000;
+const quietMs = hourMs;
 
 /** What of a refusal is told: strangers send requests without a signature too. */
 const refusedWords: Readonly<Record<Exclude<RefusalCause, 'no_signature'>, { why: string; fix: string }>> = {

@@ -34,7 +34,7 @@ export type TypedQuestion = { by: FoundBy; whom: string; show?: ShownKind; day?:
 export function createFind(account: Account, finders: readonly Finder[]): Feature {
   const { place, settings, people, now } = account;
   const records = openFoundRecords(account, finders);
-  const timeZone = settings.policy.timezone ?? 'UTC';
+  const timeZone = settings.policy.timezone;
 
   async function mayOf(caller: Caller) {
     const can = async (permission: string): Promise<boolean> =>

@@ -16,13 +16,13 @@ import {
   takeUp,
 } from './forward-record.ts';
 import { type Sent, sendDelivery } from './send-delivery.ts';
-import { dayMs } from '../../domain/span.ts';
+import { dayMs, hourMs } from '../../domain/span.ts';
 
 /** One account's connections from one process, if the backend hangs. */
 const mostAtOnce = 16;
 const longestSendMs = 10_000;
 const firstRetryMs = 5_000;
-const longestRetryMs = 3_600_000;
+const longestRetryMs = hourMs;
 /** An outage to report: longer than a deploy. */
 const tellAfterMs = 900_000;
 

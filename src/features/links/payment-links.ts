@@ -30,7 +30,7 @@ import {
   type PaymentLink,
 } from './link-case.ts';
 import { linkCardKey, type LinkBodies } from './link-screens.ts';
-import { dayMs } from '../../domain/span.ts';
+import { dayMs, hourMs } from '../../domain/span.ts';
 
 /** Functions from other features. */
 export type Around = {
@@ -74,7 +74,7 @@ export function createPaymentLinks(account: Account, { lookUp, lookUpNow, paid }
   const { settings, payments, store, leaseMs, log, now } = account;
   const background = createBackground(log, 'a payment link');
   // A lease lasts longer than a call and its repeat.
-  const rules = { askAgainMs: leaseMs, followMs: settings.linkFollowHours * 3_600_000 };
+  const rules = { askAgainMs: leaseMs, followMs: settings.linkFollowHours * hourMs };
   // Records of a link are made before it is settled, and must outlive it.
   const rememberMs = account.rememberMs + rules.followMs + settleMs;
   const outlive = { ...account, rememberMs, audit: account.audit.write };

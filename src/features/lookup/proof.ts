@@ -36,7 +36,7 @@ export function createProof(
         reference,
         money: confirmation.money,
         atMs: atMs ?? checkedAtMs,
-        timeZone: settings.policy.timezone ?? 'UTC',
+        timeZone: settings.policy.timezone,
         merchant: settings.merchantName ?? place.account,
       });
     } catch (error) {

@@ -20,6 +20,7 @@ import { choice, form, optional, text } from '../../slack/kit/form.ts';
 import type { Modal, SlackMessage } from '../../slack/kit/message.ts';
 import { noteMessage, posted, type Note, noteModal } from '../../slack/kit/note.ts';
 import { muteLine, mutedWords, notPostedLine } from '../../slack/words/mute-lines.ts';
+import { hourMs } from '../../domain/span.ts';
 
 export const muteModalId = 'mute';
 export const endMuteId = 'mute_end';
@@ -102,7 +103,7 @@ export function readMuteModal(values: ViewValues) {
       customer: customer === undefined ? undefined : { kind: 'exact' as const, text: customer },
     }),
   };
-  return { kind: 'read', wanted, forMs: Number(hours) * 3_600_000 } as const;
+  return { kind: 'read', wanted, forMs: Number(hours) * hourMs } as const;
 }
 
 /** What the form becomes; the channel is told by a message. */

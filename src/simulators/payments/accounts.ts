@@ -14,6 +14,7 @@ import {
   parent,
 } from './route.ts';
 import type { World } from './world.ts';
+import { hourMs } from '../../domain/span.ts';
 
 /** Spec: Account, Terminal record. */
 type Account = Required<components['schemas']['Account']>;
@@ -71,8 +72,6 @@ function digits(count: number): string {
 
 const branches = ['Ikeja', 'Lekki', 'Surulere', 'Yaba', 'Apapa', 'Wuse', 'Garki', 'Bodija', 'Enugu', 'Kano'];
 const kinds = ['Branch', 'Outlet', 'Warehouse', 'Kiosk', 'Market Stand', 'Online Shop'];
-
-const hourMs = 3_600_000;
 
 /** An accountRef; this account saved a card, which the parent may not charge. */
 export const accountWithOwnCard = 'OWN-CARD-ACCOUNT-001';

@@ -4,6 +4,7 @@ import type { NewOrder } from './orders.ts';
 import { tellSavedCard } from './payment-flow.ts';
 import { accountWithOwnCard } from './accounts.ts';
 import type { World } from './world.ts';
+import { hourMs } from '../../domain/span.ts';
 
 type SeedCard = Pick<StoredCard, 'tokenKey' | 'customerEmail' | 'label' | 'cardPan' | 'cardType'> & {
   behaviour: CardBehaviour;
@@ -47,8 +48,6 @@ export const seedCards = {
 
 /** Saved by a sub account: charging it as the parent is rejected with "Invalid card token". */
 export const foreignTokenKey = 'tok-of-another-account';
-
-const hourMs = 3_600_000;
 
 /** Examples that a newcomer can look up. The playground's tour and tests use their references. */
 export function seedWorld(world: World): void {

@@ -2,6 +2,7 @@ import { createHmac, randomUUID } from 'node:crypto';
 import type { SavedCard } from '../../domain/card.ts';
 import type { PaymentsDelivery, Redelivery } from '../protocol.ts';
 import type { Recorder } from '../exchanges.ts';
+import { dayMs } from '../../domain/span.ts';
 
 /** Spec: Events (known payload fields); the others are not shown and are the playground's. */
 export type WebhookPayload = {
@@ -46,7 +47,7 @@ type Delivery = {
   signature: Record<string, string>;
 };
 
-const lateByMs = 3 * 24 * 3_600_000;
+const lateByMs = 3 * dayMs;
 
 /** The header and scheme of the playground; the spec shows none. Hex of HMAC SHA-512 over the raw body. */
 export const signatureHeader = 'x-payments-signature';

@@ -1,5 +1,6 @@
 import type { Log } from '../../log.ts';
 import { readSlackError, slackErrorWord } from '../slack-error.ts';
+import { dayMs } from '../../domain/span.ts';
 
 type Kept<Value> = { value: Value; atMs: number };
 
@@ -13,7 +14,7 @@ type Asked<Value> = { kind: 'known'; value: Value } | { kind: 'unknown'; slackEr
 
 const freshMs = 10 * 60_000;
 /** The oldest answer usable while Slack is away. */
-const usableMs = 24 * 60 * 60_000;
+const usableMs = dayMs;
 
 /** More people than press within ten minutes. */
 const mostHeld = 1_000;

@@ -23,7 +23,7 @@ function replica(store: Store, begun: string[]) {
     store,
     sealer,
     now: Date.now,
-    settings: { policy: { channels: { alerts: 'C0ALERTS01' }, roles: {}, approvals } },
+    settings: { policy: { channels: { alerts: 'C0ALERTS01' }, roles: {}, timezone: 'UTC', approvals } },
     people: {
       standingOf: async () => ({ kind: 'known', roles: ['support-agent'] }),
       holdersOf: async () => [],
