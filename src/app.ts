@@ -7,7 +7,7 @@ import type { Kept } from './store/kept.ts';
 import { checkOwners } from './store/owners.ts';
 import { createMetrics, createMetricsRoute } from './http/metrics.ts';
 import type { Outside } from './config/config.ts';
-import { readsField, tellUnsignedFields, webhooksFix } from './webhooks/webhook-settings.ts';
+import { readsField, tellUnsignedFields, webhooksHealth } from './webhooks/webhook-settings.ts';
 import { createCommandSet, type AccountVerbs } from './features/help/command-set.ts';
 import { answerCodePages, type CodeDoor, codePagePath } from './features/customer-code/door.ts';
 import { formPageRoutes } from './http/form-page.ts';
@@ -220,10 +220,9 @@ function passUnavailable(error: unknown): void {
 /** What of an account's settings is seldom meant. */
 function tellAtStart({ webhooks, routes, place }: MerchantBot): void {
   const { log } = place.outside;
-  const { problem, scheme } = webhooks;
-  if (problem !== undefined) {
-    log('warn', `Every webhook delivery is refused: ${problem}.`, { fix: webhooksFix });
-  }
+  const { scheme } = webhooks;
+  const { detail, fix } = webhooksHealth(webhooks);
+  if (detail !== undefined) log('warn', detail, { fix });
   tellUnsignedFields(webhooks, log);
   if (scheme) tellUnreadParts(routes, (field) => readsField(webhooks, field), log);
 }
@@ -342,14 +341,7 @@ function accountChecks({
         };
       },
     },
-    {
-      name: named('webhooks'),
-      check() {
-        if (webhooks.problem === undefined) return { state: 'ok' };
-        const detail = `every delivery is refused: ${webhooks.problem}`;
-        return { state: 'degraded', detail, fix: webhooksFix };
-      },
-    },
+    { name: named('webhooks'), check: () => webhooksHealth(webhooks) },
     { name: named('undelivered'), check: () => undelivered.health() },
     ...(forwarding.keep ? [{ name: named('forward'), check: () => forwarding.health() }] : []),
   ];

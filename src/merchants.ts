@@ -67,7 +67,7 @@ import type { Kept } from './store/kept.ts';
 import type { StepOf } from './store/store-steps.ts';
 import type { Metrics } from './http/metrics.ts';
 import { createOutbox } from './messages/deliver.ts';
-import { readWebhooks, readsField } from './webhooks/webhook-settings.ts';
+import { readWebhooks, readsField, webhooksHealth } from './webhooks/webhook-settings.ts';
 import { dayMs, hourMs } from './domain/span.ts';
 
 /** One merchant account: its own settings, and the part of the store that is its own. */
@@ -190,7 +190,7 @@ export function createMerchantBot(place: MerchantPlace, shared: Shared) {
         ...accountChecks({
           config: settings,
           payments,
-          webhooks,
+          webhooks: webhooksHealth(webhooks),
           undelivered,
           forwarding,
           seenWebhooks,

@@ -19,7 +19,7 @@ import type { Outside } from '../config/config.ts';
 import { createPayments } from '../payments/payments.ts';
 import { forwardHealth } from '../features/forward/forward-record.ts';
 import { undeliveredHealth } from '../features/undelivered/undelivered.ts';
-import { readWebhooks } from '../webhooks/webhook-settings.ts';
+import { readWebhooks, webhooksHealth } from '../webhooks/webhook-settings.ts';
 import { allAccounts, command, type CommandEnd } from './command.ts';
 
 /** Checks every part with real calls, over the bot's own clients; the bot may run. Warnings end with 0 too. */
@@ -118,7 +118,7 @@ async function lookAtAll(
       ...accountChecks({
         config: own,
         payments,
-        webhooks: readWebhooks(own),
+        webhooks: webhooksHealth(readWebhooks(own)),
         undelivered: () => undeliveredHealth(kept.store),
         forwarding:
           own.webhookForwardUrl === undefined ? undefined : () => forwardHealth(kept, outside.now()),

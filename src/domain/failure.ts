@@ -61,6 +61,16 @@ export type RejectionReason =
 /** `degraded`: works with less. `detail` and `fix` are public: nothing secret. */
 export type PartHealth = { state: 'ok' | 'degraded' | 'down'; detail?: string; fix?: string };
 
+/** Of a part that needs the store. The store's own check tells that it is away, and a part that is down stops the whole bot. */
+export async function degradedIfAway(look: () => Promise<PartHealth>): Promise<PartHealth> {
+  try {
+    return await look();
+  } catch (error) {
+    if (error instanceof StoreUnavailable) return { state: 'degraded', detail: 'the store does not answer' };
+    throw error;
+  }
+}
+
 /** Node's code of a system failure (ENOENT, EADDRINUSE); undefined if there is none. */
 export function errorCode(error: unknown): string | undefined {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;

@@ -3,6 +3,7 @@ import { variableName, type Environment as Settings } from '../config/settings.t
 import { parsed, problem, type Parsed, listed } from '../domain/wording.ts';
 import { signaturePresetNames, unsignedMeans, type SignaturePreset } from '../config/webhook-settings.ts';
 import { readEventPointers, type EventKinds, type EventPointers } from './event.ts';
+import type { PartHealth } from '../domain/failure.ts';
 import type { Log } from '../log.ts';
 import { withoutUndefined } from '../domain/json.ts';
 import { coverageOf, parseSignatureTemplate, parseTextSource } from './signature-template.ts';
@@ -16,8 +17,12 @@ type Webhooks = {
   problem: string | undefined;
 };
 
-/** The end of a `problem`. */
-export const webhooksFix = 'set WEBHOOK_SIGNATURE_PRESET and WEBHOOK_SECRETS';
+/** For the start, readiness and the doctor. */
+export function webhooksHealth({ problem }: Pick<Webhooks, 'problem'>): PartHealth {
+  if (problem === undefined) return { state: 'ok' };
+  const fix = 'Set WEBHOOK_SIGNATURE_PRESET and WEBHOOK_SECRETS.';
+  return { state: 'degraded', detail: `Every delivery is refused: ${problem}`, fix };
+}
 
 /** Combines the webhook settings. A problem here refuses deliveries, not the start. */
 export function readWebhooks(config: Config): Webhooks {

@@ -173,15 +173,15 @@ describe.concurrent('a bot without a signature recipe', () => {
       WEBHOOK_SIGNATURE_ALGORITHM: '',
     });
     await house.start(bot);
-    expect(bot.lines.find((line) => line.includes('Every webhook delivery is refused'))).toContain(
-      'set WEBHOOK_SIGNATURE_PRESET and WEBHOOK_SECRETS',
+    expect(bot.lines.find((line) => line.includes('Every delivery is refused'))).toContain(
+      'Set WEBHOOK_SIGNATURE_PRESET and WEBHOOK_SECRETS',
     );
     expect(await readiness(bot.url())).toMatchObject({
       state: 'degraded',
       parts: expect.arrayContaining([
         expect.objectContaining({
           name: 'webhooks',
-          detail: expect.stringContaining('every delivery is refused'),
+          detail: expect.stringContaining('Every delivery is refused'),
         }),
       ]),
     });

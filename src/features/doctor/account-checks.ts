@@ -25,8 +25,7 @@ type SeenWebhooks = { acceptedAtMs?: number; refused?: LastSeen; unknown?: LastS
 type AccountLooked = {
   config: Config;
   payments: Pick<Payments, 'checkToken' | 'findTransaction'>;
-  /** Why no delivery can be accepted. */
-  webhooks: { problem: string | undefined };
+  webhooks: PartHealth;
   undelivered: () => Promise<PartHealth>;
   /** Undefined: no event is forwarded. */
   forwarding: (() => Promise<PartHealth>) | undefined;
@@ -94,22 +93,26 @@ export function accountChecks(looked: AccountLooked): Check[] {
       look: async () => ((await away()) ? skippedFor(servicePart) : await serviceClock(config, now)),
     },
     { part: 'Payments environment', look: async () => await judgeEnvironment(config, away) },
-    { part: 'Webhook settings', look: () => judgeWebhooks(webhooks) },
+    {
+      part: 'Webhook settings',
+      look: () => judgeHealth(webhooks, 'Signatures can be checked'),
+    },
     {
       part: 'Webhook deliveries',
       look: async () =>
-        webhooks.problem === undefined ? judgeSeen(await seenWebhooks()) : skippedFor('Webhook settings'),
+        webhooks.state === 'ok' ? judgeSeen(await seenWebhooks()) : skippedFor('Webhook settings'),
     },
     {
       part: 'Undelivered messages',
-      async look() {
-        const { state, detail = '', fix } = await undelivered();
-        if (state === 'ok') return ok('Slack has taken every message');
-        return fix === undefined ? skippedFor('Store') : problem(detail, fix);
-      },
+      look: async () => judgeHealth(await undelivered(), 'Slack has taken every message'),
     },
     ...(forwarding
-      ? [{ part: 'Forwarded events', look: async () => judgeForwarding(await forwarding()) }]
+      ? [
+          {
+            part: 'Forwarded events',
+            look: async () => judgeHealth(await forwarding(), 'Your backend takes them'),
+          },
+        ]
       : []),
   ];
   return checks.map((check) => ({ ...check, account }));
@@ -233,13 +236,9 @@ function isSample(body: unknown): boolean {
   return isJsonObject(body) && body['code'] !== undefined;
 }
 
-function judgeWebhooks({ problem: why }: AccountLooked['webhooks']): Verdict {
-  if (why === undefined) return ok('Signatures can be checked');
-  return problem(`Every delivery is refused: ${why}`, 'Set WEBHOOK_SIGNATURE_PRESET and WEBHOOK_SECRETS.');
-}
-
-function judgeForwarding({ state, detail = '', fix }: PartHealth): Verdict {
-  if (state === 'ok') return ok('Your backend takes them');
+/** The same as readiness says; without a fix it is the store's problem. */
+function judgeHealth({ state, detail = '', fix }: PartHealth, okWords: string): Verdict {
+  if (state === 'ok') return ok(okWords);
   return fix === undefined ? skippedFor('Store') : problem(detail, fix);
 }
 

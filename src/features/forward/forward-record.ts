@@ -3,7 +3,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { z } from 'zod';
 import type { Account } from '../../account.ts';
-import { type PartHealth, StoreUnavailable } from '../../domain/failure.ts';
+import { degradedIfAway, type PartHealth } from '../../domain/failure.ts';
 import { counted } from '../../domain/wording.ts';
 import { pagesOf } from '../../records/pages.ts';
 import { type Records, type RecordKind, createRecords } from '../../records/records.ts';
@@ -64,13 +64,7 @@ const longAwayMs = 300_000;
 
 /** For readiness and the doctor. */
 export async function forwardHealth(account: Keeping, nowMs: number): Promise<PartHealth> {
-  try {
-    return judge(await forwardDepth(account), nowMs);
-  } catch (error) {
-    // The store's own check reports that, and a part that is down stops the whole bot.
-    if (error instanceof StoreUnavailable) return { state: 'degraded', detail: 'the store does not answer' };
-    throw error;
-  }
+  return await degradedIfAway(async () => judge(await forwardDepth(account), nowMs));
 }
 
 function judge({ waiting, left, oldestAtMs }: ForwardDepth, nowMs: number): PartHealth {

@@ -1,5 +1,5 @@
 import type { Account } from '../../account.ts';
-import { StoreUnavailable, type PartHealth } from '../../domain/failure.ts';
+import { degradedIfAway, type PartHealth } from '../../domain/failure.ts';
 import { readRefusedNow, readUndelivered, redrive, type RefusedNow } from '../../messages/undelivered.ts';
 import type { Store } from '../../store/store.ts';
 import { askedHereAlone } from '../../slack/words/charge-place.ts';
@@ -70,13 +70,7 @@ export function createUndelivered({ store, place, wake, log }: Account) {
 }
 
 export async function undeliveredHealth(store: Pick<Store, 'list'>): Promise<PartHealth> {
-  try {
-    return judge(await readUndelivered(store));
-  } catch (error) {
-    // The store says so itself, and a part that is down takes the whole bot out.
-    if (error instanceof StoreUnavailable) return { state: 'degraded', detail: 'the store does not answer' };
-    throw error;
-  }
+  return await degradedIfAway(async () => judge(await readUndelivered(store)));
 }
 
 function judge(all: readonly AtChannel[]): PartHealth {
