@@ -1,17 +1,18 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Outside } from '../config/config.ts';
 import type { ChargeSeen } from '../domain/charge.ts';
-import { formatMoney } from '../domain/money.ts';
 import { maskEmail } from '../domain/outside-text.ts';
-import { parsed, counted } from '../domain/wording.ts';
+import { parsed } from '../domain/wording.ts';
+import { doubtLines, doubtTitle } from '../features/charge/charge-list.ts';
 import { chargesInDoubt, createChargeRecords } from '../features/charge/charge-record.ts';
-import { customerWord, referenceWord } from '../slack/words/evidence.ts';
+import { referenceWord } from '../slack/words/evidence.ts';
+import { plainLine } from '../slack/kit/blocks.ts';
+import { chargeHead } from '../slack/words/charge-facts.ts';
 import { stateWord } from '../slack/words/state-words.ts';
 import { command, type CommandEnd, noStoreEnd, withKept } from './command.ts';
 import { exitCodes } from './exit-codes.ts';
 import { failedQuestion } from './ask-service.ts';
 import {
-  factLines,
   firstLine,
   isoTime,
   merchantJson,
@@ -60,28 +61,26 @@ type DoubtView = {
 
 export function doubtAnswer({ charges, unread, place, nowMs }: DoubtView): Answer {
   const isSettled = charges.length + unread.length === 0;
-  const title = isSettled ? 'No charge is in doubt' : `❔ ${counted(charges.length, 'charge')} in doubt`;
-  const fields = charges.map((charge) => ({ charge, facts: chargeFields(charge) }));
   return {
     exitCode: isSettled ? exitCodes.ok : exitCodes.unproven,
     document: {
       kind: 'doubt',
       count: charges.length,
-      charges: fields.map(({ charge, facts }) => ({
+      charges: charges.map((charge) => ({
         reference: charge.reference,
         state: charge.state.kind,
         words: stateWord(charge),
         amount: moneyJson(charge.terms.money),
         customerEmail: textOrNull(maskEmail(charge.terms.customerEmail)),
-        ...facts,
+        ...chargeFields(charge),
       })),
       unread,
       merchant: merchantJson(place),
       checkedAt: isoTime(nowMs),
     },
     lines: [
-      ...(charges.length === 0 && unread.length > 0 ? [] : [title]),
-      ...fields.flatMap(({ charge, facts }) => [chargeLine(charge), ...factLines(facts), nextLine(charge)]),
+      doubtTitle(charges.length, unread.length),
+      ...charges.flatMap((charge) => chargeLines(charge, nowMs)),
       ...unreadLines(unread),
       placeLine(place, 'read from the bot’s store', nowMs),
     ],
@@ -99,29 +98,16 @@ function chargeFields({ by, agent, submittedAt, dueAt, sends }: ChargeSeen): Rec
   };
 }
 
-function chargeLine(charge: ChargeSeen): string {
-  const { terms, reference } = charge;
-  return firstLine(stateWord(charge), [
-    formatMoney(terms.money),
-    customerWord(terms.customerEmail),
-    referenceWord(reference),
-  ]);
-}
-
-function nextLine({ state, dueAt }: ChargeSeen): string {
-  if (state.kind === 'review') {
-    return '  Next: a person must compare it with the service’s own records; do not charge again, don’t deliver';
-  }
-  return dueAt === undefined
-    ? '  Next: nothing, it has its outcome'
-    : '  Next: a running bot looks it up; do not charge again';
+function chargeLines(charge: ChargeSeen, nowMs: number): string[] {
+  const { state, about } = chargeHead(charge);
+  return [firstLine(state, about), ...doubtLines(charge, nowMs).map((line) => `  ${plainLine(line)}`)];
 }
 
 function unreadLines(unread: readonly string[]): string[] {
   if (unread.length === 0) return [];
   return [
-    `❔ ${counted(unread.length, 'charge')} that cannot be opened with these SEALING_KEYS`,
-    '  Whether an outcome is open is not known. Next: run this with the very settings of the bot.',
+    'Cannot be opened with these SEALING_KEYS, so their outcome is not known:',
     ...unread.map((reference) => `  ${referenceWord(reference)}`),
+    'Next: run this with the very settings of the bot.',
   ];
 }

@@ -6,7 +6,7 @@ import { parseOrderReference, type OrderReference } from '../domain/order-refere
 import { maskEmail } from '../domain/outside-text.ts';
 import { parsed, problem } from '../domain/wording.ts';
 import { rawRecords } from '../payments/lookups.ts';
-import type { Piece } from '../slack/kit/blocks.ts';
+import { plainLine } from '../slack/kit/blocks.ts';
 import { outsideText } from '../slack/kit/text.ts';
 import {
   transactionDetails,
@@ -116,7 +116,7 @@ export function lookupAnswer(view: TransactionView): Answer {
       ...(transaction === null
         ? ['  The service knows no such reference on this account; it says nothing about other references.']
         : evidence.map(({ holds, statement }) => `  ${holds ? '✓' : '✗'} ${statement}`)),
-      ...(found && found.kind !== 'confirmed' ? whyNot(found).map((line) => `  ${plainWords(line)}`) : []),
+      ...(found && found.kind !== 'confirmed' ? whyNot(found).map((line) => `  ${plainLine(line)}`) : []),
       ...factLines(transaction ?? {}),
       placeLine(view, 'checked', checkedAtMs),
     ],
@@ -141,11 +141,6 @@ function transactionFields(transaction: Transaction): Record<string, unknown> {
     orderAmount: minor === undefined ? null : moneyJson({ minor, ...(orderedIn && { currency: orderedIn }) }),
     customerEmail: customerEmail === undefined ? null : textOrNull(maskEmail(customerEmail)),
   };
-}
-
-/** The Slack message's sentences, unstyled. */
-function plainWords(line: readonly Piece[]): string {
-  return line.map((piece) => ('text' in piece ? (piece.text ?? '') : '')).join('');
 }
 
 function textFields<Name extends string>(

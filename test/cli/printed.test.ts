@@ -54,6 +54,10 @@ describe('hostile words of the service', () => {
     const both = printed(doubtAnswer({ charges: [charge], unread: [reference], place, nowMs: 0 }));
     expect(both.filter(steers)).toEqual([]);
     expect(both.join('\n')).not.toContain(charge.terms.customerEmail);
+    expect(both[0]?.split('\n').slice(2, 4)).toEqual([
+      '  By: U0AGENT01, since 2026-09-14 13:35 UTC',
+      '  Next: the bot checks by 2026-09-14 13:38 UTC.',
+    ]);
   });
 });
 

@@ -73,7 +73,7 @@ export function doubtMessage({ charges, unread }: Doubts, place: ChargePlace, no
   });
 }
 
-function doubtTitle(charges: number, unread: number): string {
+export function doubtTitle(charges: number, unread: number): string {
   if (charges > 0) return `❔ ${counted(charges, 'charge', 'charges')} in doubt`;
   return unread > 0 ? `❔ ${counted(unread, 'charge', 'charges')} cannot be opened` : 'No charge is in doubt';
 }
@@ -94,7 +94,7 @@ function unopened(unread: readonly string[]): HomeBlock[] {
   ];
 }
 
-function doubtLines(charge: ChargeSeen, nowMs: number): Run[][] {
+export function doubtLines(charge: ChargeSeen, nowMs: number): Run[][] {
   const { state, by, submittedAt, sends } = charge;
   const since = state.kind === 'confirming' ? state.since : submittedAt;
   const asked = sends > 1 ? `, sent ${counted(sends, 'time')}` : '';

@@ -141,6 +141,26 @@ export function rich(texts: TemplateStringsArray, ...parts: readonly (string | n
   return runs.filter((run) => run !== '').map((run) => (typeof run === 'object' ? run : words(`${run}`)));
 }
 
+/** The line for a terminal: people, groups and channels by id, moments in UTC. */
+export function plainLine(line: readonly Run[]): string {
+  return line.map(plainRun).join('');
+}
+
+function plainRun(run: Run): string {
+  switch (run.type) {
+    case 'text':
+      return run.text;
+    case 'date':
+      return run.fallback ?? '';
+    case 'user':
+      return run.user_id;
+    case 'usergroup':
+      return run.usergroup_id;
+    case 'channel':
+      return run.channel_id;
+  }
+}
+
 /** A person, by Slack user id. In channels `withNames` shows a name instead, except for people to be called. */
 export function person(userId: string): RichTextUserMention {
   return { type: 'user', user_id: userId };
