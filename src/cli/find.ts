@@ -5,10 +5,11 @@ import { dayNamed } from '../domain/local-day.ts';
 import { maskEmail } from '../domain/outside-text.ts';
 import { parsed } from '../domain/wording.ts';
 import { dateWords, parseFind, type TypedQuestion } from '../features/find/find.ts';
-import { foundLine, headWords, knownWords } from '../features/find/find-message.ts';
+import { headWords, knownWords, recordLines } from '../features/find/find-message.ts';
 import { openFoundRecords } from '../features/find/find-records.ts';
 import { findersOf } from '../merchants.ts';
 import { openFingerprint } from '../records/fingerprint.ts';
+import { plainLine } from '../slack/kit/blocks.ts';
 import { failedQuestion } from './ask-service.ts';
 import { command, type CommandEnd, noStoreEnd, withKept } from './command.ts';
 import { exitCodes } from './exit-codes.ts';
@@ -65,7 +66,7 @@ async function find(outside: Outside, asked: TypedQuestion, isJson: boolean): Pr
         },
         lines: [
           firstLine(headWords({ at, page, ...known }), [at.whom, at.day ?? '']),
-          ...page.records.map((record) => `  ${foundLine(record)}`),
+          ...page.records.map((record) => `  ${recordLines(record, at).map(plainLine).join(' · ')}`),
           `  ${knownWords(known)}`,
           placeLine(place, 'read from the bot’s store', now()),
         ],

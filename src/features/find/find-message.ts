@@ -24,7 +24,6 @@ import {
   openLookUpButton,
   placeAlone,
   referenceRun,
-  referenceWord,
   storyButton,
 } from '../../slack/words/evidence.ts';
 import { revealActionId } from '../../slack/words/transaction-message.ts';
@@ -106,21 +105,25 @@ export function knownWords({ since, alertDays }: Pick<FoundShown, 'since' | 'ale
 }
 
 function rowOf(record: FoundRecord, { at, may }: FoundShown): HomeBlock[] {
-  const { state, money, card = {}, reference, customerEmail, atMs } = record;
+  return [richText(...recordLines(record, at)), ...rowButtons(record, may)];
+}
+
+/** State and amount, then the details. */
+export function recordLines(
+  { state, money, card = {}, reference, customerEmail, atMs }: FoundRecord,
+  { whom }: Pick<FindPlace, 'whom'>,
+): Run[][] {
   const details: Run[][] = [
     hasFace(card) ? [words(cardWords(card))] : [],
     // Of a card’s payments each may be another customer’s.
-    at.whom.startsWith('··') && customerEmail !== undefined ? [words(customerWord(customerEmail))] : [],
+    whom.startsWith('··') && customerEmail !== undefined ? [words(customerWord(customerEmail))] : [],
     reference === undefined ? [] : [referenceRun(reference)],
     [moment(atMs)],
   ];
   const said = details.filter((part) => part.length > 0);
   return [
-    richText(
-      [bold(state), ...(money ? [words(` · ${amountWord(money)}`)] : [])],
-      said.flatMap((part, index) => (index === 0 ? part : [words(' · '), ...part])),
-    ),
-    ...rowButtons(record, may),
+    [bold(state), ...(money ? [words(` · ${amountWord(money)}`)] : [])],
+    said.flatMap((part, index) => (index === 0 ? part : [words(' · '), ...part])),
   ];
 }
 
@@ -162,17 +165,4 @@ function pageButtons({ at, page: { records, next } }: FoundShown): ActionsBlock[
     ...(show === undefined ? (hasMany ? filters : []) : [to(findActions.all, 'All', newest)]),
   ];
   return buttons.length === 0 ? [] : [actions(...buttons)];
-}
-
-/** One record in a line of plain text. */
-export function foundLine({ state, money, card = {}, reference, customerEmail, atMs }: FoundRecord): string {
-  const parts = [
-    state,
-    money ? amountWord(money) : '',
-    hasFace(card) ? cardWords(card) : '',
-    customerWord(customerEmail),
-    reference === undefined ? '' : referenceWord(reference),
-    new Date(atMs).toISOString(),
-  ];
-  return parts.filter((part) => part !== '').join(' · ');
 }
