@@ -163,27 +163,6 @@ export function fewLinesOf(log: Log): Log {
   };
 }
 
-/** Writes what is logged in one turn of the process together: a write of the system for each line costs more than the line. */
-export function inOneWrite(write: (lines: string) => void): {
-  write: (line: string) => void;
-  flush: () => void;
-} {
-  let lines = '';
-  function flush(): void {
-    if (lines === '') return;
-    const all = lines;
-    lines = '';
-    write(all);
-  }
-  return {
-    write(line) {
-      if (lines === '') setImmediate(flush);
-      lines += line;
-    },
-    flush,
-  };
-}
-
 function strikeOut(line: string, secrets: readonly string[]): string {
   let clean = line;
   for (const secret of secrets) if (clean.includes(secret)) clean = clean.replaceAll(secret, '[secret]');

@@ -29,14 +29,12 @@ async function runInstead(): Promise<never> {
   process.exit(await runCommandLine({ words, variables, stdout, stderr, now: () => Date.now() }));
 }
 
-const [{ createApp }, { drainSecondsOf }, { openKept }, { openLog, readSettings }, { inOneWrite }] =
-  await Promise.all([
-    import('./app.ts'),
-    import('./config/config.ts'),
-    import('./store/kept.ts'),
-    import('./cli/read-settings.ts'),
-    import('./log.ts'),
-  ]);
+const [{ createApp }, { drainSecondsOf }, { openKept }, { openLog, readSettings }] = await Promise.all([
+  import('./app.ts'),
+  import('./config/config.ts'),
+  import('./store/kept.ts'),
+  import('./cli/read-settings.ts'),
+]);
 
 const settings = readSettings(process.env);
 if (settings.kind === 'refused') {
@@ -45,9 +43,7 @@ if (settings.kind === 'refused') {
 }
 
 const { config } = settings;
-const output = inOneWrite((lines) => process.stdout.write(lines));
-process.on('exit', output.flush);
-const log = openLog(config, config.logLevel, output.write);
+const log = openLog(config, config.logLevel, (line) => process.stdout.write(line));
 for (const warning of settings.warnings) log('warn', warning);
 
 process.on('uncaughtException', (error) => {

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it, vi } from 'vitest';
-import { asRequest, createLog, fewLinesOf, inOneWrite, listed, newErrorId, tagLog } from '../src/log.ts';
+import { asRequest, createLog, fewLinesOf, listed, newErrorId, tagLog } from '../src/log.ts';
 
 describe('createLog', () => {
   it('writes no field that is not listed, whatever object was passed along', () => {
@@ -110,21 +110,4 @@ describe('asRequest', () => {
 it('docs/on-call.md says what every field is', () => {
   const page = readFileSync(new URL('../docs/on-call.md', import.meta.url), 'utf8');
   expect([...listed].filter((field) => !page.includes(`\`${field}\``))).toEqual([]);
-});
-
-describe('inOneWrite', () => {
-  it('writes the lines of one turn together, in their order, and what is left when asked to', async () => {
-    const written: string[] = [];
-    const output = inOneWrite((lines) => written.push(lines));
-    output.write('a\n');
-    output.write('b\n');
-    expect(written).toEqual([]);
-    await new Promise((resolve) => setImmediate(resolve));
-    expect(written).toEqual(['a\nb\n']);
-    output.write('c\n');
-    output.flush();
-    output.flush();
-    await new Promise((resolve) => setImmediate(resolve));
-    expect(written).toEqual(['a\nb\n', 'c\n']);
-  });
 });

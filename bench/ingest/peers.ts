@@ -27,7 +27,7 @@ const peers: Readonly<Record<string, () => Promise<void>>> = {
    * difference to the floor is this work, and how much is the bot's.
    */
   async 'same-work'() {
-    const [{ createLog, inOneWrite }, { createScript }, { createSealer }] = await Promise.all([
+    const [{ createLog }, { createScript }, { createSealer }] = await Promise.all([
       import('../../src/log.ts'),
       import('../../src/store/redis-scripts.ts'),
       import('../../src/store/sealed.ts'),
@@ -35,8 +35,12 @@ const peers: Readonly<Record<string, () => Promise<void>>> = {
     const root = `{${prefix.slice(0, -1)}}`;
     const channel = 'C0ALERTS01';
     const sealer = createSealer([{ id: 'bench', key: Buffer.alloc(32, 'bench') }]);
-    const { write } = inOneWrite((lines) => void writeSync(process.stdout.fd, lines));
-    const log = createLog({ level: 'info', secrets: [], write, now: () => new Date() });
+    const log = createLog({
+      level: 'info',
+      secrets: [],
+      write: (line) => void writeSync(process.stdout.fd, line),
+      now: () => new Date(),
+    });
     let collected: { record: string[]; resolve: (isNew: boolean) => void }[] = [];
     const asked: typeof collected = [];
     const socket = connectToRedis((line) => {

@@ -90,11 +90,6 @@ type WithoutUndefined<T> = Omit<T, MayBeUndefined<T>> & {
 
 /** Drops undefined members, so "absent" has one form. */
 export function withoutUndefined<T extends object>(value: T): WithoutUndefined<T> {
-  // A loop is faster: every event passes here several times.
-  const present: Record<string, unknown> = {};
-  for (const name of Object.keys(value)) {
-    const member = (value as Record<string, unknown>)[name];
-    if (member !== undefined) present[name] = member;
-  }
-  return present as WithoutUndefined<T>;
+  const present = Object.entries(value).filter(([, member]) => member !== undefined);
+  return Object.fromEntries(present) as WithoutUndefined<T>;
 }
