@@ -260,7 +260,10 @@ export function createFeatures(account: Account, around: Around) {
     mayOverride: () => gate?.needFor({ kind: 'retry' }) !== undefined,
     hasEnded: (reference) => charges.hasEnded(reference),
     chargeOf: async (reference) => (await charges.chargeOf(reference)) ?? (await links.chargeOf(reference)),
-    tellCharge: (reference, news) => charges.desk.hearOfAlert(reference, news),
+    async tellPayment(reference, news) {
+      await charges.desk.hearOfAlert(reference, news);
+      await links.hearOfAlert(reference, news);
+    },
     tellsFailure: (reference) => charges.tellsFailure(reference),
     chargeHears: (reference, said) => charges.hearGivenBack(reference, said),
     linkHears: (reference, lookup) => links.hearGivenBack(reference, lookup),
@@ -287,6 +290,7 @@ export function createFeatures(account: Account, around: Around) {
     lookUp: sparing(account.now, (expected) => lookUpExpected(payments.findTransaction, expected)),
     lookUpNow: (expected) => lookUpExpected(payments.findTransaction, expected),
     paid: alerts.paid,
+    alertFor: alerts.alertFor,
   });
   const { customerLink, door: codeDoor } = createCustomerCode(account, {
     find: (reference) => charges.find(reference),

@@ -40,6 +40,12 @@ export type AuditEntry = z.infer<typeof auditEntryShape>;
 
 export const moneyShape = z.object({ minor: z.int(), currency: z.string() });
 
+/** What else ended the alert that a payment is for: another payment, or a person. */
+export const alertNewsShape = z.discriminatedUnion('kind', [
+  z.object({ kind: z.literal('paid'), failed: z.string(), reference: z.string() }),
+  z.object({ kind: z.literal('closed'), failed: z.string(), by: z.string(), reason: z.string() }),
+]);
+
 export const cardFaceShape = z.object({
   cardType: z.string().exactOptional(),
   lastFour: z.string().exactOptional(),

@@ -233,6 +233,38 @@ describe('two payments for one alert', () => {
     await desk.modalSays('agent', ['was already paid by', link]);
   });
 
+  it('by a charge, and by a payment link of that customer for the same amount: said to both, and on the link', async () => {
+    const desk = at();
+    const customerEmail = 'chidi.eze@example.com';
+    const failed = await desk.house.decline({ customerEmail, amount: '2500.00' });
+    await desk.presses('lead', 'Acknowledge', await alertSays(failed, 'Acknowledge'));
+    const linked: Record<string, string> = {};
+    // What is for another amount is another sale.
+    for (const amount of ['2600.00', '2500.00']) {
+      await desk.opens('lead', `/pay link ${amount}`);
+      await desk.submits('lead', { 'Customer’s e-mail': customerEmail });
+      await desk.modalSays('lead', '/checkout/');
+      await desk.closes('lead');
+      linked[amount] = desk.house.payments.state().orders[0]?.orderReference ?? '';
+    }
+    const { '2500.00': link = '', '2600.00': other = '' } = linked;
+    desk.house.later(dayMs + minuteMs);
+    const charged = await againFrom('agent', failed, '4081');
+    const alert = await alertSays(failed, '✅ Resolved', charged);
+    await paysLate(other);
+    await paysLate(link);
+    const words = [failed, 'was already paid by', charged, 'may need to be given back'];
+    await desk.reads('lead', ['🚨 Paid twice', link, ...words], alert);
+    for (const person of ['agent', 'lead'] as const)
+      await desk.reads(person, ['🚨 Paid twice', link, ...words], `${person}Dm`);
+    await desk.reads('lead', ['✅ Paid (confirmed)', link, ...words], 'payDesk');
+    await desk.settled('soon');
+    expect(desk.posts('lead', alert).filter(({ text }) => text.includes('Paid twice'))).toHaveLength(1);
+    expect((await desk.reads('lead', ['✅ Paid (confirmed)', other], 'payDesk')).shown.text).not.toContain(
+      'already',
+    );
+  });
+
   it('once it was closed as paid in cash: said to who closed it and to the agent', async () => {
     const desk = at();
     const { failed, first } = await chargesAgain('2300.00', bola);

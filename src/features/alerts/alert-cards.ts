@@ -103,8 +103,8 @@ export function createAlertCards(
     chargeOf: (reference: string) => Promise<BotCharge | undefined>;
     /** True once an entry is on the chain; absent: nothing is audited. */
     audit?: (entry: AuditEntry) => Promise<boolean>;
-    /** A charge of the bot's own is told what else ended its alert; again is the same as once. */
-    tellCharge?: (reference: string, news: AlertNews) => Promise<void>;
+    /** A charge or link of the bot's own is told what else ended its alert; again is the same as once. */
+    tellPayment?: (reference: string, news: AlertNews) => Promise<void>;
   },
 ) {
   const { store, sealer, now } = kept;
@@ -278,7 +278,7 @@ export function createAlertCards(
 /** Tells what became of an alert: its messages, their threads, people, and charges of the bot's own. */
 function createTellingSteps(
   kept: Parameters<typeof createAlertCards>[0],
-  { storms, tellCharge }: Pick<Parameters<typeof createAlertCards>[1], 'storms' | 'tellCharge'>,
+  { storms, tellPayment }: Pick<Parameters<typeof createAlertCards>[1], 'storms' | 'tellPayment'>,
 ): (state: EventCase) => Promise<void> {
   const { store } = kept;
   const messages: Messages<AlertStepBodies> = createMessages(kept);
@@ -315,7 +315,7 @@ function createTellingSteps(
     }
     await Promise.all(resolved.map((storm) => storms.recovered(storm)));
     for (const [reference, news] of steps.flatMap((one) => newsOf(one, state))) {
-      await tellCharge?.(reference, news);
+      await tellPayment?.(reference, news);
     }
   };
 }

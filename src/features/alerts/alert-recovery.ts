@@ -50,6 +50,9 @@ type Told = Pick<Linked, 'storms'> & { post?: PostedBy };
 /** Of one that the payment’s own key names. */
 const asOwn = { isOfOrder: false, isOwn: true, isFirst: true, isHinted: false, isOther: false };
 
+/** Whom a payment link is for, and what it takes. */
+type LinkFor = { customerEmail: string; customerId?: string; money: Money };
+
 type LookUp = (event: PaymentEvent) => Promise<Lookup>;
 
 type ChargeOf = (reference: string) => Promise<BotCharge | undefined>;
@@ -290,6 +293,8 @@ export function createAlertRecovery(
     unsignedOf,
     search,
 
+    alertFor: createAlertFor(account, cards, listsOf),
+
     /**
      * Called with every success before it is called received, the same however often. `alone`: no message has it, so
      * this record is the memory of it. Durable once it resolves; false: it is there already. Throws StoreUnavailable.
@@ -337,6 +342,40 @@ export function createAlertRecovery(
         await keep(event.key, { atMs: receivedAtMs, lists: [], ...told });
       }
     },
+  };
+}
+
+/** Which alert a new payment link is for: its customer's one open alert of that amount. It throws StoreUnavailable alone. */
+function createAlertFor(
+  { log }: Pick<Account, 'log'>,
+  { cases, find, firstAlert }: Pick<AlertCards, 'cases' | 'find' | 'firstAlert'>,
+  listsOf: ReturnType<typeof createTies>['listsOf'],
+) {
+  /** What has ended is on none of the lists. */
+  async function openOf({ customerEmail, customerId, money }: LinkFor): Promise<string[]> {
+    const terms = [...named('customer', customerId), ...named('email', customerEmail.toLowerCase())];
+    const lists = await listsOf('failures', terms);
+    const listed = (await Promise.all(lists.map((list) => cases.list(list, newest)))).flat();
+    const firsts = new Set(await Promise.all(listed.map(({ id }) => firstAlert(id))));
+    const found = await Promise.all(
+      [...firsts].map(async (id) => {
+        const alert = await find(id);
+        const failed = alert && moneyOfFailure(alert.event, alert.evidence?.lookup);
+        return failed?.minor === money.minor && failed.currency === money.currency ? [id] : [];
+      }),
+    );
+    return found.flat();
+  }
+
+  return async function alertFor(link: LinkFor): Promise<string | undefined> {
+    try {
+      const [alert, ...others] = await openOf(link);
+      return others.length === 0 ? alert : undefined;
+    } catch (error) {
+      if (error instanceof StoreUnavailable) throw error;
+      log('error', 'a link cannot be tied to its customer’s alert', { errorId: newErrorId() }, error);
+      return undefined;
+    }
   };
 }
 

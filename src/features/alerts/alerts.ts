@@ -83,8 +83,8 @@ type Around = ButtonsAround &
   GivenBackAround & {
     /** Whether its charge has ended without money; undefined: there is no such charge. */
     hasEnded: (reference: string) => Promise<boolean | undefined>;
-    /** A charge of the bot's own is told what else ended its alert; again is the same as once. */
-    tellCharge: (reference: string, news: AlertNews) => Promise<void>;
+    /** A charge or link of the bot's own is told what else ended its alert; again is the same as once. */
+    tellPayment: (reference: string, news: AlertNews) => Promise<void>;
     /** Whether a charge of the bot's own tells its failure by its own message. */
     tellsFailure: (reference: string) => Promise<boolean>;
     findCharge: (reference: string) => Promise<ChargeSeen | undefined>;
@@ -230,6 +230,7 @@ export function createAlerts(account: Account, around: Around) {
       await recovery.paid(payment);
       wake();
     },
+    alertFor: recovery.alertFor,
     /** Undefined also while the store is away: the look-up is answered all the same. */
     declineOf: (reference: string, lookup: Confirmation) => ifStoreAnswers(declineOf(reference, lookup)),
     receiving: createReceiving(kept, {

@@ -22,7 +22,7 @@ import type { Index, Store } from '../../store/store.ts';
 import type { BotCharge } from '../../domain/alert.ts';
 import { indexAt, listsFoundBy, ownPaymentsList } from '../../records/found-by.ts';
 import { entriesOf } from '../../records/pages.ts';
-import { chargeTermsShape, type AuditEntry } from '../../records/shapes.ts';
+import { alertNewsShape, chargeTermsShape, type AuditEntry } from '../../records/shapes.ts';
 import { formatMoney } from '../../domain/money.ts';
 
 export const chargePrefix = 'charge:';
@@ -54,12 +54,7 @@ const chargeRecord = z.object({
   /** When the customer pressed *I did not ask for this*, UTC ms. */
   notMineAt: z.number().exactOptional(),
   /** Another payment, or a person, ended the alert it was begun from. */
-  alertNews: z
-    .discriminatedUnion('kind', [
-      z.object({ kind: z.literal('paid'), failed: z.string(), reference: z.string() }),
-      z.object({ kind: z.literal('closed'), failed: z.string(), by: z.string(), reason: z.string() }),
-    ])
-    .exactOptional(),
+  alertNews: alertNewsShape.exactOptional(),
   /** Modals that show it, newest last. */
   views: z.array(z.object({ id: z.string(), userId: z.string() })),
   /** The last step in the audit, UTC ms. */

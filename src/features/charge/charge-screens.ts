@@ -24,7 +24,6 @@ import {
   proofButton,
   provenBy,
   quoted,
-  referenceRun,
   referenceWord,
   typedReference,
 } from '../../slack/words/evidence.ts';
@@ -39,6 +38,7 @@ import {
   modalFacts,
   plain,
 } from '../../slack/words/charge-facts.ts';
+import { alertNewsBlocks } from '../../slack/words/alert-news.ts';
 import { declineNext, nextAfterDecline } from '../../slack/words/next-steps.ts';
 import { isConcluded, isInDoubt, wordsOfTold, outcomeWords } from '../../slack/words/state-words.ts';
 import { nextSteps, reasonAfter } from '../../domain/decline-reason.ts';
@@ -64,26 +64,8 @@ function isGivenOnce({ state, alertNews: news, notMineAt }: ChargeSeen): boolean
   return state.kind !== 'approved' || (news === undefined && notMineAt === undefined);
 }
 
-/** What else ended the alert it was begun from: read before giving value or typing a code. */
 export function alertNews({ alertNews: news, state }: ChargeSeen): RichTextBlock[] {
-  if (!news) return [];
-  const failed = referenceRun(news.failed);
-  const isPaid = state.kind === 'approved';
-  const ended =
-    news.kind === 'paid'
-      ? rich`${failed} was already paid by ${referenceRun(news.reference)}`
-      : rich`The alert of ${failed} was resolved by ${person(news.by)} (“${outsideText(news.reason, longestWhy)}”)`;
-  const next = isPaid ? ': one of them may need to be given back.' : '. Money may still move here.';
-  return [
-    richText(
-      [
-        bold('⚠️ '),
-        ...ended,
-        words(news.kind === 'closed' && isPaid ? '. If that was paid, one may need to be given back.' : next),
-      ],
-      ...(isPaid ? [labelled('Next', 'don’t deliver twice. Tell your payments lead.')] : []),
-    ),
-  ];
+  return alertNewsBlocks(news, state.kind === 'approved');
 }
 
 /** If an earlier conclusion was wrong, the new one begins with that. */

@@ -1,8 +1,14 @@
 // A payment link: its record, its steps and its audit. All pure.
 
 import { z } from 'zod';
-import type { Lookup } from '../../domain/alert.ts';
-import { type AuditEntry, cardFaceShape, moneyShape, referenceShape } from '../../records/shapes.ts';
+import type { AlertNews, Lookup } from '../../domain/alert.ts';
+import {
+  alertNewsShape,
+  type AuditEntry,
+  cardFaceShape,
+  moneyShape,
+  referenceShape,
+} from '../../records/shapes.ts';
 import type { CardSaved } from '../../domain/card.ts';
 import { growingDelayMs } from '../../deadline.ts';
 import { formatMoney } from '../../domain/money.ts';
@@ -31,6 +37,8 @@ const linkCase = z.object({
   }),
   /** The id of the alert that it should resolve. */
   alert: z.string().exactOptional(),
+  /** Another payment, or a person, ended that alert. */
+  alertNews: alertNewsShape.exactOptional(),
   by: z.string(),
   askedAtMs: z.number(),
   /** The channel or person with its message. */
@@ -78,7 +86,8 @@ export type LinkEvent =
   | { kind: 'answered'; end: OrderEnd; isRepeat: boolean }
   | { kind: 'payment_success'; cardSaved?: CardSaved }
   | { kind: 'payment_failed'; why?: string }
-  | { kind: 'looked_up'; lookup: Lookup };
+  | { kind: 'looked_up'; lookup: Lookup }
+  | { kind: 'alert_ended'; news: AlertNews };
 
 type LinkRules = {
   /** Longer than a request takes: a repeat during the first would lose its link. */
@@ -155,7 +164,11 @@ export function stepLink(
   rules: LinkRules,
 ): PaymentLink | undefined {
   if (event.kind === 'answered') return answered(link, event);
-  const { state, failure } = link;
+  const { state, failure, alertNews } = link;
+  if (event.kind === 'alert_ended') {
+    const isKnown = JSON.stringify(alertNews) === JSON.stringify(event.news);
+    return isKnown ? undefined : { ...link, alertNews: event.news };
+  }
   // An order that was surely not made can't be paid.
   if (state.kind === 'asking' || state.kind === 'refused') return undefined;
   if (event.kind === 'payment_success') return heard(link, event.cardSaved, nowMs);
@@ -281,5 +294,7 @@ function saidBy(event: LinkEvent): Pick<AuditEntry, 'result' | 'reason'> {
       return { result: 'event_payment_failed', ...(event.why === undefined ? {} : { reason: event.why }) };
     case 'looked_up':
       return { result: `link_looked_up_${event.lookup.kind}` };
+    case 'alert_ended':
+      return { result: 'link_alert_ended' };
   }
 }

@@ -1,4 +1,5 @@
 import type { Button, RichTextBlock } from '@slack/types';
+import { alertNewsBlocks } from '../../slack/words/alert-news.ts';
 import { outcomeWords } from '../../slack/words/state-words.ts';
 import { cardSavedLines, cardSavedState } from '../../slack/words/card-words.ts';
 import {
@@ -79,6 +80,7 @@ export function shownLink(link: PaymentLink, place: ChargePlace, where: Run[] = 
     ...linkHead(link),
     body: [
       ...body(link, place),
+      ...alertNewsBlocks(link.alertNews, link.state.kind === 'paid'),
       ...(where.length === 0 ? [] : [richText(where)]),
       ...fields({
         'The service’s order id': link.order && [code(word(link.order.orderId) ?? '')],

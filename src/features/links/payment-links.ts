@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Account } from '../../account.ts';
-import type { BotCharge, Lookup, ProvenPayment } from '../../domain/alert.ts';
+import type { AlertNews, BotCharge, Lookup, ProvenPayment } from '../../domain/alert.ts';
 import type { CheckoutOrderAnswer } from '../../payments/orders.ts';
 import type { ExpectedCharge } from '../../domain/transaction.ts';
 import {
@@ -40,6 +40,8 @@ export type Around = {
   lookUpNow: (expected: ExpectedCharge) => Promise<Lookup>;
   /** Reports a proven payment to the alerts, even if its event never comes. */
   paid: (payment: ProvenPayment) => Promise<void>;
+  /** The customer's one open alert of this amount; undefined: none, or several. Throws StoreUnavailable. */
+  alertFor: (terms: PaymentLink['terms']) => Promise<string | undefined>;
 };
 
 type LinkRequest = Pick<PaymentLink, 'viewId' | 'terms' | 'by' | 'alert'> & {
@@ -70,7 +72,7 @@ export function linkFoundIn(account: Pick<Account, 'fingerprint' | 'log'>) {
 }
 
 /** Links to the service's checkout page, each with at most one order, followed until paid. */
-export function createPaymentLinks(account: Account, { lookUp, lookUpNow, paid }: Around) {
+export function createPaymentLinks(account: Account, { lookUp, lookUpNow, paid, alertFor }: Around) {
   const { settings, payments, store, leaseMs, log, now } = account;
   const background = createBackground(log, 'a payment link');
   // A lease lasts longer than a call and its repeat.
@@ -190,8 +192,17 @@ export function createPaymentLinks(account: Account, { lookUp, lookUpNow, paid }
     /** Stored before anything is sent. Throws StoreUnavailable; then nothing was sent. */
     async begin(request: LinkRequest): Promise<LinkBeginning> {
       const { reference = referenceOf(request.viewId), channel = request.by, ...asked } = request;
+      const alert = request.alert ?? (await alertFor(request.terms));
       const state = { kind: 'asking' } as const;
-      const link = { ...asked, reference, place: channel, askedAtMs: now(), state, misses: 0 };
+      const link = {
+        ...asked,
+        ...withoutUndefined({ alert }),
+        reference,
+        place: channel,
+        askedAtMs: now(),
+        state,
+        misses: 0,
+      };
       const begun = await links.begin(reference, link, {
         // A link that was not made gives way.
         givesWay: (before) => before.state.kind === 'refused',
@@ -233,6 +244,10 @@ export function createPaymentLinks(account: Account, { lookUp, lookUpNow, paid }
       }
       const { referenceHint = '' } = event;
       if (parseOrderReference(referenceHint).ok) background.add(look(referenceHint, lookUp));
+    },
+    /** Something else ended the alert that it is for: its message says so. Does nothing if there is no such link. */
+    async hearOfAlert(reference: string, news: AlertNews): Promise<void> {
+      if (parseOrderReference(reference).ok) await links.hear(reference, { kind: 'alert_ended', news });
     },
     /** A look-up found that its payment was given back. False: it is no link's. Throws StoreUnavailable. */
     async hearGivenBack(reference: string, lookup: Lookup): Promise<boolean> {

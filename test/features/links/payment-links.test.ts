@@ -41,7 +41,12 @@ async function openLink() {
       settings: { linkFollowHours: 72 },
       payments: { createCheckoutOrder: async () => order },
     }),
-    { lookUp, lookUpNow: lookUp, paid: async (payment) => void paid.push(payment) },
+    {
+      lookUp,
+      lookUpNow: lookUp,
+      paid: async (payment) => void paid.push(payment),
+      alertFor: async () => undefined,
+    },
   );
   const begun = await links.begin({ viewId: 'V1', terms, reference, by: 'U0AGENT01' });
   if (begun.kind !== 'begun') throw new Error(`It is ${begun.kind}.`);
@@ -134,7 +139,7 @@ describe('a payment link', () => {
           },
         },
       }),
-      { lookUp, lookUpNow: lookUp, paid: async () => undefined },
+      { lookUp, lookUpNow: lookUp, paid: async () => undefined, alertFor: async () => undefined },
     );
     // It dies before it asks: a worker does.
     await links.begin({ viewId: 'V1', terms, reference, by: 'U0AGENT01' });
