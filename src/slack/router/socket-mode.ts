@@ -212,7 +212,11 @@ async function openLine(
   client.removeAllListeners('ws_message');
   client.on('ws_message', (data: unknown, isBinary: unknown) => {
     const said = readSaid(data);
-    if (said?.type === 'hello') isCountedAgain = isTooMany(said.connections);
+    if (said?.type === 'hello') {
+      // Known here, and not when the library's promise resolves: Slack may ask to renew in the same packet.
+      isUp = true;
+      isCountedAgain = isTooMany(said.connections);
+    }
     if (said?.type === 'disconnect') {
       reason = said.reason;
       // After a warning Slack goes on using the line, and says later when to renew.
@@ -254,7 +258,7 @@ async function openLine(
   const opening = new AbortController();
   const tooLong = wait(helloTimeoutMs, AbortSignal.any([signal, opening.signal]));
   try {
-    isUp = await Promise.race([client.start().then(() => true), tooLong.then(() => false)]);
+    await Promise.race([client.start(), tooLong]);
     if (isUp) return { kind: 'open', line };
   } catch (error) {
     return { kind: 'down', down: socketProblem(error, reason), reason };

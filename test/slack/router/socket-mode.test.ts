@@ -4,9 +4,11 @@ import { keepConnected } from '../../../src/slack/router/socket-mode.ts';
 
 type Client = ReturnType<Parameters<typeof keepConnected>[0]>;
 
+const askedToRenew = { type: 'disconnect', reason: 'refresh_requested' };
+
 /** Clients of Slack's library without a network; Slack counts so many connections at its next hello. */
 function createClients() {
-  const slack = { counts: 2, allows: 10, starts: 0, saysGoodBye: true };
+  const slack = { counts: 2, allows: 10, starts: 0, saysGoodBye: true, renewsAtOnce: 0 };
   const lines: { isActive: boolean; says: (said: object) => void }[] = [];
   function createClient(): Client {
     const client = new EventEmitter();
@@ -21,6 +23,10 @@ function createClients() {
       line.isActive = false;
       client.emit('disconnected');
     });
+    // Like the library, which closes a connection as soon as Slack says that it is to be renewed.
+    client.on('ws_message', (data: string) => {
+      if (data.includes('"disconnect"')) void disconnect();
+    });
     async function start(): Promise<void> {
       slack.starts += 1;
       if (open().length === slack.allows) {
@@ -30,6 +36,7 @@ function createClients() {
       line.isActive = true;
       lines.push(line);
       says({ type: 'hello', num_connections: slack.counts });
+      if (slack.renewsAtOnce === slack.starts) says(askedToRenew);
     }
     const websocket = { isActive: () => line.isActive };
     return Object.assign(client, { start, disconnect, websocket }) as unknown as Client;
@@ -52,8 +59,9 @@ function createWaits() {
   return { wait, pass };
 }
 
-function connects() {
+function connects(set: { renewsAtOnce?: number } = {}) {
   const { slack, open, createClient } = createClients();
+  Object.assign(slack, set);
   const { wait, pass } = createWaits();
   const stopping = new AbortController();
   let nowMs = 0;
@@ -81,8 +89,6 @@ it('counts again after five minutes where Slack counts more connections than the
   expect(open()).toEqual([]);
 });
 
-const askedToRenew = { type: 'disconnect', reason: 'refresh_requested' };
-
 it('leaves a connection to Slack that is to be renewed, for half a minute, and has the next one by then', async () => {
   const { slack, open, connection, pass, stopping } = connects();
   await vi.waitFor(() => expect(open()).toHaveLength(2));
@@ -96,6 +102,20 @@ it('leaves a connection to Slack that is to be renewed, for half a minute, and h
   });
   expect(connection.health()).toEqual({ state: 'ok' });
   expect(slack.starts).toBe(3);
+  stopping.abort();
+  await connection.stop();
+  expect(open()).toEqual([]);
+});
+
+it('leaves one to Slack too that is to be renewed in the moment of its hello', async () => {
+  const { slack, open, connection, pass, stopping } = connects({ renewsAtOnce: 2 });
+  await vi.waitFor(() => expect(slack.starts).toBe(3));
+  expect(open()).toHaveLength(3);
+  await vi.waitFor(() => {
+    pass(30_000);
+    expect(open()).toHaveLength(2);
+  });
+  expect(connection.health()).toEqual({ state: 'ok' });
   stopping.abort();
   await connection.stop();
   expect(open()).toEqual([]);
