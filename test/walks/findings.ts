@@ -296,6 +296,7 @@ function findWrongOrder(scene: Scene, events: readonly Event[]): void {
   for (const channel of Object.values(workspace.ids.channels)) {
     // Without the optional scopes it may not post where it is no member.
     if (seen.refused.has(channel) || (seen.left.has(channel) && !weather.mayReadHistory)) continue;
+    // A message in doubt waits there for the next look, and those behind it are told meanwhile.
     if (seen.slowHistory.has(channel)) continue;
     const placed = events
       .flatMap((event) =>
