@@ -7,7 +7,7 @@ import type { Kept } from './store/kept.ts';
 import { checkOwners } from './store/owners.ts';
 import { createMetrics, createMetricsRoute } from './http/metrics.ts';
 import type { Outside } from './config/config.ts';
-import { readsField, tellUnsignedFields, webhooksHealth } from './webhooks/webhook-settings.ts';
+import { readsField, tellUnsignedFields } from './webhooks/webhook-settings.ts';
 import { createCommandSet, type AccountVerbs } from './features/help/command-set.ts';
 import { answerCodePages, type CodeDoor, codePagePath } from './features/customer-code/door.ts';
 import { formPageRoutes } from './http/form-page.ts';
@@ -218,10 +218,10 @@ function passUnavailable(error: unknown): void {
 }
 
 /** What of an account's settings is seldom meant. */
-function tellAtStart({ webhooks, routes, place }: MerchantBot): void {
+function tellAtStart({ webhooks, routes, place, health }: MerchantBot): void {
   const { log } = place.outside;
   const { scheme } = webhooks;
-  const { detail, fix } = webhooksHealth(webhooks);
+  const { detail, fix } = health.webhooks;
   if (detail !== undefined) log('warn', detail, { fix });
   tellUnsignedFields(webhooks, log);
   if (scheme) tellUnreadParts(routes, (field) => readsField(webhooks, field), log);
@@ -318,13 +318,8 @@ export function readinessChecks({ kept, slack, merchantBots, isStopping }: Watch
 }
 
 /** Under a name of its own for each further account. */
-function accountChecks({
-  place: { merchant },
-  payments,
-  webhooks,
-  undelivered,
-  forwarding,
-}: MerchantBot): PartCheck[] {
+function accountChecks({ place: { merchant }, payments, health }: MerchantBot): PartCheck[] {
+  const { webhooks, undelivered, forwarding } = health;
   const named = (name: string): string => (merchant?.isFirst === false ? `${name}_${merchant.name}` : name);
   return [
     {
@@ -341,9 +336,9 @@ function accountChecks({
         };
       },
     },
-    { name: named('webhooks'), check: () => webhooksHealth(webhooks) },
-    { name: named('undelivered'), check: () => undelivered.health() },
-    ...(forwarding.keep ? [{ name: named('forward'), check: () => forwarding.health() }] : []),
+    { name: named('webhooks'), check: () => webhooks },
+    { name: named('undelivered'), check: undelivered },
+    ...(forwarding ? [{ name: named('forward'), check: forwarding }] : []),
   ];
 }
 

@@ -6,7 +6,6 @@ import { keptPart, type KeptPart } from './store/scoped-store.ts';
 import { createPayments } from './payments/payments.ts';
 import { approvalRules, limitRules, rolesOfRules } from './config/policy-rules.ts';
 import type { Config, Outside } from './config/config.ts';
-import type { PartHealth } from './domain/failure.ts';
 import { dayNamed } from './domain/local-day.ts';
 import { parseOrderReference } from './domain/order-reference.ts';
 import { orderEventKey } from './domain/payment-event.ts';
@@ -51,15 +50,20 @@ import { createDayFiles, type DayFile } from './features/day/day-file.ts';
 import { dayCsv, dayWords, readDay } from './features/day/day.ts';
 import { createDoctor } from './features/doctor/doctor.ts';
 import { type Check, type Finding, examine } from './features/doctor/examine.ts';
+import { forwardHealth } from './features/forward/forward-record.ts';
 import { type Forwarding, createForwarding } from './features/forward/forward.ts';
 import { createLinks } from './features/links/link.ts';
 import { type Lookup, createLookup } from './features/lookup/lookup.ts';
 import { type Mutes, createMutes } from './features/mute/mute.ts';
 import { ownFeatures, verbsOf } from './features/registry.ts';
 import { createStory } from './features/story/story.ts';
-import { type Undelivered, createUndelivered } from './features/undelivered/undelivered.ts';
+import {
+  type Undelivered,
+  createUndelivered,
+  undeliveredHealth,
+} from './features/undelivered/undelivered.ts';
 import { tellOperators, tellStuck } from './messages/messages.ts';
-import { accountChecks, longestLookMs } from './features/doctor/account-checks.ts';
+import { accountChecks, longestLookMs, type AccountHealth } from './features/doctor/account-checks.ts';
 import { settingsChecks } from './features/doctor/settings-checks.ts';
 import { slackChecks } from './features/doctor/slack-checks.ts';
 import { storeChecks } from './features/doctor/store-checks.ts';
@@ -174,6 +178,7 @@ export function createMerchantBot(place: MerchantPlace, shared: Shared) {
   });
   const { payments, settings, store, sealer, log, now } = account;
   const webhooks = readWebhooks(settings);
+  const health = accountHealth(settings, account);
   const told = { store, sealer, opsChannel: settings.policy.channels.ops, now };
   // While no delivery can be accepted at all, which the start says, no event is waited for.
   const waitMs = webhooks.problem === undefined ? settings.alarmMissingEventMinutes * 60_000 : 0;
@@ -183,19 +188,10 @@ export function createMerchantBot(place: MerchantPlace, shared: Shared) {
     charged: metrics.charged,
     forwarded: metrics.forwarded,
     tellOperators: (name, notice) => tellOperators({ ...told, wake }, name, notice),
-    doctor(undelivered, forwarding) {
-      const seenWebhooks = () => readSeenWebhooks(kept);
+    doctor() {
       const checks = [
         ...sharedChecks(outside, { ...kept, ...kept.whole }, clients),
-        ...accountChecks({
-          config: settings,
-          payments,
-          webhooks: webhooksHealth(webhooks),
-          undelivered,
-          forwarding,
-          seenWebhooks,
-          now,
-        }),
+        ...accountChecks({ config: settings, payments, now, ...health }),
       ];
       return examine(checks, longestLookMs(settings), log);
     },
@@ -218,11 +214,11 @@ export function createMerchantBot(place: MerchantPlace, shared: Shared) {
     metrics,
     payments,
     webhooks,
+    health,
     missing,
     seenWebhooks: createSeenWebhooks(store, log),
     routes: account.rules.routes,
     features,
-    undelivered,
     forwarding,
     codeDoor,
     receiving,
@@ -243,10 +239,7 @@ type Around = {
   /** Told what became of each try to forward an event, likewise. */
   forwarded: (result: string) => void;
   tellOperators: (name: string, notice: Notice) => Promise<void>;
-  doctor: (
-    undelivered: () => Promise<PartHealth>,
-    forwarding: (() => Promise<PartHealth>) | undefined,
-  ) => Promise<Finding[]>;
+  doctor: () => Promise<Finding[]>;
 };
 
 /** The features of one merchant account: what one needs of another is handed over here, by name. */
@@ -361,7 +354,7 @@ export function createFeatures(account: Account, around: Around) {
     },
     undelivered,
     forwarding,
-    createDoctor(() => around.doctor(undelivered.health, forwarding.keep && forwarding.health)),
+    createDoctor(around.doctor),
     ...ownFeatures(account),
   ];
   return { features, charges, links, approvals, alerts, undelivered, forwarding, mutes, codeDoor };
@@ -404,6 +397,20 @@ export function storeSteps(account: Pick<Account, 'sealer' | 'fingerprint' | 'lo
     // 1. Charges and links join the lists of `/pay find` and of a day.
     [relisted(sealer, chargeKind(account)), relisted(sealer, caseKind(linkRecord(linkFoundIn(account))))],
   ];
+}
+
+/** For readiness and the doctor, here and on the command line. */
+export function accountHealth(
+  config: Config,
+  { store, sealer, now }: Pick<Account, 'store' | 'sealer' | 'now'>,
+): AccountHealth {
+  return {
+    webhooks: webhooksHealth(readWebhooks(config)),
+    undelivered: () => undeliveredHealth(store),
+    forwarding:
+      config.webhookForwardUrl === undefined ? undefined : () => forwardHealth({ store, sealer }, now()),
+    seenWebhooks: () => readSeenWebhooks({ store, sealer }),
+  };
 }
 
 /** Of what all accounts have together. `kept`: the whole store, or why there is none. */

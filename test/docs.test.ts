@@ -381,7 +381,7 @@ describe('README.md', () => {
 
 describe('docs/troubleshooting.md', () => {
   it('has every part of readiness', () => {
-    const merchantBot = { place: { merchant: undefined }, forwarding: { keep: () => undefined } };
+    const merchantBot = { place: { merchant: undefined }, health: { forwarding: () => undefined } };
     const parts = readinessChecks({ slack: {}, merchantBots: [merchantBot] } as unknown as Parameters<
       typeof readinessChecks
     >[0]);

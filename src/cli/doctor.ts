@@ -7,9 +7,8 @@ import { parseAmount } from '../domain/money.ts';
 import { parseOrderReference } from '../domain/order-reference.ts';
 import { countWords, partOf, sorted, stateSigns } from '../features/doctor/doctor.ts';
 import { examine, once, type Finding } from '../features/doctor/examine.ts';
-import { sharedChecks } from '../merchants.ts';
+import { accountHealth, sharedChecks } from '../merchants.ts';
 import { StoreUnavailable } from '../domain/failure.ts';
-import { readSeenWebhooks } from '../features/alerts/seen-webhooks.ts';
 import { parsed, problem } from '../domain/wording.ts';
 import { jsonText } from './lines.ts';
 import type { Store } from '../store/store.ts';
@@ -17,9 +16,6 @@ import { openKept, type Kept } from '../store/kept.ts';
 import { keptPart } from '../store/scoped-store.ts';
 import type { Outside } from '../config/config.ts';
 import { createPayments } from '../payments/payments.ts';
-import { forwardHealth } from '../features/forward/forward-record.ts';
-import { undeliveredHealth } from '../features/undelivered/undelivered.ts';
-import { readWebhooks, webhooksHealth } from '../webhooks/webhook-settings.ts';
 import { allAccounts, command, type CommandEnd } from './command.ts';
 
 /** Checks every part with real calls, over the bot's own clients; the bot may run. Warnings end with 0 too. */
@@ -118,12 +114,8 @@ async function lookAtAll(
       ...accountChecks({
         config: own,
         payments,
-        webhooks: webhooksHealth(readWebhooks(own)),
-        undelivered: () => undeliveredHealth(kept.store),
-        forwarding:
-          own.webhookForwardUrl === undefined ? undefined : () => forwardHealth(kept, outside.now()),
-        seenWebhooks: () => readSeenWebhooks(kept),
         now: outside.now,
+        ...accountHealth(own, { ...kept, now: outside.now }),
       }),
       ...knownChecks(
         { config: own, payments, ...tokens, now: outside.now },

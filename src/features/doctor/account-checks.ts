@@ -22,14 +22,18 @@ type Config = Account['settings'];
 /** When an event was kept last (UTC ms), and what came last of what is none. */
 type SeenWebhooks = { acceptedAtMs?: number; refused?: LastSeen; unknown?: LastSeen };
 
-type AccountLooked = {
-  config: Config;
-  payments: Pick<Payments, 'checkToken' | 'findTransaction'>;
+/** What the bot's own records and settings say of an account's parts. */
+export type AccountHealth = {
   webhooks: PartHealth;
   undelivered: () => Promise<PartHealth>;
   /** Undefined: no event is forwarded. */
   forwarding: (() => Promise<PartHealth>) | undefined;
   seenWebhooks: () => Promise<SeenWebhooks>;
+};
+
+type AccountLooked = AccountHealth & {
+  config: Config;
+  payments: Pick<Payments, 'checkToken' | 'findTransaction'>;
   now: () => number;
 };
 

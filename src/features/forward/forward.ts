@@ -7,14 +7,7 @@ import type { Notice } from '../../messages/notices.ts';
 import { code, rich } from '../../slack/kit/blocks.ts';
 import type { Entry } from '../../store/store.ts';
 import { createBackground } from '../../under-way.ts';
-import {
-  type Forward,
-  forwardDepth,
-  forwardHealth,
-  forwardKind,
-  forwardRecords,
-  takeUp,
-} from './forward-record.ts';
+import { type Forward, forwardDepth, forwardKind, forwardRecords, takeUp } from './forward-record.ts';
 import { type Sent, sendDelivery } from './send-delivery.ts';
 import { dayMs, hourMs } from '../../domain/span.ts';
 
@@ -131,7 +124,6 @@ export function createForwarding(account: Account, count: (result: Sent['kind'] 
             wake();
           },
     depth: () => forwardDepth(account),
-    health: () => forwardHealth(account, now()),
   };
 }
 

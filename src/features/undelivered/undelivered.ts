@@ -63,7 +63,6 @@ export function createUndelivered({ store, place, wake, log }: Account) {
   });
   return {
     verbs: [verb],
-    health: () => undeliveredHealth(store),
     /** How many messages there are, a thousand at most. */
     count: async () => countOf(await readUndelivered(store)),
   };
