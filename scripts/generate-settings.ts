@@ -36,22 +36,15 @@ function settingsPage(): string {
 }
 
 /** One screen before the reference. */
-const guide = `Most bots need eleven settings. \`npm run connect\` asks for them and finds what else your service needs
-([set-up.md](set-up.md)). By hand:
+const guide = `The first seven lines of [.env.example](../.env.example) are what a bot needs; \`npm run connect\` asks for them and finds what else
+your service needs ([set-up.md](set-up.md)). If it differs from the specification, by hand:
 
-| For | Set | If your service differs from the specification, too |
-|---|---|---|
-| Slack | \`SLACK_BOT_TOKEN\`, \`SLACK_MODE\`, and \`SLACK_APP_TOKEN\` or \`SLACK_SIGNING_SECRET\` | |
-| reaching the service | \`PAYMENTS_ENVIRONMENT\`, \`PAYMENTS_SANDBOX_URL\` or \`PAYMENTS_BASE_URL\`, \`PAYMENTS_ACCOUNT_ID\` | \`PAYMENTS_PARENT_ACCOUNT_ID\` |
-| its access token | \`PAYMENTS_CLIENT_ID\`, \`PAYMENTS_CLIENT_SECRET\`, \`PAYMENTS_TOKEN_ISSUE_BODY\` | \`PAYMENTS_ACCESS_TOKEN_POINTERS\`, \`PAYMENTS_TOKEN_EXPIRY_POINTERS\` |
-| *Paid* | | \`PAYMENTS_PAID_STATUSES\`, \`PAYMENTS_AMOUNT_POINTER\`, \`PAYMENTS_FEE_POINTER\`, \`PAYMENTS_FINAL_STATUSES\` |
-| alerts | \`WEBHOOK_SECRETS\`, \`WEBHOOK_SIGNATURE_PRESET\` | \`WEBHOOK_SIGNATURE_HEADER\` and the others of that name, [\`WEBHOOK_SIGNED_TEMPLATE\`](#the-signed-template), \`WEBHOOK_EVENT_POINTERS\` |
-| \`/pay cards\` in live | the \`SAVED_CARDS_\` settings without a default | \`SAVED_CARDS_CURSOR_POINTERS\`, \`SAVED_CARDS_CURSOR_QUERY\` |
-| your own backend at the same webhook address | \`WEBHOOK_FORWARD_URL\` ([webhooks.md](webhooks.md)) | |
-| customers typing the bank’s code | \`PUBLIC_URL\`, \`MERCHANT_NAME\` | |
-| two replicas | \`REDIS_URL\`, \`SEALING_KEYS\` ([operating.md](operating.md)) | |
+- *Paid*: \`PAYMENTS_PAID_STATUSES\`, \`PAYMENTS_AMOUNT_POINTER\`, \`PAYMENTS_FEE_POINTER\`, \`PAYMENTS_FINAL_STATUSES\`.
+- Access token: \`PAYMENTS_ACCESS_TOKEN_POINTERS\`, \`PAYMENTS_TOKEN_EXPIRY_POINTERS\`, \`PAYMENTS_PARENT_ACCOUNT_ID\`.
+- Alerts: \`WEBHOOK_SECRETS\`, \`WEBHOOK_SIGNATURE_PRESET\`; the rest below.
+- \`/pay cards\` in live: the \`SAVED_CARDS_\` settings without a default.
 
-The last column’s right values: \`npm run doctor -- --paid REF AMOUNT --cards EMAIL --delivery FILE\`.`;
+Their right values: \`npm run doctor -- --paid REF AMOUNT --cards EMAIL --delivery FILE\`.`;
 
 /** Where the template of single fields leads, with an example that a test reads. */
 function signedTemplate(): string {

@@ -59,7 +59,7 @@ const accountFieldForm =
 export const paymentsSettings = {
   ...inGroup('Payments service', {
     paymentsService: setting(
-      'A set of settings in `openapi/services/` that all merchants of a service share. The environment wins. Begin with a copy of `specification.env`, without secrets.',
+      'A set of settings in `openapi/services/` that all merchants of a service share. The environment wins. Begin with a copy of `specification.env`.',
       text(),
     ),
     paymentsBaseUrl: setting('Production address, for `live`; {base_url} in the specification.', httpUrl()),
@@ -78,7 +78,7 @@ export const paymentsSettings = {
     ),
 
     paymentsTransactionIdParameter: setting(
-      'Query parameter that finds a transaction by the service’s own id, like `transactionId`. For events whose signature covers that id, not the order reference. Spec: not shown.',
+      'Query parameter that finds a transaction by the service’s own id. For events whose signature covers that id, not the order reference. Spec: not shown.',
       text(/^[\w.[\]-]{1,64}$/, 'the name of a query parameter, like transactionId'),
     ),
     paymentsPaidStatuses: setting(
@@ -95,12 +95,12 @@ export const paymentsSettings = {
       statusList(),
     ),
     paymentsAmountPointer: setting(
-      'JSON pointer to what the customer paid. Less PAYMENTS_FEE_POINTER, it must be the amount charged. Elsewhere than `/amount`, it may not exceed the record’s `/amount`: `/onlineCheckoutAmount` fits if `/amount` hides a fee.',
+      'JSON pointer to what the customer paid. Less PAYMENTS_FEE_POINTER, it must be the amount charged. It may not exceed the record’s `/amount`: `/onlineCheckoutAmount` fits if `/amount` hides a fee.',
       pointer(),
       '/amount',
     ),
     paymentsFeePointer: setting(
-      'JSON pointer to the fee inside that amount, like `/fee`. It is subtracted, never added: leave it out if the fee comes on top. Spec: not shown.',
+      'JSON pointer to the fee inside that amount, like `/fee`. Leave it out if the fee comes on top. Spec: not shown.',
       pointer(),
     ),
 

@@ -29,21 +29,18 @@ export const settings = {
   ...inGroup('Server', {
     host: setting('Address to listen on.', text(), '0.0.0.0'),
     port: setting('Port for Slack, webhooks and health.', wholeNumber(0, 65_535), '3000'),
-    metricsPort: setting(
-      'Own port for /metrics and /readyz; else they are on PORT. Keep it private.',
-      wholeNumber(0, 65_535),
-    ),
+    metricsPort: setting('Own, private port for /metrics and /readyz.', wholeNumber(0, 65_535)),
     metricsToken: secret(
       'Token for /metrics, as `Authorization: Bearer`. If set, /readyz names its parts only with it.',
       text(/^\S{16,}$/, 'at least 16 characters without a blank'),
     ),
     publicUrl: setting(
-      'Public address of the page for the bank’s code. Only /c/ must be open; https:// if an account is live.',
+      'Public address of the page for the bank’s code; https:// if an account is live.',
       httpUrl(),
     ),
     logLevel: setting('How much is logged; never a body, a token or an e-mail.', oneOf(logLevels), 'info'),
     drainSeconds: setting(
-      'How long requests are served after SIGTERM, while /readyz answers 503. When absent: 0 on SQLite, 5 with Redis.',
+      'How long requests are served after SIGTERM. When absent: 0 on SQLite, 5 with Redis.',
       wholeNumber(0, 120),
     ),
     stopSeconds: setting(
@@ -97,7 +94,7 @@ export const settings = {
 
   ...inGroup('Alerts', {
     digestThreshold: setting(
-      'After how many failures, or payments, of a channel in five minutes a digest counts the rest; 0: never. See [alerts.md](alerts.md#storms).',
+      'Failures, or payments, of a channel in five minutes before [a digest](alerts.md#storms); 0: never.',
       wholeNumber(0, 200),
       '20',
     ),
@@ -116,7 +113,7 @@ export const settings = {
       String(defaultRetryRule.waitMs / hourMs),
     ),
     chargeRetryAttempts: setting(
-      'Declines after which a card isn’t charged until the first is forgotten; an open charge counts as one. Spec: “a few”.',
+      'Declines after which a card isn’t charged until the first is forgotten. Spec: “a few”.',
       wholeNumber(1, 10),
       String(defaultRetryRule.attempts),
     ),
@@ -126,12 +123,12 @@ export const settings = {
       String(defaultRetryRule.forgetMs / dayMs),
     ),
     chargeTwinMinutes: setting(
-      'For how long the bot asks before it charges a card the same amount again; 0: never. While the first is open, the second is refused.',
+      'For how long the bot asks before it charges a card the same amount again; 0: never.',
       wholeNumber(0, 1_440),
       '10',
     ),
     chargeRepeatLost: setting(
-      '`on`: a charge request that the service never had is sent again, under the same reference. `off` if the service doesn’t promise one charge a reference. Spec: charge a saved card (retry rules).',
+      '`on`: a charge request that the service never had is sent again. `off` if the service doesn’t promise one charge a reference.',
       oneOf(['on', 'off']),
       'on',
     ),
@@ -141,22 +138,19 @@ export const settings = {
       'NGN',
     ),
     chargeThreeDSecureWords: setting(
-      'The bank’s phrases for 3-D Secure; case, blanks and hyphens don’t matter. Add your banks’. Spec: not shown.',
+      'The bank’s phrases for 3-D Secure. Add your banks’. Spec: not shown.',
       list(),
       '3D Secure,3DS,3DS2,secure authentication',
     ),
     chargeRememberDays: setting('How long a finished charge is remembered.', wholeNumber(30, 3_650), '365'),
     otpEntry: setting(
-      'Who types the bank’s code: `customer`, `agent` or `both`. With `both`, the customer once the agent makes a link; needs PUBLIC_URL.',
+      'Who types the bank’s code: `customer`, `agent` or `both`. With `both`, the customer once the agent makes a link.',
       oneOf(['agent', 'customer', 'both']),
       'both',
     ),
-    merchantName: setting(
-      'Your name on the page for the bank’s code. Needed with PUBLIC_URL, for each account.',
-      text(),
-    ),
+    merchantName: setting('Your name on the page for the bank’s code. Needed with PUBLIC_URL.', text()),
     linkFollowHours: setting(
-      'How long an unpaid payment link is looked up, every half to ten minutes. A later payment still counts. Spec: not shown.',
+      'How long an unpaid payment link is looked up. Spec: not shown.',
       wholeNumber(1, 720),
       '72',
     ),
@@ -167,7 +161,7 @@ export const settings = {
       'on',
     ),
     savedCardDays: setting(
-      'How long a saved card is remembered after its last news; not beyond its expiry date.',
+      'How long a saved card is remembered after its last news.',
       wholeNumber(1, 3_650),
       '1095',
     ),
@@ -176,11 +170,11 @@ export const settings = {
   ...inGroup('Store', {
     dataDir: setting('Folder of the embedded store and its key file.', text(), 'data'),
     redisUrl: secret(
-      `Redis instead of the embedded store; needed for several replicas. ${redisAddressForms}. Name several nodes or Sentinels, in case one is down; Sentinels are asked without a password first. For your own authority set \`NODE_EXTRA_CA_CERTS\`; with TLS nodes must announce the names in their certificates.`,
+      `Redis instead of the embedded store; needed for several replicas. ${redisAddressForms}. Name several nodes or Sentinels. For your own authority set \`NODE_EXTRA_CA_CERTS\`; with TLS nodes must announce the names in their certificates.`,
       redisUrl(),
     ),
     redisWaitReplicas: setting(
-      'How many Redis replicas must have a change; 1 with Cluster or Sentinels. With 0 a failover can lose events answered 200, and charges sent.',
+      'How many Redis replicas must have a change; 1 with Cluster or Sentinels. With 0 a failover can lose events and charges.',
       wholeNumber(0, 5),
       '0',
     ),

@@ -59,7 +59,7 @@ export const webhookSettings = inGroup('Webhook', {
     list(),
   ),
   webhookSignaturePlace: setting(
-    'Where the signature is in its header. `whole`; `pair:KEY`: after KEY= in a list with commas (`pair:sha256` reads sha256=…); `list:VERSION`: after VERSION in a list with blanks.',
+    'Where the signature is in its header. `whole`; `pair:KEY`: after KEY= in a list with commas; `list:VERSION`: after VERSION in a list with blanks.',
     text(/^(whole|pair:[^=,\s]+|list:[^,\s]+)$/, 'whole, pair:KEY or list:VERSION'),
   ),
   webhookSignatureAlgorithm: setting('HMAC algorithm: `sha256` or `sha512`.', oneOf(['sha256', 'sha512'])),
@@ -81,7 +81,7 @@ export const webhookSettings = inGroup('Webhook', {
     oneOf(['iso', 's', 'ms']),
   ),
   webhookToleranceSeconds: setting(
-    'How far the signed time may be off. A sender that repeats a delivery with its first signature needs WEBHOOK_TIMESTAMP_SOURCE=none.',
+    'How far the signed time may be off. If repeats keep their first signature: WEBHOOK_TIMESTAMP_SOURCE=none.',
     wholeNumber(1, 86_400),
   ),
   webhookEventPointers: setting(
@@ -89,7 +89,7 @@ export const webhookSettings = inGroup('Webhook', {
     jsonObject(),
   ),
   webhookKinds: setting(
-    'What the service’s own event names mean: `refund.completed=given_back,charge.failed=failed,charge.paid=success`. Spec: payment_success and payment_failed need no line.',
+    'What the service’s own event names mean: `refund.completed=given_back,charge.failed=failed,charge.paid=success`.',
     eventKinds(),
   ),
   webhookRememberDays: setting(
@@ -98,7 +98,7 @@ export const webhookSettings = inGroup('Webhook', {
     '30',
   ),
   alarmMissingEventMinutes: setting(
-    'How long the signed event of an approved charge may take before operators are told; 0: never. If the signature doesn’t cover the order reference, any later event counts.',
+    'How long the event of an approved charge may take before operators are told; 0: never.',
     wholeNumber(0, 1_440),
     '30',
   ),
