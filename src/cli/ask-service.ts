@@ -4,8 +4,9 @@ import { adviceOn } from '../features/doctor/account-checks.ts';
 import { newErrorId } from '../log.ts';
 import { createPayments, type Payments } from '../payments/payments.ts';
 import { failureWords } from '../slack/words/error-message.ts';
-import { type CommandEnd, withKept } from './command.ts';
+import { type CommandEnd, noStoreEnd, withKept } from './command.ts';
 import { exitCodes } from './exit-codes.ts';
+import type { Kept } from '../store/kept.ts';
 import { type Place, quotedText } from './lines.ts';
 
 /**
@@ -33,6 +34,15 @@ export async function askService(
     },
     (error) => failedQuestion(outside, error),
   );
+}
+
+/** One question to the bot's own store, and to nobody else. */
+export async function askStore(
+  outside: Outside,
+  question: (kept: Kept) => Promise<CommandEnd>,
+): Promise<CommandEnd> {
+  const failed = (error: unknown): CommandEnd => failedQuestion(outside, error);
+  return noStoreEnd(outside) ?? (await withKept(outside, question, failed));
 }
 
 /** The failure and its fix, for people who can change settings; a bug is in the log by its id. */

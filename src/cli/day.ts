@@ -3,8 +3,8 @@ import type { Outside } from '../config/config.ts';
 import { dayNamed } from '../domain/local-day.ts';
 import { parsed, problem } from '../domain/wording.ts';
 import { dayFile } from '../merchants.ts';
-import { failedQuestion } from './ask-service.ts';
-import { command, type CommandEnd, noStoreEnd, withKept } from './command.ts';
+import { askStore } from './ask-service.ts';
+import { command, type CommandEnd } from './command.ts';
 import { exitCodes } from './exit-codes.ts';
 
 export const dayCommand = command({
@@ -29,15 +29,9 @@ async function writeDay(
   const { policy } = outside.config;
   if (!dayNamed(policy.timezone, date))
     return { exitCode: exitCodes.usage, words: `There is no ${date} in the policy file’s time zone.` };
-  const absent = noStoreEnd(outside);
-  if (absent) return absent;
-  return await withKept(
-    outside,
-    async ({ store, sealer }) => {
-      const { text, words } = await dayFile({ store, sealer, wait: sleep, settings: outside.config }, date);
-      await out(text);
-      return { exitCode: exitCodes.ok, words };
-    },
-    (error) => failedQuestion(outside, error),
-  );
+  return await askStore(outside, async ({ store, sealer }) => {
+    const { text, words } = await dayFile({ store, sealer, wait: sleep, settings: outside.config }, date);
+    await out(text);
+    return { exitCode: exitCodes.ok, words };
+  });
 }

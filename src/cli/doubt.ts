@@ -9,9 +9,9 @@ import { referenceWord } from '../slack/words/evidence.ts';
 import { plainLine } from '../slack/kit/blocks.ts';
 import { chargeHead } from '../slack/words/charge-facts.ts';
 import { stateWord } from '../slack/words/state-words.ts';
-import { command, type CommandEnd, noStoreEnd, withKept } from './command.ts';
+import { command, type CommandEnd } from './command.ts';
 import { exitCodes } from './exit-codes.ts';
-import { failedQuestion } from './ask-service.ts';
+import { askStore } from './ask-service.ts';
 import {
   firstLine,
   isoTime,
@@ -37,18 +37,12 @@ export const doubtCommand = command({
 
 async function listDoubts(outside: Outside, isJson: boolean): Promise<CommandEnd> {
   const { config, log, now } = outside;
-  const absent = noStoreEnd(outside);
-  if (absent) return absent;
-  return await withKept(
-    outside,
-    async ({ store, sealer }) => {
-      const charges = createChargeRecords({ store, sealer, wait: sleep });
-      const doubts = await chargesInDoubt({ store, log }, charges);
-      const place = { environment: config.paymentsEnvironment, account: config.paymentsAccountName };
-      return reported(doubtAnswer({ ...doubts, place, nowMs: now() }), isJson);
-    },
-    (error) => failedQuestion(outside, error),
-  );
+  return await askStore(outside, async ({ store, sealer }) => {
+    const charges = createChargeRecords({ store, sealer, wait: sleep });
+    const doubts = await chargesInDoubt({ store, log }, charges);
+    const place = { environment: config.paymentsEnvironment, account: config.paymentsAccountName };
+    return reported(doubtAnswer({ ...doubts, place, nowMs: now() }), isJson);
+  });
 }
 
 type DoubtView = {

@@ -10,8 +10,8 @@ import { openFoundRecords } from '../features/find/find-records.ts';
 import { findersOf } from '../merchants.ts';
 import { openFingerprint } from '../records/fingerprint.ts';
 import { plainLine } from '../slack/kit/blocks.ts';
-import { failedQuestion } from './ask-service.ts';
-import { command, type CommandEnd, noStoreEnd, withKept } from './command.ts';
+import { askStore } from './ask-service.ts';
+import { command, type CommandEnd } from './command.ts';
 import { exitCodes } from './exit-codes.ts';
 import { firstLine, isoTime, merchantJson, moneyJson, placeLine, reported, textOrNull } from './lines.ts';
 
@@ -36,45 +36,36 @@ export const findCommand = command({
 
 async function find(outside: Outside, asked: TypedQuestion, isJson: boolean): Promise<CommandEnd> {
   const { config, log, now } = outside;
-  const absent = noStoreEnd(outside);
-  if (absent) return absent;
-  return await withKept(
-    outside,
-    async ({ store, sealer }) => {
-      const fingerprint = openFingerprint(store, sealer, log);
-      const records = openFoundRecords(
-        { store, fingerprint, now },
-        findersOf({ store, sealer, wait: sleep }),
-      );
-      const timeZone = config.policy.timezone;
-      const { by, ...filter } = asked;
-      const at = { ...filter, list: await records.listOf(by), number: 0 };
-      const day = asked.day === undefined ? undefined : dayNamed(timeZone, asked.day);
-      const [page, sinceMs] = [await records.page({ ...at, day }, mostListed), await records.since()];
-      const known = { since: dateWords(sinceMs, now(), timeZone), alertDays: config.alertDetailsDays };
-      const place = { environment: config.paymentsEnvironment, account: config.paymentsAccountName };
-      const answer = {
-        exitCode: page.records.length === 0 ? exitCodes.notFound : exitCodes.ok,
-        document: {
-          kind: 'found',
-          records: page.records.map(recordJson),
-          more: page.next !== undefined,
-          unread: page.unread,
-          since: isoTime(sinceMs),
-          merchant: merchantJson(place),
-          readAt: isoTime(now()),
-        },
-        lines: [
-          firstLine(headWords({ at, page, ...known }), [at.whom, at.day ?? '']),
-          ...page.records.map((record) => `  ${recordLines(record, at).map(plainLine).join(' · ')}`),
-          `  ${knownWords(known)}`,
-          placeLine(place, 'read from the bot’s store', now()),
-        ],
-      };
-      return reported(answer, isJson);
-    },
-    (error) => failedQuestion(outside, error),
-  );
+  return await askStore(outside, async ({ store, sealer }) => {
+    const fingerprint = openFingerprint(store, sealer, log);
+    const records = openFoundRecords({ store, fingerprint, now }, findersOf({ store, sealer, wait: sleep }));
+    const timeZone = config.policy.timezone;
+    const { by, ...filter } = asked;
+    const at = { ...filter, list: await records.listOf(by), number: 0 };
+    const day = asked.day === undefined ? undefined : dayNamed(timeZone, asked.day);
+    const [page, sinceMs] = [await records.page({ ...at, day }, mostListed), await records.since()];
+    const known = { since: dateWords(sinceMs, now(), timeZone), alertDays: config.alertDetailsDays };
+    const place = { environment: config.paymentsEnvironment, account: config.paymentsAccountName };
+    const answer = {
+      exitCode: page.records.length === 0 ? exitCodes.notFound : exitCodes.ok,
+      document: {
+        kind: 'found',
+        records: page.records.map(recordJson),
+        more: page.next !== undefined,
+        unread: page.unread,
+        since: isoTime(sinceMs),
+        merchant: merchantJson(place),
+        readAt: isoTime(now()),
+      },
+      lines: [
+        firstLine(headWords({ at, page, ...known }), [at.whom, at.day ?? '']),
+        ...page.records.map((record) => `  ${recordLines(record, at).map(plainLine).join(' · ')}`),
+        `  ${knownWords(known)}`,
+        placeLine(place, 'read from the bot’s store', now()),
+      ],
+    };
+    return reported(answer, isJson);
+  });
 }
 
 function recordJson({ state, money, card, reference, customerEmail, atMs, isFailed, isOpen }: FoundRecord) {

@@ -1,4 +1,4 @@
-import type { Span } from './span.ts';
+import { dayMs, type Span } from './span.ts';
 
 /** One day of a time zone: its date, like `2026-11-21`, and its end (UTC ms, exclusive). */
 export type LocalDay = { date: string; endsAtMs: number };
@@ -10,7 +10,7 @@ export function localDates(timeZone: string): Intl.DateTimeFormat {
 }
 
 /** Longer than any local day, even with summer time or a moved date line. */
-const longestDayMs = 48 * 3_600_000;
+const longestDayMs = 2 * dayMs;
 
 /**
  * The local day of a moment. A day ends where the date changes, not always at 00:00: where summer time begins at midnight,
