@@ -11,7 +11,7 @@ import { everyVerb } from './every-verb.ts';
 import { policySchema } from '../src/config/policy.ts';
 import type { Setting } from '../src/config/readers.ts';
 import { settings, variableName } from '../src/config/settings.ts';
-import { templateExample, unsignedMeans } from '../src/config/webhook-settings.ts';
+import { templateExample } from '../src/config/webhook-settings.ts';
 
 const groups = Map.groupBy(Object.entries<Setting>(settings), ([, setting]) => setting.group);
 
@@ -48,7 +48,6 @@ Their right values: \`npm run doctor -- --paid REF AMOUNT --cards EMAIL --delive
 
 /** Where the template of single fields leads, with an example that a test reads. */
 function signedTemplate(): string {
-  const rows = Object.entries(unsignedMeans).map(([field, means]) => [asCode(field), means]);
   return [
     '### The signed template',
     `A service signs \`<time>|<order reference>|<event>\`, with the time (in milliseconds) in a header, and sends base64:
@@ -57,12 +56,10 @@ function signedTemplate(): string {
 ${templateExample.join('\n')}
 \`\`\`
 
-\`{body}\` is the body byte for byte; \`{pair:K}\` what follows \`K=\` in the signature’s header; \`{json:/pointer}\` a field of the body. All else,
-like the bars, is signed as it stands; fields need something between them. \`npm run connect\` and \`npm run explain-delivery\` find the
-template of a captured delivery.
+\`{body}\` is the body byte for byte; \`{pair:K}\` what follows \`K=\` in the signature’s header; \`{json:/pointer}\` a field of the body. All else is
+signed as it stands; fields need something between them. \`npm run explain-delivery\` finds the template of a captured delivery.
 
-With \`{body}\` everything in an event is trusted. Without it, only the fields that the template names; the log says at startup what is off:`,
-    table(['Not signed', 'So'], rows),
+With \`{body}\` everything in an event is trusted. Without it, only the fields that the template names; the log says at startup what is off.`,
   ].join('\n\n');
 }
 
@@ -71,13 +68,13 @@ const openInSpec = ' Spec: not shown.';
 
 function tableOf(entries: [string, Setting][]): string {
   const rows = entries.map(([key, setting]) => {
-    const fallback = (setting.fallback ?? '') === '' ? '' : `\`${setting.fallback}\``;
+    const fallback = (setting.fallback ?? '') === '' ? '' : ` (\`${setting.fallback}\`)`;
     const says = setting.says.replace(openInSpec, '');
     const name = `\`${variableName(key)}\`${says === setting.says ? '' : ' †'}`;
     const words = setting.secret ? `${says} **Secret**.` : says;
-    return `| ${name} | ${fallback} | ${words.replaceAll('|', '\\|')} |`;
+    return `| ${name} | ${`${words}${fallback}`.replaceAll('|', '\\|')} |`;
   });
-  return ['| Setting | Default | What |', '|---|---|---|', ...rows].join('\n');
+  return ['| Setting | What (default) |', '|---|---|', ...rows].join('\n');
 }
 
 /** Without these the bot does not start, or reaches nothing. */

@@ -59,7 +59,7 @@ const accountFieldForm =
 export const paymentsSettings = {
   ...inGroup('Payments service', {
     paymentsService: setting(
-      'A set of settings in `openapi/services/` that all merchants of a service share. The environment wins. Begin with a copy of `specification.env`.',
+      'A set of settings in `openapi/services/`; the environment wins. Begin with a copy of `specification.env`.',
       text(),
     ),
     paymentsBaseUrl: setting('Production address, for `live`; {base_url} in the specification.', httpUrl()),
@@ -72,7 +72,7 @@ export const paymentsSettings = {
     paymentsParentAccountId: setting('The parent account that issues tokens, if another.', uuid()),
     paymentsAccountName: setting('The account’s name on every message.', text(), 'main account'),
     paymentsTimeoutSeconds: setting(
-      'Deadline of one call, at most 25. A charge is looked up after 30 seconds without an answer.',
+      'Deadline of one call, at most 25.',
       wholeNumber(1, slowestAnswerSeconds),
       '8',
     ),
@@ -105,7 +105,7 @@ export const paymentsSettings = {
     ),
 
     accountNewFields: setting(
-      'Fields that `/pay account new` asks for. `!`: required; `*`: secret, never stored (`pin` and `bvn` always are); `:20`: exact length, `:2-255`: range, `:virtual|physical`: choices. `/pay account` takes the length of `accountRef`. Spec: not shown; these are the Account’s.',
+      'Fields that `/pay account new` asks for. `!`: required; `*`: secret, never stored (`pin` and `bvn` always are); `:20`: exact length, `:2-255`: range, `:virtual|physical`: choices. Spec: not shown; these are the Account’s.',
       accountFields(),
       knownAccountFields,
     ),

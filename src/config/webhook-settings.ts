@@ -85,7 +85,7 @@ export const webhookSettings = inGroup('Webhook', {
     wholeNumber(1, 86_400),
   ),
   webhookEventPointers: setting(
-    'JSON object of the payload’s fields to lists of JSON pointers, tried before the built-in ones. Spec: partly not shown.',
+    'JSON object of the payload’s fields to lists of JSON pointers, tried before the built-in ones.',
     jsonObject(),
   ),
   webhookKinds: setting(
