@@ -95,7 +95,7 @@ export const paymentsSettings = {
       statusList(),
     ),
     paymentsAmountPointer: setting(
-      'JSON pointer to what the customer paid. Less PAYMENTS_FEE_POINTER, it must be the amount charged. It may not exceed the record’s `/amount`: `/onlineCheckoutAmount` fits if `/amount` hides a fee.',
+      'JSON pointer to what the customer paid. Less PAYMENTS_FEE_POINTER, it must be the amount charged. Elsewhere it may not exceed the record’s `/amount`: `/onlineCheckoutAmount` fits if `/amount` hides a fee.',
       pointer(),
       '/amount',
     ),
