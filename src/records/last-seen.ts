@@ -18,6 +18,8 @@ export function createLastSeen(
 ): (atMs: number, why: () => string) => void {
   let lastMs = -Infinity;
   return function remember(atMs, why) {
+    // After the clock was put back the minute begins again.
+    lastMs = Math.min(lastMs, atMs);
     if (atMs - lastMs < minuteMs) return;
     lastMs = atMs;
     note(JSON.stringify({ atMs, why: why() })).catch((error: unknown) =>

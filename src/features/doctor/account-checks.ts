@@ -246,20 +246,21 @@ function judgeHealth({ state, detail = '', fix }: PartHealth, okWords: string): 
   return fix === undefined ? skippedFor('Store') : problem(detail, fix);
 }
 
-function judgeSeen({ acceptedAtMs = -Infinity, refused, unknown }: SeenWebhooks): Verdict {
+/** Of what came last of each sort. An event of unknown kind is named however many good ones came since. */
+export function judgeSeen({ acceptedAtMs = -Infinity, refused, unknown }: SeenWebhooks): Verdict {
   if (refused && refused.atMs > acceptedAtMs) {
     return problem(
       `The last one was refused at ${utcTime(refused.atMs)}: ${refused.why}`,
       'Capture one delivery and run npm run explain-delivery -- <file>: it names the setting.',
     );
   }
-  // Among events that are told, one of a kind that nobody wants is no news.
-  if (unknown && unknown.atMs > acceptedAtMs) {
-    return warning(
-      `${unknown.why}, at ${utcTime(unknown.atMs)}`,
-      'Should it be an alert? Check WEBHOOK_EVENT_POINTERS; npm run explain-delivery -- <file> shows how a captured one is read.',
-    );
+  const strange = unknown && `${unknown.why}, at ${utcTime(unknown.atMs)}`;
+  const whatIfWanted =
+    'Should it be an alert? Check WEBHOOK_EVENT_POINTERS; npm run explain-delivery -- <file> shows how a captured one is read.';
+  if (strange && unknown.atMs > acceptedAtMs) return warning(strange, whatIfWanted);
+  if (acceptedAtMs > 0) {
+    const last = `The last one came at ${utcTime(acceptedAtMs)}`;
+    return ok(strange ? `${last}. ${strange}. ${whatIfWanted}` : last);
   }
-  if (acceptedAtMs > 0) return ok(`The last one came at ${utcTime(acceptedAtMs)}`);
   return warning('None has come yet', 'Give the payments service the address of /webhooks/payments.');
 }

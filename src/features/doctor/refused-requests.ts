@@ -56,6 +56,8 @@ export function createRefusedRequests(options: {
     }
     count(refused);
     if (refused === 'no_signature') return;
+    // After the clock was put back the quiet hour begins again, and doesn't last until the clock is there once more.
+    takenMs = Math.min(takenMs, atMs);
     mayBeOnRecord = true;
     remember(atMs, () => refused);
     if (atMs - takenMs < quietMs) return;

@@ -108,13 +108,20 @@ function fileMode(path: string): Verdict {
 /** A worker takes free work within a second. */
 const overdueMs = 300_000;
 
-/** Leased work has somebody who does it, and paused work waits for Slack. */
-async function dueWork({ store }: Kept): Promise<Verdict> {
+/** Leased work has somebody who does it, and paused work waits for Slack: which of them is the oldest isn't known. */
+export async function dueWork({ store }: { store: Pick<Kept['store'], 'backlog'> }): Promise<Verdict> {
   const { oldestDueMs, due } = await store.backlog();
-  if (due.free === 0 || due.leased > 0 || oldestDueMs < overdueMs) return ok('No work is overdue');
-  const minutes = Math.floor(oldestDueMs / 60_000);
+  const isWaiting = due.leased > 0 && due.paused > 0;
+  if (due.free === 0 || isWaiting || oldestDueMs < overdueMs) return ok('No work is overdue');
+  const since = `Work has been due for ${counted(Math.floor(oldestDueMs / 60_000), 'minute')}`;
+  if (due.leased > 0) {
+    return warning(
+      `${since}, while the bot does other work`,
+      'Run this again in a minute. If it is still due, restart the bot and look for errors in its log.',
+    );
+  }
   return problem(
-    `Work has been due for ${counted(minutes, 'minute')}, and no bot does it`,
+    `${since}, and no bot does it`,
     'Start the bot; if it runs, look at its settings: another REDIS_URL, REDIS_PREFIX or DATA_DIR is another store.',
   );
 }

@@ -1,0 +1,44 @@
+import { describe, expect, it } from 'vitest';
+import { judgeSeen } from '../../../src/features/doctor/account-checks.ts';
+import { dueWork } from '../../../src/features/doctor/store-checks.ts';
+
+const unknown = {
+  atMs: Date.UTC(2026, 2, 2, 9),
+  why: 'One is of the kind “charge.disputed”, which the bot doesn’t know',
+};
+
+const minutes = (count: number) => count * 60_000;
+const asked = (oldestDueMs: number, due: { free: number; leased: number; paused: number }) =>
+  dueWork({ store: { backlog: async () => ({ oldestDueMs, due }) } });
+
+describe('the doctor of deliveries', () => {
+  it('warns of an event of unknown kind while none came since, and names it however many came', () => {
+    expect(judgeSeen({ unknown })).toMatchObject({
+      state: 'warning',
+      says: expect.stringContaining('charge.disputed'),
+    });
+    const later = judgeSeen({ unknown, acceptedAtMs: unknown.atMs + 1 });
+    expect(later).toMatchObject({
+      state: 'ok',
+      says: expect.stringMatching(/^The last one came at .*charge\.disputed.*WEBHOOK_EVENT_POINTERS/),
+    });
+  });
+});
+
+describe('the doctor of due work', () => {
+  it('says that nobody does it, that the bot does other work, or that all is well', async () => {
+    const nobody = await asked(minutes(15), { free: 1, leased: 0, paused: 0 });
+    expect(nobody).toMatchObject({ state: 'problem', says: expect.stringContaining('no bot does it') });
+    const other = await asked(minutes(15), { free: 1, leased: 1, paused: 0 });
+    expect(other).toMatchObject({
+      state: 'warning',
+      says: expect.stringContaining('the bot does other work'),
+    });
+    for (const due of [
+      { free: 0, leased: 1, paused: 0 },
+      { free: 1, leased: 1, paused: 1 },
+    ])
+      expect(await asked(minutes(15), due)).toMatchObject({ state: 'ok' });
+    expect(await asked(minutes(4), { free: 1, leased: 1, paused: 0 })).toMatchObject({ state: 'ok' });
+  });
+});
