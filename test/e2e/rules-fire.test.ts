@@ -104,6 +104,8 @@ type Trouble = {
 
 const chargePath = 'POST /v1/checkout/tokenized-card-payment';
 const lookUpPath = 'GET /v1/transactions/accounts/single';
+/** No program listens there. */
+const nobodysUrl = 'http://127.0.0.1:9/hooks';
 const forged = { 'x-payments-signature': 'ab'.repeat(64) };
 
 /** The bots are in this process, with all that the tests hold; and a machine that is busy with other tests answers late. */
@@ -277,6 +279,27 @@ const troubles: Record<string, Trouble> = {
     },
     meanwhile: (desk) => desk.types('agent', '/pay ORDER-1001'),
     fires: ['PayopsServiceFailing'],
+  },
+  'the merchant’s backend takes nothing': {
+    desk: { payments: {}, env: { WEBHOOK_FORWARD_URL: nobodysUrl } },
+    breaks: ({ house }) => house.decline(),
+    // What waits for the backend is late work too, as docs/on-call.md says.
+    fires: ['PayopsBackendAway', 'PayopsNotDelivering', 'PayopsOftenLate'],
+  },
+  'the merchant’s backend has not taken an event for days': {
+    desk: { payments: {}, env: { WEBHOOK_FORWARD_URL: nobodysUrl } },
+    async breaks({ house, bot, reads }) {
+      await house.decline();
+      await reads('lead', 'Acknowledge', 'payAlerts');
+      house.later(4 * 86_400_000);
+      bot.wake();
+      await house.until('it is left', async () =>
+        (await (await fetch(`${bot.url()}/metrics`)).text()).includes(
+          'payops_forwards_left{account="main"} 1',
+        ),
+      );
+    },
+    fires: ['PayopsForwardsLeft'],
   },
   'a record cannot be read': {
     async breaks({ house, bot }) {
