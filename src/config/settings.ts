@@ -138,7 +138,7 @@ export const settings = {
       'NGN',
     ),
     chargeThreeDSecureWords: setting(
-      'The bank’s phrases for 3-D Secure. Add your banks’. Spec: not shown.',
+      'The bank’s phrases for 3-D Secure; case, blanks and hyphens don’t matter. Add your banks’. Spec: not shown.',
       list(),
       '3D Secure,3DS,3DS2,secure authentication',
     ),
@@ -161,7 +161,7 @@ export const settings = {
       'on',
     ),
     savedCardDays: setting(
-      'How long a saved card is remembered after its last news.',
+      'How long a saved card is remembered after its last news; not beyond its expiry.',
       wholeNumber(1, 3_650),
       '1095',
     ),
