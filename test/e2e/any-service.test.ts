@@ -114,6 +114,25 @@ describe('a service that signs fields alone, with its own statuses and its fee, 
     expect(story.shown.text).toContain('Pay resolved the alert');
   });
 
+  it('has a second payment told: the alert’s own order was paid, and then its customer’s link', async () => {
+    const desk = at();
+    const { house } = desk;
+    const customerEmail = 'ngozi.eze@example.com';
+    const reference = await house.decline({ amount: '62.00', customerEmail });
+    const told = await desk.reads('lead', ['Declined by the bank', reference], 'payAlerts');
+    await desk.opens('lead', '/pay link 62.00');
+    await desk.submits('lead', { 'Customer’s e-mail': customerEmail });
+    await desk.modalSays('lead', '/checkout/');
+    const link = house.payments.state().orders[0]?.orderReference ?? '';
+    await house.payments.act({ kind: 'pay_order', orderReference: reference, outcome: 'approved' });
+    await says(desk, 'payAlerts', `✅ Resolved: paid · NGN 62.00 · n***@example.com · ${reference}`);
+    await house.payments.act({ kind: 'pay_order', orderReference: link, outcome: 'approved' });
+    const words = [reference, 'was already paid by', 'may need to be given back'];
+    await desk.reads('lead', ['🚨 Paid twice', link, ...words], told);
+    await desk.reads('lead', ['🚨 Paid twice', link, ...words], 'leadDm');
+    await desk.reads('lead', ['✅ Paid (confirmed)', link, ...words], 'payDesk');
+  });
+
   it('has an alert whose look-up was not answered told with its reference, and looked up until it is', async () => {
     const desk = at();
     const { house } = desk;
