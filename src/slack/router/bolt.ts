@@ -1,5 +1,5 @@
 import { App } from '@slack/bolt';
-import { asRequest, type Log } from '../../log.ts';
+import type { Log } from '../../log.ts';
 import { createWorkUnderWay } from '../../under-way.ts';
 import { createHttpReceiver, type HttpReceiver, type RefusalCause } from './receiver.ts';
 import { addListeners } from './listeners.ts';
@@ -79,7 +79,7 @@ export function createSlack(settings: SlackSettings, given: Given): Slack {
   const app = createApp(settings, receiver, { log: given.log, identity });
   // Bolt does not wait for work after `ack`, so wait here.
   const { add, drained } = createWorkUnderWay();
-  app.use(({ next }) => add(asRequest(next)));
+  app.use(({ next }) => add(next()));
   addListeners(app, { ...usualTimes, ...given, client: given.clients.interactive, identity });
 
   return {

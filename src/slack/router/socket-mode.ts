@@ -1,6 +1,6 @@
 import { SocketModeReceiver, type App, type Logger, type Receiver } from '@slack/bolt';
 import { isJsonObject } from '../../domain/json.ts';
-import type { Log } from '../../log.ts';
+import { asRequest, type Log } from '../../log.ts';
 import { fixFor, readSlackError, slackErrorWord } from '../slack-error.ts';
 import {
   backOffMs,
@@ -223,7 +223,8 @@ async function openLine(
       if (reason === 'warning') return;
       if (reason === 'refresh_requested' && isUp) return asked.abort();
     }
-    for (const listener of library) listener.call(client, data, isBinary);
+    // Around all of Bolt, so that the lines of `app.error` too carry the request's id.
+    asRequest(() => library.forEach((listener) => listener.call(client, data, isBinary)));
   });
 
   /** In order, so Slack sees it closed; without that if the peer is silent. */

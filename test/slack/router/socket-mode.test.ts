@@ -1,5 +1,6 @@
 import { EventEmitter } from 'node:events';
 import { expect, it, vi } from 'vitest';
+import { requestId } from '../../../src/log.ts';
 import { keepConnected } from '../../../src/slack/router/socket-mode.ts';
 
 type Client = ReturnType<Parameters<typeof keepConnected>[0]>;
@@ -9,6 +10,7 @@ const askedToRenew = { type: 'disconnect', reason: 'refresh_requested' };
 /** Clients of Slack's library without a network; Slack counts so many connections at its next hello. */
 function createClients() {
   const slack = { counts: 2, allows: 10, starts: 0, saysGoodBye: true, renewsAtOnce: 0 };
+  const requestIds: (string | undefined)[] = [];
   const lines: { isActive: boolean; says: (said: object) => void }[] = [];
   function createClient(): Client {
     const client = new EventEmitter();
@@ -25,6 +27,7 @@ function createClients() {
     });
     // Like the library, which closes a connection as soon as Slack says that it is to be renewed.
     client.on('ws_message', (data: string) => {
+      if (data.includes('envelope_id')) requestIds.push(requestId());
       if (data.includes('"disconnect"')) void disconnect();
     });
     async function start(): Promise<void> {
@@ -42,7 +45,7 @@ function createClients() {
     return Object.assign(client, { start, disconnect, websocket }) as unknown as Client;
   }
   const open = () => lines.filter(({ isActive }) => isActive);
-  return { slack, open, createClient };
+  return { slack, open, createClient, requestIds };
 }
 
 /** Time that passes when it is told to. */
@@ -60,7 +63,7 @@ function createWaits() {
 }
 
 function connects(set: { renewsAtOnce?: number } = {}) {
-  const { slack, open, createClient } = createClients();
+  const { slack, open, createClient, requestIds } = createClients();
   Object.assign(slack, set);
   const { wait, pass } = createWaits();
   const stopping = new AbortController();
@@ -68,7 +71,7 @@ function connects(set: { renewsAtOnce?: number } = {}) {
   // Every connection has held for a minute.
   const now = (): number => (nowMs += 60_000);
   const around = { log: vi.fn<() => void>(), wait, signal: stopping.signal, now, processes: 1 };
-  return { slack, open, stopping, pass, connection: keepConnected(createClient, around) };
+  return { slack, open, requestIds, stopping, pass, connection: keepConnected(createClient, around) };
 }
 
 it('counts again after five minutes where Slack counts more connections than the processes have', async () => {
@@ -119,6 +122,19 @@ it('leaves one to Slack too that is to be renewed in the moment of its hello', a
   stopping.abort();
   await connection.stop();
   expect(open()).toEqual([]);
+});
+
+it('gives each request an id that all its log lines carry', async () => {
+  const { open, requestIds, connection, stopping } = connects();
+  await vi.waitFor(() => expect(open()).toHaveLength(2));
+  for (const line of open()) line.says({ envelope_id: 'E1' });
+  expect(requestIds).toEqual([
+    expect.stringMatching(/^[0-9A-F]{8}$/),
+    expect.stringMatching(/^[0-9A-F]{8}$/),
+  ]);
+  expect(new Set(requestIds).size).toBe(2);
+  stopping.abort();
+  await connection.stop();
 });
 
 it('closes a connection that is to be renewed first where Slack allows no further one', async () => {
