@@ -12,6 +12,7 @@ import { policySchema } from '../src/config/policy.ts';
 import type { Setting } from '../src/config/readers.ts';
 import { settings, variableName } from '../src/config/settings.ts';
 import { templateExample } from '../src/config/webhook-settings.ts';
+import { permissionsOf } from '../src/slack/command.ts';
 
 const groups = Map.groupBy(Object.entries<Setting>(settings), ([, setting]) => setting.group);
 
@@ -120,7 +121,7 @@ function commandsPage(): string {
     asCode(`/pay ${verb} ${usage}`.trim()),
     summary,
     examples.map((example) => asCode(`/pay ${example}`)).join(', '),
-    asCode(permission),
+    permissionsOf({ permission }).map(asCode).join(' or '),
   ]);
   const { features } = parse(readFileSync('manifest.yml', 'utf8')) as Manifest;
   const shortcuts = features.shortcuts.map(({ name, type, description }) => [

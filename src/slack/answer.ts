@@ -1,30 +1,27 @@
 import type { WebClient } from '@slack/web-api';
-import { maskNumbers } from '../domain/card.ts';
 import { withoutUndefined } from '../domain/json.ts';
 import { tagLog, type Log } from '../log.ts';
 import { headline } from './kit/blocks.ts';
 import {
   anyone,
-  permissionsOf,
   type AccountSide,
   type Caller,
   type Command,
   type CommandSet,
   type Conversation,
+  type Effect,
   type MayRun,
   type Permission,
   type Permit,
-  type Prepared,
-  type Understood,
 } from './command.ts';
-import { errorReply, refusalMessage, usageMessage } from './words/error-message.ts';
+import { errorReply, refusalMessage } from './words/error-message.ts';
 import type { SlackMessage } from './kit/message.ts';
 import { inAccount } from './own-account.ts';
 import type { Identity } from './workspace.ts';
 import type { Screen } from './router/screen.ts';
 
 /** The word in `manifest.yml`, used in examples; the bot answers any word that Slack sends. */
-const slashCommand = '/pay';
+export const slashCommand = '/pay';
 
 /** A second delivery of a request gets no answer; a second press does. */
 type Repeat = 'first' | 'delivered_again' | 'pressed_again';
@@ -32,27 +29,39 @@ type Repeat = 'first' | 'delivered_again' | 'pressed_again';
 /** True for the first caller of a key, false for later ones, on all replicas. Throws if that is unknown. */
 type Claim = (key: string) => Promise<boolean>;
 
-/** One request to the bot. */
+/** One request to the bot, from whatever listener. */
 export type Asked = {
   /** `press`: a button of the bot's; `command`: typed, or chosen in Slack's menus. */
   what: 'command' | 'press' | 'form';
-  caller: Caller;
+  who: Caller;
   account: AccountSide;
-  /** The text of the button or menu entry; a refusal without it names the verb. */
-  label?: string | undefined;
-  understood: Understood;
-  /** The id of an element that runs its own function. */
-  part?: string;
-  other?: string | undefined;
-  /** Any one is enough; default: the verb's own. */
-  permissions?: readonly Permission[] | undefined;
+  /** The button, menu entry or command, as the person knows it. */
+  label: string;
+  /** Of each list any one is enough. */
+  permission: readonly (readonly Permission[])[];
+  about: About;
+  /** What it may do outside. */
+  effect: Effect;
+  opensForm: boolean;
   repeat: (claim: Claim) => Promise<Repeat>;
+  run: (conversation: Conversation) => Promise<Ran>;
   screen: Screen;
-  /** How long the person may wait before a progress message; default: the usual time. */
-  patienceMs?: number;
-  /** The result, if the answer alone doesn't tell. */
-  result?: () => 'unreadable' | undefined;
 };
+
+/** What a request is about, for the log and the audit. */
+type About = {
+  /** Undefined: no verb of the bot. */
+  verb?: string | undefined;
+  merchant?: string | undefined;
+  /** The id of a button or form that runs its own function. */
+  part?: string | undefined;
+  reference?: string | undefined;
+  /** The id of an object other than a payment. */
+  other?: string | undefined;
+};
+
+/** Without a message, `run` has shown the answer itself. */
+type Ran = { result: 'answered' | 'unreadable' | 'unclear'; message?: SlackMessage | undefined };
 
 /** Slack may deliver a command, shortcut or form twice; each has one trigger id. */
 export function once(triggerId: string): Asked['repeat'] {
@@ -93,59 +102,32 @@ export type SlackSide = Times & {
 };
 
 /**
- * Runs the guards in order (permission, words, repeat), then the command, press or form, and answers the caller. Never
- * throws: every failure becomes words on the screen and a log line. Writes one audit line.
+ * Runs the guards in order (permission, repeat), then the request, and answers the person. Never throws: every failure
+ * becomes words on the screen and a log line. Writes one audit line.
  */
 export function answer(asked: Asked, side: SlackSide): Promise<void> {
-  return inAccount(asked.account.merchant, () => answerAsked(asked, side));
-}
-
-async function answerAsked(asked: Asked, side: SlackSide): Promise<void> {
-  const startedAt = side.now();
-  const { understood, caller, what, screen, part, other } = asked;
-  if (understood.kind === 'unclear') {
-    await screen.reply(understood.message);
-    recordAsked(side, { what, caller, result: 'unclear' });
-    screen.letGo();
-    return;
-  }
-  const { command, words } = understood;
-  const talk: Talk = {};
-  const working = carryOut({ asked, command, words, talk }, side).catch((error: unknown): Outcome => ({
-    result: 'failed',
-    ...errorReply(error, { command, caller, hasBegun: false }, side.log),
-  }));
-  const company = keepCompany(working, { asked, command, talk }, side);
-  const { result, reason, prepared, message } = await working;
-  await company;
-  if (message) await say(screen, result, message);
-  await screen.done();
-  recordAsked(side, {
-    what,
-    caller,
-    command,
-    part,
-    other,
-    reference: spoken(prepared?.reference, part),
-    result: (result === 'answered' ? asked.result?.() : undefined) ?? result,
-    reason,
-    startedAtMs: startedAt,
+  return inAccount(asked.account.merchant, async () => {
+    const startedAtMs = side.now();
+    const { screen, what, who, about } = asked;
+    tagLog({ orderReference: about.reference });
+    const talk: Talk = {};
+    const working = carryOut(asked, talk, side);
+    const company = keepCompany(working, asked, talk, side);
+    const { result, reason, message } = await working;
+    await company;
+    if (message) await say(screen, result, message);
+    await screen.done();
+    recordAsked(side, { what, who, about, result, reason, startedAtMs });
   });
 }
 
-/** Typed text may be a mistyped card number; a button's reference is not. */
-function spoken(reference: string | undefined, part: string | undefined): string | undefined {
-  return part === undefined && reference !== undefined ? maskNumbers(reference) : reference;
-}
-
 type Outcome = {
-  result: 'answered' | 'refused' | 'unreadable' | 'repeated' | 'failed';
-  message?: SlackMessage;
+  result: Ran['result'] | 'refused' | 'repeated' | 'failed';
+  message?: SlackMessage | undefined;
   reason?: string;
-  prepared?: Prepared;
 };
 
-const problemTitles = { refused: 'Not allowed', failed: 'Something went wrong' } as const;
+export const problemTitles = { refused: 'Not allowed', failed: 'Something went wrong' } as const;
 
 async function say(screen: Screen, result: Outcome['result'], message: SlackMessage): Promise<void> {
   if (result === 'repeated') return await screen.sayBeside(message);
@@ -156,53 +138,36 @@ async function say(screen: Screen, result: Outcome['result'], message: SlackMess
 /** Progress words of a running verb. */
 type Talk = { progress?: SlackMessage | (() => SlackMessage) };
 
-type Run = { asked: Asked; command: Command; words: readonly string[]; talk: Talk };
-
-async function carryOut({ asked, command, words, talk }: Run, side: SlackSide): Promise<Outcome> {
-  const { caller, account, label, permissions, part, screen } = asked;
-  const { mayRun } = account;
-  const refusal = await refuse(caller, command, mayRun, { permissions, label });
-  const read = command.prepare(words);
-  // A refusal names the object to the audit, and reads nothing more.
-  if (refusal) return { result: 'refused', ...refusal, ...(read.ok ? { prepared: read.value } : {}) };
-  if (!read.ok) {
-    const example = `${slashCommand} ${command.examples[0] ?? command.verb}`;
-    return { result: 'unreadable', message: usageMessage(read.problem, example) };
-  }
-  const prepared = read.value;
-  tagLog({ orderReference: spoken(prepared.reference, part) });
-  const more =
-    prepared.permission &&
-    (await refuse(caller, command, mayRun, { permissions: [prepared.permission], label }));
-  if (more) return { result: 'refused', ...more, prepared };
+async function carryOut(asked: Asked, talk: Talk, side: SlackSide): Promise<Outcome> {
+  const { who, account, label, permission, about, effect, opensForm, screen } = asked;
   let hasBegun = false;
   try {
-    const isStrict = command.effect !== 'none' || part !== undefined || command.opensForm === true;
+    for (const anyOf of permission) {
+      const refusal = await refuse(who, anyOf, account.mayRun, label);
+      if (refusal) return { result: 'refused', ...refusal };
+    }
+    const isStrict = effect !== 'none' || about.part !== undefined || opensForm;
     // A repeated form opens once. Idempotent commands skip the duplicate check.
     const repeat = isStrict ? await asked.repeat(side.claimOnce) : 'first';
-    if (repeat === 'delivered_again') return { result: 'repeated', prepared };
-    if (repeat === 'pressed_again') {
-      return { result: 'repeated', message: pressedAgainMessage(label), prepared };
-    }
+    if (repeat === 'delivered_again') return { result: 'repeated' };
+    if (repeat === 'pressed_again') return { result: 'repeated', message: pressedAgainMessage(label) };
     hasBegun = true;
-    const conversation: Conversation = {
-      caller,
+    return await asked.run({
+      caller: who,
       openModal: screen.openModal,
       whileWaiting(work, message) {
         talk.progress = message;
         screen.letGo();
         return work;
       },
-    };
-    const message = await prepared.run(conversation);
-    return { result: 'answered', ...(message === undefined ? {} : { message }), prepared };
+    });
   } catch (error) {
-    const { reference } = prepared;
-    const about = reference === undefined || part !== undefined ? {} : { reference };
+    const { verb, reference, part } = about;
+    const moneyMayHaveMoved = hasBegun && effect === 'money';
+    const typed = part === undefined ? reference : undefined;
     return {
       result: 'failed',
-      ...errorReply(error, { command, caller, ...about, hasBegun }, side.log),
-      prepared,
+      ...errorReply(error, { who, verb, reference: typed, moneyMayHaveMoved }, side.log),
     };
   }
 }
@@ -211,7 +176,7 @@ async function carryOut({ asked, command, words, talk }: Run, side: SlackSide): 
 type Refusal = { message: SlackMessage; reason: string };
 
 /** Any one permission is enough; a refusal explains the first. */
-async function permitFor(
+export async function permitFor(
   caller: Caller,
   permissions: readonly Permission[],
   mayRun: MayRun,
@@ -225,12 +190,17 @@ async function permitFor(
 /** Its holders see which permission is missing, and who has it. */
 const adminPermission: Permission = 'doctor';
 
-/** Why the caller may not, naming what they pressed or typed; undefined if they may. */
+/** The verb, as an example or a refusal shows it. */
+export function asTyped({ verb }: Pick<Command, 'verb'>): string {
+  return `${slashCommand} ${verb}`;
+}
+
+/** Why the caller may not do what `label` names; undefined if they hold any of the permissions. */
 export async function refuse(
   caller: Caller,
-  command: Command,
+  permissions: readonly Permission[],
   mayRun: MayRun,
-  { permissions = permissionsOf(command), label = typed(command) }: Pick<Asked, 'permissions' | 'label'> = {},
+  label: string,
 ): Promise<Refusal | undefined> {
   const permit = await permitFor(caller, permissions, mayRun);
   if (permit.kind === 'allowed') return undefined;
@@ -238,23 +208,13 @@ export async function refuse(
   return { message: refusalMessage({ ...permit, what: label }, { admin }), reason: permit.rule };
 }
 
-function typed({ verb }: Command): string {
-  return `${slashCommand} ${verb}`;
-}
-
-function pressedAgainMessage(label = 'It'): SlackMessage {
+function pressedAgainMessage(label: string): SlackMessage {
   const { text, block } = headline('⏳ Already on it', [label, 'one press is enough']);
   return { text, blocks: [block] };
 }
 
-function stillWorkingMessage({
-  label,
-  command,
-}: {
-  label?: string | undefined;
-  command: Command;
-}): SlackMessage {
-  const { text, block } = headline('⏳ Still working', [label ?? typed(command)]);
+function stillWorkingMessage(label: string): SlackMessage {
+  const { text, block } = headline('⏳ Still working', [label]);
   return { text, blocks: [block] };
 }
 
@@ -264,17 +224,17 @@ const progressMs = [4_000, 12_000, 40_000];
 /** Opens a loading form before its trigger dies; tells a person who sees nothing that work goes on. */
 async function keepCompany(
   working: Promise<unknown>,
-  { asked, command, talk }: Pick<Run, 'asked' | 'command' | 'talk'>,
-  side: SlackSide,
+  { screen, label, opensForm }: Asked,
+  talk: Talk,
+  { openMs, patienceMs }: SlackSide,
 ): Promise<void> {
-  const { screen, label, patienceMs = side.patienceMs } = asked;
-  if (command.opensForm) {
-    if (!(await isDoneWithin(working, side.openMs))) screen.openLoading();
+  if (opensForm) {
+    if (!(await isDoneWithin(working, openMs))) screen.openLoading();
     return;
   }
   for (const waitMs of [patienceMs, ...progressMs]) {
     if (await isDoneWithin(working, waitMs)) return;
-    const { progress = stillWorkingMessage({ label, command }) } = talk;
+    const { progress = stillWorkingMessage(label) } = talk;
     const isFunction = typeof progress === 'function';
     const isSaid = await screen.sayMeanwhile(isFunction ? progress() : progress);
     if (!isSaid || !isFunction) return;
@@ -292,12 +252,7 @@ function isDoneWithin(working: Promise<unknown>, waitMs: number): Promise<boolea
 }
 
 /** One request and its result, without typed text. */
-type Answered = Pick<Asked, 'what' | 'caller' | 'other'> & {
-  /** The id of the button or form. */
-  part?: string | undefined;
-  /** Undefined: no verb of the bot, or refused before it was read. */
-  command?: Command;
-  reference?: string | undefined;
+type Answered = Pick<Asked, 'what' | 'who' | 'about'> & {
   result: string;
   /** The rule that refused it, or the error's id. */
   reason?: string | undefined;
@@ -306,31 +261,25 @@ type Answered = Pick<Asked, 'what' | 'caller' | 'other'> & {
 
 /** The only place that writes requests to the log and the audit. Never throws; don't await it. */
 export function recordAsked({ log, now, note }: SlackSide, asked: Answered): void {
-  const { what, caller, command, part, other, result, reason, startedAtMs } = asked;
-  const { userId, channelId, from } = caller;
-  const whose = command && { verb: command.verb, ...withoutUndefined({ account: command.merchant }) };
+  const { what, who, about, result, reason, startedAtMs } = asked;
+  const { verb, merchant: account, part, reference } = about;
+  const { userId, channelId } = who;
   log('info', 'Asked and answered', {
-    ...whose,
+    verb,
+    ...withoutUndefined({ account }),
     userId,
     channel: channelId,
-    orderReference: asked.reference,
+    orderReference: reference,
     result,
     durationMs: startedAtMs && now() - startedAtMs,
   });
-  const verb =
-    [...new Set([command?.verb, part])].filter((word) => word !== undefined).join(' ') || undefined;
+  const named = [...new Set([verb, part])].filter((word) => word !== undefined).join(' ') || undefined;
   // The channel; else *home*, *modal* or *shortcut*.
-  const where = channelId ?? from;
+  const where = channelId ?? who.from;
   note?.({
     who: userId,
     what,
     result,
-    ...withoutUndefined({
-      account: command?.merchant,
-      where,
-      verb,
-      reference: asked.reference ?? other,
-      reason,
-    }),
+    ...withoutUndefined({ account, where, verb: named, reference: reference ?? about.other, reason }),
   });
 }

@@ -130,10 +130,8 @@ export type Press = {
   about?: (value: string) => string | undefined;
   /** The id of an object other than a payment, for the audit. */
   aboutOther?: (value: string) => string | undefined;
-  /** Any one is enough; default: the verb's own. */
-  permissions?: readonly Permission[];
-  /** Replaces `permissions` if they depend on the choice. */
-  permissionsFor?: (value: string) => readonly Permission[] | undefined;
+  /** Any one is enough; default: the verb's own. A function if they depend on the choice. */
+  permissions?: readonly Permission[] | ((value: string) => readonly Permission[] | undefined);
 };
 
 /** Choices of an external select for the typed text, at most a hundred, within Slack's three seconds. */
@@ -185,9 +183,8 @@ type Facts = {
   summary: string;
   /** Typed examples, most usual first. */
   examples: readonly string[];
-  permission: Permission;
-  /** Alternative permissions; any one is enough. */
-  orPermissions?: readonly Permission[];
+  /** Of several any one is enough. */
+  permission: Permission | readonly Permission[];
   /** With `none` a repeat is simply answered again. */
   effect: Effect;
   buttons?: readonly Button[];
@@ -233,11 +230,8 @@ type Definition<Input> = Facts & {
 };
 
 /** Any one of these is enough to run the verb. */
-export function permissionsOf({
-  permission,
-  orPermissions = [],
-}: Pick<Command, 'permission' | 'orPermissions'>): readonly Permission[] {
-  return [permission, ...orPermissions];
+export function permissionsOf({ permission }: Pick<Command, 'permission'>): readonly Permission[] {
+  return typeof permission === 'string' ? [permission] : permission;
 }
 
 /** For a button whose value is the reference. */
@@ -283,6 +277,8 @@ export type AccountSide = {
 /** The meaning of typed text or a pressed button. */
 export type Understood =
   | { kind: 'command'; command: Command; words: readonly string[] }
+  /** Read in a message: only looks, so a repeat does no harm. */
+  | { kind: 'read'; command: Command; prepared: Prepared }
   /** Neither a verb nor a reference; the message suggests a likely one. */
   | { kind: 'unclear'; message: SlackMessage };
 

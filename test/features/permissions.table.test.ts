@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { permissions } from '../../src/features/registry.ts';
 import { alertActions, moreChoices, writeMore } from '../../src/features/alerts/alert-buttons.ts';
 import { cardActs, cardsActions, writeCardAct } from '../../src/features/cards/cards-message.ts';
+import { permissionsOf } from '../../src/slack/command.ts';
 import type { Role } from '../../src/slack/people/role.ts';
 import {
   everyThing,
@@ -327,7 +328,9 @@ function expected(may: readonly string[], channels: readonly string[] | undefine
   return verbs
     .filter(({ verb, permission }) => {
       const typed = things.find(({ id }) => id === `type ${verb}`);
-      return typed ? gives(may, typed) : may.includes(permission) || may.includes('*');
+      return typed
+        ? gives(may, typed)
+        : permissionsOf({ permission }).some((one) => may.includes(one)) || may.includes('*');
     })
     .map(({ verb }) => verb);
 }

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { permissions } from '../../src/features/registry.ts';
-import { anyone } from '../../src/slack/command.ts';
+import { anyone, permissionsOf } from '../../src/slack/command.ts';
 import { everyVerb } from '../../scripts/every-verb.ts';
 
 const verbs = everyVerb();
@@ -8,10 +8,11 @@ const verbs = everyVerb();
 it('lists as permissions exactly what its verbs ask for', () => {
   const asked = new Set(
     verbs
-      .flatMap(({ permission, orPermissions = [], modals = [], presses = [] }) => [
-        permission,
-        ...orPermissions,
-        ...[...modals, ...presses].flatMap(({ permissions: more = [] }) => more),
+      .flatMap((verb) => [
+        ...permissionsOf(verb),
+        ...[...(verb.modals ?? []), ...(verb.presses ?? [])].flatMap(({ permissions: more = [] }) =>
+          typeof more === 'function' ? [] : more,
+        ),
       ])
       .filter((permission) => permission !== anyone),
   );

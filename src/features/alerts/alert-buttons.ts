@@ -323,7 +323,7 @@ export function alertButtons(
         about: (value) => referenceOfEventKey(readMore(value)?.id ?? ''),
         press: more,
         // What stands on a button of one card and in the menu of another is for the same people.
-        permissionsFor: (value): readonly Permission[] | undefined =>
+        permissions: (value: string): readonly Permission[] | undefined =>
           readMore(value)?.choice === 'look_up' ? lookers : undefined,
       },
     ],

@@ -200,9 +200,8 @@ function approvalsCommand(
     usage: '',
     summary: 'Approvals',
     examples: ['approvals'],
-    permission: 'approve',
-    // Whoever can ask can see what became of it.
-    orPermissions: ['charge', 'card-email'],
+    // People who can ask can see what became of it.
+    permission: ['approve', 'charge', 'card-email'],
     menu: { actionId: 'menu.approvals', text: 'Approvals', opens: 'message' },
     effect: 'none',
     open: async (caller) => openApprovals(await seenBy(caller)),

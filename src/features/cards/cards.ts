@@ -177,7 +177,7 @@ function cardsCommand({ place, people, slack, now }: Account, around: Around, de
     presses: [
       {
         actionId: cardsActions.more,
-        permissionsFor(value) {
+        permissions(value) {
           const { act } = readCardAct(value) ?? {};
           return act && actPermissions[act];
         },

@@ -9,6 +9,7 @@ import { noteMessage } from '../../slack/kit/note.ts';
 import { wordsOf } from '../../slack/command-text.ts';
 import {
   anyone,
+  permissionsOf,
   type AccountSide,
   type Button,
   type Caller,
@@ -19,6 +20,7 @@ import {
   type Parts,
   type Understood,
 } from '../../slack/command.ts';
+import { permitFor } from '../../slack/answer.ts';
 import { unknownVerbMessage, usageMessage } from '../../slack/words/error-message.ts';
 import { placeWords, typedLookUpButton } from '../../slack/words/evidence.ts';
 import { menuCommand } from './menu.ts';
@@ -185,7 +187,8 @@ async function firstPermitted<One extends { account: AccountSide; command: Comma
   all: readonly One[],
 ): Promise<One | undefined> {
   for (const one of all) {
-    const permit = await one.account.mayRun(one.command.permission, caller);
+    const { command, account } = one;
+    const permit = await permitFor(caller, permissionsOf(command), account.mayRun);
     if (permit.kind === 'allowed') return one;
   }
   return undefined;
@@ -267,8 +270,7 @@ function understandMention(mention: Mention, { all }: Pick<Listed, 'all'>): Unde
   const prepared = verb
     ? { run: () => Promise.resolve(notTypedMessage(verb)) }
     : (lookUp?.mention?.(mention) ?? { run: () => Promise.resolve(undefined) });
-  const own = { ...command, effect: 'none', opensForm: false, prepare: () => parsed(prepared) } as const;
-  return { kind: 'command', command: own, words: [] };
+  return { kind: 'read', command, prepared };
 }
 
 /** Its form is opened by a button, which Slack gives the three seconds that a form needs. */

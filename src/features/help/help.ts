@@ -12,7 +12,7 @@ import {
   defineCommand,
   permissionsOf,
 } from '../../slack/command.ts';
-import { refuse } from '../../slack/answer.ts';
+import { asTyped, refuse } from '../../slack/answer.ts';
 import { refusalMessage } from '../../slack/words/error-message.ts';
 import type { SlackMessage } from '../../slack/kit/message.ts';
 import { type Piece, bold, code, codeLines, richText, words, rich } from '../../slack/kit/blocks.ts';
@@ -40,7 +40,8 @@ export function helpCommand(verbs: () => readonly Command[], mayRun: MayRun): Co
     parse: (words) => findVerb(words, verbs()),
     run: async (verb, { caller }) =>
       verb
-        ? ((await refuse(caller, verb, mayRun))?.message ?? helpMessage(verbs(), verb))
+        ? ((await refuse(caller, permissionsOf(verb), mayRun, asTyped(verb)))?.message ??
+          helpMessage(verbs(), verb))
         : overviewFor(caller),
   });
 }

@@ -1,10 +1,14 @@
 import { setTimeout as rest } from 'node:timers/promises';
 import type { AckFn, ViewOutput, ViewResponseAction, ViewSubmitAction } from '@slack/bolt';
-import type { OrderReference } from '../../domain/order-reference.ts';
-import { parsed } from '../../domain/wording.ts';
-import { withoutUndefined } from '../../domain/json.ts';
 import { answer, once, type Asked, type SlackSide } from '../answer.ts';
-import type { Caller, Command, Effect, Found, ModalDefinition, ViewAnswer } from '../command.ts';
+import {
+  permissionsOf,
+  type Caller,
+  type Effect,
+  type Found,
+  type ModalDefinition,
+  type ViewAnswer,
+} from '../command.ts';
 import { errorReply } from '../words/error-message.ts';
 import { fieldName, withNewIds } from '../kit/field-ids.ts';
 import type { Modal } from '../kit/message.ts';
@@ -32,44 +36,38 @@ export async function answerForm(
   submitted: Submitted,
   side: SlackSide,
 ): Promise<void> {
-  const { account, caller, part: modal, body } = submitted;
+  const { account, command, caller, part: modal, body } = submitted;
   const { id: viewId, private_metadata: privateMetadata } = body.view;
   const form = createFormScreen(ack, submitted, side);
-  const prepared = {
-    ...withoutUndefined({ reference: modal.about?.(privateMetadata) as OrderReference | undefined }),
+  const { verb, merchant } = command;
+  const asked: Asked = {
+    what: 'form',
+    who: caller,
+    account,
+    label: body.view.submit?.text ?? body.view.title.text,
+    permission: [modal.permissions ?? permissionsOf(command)],
+    about: { verb, merchant, part: modal.callbackId, reference: modal.about?.(privateMetadata) },
+    effect: effectOf(modal),
+    opensForm: false,
+    // Don't acknowledge a second delivery: an empty answer would close the first one's window.
+    repeat: once(body.trigger_id),
     async run() {
       const first = (blockId: string) => side.claimOnce(`unsent:${viewId}:${blockId}`);
       const errors = await unsentFields(body.view, first);
       const submission = { caller, viewId, privateMetadata, values: viewValues(body.view) };
-      await form.show(errors ? { kind: 'errors', errors } : await modal.submit(submission));
-      return undefined;
+      const answer = errors ? ({ kind: 'errors', errors } as const) : await modal.submit(submission);
+      await form.show(answer);
+      return { result: answer.kind === 'errors' ? 'unreadable' : 'answered' };
     },
-  };
-  const asked: Asked = {
-    what: 'form',
-    caller,
-    account,
-    label: body.view.submit?.text ?? body.view.title.text,
-    understood: {
-      kind: 'command',
-      command: { ...doing(submitted), prepare: () => parsed(prepared) },
-      words: [],
-    },
-    part: modal.callbackId,
-    permissions: modal.permissions,
-    // Don't acknowledge a second delivery: an empty answer would close the first one's window.
-    repeat: once(body.trigger_id),
     screen: form.screen,
-    patienceMs: side.submitMs,
-    result: () => (form.isRefilled() ? 'unreadable' : undefined),
   };
-  await answer(asked, side);
+  await answer(asked, { ...side, patienceMs: side.submitMs });
   await form.ended();
 }
 
 /** A modal may do more than its verb. */
-function doing({ command, part }: Submitted): Command {
-  return { ...command, opensForm: false, effect: part.effect ?? 'money' };
+function effectOf({ effect = 'money' }: ModalDefinition): Effect {
+  return effect;
 }
 
 const nextByEffect: Record<Effect, string> = {
@@ -81,8 +79,6 @@ const nextByEffect: Record<Effect, string> = {
 type FormScreen = {
   screen: Screen;
   show: (answer: ViewAnswer) => Promise<void>;
-  /** Returned with words for its fields. */
-  isRefilled: () => boolean;
   /** Resolves when all work it started has ended. */
   ended: () => Promise<void>;
 };
@@ -92,7 +88,6 @@ function createFormScreen(ack: AckFn<ViewResponseAction>, submitted: Submitted, 
   const { caller, part, body, account } = submitted;
   const viewId = body.view.id;
   let isOpen = true;
-  let isRefilled = false;
   let carryingOn: Promise<void> = Promise.resolve();
   /** While the form waits: answers at once, and releases work that waits for the acknowledgement. */
   let hurry: (() => void) | undefined;
@@ -118,7 +113,9 @@ function createFormScreen(ack: AckFn<ViewResponseAction>, submitted: Submitted, 
     try {
       await work();
     } catch (error) {
-      const { message } = errorReply(error, { command: doing(submitted), caller, hasBegun: true }, log);
+      const moneyMayHaveMoved = effectOf(part) === 'money';
+      const doing = { who: caller, verb: submitted.command.verb, moneyMayHaveMoved };
+      const { message } = errorReply(error, doing, log);
       // The modal may be closed, so send a direct message.
       const { userId } = caller;
       await createReply(
@@ -155,7 +152,6 @@ function createFormScreen(ack: AckFn<ViewResponseAction>, submitted: Submitted, 
   }
 
   async function show(answer: ViewAnswer): Promise<void> {
-    isRefilled = answer.kind === 'errors';
     if (answer.kind === 'errors' || !answer.carryOn) return await tell(answer);
     const { carryOn: work } = answer;
     if (answer.kind === 'update' && isOpen) return await tellResult(answer.modal, work);
@@ -167,7 +163,6 @@ function createFormScreen(ack: AckFn<ViewResponseAction>, submitted: Submitted, 
     tell({ kind: 'update', modal: wordsModal(title, message) });
   return {
     show,
-    isRefilled: () => isRefilled,
     ended: () => carryingOn,
     screen: {
       letGo: () => undefined,
@@ -187,8 +182,8 @@ function createFormScreen(ack: AckFn<ViewResponseAction>, submitted: Submitted, 
           hurry();
           return true;
         }
-        const { effect = 'money', ifNoAnswer } = part;
-        await tell({ kind: 'update', modal: noAnswerYetModal(ifNoAnswer ?? nextByEffect[effect]) });
+        const { ifNoAnswer = nextByEffect[effectOf(part)] } = part;
+        await tell({ kind: 'update', modal: noAnswerYetModal(ifNoAnswer) });
         return true;
       },
     },

@@ -11,6 +11,7 @@ import { messageTexts } from '../message-texts.ts';
 import { createReply, type Reply } from '../reply.ts';
 import { readSlackError, slackErrorWord } from '../slack-error.ts';
 import { createScreen } from './screen.ts';
+import { requestOf } from './understood.ts';
 
 /** Slack's largest page; more of a thread is not read. */
 const pageLength = 200;
@@ -48,8 +49,8 @@ export function mentionTurn(event: AppMentionEvent, teamId: string, side: SlackS
       const thread = threadTs === undefined ? undefined : () => readThread(client, channelId, threadTs, log);
       const text = event.text.replace(/<@\w+(?:\|[^<>]*)?>/g, ' ').trim();
       const mention: Mention = { text, texts, thread };
-      const asked = side.commands.mentioned(mention, channelId);
-      await answer({ what: 'command', caller, ...asked, repeat: async () => 'first', screen }, side);
+      const request = requestOf(side.commands.mentioned(mention, channelId));
+      await answer({ what: 'command', who: caller, ...request, repeat: async () => 'first', screen }, side);
     },
   };
 }

@@ -15,15 +15,21 @@ import type {
 } from '@slack/bolt';
 import type { Option } from '@slack/types';
 import { withDeadline } from '../../deadline.ts';
-import { cardNumberProblem, cardNumberMessage, refusalMessage } from '../words/error-message.ts';
+import { cardNumberProblem, cardNumberMessage, errorReply, refusalMessage } from '../words/error-message.ts';
 import { holdsCardNumber } from '../../domain/card.ts';
-import type { OrderReference } from '../../domain/order-reference.ts';
-import { parsed } from '../../domain/wording.ts';
 import { withoutUndefined } from '../../domain/json.ts';
 import type { Log } from '../../log.ts';
-import { answer, once, recordAsked, refuse, type Asked, type SlackSide } from '../answer.ts';
+import { answer, once, problemTitles, recordAsked, refuse, type Asked, type SlackSide } from '../answer.ts';
 import { plainText, type Choice } from '../kit/blocks.ts';
-import type { Button, Caller, Command, Prepared, Press, Pressed } from '../command.ts';
+import {
+  permissionsOf,
+  type Button,
+  type Caller,
+  type Command,
+  type Press,
+  type Pressed,
+  type Understood,
+} from '../command.ts';
 import { limits } from '../kit/limits.ts';
 import type { SlackMessage } from '../kit/message.ts';
 import { messageTexts } from '../message-texts.ts';
@@ -45,7 +51,8 @@ import {
   shownValues,
   valueOf,
 } from './payload.ts';
-import { createScreen, type Screen } from './screen.ts';
+import { createScreen } from './screen.ts';
+import { requestOf } from './understood.ts';
 
 /** One request from Slack, as the guards need it. */
 type Turn = {
@@ -59,20 +66,34 @@ type Turn = {
   go: () => Promise<void>;
 };
 
-/** Guards that don't look at the request: a card number, then a foreign workspace. */
+type Stopped = { result: 'refused' | 'failed'; title: string; message: SlackMessage; reason: string };
+
+/** Past the guards that don't look at the request, answers it. What a listener throws is told to the person. */
 export async function take(turn: Turn | undefined, side: SlackSide): Promise<void> {
   if (!turn) return;
-  const { caller, what } = turn;
-  if (turn.hasCardNumber === true) {
-    side.log('warn', 'A card number was typed and refused', { userId: caller.userId });
-    if (what) recordAsked(side, { what, caller, result: 'refused', reason: 'a card number was typed' });
-    return await turn.refuse('Not accepted', cardNumberMessage());
+  const { caller: who, what } = turn;
+  const stopped = guarded(turn, side) ?? (await turn.go().then(() => undefined, broken));
+  if (!stopped) return;
+  const { result, title, message, reason } = stopped;
+  if (what) recordAsked(side, { what, who, about: {}, result, reason });
+  await turn.refuse(title, message);
+
+  function broken(error: unknown): Stopped {
+    const told = errorReply(error, { who, moneyMayHaveMoved: false }, side.log);
+    return { result: 'failed', title: problemTitles.failed, ...told };
   }
-  if (isStranger(caller, side.identity())) {
-    if (what) recordAsked(side, { what, caller, result: 'refused', reason: 'of another workspace' });
-    return await turn.refuse('Not allowed', strangerMessage());
+}
+
+/** A card number first, then a foreign workspace. */
+function guarded({ caller, hasCardNumber }: Turn, { log, identity }: SlackSide): Stopped | undefined {
+  if (hasCardNumber === true) {
+    log('warn', 'A card number was typed and refused', { userId: caller.userId });
+    const reason = 'a card number was typed';
+    return { result: 'refused', title: 'Not accepted', message: cardNumberMessage(), reason };
   }
-  await turn.go();
+  if (!isStranger(caller, identity())) return undefined;
+  const message = strangerMessage();
+  return { result: 'refused', title: problemTitles.refused, message, reason: 'of another workspace' };
 }
 
 /** Shared channels show the bot's buttons to other workspaces. In an organisation one person has many workspaces. */
@@ -105,10 +126,10 @@ export function commandTurn(
     hasCardNumber: holdsCardNumber(typed.text),
     refuse: (_, message) => reply(message),
     async go() {
-      const asked = side.commands.understand(typed.text, channelId);
+      const request = requestOf(side.commands.understand(typed.text, channelId));
       const openModal = createOpenModal(client, { triggerId, onTop: false });
       const screen = createScreen({ client, log, label: 'Pay', openModal, reply, acknowledgement });
-      await answer({ what: 'command', caller, ...asked, repeat: once(triggerId), screen }, side);
+      await answer({ what: 'command', who: caller, ...request, repeat: once(triggerId), screen }, side);
     },
   };
 }
@@ -136,72 +157,56 @@ export function pressTurn(body: BlockAction, respond: RespondFn, side: SlackSide
   const openModal = createOpenModal(client, { triggerId: body.trigger_id, onTop: view !== undefined });
   const [reply, beside] = [replyThat(replaces), replyThat('nothing')];
   const screen = createScreen({ client, log, label, openModal, reply, beside, view });
-  const runs =
-    'words' in part
-      ? { understood: { kind: 'command', command, words: part.words(value) } as const }
-      : ownPress({ command, part }, { body, value, ...typedBy(action), caller, screen, view });
+  const asked = { what: 'press', who: caller, screen, repeat: pressedBefore(body, action, part) } as const;
   return {
     what: 'press',
     caller,
     // Every press carries the inputs.
     hasCardNumber: blocksWithCardNumber(body.view?.state ?? body.state).length > 0,
     refuse: screen.sayProblem,
-    go: () =>
-      answer(
-        { what: 'press', caller, account, label, screen, ...runs, repeat: pressedBefore(body, action, part) },
-        side,
-      ),
+    async go() {
+      if ('words' in part) {
+        const understood = { kind: 'command', command, words: part.words(value) } as const;
+        return await answer({ ...asked, ...requestOf({ account, understood }), label }, side);
+      }
+      const pressed: Pressed = {
+        caller,
+        value,
+        openModal: screen.openModal,
+        updateModal: screen.updateModal,
+        reply: screen.reply,
+        ...typedBy(action),
+        ...(view && { view: seenView(view) }),
+        ...messageOf(body),
+      };
+      await answer({ ...asked, account, label, ...pressRequest(command, part, pressed) }, side);
+    },
   };
 }
 
-type PressedIn = Pick<Pressed, 'caller' | 'value' | 'typed'> & {
-  body: BlockAction;
-  screen: Screen;
-  view: ViewOutput | undefined;
-};
+function seenView(view: ViewOutput): NonNullable<Pressed['view']> {
+  return { id: view.id, privateMetadata: view.private_metadata, values: shownValues(view) };
+}
 
-/** Runs an element's function like a verb. */
-function ownPress(
-  { command, part: press }: { command: Command; part: Press },
-  { body, value, typed, caller, screen, view }: PressedIn,
-): Pick<Asked, 'understood' | 'part' | 'other' | 'permissions'> {
-  const { openModal, updateModal, reply } = screen;
-  const seen = view && {
-    id: view.id,
-    privateMetadata: view.private_metadata,
-    values: shownValues(view),
-  };
-  const pressed: Pressed = {
-    caller,
-    value,
-    ...withoutUndefined({ typed }),
-    ...(seen ? { view: seen } : {}),
-    ...messageOf(body),
-    openModal,
-    updateModal,
-    reply,
-  };
-  const prepared: Prepared = {
-    ...withoutUndefined({ reference: press.about?.(value) as OrderReference | undefined }),
+/** An element that runs its own function. */
+function pressRequest(
+  command: Command,
+  press: Press,
+  pressed: Pressed,
+): Pick<Asked, 'permission' | 'about' | 'effect' | 'opensForm' | 'run'> {
+  const { value } = pressed;
+  const { verb, merchant } = command;
+  const { actionId: part, about, aboutOther, permissions, effect = 'none', opensForm = false } = press;
+  const own = typeof permissions === 'function' ? permissions(value) : permissions;
+  return {
+    permission: [own ?? permissionsOf(command)],
+    about: { verb, merchant, part, reference: about?.(value), other: aboutOther?.(value) },
+    effect,
+    opensForm,
     async run() {
       await press.press(pressed);
-      return undefined;
+      return { result: 'answered' };
     },
-  };
-  return {
-    understood: {
-      kind: 'command',
-      command: {
-        ...command,
-        effect: press.effect ?? 'none',
-        opensForm: press.opensForm === true,
-        prepare: () => parsed(prepared),
-      },
-      words: [],
-    },
-    part: press.actionId,
-    other: press.aboutOther?.(value),
-    permissions: press.permissionsFor ? press.permissionsFor(value) : press.permissions,
   };
 }
 
@@ -253,14 +258,13 @@ export function shortcutTurn(
       if (!found) return;
       const { account, part } = found;
       const texts = body.type === 'message_action' ? messageTexts(body.message) : [];
-      const command =
+      const understood: Understood =
         part.kind === 'global'
-          ? found.command
-          : { ...found.command, prepare: () => parsed(part.prepare(texts)) };
-      const understood = { kind: 'command', command, words: [] } as const;
+          ? { kind: 'command', command: found.command, words: [] }
+          : { kind: 'read', command: found.command, prepared: part.prepare(texts) };
       const screen = createScreen({ client, log, label: part.name, openModal, reply });
-      const asked = { what: 'command', caller, account, label: part.name, understood, screen } as const;
-      await answer({ ...asked, repeat: once(body.trigger_id) }, side);
+      const request = { ...requestOf({ account, understood }), label: part.name };
+      await answer({ what: 'command', who: caller, ...request, repeat: once(body.trigger_id), screen }, side);
     },
   };
 }
@@ -316,8 +320,10 @@ export function listTurn(
   const caller = callerOf(body, body.view ? 'modal' : 'message');
   const found = commands.find('suggestion', body.action_id);
   async function choices(): Promise<readonly Choice[]> {
-    if (!found || (await refuse(caller, found.command, found.account.mayRun))) return [];
-    return await found.part.suggest(body.value, caller);
+    if (!found) return [];
+    const { account, command, part } = found;
+    if (await refuse(caller, permissionsOf(command), account.mayRun, command.verb)) return [];
+    return await part.suggest(body.value, caller);
   }
   return {
     caller,

@@ -1,12 +1,11 @@
 import type { Button } from '@slack/types';
 import { maskNumbers } from '../../domain/card.ts';
 import { ServiceFailure, type FailureKind, StoreUnavailable } from '../../domain/failure.ts';
-import type { OrderReference } from '../../domain/order-reference.ts';
 import { counted } from '../../domain/wording.ts';
 import { newErrorId, type Log } from '../../log.ts';
 import { bold, channelName, code, person, rich, words, type Run } from '../kit/blocks.ts';
 import { quoted, typedReference } from './evidence.ts';
-import type { Caller, Command, Refused } from '../command.ts';
+import type { Caller, Refused } from '../command.ts';
 import type { SlackMessage } from '../kit/message.ts';
 import { ModalRefused } from '../kit/modals.ts';
 import { noteMessage, type Note } from '../kit/note.ts';
@@ -22,7 +21,7 @@ const cardNumberRefusal = `${notKept} Delete your message if others can see it, 
 export const cardNumberProblem = `${notKept} Send the customer a payment link instead.`;
 
 /** What the error interrupted, for the person. */
-type Interrupted = { reference?: string; moneyMayHaveMoved: boolean };
+type Interrupted = { reference?: string | undefined; moneyMayHaveMoved: boolean };
 
 const tellOperators = 'tell the people who run this bot';
 const longestProblem = 500;
@@ -172,17 +171,15 @@ export const failureWords: Record<FailureKind, { what: string; next: string }> =
 /**
  * The one place that turns errors into words, with a reason for the audit. `ServiceFailure`, `StoreUnavailable` and
  * `ModalRefused` say what happened, whether money may have moved, and what happens next; any other error is our bug, with
- * an id on screen and in the log. `hasBegun`: the verb itself ran, past its guards.
+ * an id on screen and in the log.
  */
 export function errorReply(
   error: unknown,
-  doing: { command: Command; caller: Caller; reference?: OrderReference; hasBegun: boolean },
+  doing: Interrupted & { who: Caller; verb?: string | undefined },
   log: Log,
 ): { message: SlackMessage; reason: string } {
-  const { command, caller, reference, hasBegun } = doing;
-  const moneyMayHaveMoved = hasBegun && command.effect === 'money';
-  const about = reference === undefined ? { moneyMayHaveMoved } : { reference, moneyMayHaveMoved };
-  const asked = { verb: command.verb, userId: caller.userId };
+  const { who, verb, ...about } = doing;
+  const asked = { verb, userId: who.userId };
   if (error instanceof ServiceFailure) {
     const { kind } = error;
     log('warn', 'The payments service gave no usable answer', { ...asked, failure: kind }, error);
@@ -205,5 +202,8 @@ export function errorReply(
   }
   const errorId = newErrorId();
   log('error', 'A command failed', { errorId, ...asked }, error);
-  return { message: bugMessage(errorId, { moneyMayHaveMoved }), reason: `error ${errorId}` };
+  return {
+    message: bugMessage(errorId, { moneyMayHaveMoved: about.moneyMayHaveMoved }),
+    reason: `error ${errorId}`,
+  };
 }
