@@ -1,6 +1,13 @@
+/** Stories read their whole screen again with each look; an edit brings other blocks. */
+const known = new WeakMap<readonly unknown[], string>();
+
 /** Every text of the blocks in the order of the screen: a line for each block, people as `<@id>`. */
 export function visibleText(blocks: readonly unknown[]): string {
-  return blocks.map((block) => textsIn(block).join(' ').replaceAll(/ +/g, ' ').trim()).join('\n');
+  const text =
+    known.get(blocks) ??
+    blocks.map((block) => textsIn(block).join(' ').replaceAll(/ +/g, ' ').trim()).join('\n');
+  known.set(blocks, text);
+  return text;
 }
 
 function textsIn(part: unknown): string[] {
