@@ -150,7 +150,7 @@ describe.concurrent('kill -9 before the event could be kept', () => {
     const bot = house.bot();
     await house.start(bot);
     // Nothing can be kept, and so nothing answered 2xx, while somebody else holds the file.
-    const other = new DatabaseSync(join(house.dataDir, 'payops.sqlite'));
+    const other = new DatabaseSync(join(house.dataDir, 'payops.sqlite'), { timeout: 20_000 });
     other.exec('begin immediate');
     const reference = await house.decline();
     await house.until('it is under way', () => deliveryOf(house, reference)?.attempts === 1);

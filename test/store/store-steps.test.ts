@@ -201,6 +201,9 @@ describe('the copy before a step', () => {
   afterEach(async () => await store.close());
 
   it('is made beside the work of the bot', async () => {
+    // It takes long enough to be looked at.
+    const text = 'x'.repeat(20_000);
+    await Promise.all(Array.from({ length: 2_000 }, (_, index) => store.create(`large:${index}`, text)));
     const looking = stepsOver(store, log, path).lookNow();
     const copy = `${path}.before-step-1`;
     while (!existsSync(`${copy}.part`) && !existsSync(copy)) await setImmediate();
