@@ -46,7 +46,7 @@ export type App = {
    * and what is under way is finished. What is not by STOP_SECONDS stays safe in the store: `late`.
    */
   stop(drainMs?: number): Promise<'finished' | 'late'>;
-  /** Has it look for due work now: for whoever moved the clock. */
+  /** Looks for due work now, for tests that moved the clock. */
   wake(): void;
 };
 
@@ -139,7 +139,7 @@ export function createApp(outside: Outside, opened: Kept): App {
     ...codePageRoutes(merchantBots, { log, now, wait: rest }),
     healthRoute,
   ];
-  // What whoever watches the bot asks: on a port of its own where METRICS_PORT says so.
+  // For monitoring: on a port of its own with METRICS_PORT.
   const watching = [
     createReadinessRoute(
       readinessChecks({ kept, slack, merchantBots, isStopping }),
@@ -158,7 +158,7 @@ export function createApp(outside: Outside, opened: Kept): App {
     if (drainMs > 0) await rest(drainMs);
     for (const feature of features) feature.stop?.();
     storeWatch.stop();
-    // All at once: together they must fit the grace period of whoever stops us.
+    // All at once: together they must fit the platform's grace period.
     await Promise.all([server.close(), slack.stop(), worker?.stop(), storeSteps.stop()]);
     // In their order: what one has begun may begin something of the next.
     for (const feature of features) await feature.drained?.();

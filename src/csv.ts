@@ -3,8 +3,8 @@ import { stringify } from 'csv-stringify/sync';
 export type CsvColumn<Row> = { head: string; cell: (row: Row) => string | undefined };
 
 /**
- * Rows as CSV text (RFC 4180, CRLF), one line a row, without the line of heads: so that a long list can be written
- * page by page. No cell is taken for a formula by a spreadsheet, whoever wrote its text.
+ * Rows as CSV text (RFC 4180, CRLF) without the header row, so that a long list can be written page by page. No spreadsheet
+ * runs a cell as a formula.
  */
 export function csvRows<Row>(columns: readonly CsvColumn<Row>[], rows: readonly Row[]): string {
   return lines(rows.map((row) => columns.map(({ cell }) => cell(row) ?? '')));

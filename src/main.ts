@@ -23,7 +23,7 @@ async function runInstead(): Promise<never> {
     process.stderr.write(`The output cannot be written: ${error.code ?? 'unknown error'}\n`);
     process.exit(exitCodes.failed);
   });
-  // Whoever reads the errors has left: the data may still be wanted.
+  // Nobody reads the errors any more; the data may still be wanted.
   process.stderr.on('error', () => undefined);
   const { env: variables, stdout, stderr } = process;
   process.exit(await runCommandLine({ words, variables, stdout, stderr, now: () => Date.now() }));
@@ -70,7 +70,7 @@ const app = await start();
 
 let stopping = false;
 async function stop(drainMs: number): Promise<void> {
-  // Whoever asks twice does not want to wait; what is under way is taken up again at the next start.
+  // A second signal means now; the next start takes up unfinished work.
   if (stopping) process.exit(1);
   stopping = true;
   log('info', 'Payops stops');

@@ -14,7 +14,7 @@ import {
 /** One record taken to be posted. */
 export type Work = { entry: Entry; record: MessageRecord };
 
-/** What whoever tells the channels works with. */
+/** What posting to channels needs. */
 export type Teller = {
   store: Pick<Store, 'create' | 'read' | 'write' | 'list'>;
   sealer: Sealer;
@@ -52,7 +52,7 @@ export type Change = Partial<Omit<MessageRecord, 'wanted' | 'turns'>>;
 
 /** Slack takes about one message a second in a channel. */
 export const paceMs = 1_000;
-/** Whoever mends what keeps a message from its channel wants to see it told the same day. */
+/** A mended channel gets its messages within this time. */
 export const longestRetryMs = hourMs;
 
 /** Slack takes some fifty edits a minute: that leaves most of them to the messages that people wait for. */

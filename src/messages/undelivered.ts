@@ -36,7 +36,7 @@ type Refusal = {
 
 /** Slack refuses the bot until a person does something: it is asked again this often, and a channel at first. */
 const refusedDelayMs = 60_000;
-/** A channel is tried ever more rarely, but this often: whoever mends it wants to see its messages soon. */
+/** A channel is tried ever more rarely, but at least this often, so that a mended one gets its messages soon. */
 const longestRefusedMs = 600_000;
 /** A refusal that is older than this is worth a person's time: a shorter one mends itself, or was mended. */
 const tellAfterMs = 300_000;

@@ -132,7 +132,7 @@ export type ButtonsAround = {
   chargeForm: (filled: { prefill: Prefill; alert: string }) => Modal;
   /** The form of `/pay link`, filled in. */
   linkForm: (filled: LinkPrefill, caller: Caller, alert: string) => Modal;
-  /** The customer's e-mail in full, for whoever may read it. */
+  /** The customer's whole e-mail, for people with the permission. */
   mayReveal: (caller: Caller) => Promise<boolean>;
 };
 
@@ -145,7 +145,7 @@ type LinkPrefill = {
 
 type Prefill = { card?: OfferedCard; amountMinor?: number; currency?: string; customerId?: string };
 
-/** Whoever may look a payment up may do it from its card. */
+/** The permission to look up a payment is enough to do it from the alert. */
 const lookers = ['alerts', 'lookup'];
 const chargers = ['charge'];
 const linkers = ['link'];
@@ -155,7 +155,7 @@ const lookAgainMs = 4_000;
 
 /**
  * What acts on the cards of failed charges: the buttons of their messages, and the forms those open. Every one
- * is decided once, on all replicas; whoever comes second is told who was first.
+ * is decided once, on all replicas; the second person reads who was first.
  */
 export function alertButtons(
   { place, rules, people, now }: Pick<Account, 'place' | 'rules' | 'people' | 'now'>,
@@ -163,13 +163,13 @@ export function alertButtons(
   judging: Pick<JudgeAgain, 'judge' | 'look'>,
   around: ButtonsAround,
 ): { presses: Press[]; modals: ModalDefinition[] } {
-  /** The message shows it; only whoever was not first is told anything. */
+  /** The message shows it; only a second person gets an answer. */
   async function acknowledge({ value, caller, reply }: Pressed): Promise<void> {
     const result = await cards.move(value, { kind: 'acknowledge', by: caller.userId });
     if (result.kind !== 'moved') await reply(answerOf(result, caller.userId));
   }
 
-  /** In the message for everybody, and in full to whoever asked. */
+  /** In the message for everybody, and in full to the person who asked. */
   async function lookUp({ caller, reply }: Pressed, id: string): Promise<void> {
     const [found, mayReveal] = await Promise.all([cards.lookUpNow(id), around.mayReveal(caller)]);
     if (!found?.evidence) return await reply(unknownAlertMessage());
@@ -182,7 +182,7 @@ export function alertButtons(
     await reply(lookedUpMessage(evidence, reference, { environment, account, mayReveal, declined }));
   }
 
-  /** A charge of the alert may still move money: whoever closes it or gives it away reads that first. */
+  /** A charge of the alert may still move money: people read that before they close or assign it. */
   async function openForm(kind: keyof typeof forms, { value, openModal }: Pressed): Promise<void> {
     await openModal(alertForm(kind, value, place, withoutUndefined({ charging: await chargingOf(value) })));
   }
@@ -235,7 +235,7 @@ export function alertButtons(
     await openModal(around.linkForm(filled, caller, value));
   }
 
-  /** The alert as it is now, where a new payment for it may be begun; else whoever pressed is told why not. */
+  /** The alert as it is now, if a new payment for it may begin; else the person reads why not. */
   async function failedNow({ value, caller, reply }: Pressed): Promise<FoundAlert | undefined> {
     const alert = await cards.find(value);
     const taken = alert && (await cards.taken(value));
@@ -289,7 +289,7 @@ export function alertButtons(
   async function readAssignee(to: string, by: string): Promise<Parsed<CardMove>> {
     if (!/^[UW][A-Z0-9]+$/.test(to)) return problem('Choose a person.');
     const standings = await Promise.all([...lookers, ...chargers].map((one) => people.standingOf(one, to)));
-    // Where Slack does not say, nothing is lost: whoever is given it can pass it on.
+    // If Slack doesn't say, nothing is lost: the new handler can pass it on.
     const mayPress = standings.some((one) => one.kind === 'unknown' || one.roles.length > 0);
     return mayPress ? parsed({ kind: 'assign', by, to }) : problem(mayPressNothing);
   }
@@ -421,7 +421,7 @@ const forms = {
   },
 } as const;
 
-/** `charging`: what may still move money for the alert. `reason`: as it was typed before whoever closes it read of that. */
+/** `charging`: what may still move money for the alert. `reason`: as typed before the person read of that. */
 type Known = { charging?: AlertCharge; reason?: string };
 
 /** The form of one button, about the alert of that id. */

@@ -51,7 +51,7 @@ import type { JudgeAgain } from './charge-again.ts';
 import { nextCall } from './escalation.ts';
 import type { Storms } from './storm/storm.ts';
 
-/** An alert as whoever acts on its card needs it. */
+/** An alert, with what a press on its card needs. */
 export type FoundAlert = {
   event: PaymentEvent;
   receivedAtMs: number;
@@ -81,8 +81,8 @@ const mostListed = 50;
 
 /**
  * The cards of failed charges, each by the key of its event. What stands in the channels follows: a change is
- * stored as work, and whoever takes that work edits the messages and tells the step in their threads, so that
- * no crash and no outage of Slack leaves a change untold. All of it throws StoreUnavailable.
+ * stored as work, and a worker edits the messages and tells the step in their threads, so that no crash and no outage of
+ * Slack leaves a change untold. All of it throws StoreUnavailable.
  */
 export function createAlertCards(
   kept: Pick<Account, 'store' | 'sealer' | 'rememberMs' | 'leaseMs' | 'wake' | 'wait' | 'now'>,
@@ -285,8 +285,8 @@ function createTellingSteps(
 
   /**
    * The messages first: one that Slack does not edit any more is replaced before a note goes below it. All of it
-   * may be done again: a note is stored once by its number. What a storm’s digest tells has neither message nor
-   * thread, and whoever acknowledged a storm reads there how many of it are resolved.
+   * may be done again: a note is stored once by its number. An alert in a storm's digest has
+   * neither message nor thread; the digest says how many are resolved.
    */
   return async function tell(state: EventCase): Promise<void> {
     const { id, card, steps, told, storms: ofStorms } = state;

@@ -151,7 +151,7 @@ function placeOf(alert: Alert): ContextBlock {
         : undefined,
     atMs: lookedUpAtMs ?? (isNew ? alert.receivedAtMs : undefined),
     customerId: alert.event.customerId,
-    // Whoever asks the payments service names it.
+    // People need it to ask the payments service.
     orderId: isDisputed(alert.lookup) ? (alert.event.orderId ?? recordOf(alert.lookup)?.orderId) : undefined,
   });
 }
@@ -376,7 +376,7 @@ function whereItIs(place: MessagePlace | undefined, what: string): ContextBlock[
   return [context(mrkdwn(`In <#${channel}>${there}`))];
 }
 
-/** `place`: where the alert is, for whoever reads of it elsewhere. */
+/** `place`: where the alert is, for people who read of it elsewhere. */
 type About = AboutMessage & { place?: MessagePlace };
 
 /** One step of a card, for the thread below it. */
@@ -412,7 +412,7 @@ function stepMessage(
   const { text, block } = alertHeadline(alert, withoutUndefined({ state, money }));
   const { environment, account } = alert;
   const where = whereItIs(about.place, 'the alert and its thread');
-  // Whoever has to do something now does it from here.
+  // People act from here.
   const isTheirs =
     (step.kind === 'assigned' && step.to === to) || (step.kind === 'awake' && to !== undefined);
   const row = isTheirs ? buttons(alert) : [];

@@ -204,7 +204,7 @@ export function createAlertRecovery(
       ...references.flatMap((one) => [orderEventKey('payment_success', one), provenKey(one)]),
       ...[...since, ...unsigned].map((payment) => payment.event.key),
     ]);
-    // Its proof may come later; and whoever has it in hand may have looked before the failure was listed.
+    // Its proof may come later; and a worker may have looked before the failure was listed.
     await Promise.all([...ids].map((id) => cases.apply(id, { kind: 'asked' })));
   }
 

@@ -44,7 +44,7 @@ export type CardMove =
 /** What was done, as the thread below the card tells it, each once. */
 export type CardStep =
   | { kind: 'acknowledged'; by: string; at: number }
-  /** `from`: whoever had it in hand until then, unless that is the same person. */
+  /** `from`: the handler until then, unless that is the same person. */
   | { kind: 'assigned'; by: string; to: string; from?: string; at: number }
   | { kind: 'snoozed'; by: string; until: number; at: number }
   | { kind: 'awake'; at: number }
@@ -72,7 +72,7 @@ export type MovedCard =
    */
   | { kind: 'refused'; why: 'taken' | 'ended' | 'not_acknowledged' | 'nothing_new' };
 
-/** What becomes of a card. Whoever writes it by compare-and-swap makes one decision of any number of clicks. */
+/** What becomes of a card. Written by compare-and-swap, so that any number of clicks is one decision. */
 export function moveCard(card: AlertCard, move: CardMove, at: number): MovedCard {
   if (endsCard(card)) return refused('ended');
   // Who had it goes on standing on the card: they are told how it ended.
@@ -134,7 +134,7 @@ function refused(why: Extract<MovedCard, { kind: 'refused' }>['why']): MovedCard
   return { kind: 'refused', why };
 }
 
-/** Whoever it is assigned to, or was when it ended, and before them whoever acknowledged it; nobody of one that nobody took. */
+/** Who acknowledged it, then who it is assigned to, now or at its end; empty if nobody took it. */
 export function handlersOf(card: AlertCard): string[] {
   if (card.kind === 'open') return [];
   const taken = card.kind === 'acknowledged' ? card : card.acknowledged;
@@ -200,7 +200,7 @@ export type Alert = {
   canListCards?: boolean;
   /** An earlier attempt to post it may have arrived, and the channel's history could not be read to find out. */
   mayBeRepeat: boolean;
-  /** Absent where no rule but `channels` says that it is told here. Whoever it mentions is called by the post; an edit calls nobody. */
+  /** The rule that sent it here; absent: `channels`. The post calls the person it mentions; an edit calls nobody. */
   route?: AlertRoute;
   /** Only of what people act on; absent: it is told, and that is all. */
   card?: AlertCardShown;
@@ -218,7 +218,7 @@ export type AlertCardShown = {
   charging?: AlertCharge;
   /** What helps the customer pay, where the bot knows a saved card of theirs and nobody is charging it; see `offerOf`. */
   again?: AgainOffer;
-  /** When the evidence was looked up anew, by a person's wish. */
+  /** When a person looked it up again. */
   lookedUpAtMs?: number;
   /** The message in whose place this one stands, because Slack let nobody edit it any more. */
   replaced?: { channel: string; ts: string };
@@ -271,7 +271,7 @@ export function withoutDetails({ kind, key, orderReference, orderId }: PaymentEv
   return { kind, key, isErased: true, ...withoutUndefined(named) };
 }
 
-/** Never shown: whoever tells of an event without details tells no amount. */
+/** Never shown: an event without details is told without an amount. */
 const noMoney: Money = { minor: 0, currency: '' };
 
 /** What a look-up said about the outcome and the order’s reference, without customer, money and words. */

@@ -99,7 +99,7 @@ const eventCase = z.object({
     .exactOptional(),
   /** Its messages are made once more then: a card that is on hold until then may be charged. */
   heldUntil: z.number().exactOptional(),
-  /** What somebody had looked up anew. */
+  /** The result of a person's own look-up. */
   evidence: z.custom<Evidence>().exactOptional(),
 });
 
@@ -133,7 +133,7 @@ export type CaseEvent =
   | { kind: 'held'; untilMs: number }
   /** The time of `heldUntil` has come. */
   | { kind: 'unheld' }
-  /** What was looked up anew is forgotten, as its event's details are. */
+  /** Forgets that result with the event's details. */
   | { kind: 'erased' }
   | PaymentMove;
 
@@ -417,7 +417,7 @@ function stepClaim(before: EventCase, event: ClaimEvent, nowMs: number): EventCa
       // Another delivery of the same submit may charge, whatever becomes of this one.
       const others = charge?.reference === reference ? charge.holders : [];
       const claimed = { ...before, charge: { reference, by, at: nowMs, holders: [...others, holder] } };
-      // Whoever charges it has it.
+      // The person who charges it takes it.
       const taken = moveCard(card.kind === 'open' ? seen : card, { kind: 'acknowledge', by }, nowMs);
       if (taken.kind === 'refused') return claimed;
       return { ...claimed, card: taken.card, steps: [...before.steps, taken.step] };
@@ -491,7 +491,7 @@ export function newsOf(one: CardStep, state: EventCase): [reference: string, new
   return isOwn ? [] : [[charge.reference, { ...end, failed }]];
 }
 
-/** Whom a step is told by direct message: whoever has it in hand, or has no more, and did not do it. A thread calls nobody. */
+/** Who gets a step as a direct message, because a thread calls nobody: its present and former handlers, except the one who did it. */
 export function addressees(one: CardStep, card: AlertCard): string[] {
   switch (one.kind) {
     case 'recovered':

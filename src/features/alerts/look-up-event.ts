@@ -80,7 +80,7 @@ const shortestQuietMs = 2_000;
 /**
  * Does not ask a service again that has just failed: for three times as long as the failure took, 2 s at least,
  * everything is `unchecked` at once. So a burst of alerts behind a service that hangs costs one wait, not one each.
- * Says since when nothing was answered, for whoever waits for a while before giving up.
+ * Says since when nothing was answered, for callers that give up after a while.
  */
 export function sparing<About>(
   now: () => number,

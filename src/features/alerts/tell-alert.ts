@@ -116,7 +116,7 @@ export function createTelling(
     const found = isAsked ? await asking.askOrWait(work, event) : known;
     if (isAsked && !found) return { kind: 'settled' };
     if (await tellByDigest(work, event, found?.lookup)) return { kind: 'settled' };
-    // Looked up anew for every post; an edit shows what the post showed.
+    // Each post looks up again; an edit shows what the post showed.
     const shown = isAsked || (known && record.posted) ? found : await asking.askOrWait(work, event);
     return shown ? await tellSingly(work, event, shown, said) : { kind: 'settled' };
   }

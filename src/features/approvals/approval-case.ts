@@ -21,9 +21,8 @@ import type { CaseRules, Cases } from '../../records/cases.ts';
 import type { Index } from '../../store/store.ts';
 
 /**
- * Where and to whom a request is told: fixed when it is asked for, so that every copy is edited to the end, whoever is
- * given or loses the permission meanwhile, and whatever channel the policy file names by then. That they may decide is
- * asked anew at each press.
+ * Where and to whom a request is told. Fixed when it is made, so that every copy is edited to the end, even if permissions or
+ * channels change meanwhile. Each press checks again whether the person may decide.
  */
 export type Copies = { channel?: string; approvers: readonly string[] };
 
@@ -165,7 +164,7 @@ function restMs({ approval, run, misses }: ApprovalCase, nowMs: number): number 
 /** `despite`: as of a decision. */
 export type Approving = { termsHash: string } & Omit<Decision, 'atMs'>;
 
-/** What a person decided, or what became of it. Times are given by whoever calls. */
+/** What a person decided, or what became of it. The caller passes the times. */
 export type ApprovalEvent =
   | ({ kind: 'approve' } & Approving)
   | { kind: 'refuse'; by: string; reason: string }
@@ -178,7 +177,7 @@ export type ApprovalEvent =
 /**
  * `approval` is what is to be kept, and is the one given where nothing changed. Only `decided` carried the event out; with
  * more than one needed it may still wait. Every other kind says why not: decided, expired or withdrawn before (`over`,
- * which may end it: whoever comes after its end does), or other terms than are kept were shown.
+ * which may end it: the first press after the deadline does), or other terms than are kept were shown.
  */
 export type Judged = {
   kind: 'decided' | 'over' | 'own_request' | 'approved_before' | 'other_terms' | 'not_theirs' | 'nothing_due';

@@ -111,7 +111,7 @@ export function createApprovals(account: Account, hands: Hands) {
     const { isMoved } = applied;
     const { approval } = applied.state;
     if (isMoved) background.add(approvals.settle(id, applied));
-    // Whoever comes after its end ends it, and decides nothing.
+    // The first press after the deadline ends the request, and decides nothing.
     if (!isMoved || approval.state.kind === 'expired') return decide(approval, event, now());
     execute(approval);
     return { kind: 'decided', approval };
@@ -142,7 +142,7 @@ export function createApprovals(account: Account, hands: Hands) {
     if (!claimed?.isMoved) return undefined;
     const { approval, asked } = claimed.state;
     const done = await carryOut(claimed.state, runId).catch(async (error: unknown) => {
-      // What was asked may have been answered: only what asked nothing is begun anew at once.
+      // Repeated at once only if the service was asked nothing: it may have answered.
       if (!asked) await approvals.apply(id, { kind: 'put_off', runId }).catch(() => undefined);
       throw error;
     });
@@ -157,8 +157,8 @@ export function createApprovals(account: Account, hands: Hands) {
   }
 
   /**
-   * Judged anew right before it: the hash of the terms as they will be executed, the approvals, the time, and what whoever
-   * asked may do by now.
+   * Judged again right before: the hash of the terms to execute, the approvals, the time, and whether the requester still has
+   * the permission.
    */
   async function carryOut(record: ApprovalCase, runId: string): Promise<Done> {
     const { approval, tokenKey } = record;
@@ -196,7 +196,7 @@ export function createApprovals(account: Account, hands: Hands) {
 
   return {
     desk: {
-      /** Written down, and told to whoever may decide. Asked again for the same id it gives what is kept. */
+      /** Stores the request and tells the approvers. The same id again returns the stored request. */
       async request({ id, terms, by, rule, needed }: ApprovalRequest): Promise<Approval> {
         const holders = await people.holdersOf('approve');
         const approvers = holders.filter((userId) => userId !== by).slice(0, mostApprovers);
@@ -218,7 +218,7 @@ export function createApprovals(account: Account, hands: Hands) {
         const copies = { ...(policy && { channel: policy.channel }), approvers };
         const begun = await approvals.begin(id, { approval, ...secret, misses: 0, copies }, { untold: true });
         if (begun.kind === 'known') return begun.state.approval;
-        // Whoever asked is told how many were asked; that it could not be told now is no reason to call it not asked for.
+        // The requester reads how many were asked. A message that fails now doesn't undo the request.
         await approvals.settle(id, begun.kept).catch((error: unknown) => {
           if (!(error instanceof StoreUnavailable)) throw error;
           log('warn', 'a request for approval is not told yet', { key: id }, error);
@@ -235,7 +235,7 @@ export function createApprovals(account: Account, hands: Hands) {
       approve: ({ id, ...given }: { id: string } & Approving) => decideNow(id, { kind: 'approve', ...given }),
       refuse: ({ id, ...given }: { id: string; by: string; reason: string }) =>
         decideNow(id, { kind: 'refuse', ...given }),
-      /** Of whoever asked, while it waits. */
+      /** By the requester, while the request waits. */
       withdraw: ({ id, by }: { id: string; by: string }) => decideNow(id, { kind: 'withdraw', by }),
       /** Every open one, oldest first. */
       async waiting(): Promise<Approval[]> {
@@ -297,7 +297,7 @@ function stopped(why: string): End {
   return { kind: 'stopped', why };
 }
 
-/** Whose copy of a request it is: everybody’s in the channel, an approver’s, or that of whoever asked, who cannot decide. */
+/** Whose copy of a request it is: the channel's, an approver's, or the requester's, who can't decide. */
 type Place = { channel: string; to: 'channel' | 'approver' | 'requester' };
 
 /** A request in one of its places, and what is said beside it. */
@@ -379,8 +379,8 @@ function placesOf({ by }: Approval, { channel, approvers }: Copies): Place[] {
 }
 
 /**
- * Whoever asked is told what they cannot see by themselves, and never what they have just done; the thread in the channel
- * has every step. An approver hears again only that time runs out.
+ * Tells the requester what they can't see by themselves, never what they just did; the channel's thread has every step. An
+ * approver hears again only that time runs out.
  */
 function hears({ to, channel }: Place, what: ApprovalNote, { shown, approvals }: Approval): boolean {
   switch (to) {

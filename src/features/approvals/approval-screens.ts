@@ -51,8 +51,8 @@ import { type Judged, theRequester } from './approval-case.ts';
 type Body = NonNullable<Note['body']>;
 
 /**
- * A request in one of its places: everybody’s in the channel, an approver’s, or that of whoever asked, who cannot decide.
- * `charge`: what became of the one approved.
+ * A request as one reader sees it: the channel, an approver, or the requester, who can't decide. `charge`: the result of the
+ * approved charge.
  */
 export type ApprovalSeen = {
   approval: Approval;
@@ -224,7 +224,7 @@ function closedBody(approval: Approval): Body {
   }
 }
 
-/** Whoever asked stands there by name. */
+/** Names the requester. */
 function whyStopped(why: string, by: string): Run[] {
   const said = outsideText(why, longestReason) || '–';
   return said.startsWith(theRequester)

@@ -43,7 +43,7 @@ import {
 
 /** Of a person's own requests as many are listed. */
 const askedShown = 10;
-/** Deciding is asked for at each press; the list itself is of whoever can have something on it. */
+/** Each press checks the permission to decide. Anybody who may have a request on the list may read the list. */
 const deciding = ['approve'];
 
 type Desk = Deciding['desk'];
@@ -86,7 +86,7 @@ export function createFourEyes(account: Account, hands: Hands) {
 
 /**
  * `/pay approvals`: what waits for the person's decision, and what they asked for. Everything a request's messages can do
- * is pressed here. Deciding is judged by the domain, once, on all replicas; whoever comes later is told who did.
+ * is pressed here. Deciding is judged by the domain, once, on all replicas; later people read who decided.
  */
 function approvalsCommand(
   { place, people, audit, name, now }: Account,
@@ -189,7 +189,7 @@ function approvalsCommand(
     return { kind: 'update', modal: wordsModal('Approval', answerMessage(result, seen?.id)) };
   }
 
-  /** Only by whoever asked. */
+  /** By the requester only. */
   async function withdraw(pressed: Pressed): Promise<void> {
     const { caller, value: id } = pressed;
     await tell(pressed, await desk.withdraw({ id, by: caller.userId }), id);

@@ -19,7 +19,7 @@ import { approvalId } from '../../records/reference-of.ts';
 import { catchUp } from '../../records/insist.ts';
 import { cardFaceShape } from '../../records/shapes.ts';
 
-/** The same for whoever changes the e-mails they are saved with. */
+/** The same, for changes of a card's e-mail. */
 export type KnownCardEmails = Pick<KnownCards, 'idOf'> & {
   /** The service has linked the card to another address. */
   changeEmail(id: string, newEmail: string): Promise<void>;
@@ -32,7 +32,7 @@ export type CardEmails = ReturnType<typeof createCardEmails>;
 type CardEmailBeginning =
   /** `carryOn` asks the service, once, and resolves with what became of it. It never throws. */
   | { kind: 'begun'; terms: ShownCardEmail; carryOn: () => Promise<CardEmailEnd> }
-  /** Agreed to before, and nothing more happens. Without an end whoever was first hears what became of it. */
+  /** Confirmed before; nothing more happens. Without `end`, the first person hears the result. */
   | { kind: 'known'; terms: ShownCardEmail; end: CardEmailEnd | undefined }
   /** A second person decides: nothing was sent. Agreed to again it is the same request. */
   | { kind: 'awaiting_approval'; approval: Approval }
@@ -126,7 +126,7 @@ export function createCardEmails(
       ...(answer.kind === 'unknown' ? { failure: answer.cause.kind } : {}),
     });
     const [before, after] = maskedApart(currentEmail, newEmail);
-    // The addresses masked, and the card by nothing but its face: whoever reads the audit need not be told more.
+    // Masked addresses and the card's face: enough for the audit.
     audit.note({
       what: 'step',
       who: by,

@@ -55,7 +55,7 @@ export function judgeClock(whose: string, theirMs: number, nowMs: number): Verdi
   return problem(words, fix);
 }
 
-/** Asked once, by whoever comes first: several looks judge one answer. */
+/** Asked once: later looks judge the same answer. */
 export function once<T>(ask: () => Promise<T>): () => Promise<T> {
   let asked: Promise<T> | undefined;
   return () => (asked ??= ask());

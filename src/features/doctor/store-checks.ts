@@ -135,7 +135,7 @@ async function sealingKeys({ store, sealer, keyIds }: Kept): Promise<Verdict> {
       return seen < mostRecords ? page : { ...page, next: undefined };
     },
     read: (key: string) => store.read(key),
-    // Nothing is sealed anew: it is only counted.
+    // Only counts; reseals nothing.
     replace: () => Promise.resolve(true),
   };
   const looked = await reseal(counted, { sealer, keyIds });

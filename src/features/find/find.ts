@@ -80,7 +80,7 @@ export function createFind(account: Account, finders: readonly Finder[]): Featur
   });
   return {
     verbs: [verb],
-    // The date is noted by the first start; a later one, or whoever asks first, makes up for a store that was away.
+    // The first start notes the date. If the store was away, a later start or the first question does.
     start: () => void records.since().catch(() => undefined),
   };
 }

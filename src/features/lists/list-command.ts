@@ -22,7 +22,7 @@ import { oneLine } from '../../slack/kit/text.ts';
 /** What was typed, or which button of a list was pressed. */
 type Question = { which: ListButton | 'typed' } & ListPress;
 
-/** The first words of a button; nobody types it, and whoever does is answered as a press is. */
+/** The first words of a button's value. Typed, they are answered like a press. */
 const pressedWord = '--list';
 
 const longestFilter = 100;
@@ -84,7 +84,7 @@ function parseQuestion(words: readonly string[]): Parsed<Question> {
     : parsed({ which: 'typed', filter, number: 0 });
 }
 
-/** What is typed without a filter, and *Reload*, read the list anew; all else goes on with what was read. */
+/** A command without a filter, and *Reload*, read the list again; everything else uses what was read. */
 async function answer<Item>(
   { subject, list, place }: Listing<Item>,
   { which, filter, number }: Question,

@@ -12,7 +12,7 @@ const longestSearched = 40_000;
 
 /** One that the bot made itself: nothing else looks like it. */
 const minted = /(?<![\p{L}\p{N}-])pay-[a-z2-7]{26}(?![\p{L}\p{N}-])/gu;
-/** Whoever quotes it or sets it in code means it to the letter, spaces included. */
+/** A quoted reference, or one in code, is meant to the letter, spaces included. */
 const quoted = /[“"„«`]([^“”"„«»`\n]{1,100})[”"“»`]/gu;
 /** “Reference: INV”, “order no. = 17”, “order #17”: what stands behind such a word. */
 const labelled =

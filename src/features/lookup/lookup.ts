@@ -400,8 +400,8 @@ function noReferenceMessage(): SlackMessage {
 }
 
 /**
- * Looked up anew: what a channel reads is true when it is posted, and nothing of the old answer is carried in a button.
- * It gets there at once, because whoever pressed is looking, and past the outbox of the alerts.
+ * Looks up again, so that the post is true when the channel reads it and the button carries no old answer. Posted at once,
+ * without the outbox, because the person is waiting.
  */
 async function share(deps: Lookups, pressed: Pressed): Promise<void> {
   const { caller, view: modal, reply, updateModal } = pressed;
@@ -424,7 +424,7 @@ async function share(deps: Lookups, pressed: Pressed): Promise<void> {
   await updateModal({ ...shown, blocks: [...said, ...shown.blocks] });
 }
 
-/** What a channel sees of a look-up, its e-mail masked. *Look up* tells whoever presses it, alone. */
+/** A look-up as a channel sees it, with a masked e-mail. *Look up* answers only the person who presses it. */
 export function sharedMessage(view: TransactionView, by: string): SlackMessage {
   const note = transactionNote(view);
   return noteMessage({ ...note, body: [...note.body, ...fields({ 'Shared by': [person(by)] })] });

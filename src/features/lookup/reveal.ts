@@ -87,9 +87,9 @@ type Revealed =
   | { kind: 'not_on_record' };
 
 /**
- * A customer's e-mail in full, for one person. It is read anew, of the service or of the bot's own record, and comes
- * out of here only once the audit has who read it, of which order and where: without that nobody sees it. A service
- * that does not answer keeps back what the bot does not know itself: throws `ServiceFailure`.
+ * A customer's whole e-mail, for one person. Reads it again, from the service or the bot's own record, and returns it only
+ * once the audit says who read it, of which order and where. Throws `ServiceFailure` if the service doesn't answer and the
+ * bot has no record.
  */
 export function createRevealEmail(
   { payments, audit, name, now, log }: Pick<Account, 'payments' | 'audit' | 'name' | 'now' | 'log'>,

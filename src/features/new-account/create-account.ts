@@ -132,7 +132,7 @@ export function createNewAccounts(account: Account) {
     async function lookUp(): Promise<AccountEnd> {
       await wait(lookUpAfterMs);
       const found = await findByRef();
-      // Whoever asked may have its answer by now.
+      // The requester may have its answer by now.
       const kept = await records.read(id).catch(() => undefined);
       return endOfLookUp(kept ?? asked, found);
     }

@@ -76,7 +76,7 @@ export function createNewAccount(account: Account): Feature {
     }
   }
 
-  /** Asked for once, whoever submits it how often: what is known already is looked up and shown instead. */
+  /** Requested once, however often it is submitted. A known request is looked up and shown instead. */
   async function create({ caller, viewId, values }: Submission): Promise<ViewAnswer> {
     const filled = accountForm(fields).read(values);
     if (filled.kind === 'errors') return filled;

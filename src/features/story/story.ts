@@ -106,7 +106,7 @@ function parseQuestion([first = '', second, ...rest]: readonly string[]): Parsed
   return parsed({ reference: reference.value, page: Number(second) });
 }
 
-/** To whoever asks alone: a channel's other people need not be allowed to read it. */
+/** Shown to the requester alone: others in the channel may not be allowed to read it. */
 async function shareStory(
   account: Account,
   chapters: Chapters,

@@ -185,7 +185,7 @@ export function stormPresses(
     return found;
   }
 
-  /** The digest shows it; only whoever was not first is told anything. */
+  /** The digest shows it; only a second person gets an answer. */
   async function acknowledgeAll({ value, caller, reply }: Pressed): Promise<void> {
     const taken = await storms.take(value, caller.userId);
     if (!taken) await reply(unknownStormMessage());
