@@ -21,13 +21,16 @@ const chromiumArguments = [
   '--disable-sync',
 ];
 
-/** Once before the tests in a browser: one Chromium for all of them, whose windows share nothing. */
+/** Once before the tests in a browser, unless it runs: one Chromium for all of them, whose windows share nothing. */
 export async function setup(): Promise<(() => Promise<void>) | undefined> {
   const executablePath = findProgram('chromium');
-  if (executablePath === undefined) return undefined;
+  if (executablePath === undefined || process.env[chromiumVariable] !== undefined) return undefined;
   const server = await chromium.launchServer({ executablePath, headless: true, args: chromiumArguments });
   process.env[chromiumVariable] = server.wsEndpoint();
-  return () => server.close();
+  return async () => {
+    delete process.env[chromiumVariable];
+    await server.close();
+  };
 }
 
 /** A window with a storage of its own in the tests' Chromium, or in one of its own; undefined when there is none. */

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { request as ask } from 'node:http';
 import axe from 'axe-core';
 import type { Page } from 'playwright-core';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { answerCodePages, createCodeDoor, makeCodeLink } from '../../../src/features/customer-code/door.ts';
 import { ServiceFailure, StoreUnavailable } from '../../../src/domain/failure.ts';
 import { type Ending, wordsFor } from '../../../src/features/customer-code/page-words.ts';
@@ -12,7 +12,7 @@ import { chargeMessage } from '../../../src/features/charge/charge-messages.ts';
 import { chargeStateModal } from '../../../src/features/charge/charge-screens.ts';
 import { formPageRoutes } from '../../../src/http/form-page.ts';
 import { createHttpServer, type HttpServer } from '../../../src/http/server.ts';
-import { openBrowser } from '../../support/browser.ts';
+import { openBrowser, setup as startBrowser } from '../../support/browser.ts';
 import { findProgram } from '../../support/programs.ts';
 import {
   ada,
@@ -431,6 +431,8 @@ describe('the customer’s page', () => {
   it.skipIf(findProgram('chromium') === undefined)(
     'is typed by keyboard alone without JavaScript, and axe finds nothing, small and wide, light and dark',
     async () => {
+      const stopBrowser = await startBrowser();
+      onTestFinished(async () => await stopBrowser?.());
       const merchant = `<script>alert(1)</script>\u202E${'x'.repeat(200)}`;
       for (const colorScheme of ['light', 'dark'] as const) {
         for (const width of [320, 1_280]) {
