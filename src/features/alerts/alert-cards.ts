@@ -56,49 +56,49 @@ export type FoundAlert = {
   event: PaymentEvent;
   receivedAtMs: number;
   card: AlertCard;
-  /** Absent as long as nothing was posted. */
+  /** Absent until something is posted. */
   evidence?: Evidence;
-  /** Its message, or the first of several; absent where it is told nowhere. */
+  /** Its first message; absent: it has none. */
   place?: MessagePlace;
 };
 
-/** `card` is the one that stands, so that the second of two learns who was first. */
+/** `card`: the present state, so that the second of two people reads who was first. */
 export type CardMoveResult =
   | { kind: 'moved'; card: AlertCard; step: CardStep }
   | (Extract<MovedCard, { kind: 'refused' }> & { card: AlertCard })
-  /** So old that it is forgotten, or never told here. */
+  /** Forgotten with age, or never told here. */
   | { kind: 'unknown_alert' };
 
-/** A step, as its messages are stored: `parent` is the key of the message it belongs to. */
+/** A stored step. `parent`: the key of its message. */
 export type AlertStep = { parent: string; step: CardStep };
 
 export type AlertStepBodies = { alert_note: AlertStep; alert_direct: AlertStep };
 
 export type AlertCards = ReturnType<typeof createAlertCards>;
 
-/** Who has more is shown the newest of them. */
+/** If there are more, the newest are shown. */
 const mostListed = 50;
 
 /**
- * The cards of failed charges, each by the key of its event. What stands in the channels follows: a change is
- * stored as work, and a worker edits the messages and tells the step in their threads, so that no crash and no outage of
- * Slack leaves a change untold. All of it throws StoreUnavailable.
+ * Alerts of failed charges, by their event's key. Messages follow: a change is stored as work, and a worker edits the messages
+ * and tells the step in their threads, so that no crash and no outage of Slack leaves a change untold. All of it throws
+ * StoreUnavailable.
  */
 export function createAlertCards(
   kept: Pick<Account, 'store' | 'sealer' | 'rememberMs' | 'leaseMs' | 'wake' | 'wait' | 'now'>,
   around: {
     storms: Pick<Storms, 'recovered' | 'taker' | 'callsFor'>;
-    /** A person who asks is not told of an outage that was a moment ago. */
+    /** For a person's press: asks again even right after an outage. */
     lookUp: (event: PaymentEvent) => Promise<Lookup>;
-    /** For what nobody waits for: it does not ask a service that has just failed. */
+    /** For background work: doesn't ask a service that has just failed. */
     lookUpSparingly: (event: PaymentEvent) => Promise<Lookup>;
-    /** Called with what was found out about a failure after its alert was told: it may belong to more payments now. */
+    /** Called with a look-up after the alert was posted: it may tie the failure to more payments. */
     learnt: (event: PaymentEvent, lookup: Lookup, receivedAtMs: number) => Promise<void>;
-    /** Whether the charge of this reference has ended without money; undefined: it was never stored. */
+    /** Whether this charge ended without money; undefined: no such charge. */
     hasEnded: (reference: string) => Promise<boolean | undefined>;
-    /** Looks for the failures that a payment may be for. */
+    /** Searches for failures that a payment may resolve. */
     search: (payment: Payment) => Promise<CaseEvent>;
-    /** Whether a person must find out what that charge moved. */
+    /** Whether that charge needs review. */
     needsReview?: (reference: string) => Promise<boolean>;
     chargeOf: (reference: string) => Promise<BotCharge | undefined>;
     /** True once an entry is on the chain; absent: nothing is audited. */
@@ -130,7 +130,7 @@ export function createAlertCards(
     return { event: evidence ? { kind: 'looked_up', evidence } : { kind: 'unanswered' } };
   }
 
-  /** Those of a storm are called for by its digest, once for all of them: those too that were posted just before it. */
+  /** A storm's digest calls once for all its alerts, even those posted just before it. */
   async function escalated(state: EventCase, nowMs: number): Promise<CaseEvent> {
     const { about = '', fromMs = nowMs } = nextCall(state.escalations, nowMs).escalation ?? {};
     const messages = await alertMessages(store, state.id);
@@ -139,7 +139,7 @@ export function createAlertCards(
     return { kind: 'escalated', about, isOver, seen: await seen(state, messages) };
   }
 
-  /** As everybody sees it: an open one of a storm that somebody acknowledged is theirs. */
+  /** As people see it: an open alert belongs to the person who acknowledged its storm. */
   async function seen({ card }: EventCase, messages: readonly AlertMessage[]): Promise<AlertCard> {
     if (card.kind !== 'open') return card;
     const ofStorms = messages.flatMap(({ record }) => record.digest?.storm ?? []);
@@ -164,7 +164,7 @@ export function createAlertCards(
     const [own] = messages;
     if (!own) return undefined;
     const { receivedAtMs } = own.record;
-    // A message that took another’s place was looked up for that, later than anybody asked perhaps.
+    // A message that replaced another has its own look-up, which may be the newest.
     const told = messages.map(({ key, record }) => openEvidence(sealer, key, record));
     const evidence = newestOf([state.evidence, ...told]);
     const place = messages.map(({ record }) => placeOf(record)).find((one) => one);
@@ -172,7 +172,7 @@ export function createAlertCards(
     return { event, receivedAtMs, card, ...withoutUndefined({ evidence, place }) };
   }
 
-  /** An alert after what happened; one that nobody has done anything with yet begins so. Told at once, by a worker. */
+  /** Applies an event to an alert, creating it if needed. A worker tells it at once. */
   async function hear(id: string, event: CaseEvent): Promise<Applied<EventCase>> {
     const heard = await cases.hear(id, event);
     if (heard) return heard;
@@ -180,19 +180,19 @@ export function createAlertCards(
     return await hear(id, event);
   }
 
-  /** The failure that an alert goes back to: a charge that was begun from an alert may fail too, and has an alert then. */
+  /** The first alert of a chain: a charge begun from an alert may fail and get an alert too. */
   async function firstAlert(id: string): Promise<string> {
     const reference = referenceOfEventKey(id) ?? (await provenReference(id));
     const from = reference === undefined ? undefined : (await chargeOf(reference))?.alert;
     return from === undefined ? id : await firstAlert(from);
   }
 
-  /** Of an event whose reference is not signed, as its look-up proved it. */
+  /** For an event without a signed reference: the one that its look-up proved. */
   async function provenReference(id: string): Promise<string | undefined> {
     return (await cases.find(id))?.failed?.proven?.reference ?? (await find(id))?.event.orderReference;
   }
 
-  /** An order or a customer that only this look-up names ties the alert to more payments. */
+  /** Ties the alert to more payments if only this look-up names the order or customer. */
   async function learn({ event, receivedAtMs, evidence }: FoundAlert, lookup: Lookup): Promise<Evidence> {
     if (recordOf(lookup) && !recordOf(evidence?.lookup)) await around.learnt(event, lookup, receivedAtMs);
     return { atMs: now(), lookup };
@@ -206,8 +206,8 @@ export function createAlertCards(
   }
 
   /**
-   * The charge that has the alert: one that is under way, in doubt, in doubt again, or paid. A claim whose charge was
-   * never stored, as a crash leaves it, stands for `claimTimes.lostMs`, like the claim of a card.
+   * The charge that holds the alert: under way, in doubt or paid. After a crash before the charge was stored, its claim lasts
+   * `claimTimes.lostMs`, like a card's.
    */
   async function charging({ charge }: EventCase): Promise<AlertCharge | undefined> {
     if (!charge) return undefined;
@@ -223,7 +223,7 @@ export function createAlertCards(
     hear,
     firstAlert,
 
-    /** What a message of the card is made of, which may be `known`; an open card when nobody did anything yet. */
+    /** The data of an alert's message; `known`: its messages, if read before. */
     async read(
       id: string,
       known?: AlertMessage,
@@ -232,14 +232,14 @@ export function createAlertCards(
       return { card, ...withoutUndefined({ charging: await charging(state), evidence: state.evidence }) };
     },
 
-    /** The open ones that the person has, newest first. */
+    /** The person's open alerts, newest first. */
     async of(userId: string): Promise<FoundAlert[]> {
       const held = await cases.list(alertsOf(userId), { max: mostListed, newestFirst: true });
       const found = await Promise.all(held.map(({ id }) => find(id)));
       return found.filter((alert) => alert !== undefined);
     },
 
-    /** One decision on all replicas: of any number of moves at once from one state, one is made. */
+    /** One decision on all replicas: of several moves at once from one state, one succeeds. */
     async move(id: string, move: CardMove): Promise<CardMoveResult> {
       const { messages, card: before } = await readAll(id);
       if (messages.length === 0) return { kind: 'unknown_alert' };
@@ -251,18 +251,18 @@ export function createAlertCards(
       return { kind: 'refused', why: moved.kind === 'refused' ? moved.why : 'nothing_new', card };
     },
 
-    /** Looks the failed reference up now; the messages show what it gave, if it gave anything. Undefined: unknown alert. */
+    /** Looks up now; an answer shows on the messages. Undefined: unknown alert. */
     async lookUpNow(id: string): Promise<FoundAlert | undefined> {
       const alert = await find(id);
       if (!alert) return undefined;
       const evidence = await learn(alert, await around.lookUp(alert.event));
-      // No answer takes nothing away from what is known, and what was taken away does not come back.
+      // Without an answer the known evidence stays; removed details don't return.
       if (evidence.lookup.kind === 'unchecked' || alert.event.isErased) return { ...alert, evidence };
       const { state } = await hear(id, { kind: 'looked_up', evidence });
       return { ...alert, evidence: state.evidence ?? evidence };
     },
 
-    /** Why no charge can be begun from it now. Of an alert that a charge of the bot’s own led to, its first one has it. */
+    /** Why no charge may begin from it now; undefined: it may. In a chain, the first alert counts. */
     async taken(id: string, reference?: string): Promise<AlertTaken | undefined> {
       const own = await cases.find(id);
       if (own && endsCard(own.card)) return { kind: 'ended', card: own.card };
@@ -275,7 +275,7 @@ export function createAlertCards(
   };
 }
 
-/** Tells what became of an alert: its messages, their threads, people, and charges of the bot's own. */
+/** Tells a change of an alert to its messages, threads, people, charges and links. */
 function createTellingSteps(
   kept: Parameters<typeof createAlertCards>[0],
   { storms, tellPayment }: Pick<Parameters<typeof createAlertCards>[1], 'storms' | 'tellPayment'>,
@@ -284,9 +284,9 @@ function createTellingSteps(
   const messages: Messages<AlertStepBodies> = createMessages(kept);
 
   /**
-   * The messages first: one that Slack does not edit any more is replaced before a note goes below it. All of it
-   * may be done again: a note is stored once by its number. An alert in a storm's digest has
-   * neither message nor thread; the digest says how many are resolved.
+   * Messages first: one that Slack no longer lets be edited is replaced before its thread gets a note. Safe to repeat: a note
+   * is stored once by its number. An alert in a storm's digest has neither message nor thread; the digest says how many are
+   * resolved.
    */
   return async function tell(state: EventCase): Promise<void> {
     const { id, card, steps, told, storms: ofStorms } = state;
@@ -320,7 +320,7 @@ function createTellingSteps(
   };
 }
 
-/** On the alert's own record, so that it cannot be resolved or closed between the question and the claim. */
+/** Claims on the alert's own record, so that it can't end between check and claim. */
 export function alertClaims(cards: AlertCards, judging: Pick<JudgeAgain, 'declineOf'>): AlertClaims {
   const { cases, firstAlert } = cards;
   async function release(id: string, holder: string): Promise<void> {

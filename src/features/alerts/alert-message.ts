@@ -57,10 +57,10 @@ import { notPaidWords, stateWords, whyNot } from '../../slack/words/transaction-
 const alertEventType = 'payops_alert';
 
 /**
- * One signed event as a channel sees it. What the look-up proved is stated; what only the event says is
- * labelled as the event's; where the two disagree the message says so first. With a card, its state comes
- * first, and one that has ended loses its details and buttons: what was done is in the thread, and a look-up tells what
- * the bank said. One whose details were taken away says its outcome and reference, where and when. Pings nobody but whom its route calls.
+ * One signed event as a channel sees it. What the look-up proved is stated; what only the event says is labelled as the
+ * event's; where the two disagree the message says so first. With a card, its state comes first, and one that has ended loses
+ * its details and buttons: what was done is in the thread, and a look-up tells what the bank said. One whose details were taken
+ * away says its outcome and reference, where and when. Pings nobody but whom its route calls.
  */
 export function alertMessage(alert: Alert): SlackMessage {
   const { event, card } = alert;
@@ -385,7 +385,10 @@ export function alertNoteMessage(step: CardStep, alert: Alert, about: About): Sl
   return stepMessage(step, alert, about, { state, eventType: 'payops_alert_note' });
 }
 
-/** The same for the one person it matters to, who reads it away from the card: what became of the charge stands in its first line. */
+/**
+ * The same for the one person it matters to, who reads it away from the card: what became of the charge stands in its first
+ * line.
+ */
 export function alertDirectMessage(
   step: CardStep,
   alert: Alert,

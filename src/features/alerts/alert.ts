@@ -26,22 +26,22 @@ import type {
 } from '../../domain/alert.ts';
 import { dayMs } from '../../domain/span.ts';
 
-/** The rule by which a channel gets an alert, as the alert shows it. */
+/** The rule that sends an alert to a channel, as the alert shows it. */
 export type AlertRoute = { rule: string; severity?: Severity; mention?: Mention };
 
-/** Shorter than any alert is remembered, lest it be forgotten while it is put off. */
+/** Shorter than alerts are remembered, so that none is forgotten during its snooze. */
 const longestSnoozeMs = 7 * dayMs;
 
 export type CardMove =
   | { kind: 'acknowledge'; by: string }
   | { kind: 'assign'; by: string; to: string }
   | { kind: 'snooze'; by: string; forMs: number }
-  /** The time a card was put off to has come. */
+  /** The snooze ended. */
   | { kind: 'wake' }
   | { kind: 'close'; by: string; reason: string }
   | { kind: 'recover'; payment: Recovery };
 
-/** What was done, as the thread below the card tells it, each once. */
+/** A step. The thread tells each once. */
 export type CardStep =
   | { kind: 'acknowledged'; by: string; at: number }
   /** `from`: the handler until then, unless that is the same person. */
@@ -50,16 +50,16 @@ export type CardStep =
   | { kind: 'awake'; at: number }
   | { kind: 'closed'; by: string; reason: string; at: number }
   | { kind: 'recovered'; payment: Recovery; at: number }
-  /** A later payment that need not be for what failed: it is told below the card, which stays as it is. */
+  /** A later payment that may be for something else: the thread tells it, the alert stays as it is. */
   | { kind: 'other_payment'; payment: Recovery; at: number }
-  /** A payment of its own, though something else had ended it. `people`: who asked for either payment. */
+  /** Its own payment, after something else had ended it. `people`: who asked for either payment. */
   | { kind: 'paid_again'; payment: Recovery; before: AlertEnd; people: readonly string[]; at: number }
-  /** A signed event says that this payment was given back, which was its own or had resolved it; `found`: what its look-up says. */
+  /** By a signed event, its own payment, or the one that resolved it, was given back. `found`: what the look-up says. */
   | ({ kind: 'given_back'; at: number } & GivenBack)
-  /** Nobody had acknowledged it: told in the thread of that one message. */
+  /** Nobody acknowledged it in time: told in the thread of one message. */
   | Escalated;
 
-/** `about`: the message, or what the rules of a storm have in common. */
+/** `about`: the message's key, or for a storm its rules' steps. */
 export type Escalated = EscalationStep & { kind: 'escalated'; about: string; at: number };
 
 export type GivenBack = { reference: string; found: Lookup['kind']; money?: Money };
@@ -67,15 +67,15 @@ export type GivenBack = { reference: string; found: Lookup['kind']; money?: Mone
 export type MovedCard =
   | { kind: 'moved'; card: AlertCard; step: CardStep }
   /**
-   * `taken`: somebody has acknowledged it already. `ended`: it is recovered or closed. `not_acknowledged`: only
-   * an acknowledged card is assigned or put off. `nothing_new`: it stands so already, or its time has not come.
+   * `taken`: somebody acknowledged it before. `ended`: it is recovered or closed. `not_acknowledged`: only an acknowledged
+   * alert can be assigned or snoozed. `nothing_new`: no change, or not due yet.
    */
   | { kind: 'refused'; why: 'taken' | 'ended' | 'not_acknowledged' | 'nothing_new' };
 
 /** What becomes of a card. Written by compare-and-swap, so that any number of clicks is one decision. */
 export function moveCard(card: AlertCard, move: CardMove, at: number): MovedCard {
   if (endsCard(card)) return refused('ended');
-  // Who had it goes on standing on the card: they are told how it ended.
+  // Keeps its handler, who is told how it ended.
   const taken = card.kind === 'acknowledged' ? { acknowledged: card } : {};
   switch (move.kind) {
     case 'acknowledge': {
@@ -96,7 +96,7 @@ export function moveCard(card: AlertCard, move: CardMove, at: number): MovedCard
   }
 }
 
-/** Nothing leaves such a state. */
+/** Final states. */
 export function endsCard(card: AlertCard): card is EndedCard {
   return card.kind === 'recovered' || card.kind === 'closed';
 }
@@ -141,18 +141,18 @@ export function handlersOf(card: AlertCard): string[] {
   return taken ? [...new Set([taken.by, taken.assignee ?? taken.by])] : [];
 }
 
-/** The service's own record, where the look-up found one. */
+/** The service's record, if the look-up found one. */
 export function recordOf(lookup: Lookup | undefined): Transaction | undefined {
   return lookup && 'transaction' in lookup ? lookup.transaction : undefined;
 }
 
-/** The same, but only where it is the record of the very order that was looked up: what it says else is of another. */
+/** The same, but only if it is the record of the order that was looked up. */
 export function recordOfOrder(lookup: Lookup): Transaction | undefined {
   return 'evidence' in lookup && lookup.evidence.reference.holds ? lookup.transaction : undefined;
 }
 
 /**
- * The event with its order's reference: the signed one, else the one its look-up proved, whose record has its signed
+ * The event with its order's reference: the signed one, else the one of the looked-up record that has the event's signed
  * transaction id.
  */
 export function withProvenOrder(event: PaymentEvent, lookup: Lookup | undefined): PaymentEvent {
@@ -160,18 +160,18 @@ export function withProvenOrder(event: PaymentEvent, lookup: Lookup | undefined)
   return { ...event, ...withoutUndefined({ orderReference }) };
 }
 
-/** The looked-up record's, where it is of this order; else the signed event's. */
+/** From the looked-up record if it is this order's; else from the signed event. */
 export function customerEmailOf(event: PaymentEvent, lookup: Lookup): string | undefined {
   return recordOfOrder(lookup)?.customerEmail ?? event.customerEmail;
 }
 
-/** What a person knows of it who looks for it. */
+/** What a search may know of it. */
 export function eventFoundBy({ customerEmail, cardSaved, amountMinor }: PaymentEvent): FoundBy {
   const lastFour = cardSaved && 'face' in cardSaved ? cardSaved.face.lastFour : undefined;
   return { customerEmail, lastFour, amountMinor };
 }
 
-/** What was to be paid by the charge that failed: by the service's own record, else by the signed event. */
+/** The amount that failed: from the service's record, else from the signed event. */
 export function moneyOfFailure(event: PaymentEvent, lookup: Lookup | undefined): Money | undefined {
   const record = lookup && !event.isErased ? recordOfOrder(lookup) : undefined;
   const recorded = record && moneyToTake(record);
@@ -185,46 +185,46 @@ export function contradicts(found: Lookup['kind'] | undefined): boolean {
   return found === 'not_confirmed' || found === 'not_paid' || found === 'given_back' || found === 'not_found';
 }
 
-/** One event, ready to be told in a channel. Times are UTC milliseconds. */
+/** One event, ready to post. Times are UTC ms. */
 export type Alert = {
   event: PaymentEvent;
   lookup: Lookup;
   environment: Environment;
   account: string;
   receivedAtMs: number;
-  /** What is known of the decline, where it is one. */
+  /** What is known of the decline; absent: it is none. */
   declined?: KnownDecline;
-  /** The service can be asked for it, though no reference is signed. */
+  /** The service can be asked about it, though no reference is signed. */
   canLookUp?: true;
   /** The bot can list the customer's saved cards. */
   canListCards?: boolean;
-  /** An earlier attempt to post it may have arrived, and the channel's history could not be read to find out. */
+  /** An earlier post may have arrived; the channel's history couldn't be read to find out. */
   mayBeRepeat: boolean;
   /** The rule that sent it here; absent: `channels`. The post calls the person it mentions; an edit calls nobody. */
   route?: AlertRoute;
-  /** Only of what people act on; absent: it is told, and that is all. */
+  /** Absent: nobody acts on it. */
   card?: AlertCardShown;
 };
 
-/** `charge`: the card may be charged now, or a second person may decide that it is. `link`: it may not. */
+/** `charge`: the card may be charged now, at least with a second person's approval. `link`: it may not. */
 export type AgainOffer = 'charge' | 'link';
 
-/** A card as one of its messages shows it. */
+/** An alert's state as one of its messages shows it. */
 export type AlertCardShown = {
-  /** What its buttons carry. */
+  /** The value of its buttons. */
   id: string;
   card: AlertCard;
-  /** The charge that was begun from it and may move money. */
+  /** A charge begun from it that may still move money. */
   charging?: AlertCharge;
-  /** What helps the customer pay, where the bot knows a saved card of theirs and nobody is charging it; see `offerOf`. */
+  /** The offered way to pay; absent: no saved card is known, or it is being charged. See `offerOf`. */
   again?: AgainOffer;
   /** When a person looked it up again. */
   lookedUpAtMs?: number;
-  /** The message in whose place this one stands, because Slack let nobody edit it any more. */
+  /** The message that this one replaces, because Slack no longer let it be edited. */
   replaced?: { channel: string; ts: string };
 };
 
-/** The event says failed, and the look-up found that very charge with a status that means neither paid nor given back. */
+/** The event says failed, and the look-up found that charge neither paid nor given back. */
 export function isDeclined({ event, lookup }: Pick<Alert, 'event' | 'lookup'>): boolean {
   return (
     event.kind === 'payment_failed' &&
@@ -237,8 +237,8 @@ export function isDeclined({ event, lookup }: Pick<Alert, 'event' | 'lookup'>): 
 }
 
 /**
- * What an event and its look-up tell of a failure; undefined where they tell none. `verdict`: what the card's history says
- * of the next try, this failure included. Without it the card is not known: the wait counts from the event.
+ * The decline by an event and its look-up; undefined: none. `verdict`: the card's history, this failure included, on the next
+ * try; without it the card is unknown and the wait counts from the event.
  */
 export function knownDecline(
   { event, lookup, receivedAtMs }: Pick<Alert, 'event' | 'lookup' | 'receivedAtMs'>,
@@ -260,12 +260,12 @@ export function knownDecline(
   };
 }
 
-/** Until when a card is on hold; undefined where it is not, or for good. */
+/** The end of the card's hold; undefined: no hold, or a permanent one. */
 export function holdEnd(verdict: RetryVerdict): number | undefined {
   return verdict.kind === 'resting' || verdict.kind === 'stopped' ? verdict.nextTryFrom : undefined;
 }
 
-/** What is left of an event once its details go: what happened, and to which order. */
+/** An event without its details: what happened, and to which order. */
 export function withoutDetails({ kind, key, orderReference, orderId }: PaymentEvent): PaymentEvent {
   const named = orderReference === undefined ? { orderId } : { orderReference };
   return { kind, key, isErased: true, ...withoutUndefined(named) };
@@ -274,7 +274,7 @@ export function withoutDetails({ kind, key, orderReference, orderId }: PaymentEv
 /** Never shown: an event without details is told without an amount. */
 const noMoney: Money = { minor: 0, currency: '' };
 
-/** What a look-up said about the outcome and the order’s reference, without customer, money and words. */
+/** A look-up's outcome and order reference, without customer, money and words. */
 export function outcomeAlone(lookup: Lookup): Lookup {
   if (!('transaction' in lookup)) return lookup;
   const { status, outcome, orderReference } = lookup.transaction;

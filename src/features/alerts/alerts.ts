@@ -327,7 +327,10 @@ const mostLookedAt = 30;
 /** The newest that a mute kept back, by their references; the log and the summary have them all. */
 const mostNamed = 10;
 
-/** `/pay alerts`: what this channel gets and why, and a test alert to see that it arrives; and what acts on alerts’ own messages. */
+/**
+ * `/pay alerts`: what this channel gets and why, and a test alert to see that it arrives; and what acts on alerts’ own
+ * messages.
+ */
 function alertsCommand(
   account: Account,
   around: Around,

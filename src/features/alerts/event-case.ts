@@ -28,7 +28,7 @@ const isKind = (value: unknown): boolean => ofKind.safeParse(value).success;
 
 const keyed = z.looseObject({ key: z.string() });
 
-/** What is remembered of a success that is told nowhere; `keptBy`: because of these mutes; `foundBy`: lists of customer and card. */
+/** A success that no message tells. `keptBy`: the mutes that kept it back; `foundBy`: its lists by customer and card. */
 const alone = z.object({
   fingerprint: z.string(),
   keptBy: z.array(z.string()).exactOptional(),
@@ -37,23 +37,23 @@ const alone = z.object({
 
 export type Alone = z.infer<typeof alone>;
 
-/** A success that looks for the failures it resolves. */
+/** A success, and its search for failures that it resolves. */
 const payment = z.object({
   event: z.custom<PaymentEvent>((value) => keyed.safeParse(value).success),
   receivedAtMs: z.number(),
-  /** Where failures find it, by what they have in common with it. */
+  /** Lists by order, customer and card, where failures find it. */
   lists: z.array(z.string()),
-  /** When failures are looked for next; absent: not before one asks for it. `asked`: how often one has. */
+  /** The next search, UTC ms; absent: once a failure asks. `asked`: how often one has. */
   looksAtMs: z.number().exactOptional(),
   asked: z.int(),
-  /** The look-ups that did not confirm it. */
+  /** Look-ups that didn't confirm it. */
   unproven: z.int(),
   proof: z.object({ reference: z.string(), money: moneyShape }).exactOptional(),
-  /** Its order’s, where no reference is signed and its look-up proved one. */
+  /** If no reference is signed: the one that its look-up proved. */
   provenReference: z.string().exactOptional(),
-  /** It has resolved the alert it belongs to, and resolves no other. */
+  /** It resolved its own order's alert, so it resolves no other. */
   hasOwn: z.literal(true).exactOptional(),
-  /** No rule wants its event, so this is what remembers it. */
+  /** No rule wants its event, so no message remembers it. */
   alone: alone.exactOptional(),
 });
 
@@ -64,61 +64,61 @@ export type Proof = NonNullable<Payment['proof']>;
 const eventCase = z.object({
   /** The key of its event. */
   id: z.string(),
-  /** Of a success; nobody acts on its card. */
+  /** For a success; nobody acts on it. */
   payment: payment.exactOptional(),
   card: z.custom<AlertCard>(isKind),
-  /** What its threads are still to tell, behind the first `told` steps: a step's number never changes. */
+  /** Its steps in order; threads have told the first `told`. A step's number never changes. */
   steps: z.array(z.custom<CardStep>(isKind)),
   told: z.int(),
-  /** A payment that did not resolve it was told. */
+  /** Its thread has told of a payment that didn't resolve it. */
   hasOtherPayment: z.literal(true).exactOptional(),
-  /** The payments of its own that came though something else had ended it, by their references. */
+  /** References of its own payments that came after something else had ended it. */
   paidAgain: z.array(z.string()).exactOptional(),
-  /** The events by which a payment of its own, or the one that resolved it, was given back. */
+  /** Keys of events that gave back its own payment, or the one that resolved it. */
   givenBack: z.array(z.string()).exactOptional(),
-  /** The storms whose digests tell it, or were about to: they count it once it is resolved. */
+  /** Storms whose digests tell it, or were about to. They count it once it is resolved. */
   storms: z.array(z.string()),
-  /** When its event came, and the lists in which payments look for it; absent: it was not about to be told yet. */
+  /** When its event came, and the lists where payments look for it; absent until it is about to be told. */
   failed: z
     .object({
       atMs: z.number(),
       lists: z.array(z.string()),
-      /** Its order, where no reference is signed and its look-up proved one, and the list of what belongs to that order. */
+      /** If no reference is signed: the one that its look-up proved, and that order's list. */
       proven: z.object({ reference: z.string(), list: z.string() }).exactOptional(),
     })
     .exactOptional(),
-  /** The highest severity of the rules by which it has messages of its own; absent: it has none. */
+  /** The highest severity among the rules of its messages; absent: it has no message. */
   severity: z.custom<ShownSeverity>().exactOptional(),
-  /** Who is called while nobody acknowledges it, by the rule of each of its messages. */
+  /** Who is called while nobody acknowledges it, for each message's rule. */
   escalations: z.array(z.custom<Escalation>()).exactOptional(),
-  /** The service gave no answer about it, so it is looked up again: `times` it was, the last time `atMs`. */
+  /** The service gave no answer, so it is looked up again. `times`: how often; `atMs`: the last time. */
   unanswered: z.object({ times: z.int(), atMs: z.number() }).exactOptional(),
-  /** The one that was begun from it last, also when it has ended. `holders`: the deliveries of its submit. */
+  /** The last charge begun from it, even an ended one. `holders`: the deliveries of its submit. */
   charge: z
     .object({ reference: z.string(), by: z.string(), at: z.number(), holders: z.array(z.string()) })
     .exactOptional(),
-  /** Its messages are made once more then: a card that is on hold until then may be charged. */
+  /** Its messages are rendered again then, because the card's hold ends. */
   heldUntil: z.number().exactOptional(),
   /** The result of a person's own look-up. */
   evidence: z.custom<Evidence>().exactOptional(),
 });
 
-/** A signed event: a failure as people, payments and charges move it, or a success that looks for failures. */
+/** A signed event: a failure that people, payments and charges move, or a success that looks for failures. */
 export type EventCase = z.infer<typeof eventCase>;
 
 export type CaseEvent =
-  /** `seen`: how an open one is seen by everybody, because somebody acknowledged its storm. */
+  /** `seen`: what people see of an open alert whose storm somebody acknowledged. */
   | { kind: 'moved'; move: CardMove; seen: AlertCard }
   | { kind: 'paid_otherwise'; payment: Recovery }
   | { kind: 'paid_again'; payment: Recovery; people: readonly string[] }
   | ({ kind: 'given_back'; key: string } & GivenBack)
   | ({ kind: 'failed' } & Linked)
   | { kind: 'looked_up'; evidence: Evidence }
-  /** It was looked up again, and the service gave no answer again. */
+  /** Another look-up had no answer. */
   | { kind: 'unanswered' }
-  /** A step of that escalation is due. `isOver`: a storm's digest calls people for it, or its message is forgotten. */
+  /** An escalation step is due. `isOver`: a storm's digest calls people instead, or its message is forgotten. */
   | { kind: 'escalated'; about: string; seen: AlertCard; isOver: boolean }
-  /** `over`: the last holder of the claim that surely moves no money any more; one that came since is another. */
+  /** `over`: the last holder that surely moves no money any more. A later holder keeps the claim. */
   | {
       kind: 'claimed';
       reference: string;
@@ -128,20 +128,20 @@ export type CaseEvent =
       seen: AlertCard;
     }
   | { kind: 'released'; holder: string }
-  /** Its messages are made once more. */
+  /** Renders its messages again. */
   | { kind: 'retold' }
   | { kind: 'held'; untilMs: number }
-  /** The time of `heldUntil` has come. */
+  /** `heldUntil` is reached. */
   | { kind: 'unheld' }
   /** Forgets that result with the event's details. */
   | { kind: 'erased' }
   | PaymentMove;
 
 type PaymentMove =
-  /** A failure that it may be for was listed. */
+  /** A failure was listed that it may resolve. */
   | { kind: 'asked' }
   | { kind: 'listed'; lists: readonly string[] }
-  /** It looked for failures, by that asking; `isSettled`: nothing is left to do about those it found. */
+  /** It searched, for the question number `asked`. `isSettled`: nothing is left to do about what it found. */
   | {
       kind: 'searched';
       asked: number;
@@ -150,10 +150,10 @@ type PaymentMove =
       hasOwn?: true | undefined;
     };
 
-/** The message of an alert that is about to be posted, and the rule that says so. */
+/** An alert's message that is about to be posted, and its rule. */
 export type PostedBy = { key: string; rule: RoutedRule | undefined };
 
-/** What ties an alert to payments and its messages. `isUnanswered`: its look-up had no answer. */
+/** An alert's ties to payments and messages. `isUnanswered`: its look-up had no answer. */
 export type Linked = {
   atMs: number;
   lists: readonly string[];
@@ -163,22 +163,22 @@ export type Linked = {
   isUnanswered?: boolean;
 };
 
-/** The list of the open alerts that a person has: assigned to them, or acknowledged by them and given to nobody else. */
+/** The list of a person's open alerts: assigned to them, or acknowledged by them and not assigned since. */
 export const alertsOf = (userId: string): string => `alerts-of:${userId}`;
 
 /** The alerts that this payment resolved. Outside text must not shape a key. */
 export const resolvedBy = (reference: string): string =>
   `resolved-by:${createHash('sha256').update(reference).digest('hex').slice(0, 40)}`;
 
-/** The list of those that nobody has acknowledged; a storm's are in its digest. */
+/** The list of unacknowledged alerts; a storm's are in its digest instead. */
 export const openAlerts = (severity: ShownSeverity): string => `open-alerts:${severity}`;
 
-/** One that nobody has done anything with. */
+/** An alert before anybody did anything. */
 export function untouched(id: string): EventCase {
   return { id, card: { kind: 'open' }, steps: [], told: 0, storms: [] };
 }
 
-/** A success, whose failures are looked for then; absent: not before one asks for it. */
+/** A success. `looksAtMs`: its first search for failures; absent: once a failure asks. */
 export function paymentCase(
   found: Pick<Payment, 'event' | 'receivedAtMs' | 'proof' | 'alone'>,
   looksAtMs?: number,
@@ -197,7 +197,7 @@ function listsOf({ payment, card, storms, failed, severity }: EventCase): Index 
     return indexAt([...lists, ...ofEvents], receivedAtMs);
   }
 
-  // Also at its end: another payment of the order must find that this one failed, and the story what came.
+  // Kept at its end too: another payment of the order, and the story, must find this failure.
   const ofOrder = failed?.proven ? { [failed.proven.list]: failed.atMs } : {};
   if (card.kind === 'recovered')
     return {
@@ -217,8 +217,8 @@ function listsOf({ payment, card, storms, failed, severity }: EventCase): Index 
 }
 
 /**
- * What becomes of an alert. The promises, which `cases.test.ts` holds it to: one decision of any number of clicks; one
- * charge at a time has it, and none once it has ended; nothing leaves an end; each step is told once in each thread.
+ * The next state of an alert. `cases.test.ts` holds its promises: any number of clicks is one decision; one charge at a time
+ * has it, and none once it has ended; an end is final; each thread tells each step once.
  */
 function step(before: EventCase, event: CaseEvent, nowMs: number): EventCase | undefined {
   const { card, payment } = before;
@@ -239,7 +239,7 @@ function step(before: EventCase, event: CaseEvent, nowMs: number): EventCase | u
       return stepEscalated(before, event, nowMs);
     case 'looked_up': {
       const { unanswered: _answered, ...others } = before;
-      // Of two that ask at once the slower one knows less.
+      // If two ask at once, the older answer is dropped.
       return { ...others, evidence: newestOf([event.evidence, before.evidence]) ?? event.evidence };
     }
     case 'unanswered': {
@@ -265,7 +265,7 @@ function isOfPayment(event: CaseEvent): event is PaymentMove {
 
 const firstProofMs = 5_000;
 const longestProofMs = 300_000;
-/** With those delays about a day. By their count and not by the clock: in an outage of the bot nothing was asked. */
+/** About a day with these delays. A count, not a time: while the bot was down, nothing was asked. */
 const mostProofs = 290;
 
 function stepPayment(before: Payment, event: PaymentMove, nowMs: number): Payment | undefined {
@@ -282,7 +282,7 @@ function stepPayment(before: Payment, event: PaymentMove, nowMs: number): Paymen
       return {
         ...others,
         unproven: isSettled ? unproven : unproven + 1,
-        // A failure that was listed meanwhile has it look once more.
+        // A failure listed meanwhile makes it search again.
         ...withoutUndefined({
           provenReference,
           hasOwn,
@@ -293,7 +293,7 @@ function stepPayment(before: Payment, event: PaymentMove, nowMs: number): Paymen
   }
 }
 
-/** An alert that is tied to payments, and may be tied to more once more is known. A proven order stays the proven one. */
+/** Ties an alert to payments; a later look-up may add more. The first proven order stays. */
 export function linked(before: EventCase, event: Linked, nowMs: number): EventCase | undefined {
   const { failed } = before;
   const lists = distinct([...(failed?.lists ?? []), ...event.lists]);
@@ -316,7 +316,7 @@ export function linked(before: EventCase, event: Linked, nowMs: number): EventCa
   };
 }
 
-/** Undefined: that message, or one like it, is known. */
+/** Undefined: this message, or one with the same rule, is known. */
 function postedBy(
   { severity: before, escalations: known = [] }: EventCase,
   post: PostedBy | undefined,
@@ -349,7 +349,7 @@ function isOfOtherMoney(event: CaseEvent): event is OtherMoney {
   return kind === 'paid_otherwise' || kind === 'paid_again' || kind === 'given_back';
 }
 
-/** Told in its threads, and changes nothing else. */
+/** Only told in its threads. */
 function stepOtherMoney(before: EventCase, event: OtherMoney, nowMs: number): EventCase | undefined {
   switch (event.kind) {
     case 'paid_otherwise':
@@ -365,7 +365,7 @@ function stepOtherMoney(before: EventCase, event: OtherMoney, nowMs: number): Ev
   }
 }
 
-/** A customer who pays every day would fill the thread of an alert that nobody closes. */
+/** Once an alert: a customer who pays every day would fill the thread. */
 function stepPaidOtherwise(
   before: EventCase,
   { payment }: Extract<CaseEvent, { kind: 'paid_otherwise' }>,
@@ -376,7 +376,7 @@ function stepPaidOtherwise(
   return { ...before, hasOtherPayment: true, steps: [...before.steps, told] };
 }
 
-/** Told once for each payment; the one that resolved the alert is no news. */
+/** Once for each payment, but not for the one that resolved the alert. */
 function stepPaidAgain(
   before: EventCase,
   { payment, people }: Extract<CaseEvent, { kind: 'paid_again' }>,
@@ -414,7 +414,7 @@ function stepClaim(before: EventCase, event: ClaimEvent, nowMs: number): EventCa
       const { reference, by, holder, over, seen } = event;
       const isFree = !charge || charge.reference === reference || charge.holders.at(-1) === over;
       if (endsCard(card) || !isFree) return undefined;
-      // Another delivery of the same submit may charge, whatever becomes of this one.
+      // Another delivery of the same submit may still charge.
       const others = charge?.reference === reference ? charge.holders : [];
       const claimed = { ...before, charge: { reference, by, at: nowMs, holders: [...others, holder] } };
       // The person who charges it takes it.
@@ -433,10 +433,10 @@ function stepClaim(before: EventCase, event: ClaimEvent, nowMs: number): EventCa
 
 const firstLookMs = 15_000;
 const longestLookMs = 600_000;
-/** With those delays about a day. */
+/** About a day with these delays. */
 const mostLooks = 150;
 
-/** When nothing happens to it before: its snooze ends, its card is on hold no more, somebody is called, or it is looked up again. */
+/** The next due time: end of its snooze, end of the card's hold, an escalation step, or a look-up. */
 export function timesOf({ card, heldUntil = Infinity, unanswered, escalations }: EventCase, nowMs: number) {
   const isTaken = card.kind === 'acknowledged';
   const looksAt =
@@ -457,7 +457,7 @@ function restMs(state: EventCase, nowMs: number): number | undefined {
   return nextAt === Infinity ? undefined : Math.max(0, nextAt - nowMs);
 }
 
-/** False of what no message shows. */
+/** False if no message shows the change. */
 function isTold(before: EventCase, after: EventCase): boolean {
   return (
     before.payment === after.payment &&
@@ -469,12 +469,12 @@ function isTold(before: EventCase, after: EventCase): boolean {
   );
 }
 
-/** The order’s, signed or proven; else what its event is known by. */
+/** The signed or proven order reference; else the event's key. */
 function referenceOf({ id, failed }: EventCase): string {
   return referenceOfEventKey(id) ?? failed?.proven?.reference ?? id;
 }
 
-/** Which charges are told of a step, and what: one that is under way when its alert ends, and both that paid for it. */
+/** Which charges and links hear of a step: a charge under way when the alert ends, and both payments of a second one. */
 export function newsOf(one: CardStep, state: EventCase): [reference: string, news: AlertNews][] {
   const { card, charge } = state;
   const failed = referenceOf(state);
@@ -491,7 +491,10 @@ export function newsOf(one: CardStep, state: EventCase): [reference: string, new
   return isOwn ? [] : [[charge.reference, { ...end, failed }]];
 }
 
-/** Who gets a step as a direct message, because a thread calls nobody: its present and former handlers, except the one who did it. */
+/**
+ * Who gets a step as a direct message, because a thread calls nobody: its present and former handlers, except the one who did
+ * it.
+ */
 export function addressees(one: CardStep, card: AlertCard): string[] {
   switch (one.kind) {
     case 'recovered':
@@ -516,7 +519,7 @@ export function addressees(one: CardStep, card: AlertCard): string[] {
   }
 }
 
-/** What the audit says of what people and payments did with it. */
+/** The audit entries of the steps. */
 function auditOf({ before, after, turn }: CaseStep<EventCase, CaseEvent>): AuditEntry[] {
   const was = before?.card.kind ?? 'open';
   return after.steps.slice(before?.steps.length ?? 0).map((one) => ({
@@ -563,10 +566,10 @@ export const eventRules: CaseRules<EventCase, CaseEvent> = {
   step,
   restMs,
   isTold,
-  // A step that stands in its threads, or is to, is remembered by its number.
+  // Notes in threads are keyed by the step's number, so steps stay.
   settled: (state) => ({ ...state, steps: [], told: state.told + state.steps.length }),
   history: auditOf,
 };
 
-/** For readers of the list of all events, which holds messages too. */
+/** For the list of all events, which holds messages too. */
 export const eventKind = caseKind(eventRules);

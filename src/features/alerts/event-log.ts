@@ -29,7 +29,9 @@ export type LoggedEvent = {
   byCharge?: true;
 };
 
-/** An event as it is remembered: by the message that is to tell it, or, as a success that no rule wants, by its payment alone. */
+/**
+ * An event as it is remembered: by the message that is to tell it, or, as a success that no rule wants, by its payment alone.
+ */
 export type KeptEvent = {
   event: PaymentEvent;
   receivedAtMs: number;

@@ -18,21 +18,21 @@ import { dayMs } from '../../domain/span.ts';
 
 type ReceiveResult = 'new' | 'duplicate' | 'differs';
 
-/** What takes the deliveries that were validly signed. All of it throws StoreUnavailable: the sender sends again. */
+/** Takes validly signed deliveries. Everything throws StoreUnavailable; then the sender repeats. */
 export function createReceiving(
   account: Pick<Account, 'store' | 'sealer' | 'fingerprint' | 'rememberMs' | 'now' | 'wake' | 'log'>,
   around: {
     route: Route;
-    /** Whether that hangs on what only a look-up says. */
+    /** Whether the route needs a look-up. */
     needsLookUp: (event: PaymentEvent) => boolean | Promise<boolean>;
     /** Keeps the token of a saved card, sealed; undefined: no token is kept anywhere. */
     rememberCard: ((card: SavedCard) => Promise<void>) | undefined;
     /**
-     * Called before the event is called received, however often it comes, so that a charge it may be about is looked
-     * up now and not at its next round, or never. It gets no token.
+     * Called before the event counts as received, for repeats too, so that a charge it may be about is looked up now. Gets no
+     * token.
      */
     beforeReceived: (event: PaymentEvent) => Promise<void>;
-    /** The same of a success, to hold it against the failures it may make good. */
+    /** The same for a success, to match it with the failures it may resolve. */
     expect: AlertRecovery['expect'];
     /** Where notices to the operators go; undefined: they are only logged. */
     opsChannel: string | undefined;
@@ -41,7 +41,7 @@ export function createReceiving(
   const { store, sealer, now } = account;
   const operators = { ...account, opsChannel: around.opsChannel };
 
-  /** Undefined: the worker that meets it tells that; refusing its repeats would help nobody. */
+  /** Undefined: unreadable. The worker reports it; refusing repeats would help nobody. */
   function openIfPossible(entry: Entry | undefined): KeptEvent | undefined {
     try {
       return entry && openKeptEvent(sealer, entry);
@@ -51,9 +51,9 @@ export function createReceiving(
   }
 
   /**
-   * The event without its card token, which goes to the ledger or nowhere. The card comes before the event's own record: a
-   * crash in between makes the sender send again, and the other way round the token would be lost. A repeat of a stored
-   * event remembers no card, so one that was forgotten meanwhile stays forgotten.
+   * The event without its card token, which goes to the ledger or nowhere. The card is stored before the event: after a crash
+   * in between the sender repeats, while the other order would lose the token. A repeat of a stored event stores no card, so a
+   * forgotten card stays forgotten.
    */
   async function takeToken(received: PaymentEvent): Promise<PaymentEvent> {
     if (!received.savedCard) return received;
@@ -70,11 +70,10 @@ export function createReceiving(
 
   return {
     /**
-     * Once it has answered, the event is safe: stored, and work if it is to be told. A repeat of it, under
-     * whatever id, is `duplicate`; one that says anything else is `differs`, and the operators are told, once, unless only
-     * its reason is another: a sender that writes a time or a number into its reasons would fill the channel.
+     * Resolves once the event is stored, as work if a channel gets it. A repeat under any id is `duplicate`; one with other
+     * content is `differs`, which operators read once, unless only the reason differs: some senders put a time into it.
      *
-     * Dedupe and enqueueing are one step on purpose: with "remember, then queue" a crash in between loses the alert.
+     * Dedupe and enqueueing are one step: with "remember, then queue" a crash in between loses the alert.
      *
      * Spec: Events, rule 1.
      */
@@ -85,7 +84,7 @@ export function createReceiving(
       const isPayment = kept.kind === 'payment_success';
       const isUntold = routed?.routed.length === 0;
       const foundBy = await listsFoundBy(account, eventFoundBy(kept));
-      // At once, for a repeat triggers as well: when only the event is stored, nobody is told that it was received.
+      // At once; a repeat does all three again, so a crash between them loses nothing.
       const [, , isNew] = await Promise.all([
         around.beforeReceived(kept),
         isPayment && !isUntold && around.expect(kept, receivedAtMs),
@@ -114,8 +113,8 @@ export function createReceiving(
     },
 
     /**
-     * Keeps a delivery that was validly signed but is none of the spec's events, sealed, and tells the
-     * operators once per kind. Never throws it away: what it meant may be learnt later.
+     * Keeps a validly signed delivery of unknown kind, sealed, because its meaning may be learnt later. Operators read of each
+     * kind once.
      */
     async keepUnknown({ eventKind, key: id, body }: { eventKind: string; key: string; body: Buffer }) {
       const key = `unknown:${id}`;

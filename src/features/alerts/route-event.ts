@@ -20,29 +20,28 @@ import { type Evidence, knownAfter, openEvidence, sealEvidence } from './alert-r
 import { withProvenOrder } from './alert.ts';
 import { arrivals } from './storm/storm.ts';
 
-/** `found`: what it was routed by, which a storm’s digest need not ask for once more. */
+/** `found`: the look-up that routed it, so that a storm's digest needn't ask again. */
 type StoredAlert = {
   event: PaymentEvent;
-  /** The lists of its customer and card; none for a copy, which is no event of its own. */
+  /** Lists by customer and card; none for a copy in another channel. */
   foundBy?: readonly string[];
   fingerprint: string;
   receivedAtMs: number;
   found?: Evidence | undefined;
 };
 
-/** Where an event received then is told; `lookup`: what was found of it, where that was asked. */
+/** The channels of an event received at that time; `lookup`: if it was asked. */
 export type Route = (event: PaymentEvent, receivedAtMs: number, lookup?: Lookup) => Routed | Promise<Routed>;
 
-/** Of what no channel is told: however many come, no channel waits for them. */
+/** Of events without a channel, so that no channel waits for them. */
 const untoldLane = 'untold';
 
-/** How the lanes begin of what is routed by its look-up: several of them are looked up at once. */
+/** Prefix of lanes for events routed by a look-up; several are looked up at once. */
 export const toRouteLanes = 'to-route/';
 
 /**
- * A channel gets its alerts in the order they came in, though which channel is known only after the look-up: so each
- * is routed after the one before it, ten seconds later at most, as in a channel. One for several channels is copied to
- * them in the same way. Failures never wait for the many successes.
+ * A channel gets its alerts in order, though only the look-up says which channel: so they are routed one after the other, each
+ * at most ten seconds later. Copies for several channels go the same way. Failures never wait for successes.
  */
 function laneOf({ kind }: PaymentEvent, routed: readonly Destination[] | undefined): string {
   const [first, second] = routed ?? [];
@@ -51,8 +50,8 @@ function laneOf({ kind }: PaymentEvent, routed: readonly Destination[] | undefin
 }
 
 /**
- * Stores the event, in one call, with the channels that tell it; `channel`: as a copy for that one. Without `to` its
- * look-up says them later. False: it is there already, and nothing changed. Throws StoreUnavailable.
+ * Stores the event and its channels in one call. `channel`: a copy for that one. Without `to`, its look-up names the channels
+ * later. False: it exists, and nothing changed. Throws StoreUnavailable.
  */
 export async function storeAlert(
   { store, sealer }: Pick<Account, 'store' | 'sealer'>,
@@ -76,7 +75,7 @@ export async function storeAlert(
   return await store.create(key, writeMessageRecord(record), due);
 }
 
-/** What a record says of it from when it is routed. */
+/** Its record's fields once it is routed. */
 function whereTold(
   { kind }: PaymentEvent,
   routed: readonly Destination[],
@@ -85,7 +84,7 @@ function whereTold(
   return {
     channel: first?.channel ?? '',
     routed: routed.map(asKept),
-    // It counts towards a storm of its channel from now on, whenever Slack lets it be posted.
+    // Counts towards a storm of its channel from now on, even before Slack takes the post.
     ...(first && kind !== 'payment_given_back' ? { arrivals: arrivals(first, kind) } : {}),
   };
 }
@@ -97,8 +96,8 @@ function asKept({ channel, rule }: Destination): Destination {
 }
 
 /**
- * Sends an event whose channels are known on its way: a copy for each channel but the first, while it still holds its
- * lane, so that no channel gets a later one before it; then its own record goes into the lane of its first channel.
+ * Puts an event into its channels' lanes: first a copy for each further channel while it still holds its lane, so that no
+ * channel gets a later event before it; then its own record into the first channel's lane.
  */
 export async function sendOn(
   kept: Pick<Account, 'store' | 'sealer'>,
@@ -109,20 +108,20 @@ export async function sendOn(
   const { routed = [], fingerprint = '', receivedAtMs } = record;
   const [, ...further] = routed;
   const alert = { event, fingerprint, receivedAtMs, found };
-  // Those that are there stay as they are.
+  // Existing copies stay.
   await Promise.all(further.map((to) => storeAlert(kept, alert, { routed: [to] }, to.channel)));
   const told = { ...record, ...whereTold(event, routed), turns: entry.attempts };
   const due = { delayMs: 0, lane: told.channel, index: listsOf(entry.key, told) };
   await kept.store.write(entry, writeMessageRecord(told), due);
 }
 
-/** A service that is away delays an alert by this much at most; then it is told unchecked. */
+/** The most that a service outage delays an alert; then it is told unchecked. */
 const lookUpPatienceMs = 10_000;
 const lookUpAgainMs = 2_000;
 
 /**
- * A service that has just begun to be away is waited for by what is old as well, or one failed look-up would send a
- * whole backlog where its events alone say. One order that alone gets no answer does not hold up the others for longer.
+ * At the start of an outage old events wait too, or one failed look-up would route a whole backlog by its events alone. A
+ * single order without an answer doesn't hold up the others longer.
  */
 function mayWait(
   { receivedAtMs, unansweredSinceMs }: MessageRecord,
@@ -130,18 +129,18 @@ function mayWait(
   nowMs: number,
 ): boolean {
   const waitedMs = nowMs - Math.max(receivedAtMs, Math.min(sinceMs, unansweredSinceMs ?? nowMs));
-  // Below zero: the clocks differ, or one was put back. Nobody knows how long that goes on.
+  // Negative: the clocks differ, or one was put back, for nobody knows how long.
   return waitedMs >= 0 && waitedMs < lookUpPatienceMs;
 }
 
-/** Asks the service what an alert is told by, and routed by where its event does not say enough. */
+/** Asks the service about an alert, and routes it if its event doesn't say enough. */
 export function createEvidence(
   kept: Pick<Account, 'store' | 'sealer' | 'rememberMs' | 'leaseMs' | 'now'>,
   { lookUp, route }: { lookUp: (event: PaymentEvent) => Promise<Lookup>; route: Route },
 ) {
   const { sealer, now } = kept;
 
-  /** Undefined: the service could not be asked, and not for so long yet that the alert is told without. */
+  /** Undefined: the service didn't answer, and the alert still waits for it. */
   async function ask({ entry, record }: Work, event: PaymentEvent): Promise<Evidence | undefined> {
     const known = openEvidence(sealer, entry.key, record);
     const lookup = await lookUp(withProvenOrder(event, known?.lookup));
@@ -149,13 +148,13 @@ export function createEvidence(
     return isWaiting ? undefined : knownAfter({ lookup, atMs: now() }, known);
   }
 
-  /** Its lane waits for the service. */
+  /** Holds its lane until the service answers. */
   async function wait(work: Work): Promise<void> {
     const { unansweredSinceMs = now() } = work.record;
     await again(kept, work, { unansweredSinceMs }, { holdMs: lookUpAgainMs });
   }
 
-  /** What was found, and where that sends the event: written together, so that no rule is asked a second time. */
+  /** The look-up and its route, written together so that no rule is asked twice. */
   async function routeByLookUp(
     work: Work,
     event: PaymentEvent,
@@ -187,8 +186,8 @@ export function createEvidence(
     },
 
     /**
-     * Looks an event up that waits for its turn to be routed by what is found, so that its turn asks nobody and nothing is
-     * asked twice, also after a crash. Undefined: the alert waits for the service. Throws what keeps it from being read.
+     * Looks up an event ahead of its turn to be routed, so that nothing is asked twice, even after a crash. Undefined: the
+     * alert waits for the service. Throws if the record can't be read.
      */
     async lookUpAhead(entry: Entry): Promise<Entry | undefined> {
       const record = readMessageRecord(entry.value);

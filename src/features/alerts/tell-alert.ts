@@ -37,23 +37,23 @@ import type { Storms } from './storm/storm.ts';
 
 export type AlertShown = { kind: 'alert'; alert: Alert };
 
-/** A step, for the thread below the alert, or for one person, whose Slack id `to` is. */
+/** A step, for the alert's thread or for one person (`to`: Slack user id). */
 export type AlertStepShown =
   | { kind: 'alert_note'; alert: Alert; step: CardStep }
   | { kind: 'alert_direct'; alert: Alert; step: CardStep; to: string; place?: MessagePlace };
 
 /**
- * What a storm has kept waiting so long is counted by its event alone: look-ups one after the other would keep the
- * digest from catching up, and ten thousand of them take the better part of an hour.
+ * After this wait an alert in a storm is counted by its event alone: ten thousand look-ups one after the other take most of an
+ * hour, and the digest would never catch up.
  */
 const lateMs = 60_000;
 
-/** `verdict`: what the card's history says of the next try. */
+/** `verdict`: the next try by the card's history. */
 type Told = { event: PaymentEvent; lookup: Lookup; verdict?: RetryVerdict | undefined };
 
 /**
- * Tells alerts and what was done with them. An alert is sent where its rules say; told by the digest of a storm, or by a
- * message of its own, which is edited as people act on its card; and loses its details when it is old.
+ * Posts alerts and their steps. An alert goes where its rules say, in a storm's digest or in a message of its own, which is
+ * edited as people act on it and loses its details when it is old.
  */
 export function createTelling(
   kept: Pick<Teller, 'detailsMs'> & Pick<Account, 'store' | 'sealer' | 'leaseMs' | 'rememberMs' | 'now'>,
@@ -65,9 +65,9 @@ export function createTelling(
       recovery: Pick<AlertRecovery, 'linkFailure'>;
       storms: Pick<Storms, 'ask'>;
       judging: Pick<JudgeAgain, 'look'>;
-      /** Whether the service can be asked for an event that signs no reference; absent: for none. */
+      /** Whether the service can be asked about an event without a signed reference; absent: no. */
       canAskFor?: (event: PaymentEvent) => boolean;
-      /** `/pay cards` works here, and is named where a card's token is missing. */
+      /** `/pay cards` works here, so messages about a missing token name it. */
       canListCards?: boolean;
     },
 ) {
@@ -75,7 +75,7 @@ export function createTelling(
   const { place, cards, recovery, storms } = around;
   const asking = createEvidence(kept, around);
 
-  /** What is told of the event, but for its card and its route. */
+  /** What an event's message says, without its state and rule. */
   function alertOf({ entry, record }: Work, { event, lookup, verdict }: Told): Alert {
     const [{ environment, account }, { receivedAtMs }] = [place, record];
     const told = { ...withProvenOrder(event, lookup), key: historyKey(entry.key, record) };
@@ -86,7 +86,7 @@ export function createTelling(
     return { ...alert, ...withoutUndefined({ canLookUp, canListCards, declined }) };
   }
 
-  /** A mute keeps it from its channel, and a payment resolves it all the same. */
+  /** Muted in its channel; a payment can still resolve it. */
   async function linkUntold(event: PaymentEvent, known: Evidence | undefined, atMs: number): Promise<void> {
     if (event.kind !== 'payment_failed') return;
     await recovery.linkFailure(event, known?.lookup ?? { kind: 'no_reference' }, atMs);
@@ -122,9 +122,8 @@ export function createTelling(
   }
 
   /**
-   * Whether a storm's digest tells it instead of a message of its own. One write puts it on the storm’s list, from which
-   * the digest counts it. It is linked to later payments like any other. Not looked up where its event says enough or is
-   * late: a storm is when the service has enough to do.
+   * Whether a storm's digest tells it instead of its own message. One write puts it on the storm’s list, which the digest
+   * counts. Later payments find it like any other. Not looked up if its event says enough or is late, to spare the service.
    */
   async function tellByDigest(work: Work, event: PaymentEvent, lookup: Lookup | undefined): Promise<boolean> {
     const { entry, record } = work;
@@ -134,7 +133,7 @@ export function createTelling(
     const storm = await storms.ask(to, entry.key, event.kind);
     if (storm === undefined) return false;
     if (event.kind === 'payment_failed') {
-      // What was not found is not asked for again, or a storm of ten thousand would ask for each.
+      // Not asked again if not found, or a storm of ten thousand would ask for each.
       const found: Lookup = lookup && recordOf(lookup) ? lookup : { kind: 'no_reference' };
       await recovery.linkFailure(event, found, receivedAtMs, { storms: [storm] });
     }
@@ -156,9 +155,9 @@ export function createTelling(
     const { lookup } = shown?.evidence ?? posted;
     const rule = record.routed?.[0]?.rule;
     const { posted: stands, replaced } = record;
-    // What somebody has taken, or is over, calls nobody: it may be posted only then.
+    // A taken or ended alert calls nobody; it may be posted late.
     const mayCall = replaced === undefined && (!shown || shown.card.card.kind === 'open');
-    // As the post said it, whose time Slack names a message by, in seconds.
+    // As the post said it: a message's `ts` is its time in seconds.
     const route = rule && routeAt(rule, stands ? Number(stands.ts) * 1_000 : now(), mayCall);
     const alert: Alert = {
       ...alertOf(work, { event, lookup, verdict: shown?.verdict }),
@@ -167,7 +166,7 @@ export function createTelling(
     };
     const post = { kind: 'alert', alert } as const;
     if (stands) return { kind: 'shown', post, ...(record.isErased && { ifRefused: 'leave' }) };
-    // An edit says what the first post was told by, until somebody looks it up again.
+    // An edit keeps the first post's evidence until somebody looks up again.
     const evidence = sealEvidence(sealer, work.entry.key, posted);
     return { kind: 'shown', post, keep: { evidence } };
   }
@@ -190,7 +189,7 @@ export function createTelling(
     return { card: { id: event.key, card, ...rest }, evidence, ...withoutUndefined({ verdict }) };
   }
 
-  /** A step, and the alert it belongs to; undefined when that is forgotten. */
+  /** A step and its alert; undefined: the alert is forgotten. */
   async function readStep({ parent: key, step }: AlertStep) {
     const entry = await kept.store.read(key);
     if (!entry) return undefined;
@@ -205,13 +204,13 @@ export function createTelling(
 
   const views: Views<AlertStepBodies & { alert: unknown }, AlertShown | AlertStepShown> = {
     alert: (_event, work, said) => tell(work, said),
-    /** What somebody did, below the card. */
+    /** A step in the thread. */
     async alert_note(body, { entry }) {
       const told = await readStep(body);
-      // A digest has no thread for each of its alerts.
+      // A digest has no thread per alert.
       if (!told || told.parent.digest) return { kind: 'nothing' };
       const { step, alert, asked } = told;
-      // Somebody was faster than the post.
+      // It was acknowledged before it was posted.
       if (step.kind === 'escalated' && asked.card.kind !== 'open') return { kind: 'nothing' };
       const below = { key: body.parent, after: stepsBefore(entry.key) };
       return { kind: 'shown', post: { kind: 'alert_note', alert, step }, below };
@@ -225,9 +224,9 @@ export function createTelling(
 }
 
 /**
- * An alert that has got so old that its message says its outcome and reference alone, and its records no more than that:
- * customer, money and the words of bank and gateway go from both. It goes on following its card. The store first:
- * whatever ends the process then, no later edit shows the details again. The next round, at once, edits the message.
+ * Strips an old alert to its outcome and reference, in its records and its message: customer, money and the bank's words go.
+ * The message still follows its state. Records first, so that no later edit shows the details again after a crash; the next
+ * round, at once, edits the message.
  */
 async function erase(
   {
@@ -253,7 +252,7 @@ async function directOf(
   told: {
     step: CardStep;
     alert: Alert;
-    /** By which its buttons find it. */
+    /** Its buttons find it by this. */
     id: string;
     asked: Awaited<ReturnType<AlertCards['read']>>;
     evidence?: Evidence;
@@ -273,8 +272,8 @@ async function directOf(
 }
 
 /**
- * What the card’s history says of the next try, and what stands on the alert. *Charge again…* takes the place of a payment
- * link when the card’s hold ends.
+ * The next try by the card’s history, and the alert's offer. *Charge again…* replaces the payment link when the card’s hold
+ * ends.
  */
 async function offered(
   {
@@ -289,7 +288,7 @@ async function offered(
   return looked;
 }
 
-/** For a digest to tell it without a look-up. No event proves a payment. */
+/** Enough for a digest without a look-up. No event proves a payment. */
 function isEnough({ kind, amountMinor, currency, reason }: PaymentEvent, waitedMs: number): boolean {
   const saysItAll =
     kind === 'payment_failed' && amountMinor !== undefined && currency !== undefined && reason !== undefined;
@@ -297,8 +296,8 @@ function isEnough({ kind, amountMinor, currency, reason }: PaymentEvent, waitedM
 }
 
 /**
- * Whether a digest may tell it: every failure, and a payment that asks nobody for anything. One that its look-up does
- * not confirm, or whose card could not be kept, is told on its own.
+ * Whether a digest may tell it: every failure, and a payment that needs nobody. An unconfirmed payment, or one whose card
+ * couldn't be kept, gets its own message.
  */
 function mayBeGathered({ kind, cardSaved }: PaymentEvent, lookup: Lookup | undefined): boolean {
   if (kind === 'payment_failed') return true;
@@ -306,7 +305,7 @@ function mayBeGathered({ kind, cardSaved }: PaymentEvent, lookup: Lookup | undef
   return !contradicts(lookup?.kind);
 }
 
-/** The keys of the steps before one, the nearest first. */
+/** Keys of the earlier steps, the nearest first. */
 function stepsBefore(key: string): string[] {
   const [, name, number] = /^(.*#)(\d+)$/.exec(key) ?? [];
   const count = name === undefined ? 0 : Number(number) - 1;
