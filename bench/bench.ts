@@ -3,7 +3,7 @@
  * in a process of its own, in turns, the load from another process. Every answer is checked and the records counted;
  * nothing is asserted about speed: it fails only when an answer is wrong. Writes bench/results.json and the table in
  * docs/performance.md. `--quick` is for CI: seconds, answers alone, nothing written. `--full` is 1e6 remembered
- * events, and takes long. `--rounds 9` when the machine is not quiet. `--only 'redis|sqlite|…'` and `--variants
+ * events and ten minutes of steady load, and takes long. `--rounds 9` when the machine is not quiet. `--only 'redis|sqlite|…'` and `--variants
  * 'floor|Payops'` measure less. Only ratios carry over to another machine.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -12,6 +12,7 @@ import { parseArgs } from 'node:util';
 import { WrongAnswer } from './figures.ts';
 import { measureGrowth, measureIngestOnRedis } from './ingest/on-redis.ts';
 import { measureIngestOnSqlite } from './ingest/on-sqlite.ts';
+import { measureSteadyLoad } from './ingest/steady.ts';
 import { measureLookUps } from './lookup/measure.ts';
 import { markdownTable, type Row } from './report.ts';
 import { measureAcks, measureAcksWhileHanging } from './slash/acks.ts';
@@ -43,6 +44,7 @@ const parts: Record<string, (house: House) => Promise<Row[]>> = {
     await measureAcksWhileHanging(house, { rounds, commands: quick ? 20 : 500, connections: 32 }),
   ],
   sqlite: (house) => measureIngestOnSqlite(house, { rounds, events: quick ? 100 : 4_000, connections: 32 }),
+  steady: (house) => measureSteadyLoad(house, { seconds: quick ? 2 : full ? 600 : 60 }),
   ...(hasRedis
     ? {
         redis: (house) =>

@@ -37,10 +37,12 @@ function eventBody(kind: EventKind, id: string): Buffer {
   return Buffer.from(JSON.stringify(event));
 }
 
-export type EventOrder = { kind: EventKind };
+/** `mixed`: one of ten fails. */
+export type EventOrder = { kind: EventKind | 'mixed' };
 
 export function eventRequest({ kind }: EventOrder, id: string): Request {
-  const body = eventBody(kind, id);
+  const mixed = id.endsWith('0') ? 'payment_failed' : 'payment_success';
+  const body = eventBody(kind === 'mixed' ? mixed : kind, id);
   const signature = createHmac('sha256', webhookSecret).update(body).digest('hex');
   const headers = { 'content-type': 'application/json', 'x-webhook-signature': signature };
   return { method: 'POST', path: '/webhooks/payments', headers, body };

@@ -240,7 +240,7 @@ export function createAlerts(account: Account, around: Around) {
       expect: (...payment) => recovery.expect(...payment),
     }),
     messages: { views: { ...telling.views, ...views }, words: wordsAt(place) },
-    open: () => countOpen(store, cards, storms),
+    open: () => countOpen(cards, storms),
     /** Asks the service about an event before its turn. */
     lookUpAhead: telling.lookUpAhead,
     start: () => summaries.start(),
@@ -281,19 +281,16 @@ const mostCounted = 100;
 
 /** Counts unacknowledged alerts by severity, each up to a hundred; a storm counts once. Throws StoreUnavailable. */
 async function countOpen(
-  store: Account['store'],
   { cases }: AlertCards,
   storms: Storms,
 ): Promise<{ severity: ShownSeverity; count: number; oldestAtMs: number }[]> {
   const waiting = await storms.waiting();
   return await Promise.all(
     shownSeverities.map(async (severity) => {
-      const list = openAlerts(severity);
-      const { entries } = await store.list(list, { max: mostCounted });
-      const [oldest] = await cases.list(list, { max: 1 });
+      const alerts = await cases.list(openAlerts(severity), { max: mostCounted });
       const digests = waiting.filter((storm) => storm.severity === severity);
-      const times = [oldest?.failed?.atMs ?? Infinity, ...digests.map(({ sinceMs }) => sinceMs)];
-      return { severity, count: entries.length + digests.length, oldestAtMs: Math.min(...times) };
+      const times = [alerts[0]?.failed?.atMs ?? Infinity, ...digests.map(({ sinceMs }) => sinceMs)];
+      return { severity, count: alerts.length + digests.length, oldestAtMs: Math.min(...times) };
     }),
   );
 }

@@ -201,7 +201,7 @@ export function isQuiet(hours: QuietHours, atMs: number): boolean {
 
 const minutesADay = 24 * 60;
 
-/** The first moment from then on that is not quiet, by the wall clock of its time zone, so that summer time moves it along. */
+/** The next moment that isn't quiet, by the time zone's clock; an hour off in the night when that clock changes. */
 export function quietEnd({ fromMinute, toMinute, timeZone }: QuietHours, atMs: number): number {
   const passed = minutesBetween(fromMinute, minuteOfDay(atMs, timeZone));
   const left = minutesBetween(fromMinute, toMinute) - passed;

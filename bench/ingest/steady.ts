@@ -1,0 +1,61 @@
+import { DatabaseSync } from 'node:sqlite';
+import { join } from 'node:path';
+import { connectRedis } from '../../src/store/redis-client.ts';
+import { findProgram } from '../../test/support/programs.ts';
+import { startRedis } from '../../test/support/redis-server.ts';
+import { check } from '../figures.ts';
+import { rowOf, type Row } from '../report.ts';
+import { startContestant, type Program } from '../stage/contestant.ts';
+import type { House } from '../stage/house.ts';
+import { playRound } from '../stage/round.ts';
+
+const part = 'steady load';
+const perSecond = 200;
+const line = { atLeast: 'p99 150 ms, 200 MB' };
+
+/** Events of a busy merchant, evenly for so long, one of ten a failure, on each store. Each is on record afterwards. */
+export async function measureSteadyLoad(house: House, { seconds }: { seconds: number }): Promise<Row[]> {
+  const count = perSecond * seconds;
+  const sqlite = house.bot('steady');
+  const rows = [await measure(sqlite, count, `SQLite, ${perSecond} events/s, ${seconds} s`)];
+  const db = new DatabaseSync(join(sqlite.env['DATA_DIR'] ?? '', 'payops.sqlite'), { readOnly: true });
+  const kept = db.prepare('select count(*) as n from entries where key glob ? or key glob ?');
+  const onFile = Number(kept.get('message:alert:*', 'event:payment_success*')?.['n']);
+  db.close();
+  check(onFile === count, `SQLite: ${onFile} records of ${count} events`);
+  if (findProgram('redis-server') === undefined) return rows;
+
+  const redis = await startRedis();
+  const connection = connectRedis({ url: redis.url, log: () => undefined });
+  try {
+    await connection.tried;
+    const prefix = 'steady';
+    const program = house.bot('steady-redis', { REDIS_URL: redis.url, REDIS_PREFIX: prefix });
+    rows.push(await measure(program, count, `Redis, ${perSecond} events/s, ${seconds} s`));
+    let inRedis = 0;
+    for (const begin of ['message:alert:', 'event:payment_success'])
+      for await (const keys of connection.client.scanIterator({
+        MATCH: `{${prefix}}:record:${begin}*`,
+        COUNT: 10_000,
+      }))
+        inRedis += keys.length;
+    check(inRedis === count, `Redis: ${inRedis} records of ${count} events`);
+    return rows;
+  } finally {
+    connection.close();
+    await redis.stop();
+  }
+}
+
+async function measure(program: Program, count: number, name: string): Promise<Row> {
+  const contestant = await startContestant(program);
+  try {
+    const order = { count, connections: 32, name: 'steady', what: { kind: 'mixed' }, perSecond } as const;
+    const row = rowOf({ part, name }, [await playRound(contestant, order)], []);
+    const holds = (row.p99Ms ?? Infinity) <= 150 && (row.residentMb ?? Infinity) <= 200;
+    const { ratio: _none, ...measured } = row;
+    return { ...measured, line: { ...line, holds } };
+  } finally {
+    await contestant.stop();
+  }
+}
