@@ -334,7 +334,7 @@ return written
 `);
 
 /**
- * ARGV: lease (ms), max, how the lanes begin of which more than one is given. [lane, [[key, value, version, attempts], ...]],
+ * ARGV: lease (ms), max, prefix of the lanes that give more than one. [lane, [[key, value, version, attempts], ...]],
  * or nil when nothing is due. A record that somebody deleted by hand is dropped from its lane and the search goes on.
  */
 export const takeScript = script(`

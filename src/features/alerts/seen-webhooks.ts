@@ -7,7 +7,7 @@ import { newestEventMs } from './event-log.ts';
 const refusedKey = 'webhook-refused';
 const unknownKey = 'webhook-unknown';
 
-/** What the doctor is told of deliveries that are no events: why one was refused, and of which kind nobody knows one was. */
+/** Notes deliveries that are no known events, for the doctor: why the last was refused, or its unknown kind. */
 export function createSeenWebhooks(store: Pick<Store, 'create' | 'read' | 'write'>, log: Log) {
   return {
     refused: createLastSeen(store, refusedKey, log),

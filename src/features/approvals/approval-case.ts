@@ -1,5 +1,5 @@
-// A request for a second person, as it is kept: who may decide it and when it ends, whose turn it is to do what was
-// approved, and what the audit says of it. All of it is pure.
+// A stored request for a second person: who may decide it, when it ends, who carries out what was approved, and its audit
+// entries. All pure.
 
 import { createHash } from 'node:crypto';
 import { z } from 'zod';

@@ -256,7 +256,7 @@ function outcomeOf({ state, heard, otp }: ChargeSeen) {
       return otp?.isClosed ? 'notPaid' : 'tooMany';
     case 'expired':
     case 'otp':
-      // A code whose answer was lost may have been accepted: nobody is to pay once more meanwhile.
+      // A code whose answer was lost may have been accepted: the customer must not pay again meanwhile.
       return otp?.answerLost ? 'doubt' : 'tooLate';
     case 'declined':
     case 'rejected':

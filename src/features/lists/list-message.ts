@@ -148,7 +148,7 @@ function failureSentence({ kind, retryAfterMs, said }: ServiceFailure): string {
   return `${what}; it asks to wait ${counted(Math.ceil(retryAfterMs / 1_000), 'second')}`;
 }
 
-/** At most three, by state: what is nearest to what the person does. A list can always be read anew by its command. */
+/** At most three, by state: the likeliest next steps. The command always reads the list again. */
 function listButtons<Item>(
   { actions: ids }: ListSubject<Item>,
   filter: string,
