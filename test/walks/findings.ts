@@ -182,14 +182,16 @@ function digests({ workspace }: Scene, channel: string, kind: Event['kind']): nu
     return [Number(number.replaceAll(',', ''))];
   });
 }
+/** Where a post may stand twice, nobody knows of the first: it is not edited, and nobody is called to it. */
+function lastInEach(all: Event['told']): Event['told'] {
+  return all.filter(({ channel }, index) => !all.slice(index + 1).some((one) => one.channel === channel));
+}
+
 /** What stands in the channels is what happened last, and the same in each. */
 function findWrongStates(scene: Scene, events: readonly Event[]): void {
   const { broken, done } = scene;
   for (const { kind, reference, told: all } of events) {
-    // Where a post may stand twice, nobody knows of the first.
-    const told = all.filter(
-      ({ channel }, index) => !all.slice(index + 1).some((one) => one.channel === channel),
-    );
+    const told = lastInEach(all);
     const states = new Set(told.map(({ post }) => stateOf(post.text)));
     if (states.size > 1) broken.push(`${kind} ${reference} is ${[...states].join(' and ')}`);
     for (const { post, thread } of told) {
@@ -241,7 +243,7 @@ function findWrongCalls(
   const digests = posts.filter(isStorm);
   // Whoever takes a storm has its alerts in other channels too, whose messages do not say so.
   const areAlone = digests.length === 0 && !workspace.posts(payAlerts).some(isStorm);
-  const alerts = events.flatMap(({ told }) => told.filter(({ channel }) => channel === payDesk));
+  const alerts = events.flatMap(({ told }) => lastInEach(told).filter(({ channel }) => channel === payDesk));
   const above = [
     ...digests.map((post) => ({
       post,
