@@ -127,8 +127,9 @@ describe('a service that signs fields alone, with its own statuses and its fee, 
     await house.payments.act({ kind: 'pay_order', orderReference: reference, outcome: 'approved' });
     await says(desk, 'payAlerts', `✅ Resolved: paid · NGN 62.00 · n***@example.com · ${reference}`);
     await house.payments.act({ kind: 'pay_order', orderReference: link, outcome: 'approved' });
-    const words = [reference, 'was already paid by', 'may need to be given back'];
-    await desk.reads('lead', ['🚨 Paid twice', link, ...words], told);
+    const words = [`${reference} was already paid`, 'may need to be given back'];
+    const twice = await desk.reads('lead', ['🚨 Paid twice', link, ...words], told);
+    expect(twice.shown.text).not.toContain(`paid by ${reference}`);
     await desk.reads('lead', ['🚨 Paid twice', link, ...words], 'leadDm');
     await desk.reads('lead', ['✅ Paid (confirmed)', link, ...words], 'payDesk');
   });

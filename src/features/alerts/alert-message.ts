@@ -1,3 +1,4 @@
+import { alreadyPaid } from '../../slack/words/alert-news.ts';
 import type { ActionsBlock, ContextBlock, RichTextBlock } from '@slack/types';
 import { endsCard, type Alert, type AlertCardShown, type CardStep, isDeclined, recordOf } from './alert.ts';
 import type { AlertCard, Recovery, RoutePlace, Lookup } from '../../domain/alert.ts';
@@ -435,11 +436,10 @@ function stateOfStep(step: Exclude<CardStep, { kind: 'recovered' }>): string {
 /** Which payment came when, and what may have to be done about it. */
 function paidAgainLines({ payment, before }: PaidAgain, failed: string): Run[][] {
   const second = referenceRun(payment.reference);
-  const [name, next] = [referenceRun(failed), 'Deliver once. One of them may need to be given back.'];
   return before.kind === 'paid'
     ? [
-        rich`${name} was already paid by ${referenceRun(before.reference)}; now ${second} is paid too.`,
-        rich`${next}`,
+        [...alreadyPaid(failed, before.reference), ...rich`; now ${second} is paid too.`],
+        rich`Deliver once. One of them may need to be given back.`,
       ]
     : [
         rich`${second} is paid. ${person(before.by)} had resolved the alert: “${outsideText(before.reason, longestReason)}”.`,
