@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Account } from '../../account.ts';
 import type { AlertNews } from '../../domain/alert.ts';
 import type { ChargeSeen, Resend } from '../../domain/charge.ts';
@@ -120,7 +121,7 @@ export function createChargeDesk(
      */
     async hearOfAlert(reference: string, news: AlertNews): Promise<void> {
       const told = await charges.amend(reference, (record) => {
-        const isKnown = JSON.stringify(record.alertNews) === JSON.stringify(news);
+        const isKnown = isDeepStrictEqual(record.alertNews, news);
         return isKnown || hasMovedNothing(record) ? undefined : { ...record, alertNews: news };
       });
       if (told) await runner.showProgress(told);

@@ -1,5 +1,6 @@
 // A payment link: its record, its steps and its audit. All pure.
 
+import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import type { AlertNews, Lookup } from '../../domain/alert.ts';
 import {
@@ -166,8 +167,7 @@ export function stepLink(
   if (event.kind === 'answered') return answered(link, event);
   const { state, failure, alertNews } = link;
   if (event.kind === 'alert_ended') {
-    const isKnown = JSON.stringify(alertNews) === JSON.stringify(event.news);
-    return isKnown ? undefined : { ...link, alertNews: event.news };
+    return isDeepStrictEqual(alertNews, event.news) ? undefined : { ...link, alertNews: event.news };
   }
   // An order that was surely not made can't be paid.
   if (state.kind === 'asking' || state.kind === 'refused') return undefined;

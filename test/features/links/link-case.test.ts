@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Lookup } from '../../../src/domain/alert.ts';
 import type { OrderReference } from '../../../src/domain/order-reference.ts';
+import { alertNewsShape } from '../../../src/records/shapes.ts';
 import {
   restOfLink,
   stepLink,
@@ -76,6 +77,15 @@ function follow(
 }
 
 describe('stepLink', () => {
+  it('hears once what else ended its alert, in whatever order the stored record has it', () => {
+    const reference = 'INV-9';
+    const heard: LinkEvent = { kind: 'alert_ended', news: { kind: 'paid', reference, failed: 'INV-1' } };
+    const link = stepLink({ ...asked, state: open }, heard, nowMs, rules);
+    expect(link?.alertNews).toEqual(heard.news);
+    const stored = alertNewsShape.parse(link?.alertNews);
+    expect(stepLink({ ...asked, state: open, alertNews: stored }, heard, nowMs, rules)).toBeUndefined();
+  });
+
   it.each<[string, LinkState, LinkEvent, LinkState['kind'] | 'as it was', number?]>([
     ['opens a link whose answer comes', { kind: 'asking' }, created, 'open'],
     ['opens one that was lost', { kind: 'lost' }, created, 'open'],
