@@ -40,9 +40,11 @@ const scopesOf: Record<string, string[]> = {
 const verbs = everyVerb();
 export const shortcuts = verbs.flatMap((verb) => verb.shortcuts ?? []);
 export const events = [...source.matchAll(/\bapp\.event\('(\w+)'/g)].map(([, event = '']) => event);
-const methods = [...source.matchAll(/\b(?:client|interactive|delivery)\.((?:[a-z]\w*\.)+[a-z]\w*)\(/g)]
-  .map(([, method = '']) => method)
-  .filter((method) => !method.startsWith('apps.'));
+/** Of Slack's Web API, as the bot calls them. */
+export const called = [
+  ...source.matchAll(/\b(?:client|interactive|delivery)\.((?:[a-z]\w*\.)+[a-z]\w*)\(/g),
+].map(([, method = '']) => method);
+const methods = called.filter((method) => !method.startsWith('apps.'));
 
 /** What the code takes from Slack or asks of it, and where the manifest has to switch it on for that. */
 export function lackedBy(given: unknown): string[] {

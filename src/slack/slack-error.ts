@@ -134,6 +134,7 @@ const otherFixes: Record<string, string> = {
   users_not_found: 'The user group names people who are gone: look at it in Slack.',
   user_not_found: 'Nobody of the workspace has this id: correct it in payops.yml.',
   user_not_visible: 'The app may not see this person: ask a workspace admin.',
+  user_not_in_channel: 'None needed: the person left the channel, and is answered by direct message.',
   thread_not_found: 'None needed: the thread is gone, and what follows goes into the channel.',
   not_enabled: 'Turn the Home tab of the app’s App Home on, as manifest.yml has it.',
   missing_profile_id: 'This person has no Home: ask a workspace admin.',

@@ -1,5 +1,6 @@
 import { WebAPIPlatformError, type WebClient } from '@slack/web-api';
 import { describe, expect, it } from 'vitest';
+import { called } from '../../scripts/manifest-lacks.ts';
 import { deliverEntry, type Rendering } from '../../src/messages/deliver.ts';
 import { createDelivery, type Delivery } from '../../src/messages/delivery.ts';
 import {
@@ -186,6 +187,11 @@ function isRefused(word: string): boolean {
 }
 
 describe('what Slack says no with', () => {
+  it('is listed for every method that the bot calls', () => {
+    expect(called.length).toBeGreaterThan(10);
+    expect(called.filter((method) => !Object.hasOwn(wordsOf, method))).toEqual([]);
+  });
+
   it.each(ways)('of %s is known, and holds no more than it must (%s)', async (way, method) => {
     const words = [...commonWords, ...wordsOf[method]];
     const refused = words.filter((word) => readSlackError(saying(word)).kind === 'refused');

@@ -22,6 +22,10 @@ export const wordsOf = {
     restricted_action_thread_locked restricted_action_thread_only_channel send_on_behalf_not_allowed
     slack_connect_canvas_sharing_blocked slack_connect_file_link_sharing_blocked slack_connect_lists_sharing_blocked
     team_not_found too_many_attachments too_many_contact_cards`),
+  'chat.postEphemeral': words(`
+    cannot_reply_to_message channel_not_found invalid_attachments invalid_blocks invalid_blocks_format is_archived
+    markdown_text_conflict message_limit_exceeded messages_tab_disabled msg_too_long no_text not_in_channel
+    restricted_action too_many_attachments user_not_in_channel`),
   'chat.update': words(`
     as_user_not_supported block_mismatch blocked_file_type cant_broadcast_message cant_update_message channel_not_found
     edit_window_closed external_channel_migrating file_deleted file_is_deleted file_not_found file_share_limit_reached
