@@ -74,7 +74,9 @@ const shipped: readonly [PageWords, ...PageWords[]] = [english];
 /** The first available language that the browser accepts, by weight. */
 export function wordsFor(accepted: string, all: readonly [PageWords, ...PageWords[]] = shipped): PageWords {
   const languages = accepted.split(',').map((part) => {
-    const [tag = '', weight = '1'] = part.trim().split(/\s*;\s*q=/);
+    // No regular expression: strangers send long headers, and backtracking would hold up the bot.
+    const [tag = '', ...more] = part.split(';').map((word) => word.trim());
+    const weight = more.find((word) => word.startsWith('q='))?.slice(2) ?? '1';
     return { lang: tag.split('-', 1)[0]?.toLowerCase(), weight: Number(weight) };
   });
   const wanted = languages
