@@ -65,12 +65,12 @@ export function createCodeLinks(
     },
 
     /**
-     * The customer, by this link, did not ask for the charge; the link ends. Messages to agent and operators are stored
-     * first, so a crash loses none.
+     * The customer, by this link, did not ask for the charge, which may be paid by now; the link ends. Messages to agent and
+     * operators are stored first, so a crash loses none.
      */
     async refuseByCustomer({ reference, link }: { reference: string; link: string }): Promise<void> {
       const record = await charges.read(reference);
-      if (!record || record.customer?.link !== link || 'concludedAt' in record.intent.state) return;
+      if (record?.customer?.link !== link) return;
       const { agent, terms, customer: made } = record;
       const at = account.now();
       const name = `not_mine:${made.at}`;

@@ -215,6 +215,19 @@ describe('the customer’s page', () => {
     expect(shown).not.toContain('Give value once');
   });
 
+  it('tells of “I did not ask for this” from a page that is still open when the charge is paid', async () => {
+    const { link, send, types, world, seen } = await openDoor();
+    const wrong = await types(await link(), '000000', 3);
+    const seat = `/c/${String(wrong.headers['location'])}`;
+    await types(seat, rightCode, 2);
+    expect((await seen())?.state.kind).toBe('approved');
+    const id = 'B'.repeat(22);
+    expect((await send('POST', seat, { do: 'not_mine', id })).headers['location']).toBe(id);
+    expect((await send('GET', `/c/${id}`)).body).toContain('the merchant knows');
+    expect([...world.told]).toEqual([expect.stringMatching(/^not_mine:/)]);
+    expect((await seen())?.notMineAt).toBe(world.clock.nowMs);
+  });
+
   it('says nothing of a code that somebody else typed before the link was made', async () => {
     const { link, send, process } = await openDoor();
     await typesAsAgent(process, '000000');
@@ -401,6 +414,12 @@ describe('the customer’s page', () => {
       (accepted) => wordsFor(accepted, [...all]).lang,
     );
     expect(found).toEqual(['fr', 'fr', 'en', 'en', 'en']);
+  });
+
+  it('reads the longest header of languages at once, so that nobody can hold up the bot by it', () => {
+    const startedAt = performance.now();
+    for (const filling of [' ', ';', ',', ' ;', '; q=']) wordsFor(`fr${filling.repeat(16_000)}x`);
+    expect(performance.now() - startedAt).toBeLessThan(300);
   });
 
   it('reads codes with letters, leading zeros, blanks and dashes, and the digits of any keyboard', () => {
