@@ -65,7 +65,7 @@ export type Feature = {
   cases?: readonly Kind[];
   /** What its messages show, and the words of that. */
   messages?: FeatureMessages;
-  /** Hears of a signed event before that is called received; again is the same as once. */
+  /** Called before a signed webhook is acknowledged. Must be idempotent. */
   onPaymentEvent?: (event: PaymentEvent) => Promise<void>;
   /** What it keeps of a reference. */
   story?: (reference: string) => Promise<Chapter | undefined>;

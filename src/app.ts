@@ -163,7 +163,7 @@ export function createApp(outside: Outside, opened: Kept): App {
     // In their order: what one has begun may begin something of the next.
     for (const feature of features) await feature.drained?.();
     await watchingServer.close();
-    // The last ones: whatever stops may still have something to say.
+    // Close the audit and the store last: other parts still write while they stop.
     await audit.stop();
     await kept.close();
   }

@@ -154,7 +154,7 @@ export type MerchantBots = readonly [MerchantBot, ...MerchantBot[]];
 /** All that works for one merchant account, and for no other. */
 export type MerchantBot = ReturnType<typeof createMerchantBot>;
 
-/** What all accounts have together. */
+/** Shared by all merchant accounts. */
 type Shared = {
   clients: SlackClients;
   wake: () => void;

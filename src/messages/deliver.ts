@@ -19,7 +19,7 @@ import {
   type MessageRecord,
 } from './message-record.ts';
 import {
-  again,
+  reschedule,
   finish,
   hold,
   longestRetryMs,
@@ -34,13 +34,13 @@ import { dayMs } from '../domain/span.ts';
 
 const longestAccount = 40;
 
-/** How long Slack may refuse a channel or a person: long enough that somebody looks at it on the next working day. */
+/** How long a refused channel or person is retried: a day, so that somebody can fix it on the next working day. */
 const giveUpMs = dayMs;
 
-/** What tells the channels whatever the features show. */
+/** The worker's handler for stored messages: renders each by its feature and delivers it to Slack. */
 export function createOutbox(
   account: Pick<Teller, 'store' | 'sealer' | 'leaseMs' | 'now' | 'log'> & {
-    /** Undefined in a bot that knows one account alone. */
+    /** Undefined if the bot has only one merchant account. */
     name: string | undefined;
     place: { account: string };
     settings: Parameters<typeof rememberedFor>[0] & {
@@ -73,7 +73,7 @@ export function createOutbox(
       const message = withAccount(account, withOwnKey(worded.message));
       const named = { ...(calls && { calls }), nameOf: people.nameOf };
       return {
-        // Of the people and not of their names: one that is learnt or changed is no reason for an edit.
+        // Before names replace user ids: a person's new name is no reason for an edit.
         digest: messageDigest(message),
         async post(channel, threadTs) {
           const said = await withNames(message, channel, { as: 'post', ...named });
@@ -97,7 +97,7 @@ export function createOutbox(
   return { prefix: 'message:', work, ...(ahead && { ahead }) };
 }
 
-/** Several accounts may post of one reference in one channel. */
+/** Puts the account into the message's key: several accounts may post the same reference in one channel. */
 function withOwnKey({ metadata, ...message }: SlackMessage): SlackMessage {
   if (!metadata) return message;
   return {
@@ -106,7 +106,7 @@ function withOwnKey({ metadata, ...message }: SlackMessage): SlackMessage {
   };
 }
 
-/** Where there are several accounts a notification begins with whose it is: its words are cut on a phone. */
+/** With several accounts, a notification's text begins with the account, because phones cut its end. */
 function withAccount(
   { name, place }: { name: string | undefined; place: { account: string } },
   message: SlackMessage,
@@ -115,17 +115,17 @@ function withAccount(
   return { ...message, text: `${mrkdwnText(place.account, longestAccount)}: ${message.text}` };
 }
 
-/** Of a message: what it shows as it leaves, and the words of that. */
+/** `render` reads what a message shows now; `compose` puts it into words. */
 export type Rendering<Shown> = {
   render: (work: Work, said: Said) => Promise<Rendered<Shown>>;
-  /** Makes the message, and throws when it cannot, before anything says that it was posted. */
+  /** Throws if it can't, before `doubt` is stored. */
   compose: (post: Shown & Said) => Composed;
 };
 
 /**
- * Delivers one record that was taken: makes the message, and posts or edits it where it looks different. It is posted once:
- * `doubt` is written before the post leaves, by compare-and-swap, so a worker that lost its lease posts nothing, and one
- * that finds it set asks the channel's history before it repeats anything. Throws what keeps it from being delivered.
+ * Delivers one leased record: renders it, then posts it, or edits it if it looks different. To post it once, `doubt` is stored
+ * by compare-and-swap before the post leaves: a worker that lost its lease posts nothing, and one that finds a doubt searches
+ * the channel's history before it repeats the post. Throws what prevented the delivery.
  */
 export async function deliverEntry<Shown extends object>(
   teller: Teller & Rendering<Shown>,
@@ -138,8 +138,8 @@ export async function deliverEntry<Shown extends object>(
   const { withinMs = Infinity } = record;
   if (!record.posted && takenAtMs - record.receivedAtMs >= withinMs) return await settle(teller, work);
   const history = await askHistory(teller, work);
-  if (history === 'waits') return;
-  const mayBeRepeat = history === 'stands' || record.mayBeRepeat === true;
+  if (history === 'rescheduled') return;
+  const mayBeRepeat = history === 'unsure' || record.mayBeRepeat === true;
   const said = { key: historyKey(entry.key, record), mayBeRepeat };
   const rendered = await teller.render(work, said);
   switch (rendered.kind) {
@@ -160,38 +160,38 @@ export async function deliverEntry<Shown extends object>(
   }
 }
 
-/** Nothing is left to send, so nothing is refused any more either: but a dead letter stays listed. */
+/** Nothing is left to send, so a refusal is over too; but a dead letter stays listed. */
 async function settle(teller: Teller, work: Work): Promise<void> {
   const { refused } = work.record;
   const kept = refused?.givenUp ? refused : undefined;
   await finish(teller, work, { doubt: undefined, refused: kept, misses: 0 }, 0);
 }
 
-/** What it waits for may stand behind it in the same channel, so nothing behind it waits. */
+/** Retries later and lets its lane go on: what it waits for may be behind it in the same lane. */
 async function tryLater(teller: Teller, work: Work, longestMs = 60_000): Promise<void> {
   const delayMs = growingDelayMs(1_000, work.entry.attempts - 1, longestMs);
-  await again(teller, work, {}, { delayMs, pauseMs: 0 });
+  await reschedule(teller, work, {}, { delayMs, pauseMs: 0 });
 }
 
-/** False when this process slept so long that the post, or its words alone, could outlive the lease. */
+/** False if this process was suspended so long that a post and its text-only retry could outlive the lease. */
 function hasTime(teller: Teller, heldAtMs: number): boolean {
   return teller.now() - heldAtMs <= teller.leaseMs - 2 * teller.postTimeoutMs;
 }
 
 /**
- * How long a history that does not answer is waited for before the post is repeated, marked: longer than Slack is
- * usually away. Until then it keeps its place before all that came after it, because those would not be answered either; but
- * where Slack only asks to read its history more slowly, the others pass.
+ * How long to wait for an unanswered history before the post is repeated, marked as a possible repeat: longer than usual
+ * outages of Slack. Until then the whole lane waits, because Slack wouldn't answer its other messages either. If only the
+ * history is rate limited, the others pass.
  */
 const historyPatienceMs = 900_000;
 const askAgainMs = 5_000;
 
 /**
- * What is known of an earlier post that may have arrived. `none`: it did not, or there was none. `stands`: it cannot be
- * found out, so a repeat must say that it may be one. `waits`: it is found, and looked at again in a moment, as it may show
- * what was known before; or the history is asked later.
+ * Finds out whether an earlier post arrived. `none`: it didn't, or there was none. `unsure`: the history can't tell, so a
+ * repeat must say that it may be one. `rescheduled`: the post was found, and the next run edits it if its content is out of
+ * date; or the history will be searched later.
  */
-async function askHistory(teller: Teller, work: Work): Promise<'none' | 'stands' | 'waits'> {
+async function askHistory(teller: Teller, work: Work): Promise<'none' | 'unsure' | 'rescheduled'> {
   const { entry, record } = work;
   const { doubt } = record;
   if (!doubt) return 'none';
@@ -200,34 +200,34 @@ async function askHistory(teller: Teller, work: Work): Promise<'none' | 'stands'
   switch (answer.kind) {
     case 'found': {
       const posted = { channel, ts: answer.ts };
-      await again(teller, work, { ...standing, posted }, { delayMs: paceMs, pauseMs: paceMs });
-      return 'waits';
+      await reschedule(teller, work, { ...arrived, posted }, { delayMs: paceMs, pauseMs: paceMs });
+      return 'rescheduled';
     }
     case 'absent':
       return 'none';
     case 'unreadable':
-      return 'stands';
+      return 'unsure';
     case 'unknown': {
       const { retryAfterMs, cursor } = answer;
       const silentSinceMs = doubt.silentSinceMs ?? teller.now();
-      if (teller.now() - silentSinceMs >= historyPatienceMs) return 'stands';
+      if (teller.now() - silentSinceMs >= historyPatienceMs) return 'unsure';
       const change = { doubt: { ...doubt, silentSinceMs, cursor } };
       const wait =
         retryAfterMs === undefined ? waitAll(askAgainMs) : waitAlone(Math.max(paceMs, retryAfterMs));
-      await again(teller, work, change, wait);
-      return 'waits';
+      await reschedule(teller, work, change, wait);
+      return 'rescheduled';
     }
   }
 }
 
-/** Of a message that is in its channel. */
-const standing = { doubt: undefined, refused: undefined, misses: 0 } as const;
+/** The change for a message that is in its channel. */
+const arrived = { doubt: undefined, refused: undefined, misses: 0 } as const;
 
-/** A message waits this long for the one it belongs below to be asked for at all. */
+/** How long a reply waits for its thread's first message to be stored; then it goes into the channel. */
 const parentPatienceMs = 600_000;
 /**
- * A step that Slack does not take keeps the next one for so long. The message itself may be found as late, after a lost
- * answer, and all of its steps wait until then.
+ * How long a reply waits for the one before it. Longer than the longest back-off: after a lost answer the thread's first
+ * message may be found that late, and until then none of its replies can be posted.
  */
 const stepPatienceMs = 2 * longestRetryMs;
 const editPatienceMs = 10_000;
@@ -235,8 +235,9 @@ const editPatienceMs = 10_000;
 type Place = { channel: string; threadTs?: string };
 
 /**
- * Where it is posted: in its channel, or below the message it belongs to, once that stands and the steps before it do,
- * because each of them waits as long as its own attempts have it. `never`: that one is told nowhere.
+ * Where to post: in the channel, or in a thread once its first message and the earlier replies are posted. Each reply has its
+ * own back-off, so the lane alone doesn't keep their order. `later` and `soon`: retry, with a long or a short back-off.
+ * `never`: the thread's first message is not posted at all.
  */
 async function placeOf(
   { store, now }: Teller,
@@ -248,7 +249,7 @@ async function placeOf(
   if (!parent) return now() - receivedAtMs >= parentPatienceMs ? { channel } : 'later';
   const { posted } = parent;
   if (!posted) return isSettled(parent) && !parent.refused ? 'never' : 'later';
-  // What the message says comes before what its thread says, unless its edit is long in coming.
+  // The message's edit goes before the reply, unless it takes too long.
   if (isBeingEdited(parent) && now() - receivedAtMs < editPatienceMs) return 'soon';
   let sinceMs = Math.max(Number(posted.ts) * 1_000, receivedAtMs);
   let isBehind = false;
@@ -256,7 +257,7 @@ async function placeOf(
     const before = await findMessageRecord(store, key);
     if (before?.posted) sinceMs = Math.max(sinceMs, Number(before.posted.ts) * 1_000);
     if (!before || before.posted || isSettled(before)) break;
-    // Its channel is refused, and so would this one be.
+    // Slack refuses that channel, and would refuse this reply too.
     if (before.refused) return 'later';
     isBehind = true;
   }
@@ -276,7 +277,7 @@ type Posting = {
   message: Composed;
   below: { key: string; after?: readonly string[] } | undefined;
   keep: Change | undefined;
-  history: 'none' | 'stands';
+  history: 'none' | 'unsure';
   mayBeRepeat: boolean;
 };
 
@@ -289,15 +290,15 @@ async function post(teller: Teller, work: Work, posting: Posting): Promise<void>
   if (place === 'soon') return await tryLater(teller, work, 1_000);
   const { channel, threadTs } = place;
   const heldAtMs = teller.now();
-  // A doubt that stands is older than this post: whatever becomes of the post, that one may have arrived.
-  const older = history === 'stands' ? record.doubt : undefined;
+  // An unresolved doubt is of an earlier post, which may have arrived even if this one fails.
+  const older = history === 'unsure' ? record.doubt : undefined;
   const isSamePlace = older && older.channel === channel && older.threadTs === threadTs;
   const held = await hold(
     teller,
     work,
     {
       ...keep,
-      // What was read of the history does not show this post.
+      // No cursor: the pages read before don't hold this post.
       doubt: isSamePlace
         ? { ...older, untilMs: heldAtMs, cursor: undefined }
         : { ...place, sinceMs: heldAtMs },
@@ -306,8 +307,8 @@ async function post(teller: Teller, work: Work, posting: Posting): Promise<void>
     },
     teller.leaseMs,
   );
-  // What it tells of went on, and nothing was sent: it is read again, before all that came after it.
-  if (!held) return void (await again(teller, work, {}, { holdMs: 0 }));
+  // Its subject changed and nothing was sent: render it again, still first in its lane.
+  if (!held) return void (await reschedule(teller, work, {}, { holdMs: 0 }));
   if (!hasTime(teller, heldAtMs)) return;
   const outcome = await message.post(channel, threadTs);
   const undone = { doubt: older, mayBeRepeat: record.mayBeRepeat };
@@ -332,7 +333,7 @@ type Sent = {
   outcome: PostOutcome;
   /** Digest of what was sent. */
   shown: string;
-  /** What is taken back where it surely did not arrive. */
+  /** Restores the record if the message certainly didn't arrive. */
   undone: Change;
   /** See `Rendered`. */
   ifRefused?: 'leave' | undefined;
@@ -340,10 +341,10 @@ type Sent = {
 
 const longestBackOffMs = 60_000;
 const repeatAgainMs = 300_000;
-/** An answer that is lost so often is lost because of this message, which then lets the others pass. */
+/** After so many lost answers in a row the message itself is the likely cause, and the others pass it. */
 const mostMissesInFront = 30;
 
-/** Writes what became of a post or an edit, and when it is tried again if it has to be. */
+/** Stores the outcome of a post or an edit, and schedules a retry if one is needed. */
 async function conclude(teller: Teller, work: Work, sent: Sent): Promise<void> {
   const { kind, channel, outcome, shown, undone } = sent;
   const { entry, record } = work;
@@ -358,30 +359,30 @@ async function conclude(teller: Teller, work: Work, sent: Sent): Promise<void> {
       const isTaken = kind === 'edit' ? { reposted: undefined } : {};
       const place = outcome.unthreaded ? { unthreaded: true } : {};
       if (record.refused) await forgetRefusedNow(teller.store, record.refused.channel);
-      await finish(teller, work, { ...standing, ...isTaken, ...place, posted, shown });
+      await finish(teller, work, { ...arrived, ...isTaken, ...place, posted, shown });
       return;
     }
     case 'rate_limited':
       log('warn', 'Slack asks to wait', { ...about, retryAfterMs: outcome.retryAfterMs });
-      await again(teller, work, undone, waitAll(outcome.retryAfterMs));
+      await reschedule(teller, work, undone, waitAll(outcome.retryAfterMs));
       return;
     case 'not_sent':
       log('warn', 'Slack could not be reached; will try again', about, outcome.cause);
-      await again(teller, work, { ...undone, misses }, waitAll(backOffMs));
+      await reschedule(teller, work, { ...undone, misses }, waitAll(backOffMs));
       return;
     case 'unsure': {
-      // Slack may still be about to show it: a look that comes too soon finds nothing, and a later edit is overwritten.
+      // Slack may still be working on it: a search now could miss the post, and a new edit could be overwritten by the old.
       const lookMs = Math.max(1.5 * teller.postTimeoutMs, backOffMs);
       const wait = misses < mostMissesInFront ? waitAll(lookMs) : waitAlone(lookMs);
       if (kind === 'edit') {
         log('warn', 'the edit may not have arrived; it is repeated', about, outcome.cause);
-        await again(teller, work, { misses }, wait);
+        await reschedule(teller, work, { misses }, wait);
         return;
       }
       log('warn', 'the post may have arrived; will look before repeating it', about, outcome.cause);
-      // A marked repeat whose answer is lost too must not become a stream of marked repeats.
+      // If a marked repeat's answer is lost too, wait long: the channel must not fill with marked repeats.
       const repeatMs = growingDelayMs(repeatAgainMs, record.misses, longestRetryMs);
-      await again(teller, work, { misses }, kind === 'repeat' ? waitAlone(repeatMs) : wait);
+      await reschedule(teller, work, { misses }, kind === 'repeat' ? waitAlone(repeatMs) : wait);
       return;
     }
     case 'gone':
@@ -394,12 +395,12 @@ async function conclude(teller: Teller, work: Work, sent: Sent): Promise<void> {
   }
 }
 
-/** A channel takes no edits any more, an archived one perhaps. */
+/** True if no edit in this channel is accepted, for example because it's archived. */
 function isOfPlace(about: RefusalAbout): boolean {
   return about === 'channel' || about === 'unclear';
 }
 
-/** Nothing waits for it, and nobody is told. */
+/** Settles the message as it stands in Slack: no retry, no notice, no pause. */
 async function leave(teller: Teller, work: Work, slackError: string): Promise<void> {
   const about = { key: work.entry.key, slackError };
   teller.log('info', 'a message can no longer be edited; it is left as it is', about);
@@ -416,7 +417,7 @@ async function concludeGone(
   if (ifRefused) return await leave(teller, work, slackError);
   if (isNote && posted) return void (await finish(teller, work, { misses: 0 }));
   if (posted && reposted) {
-    // A third would say little that a fourth must not say again.
+    // One repost at most: Slack would refuse to edit the next one too.
     const fix = 'Let the bot edit its own messages; then deliver them again, which posts each once more.';
     const refusal = { channel: posted.channel, sinceMs: teller.now(), slackError, fix };
     return await giveUp(teller, work, refusal, { misses: 0 });
@@ -427,14 +428,15 @@ async function concludeGone(
     ? { unthreaded: true }
     : { posted: undefined, shown: undefined, reposted: true, replaced: posted ?? replaced };
   const backOffMs = growingDelayMs(paceMs, misses, longestBackOffMs);
-  await again(teller, work, { ...undone, ...next }, waitAlone(backOffMs));
+  await reschedule(teller, work, { ...undone, ...next }, waitAlone(backOffMs));
 }
 
-/** The whole channel waits, and the order in it stays: what holds for this record holds for the next. */
+/** The whole lane waits and keeps its order: what stops this message would stop the next one. */
 function waitAll(ms: number): WriteOptions {
   return { holdMs: Math.max(paceMs, ms) };
 }
 
+/** This message waits; the rest of its lane goes on. */
 function waitAlone(ms: number): WriteOptions {
   return { delayMs: ms, pauseMs: paceMs };
 }

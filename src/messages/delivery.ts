@@ -16,46 +16,45 @@ import type { SlackMessage } from '../slack/kit/message.ts';
 
 export type Delivery = {
   /**
-   * Posts once, without a retry, and says what became of it and in which channel it is: a person's user id is a
-   * channel too. With `threadTs` below that message; `gone` when Slack has no such thread. Never throws for
-   * anything Slack or the network does.
+   * Posts once, without a retry. `channel` may be a user id; the outcome names the channel that Slack used. `threadTs`: in
+   * that thread; `gone` if there is no such thread. Never throws for Slack or the network.
    */
   post(channel: string, message: SlackMessage, threadTs?: string): Promise<PostOutcome>;
   /**
-   * Puts the message in the place of the one posted, without a retry; the same edit twice is one edit. `gone`
-   * when there is nothing to edit any more. `channel` is the one the post's outcome named. Never throws either.
+   * Replaces a posted message, without a retry; idempotent. `channel`: the one in the post's outcome. `gone`: the message no
+   * longer exists or can no longer be edited. Never throws for Slack or the network.
    */
   edit(posted: { channel: string; ts: string }, message: SlackMessage): Promise<PostOutcome>;
   /**
-   * Looks for the message that carries the key in its metadata, among those posted around the doubt, in the channel or
-   * the thread that it names. `absent` only when the whole span was read, in as many tries as that takes.
+   * Searches the doubt's channel or thread, around its time, for a message with this key in its metadata. `absent` only after
+   * the whole span was read, which may take several calls.
    */
   findByKey(doubt: Doubt, key: string): Promise<HistoryAnswer>;
 };
 
-/** A post that may have arrived. */
+/** A post that may have arrived; stored before the post leaves. */
 export type Doubt = {
   channel: string;
   threadTs?: string | undefined;
-  /** UTC milliseconds: of the first attempt, and of the last one where there were more. */
+  /** The first attempt, and the last one if there were several. UTC milliseconds. */
   sinceMs: number;
   untilMs?: number | undefined;
-  /** How far its history was read without finding it: where the next try goes on. */
+  /** Slack's cursor: where the next search continues. */
   cursor?: string | undefined;
 };
 
-/** The same for messages that are the same to the letter. */
+/** Equal for messages that are equal to the letter. */
 export function messageDigest(message: SlackMessage): string {
   return createHash('sha256').update(JSON.stringify(message)).digest('base64url').slice(0, 22);
 }
 
-/** How much the clocks of the bot, of the replica that posted and of Slack may differ. */
+/** Tolerated difference between the clocks of this process, of the replica that posted, and of Slack. */
 const clockSlackMs = 15 * 60_000;
-/** For all pages of one try together: a lease counts on it. */
+/** Deadline for all pages of one search together: the lease must outlast it. */
 const usualHistoryTimeoutMs = 10_000;
 const pageSize = 200;
 
-/** Needs the delivery client: its timeout is long, and a 429 there must not hold up a modal. */
+/** Pass the delivery client, not the interactive one: its timeout is long, and its rate limit must not delay a modal. */
 export function createDelivery(client: WebClient, historyTimeoutMs = usualHistoryTimeoutMs): Delivery {
   async function attemptPost(content: ChatPostMessageArguments): Promise<PostOutcome> {
     try {
@@ -77,7 +76,7 @@ export function createDelivery(client: WebClient, historyTimeoutMs = usualHistor
       return { kind: 'posted', channel, ts };
     } catch (error) {
       const outcome = readFailure(error, channel, notEditable);
-      // The scope that lets the bot post where it is no member is not known to let it edit there.
+      // `chat:write.public` lets the bot post where it isn't a member, but Slack doesn't promise the same for edits.
       const isOutside =
         outcome.kind === 'refused' && /^(channel_not_found|not_in_channel)$/.test(outcome.slackError);
       return isOutside && /^[CG]/.test(channel) ? { ...outcome, fix: inviteFix(channel) } : outcome;
@@ -99,7 +98,8 @@ export function createDelivery(client: WebClient, historyTimeoutMs = usualHistor
       const content = { channel, ts, link_names: false, ...contentOf(message) };
       const { metadata: _metadata, ...words } = content;
       let outcome = await attemptEdit(content);
-      // In words alone: as rich text, which Slack lets no edit take away, or without blocks where it was posted so.
+      // Retry with the text alone. As rich text first, because Slack refuses to replace rich text by anything else; then
+      // without blocks, for a message that was posted without any.
       for (const blocks of [[richText(rich`${unescape(content.text)}`)], []]) {
         if (!isAboutContent(outcome)) break;
         outcome = await attemptEdit({ ...words, blocks, ...metadataFor(message, outcome.slackError) });
@@ -112,7 +112,7 @@ export function createDelivery(client: WebClient, historyTimeoutMs = usualHistor
       try {
         return await withDeadline(historyTimeoutMs, async (signal) => {
           for (;;) {
-            // One page tells where the next one starts.
+            // In sequence: each page holds the next one's cursor.
             const page = await readPage(client, doubt, cursor);
             const found = page.messages?.find((message) => keyOf(message.metadata) === key);
             if (found?.ts !== undefined) return { kind: 'found', ts: found.ts };
@@ -131,7 +131,7 @@ export function createDelivery(client: WebClient, historyTimeoutMs = usualHistor
           kind: 'unknown' as const,
           slackError,
           retryAfterMs,
-          // Slack does not know the page any more: from the start again.
+          // An expired cursor: start over.
           cursor: slackError === 'invalid_cursor' ? undefined : cursor,
         });
       }
@@ -139,7 +139,7 @@ export function createDelivery(client: WebClient, historyTimeoutMs = usualHistor
   };
 }
 
-/** A history needs its own scope, whatever else the token may. */
+/** Errors of a token that lacks the scope for this history; it may still have the scope for posting. */
 const notForThisToken = new Set([
   'missing_scope',
   'no_permission',
@@ -148,7 +148,7 @@ const notForThisToken = new Set([
   'unknown_method',
 ]);
 
-/** Slack says no, of this history and not of the whole bot: it would say so again, and no lane is to wait for that. */
+/** True if Slack won't let the bot read this history, though it lets the bot work: a retry would only block the lane. */
 function isUnreadable(problem: SlackProblem, channel: string): boolean {
   if (problem.kind !== 'refused' || problem.slackError === 'invalid_cursor') return false;
   return notForThisToken.has(problem.slackError) || refusalAbout(problem.slackError, channel) !== 'bot';
@@ -156,7 +156,7 @@ function isUnreadable(problem: SlackProblem, channel: string): boolean {
 
 const noErrors: ReadonlySet<string> = new Set();
 
-/** The message to edit is not there, or is closed to this app by time or by who wrote it. */
+/** Errors of an edit: the message is gone, too old, another author's, or holds rich text that can't be replaced. */
 const notEditable: ReadonlySet<string> = new Set([
   'message_not_found',
   'cant_update_message',
@@ -168,7 +168,7 @@ function inviteFix(channel: string): string {
   return `Invite the bot: /invite @pay in ${channel}. Slack lets it post there, but not edit what it posted.`;
 }
 
-/** There is no such thread, or Slack takes nothing into it: an admin locked it, or its channel has none. */
+/** Errors of a reply: no such thread, a locked thread, or a channel without threads. */
 const noThread: ReadonlySet<string> = new Set([
   'thread_not_found',
   'message_not_found',
@@ -178,7 +178,7 @@ const noThread: ReadonlySet<string> = new Set([
   'restricted_action_non_threadable_channel',
 ]);
 
-/** Below a message that is gone, Slack posts into the channel and says so by naming no thread. */
+/** If a thread's first message was deleted, Slack posts the reply into the channel and returns no `thread_ts`. */
 function isOutOfThread(
   content: ChatPostMessageArguments,
   message: { thread_ts?: string; ts?: string } | undefined,
@@ -194,12 +194,12 @@ function readFailure(error: unknown, channel: string, gone: ReadonlySet<string>)
   return { ...problem, fix: fixFor(slackError, channel), about: refusalAbout(slackError, channel) };
 }
 
-/** Newer block kinds are not everywhere yet; the words alone always are. */
+/** Refused for its content: a workspace may lack a newer block type. The text alone is always accepted. */
 function isAboutContent(outcome: PostOutcome): outcome is Extract<PostOutcome, { kind: 'refused' }> {
   return outcome.kind === 'refused' && outcome.about === 'message';
 }
 
-/** Without its key the message is not found again, so it goes only where Slack objects to it. */
+/** Keeps the metadata unless Slack objects to it: `findByKey` needs the key in it. */
 function metadataFor({ metadata }: SlackMessage, slackError: string): Pick<SlackMessage, 'metadata'> {
   return metadata && !slackError.includes('metadata') ? { metadata } : {};
 }
@@ -211,7 +211,7 @@ function contentOf({ text, blocks, metadata }: SlackMessage) {
   return { text, blocks, ...(metadata ? { metadata } : {}) };
 }
 
-/** Newest first, which begins near the doubt: what came long after it is left out. */
+/** Slack returns newest first, so the span ends soon after the doubt. */
 function readPage(
   client: WebClient,
   { channel, threadTs, sinceMs, untilMs = sinceMs }: Doubt,
@@ -237,43 +237,43 @@ function keyOf(metadata: { event_payload?: unknown } | undefined): unknown {
 }
 
 /**
- * What became of one message for a channel, posted or edited. The difference that matters is whether it can
- * have arrived: an `unsure` post may not be repeated blindly, all others but `posted` may. An edit may always.
+ * The outcome of one post or edit. Never repeat an `unsure` post without searching the history: it may have arrived. The other
+ * failures, and every edit, are safe to repeat.
  */
 export type PostOutcome =
-  /** `channel`: where Slack says that it is; for a person's user id that is the direct message's own id. */
+  /** `channel`: as Slack returned it; for a user id, the direct message's own channel. `unthreaded`: not in the thread. */
   | { kind: 'posted'; channel: string; ts: string; unthreaded?: true }
   /** Slack asks to wait; nothing was posted. */
   | { kind: 'rate_limited'; retryAfterMs: number }
   /** Slack will refuse it until a person does what `fix` says; nothing was posted. */
   | { kind: 'refused'; slackError: string; fix: string; about: RefusalAbout }
-  /** What was to be edited, or the thread to post in, is there no longer, or not open any more. */
+  /** The message to edit, or the thread to post in, no longer exists or is closed. */
   | { kind: 'gone'; slackError: string }
-  /** It surely did not leave or was not accepted; trying again is safe. */
+  /** Certainly not accepted: safe to retry. */
   | { kind: 'not_sent'; cause: unknown }
   /** The answer was lost: it may be in the channel. */
   | { kind: 'unsure'; cause: unknown };
 
-/** What Slack refused for so long that it waits for a person to have it delivered again. */
+/** A channel's dead letters: messages that Slack refused for so long that only a person can have them redelivered. */
 export type Undelivered = {
   /** A channel's id, or a person's for direct messages. */
   channel: string;
   messages: number;
-  /** UTC milliseconds: since when Slack refuses what is for it. */
+  /** When Slack began to refuse the channel; UTC milliseconds. */
   sinceMs: number;
   slackError: string;
   /** What a person must do before it can be delivered. */
   fix: string;
 };
 
-/** Where a message is, or is to be: without `ts` it does not stand yet. */
+/** Where a message is; without `ts`: where it will be posted. */
 export type MessagePlace = { channel: string; ts?: string };
 
-/** Whether a message with a key stands in a channel's history or a thread. */
+/** The result of `findByKey`. */
 export type HistoryAnswer =
   | { kind: 'found'; ts: string }
   | { kind: 'absent' }
-  /** Slack did not answer, or asks to wait: worth asking again, from `cursor` on. */
+  /** No answer, or rate limited: retry, from `cursor` on. */
   | { kind: 'unknown'; slackError: string; retryAfterMs?: number; cursor?: string }
   /** The bot may not read this history until a person changes something. */
   | { kind: 'unreadable'; slackError: string };

@@ -7,7 +7,7 @@ import { indexAt } from '../records/found-by.ts';
 import { withoutForm } from '../records/newer-release.ts';
 import type { Sealer, Index, Store } from '../store/store.ts';
 
-/** The lane a message waits in. Edits have lanes of their own: Slack paces and refuses them apart, and no post waits for one. */
+/** A message's lane. Edits have their own: Slack limits and refuses them separately, and no post waits for an edit. */
 export function laneOf({
   channel,
   posted,
@@ -20,18 +20,18 @@ const destination = z.object({ channel: z.string(), rule: z.custom<RoutedRule>()
 
 /**
  * A stored message: work until it is settled, then dedupe memory. Its subject (a charge, a link, a request, a storm) is
- * read when it leaves.
+ * read at each render.
  */
 const messageRecord = z.object({
   /** A reply in a message's thread. If deleted it isn't posted again; if the thread is closed it goes into the channel. */
   isNote: z.literal(true).optional(),
-  /** Retried for as long as Slack refuses it. */
+  /** Never a dead letter: retried for as long as Slack refuses it. */
   isNeverGivenUp: z.literal(true).optional(),
   /** Dropped if not posted by then. */
   withinMs: z.number().optional(),
-  /** Its own lane's prefix; the channel's name follows. */
+  /** Prefix of a lane of its own; the channel's id follows it. */
   lane: z.string().optional(),
-  /** Stays when settings change. Empty: see `isMessage`. */
+  /** Fixed when stored: later settings don't move it. Empty: see `isMessage`. */
   channel: z.string(),
   receivedAtMs: z.number(),
   /** The last request that asked for it; the worker's log lines carry it on. */
@@ -40,10 +40,10 @@ const messageRecord = z.object({
   sealed: z.string(),
   /** How long it is kept once settled; absent: as long as an alert. */
   rememberMs: z.number().optional(),
-  /** Versions: the last one asked for, and the last one shown, overtaken or given up. */
+  /** Versions: the last one requested, and the last one shown, superseded or given up. */
   wanted: z.int(),
   settled: z.int(),
-  /** The entry's `attempts` when its last turn ended: if `attempts` is higher, a worker has it. */
+  /** The entry's `attempts` when its last lease ended: if `attempts` is higher, a worker holds it. */
   turns: z.int(),
   /** A post that may have arrived: written before it leaves, removed once it surely didn't. */
   doubt: z
@@ -73,16 +73,16 @@ const messageRecord = z.object({
   misses: z.int(),
   /** Where it was posted, in the channel that Slack names. */
   posted: z.object({ channel: z.string(), ts: z.string() }).optional(),
-  /** Digest of the last post or edit; in doubt, of the one post that may have arrived, and absent if there may be several. */
+  /** Digest of what Slack shows. In doubt: of the post that may have arrived; absent if several may have. */
   shown: z.string().optional(),
   /** The message it was posted in place of. */
   replaced: z.object({ channel: z.string(), ts: z.string() }).optional(),
-  /** It replaced one because Slack refused an edit; absent once Slack takes an edit. */
+  /** Reposted because Slack refused an edit; removed once Slack accepts an edit. */
   reposted: z.boolean().optional(),
   /** Slack refuses it in the thread: it goes into the channel. */
   unthreaded: z.boolean().optional(),
 
-  /** Alerts only, from here on. A repeat whose fingerprint differs is reported. */
+  /** Alerts only, from here on. A repeated event with another fingerprint is reported. */
   fingerprint: z.string().optional(),
   /** The look-up's result at the post, sealed, so an edit shows the same. */
   evidence: z.string().optional(),
@@ -93,7 +93,7 @@ const messageRecord = z.object({
    * Empty: no channel. Absent: not routed yet.
    */
   routed: z.array(destination).optional(),
-  /** Its charge's message or an alert's thread tells it: no message of its own. */
+  /** Shown by its charge's message or in an alert's thread: no message of its own. */
   byCharge: z.literal(true).optional(),
   /** Mutes that kept it from a channel. */
   keptBy: z.array(z.string()).optional(),
@@ -101,7 +101,7 @@ const messageRecord = z.object({
   digest: z.object({ storm: z.string(), atMs: z.number() }).optional(),
   /** Lists of its customer and card, by keyed hashes, until its details are erased. */
   foundBy: z.array(z.string()).optional(),
-  /** The list of its channel's alerts, unless a digest counts it. */
+  /** The list by which its channel's storms are detected; left once a digest counts it. */
   arrivals: z.string().optional(),
   /** Customer, amount and reasons were erased; the message shows outcome and reference alone. */
   isErased: z.boolean().optional(),
@@ -109,8 +109,8 @@ const messageRecord = z.object({
 
 export type MessageRecord = z.infer<typeof messageRecord>;
 
-/** A new message's counters. */
-export const unsaid = { wanted: 1, settled: 0, turns: 0, misses: 0 } as const;
+/** The counters of a message that was never rendered. */
+export const newCounters = { wanted: 1, settled: 0, turns: 0, misses: 0 } as const;
 
 /** `Name` picks the feature that renders it. */
 export type MessageKey<Name extends string = string> = `message:${Name}:${string}`;
@@ -128,17 +128,17 @@ export function isAlert({ fingerprint }: MessageRecord): boolean {
   return fingerprint !== undefined;
 }
 
-/** A prefix, not a suffix: a merchant's reference may end with anything, and no event key begins so. */
+/** A prefix, because a merchant's reference may end a key with anything; no event key begins with this. */
 const copyPrefix = messageKey('alert', 'copy/');
 
-/** An event's record, which is its dedupe memory; with `furtherChannel` its copy for that channel. */
+/** Key of an event's record, which is its dedupe memory; with `furtherChannel`, of its copy for that channel. */
 export function alertKey(eventKey: string, furtherChannel?: string): string {
   return furtherChannel === undefined
     ? messageKey('alert', eventKey)
     : `${copyPrefix}${furtherChannel}/${eventKey}`;
 }
 
-/** A message's key in its channel's history. A replacement has another key: the old message may still be there, closed to edits. */
+/** A message's key in its channel's history. A replacement has another: the old message may still be there, closed to edits. */
 export function historyKey(key: string, { replaced }: Pick<MessageRecord, 'replaced'>): string {
   return replaced ? `${key}#after:${replaced.ts}` : key;
 }
@@ -156,22 +156,22 @@ export function deadLettersOf(channel: string): string {
   return `${deadLetters}:${channel}`;
 }
 
-/** Every event's own record, by when it was received. */
+/** The list of all events' own records, by time received. */
 export const eventsList = 'events';
 
-/** Refund events of an order. Hashed: outside text must not shape a key. */
+/** The list of an order's refund events. Hashed: outside text must not shape a key. */
 export const givenBackOf = (reference: string): string =>
   `given-back:${createHash('sha256').update(reference).digest('hex').slice(0, 40)}`;
 
 const givenBackKey = /^message:alert:(payment_given_back\/.+)$/su;
 
-/** Events that a mute kept from its channel. */
+/** The list of events that a mute kept from its channel. */
 export const keptBackBy = (mute: string): string => `kept-back:${mute}`;
 
-/** Alerts that a storm's digest counts. */
+/** The list of alerts that a storm's digest counts. */
 export const stormAlerts = (storm: string): string => `storm-alerts:${storm}`;
 
-/** A record's lists. An alert posted late counts as just arrived: a backlog is a storm too. */
+/** A record's lists. An alert counts as arrived when it is posted: a backlog is a storm too. */
 export function listsOf(key: string, record: MessageRecord): Index {
   const { refused, receivedAtMs, digest, arrivals, posted, isErased, foundBy = [], keptBy = [] } = record;
   const givenBack = referenceOfEventKey(givenBackKey.exec(key)?.[1] ?? '');

@@ -11,7 +11,7 @@ import {
   type MessageRecord,
 } from './message-record.ts';
 
-/** One record taken to be posted. */
+/** A message record that this worker has leased. */
 export type Work = { entry: Entry; record: MessageRecord };
 
 /** What posting to channels needs. */
@@ -20,16 +20,15 @@ export type Teller = {
   sealer: Sealer;
   /** Where notices to the operators go; undefined: they are only logged. */
   opsChannel: string | undefined;
-  /** Looks for a message in the channel itself, or in one of its threads. */
   findByKey: Delivery['findByKey'];
-  /** How long one piece of work may be held: longer than a look-up, a history read and a post with their deadlines together. */
+  /** Lease on one message: longer than the deadlines of a look-up, a history search and a post together. */
   leaseMs: number;
   /** Deadline of one post. */
   postTimeoutMs: number;
   rememberMs: number;
-  /** How old a posted alert gets before its details are taken away, shorter than it is remembered; absent: it keeps them. */
+  /** Age at which a posted alert's details are erased, less than `rememberMs`; absent: never. */
   detailsMs?: number;
-  /** For how long a channel that Slack refuses is tried before its messages become dead letters. */
+  /** How long a refused channel is retried before its messages become dead letters. */
   giveUpMs: number;
   now: () => number;
   log: Log;
@@ -37,30 +36,30 @@ export type Teller = {
 
 type Remembering = Pick<Teller, 'rememberMs' | 'detailsMs' | 'now'>;
 
-/** How long alerts are remembered, and their details. */
+/** How long alerts, and their details, are kept. */
 export function rememberedFor(settings: {
   webhookRememberDays: number;
-  /** 0: as long as they are. */
+  /** 0: as long as the alert. */
   alertDetailsDays: number;
 }): Omit<Remembering, 'now'> {
   const [rememberMs, detailsMs] = [settings.webhookRememberDays * dayMs, settings.alertDetailsDays * dayMs];
   return detailsMs === 0 ? { rememberMs } : { rememberMs, detailsMs };
 }
 
-/** All but what says which version of it is asked for. */
+/** Any field except the requested version and the end of the last lease. */
 export type Change = Partial<Omit<MessageRecord, 'wanted' | 'turns'>>;
 
-/** Slack takes about one message a second in a channel. */
+/** Slack's limit: about one message a second in a channel. */
 export const paceMs = 1_000;
-/** A mended channel gets its messages within this time. */
+/** The longest back-off, so that a repaired channel gets its messages within an hour. */
 export const longestRetryMs = hourMs;
 
-/** Slack takes some fifty edits a minute: that leaves most of them to the messages that people wait for. */
+/** Slack allows about fifty edits a minute; this leaves most of them to messages that people wait for. */
 const detailsPaceMs = 3_000;
 
 /**
- * Goes on holding the record, with a change, for as long as the lease given. Undefined when somebody else has it by now,
- * or asked for another version, and our effect is to be dropped.
+ * Stores a change and renews the lease. Undefined: another worker holds the record, or a newer version was requested; drop
+ * your effect.
  */
 export async function hold(
   { store }: { store: Pick<Store, 'write'> },
@@ -74,10 +73,10 @@ export async function hold(
 }
 
 /**
- * Work again, with a change and when the options say: with `holdMs` its lane waits that long, and it is then still
- * before all that came after it. False when another worker has it by now.
+ * Stores a change and makes the record due as the options say. `holdMs`: its lane waits that long, and the record stays first
+ * in it. False: another worker holds it.
  */
-export function again(
+export function reschedule(
   { store }: { store: Pick<Store, 'read' | 'write'> },
   work: Work,
   change: Change,
@@ -87,8 +86,8 @@ export function again(
 }
 
 /**
- * Settled in the version that was taken, with a change, and remembered from now on. Where another one is asked for by
- * now it is work again, with the same change: what is known of its post must never be lost, or it would be posted twice.
+ * Stores a change and settles the version that was leased; the record is now memory. If a newer version was requested
+ * meanwhile, the record is due again, with the same change: if a post were forgotten, it would be made twice.
  */
 export function finish(
   teller: Remembering & { store: Pick<Store, 'read' | 'write'> },
@@ -98,15 +97,14 @@ export function finish(
 ): Promise<boolean> {
   const settled = work.record.wanted;
   return endTurn(teller.store, work, { ...change, settled }, (next) => ({
-    ...(next.wanted > settled ? { delayMs: pauseMs, lane: laneOf(next) } : restOf(teller, next)),
+    ...(next.wanted > settled ? { delayMs: pauseMs, lane: laneOf(next) } : afterSettled(teller, next)),
     pauseMs,
   }));
 }
 
 /**
- * Ends the work on a record by compare-and-swap, also over a version that was asked for meanwhile. `attempts` counts how
- * often the record was taken, so the same count says that no other worker has had it; another count, that what we know is
- * no longer asked for.
+ * Ends the lease by compare-and-swap, repeated if only a newer version was requested meanwhile. `attempts` counts leases: if
+ * it is unchanged, no other worker had the record. False: another one did, and this change is out of date.
  */
 async function endTurn(
   store: Pick<Store, 'read' | 'write'>,
@@ -130,39 +128,39 @@ async function endTurn(
     if (await store.write(entry, writeMessageRecord(next), options)) return true;
     const found = await store.read(entry.key);
     if (found?.attempts !== attempts) return false;
-    // Refused though nobody changed it.
+    // Same version, yet the write failed: the lease has expired.
     isLeaseOver = found.version === entry.version;
     entry = found;
     stored = readMessageRecord(found.value);
   }
 }
 
-/** The place in the lane went with the lease. */
+/** An expired lease can't hold the lane: delay this record and pause the lane instead. */
 function unheld(options: WriteOptions): WriteOptions {
   const { holdMs } = options;
   return holdMs === undefined ? options : { delayMs: holdMs, pauseMs: holdMs };
 }
 
 /**
- * Where posted alerts wait until their details are taken away. A lane of its own, one for all channels: however many
- * are due, after an outage too, no new alert waits behind them, and no more than one in three seconds is edited.
+ * Lane of posted alerts whose details will be erased. One for all channels, with at most an edit in three seconds, so that no
+ * new alert waits for these edits, even after an outage.
  */
 export const detailsLane = 'alert-details';
 
-/** Memory from now on; but an alert that was posted is work once more, at the age at which its details go. */
-function restOf({ rememberMs, detailsMs, now }: Remembering, record: MessageRecord): WriteOptions {
+/** Settled records become memory; a posted alert first becomes due once more, when its details are to be erased. */
+function afterSettled({ rememberMs, detailsMs, now }: Remembering, record: MessageRecord): WriteOptions {
   const ttlMs = record.rememberMs ?? rememberMs;
   if (!isAlert(record) || !record.posted || detailsMs === undefined) return { ttlMs };
   if (record.isErased) return { ttlMs: Math.max(0, ttlMs - detailsMs) };
   return { delayMs: Math.max(0, toldAtMs(record) + detailsMs - now()), lane: detailsLane };
 }
 
-/** Whether an alert that was posted is so old that its details go. */
+/** Whether a posted alert is old enough for its details to be erased. */
 export function isOld({ detailsMs, now }: Remembering, record: MessageRecord): boolean {
   return detailsMs !== undefined && now() >= toldAtMs(record) + detailsMs;
 }
 
-/** What came in an outage is as old as its message, whose time Slack names it by, in seconds. */
+/** An alert posted late, after an outage, counts from its post. Slack's `ts` is in seconds. */
 function toldAtMs({ receivedAtMs, posted }: MessageRecord): number {
   return Math.max(receivedAtMs, Number(posted?.ts ?? 0) * 1_000 || 0);
 }

@@ -5,20 +5,20 @@ import {
   type MessageKey,
   messageKey,
   readMessageRecord,
-  unsaid,
+  newCounters,
   writeMessageRecord,
   type MessageRecord,
 } from './message-record.ts';
 import type { Notice } from './notices.ts';
 
-/** Messages to Slack. Stored when it resolves; idempotent; throws StoreUnavailable. */
+/** Messages to Slack. When a call resolves, its work is stored. Idempotent. Throws StoreUnavailable. */
 export type Messages<Bodies> = {
   /** Posts a message once, then edits it whenever its subject changes. */
   keep<Name extends keyof Bodies & string>(
     key: MessageKey<Name>,
     message: Message<Bodies[Name]>,
   ): Promise<void>;
-  /** Posts it once. */
+  /** Posts a message once, and never edits it. */
   post<Name extends keyof Bodies & string>(
     key: MessageKey<Name>,
     message: Message<Bodies[Name]>,
@@ -27,13 +27,13 @@ export type Messages<Bodies> = {
   refresh(key: string): Promise<void>;
 };
 
-/** Of whatever feature: see `Messages`. */
+/** Untyped; a feature assigns the result to its own `Messages<Bodies>`, which checks keys and bodies. */
 export function createMessages(account: {
   store: Pick<Store, 'create' | 'read' | 'write'>;
   sealer: Sealer;
-  /** At least as long as their subjects may change: later they would be posted a second time. */
+  /** How long a settled message is remembered. If its subject changes later than that, it is posted a second time. */
   rememberMs: number;
-  /** How long one piece of work may take. */
+  /** A worker's lease on one message. */
   leaseMs: number;
   now: () => number;
   /** Wakes the worker after work was stored. */
@@ -57,29 +57,29 @@ export function createMessages(account: {
   };
 }
 
-/** How a message differs from the usual one, which waits in its channel’s lane, however late. */
+/** Exceptions from the default: wait in the channel's lane, and post however late it is. */
 type Policy = Pick<MessageRecord, 'isNote' | 'isNeverGivenUp' | 'withinMs' | 'lane'>;
 
-/** `body` is sealed. */
+/** `body` is stored encrypted. */
 type Message<Body> = Policy & { channel: string; body: Body };
 
 type AnyMessage = Message<unknown> & Pick<MessageRecord, 'rememberMs'>;
 
-/** Stores a message as due work, once per key. False: it exists. Throws StoreUnavailable. */
+/** Stores a message as due work, once per key. False: already stored. Throws StoreUnavailable. */
 function storeMessage(
   { store, sealer, now }: { store: Pick<Store, 'create'>; sealer: Sealer; now: () => number },
   key: string,
   { body, ...message }: AnyMessage,
 ): Promise<boolean> {
   const sealed = sealer.seal(key, JSON.stringify(body));
-  const record = writeMessageRecord({ ...message, ...unsaid, receivedAtMs: now(), sealed });
+  const record = writeMessageRecord({ ...message, ...newCounters, receivedAtMs: now(), sealed });
   return store.create(key, record, { delayMs: 0, lane: laneOf(message) });
 }
 
 /**
- * Asks for another version of a message; call it after its subject's change was stored. True: wake a worker. False: there is
- * no such record, it is due later anyway, or the worker that has it will see the new version or lose its next write. That
- * worker's lease goes on: ending it would have the message posted twice.
+ * Requests a new version of a message; call it after the subject's change is stored. True: wake a worker. False: no such
+ * record, already due, or leased by a worker that will render the new version or lose its next write. It never ends that
+ * worker's lease: the message would be posted twice.
  */
 async function refreshMessage(
   { store, leaseMs }: { store: Pick<Store, 'read' | 'write'>; leaseMs: number },
@@ -94,20 +94,20 @@ async function refreshMessage(
     const next = { ...record, wanted: record.wanted + 1 };
     if (isTaken && (await store.write(entry, writeMessageRecord(next), { holdMs: leaseMs }))) return false;
     if (isTaken && (await store.read(key))?.version !== entry.version) continue;
-    // No worker has it, or that worker's lease is over.
+    // No worker holds it, or the lease has expired.
     const value = writeMessageRecord({ ...next, turns: entry.attempts });
     if (await store.write(entry, value, { delayMs: 0, lane: laneOf(record) })) return true;
   }
 }
 
-/** The operators' channel, and what a notice to them is stored with. */
+/** What it takes to store a notice to the operators. */
 export type Operators = {
   store: Pick<Store, 'create'>;
   sealer: Sealer;
   now: () => number;
   /** Where notices to the operators go; undefined: they are only logged. */
   opsChannel: string | undefined;
-  /** Called after a notice was stored; absent in a worker. */
+  /** Wakes the worker after a notice was stored; absent inside a worker. */
   wake?: () => void;
 };
 
@@ -119,7 +119,7 @@ export async function tellOperators(operators: Operators, name: string, notice: 
   if (await storeMessage(operators, messageKey('notice', name), message)) wake?.();
 }
 
-/** A record's name for operators, by its key's prefix. */
+/** What operators call a record, by its key's prefix; the longer prefix first. */
 const namesOfRecords: readonly (readonly [string, string])[] = [
   [messageKey('alert', ''), 'alert'],
   ['message:', 'message'],
@@ -128,7 +128,7 @@ const namesOfRecords: readonly (readonly [string, string])[] = [
   ['link:', 'payment link'],
 ];
 
-/** Tells operators once that a record was put aside; not of a notice, which would never end. */
+/** Tells the operators once that a record was put aside. Not for a notice: it would cause the next one, without end. */
 export async function tellStuck(operators: Operators, key: string, errorId: string): Promise<void> {
   if (key.startsWith(messageKey('notice', ''))) return;
   const [, named] = namesOfRecords.find(([prefix]) => key.startsWith(prefix)) ?? ['', 'record'];

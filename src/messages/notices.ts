@@ -6,12 +6,12 @@ import { noteMessage, posted } from '../slack/kit/note.ts';
 import type { FeatureMessages, Said } from './views.ts';
 
 /**
- * A notice to operators: short, rare, once per name. No secret and no customer: the channel may be wide. `lines`: what it
- * means, and what to do; `about` may be outside text.
+ * A notice to operators: short, rare, once per name. No secret and no customer data: many people may read the channel.
+ * `lines`: what it means, and what to do. `about` may be outside text.
  */
 export type Notice = {
   state: string;
-  /** By its id, named right after the state. */
+  /** A channel id, shown right after the state. */
   channel?: string;
   about: readonly string[];
   lines: readonly (readonly Run[])[];
@@ -19,7 +19,7 @@ export type Notice = {
 
 const longestDetail = 80;
 
-/** `place`: whose it is, where the bot has several merchant accounts. */
+/** `place`: the merchant account, if the bot has several. */
 export function noticeMessage(said: Said & { notice: Notice; place?: string | undefined }): SlackMessage {
   const { state, about, lines, channel } = said.notice;
   const message = noteMessage({

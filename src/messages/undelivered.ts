@@ -15,7 +15,7 @@ import {
   type MessageRecord,
 } from './message-record.ts';
 import {
-  again,
+  reschedule,
   finish,
   longestRetryMs,
   paceMs,
@@ -30,23 +30,25 @@ import { dayMs, hourMs } from '../domain/span.ts';
 type Refusal = {
   channel: string;
   outcome: Extract<PostOutcome, { kind: 'refused' }>;
-  /** What the record becomes whatever follows. */
+  /** The change to store in every case. */
   missed: Change;
 };
 
-/** Slack refuses the bot until a person does something: it is asked again this often, and a channel at first. */
+/** Back-off while Slack refuses the bot as a whole, and the first back-off for a refused channel. */
 const refusedDelayMs = 60_000;
-/** A channel is tried ever more rarely, but at least this often, so that a mended one gets its messages soon. */
+/** The longest back-off for a refused channel, so that a repaired one gets its messages soon. */
 const longestRefusedMs = 600_000;
-/** A refusal that is older than this is worth a person's time: a shorter one mends itself, or was mended. */
+/** Operators get a notice only after this time: shorter refusals end by themselves or were already fixed. */
 const tellAfterMs = 300_000;
 
 /**
- * Slack refused a post or an edit for a reason that only a person can mend. One message alone: it is put aside. The
- * whole bot: everything waits, for as long as it takes. A channel or a person: its messages wait in their order, its
- * edits in theirs; by a word that nobody knows this one waits alone. Those that are as old as the time for giving up become dead letters when the channel has been refused that
- * long; they are kept and listed until they are forgotten like any other. What is never given up only lets the others
- * pass after that time. The operators are told of a channel once for each day on which that began.
+ * Schedules the retry of a post or edit that Slack refused for a reason only a person can fix.
+ * - `message`: retried hourly and reported as stuck; its lane goes on.
+ * - `bot`: the lane waits, without limit.
+ * - `channel` (or a person): the lane waits in order. Once both the message and the refusal are as old as `giveUpMs`, the
+ *   message becomes a dead letter, listed until it's forgotten like any other. If `isNeverGivenUp`, it only stops blocking the
+ *   lane. The operators get one notice per channel and day on which a refusal began.
+ * - `unclear` (an error that the bot doesn't know): as for a channel, but the lane goes on.
  */
 export async function concludeRefusal(teller: Teller, work: Work, refusal: Refusal): Promise<void> {
   const { channel, outcome, missed } = refusal;
@@ -56,11 +58,11 @@ export async function concludeRefusal(teller: Teller, work: Work, refusal: Refus
   teller.log('error', 'Slack refuses the post', { key, channel, attempt, errorId, slackError, fix });
   switch (about) {
     case 'message':
-      await again(teller, work, missed, { delayMs: longestRetryMs, pauseMs: paceMs });
+      await reschedule(teller, work, missed, { delayMs: longestRetryMs, pauseMs: paceMs });
       await tellStuck(teller, key, errorId);
       return;
     case 'bot':
-      await again(teller, work, missed, { holdMs: refusedDelayMs });
+      await reschedule(teller, work, missed, { holdMs: refusedDelayMs });
       return;
     case 'channel':
     case 'unclear':
@@ -69,7 +71,7 @@ export async function concludeRefusal(teller: Teller, work: Work, refusal: Refus
   }
 }
 
-/** A person is not named in it: that would ping them. */
+/** Shows a person's id as plain text: a mention would ping them. */
 function refusedNotice(
   { channel, outcome: { slackError, fix } }: Refusal,
   giveUpMs: number,
@@ -94,7 +96,7 @@ async function waitOrGiveUp(teller: Teller, work: Work, refusal: Refusal): Promi
   const { refused, receivedAtMs, isNeverGivenUp } = work.record;
   const nowMs = teller.now();
   const isKnown = refused?.channel === channel;
-  // What stood behind a dead letter has been refused for as long as that, though it is tried for the first time.
+  // A message behind a dead letter has been refused for as long, even if this is its first try.
   const sinceMs = isKnown ? refused.sinceMs : ((await refusedSince(teller.store, channel)) ?? nowMs);
   const refusedForMs = nowMs - sinceMs;
   const leftMs = Math.max(sinceMs, receivedAtMs) + teller.giveUpMs - nowMs;
@@ -102,27 +104,27 @@ async function waitOrGiveUp(teller: Teller, work: Work, refusal: Refusal): Promi
     const notice = refusedNotice(refusal, teller.giveUpMs, sinceMs);
     await tellOperators(teller, `refused:${channel}:${Math.floor(sinceMs / dayMs)}`, notice);
   }
-  // Never at its first refusal: from the second on the record says that it is refused, and stays listed.
+  // Not at the first refusal: each message is tried at least twice, also behind a dead letter or when redelivered.
   if (isKnown && leftMs <= 0 && !isNeverGivenUp) {
     await forgetRefusedNow(teller.store, channel);
     return await giveUp(teller, work, { channel, sinceMs, slackError, fix }, missed);
   }
   const waitMs = Math.max(refusedDelayMs, refusedForMs);
   const holdMs = Math.min(waitMs, longestRefusedMs, Math.max(paceMs, leftMs));
-  // The lane waits and the record keeps its place in it, because what stands behind it is refused as well.
+  // Hold the lane, with this message first: Slack would refuse what is behind it too.
   let wait: WriteOptions = about === 'unclear' ? { delayMs: holdMs, pauseMs: paceMs } : { holdMs };
   if (isNeverGivenUp && leftMs <= 0) wait = { delayMs: Math.min(waitMs, longestRetryMs), pauseMs: paceMs };
-  // A dead letter that is refused elsewhere now leaves the lists, which a hold would not change.
+  // A dead letter now refused for another channel must leave its lists, and a hold doesn't change lists.
   else if (refused?.givenUp) wait = { delayMs: holdMs, pauseMs: paceMs };
   const untilNextMs = wait.holdMs ?? wait.delayMs ?? 0;
   const nextTryAtMs = nowMs + untilNextMs;
   await noteRefusedNow(teller.store, { channel, sinceMs, slackError, fix, nextTryAtMs }, untilNextMs);
-  await again(teller, work, { ...missed, refused: { channel, sinceMs } }, wait);
+  await reschedule(teller, work, { ...missed, refused: { channel, sinceMs } }, wait);
 }
 
-// What is refused now, and tried again by itself: one note for each channel, forgotten soon after the try that it names.
+// Refusals that the bot still retries: one note per channel, which expires soon after the retry that it names.
 
-/** What Slack refuses of a channel while the bot still tries; times are UTC milliseconds. */
+/** A channel that Slack refuses while the bot still retries; times are UTC milliseconds. */
 export type RefusedNow = Omit<Undelivered, 'messages'> & { nextTryAtMs: number };
 
 const refusedNow = z.object({
@@ -134,7 +136,7 @@ const refusedNow = z.object({
 });
 const refusedNowList = 'refused-now';
 const refusedNowKey = (channel: string): string => `${refusedNowList}:${channel}`;
-/** How long a worker may be late for the try. */
+/** How late a worker may be for the retry before the note expires. */
 const lateMs = 120_000;
 
 async function noteRefusedNow(
@@ -150,7 +152,7 @@ async function noteRefusedNow(
   if (entry) await store.write(entry, value, options);
 }
 
-/** Slack has taken what it refused for that channel. */
+/** Call it once Slack accepts a message for the channel. */
 export async function forgetRefusedNow(store: Pick<Store, 'read' | 'write'>, channel: string): Promise<void> {
   const entry = await store.read(refusedNowKey(channel));
   if (entry) await store.write(entry, entry.value, { ttlMs: 0, index: {} });
@@ -158,13 +160,13 @@ export async function forgetRefusedNow(store: Pick<Store, 'read' | 'write'>, cha
 
 const mostRefusedNow = 100;
 
-/** The longest refused first. Throws StoreUnavailable. */
+/** Longest refusal first. Throws StoreUnavailable. */
 export async function readRefusedNow(store: Pick<Store, 'list'>): Promise<readonly RefusedNow[]> {
   const { entries } = await store.list(refusedNowList, { max: mostRefusedNow });
   return entries.map(({ value }) => refusedNow.parse(JSON.parse(value)));
 }
 
-/** Lists it for `/pay undelivered`, and tries it no more by itself. */
+/** Makes the message a dead letter: listed by `/pay undelivered`, not retried until a person asks. */
 export async function giveUp(
   teller: Teller,
   work: Work,
@@ -177,18 +179,18 @@ export async function giveUp(
   teller.log('error', 'given up until it is delivered again by hand', about);
 }
 
-/** Since when the oldest dead letter of a channel is refused; undefined when there is none. */
+/** When the refusal of a channel's oldest dead letter began; undefined: the channel has none. */
 async function refusedSince(store: Pick<Store, 'list'>, channel: string): Promise<number | undefined> {
   const { entries } = await store.list(deadLettersOf(channel), { max: 1 });
   return entries[0] && readMessageRecord(entries[0].value).refused?.sinceMs;
 }
 
-// What was given up: records of the outbox, in the lists of what is undelivered. All of it throws StoreUnavailable.
+// Dead letters: message records in the lists of undelivered messages. All functions below throw StoreUnavailable.
 
-/** More are counted once these are delivered: their records are read for it. */
+/** Counting reads each record. The rest is counted once these are delivered. */
 const mostCounted = 1_000;
 
-/** What could not be delivered, by channel, the longest refused first: of the oldest thousand messages. */
+/** Dead letters by channel, longest refusal first; counts the oldest thousand. */
 export async function readUndelivered(store: Pick<Store, 'list'>): Promise<readonly Undelivered[]> {
   const { entries } = await store.list(deadLetters, { max: mostCounted });
   const byChannel = new Map<string, Undelivered>();
@@ -203,8 +205,8 @@ export async function readUndelivered(store: Pick<Store, 'list'>): Promise<reado
 }
 
 /**
- * Makes the letters of one channel, or of all, work again, the oldest first, and says how many. A letter is made
- * work by one caller alone, however many ask at once, and one that is being delivered is left alone.
+ * Makes dead letters due again, of one channel or of all, oldest first; returns their numbers. Of several concurrent calls,
+ * one revives a letter. A letter that is being delivered stays untouched.
  */
 export async function redrive(
   store: Pick<Store, 'list' | 'read' | 'write'>,
@@ -214,7 +216,7 @@ export async function redrive(
   let turn = 0;
   for await (const entries of pagesOf(store, channel === undefined ? deadLetters : deadLettersOf(channel))) {
     for (const entry of entries) {
-      // In turn, and a moment apart, because a store may not tell apart what is due in the same one.
+      // Due a millisecond apart: a store may not keep the order of records due at the same time.
       const of = await revive(store, entry, turn);
       if (of !== undefined) revived.set(of, (revived.get(of) ?? 0) + 1);
       turn += 1;
@@ -223,7 +225,7 @@ export async function redrive(
   return [...revived].map(([of, messages]) => ({ channel: of, messages }));
 }
 
-/** The channel it was refused for. Undefined: it is work already, or was delivered meanwhile. */
+/** Returns the channel that refused it. Undefined: already due, or delivered meanwhile. */
 async function revive(
   store: Pick<Store, 'read' | 'write'>,
   found: Entry,
@@ -233,12 +235,12 @@ async function revive(
   while (entry) {
     const record = readMessageRecord(entry.value);
     const { refused, wanted, settled } = record;
-    // A charge that went on made its message work by itself: ending a lease of that would post it twice.
+    // Its subject changed, so it is due or leased already; ending that lease would post it twice.
     if (!refused?.givenUp || settled < wanted) return undefined;
     const mended = { refused: undefined, misses: 0, reposted: undefined };
-    const again: MessageRecord = { ...record, ...mended, wanted: wanted + 1 };
-    const due = { delayMs, index: listsOf(entry.key, again), lane: laneOf(record) };
-    if (await store.write(entry, writeMessageRecord(again), due)) return refused.channel;
+    const revived: MessageRecord = { ...record, ...mended, wanted: wanted + 1 };
+    const due = { delayMs, index: listsOf(entry.key, revived), lane: laneOf(record) };
+    if (await store.write(entry, writeMessageRecord(revived), due)) return refused.channel;
     entry = await store.read(found.key);
   }
   return undefined;

@@ -14,11 +14,11 @@ export type Composed = {
   edit: (channel: string, ts: string) => Promise<PostOutcome>;
 };
 
-/** What a message shows as it leaves. */
+/** What a message shows now. */
 export type Rendered<Shown> =
   /**
-   * `below`: in that message's thread, after those steps, the nearest first. `keep` is stored with the post. `ifRefused`: if
-   * Slack refuses an edit, it stays as it is.
+   * `below`: post in that message's thread, after those replies (nearest first). `keep`: stored with the post. `ifRefused`: if
+   * Slack refuses an edit, leave the message as it is.
    */
   | {
       kind: 'shown';
@@ -29,7 +29,7 @@ export type Rendered<Shown> =
     }
   /** Don't post it any more. */
   | { kind: 'nothing' }
-  /** Not yet: asked again, ever more rarely; nothing waits behind it. */
+  /** Not yet: retried with a growing back-off, while its lane goes on. */
   | { kind: 'later' }
   /** The view has already written the record. */
   | { kind: 'settled' };
@@ -42,9 +42,9 @@ export type Views<Bodies, Shown> = {
 /** A message's words. Pure: the same input gives the same message. */
 type Worded = {
   message: SlackMessage;
-  /** User ids that the message mentions; everybody else stands by name. */
+  /** User ids to mention; other people are shown by name, without a ping. */
   calls?: readonly string[];
-  /** Who gets it where the bot may not post. */
+  /** Gets it instead if the bot can't post in the channel. */
   orTo?: string;
 };
 

@@ -19,7 +19,7 @@ describe('a message', () => {
     expect(posts[1]?.post).toMatchObject({ alert: { mayBeRepeat: false } });
   });
 
-  it('keeps Slack’s pace: one message a second in a channel', async () => {
+  it('is posted at Slack’s rate: one a second in a channel', async () => {
     const { receive, drain, posts, clock } = house();
     for (const name of ['A', 'B', 'C'])
       await receiveEvent(receive, { ...event, key: name, orderReference: name }, 'f');
@@ -30,7 +30,7 @@ describe('a message', () => {
     expect(posts).toHaveLength(2);
   });
 
-  it('keeps the channel it was stored for, whatever the settings name now', async () => {
+  it('keeps the channel it was stored for, even if the settings name another now', async () => {
     const wrong = { kind: 'refused', slackError: 'channel_not_found', fix: 'check the id' } as const;
     const { receive, deliver, drain, posts } = house({
       posts: [
@@ -47,7 +47,7 @@ describe('a message', () => {
     expect(posts.map((one) => one.channel).toSorted()).toEqual([channel, channel, ops, ops].toSorted());
   });
 
-  it('holds nothing else up for one message that Slack does not take, and tells the operators', async () => {
+  it('that Slack refuses for its content blocks no other, and the operators get a notice', async () => {
     const { receive, drain, posts } = house({
       posts: [{ kind: 'refused', slackError: 'msg_too_long', fix: 'report it', about: 'message' }],
     });
@@ -57,7 +57,7 @@ describe('a message', () => {
     expect(posts.map((one) => one.channel).toSorted()).toEqual([channel, channel, ops]);
   });
 
-  it('tells of a notice that Slack does not take by no further notice', async () => {
+  it('that is a refused notice causes no further notice', async () => {
     const tooLong = {
       kind: 'refused',
       slackError: 'msg_too_long',
@@ -70,7 +70,7 @@ describe('a message', () => {
     expect(store.keys().filter((key) => key.startsWith('message:notice:'))).toHaveLength(1);
   });
 
-  it('holds up neither the messages nor the alerts of other channels while Slack refuses one', async () => {
+  it('is not delayed while Slack refuses another channel', async () => {
     const { receive, deliver, drain, posts } = house();
     const { compose } = deliver;
     const refused = {
@@ -92,7 +92,7 @@ describe('a message', () => {
     expect(posts.map((one) => one.channel)).toEqual(['C0OTHER001', 'C0OTHER001']);
   });
 
-  it('keeps its pace when Slack asks to wait for no time at all', async () => {
+  it('is still posted at most once a second if Slack asks to wait zero seconds', async () => {
     const { receive, drain, posts } = house({
       posts: Array.from({ length: 5 }, (): PostOutcome => ({ kind: 'rate_limited', retryAfterMs: 0 })),
     });
@@ -101,7 +101,7 @@ describe('a message', () => {
     expect(posts).toHaveLength(4);
   });
 
-  it('does not post when it slept past the time its post would need', async () => {
+  it('is not posted by a process that was suspended until too little of the lease was left', async () => {
     const { receive, deliver, posts, clock } = house();
     await receiveEvent(receive, event, 'f');
     const { store } = deliver;
@@ -119,7 +119,7 @@ describe('a message', () => {
     expect(posts).toEqual([]);
   });
 
-  it('lets the alerts behind it pass when the answer of its edit is lost time after time', async () => {
+  it('lets the alerts behind it pass if its edit’s answer is lost again and again', async () => {
     const { clock, receive, deliver, drain, posts } = house();
     let looks = 0;
     const { compose } = deliver;

@@ -113,7 +113,7 @@ describe('post', () => {
   });
 
   it.each(['msg_too_long', 'invalid_blocks', 'msg_blocks_too_long'])(
-    'posts the words alone when Slack does not take the blocks (%s)',
+    'posts the text alone if Slack refuses the blocks (%s)',
     async (slackError) => {
       slack().reply(200, { ok: false, error: slackError });
       nock('https://slack.test')
@@ -125,7 +125,7 @@ describe('post', () => {
     },
   );
 
-  it('calls an unreadable answer unsure, and keeps none of it', async () => {
+  it('reports an unreadable answer as unsure, without its content', async () => {
     slack().reply(200, '<html>secret page</html>');
     const outcome = await post();
     expect(outcome).toMatchObject({ kind: 'unsure' });
@@ -150,20 +150,20 @@ function reply() {
   return delivery().post('C0ALERTS', message, '1.1');
 }
 
-describe('post below a message', () => {
-  it('names the thread, and gives the channel Slack answered with', async () => {
+describe('post in a thread', () => {
+  it('names the thread, and returns the channel that Slack answered with', async () => {
     nock('https://slack.test')
       .post('/api/chat.postMessage', (body: Record<string, string>) => body['thread_ts'] === '1.1')
       .reply(200, { ok: true, ts: '1.2', channel: 'D0ALERTS' });
     expect(await reply()).toEqual({ kind: 'posted', channel: 'D0ALERTS', ts: '1.2' });
   });
 
-  it('tells that Slack posted it into the channel, as the thread is gone', async () => {
+  it('reports `unthreaded` if Slack posted it into the channel because the thread is gone', async () => {
     slack().reply(200, { ok: true, ts: '1.2', channel: 'C0ALERTS', message: { ts: '1.2' } });
     expect(await reply()).toEqual({ kind: 'posted', channel: 'C0ALERTS', ts: '1.2', unthreaded: true });
   });
 
-  it('knows a reply that stands in its thread', async () => {
+  it('does not report `unthreaded` for a reply in its thread', async () => {
     slack().reply(200, {
       ok: true,
       ts: '1.2',
@@ -185,7 +185,7 @@ describe('post below a message', () => {
     expect(await reply()).toEqual({ kind: 'gone', slackError });
   });
 
-  it('calls nothing gone where no thread was asked for', async () => {
+  it('never reports `gone` for a post outside a thread', async () => {
     slack().reply(200, { ok: false, error: 'thread_not_found' });
     expect(await post()).toMatchObject({ kind: 'refused' });
   });
@@ -200,7 +200,7 @@ function update(match: (body: Record<string, string>) => boolean = () => true) {
 }
 
 describe('edit', () => {
-  it('puts the message, with its key, in the place of the other', async () => {
+  it('replaces the message, and keeps its key', async () => {
     update(
       (body) =>
         body['channel'] === 'D0ADA' &&
@@ -213,14 +213,14 @@ describe('edit', () => {
   });
 
   it.each(['message_not_found', 'cant_update_message', 'edit_window_closed', 'block_mismatch'])(
-    'calls the message gone for %s',
+    'reports the message as gone for %s',
     async (slackError) => {
       update().reply(200, { ok: false, error: slackError });
       expect(await edit()).toEqual({ kind: 'gone', slackError });
     },
   );
 
-  it('waits for an archived channel, where the message still stands and can be edited once it is back', async () => {
+  it('reports an archived channel as refused, not gone: the message can be edited once it is unarchived', async () => {
     update().reply(200, { ok: false, error: 'is_inactive' });
     expect(await delivery().edit({ channel: 'C0ALERTS', ts: '1.1' }, message)).toMatchObject({
       kind: 'refused',
@@ -236,22 +236,22 @@ describe('edit', () => {
     });
   });
 
-  it('leaves the words alone when Slack does not take the blocks', async () => {
+  it('edits to the text alone if Slack refuses the blocks', async () => {
     update((body) => body['blocks'] === JSON.stringify(message.blocks)).reply(200, {
       ok: false,
       error: 'invalid_blocks',
     });
-    // Slack lets no edit take a message's rich text away (`block_mismatch`).
+    // Slack refuses to replace rich text by anything else (`block_mismatch`).
     update((body) => body['blocks']?.startsWith('[{"type":"rich_text"') === true).reply(200, { ok: true });
     expect(await edit()).toMatchObject({ kind: 'posted' });
-    // Rich text is no markup: what is escaped in the text stands there as itself.
+    // Rich text is not markup, so the text must not be escaped there.
     update().reply(200, { ok: false, error: 'invalid_blocks' });
     update((body) => body['blocks']?.includes('"text":"Refund & close"') === true).reply(200, { ok: true });
     const escaped = { ...message, text: 'Refund &amp; close' };
     expect(await delivery().edit({ channel: 'D0ADA', ts: '1.1' }, escaped)).toMatchObject({ kind: 'posted' });
   });
 
-  it('waits as long as Slack asks, says what is refused, and what is not known', async () => {
+  it('reports a rate limit, a refusal and a lost answer', async () => {
     update().reply(429, '', { 'retry-after': '7' });
     expect(await edit()).toEqual({ kind: 'rate_limited', retryAfterMs: 7_000 });
     update().reply(200, { ok: false, error: 'invalid_auth' });
@@ -264,7 +264,7 @@ describe('edit', () => {
 });
 
 describe('messageDigest', () => {
-  it('is the same for the same message and for no other', () => {
+  it('is equal for equal messages only', () => {
     expect(messageDigest({ ...message })).toBe(messageDigest(message));
     expect(messageDigest({ ...message, blocks: [] })).not.toBe(messageDigest(message));
     expect(messageDigest({ ...message, text: 'A charge' })).not.toBe(messageDigest(message));
@@ -285,7 +285,7 @@ describe('findByKey', () => {
   const other = { ts: '1', metadata: { event_type: 'payops_alert', event_payload: { key: 'k2' } } };
   const own = { ts: '2', metadata: { event_type: 'payops_alert', event_payload: { key: 'k1' } } };
 
-  it('finds the message by its key, from before the first attempt by more than clocks differ', async () => {
+  it('finds the message by its key, in a span that allows for differing clocks', async () => {
     history((body) => body['oldest'] === '1699999200' && body['include_all_metadata'] === 'true').reply(200, {
       ok: true,
       messages: [{ ts: '3', text: 'k1' }, other, own],
@@ -293,7 +293,7 @@ describe('findByKey', () => {
     expect(await find()).toEqual({ kind: 'found', ts: '2' });
   });
 
-  it('says absent after the last page only', async () => {
+  it('reports absent only after the last page', async () => {
     history((body) => body['cursor'] === undefined).reply(200, {
       ok: true,
       messages: [other],
@@ -307,7 +307,7 @@ describe('findByKey', () => {
     expect(await find()).toEqual({ kind: 'absent' });
   });
 
-  it('goes on where the last try stopped, among the minutes around the doubt alone', async () => {
+  it('continues at the last search’s cursor, and reads only the minutes around the doubt', async () => {
     const window = { oldest: '1699999200', latest: '1700001000' };
     history((body) => body['cursor'] === undefined && body['latest'] === window.latest).reply(200, {
       ok: true,
@@ -328,18 +328,18 @@ describe('findByKey', () => {
     expect(await find({ cursor: 'next' })).toEqual({ kind: 'found', ts: '2' });
   });
 
-  it('looks until after the last post where there were several, and from the start where Slack lost the page', async () => {
+  it('reads until after the last of several posts, and drops an expired cursor', async () => {
     history((body) => body['latest'] === '1700004600').reply(200, { ok: false, error: 'invalid_cursor' });
     const answer = await find({ untilMs: doubt.sinceMs + 3_600_000, cursor: 'old' });
     expect(answer).toEqual({ kind: 'unknown', slackError: 'invalid_cursor' });
   });
 
-  it('says for how long Slack asks to wait', async () => {
+  it('reports how long Slack’s rate limit lasts', async () => {
     history(() => true).reply(429, '', { 'retry-after': '9' });
     expect(await find()).toEqual({ kind: 'unknown', slackError: 'ratelimited', retryAfterMs: 9_000 });
   });
 
-  it('gives up within one deadline for all pages, and says that it does not know', async () => {
+  it('reports unknown after one deadline for all pages', async () => {
     history(() => true)
       .delay(200)
       .reply(200, { ok: true, messages: [] });
@@ -348,7 +348,7 @@ describe('findByKey', () => {
     expect(answer).toEqual({ kind: 'unknown', slackError: 'no_usable_answer' });
   });
 
-  it('looks below a message when told so, and not in the channel', async () => {
+  it('searches the thread instead of the channel if the doubt names one', async () => {
     nock('https://slack.test')
       .post(
         '/api/conversations.replies',
@@ -364,13 +364,13 @@ describe('findByKey', () => {
     ['C0ALERTS', 'missing_scope'],
     ['C0ALERTS', 'not_in_channel'],
     ['C0ALERTS', 'no_permission'],
-    // A person's user id is no channel.
+    // A user id has no history of its own.
     ['U0ADA', 'channel_not_found'],
     ['C0ALERTS', 'thread_not_found', '1.1'],
     ['C0ALERTS', 'not_allowed_token_type', '1.1'],
     ['C0ALERTS', 'channel_is_limited_access'],
     ['C0ALERTS', 'never_heard_of'],
-  ])('says unreadable for %s with %s', async (channel, error, threadTs?: string) => {
+  ])('reports unreadable for %s with %s', async (channel, error, threadTs?: string) => {
     const method = threadTs === undefined ? 'history' : 'replies';
     nock('https://slack.test').post(`/api/conversations.${method}`).reply(200, { ok: false, error });
     const answer = await delivery().findByKey({ ...doubt, channel, threadTs }, 'k1');

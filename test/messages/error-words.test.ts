@@ -7,7 +7,7 @@ import {
   laneOf,
   messageKey,
   readMessageRecord,
-  unsaid,
+  newCounters,
   writeMessageRecord,
   type MessageRecord,
 } from '../../src/messages/message-record.ts';
@@ -20,7 +20,7 @@ import { commonWords, wordsOf } from './error-words.ts';
 
 const unknown = 'never_heard_of';
 
-/** What Slack refuses in a test, in which way it was to be sent. */
+/** The call to Slack that a test has refused. */
 type Way = 'a post' | 'a note in a thread' | 'an edit' | 'a look for a message in doubt';
 
 const standing = { posted: { channel, ts: '1000.1' }, shown: 'old' };
@@ -35,7 +35,7 @@ function saying(word: string): WebAPIPlatformError {
   return new WebAPIPlatformError({ ok: false, error: word, response_metadata: {} });
 }
 
-/** A Slack that says one word of the first message, and takes everything else. */
+/** Delivers messages to a Slack that refuses the first with `word` and accepts everything else. */
 async function sentWith(way: Way, word: string) {
   const clock = { nowMs: 1_000_000 };
   const store = memoryStore(clock);
@@ -93,7 +93,7 @@ async function sentWith(way: Way, word: string) {
       channel,
       sealed: '',
       receivedAtMs: clock.nowMs,
-      ...unsaid,
+      ...newCounters,
       ...change,
     } as const;
     await store.create(messageKey('alert', key), writeMessageRecord(record), {
@@ -121,7 +121,7 @@ async function sentWith(way: Way, word: string) {
   };
 }
 
-/** In words, for the table: what becomes of the message, and what waits behind it. */
+/** A table row: what happens to the message, and what waits behind it. */
 async function fateOf(way: Way, word: string): Promise<string> {
   const { record, isPutAside, postsWait, editsWait } = await sentWith(way, word);
   const message = ((): string => {
@@ -181,24 +181,24 @@ async function table(way: Way, method: keyof typeof wordsOf): Promise<string> {
   ].join('\n');
 }
 
-/** A page that Slack does not know any more is read anew. */
+/** Slack refuses the history itself; after an expired cursor (`invalid_cursor`) it is read from the start instead. */
 function isRefused(word: string): boolean {
   return readSlackError(saying(word)).kind === 'refused' && word !== 'invalid_cursor';
 }
 
-describe('what Slack says no with', () => {
+describe('each error word of Slack', () => {
   it('is listed for every method that the bot calls', () => {
     expect(called.length).toBeGreaterThan(10);
     expect(called.filter((method) => !Object.hasOwn(wordsOf, method))).toEqual([]);
   });
 
-  it.each(ways)('of %s is known, and holds no more than it must (%s)', async (way, method) => {
+  it.each(ways)('for %s is known, and blocks no more than it must (%s)', async (way, method) => {
     const words = [...commonWords, ...wordsOf[method]];
     const refused = words.filter((word) => readSlackError(saying(word)).kind === 'refused');
     expect(refused.filter((word) => refusalAbout(word, channel) === 'unclear')).toEqual([]);
     for (const word of [...words, unknown]) {
       const { postsWait, editsWait, record } = await sentWith(way, word);
-      // Nobody waits for an edit but edits, nor for a post but posts; and nothing that was refused is taken for told.
+      // A refused edit blocks only edits, a refused post only posts, and a refused message doesn't count as posted.
       const isToldElsewhere = way === 'an edit' || record.unthreaded === true;
       expect([word, way === 'an edit' ? postsWait : editsWait]).toEqual([word, false]);
       expect([word, isToldElsewhere || record.posted === undefined]).toEqual([word, true]);
@@ -207,13 +207,13 @@ describe('what Slack says no with', () => {
     expect([postsWait, editsWait]).toEqual([false, false]);
   });
 
-  it.each(Object.entries(wordsOf))('of %s has a sentence of its own that says what to do', (_method, own) => {
+  it.each(Object.entries(wordsOf))('for %s has its own sentence that says what to do', (_method, own) => {
     const known = [...commonWords, ...own].filter((word) => readSlackError(saying(word)).kind === 'refused');
     expect(known.filter((word) => fixFor(word, channel).startsWith('Look up'))).toEqual([]);
     expect(fixFor(unknown)).toContain(unknown);
   });
 
-  it('of a history holds no lane, unless it is about the whole bot or no answer at all', async () => {
+  it('for a history blocks no lane, unless it refuses the whole bot or means no answer', async () => {
     const way = 'a look for a message in doubt';
     const words = [...commonWords, ...wordsOf['conversations.history'], unknown];
     const all = await Promise.all(words.map(async (word) => ({ word, ...(await sentWith(way, word)) })));
@@ -226,7 +226,7 @@ describe('what Slack says no with', () => {
     expect(await sentWith(way, unknown)).toMatchObject({ postsWait: false, record: { mayBeRepeat: true } });
   });
 
-  it('is told by the table of docs/slack-errors.md', async () => {
+  it('is in the table of docs/slack-errors.md', async () => {
     const all = [...ways, ['a look for a message in doubt', 'conversations.history']] as const;
     const tables = await Promise.all(all.map(([way, method]) => table(way, method)));
     const head =

@@ -1,8 +1,8 @@
 /**
- * Slack's words for why not, of every method that the bot calls. Common and of each method: the pages of
- * docs.slack.dev/reference/methods as slack_kit 1.0.0-alpha.0 mirrors them (read 2026-05-26), with those that their page of
- * chat.postMessage has had since (September 2026): `agent_prompt_display_not_allowed`, `app_access_restricted`,
- * `send_on_behalf_not_allowed`. Slack says of each list that it is not complete.
+ * Slack's error words, common ones and those of each method that the bot calls. Source: the pages of
+ * docs.slack.dev/reference/methods as slack_kit 1.0.0-alpha.0 mirrors them (read 2026-05-26), and those added since to the page
+ * of chat.postMessage (September 2026): `agent_prompt_display_not_allowed`, `app_access_restricted`,
+ * `send_on_behalf_not_allowed`. Slack says that no list is complete.
  */
 export const commonWords = words(`
   access_denied accesslimited account_inactive deprecated_endpoint ekm_access_denied enterprise_is_restricted fatal_error

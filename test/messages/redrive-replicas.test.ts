@@ -1,7 +1,12 @@
 import { expect, it } from 'vitest';
 import { readUndelivered, redrive } from '../../src/messages/undelivered.ts';
-import { listsOf, readMessageRecord, unsaid, writeMessageRecord } from '../../src/messages/message-record.ts';
-import { again } from '../../src/messages/message-work.ts';
+import {
+  listsOf,
+  readMessageRecord,
+  newCounters,
+  writeMessageRecord,
+} from '../../src/messages/message-record.ts';
+import { reschedule } from '../../src/messages/message-work.ts';
 import { StoreUnavailable } from '../../src/domain/failure.ts';
 import type { Store } from '../../src/store/store.ts';
 import { onBothStores, type TwoReplicas } from '../features/two-stores.ts';
@@ -10,13 +15,13 @@ const channel = 'C0ALERTS01';
 const other = 'C0OTHER001';
 const rememberMs = 86_400_000;
 const now = () => Date.now();
-const record = { sealed: '', ...unsaid };
+const record = { sealed: '', ...newCounters };
 
 function keysOf(to: string, count: number): string[] {
   return Array.from({ length: count }, (_, index) => `message:alert:${to}:${String(index).padStart(3, '0')}`);
 }
 
-/** Dead letters as the worker leaves them, given up in another order than they came. */
+/** Stores dead letters as a worker does, given up in another order than received. */
 async function giveUp(store: Store, to: string, count: number): Promise<string[]> {
   const keys = keysOf(to, count);
   const beganAtMs = now();
@@ -33,14 +38,14 @@ async function giveUp(store: Store, to: string, count: number): Promise<string[]
   return keys;
 }
 
-/** So many pieces of work, as they become due, in the order in which they are given out; and no more than those. */
+/** Leases `count` records as they become due; returns their keys in that order. Fails if more are due. */
 async function takeAll(store: Store, count: number): Promise<string[]> {
   const keys: string[] = [];
   while (keys.length < count) {
     const [entry] = await store.take(10_000);
     if (!entry) continue;
     keys.push(entry.key);
-    // Delivered: nothing is refused any more.
+    // As after a successful delivery.
     const value = writeMessageRecord({ ...readMessageRecord(entry.value), refused: undefined });
     await store.write(entry, value, { ttlMs: rememberMs });
   }
@@ -61,7 +66,7 @@ async function use<T>(
 }
 
 onBothStores('a re-drive', (open) => {
-  it('makes each dead letter work once and in its old order, however many ask at once', () =>
+  it('makes each dead letter due once, in the old order, however many callers there are', () =>
     use(open, async ({ one, two }) => {
       const keys = await giveUp(one, channel, 40);
       const others = await giveUp(one, other, 5);
@@ -76,7 +81,7 @@ onBothStores('a re-drive', (open) => {
       expect(await readUndelivered(two)).toEqual([]);
     }));
 
-  it('that ends in the middle is finished by the next one, and nothing is delivered twice', () =>
+  it('that is killed halfway is finished by the next one, and nothing is delivered twice', () =>
     use(open, async ({ one, two }) => {
       const keys = await giveUp(one, channel, 10);
       let writes = 0;
@@ -96,8 +101,8 @@ onBothStores('a re-drive', (open) => {
     }));
 });
 
-onBothStores('a record that makes its lane wait', (open) => {
-  it('keeps its place before what came after it, and what is known of it', () =>
+onBothStores('a record that holds its lane', (open) => {
+  it('stays first in it, and keeps its change', () =>
     use(open, async ({ one, two }) => {
       for (const key of ['first', 'second']) {
         const value = writeMessageRecord({ ...record, channel, receivedAtMs: 0 });
@@ -107,14 +112,14 @@ onBothStores('a record that makes its lane wait', (open) => {
       if (!entry) throw new Error('nothing is due');
       const work = { entry, record: readMessageRecord(entry.value) };
       const beganAtMs = now();
-      expect(await again({ store: one }, work, { misses: 7 }, { holdMs: 50 })).toBe(true);
+      expect(await reschedule({ store: one }, work, { misses: 7 }, { holdMs: 50 })).toBe(true);
       const [next] = await takeWhenDue(two);
       expect(now() - beganAtMs).toBeGreaterThanOrEqual(49);
       expect(next).toMatchObject({ key: 'message:alert:first', attempts: 2 });
       expect(readMessageRecord(next?.value ?? '')).toMatchObject({ misses: 7 });
     }));
 
-  it('waits all the same when its lease ended before that was written', () =>
+  it('waits just as long if its lease expired before the write', () =>
     use(open, async ({ one, two }) => {
       const value = writeMessageRecord({ ...record, channel, receivedAtMs: 0 });
       await one.create('message:alert:late', value, { delayMs: 0, lane: channel });
@@ -123,7 +128,7 @@ onBothStores('a record that makes its lane wait', (open) => {
       const work = { entry, record: readMessageRecord(entry.value) };
       for (const overAtMs = now() + 20; now() < overAtMs;) await one.read(entry.key);
       const beganAtMs = now();
-      expect(await again({ store: one }, work, { misses: 7 }, { holdMs: 50 })).toBe(true);
+      expect(await reschedule({ store: one }, work, { misses: 7 }, { holdMs: 50 })).toBe(true);
       const [next] = await takeWhenDue(two);
       expect(now() - beganAtMs).toBeGreaterThanOrEqual(49);
       expect(readMessageRecord(next?.value ?? '')).toMatchObject({ misses: 7 });

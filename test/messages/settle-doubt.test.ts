@@ -6,7 +6,7 @@ import { deliverNext, event, house, killedWhileSending, receiveEvent } from '../
 
 type Compose = CardsHouse['deliver']['compose'];
 
-/** What it posts arrives, and the answer does not. */
+/** A Slack that accepts each post, but whose answer is lost. */
 function unheard(compose: Compose): Compose {
   return (post) => {
     const made = compose(post);
@@ -21,7 +21,7 @@ function unheard(compose: Compose): Compose {
 }
 
 describe('a post that may have arrived', () => {
-  it('repeats an unsure post that the history does not show', async () => {
+  it('is repeated if the history does not show it', async () => {
     const { receive, drain, posts } = house({ posts: [{ kind: 'unsure', cause: new Error('reset') }] });
     await receiveEvent(receive, event, 'f');
     await drain(120_000);
@@ -29,7 +29,7 @@ describe('a post that may have arrived', () => {
     expect(posts[1]?.post).toMatchObject({ alert: { mayBeRepeat: false } });
   });
 
-  it('waits, before it marks, for a history that only does not answer now', async () => {
+  it('is not repeated while the history does not answer for a moment', async () => {
     const silent = Array.from({ length: 3 }, (): HistoryAnswer => ({
       kind: 'unknown',
       slackError: 'timeout',
@@ -43,7 +43,7 @@ describe('a post that may have arrived', () => {
     expect(posts).toHaveLength(1);
   });
 
-  it('edits what the history shows late, though a repeat that knew more was killed before it left', async () => {
+  it('is edited if the history shows it late, after a newer repeat was killed before it was sent', async () => {
     const world = cardsHouse();
     const { deliver, cards } = world;
     const { compose, findByKey } = deliver;
@@ -63,7 +63,7 @@ describe('a post that may have arrived', () => {
     ]);
   });
 
-  it('is marked, and its steps come in their order, when the history shows its marked repeat late', async () => {
+  it('keeps its mark and the order of its thread if the history shows its marked repeat late', async () => {
     const world = cardsHouse();
     const { deliver, cards } = world;
     const { compose, findByKey } = deliver;
@@ -76,7 +76,7 @@ describe('a post that may have arrived', () => {
     await cards.move(failed.key, { kind: 'acknowledge', by: 'U0ADA00001' });
     await world.drain(23_000);
     await cards.move(failed.key, { kind: 'close', by: 'U0ADA00001', reason: 'test' });
-    // Its turn comes before that of the step before it.
+    // The second reply becomes due before the first.
     await world.drain(1_500_000);
     const repeat = world.parents().at(-1);
     expect(repeat && linesOf(repeat)).toMatch(/May be a repeat/);
@@ -86,7 +86,7 @@ describe('a post that may have arrived', () => {
     ]);
   });
 
-  it('keeps the steps of a thread in their order, though the first is refused so long that it lets others pass', async () => {
+  it('keeps the order of a thread, even if the first reply is refused so long that others may pass it', async () => {
     const world = cardsHouse();
     const { deliver, cards } = world;
     const { compose } = deliver;
@@ -111,7 +111,7 @@ describe('a post that may have arrived', () => {
     ]);
   });
 
-  it('keeps the doubt of an unsure post through later refusals to post', async () => {
+  it('stays in doubt while Slack refuses later posts', async () => {
     const { receive, drain, posts } = house({
       posts: [
         { kind: 'unsure', cause: new Error('reset') },
@@ -131,7 +131,7 @@ describe('a post that may have arrived', () => {
     ]);
   });
 
-  it('has patience with a silent history from when it fell silent, however old the event is', async () => {
+  it('waits for a silent history, counted from when it fell silent, however old the event is', async () => {
     const { receive, deliver, drain, posts, clock } = house({
       history: [
         { kind: 'unknown', slackError: 'ratelimited', retryAfterMs: 20_000 },
@@ -145,7 +145,7 @@ describe('a post that may have arrived', () => {
     expect(posts).toEqual([]);
   });
 
-  it('looks no sooner than Slack can have shown an unsure post', async () => {
+  it('is not searched for before Slack can have shown it', async () => {
     const looked: number[] = [];
     const { receive, deliver, clock } = house({ posts: [{ kind: 'unsure', cause: new Error('timeout') }] });
     await receiveEvent(receive, event, 'f');
@@ -163,7 +163,7 @@ describe('a post that may have arrived', () => {
     expect(looked[0]).toBeGreaterThanOrEqual(15_000);
   });
 
-  it('does not become a stream of repeats while every answer is lost', async () => {
+  it('is not repeated in a stream while every answer is lost', async () => {
     const lost = Array.from({ length: 100 }, (): PostOutcome => ({
       kind: 'unsure',
       cause: new Error('lost'),

@@ -14,12 +14,12 @@ import {
 const ada = 'U0ADA00001';
 const bola = 'U0BOLA0001';
 const threshold = 12;
-/** One with an alert now and then, one in a storm all the time, and one whose storm comes while Slack is away. */
+/** One with few alerts, one in a storm all the time, and one whose storm begins while Slack is away. */
 const calm = 'C0CALM0001';
 const stormy = 'C0STORMY01';
 const late = 'C0LATE0001';
 
-/** Their failures, by the second they come at. */
+/** Whether a channel gets a failure in a given second. */
 const arrivals: readonly [string, (second: number) => boolean][] = [
   [calm, (second) => second % 61 === 0],
   [stormy, (second) => second % 2 === 0],
@@ -64,7 +64,7 @@ async function itemsOf(
   return items.map(({ event }) => event.key);
 }
 
-/** All of it, second by second, until five minutes after Slack is back; what came where, and what Slack took. */
+/** Runs the outage second by second, until five minutes after Slack is back; returns what arrived and what Slack accepted. */
 async function live(away: Away, mayRead: boolean) {
   const house = routed();
   const slack = awayFrom(house, mayRead);
@@ -86,7 +86,7 @@ async function live(away: Away, mayRead: boolean) {
       keys.push(event.key);
       await house.receive(event);
     }
-    // What stood before Slack left, and what nobody has seen in Slack yet.
+    // First alerts that Slack already shows, later a storm's digest that it may not show yet.
     if (second === 200)
       await acknowledge([calm, stormy].flatMap((one) => received.get(one)?.slice(0, 3) ?? []));
     if (second === 400) await house.storms.take(stormOf(digestsIn(house, stormy)[0]), bola);
@@ -95,7 +95,7 @@ async function live(away: Away, mayRead: boolean) {
   return { house, slack, received, acknowledged };
 }
 
-/** Every failure of a channel once: singly and in order, or by one of its digests. */
+/** Expects every failure of a channel once: as an alert, in order, or counted by one digest. */
 async function expectTold(
   house: CardsHouse,
   channel: string,
@@ -103,7 +103,7 @@ async function expectTold(
   received: readonly string[],
 ): Promise<void> {
   expect(singles).toEqual([...singles].toSorted());
-  // A storm that nobody was told of for its whole window is over, and what is told afterwards is another one.
+  // More than one is fine: a storm whose window passes before its digest is posted ends, and the next post begins another.
   const digests = digestsIn(house, channel);
   expect(digests.length).toBeGreaterThan(0);
   const counted = await Promise.all(digests.map((digest) => itemsOf(house, digest)));
@@ -114,13 +114,13 @@ async function expectTold(
   expect(new Set(counted.flat()).size).toBe(counted.flat().length);
 }
 
-/** Each is shown by its message and in its thread, once, though it was acknowledged while Slack was away. */
+/** Expects each acknowledgement once, in its message and its thread, although Slack was away. */
 function expectAcknowledged(house: CardsHouse, acknowledged: ReadonlySet<string>): void {
   expect(acknowledged.size).toBe(6);
   for (const key of acknowledged) {
     const [, reference = ''] = key.split('/order/');
     const parents = house.parents().filter(({ shown }) => shown.text.includes(reference));
-    // Of one that had to be repeated the bot knows the repeat alone.
+    // The last one: after a repeat, the bot edits only the repeat.
     const parent = parents.at(-1);
     expect(parent?.shown.text).toMatch(/^👀 Acknowledged: /);
     expect(parent && mentionedIn(parent)).toEqual([ada]);
@@ -134,14 +134,14 @@ describe.each([
   ['that may not be read', false],
 ])('Slack away for ten minutes amid alerts, cards and storms, with a history %s', (_history, mayRead) => {
   it.each(outages.slice(0, countOf({ full: outages.length, share: 2 })))(
-    'that %s: nothing is lost, the order stays, and all is told and edited within five minutes of its return',
+    'that %s: nothing is lost or reordered, and all is posted and edited within five minutes of its return',
     async (_what, away) => {
       const { house, slack, received, acknowledged } = await live(away, mayRead);
       const { taken, calls, lost } = slack;
-      // Posts and edits alike knocked at a Slack that was away.
+      // Both posts and edits were tried during the outage.
       expect(calls.post).toBeGreaterThan(0);
       expect(calls.edit).toBeGreaterThan(0);
-      // Not every waiting message knocks: in ten minutes some thirty times for each of three channels.
+      // One message a lane is tried, not all: about thirty tries a channel in ten minutes.
       expect(calls.post + calls.edit).toBeLessThan(150);
       expect(lost.size > 0).toBe(away.post.kind === 'unsure');
 
@@ -158,7 +158,7 @@ describe.each([
       for (const channel of [stormy, late]) {
         await expectTold(house, channel, singlesIn(channel), received.get(channel) ?? []);
       }
-      // Whoever took the storm on is told by its digest and on every card of it.
+      // The digest and all its alerts name the person who acknowledged the storm.
       const [digest] = digestsIn(house, stormy);
       expect(digest && mentionedIn(digest)).toEqual([bola]);
       for (const key of await itemsOf(house, digest)) {

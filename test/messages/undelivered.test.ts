@@ -7,7 +7,7 @@ import { readUndelivered, redrive } from '../../src/messages/undelivered.ts';
 import {
   messageKey,
   readMessageRecord,
-  unsaid,
+  newCounters,
   writeMessageRecord,
 } from '../../src/messages/message-record.ts';
 import { createChargePosts } from '../../src/features/charge/charge-messages.ts';
@@ -25,7 +25,7 @@ function refusedFor(about: RefusalAbout, slackError = 'not_in_channel'): Refused
   return { kind: 'refused', slackError, fix: 'Invite the bot.', about };
 }
 
-/** Records of the outbox, and a Slack that answers for each channel; undefined: it takes what is sent. */
+/** A store with messages, and a Slack that answers by channel; undefined: it accepts the message. */
 function refusals(slack: (to: string) => Refused | undefined = () => refusedFor('channel')) {
   const clock = { nowMs: 1_000_000 };
   const store = memoryStore(clock);
@@ -66,7 +66,7 @@ function refusals(slack: (to: string) => Refused | undefined = () => refusedFor(
     key: string,
     { to = channel, receivedAtMs = clock.nowMs },
   ): Promise<void> {
-    const record = { channel: to, sealed: '', ...unsaid, receivedAtMs };
+    const record = { channel: to, sealed: '', ...newCounters, receivedAtMs };
     await store.create(messageKey(name, key), writeMessageRecord(record), { delayMs: 0, lane: to });
   }
 
@@ -93,7 +93,7 @@ function refusals(slack: (to: string) => Refused | undefined = () => refusedFor(
 
 describe('a channel that Slack refuses', () => {
   it.each<RefusalAbout>(['channel', 'unclear'])(
-    'is tried ever more rarely for a day, then no more (%s)',
+    'is retried with growing back-off for a day, then no more (%s)',
     async (about) => {
       const { put, pass, tried, letters, store } = refusals(() => refusedFor(about));
       await put('a');
@@ -113,7 +113,7 @@ describe('a channel that Slack refuses', () => {
     },
   );
 
-  it('is waited for without end when it is the whole bot that Slack refuses', async () => {
+  it('is retried without end if Slack refuses the whole bot', async () => {
     const { put, pass, tried, letters, notices } = refusals(() => refusedFor('bot', 'token_revoked'));
     await put('a');
     await pass(3 * dayMs, 60_000);
@@ -122,7 +122,7 @@ describe('a channel that Slack refuses', () => {
     expect(notices()).toEqual([]);
   });
 
-  it('keeps its messages in their order, and delivers them all when it is mended in time', async () => {
+  it('gets all its messages in order once it is repaired in time', async () => {
     let isMended = false;
     const { put, pass, alerts } = refusals(() => (isMended ? undefined : refusedFor('channel')));
     for (const key of ['a', 'b', 'c']) await put(key);
@@ -133,7 +133,7 @@ describe('a channel that Slack refuses', () => {
     expect(alerts()).toEqual(['a', 'b', 'c', 'd']);
   });
 
-  it('gives up what is as old as the time for it, one after the other, and goes on trying what is younger', async () => {
+  it('has its messages given up one by one when they are old enough, while newer ones are retried', async () => {
     const { put, pass, letters, tried } = refusals();
     for (const key of ['a', 'b', 'c']) await put(key);
     await pass(12 * hourMs, 10_000);
@@ -147,7 +147,7 @@ describe('a channel that Slack refuses', () => {
     expect(await letters.all()).toMatchObject([{ messages: 4 }]);
   });
 
-  it('gives up a long backlog at once, and not a part of it each day', async () => {
+  it('has a long backlog given up at once, not a part of it each day', async () => {
     const { put, pass, tried } = refusals();
     for (let number = 0; number < 1_000; number += 1) await put(`b${number}`);
     await pass(dayMs, 60_000);
@@ -155,14 +155,14 @@ describe('a channel that Slack refuses', () => {
     expect(new Set(tried.map(({ key }) => key)).size).toBe(1_000);
   });
 
-  it('tries each at least twice, however late it comes to its turn', async () => {
+  it('gets at least two tries of each message, however late the first one is', async () => {
     const { put, pass, tried } = refusals();
     for (const key of ['a', 'b', 'c']) await put(key);
     await pass(dayMs + hourMs, 10_000);
     for (const key of ['b', 'c']) expect(tried.filter((one) => one.key === key)).toHaveLength(2);
   });
 
-  it('is never done with how a charge ended, and gives up what waits behind that', async () => {
+  it('is retried without end for a charge’s result, while messages behind it are given up', async () => {
     const { deps, store, putRecord, pass, letters, tried } = refusals(() =>
       refusedFor('channel', 'account_inactive'),
     );
@@ -176,7 +176,7 @@ describe('a channel that Slack refuses', () => {
     expect(tried.slice(before).map(({ key }) => key)).toEqual(Array.from({ length: 24 }, () => 'verdict'));
   });
 
-  it('lets the others pass at once by a word that nobody knows, which may be about one message', async () => {
+  it('blocks no other message if the error word is unknown: it may be about one message', async () => {
     const { put, pass, tried } = refusals(() => refusedFor('unclear', 'never_heard_of'));
     for (const key of ['a', 'b']) await put(key);
     await pass(2_000);
@@ -184,7 +184,7 @@ describe('a channel that Slack refuses', () => {
   });
 
   it.each<RefusalAbout>(['channel', 'unclear'])(
-    'is not told again while something of it is undelivered, and is told when it breaks anew (%s)',
+    'causes one notice while it has dead letters, and another one when it fails again later (%s)',
     async (about) => {
       let isMended = false;
       const { put, pass, notices, letters } = refusals(() => (isMended ? undefined : refusedFor(about)));
@@ -203,7 +203,7 @@ describe('a channel that Slack refuses', () => {
     },
   );
 
-  it('is not told in itself, when it is the operators’ own', async () => {
+  it('causes no notice if it is the operators’ own channel', async () => {
     const { put, pass, notices, letters } = refusals();
     await put('a', ops);
     await pass(2 * dayMs, 60_000);
@@ -234,7 +234,7 @@ describe('dead letters', () => {
     expect(await letters.all()).toMatchObject([{ channel: other }, { channel, messages: 3 }]);
   });
 
-  it('that are given up once more before all of them are work again stay listed', async () => {
+  it('that are given up a second time before all of them are due again stay listed', async () => {
     const { put, pass, store, letters } = refusals();
     for (const key of ['a', 'b']) await put(key);
     await pass(dayMs + 300_000, 10_000);
@@ -242,7 +242,7 @@ describe('dead letters', () => {
     const slow: Store = {
       ...store,
       async write(entry, value, options) {
-        // Slack still refuses the first while the second is not work yet.
+        // Slack refuses the first again before the second is due.
         if (entry.key === 'message:alert:b') await pass(5_000);
         return await store.write(entry, value, options);
       },
@@ -257,7 +257,7 @@ describe('dead letters', () => {
     expect(await letters.all()).toMatchObject([{ messages: 2 }]);
   });
 
-  it('that went on, and are refused elsewhere now, leave the list until they are given up there', async () => {
+  it('that are now refused for another channel leave the list until they are given up there', async () => {
     const { put, pass, store, letters } = refusals();
     await put('a');
     await pass(dayMs + hourMs, 10_000);
@@ -271,7 +271,7 @@ describe('dead letters', () => {
     expect((await store.list(`undelivered:${channel}`, { max: 10 })).entries).toEqual([]);
   });
 
-  it('that went on by themselves are left to whoever delivers them: made work twice they would be posted twice', async () => {
+  it('that a worker already delivers are left to it: made due again they would be posted twice', async () => {
     const { put, pass, store, letters } = refusals();
     await put('a');
     await pass(dayMs + hourMs, 10_000);
@@ -284,7 +284,7 @@ describe('dead letters', () => {
     expect(await store.take(45_000)).toEqual([]);
   });
 
-  it('are forgotten like any other message, and leave the list then', async () => {
+  it('are forgotten, and unlisted, at the same age as other messages', async () => {
     const { letters, pass, store } = await twoChannels();
     await pass(31 * dayMs, hourMs);
     expect(await letters.all()).toEqual([]);

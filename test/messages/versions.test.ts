@@ -11,7 +11,7 @@ import {
 
 const minuteMs = 60_000;
 
-/** One delivery of the desk's message in each situation: what is due, as the points below find it. */
+/** The situations in which one delivery of the desk channel's message is interrupted below. */
 const situations: [string, (built: PostsHouse) => Promise<void>][] = [
   ['a first post', ({ become }) => become({ kind: 'charging' })],
   [
@@ -44,8 +44,8 @@ type Happening = {
   afterwards?: (built: PostsHouse) => Promise<void>;
 };
 
-describe.each(situations)('whatever happens during %s', (_what, prepare) => {
-  /** Tries every await of the delivery, one after the other: where in the end not one message says approved. */
+describe.each(situations)('during %s', (_what, prepare) => {
+  /** Interrupts the delivery at each of its awaits in turn; returns those after which the desk isn't one approved message. */
   async function wrongAt({ during, afterwards }: Happening): Promise<string[]> {
     const wrong: string[] = [];
     for (let nth = 1; ; nth += 1) {
@@ -61,12 +61,12 @@ describe.each(situations)('whatever happens during %s', (_what, prepare) => {
     }
   }
 
-  it('a charge that goes on meanwhile is shown, in one message', async () => {
+  it('a change of the charge is shown, in one message', async () => {
     const wrong = await wrongAt({ during: ({ become }) => become(concluded('approved')) });
     expect(wrong).toEqual([]);
   });
 
-  it('a charge that goes on twice meanwhile is shown, in one message', async () => {
+  it('two changes of the charge are shown, in one message', async () => {
     const wrong = await wrongAt({
       async during({ become }) {
         await become({ kind: 'otp_checking' });
@@ -76,7 +76,7 @@ describe.each(situations)('whatever happens during %s', (_what, prepare) => {
     expect(wrong).toEqual([]);
   });
 
-  it('a crash right after the charge went on loses and doubles nothing', async () => {
+  it('a crash right after the charge changes loses and doubles nothing', async () => {
     const wrong = await wrongAt({
       async during({ become }) {
         await become(concluded('approved'));
@@ -86,7 +86,7 @@ describe.each(situations)('whatever happens during %s', (_what, prepare) => {
     expect(wrong).toEqual([]);
   });
 
-  it('a crash before the charge goes on loses and doubles nothing', async () => {
+  it('a crash right before the charge changes loses and doubles nothing', async () => {
     const wrong = await wrongAt({
       during: killed,
       afterwards: ({ become }) => become(concluded('approved')),
@@ -94,7 +94,7 @@ describe.each(situations)('whatever happens during %s', (_what, prepare) => {
     expect(wrong).toEqual([]);
   });
 
-  it('a crash long before the charge goes on loses and doubles nothing', async () => {
+  it('a crash, and a change after its lease expired, loses and doubles nothing', async () => {
     const wrong = await wrongAt({
       during: killed,
       async afterwards({ become, clock, deliver }) {
@@ -105,10 +105,10 @@ describe.each(situations)('whatever happens during %s', (_what, prepare) => {
     expect(wrong).toEqual([]);
   });
 
-  it('a worker that sleeps past its lease posts nothing beside the one that took over', async () => {
+  it('a worker suspended past its lease posts nothing beside the one that took over', async () => {
     const wrong = await wrongAt({
       async during({ become, clock, deliver, drain }, point) {
-        // Nothing can call back what Slack has not had yet: only its deadline bounds that.
+        // A request that is being sent can't be recalled; only its deadline bounds it, so don't move the clock then.
         const isLeaving = point === 'before post' || point === 'before edit';
         if (!isLeaving) clock.nowMs += deliver.leaseMs + 1_000;
         await become(concluded('approved'));
@@ -118,7 +118,7 @@ describe.each(situations)('whatever happens during %s', (_what, prepare) => {
     expect(wrong).toEqual([]);
   });
 
-  it('a worker that sleeps past its lease, with nobody to take over, leaves nothing stale', async () => {
+  it('a worker suspended past its lease, with no other to take over, leaves nothing stale', async () => {
     const wrong = await wrongAt({
       async during({ become, clock, deliver }) {
         clock.nowMs += deliver.leaseMs + 1_000;
@@ -128,7 +128,7 @@ describe.each(situations)('whatever happens during %s', (_what, prepare) => {
     expect(wrong).toEqual([]);
   });
 
-  it('a worker beside it, looking for work while the charge goes on, doubles nothing', async () => {
+  it('a second worker, looking for work while the charge changes, doubles nothing', async () => {
     const wrong = await wrongAt({
       async during({ become, drain, clock }) {
         await become(concluded('approved'));

@@ -25,7 +25,7 @@ import {
   alertKey,
   messageKey,
   readMessageRecord,
-  unsaid,
+  newCounters,
   writeMessageRecord,
 } from '../../src/messages/message-record.ts';
 import { createNewAccounts, type NewAccounts } from '../../src/features/new-account/create-account.ts';
@@ -545,7 +545,7 @@ function alert(world: World): Driven {
     channel: 'C0ALERTS01',
     fingerprint: '',
     receivedAtMs: clock.nowMs,
-    ...unsaid,
+    ...newCounters,
     settled: 1,
     sealed: sealer.seal(alertKey(id), JSON.stringify(event)),
     routed: [{ channel: 'C0ALERTS01', rule: calling }],

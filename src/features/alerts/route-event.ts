@@ -11,10 +11,10 @@ import {
   listsOf,
   openEvent,
   readMessageRecord,
-  unsaid,
+  newCounters,
   writeMessageRecord,
 } from '../../messages/message-record.ts';
-import { type Work, again, hold } from '../../messages/message-work.ts';
+import { type Work, hold, reschedule } from '../../messages/message-work.ts';
 import type { Entry } from '../../store/store.ts';
 import { type Evidence, knownAfter, openEvidence, sealEvidence } from './alert-record.ts';
 import { withProvenOrder } from './alert.ts';
@@ -65,7 +65,7 @@ export async function storeAlert(
     channel: '',
     ...stored,
     sealed: sealer.seal(key, JSON.stringify(event)),
-    ...unsaid,
+    ...newCounters,
     ...(routed && (routed.length > 1 ? { routed: routed.map(asKept) } : whereTold(event, routed))),
     ...kept,
     ...(foundBy.length > 0 && { foundBy: [...foundBy] }),
@@ -151,7 +151,7 @@ export function createEvidence(
   /** Holds its lane until the service answers. */
   async function wait(work: Work): Promise<void> {
     const { unansweredSinceMs = now() } = work.record;
-    await again(kept, work, { unansweredSinceMs }, { holdMs: lookUpAgainMs });
+    await reschedule(kept, work, { unansweredSinceMs }, { holdMs: lookUpAgainMs });
   }
 
   /** The look-up and its route, written together so that no rule is asked twice. */
@@ -181,7 +181,7 @@ export function createEvidence(
     /** The next round, at once, acts on it. */
     async routeOrWait(work: Work, event: PaymentEvent): Promise<void> {
       const change = await routeByLookUp(work, event);
-      if (change) await again(kept, work, change, { holdMs: 0 });
+      if (change) await reschedule(kept, work, change, { holdMs: 0 });
       else await wait(work);
     },
 

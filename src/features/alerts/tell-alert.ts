@@ -11,7 +11,7 @@ import {
   openEvent,
   readMessageRecord,
 } from '../../messages/message-record.ts';
-import { type Teller, type Work, again, finish, isOld } from '../../messages/message-work.ts';
+import { type Teller, type Work, finish, reschedule, isOld } from '../../messages/message-work.ts';
 import type { Rendered, Said, Views } from '../../messages/views.ts';
 import type { Entry } from '../../store/store.ts';
 import type { AlertCards, AlertStep, AlertStepBodies } from './alert-cards.ts';
@@ -243,7 +243,7 @@ async function erase(
   const evidence =
     found && sealEvidence(sealer, key, { lookup: outcomeAlone(found.lookup), atMs: found.atMs });
   const sealed = sealer.seal(key, JSON.stringify(withoutDetails(event)));
-  await again(kept, work, { isErased: true, sealed, evidence }, { holdMs: 0 });
+  await reschedule(kept, work, { isErased: true, sealed, evidence }, { holdMs: 0 });
   return { kind: 'settled' };
 }
 

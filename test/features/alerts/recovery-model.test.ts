@@ -5,7 +5,7 @@ import type { EventCase } from '../../../src/features/alerts/event-case.ts';
 import { eventPrefix } from '../../../src/features/alerts/alert-record.ts';
 import { type AlertCards, createAlertCards } from '../../../src/features/alerts/alert-cards.ts';
 import { type AlertRecovery, createAlertRecovery } from '../../../src/features/alerts/alert-recovery.ts';
-import { alertKey, unsaid, writeMessageRecord } from '../../../src/messages/message-record.ts';
+import { alertKey, newCounters, writeMessageRecord } from '../../../src/messages/message-record.ts';
 import type { Entry } from '../../../src/store/store.ts';
 import { drive, openWorld, type Driven, type Process, type World } from '../../records/two-processes.ts';
 import { countOf } from '../../support/counts.ts';
@@ -102,7 +102,7 @@ function recovery(world: World): Driven {
           came.failedMs = clock.nowMs;
           const told = { channel: 'C0ALERTS01', receivedAtMs: clock.nowMs };
           const sealed = sealer.seal(alertKey(failure.key), JSON.stringify(failure));
-          await store.create(alertKey(failure.key), writeMessageRecord({ ...told, ...unsaid, sealed }));
+          await store.create(alertKey(failure.key), writeMessageRecord({ ...told, ...newCounters, sealed }));
           await store.create(tellingKey, '', { delayMs: at.pick([0, 1_000, 60_000]) });
         },
         async () => {

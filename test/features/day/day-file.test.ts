@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Entry, Store } from '../../../src/store/store.ts';
 import { createDayFiles } from '../../../src/features/day/day-file.ts';
-import { messageKey, unsaid, writeMessageRecord } from '../../../src/messages/message-record.ts';
+import { messageKey, newCounters, writeMessageRecord } from '../../../src/messages/message-record.ts';
 import { workOnce } from '../../../src/records/worker.ts';
 import type { UploadFile } from '../../../src/slack/kit/upload-file.ts';
 import type { Account } from '../../../src/account.ts';
@@ -11,7 +11,7 @@ import { memoryStore } from '../memory-store.ts';
 const summary = messageKey('daily_summary', `${channel}/2026-11-21`);
 const ts = '1795785190.817000';
 const atMs = Date.UTC(2026, 10, 21, 7);
-const record = { channel, sealed: '', receivedAtMs: atMs, ...unsaid };
+const record = { channel, sealed: '', receivedAtMs: atMs, ...newCounters };
 
 /** A summary, and what goes below it; `answer`: of Slack, to a file. */
 function stage(answer: UploadFile = async () => ({ kind: 'uploaded', fileId: 'F1' })) {

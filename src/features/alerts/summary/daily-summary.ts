@@ -100,8 +100,8 @@ export function createDailySummaries(
   }
 
   /**
-   * Until when the channel is told by now. A summary of that date that is there already is this very one, from before
-   * a crash, or one of before the time was changed: what it tells it tells, and the rest is tomorrow's.
+   * Posts a day's summary; returns the time up to which the channel is informed. If that date has a summary already, from
+   * before a crash or before the setting changed, that one stays, and the rest of the span goes into tomorrow's.
    */
   async function tellDay({ channel, dateOf, hasFile }: SummaryTime, span: SummarySpan): Promise<number> {
     const key = messageKey('daily_summary', `${channel}/${dateOf(span.untilMs)}`);
