@@ -16,7 +16,7 @@ export const questions = {
   token_again: 'Try the token request again, with other answers?',
   token_settings: 'Take these settings?',
   paid_reference: 'The reference of a payment that you know is paid?',
-  paid_amount: 'How much did its customer pay?',
+  paid_amount: 'How much was its order for, without a fee on top?',
   payment_settings: 'Take these settings?',
   cards_of: 'The e-mail of a customer with saved cards, best with more than one page of them?',
   card_delete_body: 'The JSON body that deletes a card? (Nothing is deleted now.)',

@@ -1,4 +1,4 @@
-import { type JsonObject, plainLeavesOf } from '../../domain/json.ts';
+import { type JsonObject, plainLeavesOf, valueAt } from '../../domain/json.ts';
 import { minorFromWire, wireFromMinor } from '../../domain/money.ts';
 import type { OrderReference } from '../../domain/order-reference.ts';
 import { outsideText } from '../../domain/outside-text.ts';
@@ -7,7 +7,7 @@ import { transactionIn, type TransactionReading } from '../../payments/lookups.t
 import { looseText } from '../../payments/wire.ts';
 import type { Changes } from './changes.ts';
 
-/** `minor`: the amount that the customer paid, as a person knows. */
+/** `minor`: the order's amount, without a fee on top, as a person knows. */
 export type KnownPayment = { reference: OrderReference; minor: number };
 
 type TransactionProposal =
@@ -111,6 +111,11 @@ function whyNone(record: JsonObject, { minor }: KnownPayment, confirmation: Conf
   }
   if (confirmation.kind !== 'not_found' && !confirmation.evidence.reference.holds) {
     return 'The record’s onlineCheckoutOrderReference is not the reference you gave, and no setting changes where it stands.';
+  }
+  const theirs = leaves.find(([, value]) => minorFromWire(value) === minor);
+  const ordered = minorFromWire(valueAt(record, orderField));
+  if (theirs && ordered !== undefined && ordered !== minor) {
+    return `${wireFromMinor(minor)} stands at ${outsideText(theirs[0], 80)}, but its order was for ${wireFromMinor(ordered)}. Give the order’s amount, without a fee on top.`;
   }
   const told = leaves.flatMap(([at, value]) =>
     /^\d{1,12}\.\d{1,2}$/.test(String(value)) ? [`${outsideText(at, 80)} ${String(value)}`] : [],

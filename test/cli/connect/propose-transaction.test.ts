@@ -84,6 +84,11 @@ describe('a payment known as paid', () => {
       { amount: '60.00', onlineCheckoutAmount: '60.00' },
       'is 5000.00 and agrees with the order. Amounts of the record: /amount 60.00, /onlineCheckoutAmount 60.00.',
     ],
+    [
+      'with a fee on top, which was told with it',
+      { amount: undefined, gross: '5000.00', fee: '75.00', onlineCheckoutAmount: '4925.00' },
+      '5000.00 stands at /gross, but its order was for 4925.00. Give the order’s amount, without a fee on top.',
+    ],
   ])('%s has no setting, and says why', (_what, record, why) => {
     expect(changesFor(record)).toMatchObject({ kind: 'none', why: expect.stringContaining(why) });
   });
