@@ -298,7 +298,8 @@ export function createShowCharge(
   { slack, place, now, log }: Account,
   find: (reference: string) => Promise<Standing | undefined>,
 ) {
-  const rounds = new Map<string, Promise<unknown>>();
+  const last = new Map<string, Promise<unknown>>();
+  const next = new Map<string, Promise<boolean>>();
 
   async function update(charge: ChargeSeen, { id, userId }: ChargeView): Promise<boolean> {
     try {
@@ -325,13 +326,20 @@ export function createShowCharge(
   }
 
   return async function show(reference: string): Promise<boolean> {
-    const own = (rounds.get(reference) ?? Promise.resolve()).then(() => round(reference));
+    // A round that has not begun will show what is stored by then.
+    const waiting = next.get(reference);
+    if (waiting) return await waiting;
+    const own = (last.get(reference) ?? Promise.resolve()).then(() => {
+      next.delete(reference);
+      return round(reference);
+    });
     const ended = own.catch(() => undefined);
-    rounds.set(reference, ended);
+    next.set(reference, own);
+    last.set(reference, ended);
     try {
       return await own;
     } finally {
-      if (rounds.get(reference) === ended) rounds.delete(reference);
+      if (last.get(reference) === ended) last.delete(reference);
     }
   };
 }

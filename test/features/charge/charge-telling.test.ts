@@ -1,4 +1,5 @@
-import { describe, expect, it } from 'vitest';
+import { setImmediate } from 'node:timers/promises';
+import { describe, expect, it, vi } from 'vitest';
 import { StoreUnavailable } from '../../../src/domain/failure.ts';
 import { bola, charge, notesIn, openWorld, reference, startProcess, type World } from '../charge-house.ts';
 
@@ -48,6 +49,32 @@ describe('what is on the screen', () => {
     // In the modal it was begun in and the new one; the third shows it already.
     const paid: unknown = expect.stringContaining('Deliver once');
     expect(process.shown).toEqual([paid, paid]);
+  });
+
+  it('keeps no step waiting for more than one update that Slack is slow to answer', async () => {
+    const { process } = openOtp();
+    await charge(process);
+    const { views } = process.account.slack.interactive;
+    const { update } = views;
+    const answered = Promise.withResolvers<void>();
+    let updates = 0;
+    views.update = async (given) => {
+      updates += 1;
+      await answered.promise;
+      return await update(given);
+    };
+    const { at } = (await process.desk.find(reference))!;
+    const watched = Array.from({ length: 5 }, () =>
+      process.desk.watch(reference, { id: 'V2', userId: bola, at: at - 1 }),
+    );
+    // All have been asked for before Slack answers the first.
+    await vi.waitFor(() => expect(updates).toBeGreaterThan(0));
+    await setImmediate();
+    answered.resolve();
+    await Promise.all(watched);
+    await process.drained();
+    // Of the two modals each: the round that was under way, and one for all that came meanwhile.
+    expect(updates).toBe(4);
   });
 });
 
