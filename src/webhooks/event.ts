@@ -218,7 +218,8 @@ function readSavedCard(value: unknown): SavedCard | undefined {
   });
 }
 
-function knownKind(text: string, kinds: EventKinds): PaymentEventKind | undefined {
+/** What an event's name means; undefined: nothing that the bot knows. */
+export function knownKind(text: string, kinds: EventKinds): PaymentEventKind | undefined {
   const kind = text.trim().toLowerCase();
   if (kind === 'payment_success' || kind === 'payment_failed') return kind;
   return Object.hasOwn(kinds, kind) ? kinds[kind] : undefined;

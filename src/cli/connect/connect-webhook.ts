@@ -26,7 +26,8 @@ export async function connectWebhook(step: Step): Promise<SignedRequest | undefi
     return undefined;
   }
   if (!(await offer(step, 'webhook_settings', found.changes))) return undefined;
-  if (found.lacks !== undefined) await talk.tell(`⚠️ ${found.lacks} Set WEBHOOK_EVENT_POINTERS by hand.`);
+  if (found.lacks !== undefined)
+    await talk.tell(`⚠️ ${found.lacks.says} Set ${found.lacks.setting} by hand.`);
   return delivery;
 }
 

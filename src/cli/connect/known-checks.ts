@@ -116,7 +116,7 @@ function lookAtDelivery(config: Config, delivery: SignedRequest): Verdict {
   if (Object.keys(found.changes).length > 0) return problem('It is not read as it is', fixOf(found.changes));
   return found.lacks === undefined
     ? ok('It verifies as of its own time, and its event is read')
-    : problem(found.lacks, 'Set WEBHOOK_EVENT_POINTERS to where it stands.');
+    : problem(found.lacks.says, `Set ${found.lacks.setting}, as docs/settings.md shows.`);
 }
 
 /** In one line; a blank value removes a setting. */

@@ -2,7 +2,14 @@ import type { Config } from '../../config/config.ts';
 import { withSettings } from '../../config/read-config.ts';
 import { variableName } from '../../config/settings.ts';
 import { plainLeavesOf } from '../../domain/json.ts';
-import { createReader, type EventPointers, parseEvent, readEventPointers } from '../../webhooks/event.ts';
+import {
+  createReader,
+  type EventKinds,
+  type EventPointers,
+  knownKind,
+  parseEvent,
+  readEventPointers,
+} from '../../webhooks/event.ts';
 import { fitSettings, otherUnit } from '../../webhooks/explain-delivery.ts';
 import { readJson } from '../../webhooks/json.ts';
 import { type Coverage, coverageOf } from '../../webhooks/signature-template.ts';
@@ -18,7 +25,10 @@ import type { Changes } from './changes.ts';
 
 type WebhookProposal =
   /** `changes` is empty if the settings fit. `lacks`: what the bot would miss of the event. */
-  { kind: 'fits'; changes: Changes; lacks: string | undefined } | { kind: 'none'; why: string };
+  { kind: 'fits'; changes: Changes; lacks: Lack | undefined } | { kind: 'none'; why: string };
+
+/** `setting`: set by hand, it mends that. */
+type Lack = { says: string; setting: 'WEBHOOK_EVENT_POINTERS' | 'WEBHOOK_KINDS' };
 
 /** A preset has its own recipe: settings for another one are removed. */
 const besidePreset = [
@@ -55,7 +65,8 @@ export function proposeWebhook(config: Config, request: SignedRequest): WebhookP
     return { kind: 'none', why: 'The signature holds, and its time cannot be read.' };
   }
   const coverage = coverageOf(scheme.template);
-  const found = proposePointers(pointers, request.body, coverage);
+  const kinds = config.webhookKinds ?? {};
+  const found = proposePointers(pointers, request.body, { coverage, kinds });
   const written = { ...config.webhookEventPointers, ...found };
   return {
     kind: 'fits',
@@ -63,7 +74,7 @@ export function proposeWebhook(config: Config, request: SignedRequest): WebhookP
       ...changes,
       ...(Object.keys(found).length === 0 ? {} : { WEBHOOK_EVENT_POINTERS: JSON.stringify(written) }),
     },
-    lacks: lackOf(request.body, written, coverage),
+    lacks: lackOf(request.body, written, { coverage, kinds }),
   };
 }
 
@@ -98,11 +109,13 @@ const eventNames = {
   currency: /^currency(?:[_-]?code)?$/i,
 } as const;
 
+type Reading = { coverage: Coverage; kinds: EventKinds };
+
 /** Only for missing fields; if single fields are signed, only among those. */
 function proposePointers(
   pointers: EventPointers,
   body: Buffer,
-  coverage: Coverage,
+  { coverage, kinds }: Reading,
 ): Readonly<Record<string, string>> {
   const document = readJson(body);
   if (!document.ok) return {};
@@ -111,7 +124,9 @@ function proposePointers(
   const leaves = plainLeavesOf(json).filter(([at]) => isSigned(at));
   const reader = createReader(json, pointers, coverage);
   const found: Record<string, string> = {};
-  const kind = leaves.find(([, value]) => typeof value === 'string' && isKnown(value))?.[0];
+  const isKnown = (value: unknown): boolean =>
+    typeof value === 'string' && knownKind(value, kinds) !== undefined;
+  const kind = leaves.find(([, value]) => isKnown(value))?.[0];
   if (kind !== undefined && !isKnown(reader.text('kind'))) found['kind'] = kind;
   for (const [field, name] of Object.entries(eventNames) as [keyof typeof eventNames, RegExp][]) {
     if (reader.place(field)) continue;
@@ -121,18 +136,22 @@ function proposePointers(
   return found;
 }
 
-function lackOf(body: Buffer, written: object, coverage: Coverage): string | undefined {
+function lackOf(body: Buffer, written: object, { coverage, kinds }: Reading): Lack | undefined {
   const pointers = readEventPointers({ ...written });
-  const read = pointers.ok ? parseEvent(body, pointers.value, coverage) : undefined;
+  const read = pointers.ok ? parseEvent(body, pointers.value, coverage, kinds) : undefined;
+  if (read?.kind === 'unknown' && read.why === undefined) {
+    return { says: 'Its event has a name that the bot does not know.', setting: 'WEBHOOK_KINDS' };
+  }
   if (read?.kind !== 'event') {
-    return 'It is read as no event: no signed field says payment_success or payment_failed.';
+    return {
+      says: 'It is read as no event: no signed field says what happened.',
+      setting: 'WEBHOOK_EVENT_POINTERS',
+    };
   }
   const { orderReference, transactionId } = read.event;
-  return orderReference === undefined && transactionId === undefined
-    ? 'Neither its order reference nor its transaction id is where the bot looks, and signed.'
-    : undefined;
-}
-
-function isKnown(kind: string | undefined): boolean {
-  return /^\s*payment_(?:success|failed)\s*$/i.test(kind ?? '');
+  if (orderReference !== undefined || transactionId !== undefined) return undefined;
+  return {
+    says: 'Neither its order reference nor its transaction id is where the bot looks, and signed.',
+    setting: 'WEBHOOK_EVENT_POINTERS',
+  };
 }

@@ -51,7 +51,7 @@ export function shownSettings(changes: Changes): string {
 const ofOneMerchant =
   /^PAYMENTS_(?:SERVICE|BASE_URL|SANDBOX_URL|ENVIRONMENT|ACCOUNT_\w+|PARENT_\w+|TIMEOUT_SECONDS)$/;
 const ofTheService =
-  /^(?:PAYMENTS_|SAVED_CARDS_|WEBHOOK_(?:SIGN|SECRET_ENCODING|TIMESTAMP|TOLERANCE|EVENT_POINTERS))/;
+  /^(?:PAYMENTS_|SAVED_CARDS_|WEBHOOK_(?:SIGN|SECRET_ENCODING|TIMESTAMP|TOLERANCE|EVENT_POINTERS|KINDS))/;
 
 /** Settings that every merchant of a service needs; texts with this merchant's secrets are left out. */
 export function serviceSettings(changes: Changes, secrets: readonly string[]): Changes {

@@ -125,14 +125,34 @@ describe('a captured delivery', () => {
     });
   });
 
-  it('that is no event the bot knows says what it lacks', () => {
-    const request = deliveryBy(presetScheme('raw-body'), { event: 'charge.updated' });
-    expect(propose({ WEBHOOK_SIGNATURE_PRESET: 'raw-body' }, request)).toMatchObject({
-      lacks: expect.stringContaining('read as no event'),
+  it('that is no event the bot knows says what it lacks, and which setting has it', () => {
+    const plain = { WEBHOOK_SIGNATURE_PRESET: 'raw-body' };
+    const lackOf = (event: object, more: Record<string, string> = {}): unknown => {
+      const found = propose({ ...plain, ...more }, deliveryBy(presetScheme('raw-body'), event));
+      return found.kind === 'fits' ? found.lacks : found;
+    };
+    const named = { event: 'charge.failed', data: { order: { orderReference: 'ORDER-1' } } };
+    expect(lackOf(named)).toEqual({
+      says: expect.stringContaining('a name that the bot does not know'),
+      setting: 'WEBHOOK_KINDS',
     });
-    const alone = deliveryBy(presetScheme('raw-body'), { event: 'payment_success' });
-    expect(propose({ WEBHOOK_SIGNATURE_PRESET: 'raw-body' }, alone)).toMatchObject({
-      lacks: expect.stringContaining('Neither its order reference'),
+    expect(lackOf(named, { WEBHOOK_KINDS: 'Charge.Failed=failed' })).toBeUndefined();
+    expect(lackOf({ data: {} })).toEqual({
+      says: expect.stringContaining('read as no event'),
+      setting: 'WEBHOOK_EVENT_POINTERS',
+    });
+    expect(lackOf({ event: 'payment_success' })).toEqual({
+      says: expect.stringContaining('Neither its order reference'),
+      setting: 'WEBHOOK_EVENT_POINTERS',
+    });
+  });
+
+  it('whose kind stands elsewhere is found by a name of the service’s own too', () => {
+    const elsewhere = { event: 'webhook', action: 'charge.failed', data: { order: { orderReference: 'A' } } };
+    const settings = { WEBHOOK_SIGNATURE_PRESET: 'raw-body', WEBHOOK_KINDS: 'charge.failed=failed' };
+    expect(propose(settings, deliveryBy(presetScheme('raw-body'), elsewhere))).toMatchObject({
+      changes: { WEBHOOK_EVENT_POINTERS: '{"kind":"/action"}' },
+      lacks: undefined,
     });
   });
 

@@ -71,6 +71,7 @@ describe('a service’s set', () => {
     PAYMENTS_PAID_STATUSES: 'SETTLED',
     WEBHOOK_SECRETS: 'other-canary',
     WEBHOOK_SIGNED_TEMPLATE: '{body}',
+    WEBHOOK_KINDS: 'charge.failed=failed',
     WEBHOOK_FORWARD_URL: 'https://backend.test',
     SLACK_MODE: 'socket',
     PORT: '3000',
@@ -81,6 +82,7 @@ describe('a service’s set', () => {
       PAYMENTS_TOKEN_ISSUE_BODY: '{"id":"{{CLIENT_ID}}"}',
       PAYMENTS_PAID_STATUSES: 'SETTLED',
       WEBHOOK_SIGNED_TEMPLATE: '{body}',
+      WEBHOOK_KINDS: 'charge.failed=failed',
     });
   });
 
