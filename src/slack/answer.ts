@@ -29,7 +29,7 @@ type Repeat = 'first' | 'delivered_again' | 'pressed_again';
 /** True for the first caller of a key, false for later ones, on all replicas. Throws if that is unknown. */
 type Claim = (key: string) => Promise<boolean>;
 
-/** One request to the bot, from whatever listener. */
+/** One request to the bot, from any listener. */
 export type Asked = {
   /** `press`: a button of the bot's; `command`: typed, or chosen in Slack's menus. */
   what: 'command' | 'press' | 'form';
@@ -37,10 +37,10 @@ export type Asked = {
   account: AccountSide;
   /** The button, menu entry or command, as the person knows it. */
   label: string;
-  /** Of each list any one is enough. */
+  /** Each inner list must be satisfied; any one permission of it is enough. */
   permission: readonly (readonly Permission[])[];
   about: About;
-  /** What it may do outside. */
+  /** What the request may change outside the bot. */
   effect: Effect;
   opensForm: boolean;
   repeat: (claim: Claim) => Promise<Repeat>;
@@ -50,7 +50,7 @@ export type Asked = {
 
 /** What a request is about, for the log and the audit. */
 type About = {
-  /** Undefined: no verb of the bot. */
+  /** Undefined if the words name no command of the bot. */
   verb?: string | undefined;
   merchant?: string | undefined;
   /** The id of a button or form that runs its own function. */
@@ -187,7 +187,7 @@ export async function permitFor(
   return permits.find(({ kind }) => kind === 'allowed') ?? first;
 }
 
-/** Its holders see which permission is missing, and who has it. */
+/** People with this permission also read which permission is missing and who has it. */
 const adminPermission: Permission = 'doctor';
 
 /** The verb, as an example or a refusal shows it. */
@@ -221,7 +221,7 @@ function stillWorkingMessage(label: string): SlackMessage {
 /** A response_url takes five answers; keep one for the answer itself. */
 const progressMs = [4_000, 12_000, 40_000];
 
-/** Opens a loading form before its trigger dies; tells a person who sees nothing that work goes on. */
+/** Opens a loading form before the trigger expires; sends a progress message to a person who still sees nothing. */
 async function keepCompany(
   working: Promise<unknown>,
   { screen, label, opensForm }: Asked,

@@ -24,12 +24,12 @@ export type Caller = {
   from?: 'command' | 'message' | 'modal' | 'home' | 'shortcut';
 };
 
-/** Sentences without their full stop. */
+/** Its texts are sentences without the full stop. */
 export type Refused = {
   kind: 'refused';
   rule: string;
   whoCan: string;
-  /** Where the person may: channel ids, and `direct`. */
+  /** Where the person is allowed: channel ids, or `direct`. */
   where?: readonly string[];
   /** Refused by a role of `payops.yml`. Show `rule` and `whoCan` only to people who can change roles. */
   isByRole?: true;
@@ -112,7 +112,9 @@ export type Pressed = {
   openModal: OpenModal;
   /** Replaces the modal it is in; does nothing if that was closed. */
   updateModal: (modal: Modal) => Promise<void>;
-  /** Answers the caller alone. `inDirect` replaces the message in a direct message, which stays. */
+  /**
+   * Answers the caller alone. `inDirect`: sent instead if the answer is a direct message, because that stays in Slack.
+   */
   reply: (message: SlackMessage, inDirect?: SlackMessage) => Promise<void>;
 };
 
@@ -120,7 +122,7 @@ export type Pressed = {
 export type Press = {
   actionId: string;
   press: (pressed: Pressed) => Promise<void>;
-  /** As for a verb. */
+  /** Like a command's `opensForm`. */
   opensForm?: true;
   /** Answers replace the message, if only the caller sees it. */
   replacesMessage?: true;
@@ -183,7 +185,7 @@ type Facts = {
   summary: string;
   /** Typed examples, most usual first. */
   examples: readonly string[];
-  /** Of several any one is enough. */
+  /** If several, any one is enough. */
   permission: Permission | readonly Permission[];
   /** With `none` a repeat is simply answered again. */
   effect: Effect;
@@ -196,7 +198,10 @@ type Facts = {
   mention?: (mention: Mention) => Prepared;
   /** The answer is a form; a slow one opens a loading form first. */
   opensForm?: boolean;
-  /** A button can run the verb without words; in the App Home only if it opens a modal: there is no channel. */
+  /**
+   * A menu button that runs the command without words. In the App Home only if it opens a modal: there is no channel to
+   * answer in.
+   */
   menu?: MenuEntry;
   /** A field at the top of the App Home; Enter sends it to the press of its id. */
   field?: () => InputBlock;
@@ -234,7 +239,7 @@ export function permissionsOf({ permission }: Pick<Command, 'permission'>): read
   return typeof permission === 'string' ? [permission] : permission;
 }
 
-/** For a button whose value is the reference. */
+/** The `about` of a button whose value is the reference. */
 export function itself(value: string): string | undefined {
   return value === '' ? undefined : value;
 }
@@ -288,7 +293,7 @@ export type Found<Part> = { account: AccountSide; command: Command; part: Part }
 /** Parts that are found by id. */
 export type Parts = { action: Button | Press; suggestion: Suggestion; modal: ModalDefinition };
 
-/** All commands and their parts. Undefined: no verb has it. */
+/** All commands, and their parts by id. Each look-up returns undefined if no command has that id. */
 export type CommandSet = {
   /** `channelId`: where it was typed. */
   understand(text: string, channelId?: string): { account: AccountSide; understood: Understood };

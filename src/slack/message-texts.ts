@@ -8,8 +8,8 @@ const mostTexts = 300;
 const deepest = 12;
 
 /**
- * All readable text of a message, one for each block and attachment, plus its own. The value of our look-up buttons comes
- * in quotes. Leaves out people, channels, dates and addresses behind links. Never throws.
+ * All readable text of a message: one text for each block and attachment, plus the message's own. The reference behind a
+ * look-up button is included, in quotes. Leaves out people, channels, dates and addresses behind links. Never throws.
  */
 export function messageTexts(message: unknown): string[] {
   if (!isJsonObject(message)) return [];
@@ -19,7 +19,7 @@ export function messageTexts(message: unknown): string[] {
   return [...new Set(texts)].slice(0, mostTexts);
 }
 
-/** People, channels, emoji and dates are not part of the word beside them. */
+/** Elements without readable text; each becomes a space, so it doesn't join the words beside it. */
 const silent = new Set(['user', 'usergroup', 'channel', 'emoji', 'date', 'broadcast', 'team', 'image']);
 
 const holding = ['pretext', 'title', 'text', 'fields', 'elements', 'rows', 'blocks', 'fallback', 'footer'];

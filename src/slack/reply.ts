@@ -19,7 +19,7 @@ export type ReplyAddress = {
   threadTs?: string | undefined;
   /**
    * What an answer replaces. `pressed`: the ephemeral message with the button. `earlier`: the previous answer; on a slash
-   * command's response_url Slack may post another message instead (bolt-js #2287), so each must be right by itself.
+   * command's response_url Slack may post another message instead (bolt-js #2287), so each answer must make sense alone.
    * `nothing`: a channel's message stays.
    */
   replaces: 'pressed' | 'earlier' | 'nothing';
@@ -56,15 +56,15 @@ export function createAcknowledgement(
 }
 
 /**
- * Answers the caller alone. A direct message stays in Slack: `inDirect` replaces what must not stay. Never throws: failures
- * are logged.
+ * Answers the caller alone. `inDirect`: sent instead if only a direct message is possible, because that stays in Slack.
+ * Never throws: failures are logged.
  */
 export type Reply = (message: SlackMessage, inDirect?: SlackMessage) => Promise<void>;
 
 /**
- * Answers with the acknowledgement if it waits; else by response_url, which works even if the bot is no member; else by
- * direct message. A direct message stays, and is sent again as plain text only if Slack refuses its blocks: after a lost
- * answer it may be there.
+ * Answers in the acknowledgement if the request still waits for it; else by response_url, which works even if the bot is
+ * no member; else by direct message. A direct message is sent again as plain text only if Slack refused its blocks: after
+ * a lost answer the first one may have arrived.
  */
 export function createReply(address: ReplyAddress, client: WebClient, log: Log): Reply {
   const { respond, threadTs, replaces, acknowledgement } = address;

@@ -126,7 +126,7 @@ const fixes: Record<string, string> = {
   insecure_request: 'SLACK_API_URL must begin with https.',
 };
 
-/** For calls that no message waits for: directories, histories, windows and the Home. */
+/** For calls other than posts: members, histories, modals and the App Home. */
 const otherFixes: Record<string, string> = {
   plan_upgrade_required: planFix,
   paid_teams_only: planFix,

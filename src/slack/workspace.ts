@@ -90,7 +90,7 @@ class MeasuredClient extends WebClient {
   }
 }
 
-/** Takes `globalThis.fetch` now: replace it before this call. */
+/** Reads `globalThis.fetch` here, once: a test must replace it before this call. */
 export function createClients(settings: WorkspaceSettings, log: Log, called?: SlackCalled): SlackClients {
   const logger = createBoltLog(log);
   const client = (timeoutMs: number): WebClient =>

@@ -12,7 +12,7 @@ import type { SlackFault } from '../../src/simulators/slack/faults.ts';
 import type { Workspace, WorkspaceSettings } from '../../src/simulators/slack/workspace.ts';
 import { closeAll, openWorkspace } from '../simulators/slack/support.ts';
 
-// No real workspace was asked: this is what `npm run check:slack` says of the simulated one, clean and with each fault.
+// Runs `npm run check:slack` against the simulated Slack, clean and with each fault; not against a real workspace.
 
 afterEach(closeAll);
 
@@ -62,7 +62,7 @@ type Given = {
   manifest?: unknown;
 };
 
-/** What each row says, by its part; and nothing that was posted may be left. */
+/** What each row of the report says, by its part. Fails if a post is left behind. */
 async function rows(given: Given = {}): Promise<Record<string, string>> {
   const workspace = await openWorkspace({
     grantedOptionalScopes: 'all',
@@ -95,7 +95,7 @@ async function rows(given: Given = {}): Promise<Record<string, string>> {
 }
 
 describe('check:slack, against the simulated Slack', () => {
-  it('finds nothing broken where nothing is, and leaves nothing behind', async () => {
+  it('reports nothing broken in a healthy workspace, and leaves nothing behind', async () => {
     const found = await rows();
     expect(Object.keys(found)).toEqual([
       'Manifest',
@@ -120,7 +120,7 @@ describe('check:slack, against the simulated Slack', () => {
     expect(found['Clean-up']).toBe('ok: Everything is gone: messages 3, files 1');
   });
 
-  it('says of a channel that the bot is not in what Slack takes there', async () => {
+  it('reports what Slack accepts in a channel that the bot is not in', async () => {
     expect(await rows({ isOutside: true })).toMatchObject({
       'Channel C0DESK0001': 'ok: The bot is not in it',
       Post: 'ok: Slack takes it, though the bot is not in the channel',
@@ -221,7 +221,7 @@ describe('check:slack, against the simulated Slack', () => {
       expect([part, found[part]]).toEqual([part, expect.stringMatching(says)]);
   });
 
-  it('prints a table for a report, and nothing secret; posts nowhere without a channel that is named', async () => {
+  it('prints a table without secrets; posts nowhere without a named channel', async () => {
     const workspace = await openWorkspace({ grantedOptionalScopes: 'all' });
     const { payDesk } = workspace.ids.channels;
     const run = async (...words: string[]) =>

@@ -7,7 +7,7 @@ import { events, lackedBy, shortcuts } from '../../scripts/manifest-lacks.ts';
 
 const url = z.url({ protocol: /^https$/ });
 
-/** Slack's manifest as far as this app uses it, with the lengths of its reference; an unknown field is an error there too. */
+/** The parts of Slack's manifest that this app uses, with the documented lengths; Slack refuses unknown fields too. */
 const manifestSchema = z.strictObject({
   _metadata: z.strictObject({ major_version: z.literal(2), minor_version: z.int() }),
   display_information: z.strictObject({
@@ -76,18 +76,18 @@ function without(line: readonly string[]): unknown {
 }
 
 describe('manifest.yml', () => {
-  it('has the one slash command that help tells of, with mentions turned into ids', () => {
+  it('has the one slash command that help names, with mentions turned into ids', () => {
     const [slash, ...more] = manifest.features.slash_commands;
     expect(more).toEqual([]);
     expect(slash?.should_escape).toBe(true);
     expect(helpMessage([]).text).toContain(slash?.command);
   });
 
-  it('lacks nothing of what the code waits for from Slack', () => {
+  it('switches on everything that the code expects from Slack', () => {
     expect(lackedBy(manifest)).toEqual([]);
   });
 
-  it('lacks something without any line but these', () => {
+  it('needs each of its lines except these', () => {
     const lines = linesIn(manifest);
     const unneeded = lines
       .filter((line) => lackedBy(without(line)).length === 0)
@@ -107,7 +107,7 @@ describe('manifest.yml', () => {
       'features.shortcuts.2.description',
       'features.slash_commands.0.description',
       'features.slash_commands.0.usage_hint',
-      // Posting where the bot is not in is no method of its own.
+      // Posting where the bot is not a member is not a method of its own.
       `oauth_config.scopes.bot.${bot.indexOf('chat:write.public')}`,
       ...optional.map((_, index) => `oauth_config.scopes.bot_optional.${index}`),
       'settings.org_deploy_enabled',
@@ -115,7 +115,7 @@ describe('manifest.yml', () => {
     ]);
   });
 
-  it('needs nothing but commands, chat:write and users:read, the rest is optional', () => {
+  it('requires only commands, chat:write and users:read; other scopes are optional', () => {
     expect(bot.filter((scope) => !optional.includes(scope))).toEqual([
       'commands',
       'chat:write',

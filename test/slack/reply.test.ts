@@ -12,7 +12,7 @@ function log(_level: string, said: string): void {
   logged.push(said);
 }
 
-/** Which ways told the answer, in their order, where Slack answers the first one so. */
+/** The ways tried, in order, if Slack gives the first one this answer. */
 async function tellsBy(answered: Response): Promise<string[]> {
   const ways: string[] = [];
   const { interactive: client } = createClients({ botToken: 'x', slackApiUrl: 'http://127.0.0.1:9/' }, log);
@@ -29,12 +29,12 @@ async function tellsBy(answered: Response): Promise<string[]> {
 }
 
 describe('an answer through a response_url', () => {
-  it.each(['ok', '', '{"ok":true}', 'null'])('is told once where Slack says %j', async (body) => {
+  it.each(['ok', '', '{"ok":true}', 'null'])('is sent once if Slack says %j', async (body) => {
     expect(await tellsBy(new Response(body))).toEqual(['response_url']);
     expect(logged).toEqual([]);
   });
 
-  it('goes the next way where Slack refuses it with status 200', async () => {
+  it('tries the next way if Slack refuses with status 200', async () => {
     const body = JSON.stringify({ ok: false, error: 'used_url' });
     expect(await tellsBy(new Response(body))).toEqual(['response_url', 'direct message']);
     expect(logged).toEqual(['An answer was refused; the next way is tried']);

@@ -2,7 +2,7 @@ import type { SlackMessage } from '../../src/slack/kit/message.ts';
 
 type Node = { [field: string]: unknown };
 
-/** A message as a person reads it, a line for each line of the screen; buttons in brackets, quotations after a bar. */
+/** A message as a person reads it: one text for each line on screen, buttons in brackets, quotations after a bar. */
 export function shownLines(message: SlackMessage): string[] {
   return message.blocks.flatMap((block) => linesOf(block as unknown as Node));
 }

@@ -7,20 +7,20 @@ const person = 'U0ADA00001';
 it.each<[RefusalAbout, string, string[]]>([
   ['channel', channel, ['channel_not_found', 'not_in_channel', 'is_archived', 'restricted_action']],
   ['bot', channel, ['invalid_auth', 'account_inactive', 'token_revoked', 'missing_scope', 'http_403']],
-  // What is too large for a proxy is that one message.
+  // A proxy that finds a message too large refuses only that message.
   ['message', channel, ['msg_too_long', 'invalid_blocks', 'invalid_metadata', 'no_text', 'http_413']],
   ['unclear', channel, ['never_heard_of', 'toString', 'constructor']],
   ['channel', person, ['account_inactive', 'user_disabled', 'channel_not_found', 'is_archived']],
   ['channel', 'D0ADA00001', ['account_inactive', 'user_not_found']],
   ['bot', person, ['token_revoked']],
-])('is about the %s what Slack says of %s with %j, with a fix in words', (about, to, words) => {
+])('is about the %s: what Slack says of %s with %j, with a fix', (about, to, words) => {
   for (const word of words) {
     expect([word, refusalAbout(word, to)]).toEqual([word, about]);
     expect(fixFor(word, to)).toMatch(/\.$/);
   }
 });
 
-it('has another fix for who has left than for a token that was taken away', () => {
+it('has another fix for a person who left than for a revoked token', () => {
   expect(fixFor('account_inactive', person)).toContain(`${person} has left`);
   expect(fixFor('account_inactive', channel)).toContain('SLACK_BOT_TOKEN');
 });

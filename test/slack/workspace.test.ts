@@ -65,14 +65,14 @@ describe('startIdentityCheck', () => {
   it.each([
     ['chat:write,commands', true],
     ['chat:write,commands,users:read', false],
-  ])('says that nobody is let through when the scopes are %s: %s', async (scopes, isSaid) => {
+  ])('warns that everybody is refused when the scopes are %s: %s', async (scopes, isSaid) => {
     const { lines } = await check([
       (mock) => void mock.reply(200, { ok: true }, { 'x-oauth-scopes': scopes }),
     ]);
     expect(lines.some((line) => line.startsWith('Nobody is let through'))).toBe(isSaid);
   });
 
-  it('asks again, each time after twice as long', async () => {
+  it('retries, doubling the wait each time', async () => {
     expect((await check([fails, fails, fails, works])).waits).toEqual([1000, 2000, 4000]);
   });
 
@@ -80,7 +80,7 @@ describe('startIdentityCheck', () => {
     expect((await check([limited, works])).waits).toEqual([90_000]);
   });
 
-  it('never waits longer than a minute by itself', () => {
+  it('never waits longer than a minute unless Slack asks it to', () => {
     expect(backOffMs(7)).toBe(60_000);
     expect(backOffMs(5000)).toBe(60_000);
   });

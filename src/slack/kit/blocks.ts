@@ -259,9 +259,9 @@ export function fields(values: Record<string, string | readonly Run[] | undefine
 }
 
 /**
- * A message's first line, and the same sentence as `text`: state in bold, then details, which are cleaned outside text. A
- * reference made by the bot is too long for the line: it follows below, in code, to copy; in `text`, for screen readers, it
- * comes last. `channel`: an id, named after the state.
+ * A message's first line, and the same sentence as `text`: the state in bold, then the details, which are cleaned outside
+ * text. A reference made by the bot is too long for that line: it follows on its own, in code, to be copied; in `text`,
+ * for screen readers, it comes last. `channel`: an id, named after the state.
  */
 export function headline(
   state: string,

@@ -2,9 +2,9 @@ import { createHash, randomBytes } from 'node:crypto';
 import type { Modal } from './message.ts';
 
 /*
- * By which block id an input stands in a modal that takes the place of another one. Slack keeps what stands in an input
- * as long as its ids stay the same, ignores the new initial value then, and now and then sends the old modal's state with
- * the new one's submission. New ids rule out all three; the rest of the bot knows a field by its name alone.
+ * Block ids for the inputs of a modal that replaces another. While an input's ids stay the same, Slack keeps its typed
+ * text, ignores its new initial value, and sometimes sends the old modal's state with the new one's submission. New ids
+ * prevent all three. The rest of the bot knows a field by its name alone.
  */
 
 const separator = '~';

@@ -1,6 +1,6 @@
 /**
  * All limits of Slack that the bot can meet, in UTF-16 units, which are never fewer than Slack's characters. If Slack's
- * documents and behaviour differ, the smaller number stands.
+ * documents and its behaviour differ, the smaller number is used.
  */
 export const limits = {
   messageBlocks: 50,

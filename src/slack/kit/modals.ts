@@ -45,9 +45,9 @@ type WaitingForm = { offer: (modal: Modal) => 'said' | 'new'; acknowledged: Prom
 const waitingForms = new WeakMap<WebClient, Map<string, WaitingForm>>();
 
 /**
- * While a submitted form waits: an update of the form is first offered as its answer; otherwise it is sent once the answer
- * was given. An update equal to the answer (`said`) counts as shown, so it holds up nothing newer. Returns the function to
- * call once the answer is given.
+ * Register a submitted form that waits for its acknowledgement. Meanwhile `updateModal` first offers each update to be
+ * that acknowledgement, and otherwise sends it after the acknowledgement, so Slack gets them in order. An update equal to
+ * the acknowledgement (`said`) counts as shown. Returns the function to call once the form is acknowledged.
  */
 export function holdForm(client: WebClient, viewId: string, offer: WaitingForm['offer']): () => void {
   const { promise: acknowledged, resolve } = Promise.withResolvers<void>();

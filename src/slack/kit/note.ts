@@ -2,7 +2,7 @@ import type { Button, ContextBlock } from '@slack/types';
 import { actions, context, headline, modal, plainText, richText, type Run } from './blocks.ts';
 import type { HomeBlock, Modal, SlackMessage } from './message.ts';
 
-/** Words about one thing, for every surface. */
+/** A message about one thing, drawn the same on every surface. */
 export type Note = {
   /** Symbol and state, in bold. */
   state: string;
@@ -23,7 +23,7 @@ export function noteMessage(note: Note): SlackMessage {
   return { text, blocks: [block, ...blocksOf(body), ...row, ...(foot ? [foot] : [])] };
 }
 
-/** The same as a window; nothing is submitted in it. */
+/** The same as a modal without anything to submit. */
 export function noteModal(
   note: Note,
   window: { callbackId: string; title: string; privateMetadata?: string },

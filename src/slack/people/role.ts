@@ -17,7 +17,10 @@ export type NamedRole = { name: string; role: Role };
 /** The roles that give a person a permission; none: they may not. `unknown`: Slack gave no answer. */
 export type Standing = { kind: 'known'; roles: readonly string[] } | { kind: 'unknown' };
 
-/** For a Slack user id in any place: the request was made in a fitting place, and is checked again later. Never throws. */
+/**
+ * The roles that give this person the permission, whatever the channel: for checking again after the request, whose
+ * channel was checked then. Never throws.
+ */
 export type StandingOf = (permission: string, userId: string) => Promise<Standing>;
 
 /** Everybody who holds the permission, in any place, as far as Slack tells. Never throws. */

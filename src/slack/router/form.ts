@@ -127,8 +127,8 @@ function createFormScreen(ack: AckFn<ViewResponseAction>, submitted: Submitted, 
   }
 
   /**
-   * A quick result is the answer itself: an update could arrive before the acknowledgement. The update is sent all the
-   * same, since it shows whether the form was closed.
+   * A quick result becomes the acknowledgement: a separate update could reach Slack before it. The update is sent as
+   * well, because only its answer tells whether the form was closed.
    */
   async function tellResult(waiting: Modal, work: () => Promise<void>): Promise<void> {
     const stop = new AbortController();

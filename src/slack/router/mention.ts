@@ -86,7 +86,7 @@ async function readThread(
       });
       return undefined;
     });
-    // The oldest come first: of a part the newest reference is not known.
+    // Slack sends the oldest first: without the last pages the newest reference is unknown.
     if (!read) return undefined;
     all.push(...(read.messages ?? []).map(messageTexts));
     all.splice(0, all.length - mostMessages);

@@ -94,8 +94,9 @@ export function shownValues(view: SentView): ViewValues {
 }
 
 /**
- * Words for fields that Slack did not send, by name. Required fields always: no person can leave them empty. Optional ones
- * that were prefilled, or whose state is another view's, the `first` time: the person may have emptied them.
+ * Field errors, by field name, for inputs whose value Slack did not send. Required ones always: a person can't leave them
+ * empty. Optional ones that were prefilled, or whose state belongs to the previous view, only if `first` is true, since
+ * the person may have emptied them.
  */
 export async function unsentFields(
   view: SentView,

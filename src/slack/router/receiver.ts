@@ -11,7 +11,7 @@ export type HttpReceiver = Receiver & {
   listener: (request: IncomingMessage, response: ServerResponse) => Promise<void>;
 };
 
-type Around = {
+type ReceiverOptions = {
   log: Log;
   /** Called with each request's signature check; must be quick. */
   checked?: ((refused: RefusalCause | undefined) => void) | undefined;
@@ -33,7 +33,7 @@ const freshSeconds = 5 * 60;
  */
 export function createHttpReceiver(
   signingSecret: string,
-  { log, checked, acknowledged }: Around,
+  { log, checked, acknowledged }: ReceiverOptions,
 ): HttpReceiver {
   let app: App | undefined;
   if (signingSecret === '') throw new Error('SLACK_SIGNING_SECRET is empty: with it everybody could sign');
@@ -128,10 +128,13 @@ function retryOf({ headers }: IncomingMessage): { retryNum?: number; retryReason
   };
 }
 
-/** By blocks, which are never changed: help repeats them for many. */
+/** The JSON of blocks that never change: help sends the same ones to many people. */
 const written = new WeakMap<object, string>();
 
-/** ASCII only: one typographic quote doubles a socket write's cost; bytes after a head cost a tenth more. */
+/**
+ * JSON with non-ASCII escaped: one typographic quote doubles the cost of writing to the socket; a body of bytes costs a
+ * tenth more.
+ */
 function ascii(value: unknown): string {
   return JSON.stringify(value).replace(
     /[^\0-\x7f]/g,

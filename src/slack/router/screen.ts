@@ -10,7 +10,7 @@ import type { Acknowledgement, Reply } from '../reply.ts';
 export type Screen = {
   openModal: OpenModal;
   reply: Reply;
-  /** Slack need not wait: the rest is slow. */
+  /** Acknowledges now: what follows is slow. */
   letGo: () => void;
   /** Replaces the modal that was pressed in. */
   updateModal: (modal: Modal) => Promise<void>;

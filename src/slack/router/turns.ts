@@ -68,7 +68,10 @@ type Turn = {
 
 type Stopped = { result: 'refused' | 'failed'; title: string; message: SlackMessage; reason: string };
 
-/** Past the guards that don't look at the request, answers it. What a listener throws is told to the person. */
+/**
+ * Answers one request, unless a card number was typed or the person is of another workspace. Errors become words for the
+ * person.
+ */
 export async function take(turn: Turn | undefined, side: SlackSide): Promise<void> {
   if (!turn) return;
   const { caller: who, what } = turn;
@@ -84,7 +87,7 @@ export async function take(turn: Turn | undefined, side: SlackSide): Promise<voi
   }
 }
 
-/** A card number first, then a foreign workspace. */
+/** Refuses a typed card number first, then a person of another workspace. */
 function guarded({ caller, hasCardNumber }: Turn, { log, identity }: SlackSide): Stopped | undefined {
   if (hasCardNumber === true) {
     log('warn', 'A card number was typed and refused', { userId: caller.userId });

@@ -18,8 +18,8 @@ export function amountWord(money: Money): string {
 }
 
 /**
- * Whole only in the review by the person who typed or chose the terms, who checks it letter by letter; masked elsewhere. A
- * charge's own modal is masked: colleagues open it from the desk channel.
+ * The whole address, only for the review by the person who entered it, who checks it letter by letter. Elsewhere it is
+ * masked, in a charge's own modal too: colleagues open that from the desk channel.
  */
 export function emailWord(email: string): string {
   return cut(oneLine(email), longestEmail);
@@ -37,7 +37,7 @@ export function chargeHeadline(charge: ChargeSeen): { text: string; block: RichT
   return headline(state, about);
 }
 
-/** A sole currency stands in the label: there is no choice. */
+/** A single currency is named in the label: there is no choice. */
 export function amountLabel(currencies: readonly string[]): string {
   return currencies.length === 1 ? `Amount (${currencies[0]})` : 'Amount';
 }

@@ -118,8 +118,8 @@ export function customerWord(email: string | undefined): string {
 }
 
 /**
- * "✓ status  ✓ reference  ✗ amount", and a line for what does not hold. `told`: the status is shown nearby. Nothing if all
- * hold: the foot says *proven* then.
+ * "✓ status  ✓ reference  ✗ amount", and a line for each part that does not hold. `told`: the status, if it is shown
+ * nearby. Empty if all hold: the foot says *proven* then.
  */
 export function proofLine(evidence: Evidence, told: { status?: string | undefined } = {}): RichTextBlock[] {
   const checks = [evidence.status, evidence.reference, evidence.amount];

@@ -101,7 +101,7 @@ export function isInDoubt({ state, heard, otp }: ChargeSeen): boolean {
   );
 }
 
-/** The words of an earlier message, with its reason while that holds; paid only while proven. */
+/** The words for an earlier message: the charge's present state if that message was about it, else the state it told. */
 export function toldWord(what: Told, charge: ChargeSeen): string {
   if (what === 'wrong_codes') return codesOver(charge);
   return what === 'approved' || what === charge.state.kind ? stateWord(charge) : marked(what);

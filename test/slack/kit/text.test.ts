@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { fields, headline, mrkdwn, richText, words } from '../../../src/slack/kit/blocks.ts';
 import { cut, mrkdwnText, oneLine, outsideText, slackTime, utcTime } from '../../../src/slack/kit/text.ts';
 
-// What hostile texts do to what is shown is held by test/hostile/texts.
+// test/hostile/texts covers hostile texts.
 
 describe('text that is cut', () => {
   const hostile = fc
@@ -16,7 +16,7 @@ describe('text that is cut', () => {
     )
     .map((parts) => parts.join(''));
 
-  it('is never over the limit, never half a character or entity, and always a beginning', () => {
+  it('never exceeds the limit, never ends inside a character or entity, and is a beginning of the text', () => {
     fc.assert(
       fc.property(hostile, fc.integer({ min: 0, max: 200 }), (text, max) => {
         const whole = oneLine(text);
@@ -32,7 +32,7 @@ describe('text that is cut', () => {
     );
   });
 
-  it('keeps a character of several code points together, unless its marks have no end', () => {
+  it('keeps a character of several code points together, unless it has endless marks', () => {
     expect(cut('ab🇳🇬cd', 6)).toBe('ab…');
     expect(cut('ab🇳🇬cd', 7)).toBe('ab🇳🇬…');
     expect(cut(`e${'\u0301'.repeat(500)}`, 10)).toHaveLength(10);
@@ -46,7 +46,7 @@ describe('text that is cut', () => {
   });
 });
 
-it('masks an e-mail address of outside words, and withholds what looks like a card number', () => {
+it('masks an e-mail address in outside words, and withholds what looks like a card number', () => {
   expect(outsideText('no card of ada.obi@example.com', 100)).toBe('no card of a***@example.com');
   expect(outsideText('card 4111 1111 1111 1111 refused', 100)).toBe(
     '[withheld: it looks like a card number]',
@@ -62,7 +62,7 @@ it('gives a time in whole seconds, whose fallback cannot end the token early', (
   expect(slackTime(0, 'x><!here>')).not.toContain('<!here>');
 });
 
-it('tells at most six fields, leaves missing values out, and is no block without any', () => {
+it('shows at most six fields, leaves out missing values, and makes no block without any', () => {
   const seven = Object.fromEntries(Array.from({ length: 7 }, (_, index) => [`L${index}`, `v${index}`]));
   expect(JSON.stringify(fields(seven))).toMatch(/v5(?!.*v6)/);
   expect(JSON.stringify(fields({ A: undefined, B: '', C: 'c' }))).not.toMatch(/"[AB]"/);

@@ -31,6 +31,6 @@ it.each([
   expect(outcome).toMatchObject({ kind: 'failed', why: `Slack says “${slackError}”.` });
   if (outcome.kind !== 'failed') throw new Error('It was taken.');
   expect(outcome.fix).toContain(fix);
-  // That scope lets the bot post, and helps no file.
+  // That scope lets the bot post messages, but no files.
   expect(outcome.fix).not.toContain('chat:write.public');
 });

@@ -5,12 +5,12 @@ import type { SharedAnswers } from '../../../src/slack/people/remembered.ts';
 import type { Role } from '../../../src/slack/people/role.ts';
 import type { Identity } from '../../../src/slack/workspace.ts';
 
-// Who may do what where, of which account and as what kind of member: permissions.table.test.ts and policy-page.test.ts.
+// permissions.table.test.ts and policy-page.test.ts cover who may do what, where and with which kind of account.
 
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 
-/** What Slack says; a word is what it refuses with, `down` that it does not answer. */
+/** Slack's answer; a word is Slack's error, `down` no answer. */
 type Says<Value> = Value | string;
 let accounts: Record<string, Says<Record<string, unknown>>>;
 let members: Record<string, Says<readonly string[]>>;
@@ -77,7 +77,7 @@ const allowed = { kind: 'allowed' };
 const refusedFor = (rule: string) => ({ kind: 'refused', rule: expect.stringContaining(rule) });
 
 describe('members of a group', () => {
-  it('are asked for again after ten minutes, not before, and hold on every replica', async () => {
+  it('are fetched again after ten minutes, not before, and are shared by all replicas', async () => {
     members['S0LEADS'] = ['U0LEAD'];
     const cache = memory();
     const [here, there] = [directory(byGroup, { cache }), directory(byGroup, { cache })];
@@ -91,7 +91,7 @@ describe('members of a group', () => {
     expect(await here.permitOf('U0LEAD')).toMatchObject(refusedFor('permission “charge”'));
   });
 
-  it('let nobody through while Slack is away and they are unknown, but by user id', async () => {
+  it('let nobody in while Slack is away and they are unknown, except by user id', async () => {
     members['S0LEADS'] = 'down';
     const { permitOf, standingOf, holdersOf } = directory(byGroup);
     expect(await permitOf('U0LEAD')).toMatchObject(refusedFor('Slack didn’t say who is in S0LEADS'));
@@ -104,7 +104,7 @@ describe('members of a group', () => {
     ['S0LEADS', 'plan_upgrade_required', 'user ids'],
     ['S0LEADS', 'missing_scope', 'usergroups:read'],
     ['@suport', '', 'check its handle'],
-  ])('of %s are nobody on “%s”, with one warning that names the fix', async (group, slackError, fix) => {
+  ])('of %s count as none on “%s”, with one warning that names the fix', async (group, slackError, fix) => {
     members[group] = slackError;
     const { permitOf } = directory({ lead: { groups: [group] } });
     await permitOf('U0OUT');
@@ -116,14 +116,14 @@ describe('members of a group', () => {
     expect(logged).toEqual([expect.stringContaining(fix)]);
   });
 
-  it('are asked about only where they are in a fitting role', async () => {
+  it('are fetched only if the group is in a fitting role', async () => {
     members['S0LEADS'] = ['U0LEAD'];
     expect(await directory(byGroup).permitOf('U0OUT')).toMatchObject({ kind: 'refused' });
     expect(asked).toEqual(['S0LEADS']);
   });
 });
 
-describe('who is let near money', () => {
+describe('a permitted person', () => {
   it.each([
     ['a guest', { is_restricted: true }, 'Guests can’t use the bot'],
     ['a guest of one channel', { is_ultra_restricted: true }, 'Guests can’t use the bot'],
@@ -133,7 +133,7 @@ describe('who is let near money', () => {
     ['somebody of another workspace', { team_id: 'T0OTHER' }, 'own workspace'],
     ['a stranger', { is_stranger: true }, 'own workspace'],
     ['an account Slack does not know here', 'user_not_found', 'no such account'],
-  ])('is not %s, whatever role lists them', async (_who, account, rule) => {
+  ])('is never %s, even if a role lists them', async (_who, account, rule) => {
     accounts['U0AGENT'] = account;
     const { permitOf, standingOf, holdersOf } = directory(byId);
     expect(await permitOf('U0AGENT')).toMatchObject(refusedFor(rule));
@@ -141,7 +141,7 @@ describe('who is let near money', () => {
     expect(await holdersOf('charge')).toEqual(['U0BOSS']);
   });
 
-  it('is a person of another workspace of the same organisation', async () => {
+  it('may be of another workspace of the same organisation', async () => {
     const grid = { enterprise_id: 'E0ORG', teams: ['T0OTHER'] };
     accounts['U0AGENT'] = { team_id: 'T0OTHER', enterprise_user: grid };
     for (const [enterpriseId, kind] of [
@@ -153,7 +153,7 @@ describe('who is let near money', () => {
     }
   });
 
-  it('is asked once by many at the same time, and known for a day while Slack is away', async () => {
+  it('is fetched once for simultaneous questions, and known for a day while Slack is away', async () => {
     const { permitOf, standingOf } = directory(byId);
     await Promise.all([permitOf('U0AGENT'), standingOf('charge', 'U0AGENT'), permitOf('U0AGENT')]);
     expect(asked).toEqual(['U0AGENT']);
@@ -165,14 +165,14 @@ describe('who is let near money', () => {
     expect(await standingOf('charge', 'U0AGENT')).toEqual({ kind: 'unknown' });
   });
 
-  it('is nobody while the scope is missing, and the refusal names it', async () => {
+  it('is refused while the scope is missing, and the refusal names it', async () => {
     accounts['U0AGENT'] = 'missing_scope';
     const whoCan = expect.stringContaining('users:read');
     expect(await directory(byId).permitOf('U0AGENT')).toMatchObject({ kind: 'refused', whoCan });
   });
 });
 
-it('names every role that gives the permission, wherever it counts, for the account alone', async () => {
+it('lists every role that gives the permission, wherever it counts, for that account only', async () => {
   members['S0SUPPORT'] = ['U0LEAD', 'U0AGENT'];
   const { standingOf, holdersOf } = directory({
     agent: { groups: ['@support'] },
@@ -186,7 +186,7 @@ it('names every role that gives the permission, wherever it counts, for the acco
   expect(await holdersOf('charge')).toEqual(['U0LEAD', 'U0AGENT']);
 });
 
-it('has the name of whoever was let through for a day, on every replica, without another call', async () => {
+it('remembers the name of a permitted person for a day, on every replica, without another call', async () => {
   accounts['U0AGENT'] = { name: 'ada.o', profile: { display_name: '', real_name: 'Ada Obi' } };
   const cache = memory();
   const here = directory(byId, { cache });

@@ -26,10 +26,10 @@ it.each([
     { [ada]: 'Ada', [omar]: 'Omar' },
     [`<@${omar}> · by rule big`, 'Acknowledged by Ada'],
   ],
-  // Nobody is pinged whose name is not known: an edit pings nobody anyway.
+  // A post must not ping a person whose name is unknown; an edit pings nobody.
   ['C0ALERTS01', 'post', {}, ['Acknowledged by a colleague']],
   ['C0ALERTS01', 'edit', {}, [`Acknowledged by <@${ada}>`]],
-  // In a direct message a mention pings nobody else.
+  // A mention in a direct message pings nobody else.
   ['D0ADA00001', 'post', { [ada]: 'Ada' }, [`Acknowledged by <@${ada}>`]],
   [ada, 'post', { [ada]: 'Ada' }, [`Acknowledged by <@${ada}>`]],
 ] as const)(
@@ -41,7 +41,7 @@ it.each([
   },
 );
 
-it.each(hostile)('takes a name for words and no more: %s', async (name) => {
+it.each(hostile)('treats a name as plain words: %s', async (name) => {
   const { blocks } = await withNames(message, 'C0ALERTS01', { as: 'post', nameOf: async () => name });
   expect(JSON.stringify(blocks)).not.toMatch(/user_id|\u202e|\\n/);
   expect(JSON.stringify(blocks).length).toBeLessThan(1_500);

@@ -24,7 +24,7 @@ function toldBy(by: Told['by'], view: unknown): Told {
   return { by, words };
 }
 
-/** What the person is shown, in its order; `ms`: how long the submission takes, and then its work. */
+/** What the person is shown, in order. `ms`: how long the submission takes, and then its work. */
 async function submits(
   ms: { submit: number; work: number; first?: string },
   acknowledge: () => void = () => undefined,
@@ -91,7 +91,7 @@ async function submits(
   return told;
 }
 
-it('shows what becomes of a form in its acknowledgement, and what follows after it', async () => {
+it('shows the form’s answer in its acknowledgement, and later results by update', async () => {
   expect(await submits({ submit: 0, work: 20 })).toEqual([
     { by: 'acknowledgement', words: 'on its way' },
     { by: 'update', words: 'on its way' },
@@ -99,14 +99,14 @@ it('shows what becomes of a form in its acknowledgement, and what follows after 
   ]);
 });
 
-it('waits for nothing that its own answer says already, and tells what comes behind that in the acknowledgement', async () => {
+it('does not wait for an update equal to its answer, and sends a newer one in the acknowledgement', async () => {
   expect(await submits({ submit: 0, work: 20, first: 'asked for' })).toEqual([
     { by: 'acknowledgement', words: 'paid' },
     { by: 'update', words: 'paid' },
   ]);
 });
 
-it('is acknowledged in time with what is known, and goes on, where Slack’s time ends while it waits for the result', async () => {
+it('acknowledges in time with what is known, and carries on, if the result is late', async () => {
   expect(await submits({ submit: 250, work: 500 })).toEqual([
     { by: 'acknowledgement', words: 'asked for' },
     { by: 'update', words: 'on its way' },
@@ -114,7 +114,7 @@ it('is acknowledged in time with what is known, and goes on, where Slack’s tim
   ]);
 });
 
-it('goes on where Slack takes no answer to the form any more', async () => {
+it('carries on if Slack no longer takes the acknowledgement', async () => {
   const told = await submits({ submit: 0, work: 20 }, () => {
     throw new Error('Slack waits for no answer any more');
   });

@@ -75,7 +75,7 @@ it.each<[string, string, Headers]>([
   expect(taken).toEqual([]);
 });
 
-it('answers Slack’s test of the certificate without reading it, and proves its address with a signature alone', async () => {
+it('answers Slack’s certificate test without reading it, and the address challenge only if signed', async () => {
   taken.length = 0;
   const unsigned = { 'content-type': good['content-type'] ?? '' };
   expect(await sends(`ssl_check=1&${command}`, unsigned)).toEqual({ status: 200, text: '' });
@@ -84,7 +84,7 @@ it('answers Slack’s test of the certificate without reading it, and proves its
   expect(taken).toEqual([]);
 });
 
-it('takes no field twice, no payload that is no object and no more than a megabyte, though they are signed', async () => {
+it('refuses repeated fields, payloads that are no objects and bodies over a megabyte, even if signed', async () => {
   taken.length = 0;
   for (const [body, status] of [
     [`${command}&text=charge`, 400],
@@ -99,16 +99,16 @@ it('takes no field twice, no payload that is no object and no more than a megaby
   expect(taken).toEqual([{ command: '/pay', text: 'help' }]);
 });
 
-it('is not made with an empty secret, with which everybody could sign', () => {
+it('refuses an empty secret, with which anybody could sign', () => {
   expect(() => createHttpReceiver('', { log })).toThrow('SLACK_SIGNING_SECRET');
 });
 
-it('tells the log nothing of what came', () => {
+it('logs nothing of a request’s content', () => {
   expect(new Set(lines).size).toBe(1);
   expect(lines.join()).not.toMatch(/pay|help|v0=/);
 });
 
-it('writes ten lines about a flood of refused requests', async () => {
+it('writes ten log lines about a flood of refused requests', async () => {
   const flooded: string[] = [];
   const flooding = createHttpReceiver(signingSecret, { log: (_, message) => void flooded.push(message) });
   const door = createServer((asked, response) => void flooding.listener(asked, response));
