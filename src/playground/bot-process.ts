@@ -5,23 +5,23 @@ import type { ActResult, BotState } from '../simulators/protocol.ts';
 
 export type BotProcess = {
   state: () => BotState;
-  /** What it wrote, newest last. */
+  /** The process's output, newest last. */
   log: () => string;
-  /** Starts it unless it runs, before it is ready. */
+  /** Starts the bot unless it runs; returns before it is ready. */
   start: () => ActResult;
-  /** Ends it as a power cut would; resolves when the process is gone. */
+  /** Kills it with SIGKILL, like a power cut; resolves when the process is gone. */
   kill: () => Promise<ActResult>;
-  /** Ends it in good order, and after five seconds by force. */
+  /** Stops it with SIGTERM, and kills it after five seconds. */
   stop: () => Promise<void>;
 };
 
 const keptLines = 1000;
 const shownLines = 12;
 const stopDeadlineMs = 5_000;
-/** Often while people wait for it, seldom afterwards. */
+/** Often while people wait for the bot, seldom afterwards. */
 const askEveryMs = { starting: 60, ready: 1_000, down: 1_000 };
 
-/** The bot as a child process that runs unchanged: it is given an environment, watched at /readyz, and ended by its own id. */
+/** The bot as an unchanged child process: gets an environment, is watched at /readyz, and is ended by its own id. */
 export function createBotProcess(
   [program, ...args]: readonly [string, ...string[]],
   { env, url, changed }: { env: Record<string, string>; url: string; changed: () => void },
@@ -63,7 +63,7 @@ export function createBotProcess(
       become('starting');
       for (const stream of [begun.stdout, begun.stderr]) createInterface({ input: stream }).on('line', write);
       begun.once('error', (error) => write(`The bot could not be started: ${error.message}`));
-      // 'close' comes after the last line was read, so that its last words are complete.
+      // 'close' comes after the last line was read, so the log is complete.
       begun.once('close', (code, signal) => {
         write(`--- ended ${signal === null ? `with code ${code ?? 'unknown'}` : `by ${signal}`} ---`);
         child = undefined;

@@ -13,8 +13,8 @@ type BotSurroundings = {
 };
 
 /**
- * The whole environment of the bot in the playground: what an operator would set, with the simulators'
- * addresses. Nothing is inherited, so that a real token exported in the terminal cannot get in.
+ * The bot's whole environment in the playground: an operator's settings with the simulators' addresses. Inherits nothing,
+ * so a real token exported in the terminal can't get in.
  */
 export function botSettings(around: BotSurroundings): Record<string, string> {
   const { slack, payments } = around;
@@ -38,7 +38,7 @@ export function botSettings(around: BotSurroundings): Record<string, string> {
     PAYMENTS_CLIENT_SECRET: payments.clientSecret,
     PAYMENTS_TOKEN_ISSUE_BODY: '{"clientId":"{{CLIENT_ID}}","clientSecret":"{{CLIENT_SECRET}}"}',
     PAYMENTS_GIVEN_BACK_STATUSES: 'REFUNDED',
-    // The shape of the simulated service's own list; no specification shows it.
+    // The shape of the simulated service's own list; the specification shows none.
     SAVED_CARDS_QUERY: 'customerEmail',
     SAVED_CARDS_LIST_POINTERS: '/data/tokenizedCardDataList',
     SAVED_CARDS_HEADERS: 'Authorization,accountId',
@@ -48,7 +48,7 @@ export function botSettings(around: BotSurroundings): Record<string, string> {
     WEBHOOK_SIGNATURE_ALGORITHM: 'sha512',
     WEBHOOK_SECRETS: payments.webhookSecret,
     WEBHOOK_KINDS: 'payment_refunded=given_back',
-    // Shorter than an operator's: a person who has killed the bot waits for this lease to run out.
+    // Shorter than in production: a person who killed the bot waits until this lease expires.
     PAYMENTS_TIMEOUT_SECONDS: '4',
     SLACK_TIMEOUT_SECONDS: '2',
     WORK_LEASE_SECONDS: '10',
@@ -60,7 +60,7 @@ type PolicyPlaces = {
   users: { agent: string; lead: string; onCall: string };
 };
 
-/** The bot's policy file; the outsider is in no role on purpose. */
+/** The bot's policy file; the outsider has no role on purpose. */
 export function payopsFile({ channels, users }: PolicyPlaces): string {
   return `# Written by the playground at every start.
 channels:

@@ -5,14 +5,14 @@ import type { Workspace } from '../simulators/slack/workspace.ts';
 type Element = { type: string; action_id?: string };
 
 /**
- * The conversation that a newcomer finds: a verdict, an alert, and a charge that resolves it. Its people do it through
- * the bot, as anybody would. Rejects when the bot does not answer in time; what stands there by then stays.
+ * The conversation that a newcomer finds: a look-up, an alert, and a charge that resolves it. Its people act through the
+ * bot, like anybody. Rejects if the bot does not answer in time; what was posted by then stays.
  */
 export async function playOpening(workspace: Workspace, payments: PaymentsService): Promise<void> {
   const { users, channels } = workspace.ids;
   const [agent, lead, channel] = [users.agent, users.lead, channels.payDesk];
 
-  /** Gives what `look` finds, as soon as it finds anything. */
+  /** Resolves with the result of `look` as soon as there is one. */
   async function seen<T>(look: () => T | undefined): Promise<T> {
     const { promise, resolve, reject } = Promise.withResolvers<T>();
     const check = (): void => {
@@ -61,7 +61,7 @@ export async function playOpening(workspace: Workspace, payments: PaymentsServic
   await workspace.act(lead, { kind: 'submit_view', viewId, values });
   const review = await view(({ submit }) => submit?.startsWith('Charge NGN') === true);
   await workspace.act(lead, { kind: 'submit_view', viewId: review.id, values: {} });
-  // The bot shows there how it goes until it is told in the channel.
+  // The modal shows progress until the channel has the result.
   await told('Paid (confirmed) · NGN 5,000.00');
   const done = await view((one) => JSON.stringify(one.blocks).includes('Paid (confirmed)'));
   await told('Resolved');

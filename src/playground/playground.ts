@@ -14,25 +14,25 @@ import { startPageServer } from './server.ts';
 import { startWorkspace, type Workspace } from '../simulators/slack/workspace.ts';
 
 type PlaygroundOptions = {
-  /** The page's port, or the next free one after it; 0, the default, takes any. */
+  /** The page's port, or the next free one; 0, the default: any. */
   port?: number;
-  /** The account is a sandbox, where no card is saved and no code resent. Default false: a live one, as the pictures show. */
+  /** Use a sandbox account, which saves no card and resends no code. Default false: a live account. */
   sandbox?: boolean;
-  /** More rules of the bot's payops.yml. */
+  /** Additional rules for the bot's payops.yml. */
   rules?: string;
 };
 
 export type Playground = {
-  /** The page. */
+  /** The page's address. */
   url: string;
   workspace: Workspace;
   payments: PaymentsService;
-  /** Ends the bot and the simulators and removes what they kept. */
+  /** Ends the bot and the simulators, and removes their files. */
   close: () => Promise<void>;
 };
 
 const keptExchanges = 300;
-/** As `npm start` runs it. */
+/** Started like `npm start` does. */
 const botProgram = fileURLToPath(new URL('../start.js', import.meta.url));
 const manifestPath = fileURLToPath(new URL('../../manifest.yml', import.meta.url));
 
@@ -50,7 +50,7 @@ export async function startPlayground(options: PlaygroundOptions = {}): Promise<
   const workspace = await startWorkspace({
     manifestPath,
     onExchange: log.record(0),
-    // All but one: where the bot is no member it cannot post, so that this can be tried.
+    // All but chat:write.public: without it the bot can't post in a channel that it is not in, which can be tried here.
     grantedOptionalScopes: ['usergroups', 'channels', 'groups', 'files'].flatMap((of) =>
       ['read', 'history', 'write'].map((right) => `${of}:${right}`),
     ),
@@ -75,7 +75,7 @@ export async function startPlayground(options: PlaygroundOptions = {}): Promise<
     const { fault, isOn } = action;
     if (fault === 'not_in_channel') workspace.setChannel(channels.payDesk, { botIsMember: !isOn });
     else isOldWorkspace = isOn;
-    // Rich text is among the younger blocks, and the bot writes nearly everything in it.
+    // Rich text is one of the newer blocks, and the bot uses it nearly everywhere.
     if (isOldWorkspace) workspace.setFaults({ kind: 'unknown_blocks', types: ['rich_text'] });
     else workspace.setFaults();
     return { ok: true };
@@ -110,7 +110,7 @@ export async function startPlayground(options: PlaygroundOptions = {}): Promise<
     options.port ?? 0,
   );
   workspace.connect(`${bot.state().url}/slack/events`);
-  // Events wait until the bot answers for the first time; what it misses later is sent again, as a real service does.
+  // Events wait for the bot's first start; those it misses later are retried, as by a real service.
   listeners.add(function begin() {
     if (bot.state().status !== 'ready') return;
     listeners.delete(begin);
@@ -136,11 +136,11 @@ export async function startPlayground(options: PlaygroundOptions = {}): Promise<
   };
 }
 
-/** One log of what two simulators report, oldest first; it keeps the newest. */
+/** One log of both simulators' exchanges, oldest first; keeps the newest. */
 function createExchangeLog(changed: () => void) {
   const exchanges = new Map<number, Exchange>();
   return {
-    /** Each simulator counts its own exchanges: `side` tells them apart. */
+    /** Each simulator numbers its own exchanges: `side` makes the ids unique. */
     record: (side: 0 | 1) => (exchange: Exchange) => {
       const id = exchange.id * 2 + side;
       exchanges.set(id, { ...exchange, id });
@@ -148,7 +148,7 @@ function createExchangeLog(changed: () => void) {
       if (exchanges.size > keptExchanges && oldest !== undefined) exchanges.delete(oldest);
       changed();
     },
-    /** Without their bodies. */
+    /** Without bodies. */
     list: (): Exchange[] =>
       [...exchanges.values()].map(({ request: _request, response: _response, ...line }) => line),
     find: (id: number) => exchanges.get(id),
@@ -156,8 +156,8 @@ function createExchangeLog(changed: () => void) {
 }
 
 /**
- * The merchant's cards are told at every start: a newcomer's first alert is to be one of their own. A storm has a channel to
- * itself, so that it swallows no alert of another step of the guide.
+ * Saved cards have a rule of their own, because their events come at every start: a newcomer's first alert should be one
+ * of their own. Storms have their own channel, so that a digest hides no alert of another step of the guide.
  */
 function routes({ cards, storms }: { cards: string; storms: string }): string {
   return `routes:
@@ -180,7 +180,7 @@ async function prepareBot(
   const [policy, dataDir] = [join(folder, 'payops.yml'), join(folder, 'data')];
   await mkdir(dataDir, { mode: 0o700 });
   const desk = channels.payDesk;
-  // One conversation for everything but a storm: a newcomer sees the alert arrive.
+  // Everything but storms in one channel, where a newcomer sees the alert arrive.
   const written = payopsFile({ channels: { alerts: desk, ops: channels.payOps, desk }, users });
   await writeFile(policy, written + routes({ cards: channels.payOps, storms: channels.payAlerts }) + rules);
   const port = await freePort();
@@ -197,7 +197,10 @@ async function prepareBot(
   return createBotProcess([process.execPath, botProgram], { env, url, changed });
 }
 
-/** A port the bot can have at every start. It is given back before the bot takes it, so a rare clash is possible and is shown. */
+/**
+ * A port for all starts of the bot. It is released before the bot opens it, so a clash is possible but rare, and is
+ * reported.
+ */
 async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');

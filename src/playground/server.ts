@@ -17,7 +17,7 @@ import {
   type PageState,
 } from '../simulators/protocol.ts';
 
-/** What the page may ask to be done, told apart by who carries it out. */
+/** The page's requests, by the part that carries them out. */
 const actRequest = z.object({
   user: z.string(),
   action: z.union([
@@ -28,27 +28,26 @@ const actRequest = z.object({
 });
 export type ActRequest = z.infer<typeof actRequest>;
 
-/** What the page shows and asks for. */
+/** The functions behind the page. */
 type Shown = {
-  /** As that person sees it, or the first one; throws for a person who is not in the workspace. */
+  /** The page as that person sees it, or the first one; throws for a person outside the workspace. */
   state: (userId?: string) => PageState;
   act: (request: ActRequest) => Promise<ActResult>;
   exchange: (id: number) => Exchange | undefined;
   botLog: () => string;
-  /** Calls back after any change. */
+  /** Called after any change. */
   onChange: (listener: () => void) => void;
 };
 
 export type PageServer = { url: string; port: number; close: () => Promise<void> };
 
-/** A storm of changes is told at most this often. */
+/** At most one update in this time, however many changes come. */
 const tellEveryMs = 40;
 const portsTried = 20;
 
 /**
- * Serves the page on 127.0.0.1, from `port` or the next free one (0: any). Answers only requests that name this
- * address (a rebound DNS name does not), takes actions only from its own page, and lets the page load nothing
- * from elsewhere.
+ * Serves the page on 127.0.0.1, from `port` or the next free one (0: any). Answers only requests that name this address
+ * (a rebound DNS name does not), accepts actions only from its own page, and lets the page load nothing from elsewhere.
  */
 export async function startPageServer(shown: Shown, port: number): Promise<PageServer> {
   const headers = await safetyHeaders();
@@ -115,7 +114,9 @@ async function safetyHeaders(): Promise<Record<string, string>> {
   };
 }
 
-/** A page elsewhere can make a browser send requests here: by a name that resolves to us, or by a plain POST. */
+/**
+ * Another site could make the browser send requests here: by a name that resolves to this machine, or by a plain POST.
+ */
 function refusalFor({ method, headers }: IncomingMessage, port: number): [number, string] | undefined {
   const own = [`http://127.0.0.1:${port}`, `http://localhost:${port}`];
   const { host, origin, 'content-type': type = '' } = headers;
@@ -150,7 +151,7 @@ function userIn(url: URL): string | undefined {
 
 type Stream = (userId: string | undefined, to: ServerResponse) => void;
 
-/** Server-sent events: each is a whole state, so a slow reader may miss some and still be right in the end. */
+/** Server-sent events: each is a whole state, so a slow reader may miss some and still end up right. */
 function createStreams(shown: Shown): Stream {
   const readers = new Map<ServerResponse, string | undefined>();
   let telling: NodeJS.Timeout | undefined;
@@ -183,7 +184,7 @@ const types: Record<string, string> = {
   '.ts': 'text/javascript; charset=utf-8',
 };
 
-/** A file of the page, its types stripped on the way out, or of the view library where it is installed. No build, no bundle. */
+/** A file of the page, with its types stripped, or of the view library. No build, no bundle. */
 async function sendFile(_request: IncomingMessage, response: ServerResponse, url: URL): Promise<void> {
   const location = locate(url.pathname) ?? '';
   const text = await readFile(location, 'utf8').catch(() => undefined);
@@ -193,7 +194,7 @@ async function sendFile(_request: IncomingMessage, response: ServerResponse, url
   response.end(extension === '.ts' ? stripTypeScriptTypes(text) : text);
 }
 
-/** No path reaches outside the page's folder and the view library's. */
+/** Allows only the page's folder and the view library's. */
 function locate(path: string): string | undefined {
   const own = path === '/' ? 'index.html' : /^\/page\/([a-z-]+\.(?:ts|css|svg))$/.exec(path)?.[1];
   if (own !== undefined) return join(pageFolder, own);
@@ -201,7 +202,7 @@ function locate(path: string): string | undefined {
   return name && join(moduleFolder(name), inside);
 }
 
-/** The view library may be installed beside us or inside the package that needs it. */
+/** The view library may be installed here, or inside the package that needs it. */
 function moduleFolder(name: string): string {
   const lit = findPackageJSON('lit', import.meta.url);
   const found = name === 'lit' ? lit : lit && findPackageJSON(name, lit);
@@ -209,7 +210,7 @@ function moduleFolder(name: string): string {
   return dirname(found);
 }
 
-/** Words as text, anything else as JSON. */
+/** Text stays text; anything else becomes JSON. */
 function send(response: ServerResponse, status: number, body: string | object): void {
   const [type, text] =
     typeof body === 'string'

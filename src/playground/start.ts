@@ -22,7 +22,7 @@ if (!options) {
   process.exit(2);
 }
 
-// Two thirds of the time to start are for reading TypeScript, but for the first start.
+// Parsing TypeScript takes two thirds of a start; only the first start pays it.
 enableCompileCache();
 const { startPlayground } = await import('./playground.ts');
 const playground = await startPlayground(options).catch((error: unknown) => {

@@ -7,7 +7,7 @@ type Begun = Pick<Exchange, 'from' | 'to' | 'method' | 'path' | 'summary'> & { r
 /** Its end; `status` 0: no answer. `outcome` follows the summary. */
 type Ended = { status: number; outcome: string; response?: unknown };
 
-/** Both are called only if somebody watches. */
+/** Both functions are called only while somebody watches. */
 export type Recorder = (begin: () => Begun) => (end: () => Ended) => void;
 
 const maxTextLength = 2_000;
@@ -44,7 +44,7 @@ function withBodies(exchange: Exchange, bodies: { request: unknown; response?: u
   return exchange;
 }
 
-/** Never shown, whatever their value. */
+/** Their values are never shown. */
 const secretFields = new Set([
   'accesstoken',
   'refreshtoken',

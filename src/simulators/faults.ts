@@ -1,18 +1,18 @@
-/** How often a fault strikes its calls. */
+/** How often a fault affects the calls that it is for. */
 export type Often = {
-  /** The share of calls, by the simulator's dice: 0.01 is one in a hundred. Default all. */
+  /** The share of calls: 0.01 is one in a hundred. Default all. */
   share?: number;
-  /** The number of calls before it ends. Default no end. */
+  /** After so many calls it ends. Default no end. */
   times?: number;
 };
 
 export type Faults<Fault> = {
-  /** Replaces all faults; none: all is well. */
+  /** Replaces all faults; none: everything works. */
   set: (faults: readonly Fault[]) => void;
   all: () => readonly Fault[];
-  /** The first fault that is for this call and strikes. */
+  /** The first fault that is for this call, if chance lets it happen; counts it. */
   strike: (isFor: (fault: Fault) => boolean) => Fault | undefined;
-  /** Struck calls by kind since the start. */
+  /** Faulted calls by kind, since the start. */
   struck: () => Record<string, number>;
 };
 

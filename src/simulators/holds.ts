@@ -1,19 +1,19 @@
-/** `before`: nothing was done. `after`: it was carried out, and only the answer waits. */
+/** Where a request is held. `before`: nothing was done. `after`: it was carried out, and only the answer waits. */
 export type HoldPoint = 'before' | 'after';
 
 export type Held = {
-  /** Lets it go on. */
+  /** Lets the request continue. */
   release: () => void;
 };
 
 /** One answered request, whole and unmasked. */
 export type Passed = { path: string; request: string; answer: string };
 
-/** Holds requests at an exact point between two parties, without timing. */
+/** Holds requests at an exact point, so that a test needs no timing. */
 export type Holds = {
   /** Resolves when the next request whose path ends with `path` is at that point. */
   hold: (path: string, point: HoldPoint) => Promise<Held>;
-  /** Undefined: nobody holds this one. */
+  /** Called when a request reaches the point: resolves once it is released. Undefined: no test holds it. */
   stand: (path: string, point: HoldPoint) => Promise<void> | undefined;
 };
 

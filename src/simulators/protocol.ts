@@ -1,8 +1,8 @@
 import { z } from 'zod';
 
 /**
- * What the playground's page and its server say to each other, and what the two simulators
- * (local Slack workspace, payments service) show of themselves. The page imports its types alone.
+ * The messages between the playground's page and its server, and what the two simulators (local Slack workspace, payments
+ * service) show. The page imports only types from here.
  *
  * GET  /                       the page
  * GET  /state?user=U…          PageState as that person sees it
@@ -44,7 +44,7 @@ export type PageMessage = {
 export type PageView = {
   id: string;
   type: 'modal' | 'home';
-  /** The app's name for a modal of its kind. */
+  /** The app's own name for this kind of modal. */
   callbackId: string;
   title: string;
   submit?: string;
@@ -64,7 +64,7 @@ export type Exchange = {
   to: 'bot' | 'slack' | 'payments';
   method: string;
   path: string;
-  /** Absent while under way; 0 when there was no answer. */
+  /** Absent while under way; 0 if there was no answer. */
   status?: number;
   durationMs?: number;
   /** One line a newcomer understands, like "chat.postMessage to #pay-alerts" or "payment_failed, bad signature". */
@@ -83,7 +83,7 @@ export type PaymentsOrder = {
   state: 'created' | 'awaiting_otp' | 'paid' | 'declined' | 'failed' | 'given_back';
   reason?: string;
   isSavedCardCharge: boolean;
-  /** While the payment waits for it: what the bank sent to the customer's phone, and how long it is good. */
+  /** While the payment waits for a code: the code on the customer's phone, and until when it is valid. */
   otp?: { code: string; resends: number; triesLeft: number; until: number };
   checkoutLink?: string;
   at: number;
@@ -96,18 +96,18 @@ export type PaymentsDelivery = {
   attempts: number;
   lastStatus?: number;
   state: 'waiting' | 'delivered' | 'gave_up';
-  /** How it was sent once more; absent for the first sending. */
+  /** How it was redelivered; absent for the first delivery. */
   how?: Redelivery;
 };
 
 export type PaymentsCard = {
   label: string;
-  /** The simulator's own, to be copied; in exchanges it is struck out. */
+  /** The simulator's own, to be copied; masked in exchanges. */
   tokenKey: string;
   customerEmail: string;
   cardPan: string;
   cardType: string;
-  /** What the bank does with every charge of it, in words. */
+  /** How the bank treats its charges, in words. */
   does: string;
 };
 
@@ -116,14 +116,14 @@ export type PaymentsState = {
   orders: PaymentsOrder[];
   deliveries: PaymentsDelivery[];
   cards: PaymentsCard[];
-  /** Bank behaviours the panel can give the next saved-card charge. */
+  /** Decline reasons that the panel can give the next saved-card charge. */
   declineReasons: string[];
   nextCharge: NextCharge;
 };
 
 const id = z.string().min(1).max(300);
 const line = z.string().max(300);
-/** Values of all input elements of the view or message as they stand: block_id → action_id → element state. */
+/** Current values of all inputs of the view or message: block_id → action_id → element state. */
 const values = z.record(z.string(), z.record(z.string(), z.unknown()));
 const terms = { amount: line, customerEmail: line };
 
@@ -133,32 +133,32 @@ const nextCharge = z.enum([
   'otp',
   'decline',
   'three_d_secure',
-  /** Charged, and the answer never comes. */
+  /** Charged, but the answer is lost. */
   'lost_answer',
-  /** Not charged, and no answer comes. */
+  /** Not charged, and no answer. */
   'lost_request',
 ]);
-/** What becomes of the next saved-card charge that is not rejected, once; `as_usual` leaves it to its amount and card. */
+/** The outcome of the next saved-card charge that is not rejected, once; `as_usual`: by its amount and card. */
 export type NextCharge = z.infer<typeof nextCharge>;
 
 const weather = z.enum(['normal', 'hang', 'error_500', 'rate_limited', 'unauthorized']);
-/** How the simulated service behaves until told otherwise. */
+/** How the simulated service behaves until it is changed. */
 export type PaymentsWeather = z.infer<typeof weather>;
 
 const redelivery = z.enum(['again', 'new_id', 'late', 'bad_signature']);
-/** How an event is sent once more. */
+/** How an event is redelivered. */
 export type Redelivery = z.infer<typeof redelivery>;
 
 export const paymentsAction = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('create_order'), ...terms, orderReference: line.exactOptional() }),
-  /** The customer pays the order by card in the checkout page, or the bank decides a charge at last. */
+  /** The customer pays the order by card on the checkout page, or the bank decides a pending charge. */
   z.object({ kind: z.literal('pay_order'), orderReference: id, outcome: z.enum(['approved', 'declined']) }),
   /** The merchant's own system charges a saved card and the bank declines; a payment_failed event follows. */
   z.object({ kind: z.literal('decline_saved_card_charge'), ...terms, reason: line }),
   z.object({ kind: z.literal('approve_saved_card_charge'), ...terms }),
-  /** So many declines of saved cards at once, for reasons and amounts of their own. */
+  /** This many declines of saved cards at once, with different reasons and amounts. */
   z.object({ kind: z.literal('send_failures'), count: z.int().min(1).max(500) }),
-  /** What was paid goes back to the customer; with `sends` a payment_refunded event follows. */
+  /** The payment is returned to the customer; with `sends` a payment_refunded event follows. */
   z.object({ kind: z.literal('give_back'), orderReference: id, sends: z.boolean() }),
   z.object({ kind: z.literal('redeliver'), deliveryId: z.int(), how: redelivery }),
   /** `reason` with `decline`: the bank's words. */
@@ -185,7 +185,7 @@ export const workspaceAction = z.discriminatedUnion('kind', [
       z.object({ type: z.literal('view'), viewId: id }),
     ]),
     values,
-    /** The person's screen is behind: the element was there when it was drawn, and is sent as it was then. */
+    /** The person's screen is out of date: the element existed when it was drawn, and is sent as it was then. */
     behind: z.literal(true).exactOptional(),
   }),
   z.object({ kind: z.literal('submit_view'), viewId: id, values }),
@@ -205,7 +205,7 @@ export const workspaceAction = z.discriminatedUnion('kind', [
 export type WorkspaceAction = z.infer<typeof workspaceAction>;
 
 const slackFault = z.enum(['old_workspace', 'not_in_channel']);
-/** What is wrong with the workspace as its administrators keep it. */
+/** A faulty set-up of the workspace. */
 export type WorkspaceFault = z.infer<typeof slackFault>;
 
 export const playgroundAction = z.discriminatedUnion('kind', [
@@ -226,7 +226,7 @@ export type WorkspaceState = {
   user: PageUser;
   users: PageUser[];
   channels: PageChannel[];
-  /** By channel id, oldest first, as this person sees them (other people's ephemeral messages are absent). */
+  /** By channel id, oldest first, as this person sees them: without other people's ephemeral messages. */
   messages: Record<string, PageMessage[]>;
   /** The person's open modals, bottom first; the last is the one on top. */
   views: PageView[];
@@ -236,7 +236,7 @@ export type WorkspaceState = {
   messageShortcuts: { callbackId: string; name: string }[];
 };
 
-/** `lastLines`: its last words, while it is down. */
+/** `lastLines`: the end of its log, while it is down. */
 export type BotState = {
   status: 'starting' | 'ready' | 'down';
   url: string;
@@ -249,6 +249,6 @@ export type PageState = WorkspaceState & {
   bot: BotState;
   log: Exchange[];
   slackFaults: WorkspaceFault[];
-  /** When the conversation that a newcomer finds was over; what is later is theirs. */
+  /** When the playground's opening conversation ended; later messages are new. */
   openedAt?: number;
 };

@@ -7,43 +7,49 @@ import { createFaults, type Faults, type Often } from './faults.ts';
 import { createHolds, type Holds, type Passed } from './holds.ts';
 import type { Exchange } from './protocol.ts';
 
-/** What Slack and the payments service have in common here: a server on 127.0.0.1 that can be watched, held and broken. */
+/**
+ * The common part of the simulated Slack and payments service: a server on 127.0.0.1 that tests can watch, hold and
+ * break.
+ */
 
 export type SimulatorOptions = {
   /** Milliseconds since the epoch. */
   now?: () => number;
-  /** Called when an exchange begins and, with the same id, when it is over; secrets are struck out. Ids count up from 1. */
+  /** Called when an exchange begins and, with the same id, when it ends; secrets are masked. Ids count up from 1. */
   onExchange?: (exchange: Exchange) => void;
-  /** Keeps in `passed` what was asked and answered. Default false. */
+  /** Keeps requests and answers in `passed`. Default false. */
   keepPassed?: boolean;
-  /** Draws what shares of the faults strike. Default Math.random. */
+  /** Decides which calls a fault with a `share` affects. Default Math.random. */
   dice?: () => number;
 };
 
 export type Simulator<Fault> = {
   url: string;
-  /** Calls back after every change of what can be seen; the returned function ends that. */
+  /** Called after every visible change; the returned function unsubscribes. */
   onChange: (listener: () => void) => () => void;
-  /** What goes wrong from now on, these and no others; none: all is well. Cuts what hangs. */
+  /** Replaces all faults; none: everything works. Cuts hanging connections. */
   setFaults: (...faults: readonly Fault[]) => void;
-  /** Resolves when the next request whose path ends so, as `/chat.postMessage`, stands at that point. */
+  /** Resolves when the next request whose path ends with this, like `/chat.postMessage`, has reached that point. */
   hold: Holds['hold'];
-  /** With `keepPassed`: each request that was answered. */
+  /** With `keepPassed`: every answered request. */
   readonly passed: readonly Passed[];
-  /** Breaks every connection off, those held included. */
+  /** Cuts every connection, held ones included. */
   cut: () => void;
 };
 
 export type Asked = { request: IncomingMessage; url: URL; body: string };
 
-/** What goes back. `silence` is ended by the next faults; `outcome` is put behind the summary of the exchange. */
+/**
+ * How a request is answered. `silence` hangs until the faults are next set. `outcome` is appended to the exchange's
+ * summary.
+ */
 export type Reply = { outcome: string } & (
   | { kind: 'answer'; status: number; headers?: Record<string, string>; body: string | object }
   | { kind: 'cut' }
   | { kind: 'silence' }
 );
 
-/** One request: how it is shown to who watches, and what does it and gives the answer, in one turn. */
+/** One request: how the exchange log shows it, and the function that carries it out and answers, synchronously. */
 export type Visit = { begin: Parameters<Recorder>[0]; run: () => Reply };
 
 type OpenSimulator<Fault> = {
@@ -55,7 +61,7 @@ type OpenSimulator<Fault> = {
   server: Server;
   /** Answers all requests from now on. */
   serve: (visit: (asked: Asked) => Visit) => void;
-  /** Throws what a request met that is a bug of the simulator's own. */
+  /** Throws if the simulator itself had a bug while answering. */
   close: () => Promise<void>;
 };
 
@@ -63,7 +69,7 @@ export async function openSimulator<Fault extends Often & { kind: string }>(
   options: SimulatorOptions,
 ): Promise<OpenSimulator<Fault>> {
   const now = options.now ?? Date.now;
-  // As a load balancer has it: Node’s own five seconds end a connection under a caller that is slow to use it again.
+  // As long as a load balancer: with Node's own five seconds a slow caller would reuse a connection that is being closed.
   const server = createServer({ keepAliveTimeout: 65_000 });
   await once(server.listen(0, '127.0.0.1'), 'listening');
   const { port } = server.address() as AddressInfo;
@@ -131,7 +137,7 @@ export async function openSimulator<Fault extends Often & { kind: string }>(
           const url = new URL(request.url ?? '/', 'http://simulator');
           const read = await buffer(request).catch(() => undefined);
           if (read === undefined) return;
-          // Not as `text` decodes it: a file keeps its byte order mark.
+          // As bytes: decoding as `text` would drop a file's byte order mark.
           const body = read.toString();
           await holds.stand(url.pathname, 'before');
           const asked = { request, url, body };
@@ -156,7 +162,7 @@ export async function openSimulator<Fault extends Often & { kind: string }>(
 
 type Written = { status: number; headers: Record<string, string>; body: string };
 
-/** Words as text, anything else as JSON. */
+/** Text stays text; anything else becomes JSON. */
 function asWritten({ status, headers, body }: Extract<Reply, { kind: 'answer' }>): Written {
   const isText = typeof body === 'string';
   const type = isText ? 'text/plain; charset=utf-8' : 'application/json; charset=utf-8';

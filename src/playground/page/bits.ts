@@ -4,7 +4,7 @@ import { act } from './state.ts';
 
 export type Drawn = TemplateResult | string | typeof nothing | Drawn[];
 
-/** A person's square with an initial; its colour is a drawing's attribute, so that no inline style is needed. */
+/** A person's square with an initial. Its colour is an SVG attribute, because the page allows no inline style. */
 export function avatar(name: string, color = '#6b7280', size = 36): TemplateResult {
   return html`<svg width=${size} height=${size} viewBox="0 0 36 36" aria-hidden="true">
     <rect width="36" height="36" rx="8" fill=${color} />
@@ -20,7 +20,7 @@ export function botAvatar(size = 36): TemplateResult {
 
 type MenuItem = { label: string; choose: () => void };
 
-/** A button that opens a list of buttons beside it; the browser itself closes it on Escape or a click elsewhere. */
+/** A button that opens a list of buttons; the browser closes it on Escape or a click elsewhere. */
 export function drawMenu(menu: {
   id: string;
   face: string;
@@ -49,7 +49,7 @@ export function drawMenu(menu: {
     </div>`;
 }
 
-/** A button that does one thing in the playground. */
+/** A button for one action of the playground. */
 export function doing(label: string, action: PageAction, tone = ''): TemplateResult {
   return html`<button type="button" class="button ${tone}" @click=${() => void act(action)}>
     ${label}

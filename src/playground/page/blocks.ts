@@ -6,7 +6,7 @@ import { drawMenu, type Drawn } from './bits.ts';
 import { act, page, ui, update } from './state.ts';
 import { drawAbsent, drawMrkdwn, drawRichText } from './text.ts';
 
-/** Block Kit, as far as the bot uses it. What is typed and chosen stands in the page's own fields until it is sent. */
+/** Block Kit, the parts that the bot uses. Typed and chosen values stay in the page's own fields until they are sent. */
 
 type Container = Extract<WorkspaceAction, { kind: 'block_action' }>['container'];
 type State = { type: string; [field: string]: unknown };
@@ -14,10 +14,10 @@ type Values = Record<string, Record<string, State>>;
 type Surface = { container: Container; errors?: Record<string, string> };
 type Element = ActionsBlockElement | InputBlock['element'];
 type Of<Type extends Element['type']> = Extract<Element, { type: Type }>;
-/** Where an element stands; `error`: what is wrong with what was typed there. */
+/** An element's place; `error`: the problem with its value. */
 type Spot = { surface: Surface; blockId: string; id: string; error?: string | undefined };
 
-/** By element type: the field in which Slack sends its value. The one in which the app gives the first is called alike. */
+/** By element type: the field in which Slack sends its value; `initialOf` derives the name of its initial value. */
 const valueFields: Record<string, string> = {
   plain_text_input: 'value',
   static_select: 'selected_option',
@@ -25,7 +25,7 @@ const valueFields: Record<string, string> = {
   users_select: 'selected_user',
 };
 
-/** Blocks in their order. One that cannot be drawn says so and takes nothing else down with it. */
+/** Blocks in order. One that can't be drawn says so, and the others are still drawn. */
 export function drawBlocks(blocks: PageBlock[], surface: Surface): Drawn {
   return html`${repeat(
     blocks,
@@ -118,7 +118,7 @@ function choicesOf(element: Select): { label: string; sent: unknown }[] {
   return (element.options ?? []).map((option) => ({ label: option.text.text, sent: option }));
 }
 
-/** The value that the app gave, as it is sent. */
+/** The app's initial value, as it would be sent. */
 function initialOf(element: Element): unknown {
   const field = valueFields[element.type] ?? '';
   const given = new Map<string, unknown>(Object.entries(element));
@@ -164,7 +164,7 @@ function drawSelect(element: Select, spot: Spot): TemplateResult {
   </select>`;
 }
 
-/** A select of a form whose options the bot gives while the person types: the combobox pattern of ARIA. */
+/** A select whose options the bot sends while the person types: ARIA's combobox pattern. */
 function drawSearch(element: Of<'external_select'>, { id, surface, blockId, error }: Spot): TemplateResult {
   const initial = initialOf(element) as PageOption | null;
   const open = ui.search?.id === id ? ui.search : undefined;
@@ -173,12 +173,12 @@ function drawSearch(element: Of<'external_select'>, { id, surface, blockId, erro
   async function ask(text: string): Promise<void> {
     update({ search: { id, text, options: open?.options ?? [], marked: 0, waiting: true } });
     const result = await act({ kind: 'suggest', blockId, actionId: actionIdOf(element), text, viewId });
-    // Answers may come out of order: only the one for what stands in the field now is shown.
+    // Answers may come out of order: show only the one for the present text.
     if (ui.search?.id !== id || ui.search.text !== text) return;
     const found = result.ok ? { ...ui.search, options: result.options ?? [], waiting: false } : undefined;
     update({ search: found });
   }
-  /** Its text is that of what is chosen; an emptied one chooses nothing. */
+  /** Shows the chosen option's text again; an emptied field chooses nothing. */
   function close(chosen?: PageOption): void {
     const field = document.querySelector<HTMLInputElement>(`#${id}`);
     if (!field || !open) return;
@@ -187,7 +187,7 @@ function drawSearch(element: Of<'external_select'>, { id, surface, blockId, erro
     field.value = held?.text.text ?? '';
     update({ search: undefined });
   }
-  /** All choices, though one stands there: what is typed next takes its place. */
+  /** Offers all choices and selects the present text, so that typing replaces it. */
   function begin({ currentTarget }: Event): void {
     if (open) return;
     (currentTarget as HTMLInputElement).select();
@@ -276,14 +276,14 @@ function press(
     const root = document.querySelector(`[data-surface="${surface}"]`);
     const values = root ? readValues(root) : {};
     const sent = { ...state, action_id: actionId, block_id: blockId };
-    // As in Slack, what was there when it was drawn can be pressed though the message is newer by now.
+    // As in Slack, an element can be pressed as it was drawn, even if the message has changed since.
     void act({ kind: 'block_action', blockId, actionId, element: sent, container, values, behind: true });
   };
   if (dialog) update({ confirm: { dialog, go } });
   else go();
 }
 
-/** Every field as it stands. */
+/** The present values of all fields. */
 export function readValues(root: ParentNode): Values {
   const values: Values = {};
   for (const field of root.querySelectorAll<HTMLElement>('[data-action]')) {
@@ -293,7 +293,7 @@ export function readValues(root: ParentNode): Values {
   return values;
 }
 
-/** A choice stands in its field as the JSON that Slack would send. */
+/** A field keeps its choice as the JSON that Slack would send. */
 function stateOf(field: HTMLElement): State {
   const { type = '', sent } = field.dataset;
   const { value = 'null' } = field as { value?: string };

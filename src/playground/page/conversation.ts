@@ -8,7 +8,7 @@ import { drawBlocks } from './blocks.ts';
 import { act, focusSoon, page, ui, update, type Thread } from './state.ts';
 import { clockTime, dayName, drawMrkdwn, drawTime } from './text.ts';
 
-/** The middle of the page: a channel's messages, or the bot's Home, and the open thread beside it. */
+/** The middle of the page: a channel's messages or the bot's Home, and the open thread beside it. */
 export function drawConversation(): TemplateResult {
   const channel = page.channels.find(({ id }) => id === ui.channel);
   if (!channel) return html`<main id="main"></main>`;
@@ -88,7 +88,7 @@ function drawMessages(channel: PageChannel): TemplateResult {
     }`;
 }
 
-/** Hundreds may stand there while a person types: what stayed the same is not drawn again. */
+/** There may be hundreds while a person types: draws an unchanged message only once. */
 function drawInList(message: PageMessage, before: PageMessage | undefined): Drawn {
   const day = dayName(sentMs(message));
   const isNewDay = !before || dayName(sentMs(before)) !== day;
@@ -107,7 +107,7 @@ function lastReply({ channel, ts }: PageMessage): PageMessage | undefined {
   return page.messages[channel]?.findLast((reply) => reply.threadTs === ts && reply.ts !== ts);
 }
 
-/** One message: who, when, and what, with its marks. */
+/** One message: author, time, content, and marks like *edited*. */
 function drawMessage(message: PageMessage, inThread: boolean): TemplateResult {
   const { authorId, authorName, authorIsBot, ephemeral, edited, files = [] } = message;
   const author = page.users.find(({ id }) => id === authorId);
@@ -207,7 +207,7 @@ function drawThread(): Drawn {
   </section>`;
 }
 
-/** Where a person types. A slash command is described; in a thread Slack has none. */
+/** The message field. Describes a typed slash command; in a thread Slack has none. */
 function drawComposer(channel: PageChannel, threadTs?: string): TemplateResult {
   const id = threadTs === undefined ? 'composer' : 'thread-composer';
   const place = threadTs === undefined ? channel.id : `${channel.id}/${threadTs}`;
@@ -219,7 +219,7 @@ function drawComposer(channel: PageChannel, threadTs?: string): TemplateResult {
   function write(text: string): void {
     update({ drafts: { ...ui.drafts, [place]: text } });
   }
-  /** What could not be sent stands in the composer again, unless something else was begun there. */
+  /** Puts a text that could not be sent back into the field, unless another was begun there. */
   async function send(event: Event): Promise<void> {
     event.preventDefault();
     const text = draft.trim();
@@ -235,7 +235,7 @@ function drawComposer(channel: PageChannel, threadTs?: string): TemplateResult {
     if (event.key === 'Enter' && !event.shiftKey && !event.isComposing) void send(event);
     if (event.key === 'ArrowUp' || event.key === 'ArrowDown') recall(event);
   }
-  /** ↑ and ↓ go through what was sent, as in a terminal, while the composer holds nothing else. */
+  /** ↑ and ↓ go through sent texts, as in a terminal, while the field holds nothing else. */
   function recall(event: KeyboardEvent): void {
     const isOwn = draft !== '' && draft !== ui.sent.at(-ui.recalled);
     const back = ui.recalled + (event.key === 'ArrowUp' ? 1 : -1);

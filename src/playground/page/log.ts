@@ -5,7 +5,7 @@ import type { Exchange } from '../../simulators/protocol.ts';
 import { page, ui, update } from './state.ts';
 import { clockTime } from './text.ts';
 
-/** Every HTTP exchange between bot, Slack, the payments service and the customer's browser; closed until it is asked for. */
+/** All HTTP exchanges between bot, Slack, the payments service and the customer's browser; closed until it is opened. */
 export function drawLog(): TemplateResult {
   return html`<section class="log column ${ui.isLogOpen ? 'open' : ''}" aria-label="HTTP exchanges">
     <header>
@@ -34,7 +34,7 @@ function drawRows(): TemplateResult {
   </div>`;
 }
 
-/** Slack says no with a 200: the summary then ends with its word for why. */
+/** Slack refuses with status 200: then the summary ends with its error word. */
 function drawStatus({ status, summary }: Exchange): TemplateResult {
   if (status === undefined) return html`<span class="tag">…</span>`;
   const isRefused = / → [a-z_]+$/.test(summary) || (status >= 400 && status < 500);
@@ -61,7 +61,7 @@ function drawRow(exchange: Exchange): TemplateResult {
   </details>`;
 }
 
-/** An exchange with its bodies, as it stands when its row is opened, if it is still kept. */
+/** Loads an exchange's bodies when its row is opened, if they are still kept. */
 async function readBodies(id: number, row: HTMLDetailsElement): Promise<void> {
   if (!row.open) return;
   const answer = await fetch(`/exchange?id=${id}`).catch(() => undefined);

@@ -10,7 +10,7 @@ import { act, be, drawWith, focusSoon, openChannel, page, ui, unread, update } f
 const nearEndPx = 60;
 let isFirst = true;
 
-/** The whole page as it stands. */
+/** The whole page. */
 function drawPage(): TemplateResult {
   return html`<a class="skip box" href="#main">Skip to the conversation</a> ${drawTop()} ${drawSidebar()}
     ${drawConversation()} ${drawPanel()} ${drawLog()} ${drawProblem()} ${drawDialogs()}`;
@@ -123,7 +123,7 @@ function drawGuide(): TemplateResult {
   </section>`;
 }
 
-/** What went wrong outside a dialog; a dialog shows it itself. */
+/** A problem outside a dialog; a dialog shows its own. */
 function drawProblem(): Drawn {
   if (ui.problem === undefined || page.views.length > 0) return nothing;
   return html`<div class="problem box row" role="alert">
@@ -134,7 +134,10 @@ function drawProblem(): Drawn {
   </div>`;
 }
 
-/** Scrolls each list that stood at its end to its new end, and one that shows another conversation than before; a list that a person has scrolled up stays. */
+/**
+ * Keeps lists at their end: those that were at their end before drawing, and those that now show another conversation. A
+ * list that a person scrolled up stays.
+ */
 function keepAtEnd(): () => void {
   const before = new Map<Element, string | null>();
   for (const list of document.querySelectorAll('[role=log]')) {
@@ -158,6 +161,6 @@ drawWith(() => {
   if (isFirst) focusSoon('#composer');
   isFirst = false;
 });
-// The guide closes where a smaller window has no room for it.
+// Closes the guide when the window becomes too small for it.
 addEventListener('resize', () => update());
 be(new URL(location.href).searchParams.get('user') ?? undefined);

@@ -7,9 +7,9 @@ import { asksForCode, drawPhones } from './panel.ts';
 import { act, page, ui, update } from './state.ts';
 
 /**
- * The person's stack of views, each as it was typed into, and the confirm dialog above them. All are the browser's own
- * `<dialog>`: it keeps the focus inside, hides the rest from readers and gives the focus back. Escape is ours, because
- * the workspace must hear that a view was closed.
+ * The person's stack of views, with what they typed, and the confirm dialog above. All are the browser's own `<dialog>`,
+ * which keeps the focus inside, hides the rest from screen readers and returns the focus. Escape is handled here, because
+ * the workspace must know that a view was closed.
  */
 export function drawDialogs(): Drawn {
   return [
@@ -18,7 +18,7 @@ export function drawDialogs(): Drawn {
   ];
 }
 
-/** Escape, wherever the focus is in the dialog or nowhere. */
+/** Escape, wherever the focus is. */
 function onEscape(close: () => void) {
   return (event: Event): void => {
     const isCancel = event.type === 'cancel' && event.target === event.currentTarget;
@@ -102,8 +102,8 @@ function drawConfirm({ dialog, go }: NonNullable<typeof ui.confirm>): TemplateRe
 }
 
 /**
- * Before drawing: closes what is to go, so that the browser gives the focus back to what had it before. That is still
- * inert then: Chromium shows it as focused and takes nothing that is typed into it, until it is focused again.
+ * Before drawing: closes dialogs that end, so that the browser returns the focus. The element that gets it is still inert
+ * then: Chromium shows it as focused but ignores typing, until it is focused once more.
  */
 export function closeDialogs(): void {
   for (const dialog of document.querySelectorAll('dialog')) {
@@ -117,14 +117,14 @@ export function closeDialogs(): void {
   }
 }
 
-/** What a dialog showed when it was last drawn: its title, and the field that wanted the focus. */
+/** What a dialog showed when it was last drawn: its title, and the id of the field that asked for the focus. */
 const shownIn = new WeakMap<Element, { title: string | null | undefined; wanting: string | undefined }>();
 
 /**
- * After drawing: opens what is new, and puts the focus where a person expects it. `before` is what had the focus when
- * drawing began. A view that the bot exchanged for another counts as new by its title, a field that wants the focus by
- * its id. A question about money begins on "no", a view without fields on what it is for; a view that took another's
- * place begins on its title: Enter pressed twice must not agree to what was not read.
+ * After drawing: opens new dialogs and sets the focus. `before`: the focused element when drawing began. A view that the
+ * bot replaced counts as new if its title changed; a field that asks for the focus, if its id changed. The focus starts
+ * on *no* in a confirm dialog, on the last button of a view without fields, and on the title of a view that replaced
+ * another: pressing Enter twice must not agree to something unread.
  */
 export function settleDialogs(before: Element | null): void {
   const isLost = before?.isConnected === false && document.activeElement === document.body;

@@ -15,7 +15,7 @@ import { clockTime, drawTime } from './text.ts';
 
 const tabs = { Orders: drawOrders, 'Saved cards': drawCards, Events: drawEvents, Faults: drawFaults };
 
-/** The right side: the simulated payments service and what a person can make happen there, and the bot's pulse. */
+/** The right side: the simulated payments service, what a person can make happen there, and the bot's state. */
 export function drawPanel(): TemplateResult {
   const isCalm = page.payments.weather === 'normal' && page.slackFaults.length === 0;
   const names = Object.keys(tabs) as (keyof typeof tabs)[];
@@ -101,7 +101,7 @@ function orderNext({ currentTarget }: Event): void {
   void act({ kind: 'order_next_charge', next });
 }
 
-/** The form keeps its values for the next time. */
+/** Keeps the form's values for the next charge. */
 function charge(event: SubmitEvent): void {
   event.preventDefault();
   const given = new FormData(event.currentTarget as HTMLFormElement, event.submitter);
@@ -111,7 +111,7 @@ function charge(event: SubmitEvent): void {
   else void act({ kind: 'decline_saved_card_charge', amount, customerEmail, reason });
 }
 
-/** What the next charge from Slack meets, charges from outside Slack, and the saved cards with what their bank does. */
+/** The next charge's outcome, charges from outside Slack, and the saved cards with their bank's behaviour. */
 function drawCards(): TemplateResult {
   const { cards, declineReasons, nextCharge } = page.payments;
   return html`<label
@@ -249,24 +249,26 @@ function drawTick(
   </label>`;
 }
 
-/** Then the phone lies beside the window, because the panel cannot be reached. */
+/**
+ * Whether this view needs the customer's phone: then the phone is shown beside it, because the modal covers the panel.
+ */
 export function asksForCode({ blocks, callbackId }: PageView): boolean {
   if (callbackId === 'customer_link') return true;
   return blocks.some(({ type, block_id: id = '' }) => type === 'input' && id.includes('otp'));
 }
 
-/** The link that the agent copies in a real workspace and sends on: it opens the bot's own page. */
+/** The link that an agent copies and sends in a real workspace: it opens the bot's own page. */
 function drawSentLink(): Drawn {
   const [link] = /http:\/\/127\.0\.0\.1:\d+\/c\/[\w-]{22}/.exec(JSON.stringify(page.views)) ?? [];
   if (link === undefined) return nothing;
   return html`<p><a href=${link} target="customer" rel="noreferrer">Open the link, as the customer</a></p>`;
 }
 
-/** The customers' phones: each payment that waits for its code, newest first. Nothing while none waits. */
+/** The customers' phones: each payment that waits for its code, newest first; nothing if none waits. */
 export function drawPhones(): Drawn {
   const waiting = page.payments.orders
     .flatMap((order) => (order.otp ? [{ ...order, ...order.otp }] : []))
-    // A code that is spent or late is gone from the phone.
+    // A used-up or expired code disappears from the phone.
     .filter(({ triesLeft, until }) => triesLeft > 0 && until > Date.now())
     .toSorted((a, b) => b.at - a.at);
   if (waiting.length === 0) return nothing;
@@ -286,7 +288,7 @@ export function drawPhones(): Drawn {
   </section>`;
 }
 
-/** Is the bot alive, and the buttons that end and start it. */
+/** The bot's state, and buttons to end and start it. */
 function drawBot(): TemplateResult {
   const { status, starts, lastLines } = page.bot;
   const isDown = status === 'down';

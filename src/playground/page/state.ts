@@ -3,35 +3,35 @@ import type { ActResult, PageAction, PageOption, PageState } from '../../simulat
 
 export type Thread = { channel: string; ts: string };
 
-/** What belongs to this browser tab alone; everything else is the server's, or stands in a field of the page. */
+/** The state of this browser tab only; the rest comes from the server, or is in the page's fields. */
 class Ui {
   connection: 'live' | 'reconnecting' = 'live';
   channel: string | undefined;
   tab: 'messages' | 'home' = 'messages';
   thread: Thread | undefined;
-  /** What stands in a composer, by channel id, or by `channel/ts` for a thread. */
+  /** Unsent text, by channel id, or by `channel/ts` for a thread. */
   drafts: Record<string, string> = {};
-  /** What was sent from here, oldest first, and how far back ↑ has gone. */
+  /** Texts sent from this tab, oldest first; `recalled`: how far back ↑ has gone. */
   sent: string[] = [];
   recalled = 0;
   confirm: { dialog: ConfirmationDialog; go: () => void } | undefined;
-  /** The one open list of a searched select; `waiting`: the bot has not answered yet for this text. */
+  /** The one open list of a searched select; `waiting`: the bot has not answered for this text yet. */
   search: { id: string; text: string; options: PageOption[]; marked: number; waiting: boolean } | undefined;
-  /** The newest message a person has seen, by `user/channel`. */
+  /** The newest message that a person has seen, by `user/channel`. */
   seen: Record<string, string> = {};
   problem: string | undefined;
   panelTab: 'Orders' | 'Saved cards' | 'Events' | 'Faults' = 'Orders';
-  /** In a window with room for it, it always is. */
+  /** Only for narrow windows; a wide one always shows it. */
   isPanelShown = false;
   isLogOpen = false;
 }
 
 export const ui = new Ui();
 
-/** What the server said last. Nothing is drawn before it is there. */
+/** The server's last state. Nothing is drawn before the first. */
 export let page: PageState;
 
-/** Slack's kind of time: seconds, as text. */
+/** In Slack's format: seconds, as text. */
 const openedTs = String(Date.now() / 1000);
 let draw = (): void => {};
 let isDrawing = false;
@@ -41,7 +41,7 @@ export function drawWith(draws: () => void): void {
   draw = draws;
 }
 
-/** Changes what is this tab's own, and draws soon. */
+/** Changes this tab's state, and draws soon. */
 export function update(change: Partial<Ui> = {}): void {
   Object.assign(ui, change);
   const newest = page?.messages[ui.channel ?? '']?.at(-1)?.ts;
@@ -54,7 +54,10 @@ export function update(change: Partial<Ui> = {}): void {
   });
 }
 
-/** Follows the server as that person for as long as the page is open. The person stands in the address, so that a second tab can be somebody else. */
+/**
+ * Follows the server as that person while the page is open. The person is in the address, so a second tab can be another
+ * one.
+ */
 export function be(userId: string | undefined): void {
   source?.close();
   const asked = userId === undefined ? '' : `?user=${encodeURIComponent(userId)}`;
@@ -79,13 +82,13 @@ function receive(news: PageState): void {
   const wasDm = page?.channels.find(({ id }) => id === ui.channel)?.kind === 'dm';
   page = news;
   const isThere = page.channels.some(({ id }) => id === ui.channel);
-  // A direct message has another id for every person: switching people in one stays in one.
+  // A direct message has another id for each person: switching people in one stays in it.
   const first = page.channels.find(({ kind, name }) => (wasDm ? kind === 'dm' : name === 'pay-desk'));
   if (!isThere) Object.assign(ui, { channel: first?.id, tab: 'messages', thread: undefined });
   update({ connection: 'live' });
 }
 
-/** How many messages of others came since this person looked there. */
+/** How many messages of others arrived since this person last looked. */
 export function unread(channel: string): number {
   const seen = Number(ui.seen[`${page.user.id}/${channel}`] ?? openedTs);
   return (page.messages[channel] ?? []).filter(
@@ -102,7 +105,7 @@ export function focusSoon(selector: string): void {
   setTimeout(() => document.querySelector<HTMLElement>(selector)?.focus());
 }
 
-/** Does something as this person. Never rejects: what went wrong is told on the page and given back. */
+/** Does something as this person. Never rejects: problems are shown on the page and returned. */
 export async function act(action: PageAction): Promise<ActResult> {
   update({ problem: undefined });
   const result = await ask(action);

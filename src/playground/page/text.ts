@@ -3,10 +3,10 @@ import type { RichTextBlock, RichTextElement } from '@slack/types';
 import type { Drawn } from './bits.ts';
 import { openChannel, page } from './state.ts';
 
-/** Slack's two kinds of marked text, mrkdwn and rich_text. Whatever a text holds, it is drawn as text. */
+/** Slack's two kinds of marked text, mrkdwn and rich_text. Nothing in a text becomes HTML. */
 
 const clock: Intl.DateTimeFormatOptions = { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' };
-/** Making a format costs a thousand times what using it costs, and every message shows times. */
+/** Making a format costs a thousand times as much as using it, and every message shows times. */
 const formats = {
   time: new Intl.DateTimeFormat('en', clock),
   time_secs: new Intl.DateTimeFormat('en', { ...clock, second: '2-digit' }),
@@ -25,7 +25,7 @@ export function dayName(ms: number): string {
   return { '-1': 'Yesterday', 0: 'Today', 1: 'Tomorrow' }[Math.round(days)] ?? formats.date.format(ms);
 }
 
-/** A moment in a Slack date format like `{date_short_pretty} at {time}`, by the reader's own clock; unknown tokens stay. */
+/** A moment in a Slack date format like `{date_short_pretty} at {time}`, by the reader's clock; unknown tokens stay. */
 export function drawTime(ms: number, format = '{time}'): TemplateResult {
   const words = format.replaceAll(/\{(\w+)\}/g, (whole, name: string, at: number) => {
     if (name === 'time' || name === 'time_secs') return clockTime(ms, name);
@@ -41,7 +41,7 @@ function drawUser(id: string): TemplateResult {
   return html`<span class="mention">@${name}</span>`;
 }
 
-/** `#pay-alerts`, and a way there when the reader can see it. */
+/** `#pay-alerts`, as a link if the reader can see the channel. */
 function drawChannel(id: string, label = 'private channel'): TemplateResult {
   const channel = page.channels.find((candidate) => candidate.id === id);
   if (!channel) return html`<span class="mention">#${label}</span>`;
@@ -55,7 +55,7 @@ function unescapeText(text: string): string {
   return text.replaceAll('&lt;', '<').replaceAll('&gt;', '>').replaceAll('&amp;', '&');
 }
 
-/** mrkdwn as far as the bot writes it: people, channels, dates and links. What it cannot read stays the text it is. */
+/** mrkdwn, the parts that the bot uses: people, channels, dates and links. Unknown markup stays text. */
 export function drawMrkdwn(text: string): Drawn {
   const drawn: Drawn[] = [];
   let at = 0;
@@ -68,7 +68,7 @@ export function drawMrkdwn(text: string): Drawn {
   return html`<p class="text">${[...drawn, unescapeText(text.slice(at))]}</p>`;
 }
 
-/** A link leads to the web and to mail, never to script, data or files. */
+/** Links only to the web and to mail, never to script, data or files. */
 function drawTarget(target: string, label: string | undefined): Drawn | undefined {
   const [, kind, id = ''] = /^([@#])([A-Z0-9]+)$/.exec(target) ?? [];
   if (kind !== undefined) return kind === '@' ? drawUser(id) : drawChannel(id, label);
@@ -79,7 +79,7 @@ function drawTarget(target: string, label: string | undefined): Drawn | undefine
   return html`<a href=${target} target="_blank" rel="noreferrer noopener">${words}</a>`;
 }
 
-/** A rich_text block of the parts that the bot makes; any other says that it is not drawn. */
+/** The parts of rich_text that the bot uses; others say that they are not drawn. */
 export function drawRichText(block: RichTextBlock): Drawn {
   return block.elements.map((element): Drawn => {
     if (element.type === 'rich_text_list') return drawAbsent(element.type);
@@ -115,7 +115,7 @@ function drawPlainPart(part: RichTextElement): Drawn {
   }
 }
 
-/** What the bot does not use is not drawn; the stories in a browser fail where one stands. */
+/** Marks what the bot does not use; a browser test fails if it finds one. */
 export function drawAbsent(type: string): TemplateResult {
   return html`<span class="undrawn">This playground has no ${type}.</span>`;
 }

@@ -47,7 +47,7 @@ const issueBody = z.object({ clientId: z.string().min(1), clientSecret: z.string
 const refreshBody = z.object({ refreshToken: z.string().min(1) });
 const revokeBody = z.object({ accessToken: z.string().min(1) });
 
-/** Spec: Authenticate. The bodies are not shown; the names are the playground's. */
+/** Spec: Authenticate. The bodies are not shown: the field names are this simulator's choice. */
 const posted = { method: 'POST', from: 'bot', tellsLimit: true } as const;
 export const authRoutes: readonly Route[] = [
   {

@@ -71,8 +71,8 @@ export function createOrder(world: World, call: Call, sandbox: boolean): Answer 
 }
 
 /**
- * One try to pay an order by card, from any door. A new try replaces one that waits for its OTP; a finished payment can't
- * be tried again.
+ * One attempt to pay an order by card, from the page or the API. A new attempt replaces one that waits for its OTP; a
+ * finished payment can't be attempted again.
  */
 export function tryCard(
   world: World,

@@ -9,9 +9,9 @@ export type PaymentsFault = Often & {
   /** As in the stats: `GET /v1/transactions/accounts/single`. */
   operation?: string;
   /**
-   * `down`: the connection is cut and nothing carried out. `answer_lost`: carried out, and the connection cut instead of
-   * an answer. `hang`: not carried out, and no answer until the faults are set again, which cuts the connection.
-   * `unauthorized`: every token is refused with 401. `unreadable`: carried out, and answered with what is no JSON.
+   * `down`: the connection is cut and nothing carried out. `answer_lost`: carried out, but the connection is cut instead
+   * of an answer. `hang`: not carried out, and no answer until the faults are next set, which cuts the connection.
+   * `unauthorized`: every token is refused with 401. `unreadable`: carried out, but the answer is not JSON.
    */
   kind: 'down' | 'answer_lost' | 'hang' | 'error_500' | 'rate_limited' | 'unauthorized' | 'unreadable';
 };

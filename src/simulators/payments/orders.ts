@@ -36,7 +36,7 @@ export type Order = {
   at: number;
 };
 
-/** The bank waits for the customer's code until `startedAt` + 15 minutes, however often it is resent. */
+/** The bank waits for the customer's code until `startedAt` + 15 minutes; a resend does not extend that. */
 type OpenOtp = {
   transactionId: string;
   startedAt: number;
@@ -61,10 +61,10 @@ export type Orders = ReturnType<typeof createOrders>;
 export function createOrders(now: () => number, find: (orderReference: string) => NewOrder | undefined) {
   const byReference = new Map<string, Order>();
   const byOrderId = new Map<string, Order>();
-  /** Checked at every call, so not all orders need a look. */
+  /** Orders that wait for a code: every call checks their deadlines, so it need not go through all orders. */
   const waiting = new Set<Order>();
 
-  /** Takes the reference for good. Throws if it is taken: call `has` first, in the same turn. */
+  /** Takes the reference for good. Throws if it is taken: call `has` first, without an await between. */
   function add(order: NewOrder): Order {
     if (byReference.has(order.orderReference)) throw new Error('The order reference is taken.');
     const added: Order = {
@@ -149,7 +149,7 @@ export function panelOrder(order: Order, baseUrl: string): PaymentsOrder {
   };
 }
 
-/** The customer's phone: every resent code is the same. */
+/** The code as the customer's phone shows it: every resend has the same one. */
 function panelOtp({ startedAt, submissions, resends }: OpenOtp): NonNullable<PaymentsOrder['otp']> {
   return {
     code: rightOtp,
@@ -165,7 +165,7 @@ export function checkoutLink(order: Order, baseUrl: string): string {
 
 type ToldTransaction = Record<string, string> & { status: string; amount: string };
 
-/** Several: like a service with more than one record of a reference. */
+/** Returns several to simulate a service with more than one record of a reference. */
 export type TellTransaction = (record: ToldTransaction) => ToldTransaction | readonly ToldTransaction[];
 
 /** Spec: Transactions. */

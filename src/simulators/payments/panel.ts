@@ -26,7 +26,7 @@ export function panelState(world: World, faults: Faults<PaymentsFault>): Payment
   };
 }
 
-/** The panel shows faults that are for every call. */
+/** The panel shows only faults that apply to every call. */
 function weatherOf(faults: readonly PaymentsFault[]): PaymentsState['weather'] {
   for (const { kind, operation } of faults) {
     if (operation !== undefined) continue;
@@ -36,7 +36,7 @@ function weatherOf(faults: readonly PaymentsFault[]): PaymentsState['weather'] {
   return 'normal';
 }
 
-/** The token key is the simulator's own, for a newcomer to paste; the exchange log still strikes it out. */
+/** The token key is the simulator's own, for a newcomer to paste; the exchange log still masks it. */
 function panelCard(card: StoredCard): PaymentsCard {
   const { label, tokenKey, customerEmail, cardPan, cardType, behaviour } = card;
   return { label, tokenKey, customerEmail, cardPan, cardType, does: inWords(behaviour) };
@@ -57,7 +57,7 @@ function inWords(behaviour: CardBehaviour): string {
   }
 }
 
-/** A person's action on the panel; problems come back in words. Works under all faults. */
+/** A person's action on the panel; problems are returned in words. Faults don't affect it. */
 export function act(
   world: World,
   setFaults: (...faults: PaymentsFault[]) => void,
@@ -115,7 +115,7 @@ function createOrder(world: World, action: Extract<PaymentsAction, { kind: 'crea
   return { ok: true };
 }
 
-/** The customer at the checkout page, with the card and OTP steps of HTTP. */
+/** The customer pays on the checkout page, by the same card and OTP steps as over HTTP. */
 function payOrder(world: World, reference: string, outcome: 'approved' | 'declined'): ActResult {
   const order = world.orders.byReference(reference);
   if (!order) return problem(`There is no order ${reference}.`);
@@ -128,7 +128,7 @@ function payOrder(world: World, reference: string, outcome: 'approved' | 'declin
   return paid.status ? { ok: true } : problem(`${paid.message}.`);
 }
 
-/** A late decision, against earlier answers; a paid charge stays paid. */
+/** A late decision, which may contradict earlier answers; a paid charge stays paid. */
 function decideCharge(world: World, order: Order, outcome: 'approved' | 'declined'): ActResult {
   if (order.state === 'paid' || order.state === 'given_back') return problem('It is paid already.');
   if (outcome === 'approved') completePayment(world, order);
@@ -160,7 +160,7 @@ function chargeAsMerchant(
 /** The prefix of these failures' customers, so a rule can match them. */
 export const stormCustomers = 'STORM-';
 
-/** A bank outage: its cards fail one after another. */
+/** Simulates a bank outage: many saved-card charges are declined in a row. */
 function sendFailures(world: World, count: number): ActResult {
   const people = world.cards.all().filter((card) => card.accountId === world.parentAccountId);
   const reasons = [...declineReasons];

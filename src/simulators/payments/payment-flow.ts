@@ -151,7 +151,10 @@ function orderOf(world: World, reference: string): Order | undefined {
   return order?.isSavedCardCharge ? undefined : order;
 }
 
-/** One OTP from any door; returns the answer's data. Every wrong code counts; the fourth refuses the charge. */
+/**
+ * One OTP, from the checkout page or the API; returns the answer's data. Every wrong code counts; the fourth refuses the
+ * charge.
+ */
 export function tryOtp(world: World, order: Order, otp: string): { status: boolean; message: string } {
   const open = order.otp;
   if (!open || order.state !== 'awaiting_otp') {

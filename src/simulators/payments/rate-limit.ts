@@ -14,7 +14,7 @@ export function createRateLimit(options: { limit: number; windowMs: number; now:
   }
 
   return {
-    /** Counts one call; `allowed` is false if the period's quota was used up. */
+    /** Counts one call; `allowed` is false once the window's quota is used up. */
     take: (operation: string) => {
       const current = windows.get(operation);
       const fresh = !current || now() - current.startedAt >= windowMs;

@@ -42,7 +42,7 @@ const samples: Readonly<Record<string, Partial<Route>>> = {
   'DELETE tokenized-card-data': { answer: remove, access: 'open' },
 };
 
-/** Belongs to no charge: one of the spec's fixed inputs is right. */
+/** Checks the code against the spec's fixed inputs; the sandbox keeps no charge for it. */
 function submitOtp(_world: World, { body }: Call): Answer {
   const status = typeof body === 'object' && body !== null && 'otp' in body && body.otp === approvedOtp;
   const message = status ? approvedWords : 'Invalid OTP';

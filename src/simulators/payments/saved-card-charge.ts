@@ -97,7 +97,7 @@ type Checked =
   | { kind: 'accepted'; customerEmail: string; behaviour: CardBehaviour };
 
 /**
- * Checks for a used reference first: a repeat of a received request is "already existing", whatever happened to the card.
+ * Checks for a used reference first: a repeat of a received request is "already existing", even if the card is gone.
  * Spec: Errors (saved-card charge rejections).
  */
 function check(world: World, call: Call, body: ChargeBody, script: ChargeScript): Checked {

@@ -66,9 +66,9 @@ export type PaymentsService = Simulator<PaymentsFault> & {
   /** Events without a URL are sent as soon as there is one. */
   sendWebhooksTo: (url: string | undefined) => void;
   credentials: Credentials;
-  /** Resolves when every delivery is received or given up. */
+  /** Resolves when every delivery is acknowledged or given up. */
   settled: () => Promise<void>;
-  /** What really reached the service, whatever its callers believe. */
+  /** What really reached the service, even if the caller got no answer. */
   stats: () => Counts & { faults: Record<string, number> };
   /** Cuts every connection, hanging ones too. */
   close: () => Promise<void>;
@@ -84,8 +84,8 @@ const defaults = {
 const overdueCheckMs = 1_000;
 
 /**
- * The payments service's specification as a running service: real HTTP on 127.0.0.1, with its states and
- * clocks, its events signed and sent again until they are received. Holds everything in memory. In a test:
+ * The payments service's specification as a running service: real HTTP on 127.0.0.1, with its states and time limits, its
+ * events signed and retried until they are acknowledged. Keeps everything in memory. In a test:
  *
  *     const service = await startPaymentsService({ now: () => clock.nowMs, knownCards: true });
  *     // PAYMENTS_URL is service.url; account, client and webhook secret are in service.credentials.
@@ -96,10 +96,11 @@ const overdueCheckMs = 1_000;
  *     await service.settled();
  *     expect(service.stats()).toMatchObject({ chargesByReference: { 'PAY-1': 1 }, faults: { answer_lost: 1 } });
  *
- * Faults are in `faults.ts`. What the bank does is chosen by the saved card (`seedCards`), the amount's last two digits
- * (`magicKobo`), the code, or `act({ kind: 'order_next_charge' })`; `act` is also how customers pay and events leave.
+ * Faults are in `faults.ts`. A test chooses the bank's behaviour by saved card (`seedCards`), by the amount's last two
+ * digits (`magicKobo`), by the OTP, or by `act({ kind: 'order_next_charge' })`; `act` also makes customers pay and events
+ * leave.
  *
- * Spec: the whole of it; what it does not show is chosen here and named where it is chosen.
+ * Spec: the whole of it; choices where it is silent are named where they are made.
  */
 export async function startPaymentsService(options: PaymentsOptions): Promise<PaymentsService> {
   const opened = await openSimulator<PaymentsFault>(options);

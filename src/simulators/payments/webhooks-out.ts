@@ -62,7 +62,7 @@ function signWhole(body: string, secret: string): Record<string, string> {
 
 export type WebhooksOut = ReturnType<typeof createWebhooksOut>;
 
-/** Sends events to the merchant's URL and tries again until a 2xx comes. Spec: Events (rules). */
+/** Sends events to the merchant's URL and retries until a 2xx comes. Spec: Events (rules). */
 export function createWebhooksOut(options: WebhooksOutOptions) {
   const { sign = signWhole } = options;
   const deliveries: Delivery[] = [];
@@ -120,7 +120,7 @@ export function createWebhooksOut(options: WebhooksOutOptions) {
       queue(redelivered(earlier.payload, how, options.now()), how);
       return true;
     },
-    /** Parked deliveries are sent at once. */
+    /** Sets the URL, and sends the parked deliveries at once. */
     sendTo: (target: string | undefined) => {
       url = target === undefined ? undefined : new URL(target).href;
       const waiting = parked;

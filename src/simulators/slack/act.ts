@@ -137,7 +137,7 @@ function no(problem: string): ActResult {
   return { ok: false, problem };
 }
 
-/** Text typed into the composer: a message or a slash command. */
+/** Text typed into the message field: a message or a slash command. */
 async function sendMessage(deps: ActDeps, user: PageUser, typed: Of<'send_message'>): Promise<ActResult> {
   const { world } = deps;
   const channel = world.directory.channel(typed.channel);
@@ -153,7 +153,10 @@ async function sendMessage(deps: ActDeps, user: PageUser, typed: Of<'send_messag
 
 type Place = { user: PageUser; channel: Channel };
 
-/** The bot gets messages that name it, in its channels. Slack wants no answer, and repeats the event without one. */
+/**
+ * Sends a person's message to the bot if it names the bot in one of its channels. Slack needs no answer, and repeats the
+ * event if there is none.
+ */
 async function postAsPerson(
   { world, line }: ActDeps,
   at: Place,
@@ -293,7 +296,7 @@ function mention(world: World, name: string, withName: boolean): string | undefi
 
 type Surface = { kind: 'message'; message: Message } | { kind: 'view'; view: View };
 
-/** A press, pick or tick on an existing element, in its present state. */
+/** A press, choice or tick of an existing element, with its current state. */
 async function press(deps: ActDeps, user: PageUser, pressed: Of<'block_action'>): Promise<ActResult> {
   const { world } = deps;
   const surface = findSurface(world, user, pressed.container);
@@ -322,8 +325,8 @@ function asDrawn({ behind, blockId, actionId, element }: Of<'block_action'>): Pl
 }
 
 /**
- * The options of an external select, asked of the app while the person types. *No results* until they come; where the
- * app's answer was late, the list asks no more until it is shown again.
+ * The options of an external select, requested from the app while the person types. *No results* until they come. If the
+ * app answers late, Slack does not ask for this list again until it is redrawn.
  */
 async function suggest(deps: ActDeps, user: PageUser, asked: Of<'suggest'>): Promise<ActResult> {
   const { world } = deps;
@@ -375,7 +378,7 @@ function blocksOf(surface: Surface): PageBlock[] {
   return surface.message.blocks;
 }
 
-/** Ephemeral messages come without the message: Slack sends only their place. */
+/** For an ephemeral message Slack sends only its place, not the message. */
 function surfacePayload(deps: ActDeps, user: PageUser, surface: Surface): Record<string, unknown> {
   if (surface.kind === 'view') {
     const { view } = surface;
@@ -401,7 +404,7 @@ function surfacePayload(deps: ActDeps, user: PageUser, surface: Surface): Record
 
 const fixedFields = ['text', 'value', 'style'];
 
-/** A button's value is the app's, never the page's; a pick must be an option. */
+/** A button's value comes from the app's own block, never from the page; a choice must be an offered option. */
 function readAction(world: World, placed: PlacedElement, sent: Element): Record<string, unknown> | undefined {
   const { element } = placed;
   const same = {
@@ -540,7 +543,7 @@ function showNext(world: World, view: View, next: unknown): ActResult {
   return { ok: true };
 }
 
-/** Closes at once; the app never asks for notice. */
+/** Closes at once: the app never asks to be notified. */
 function closeView({ world }: ActDeps, user: PageUser, closed: Of<'close_view'>): ActResult {
   const view = topView(world, user, closed.viewId);
   if (view === undefined) return no('That view is not in front of you any more.');

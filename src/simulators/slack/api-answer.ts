@@ -1,18 +1,18 @@
 import { z } from 'zod';
 import type { World } from './world.ts';
 
-/** What a Web API method answers; `retryAfterS` makes it a 429. */
+/** The answer of a Web API method; `retryAfterS` makes it a 429. */
 export type ApiAnswer = { ok: boolean; error?: string; retryAfterS?: number; [field: string]: unknown };
 
-/** The arguments of a call as they came: texts from a form, or JSON values. */
+/** A call's arguments as sent: texts from a form, or JSON values. */
 export type ApiArguments = Record<string, unknown>;
 
 export type Method = {
-  /** Whose token it wants. */
+  /** The kind of token that it needs. */
   token: 'bot' | 'app';
-  /** The scope it needs, when that does not depend on the arguments. */
+  /** The scope it needs, if that does not depend on the arguments. */
   scope?: string;
-  /** The seconds to wait when this call comes too soon; undefined: it is taken, and counts. */
+  /** Seconds to wait if this call exceeds the rate limit; undefined: it is allowed, and counts. */
   pace?: (world: World, given: ApiArguments) => number | undefined;
   run(world: World, given: ApiArguments): ApiAnswer;
 };
@@ -37,7 +37,7 @@ export const flag = z
   .optional()
   .transform((value) => ['true', '1', 'True'].includes(String(value)));
 
-/** A method whose arguments must have a shape; Slack answers `invalid_arguments` and says which is wrong. */
+/** A method that checks the shape of its arguments; Slack answers `invalid_arguments` and names the wrong one. */
 export function method<Shape extends z.ZodRawShape>(
   about: { token?: 'bot' | 'app' } & Pick<Method, 'scope' | 'pace'>,
   shape: Shape,

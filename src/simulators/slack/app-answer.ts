@@ -5,7 +5,7 @@ import { botDraft } from './messages.ts';
 import type { ResponseTarget } from './ids.ts';
 import type { World } from './world.ts';
 
-/** What the app answers to a command or a press, in the acknowledgement or later through a response_url. */
+/** The app's answer to a command or a press, in the acknowledgement or later through a response_url. */
 
 type Applied = { kind: 'applied' } | { kind: 'refused'; error: string; messages: string[] };
 
@@ -17,7 +17,10 @@ const answerShape = z.looseObject({
 
 type Answer = z.infer<typeof answerShape>;
 
-/** Shows the answer to the one person. Behind a slash command there is no original message, so replacing one posts. */
+/**
+ * Shows the answer to that one person. After a slash command there is no original message, so replacing one posts a new
+ * one.
+ */
 export function applyAnswer(world: World, target: ResponseTarget, body: unknown): Applied {
   const read = answerShape.safeParse(typeof body === 'string' ? { text: body } : body);
   if (!read.success) return refuse('invalid_payload');

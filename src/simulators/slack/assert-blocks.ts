@@ -12,9 +12,9 @@ export function assertBlocks(surface: Surface, blocks: unknown): void {
 }
 
 /**
- * Every reason for which Slack would refuse the blocks, as "/blocks/0/text: what is wrong"; none for blocks
- * that any workspace takes. Stricter than Slack: it knows only the kinds of block and element that the bot shows,
- * and input blocks in modals and the App Home alone. A kind that is new to the bot is new here too.
+ * Every reason for which Slack would refuse the blocks, as "/blocks/0/text: what is wrong"; empty for blocks that any
+ * workspace accepts. Stricter than Slack: it accepts only the kinds of block and element that the bot uses, and inputs
+ * only in modals and the App Home. To use another kind, add it here first.
  */
 export function findBlockProblems(surface: Surface, blocks: unknown): string[] {
   const problems = problemsOf(surfaces[surface], blocks, '/blocks');
@@ -35,7 +35,7 @@ export function findViewProblems(given: unknown): string[] {
   return problems;
 }
 
-/** Paths are JSON pointers, as in Slack's own error messages. What the payload says is not repeated, but for a type. */
+/** Paths are JSON pointers, as in Slack's own error messages. Of the payload only a block's type is repeated. */
 function problemsOf(schema: z.ZodType, value: unknown, root: string): string[] {
   const { error } = schema.safeParse(value, { reportInput: true });
   return (error?.issues ?? []).map(({ path, message, input }) => {
@@ -49,7 +49,7 @@ function typeIn(input: unknown): string {
   return typeof type === 'string' ? `, not "${type}"` : '';
 }
 
-/** Of all text that is shown, as Slack adds it up for a whole message. */
+/** The length of all shown text; Slack limits its sum for a message. */
 function shownLength(value: unknown): number {
   if (typeof value !== 'object' || value === null) return 0;
   return Object.entries(value).reduce((length, [name, inner]: [string, unknown]) => {
@@ -58,7 +58,7 @@ function shownLength(value: unknown): number {
   }, 0);
 }
 
-/** Blank counts as empty, as Slack counts it. */
+/** Like Slack, counts blank text as empty. */
 function text(max: number) {
   return z
     .string()
@@ -72,7 +72,7 @@ function whole(min: number, max: number) {
 
 const flag = z.boolean().optional();
 const someId = text(limits.optionValue * 2);
-/** Only these two lead out of Slack; `javascript:` and its like are refused there too. */
+/** Only web addresses and mail; Slack refuses `javascript:` and the like. */
 const webAddress = text(limits.url).regex(/^https?:\/\/[^\s]+$/i, 'must look like https://example.com');
 
 function plain(max: number) {
@@ -103,7 +103,7 @@ const option = z.strictObject({
   value: text(limits.optionValue),
 });
 
-/** What is chosen at first is among the options, word for word. */
+/** The initial option must equal one of the options. */
 function isOffered(given: { options: unknown[]; initial_option?: unknown }): boolean {
   const offered = given.options.map((one) => JSON.stringify(one));
   return given.initial_option === undefined || offered.includes(JSON.stringify(given.initial_option));
@@ -171,7 +171,7 @@ const inputElement = z.discriminatedUnion('type', [
 const runStyle = z.strictObject({ bold: flag, strike: flag, code: flag }).optional();
 /** Any non-empty string, even a space or a line break. */
 const textRun = z.strictObject({ type: z.literal('text'), text: z.string().min(1), style: runStyle });
-/** Slack tells no count; more than this in one part is surely an error of ours. */
+/** Slack documents no limit; more than this in one part is surely a bug of ours. */
 const manyRuns = 1000;
 const runs = z
   .array(
@@ -198,7 +198,7 @@ const parts = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('rich_text_preformatted'), elements: lines }),
 ]);
 
-/** No two items have the same id; items without one are Slack's to name. */
+/** No two items have the same id. Items without one are allowed: Slack names them. */
 function isUnique(name: 'action_id' | 'block_id') {
   return (items: readonly object[]): boolean => {
     const ids = items.flatMap((item) => Object.entries(item)).filter(([field]) => field === name);

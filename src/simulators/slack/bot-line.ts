@@ -11,7 +11,7 @@ export type BotAnswer =
   | { kind: 'refused'; status: number }
   | { kind: 'timeout' }
   | { kind: 'unreachable' }
-  /** The manifest switches it off, or has no address for it: nothing was sent. */
+  /** The manifest switches it off or has no address for it: nothing was sent. */
   | { kind: 'not_asked' };
 
 type BotLineDeps = {

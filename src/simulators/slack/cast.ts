@@ -1,6 +1,6 @@
 import type { PageUser } from '../protocol.ts';
 
-/** Who and what the workspace holds when it opens. Ids look like Slack's, and are the same at every start. */
+/** The people and channels of a new workspace. Ids look like Slack's, and are the same at every start. */
 
 export const teamId = 'T0PAYTEAM1';
 export const teamDomain = 'payops-playground';
@@ -10,7 +10,7 @@ export const botUserId = 'U0PAYBOT01';
 export const botName = 'Pay';
 export const slackbotId = 'USLACKBOT';
 
-/** What the app is given when it is installed. */
+/** The credentials that the app gets when it is installed. */
 export type Credentials = { botToken: string; appToken: string; signingSecret: string };
 
 export const credentials: Credentials = {
@@ -31,13 +31,13 @@ export const channelIds = {
   payDesk: 'C0DESK0001',
   payOps: 'C0OPS00001',
   general: 'C0GENERAL1',
-  /** Private, and the bot is not in it: Slack tells the bot that it does not exist. */
+  /** Private, and the bot is not in it: Slack answers as if it did not exist. */
   privateRoom: 'C0PRIVATE1',
   agentDm: 'D0AGENT01',
   leadDm: 'D0LEAD0001',
   onCallDm: 'D0ONCALL01',
   outsiderDm: 'D0OUTSIDE1',
-  /** Conversations of people alone, where a workspace has `talks`. */
+  /** Conversations between people, without the bot, if the workspace has `talks`. */
   twoPeople: 'D0TWO00001',
   oneself: 'D0SELF0001',
   group: 'C0GROUP001',
@@ -52,9 +52,9 @@ export type Channel = {
   readonly topic: string;
   botIsMember: boolean;
   archived: boolean;
-  /** The one person of a direct message. */
+  /** The only person of a direct message. */
   readonly owner?: string;
-  /** Who is in a conversation of people alone: nobody else sees it. */
+  /** The members of a conversation between people; no one else sees it. */
   readonly people?: readonly string[];
 };
 
@@ -72,13 +72,13 @@ export const people: readonly PageUser[] = [
   { id: userIds.outsider, name: 'olu', realName: 'Olu', role: 'In no role', avatarColor: '#5d7a3a' },
 ];
 
-/** What Slack says of an account besides its name. */
+/** The kinds of account that Slack distinguishes. */
 export type AccountKind = 'member' | 'guest' | 'single_channel_guest' | 'bot' | 'deactivated';
 
-/** An account as Slack tells of it. */
+/** An account as Slack describes it. */
 export type Account = { id: string; name: string; realName: string; kind: AccountKind };
 
-/** Nobody works with these on the page: Slack knows them, and says what they are. */
+/** Accounts that can't be used on the page, but that Slack knows and describes. */
 const otherAccounts: readonly [id: string, name: string, kind: AccountKind][] = [
   [botUserId, botName.toLowerCase(), 'bot'],
   [slackbotId, 'slackbot', 'member'],
@@ -113,7 +113,7 @@ function openChannels(): Channel[] {
   ];
 }
 
-/** A public one that the bot is in. */
+/** A public channel that the bot is in. */
 export function channel(id: string, name: string, topic: string): Channel {
   return { id, name, kind: 'public', topic, botIsMember: true, archived: false };
 }
@@ -122,7 +122,7 @@ function directMessage(id: string, owner: string): Channel {
   return { id, name: botName, kind: 'dm', topic: '', botIsMember: true, archived: false, owner };
 }
 
-/** Conversations that the bot is not in, and that nobody can invite it to: of two people, with oneself, of a group. */
+/** Conversations without the bot, to which it can't be invited: two people, oneself, a group. */
 export function talksOfPeople(): Channel[] {
   const { agent, lead, onCall } = userIds;
   return [
@@ -153,9 +153,9 @@ export function createDirectory(moreChannels: readonly Channel[] = []) {
     groups,
     channels,
     user: (id: string) => users.get(id),
-    /** Of everybody Slack knows, whether they can be somebody on the page or not. */
+    /** Any account that Slack knows, also those that can't be used on the page. */
     account: (id: string) => accounts.get(id),
-    /** As an administrator makes a member a guest, or deactivates them. */
+    /** Like an administrator who makes a member a guest, or deactivates them. */
     setAccount(userId: string, kind: AccountKind) {
       const account = accounts.get(userId);
       if (account === undefined) throw new Error(`There is no account ${userId} in this workspace.`);
@@ -163,7 +163,7 @@ export function createDirectory(moreChannels: readonly Channel[] = []) {
     },
     channel: (id: string) => byId.get(id),
     directMessage,
-    /** As chat.postMessage reads its `channel`: an id, a person's id (their direct message), `#name` or `name`. */
+    /** Reads chat.postMessage's `channel`: an id, a person's id (their direct message), `#name` or `name`. */
     destination(word: string) {
       const name = word.replace(/^#/, '');
       return (
@@ -172,7 +172,7 @@ export function createDirectory(moreChannels: readonly Channel[] = []) {
         channels.find((channel) => channel.kind !== 'dm' && channel.name === name)
       );
     },
-    /** The channel as a person would name it: `#pay-alerts`, or `Ada's direct message`. */
+    /** The channel as people call it: `#pay-alerts`, or `Ada's direct message`. */
     label(channelId: string) {
       const channel = byId.get(channelId) ?? directMessage(channelId);
       if (channel === undefined) return channelId;
@@ -182,7 +182,10 @@ export function createDirectory(moreChannels: readonly Channel[] = []) {
   };
 }
 
-/** Whether a person sees the channel: everybody is in every channel, a direct message is one person's, a talk its people's. */
+/**
+ * Whether a person sees the channel: everybody is in every channel, except direct messages and conversations between
+ * people.
+ */
 export function canSee({ owner, people: inIt }: Channel, userId: string): boolean {
   return (owner ?? userId) === userId && (inIt?.includes(userId) ?? true);
 }

@@ -15,7 +15,7 @@ import { messagePayload } from './payloads.ts';
 import { tier3Pace } from './rate-limits.ts';
 import type { World } from './world.ts';
 
-/** chat.*: what the bot says in channels. */
+/** chat.*: the bot's messages in channels. */
 
 const write = { scope: 'chat:write' };
 
@@ -34,7 +34,7 @@ export const chatMethods: Record<string, Method> = {
   'chat.delete': method(write, { channel: text, ts: text }, deleteMessage),
 };
 
-/** By channel; refused posts count too. */
+/** The limit is per channel; refused posts count too. */
 function postPace(world: World, { channel }: ApiArguments): number | undefined {
   const place = typeof channel === 'string' ? world.directory.destination(channel) : undefined;
   return place === undefined ? undefined : world.rateLimits.takePost(place.id);
@@ -60,7 +60,7 @@ function postMessage(
   return granted({ channel: channel.id, ts: message.ts, message: messagePayload(message, true) });
 }
 
-/** For one person, and in no history. The bot must be in the channel, as for an edit. */
+/** Shown to one person, and in no history. The bot must be in the channel, as for an edit. */
 function postEphemeral(
   world: World,
   given: { channel: string; user: string; thread_ts?: string | undefined },
@@ -106,7 +106,10 @@ function deleteMessage(world: World, given: { channel: string; ts: string }): Ap
   return granted(given);
 }
 
-/** A private channel without the bot does not exist for it; a public one needs another scope. A text: Slack's error. */
+/**
+ * The channel, or Slack's error. A private channel without the bot does not exist for it; a public one needs another
+ * scope.
+ */
 function postingPlace(world: World, channel: Channel | undefined): Channel | string {
   if (channel === undefined || (channel.kind === 'private' && !channel.botIsMember))
     return 'channel_not_found';

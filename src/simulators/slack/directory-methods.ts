@@ -3,7 +3,7 @@ import { type Account, appId, botId, botName, botUserId, type Channel, teamDomai
 import { tier2Pace, tier3Pace } from './rate-limits.ts';
 import type { World } from './world.ts';
 
-/** Who and what there is: auth, conversations, users and user groups. */
+/** auth, conversations, users and user groups. */
 
 export function directoryMethods(url: string): Record<string, Method> {
   return {
@@ -62,7 +62,7 @@ export function directoryMethods(url: string): Record<string, Method> {
 
 const scopePrefix = { public: 'channels', private: 'groups', dm: 'im' } as const;
 
-/** A channel the bot may know of, with the scope that its kind needs. */
+/** A channel that the bot may know of, with the scope that its kind needs. */
 export function withChannel(
   world: World,
   id: string,
@@ -78,7 +78,7 @@ export function withChannel(
   return run(channel);
 }
 
-/** Public ones, and the private ones that the bot is in: whole, in one page. */
+/** Public channels, and private ones that the bot is in; all in one page. */
 function listChannels(world: World): ApiAnswer {
   const lacking = ['channels:read', 'groups:read'].find((scope) => !world.app.scopes.has(scope));
   if (lacking !== undefined) return missingScope(world, lacking);
@@ -89,7 +89,7 @@ function listChannels(world: World): ApiAnswer {
   return granted({ channels: seen.map(conversation), response_metadata: { next_cursor: '' } });
 }
 
-/** User groups exist on paid plans only, and Slack lets one ask about twenty times a minute. */
+/** User groups exist on paid plans only; Slack allows about twenty calls a minute. */
 function ofGroups(name: string): Pick<Method, 'scope' | 'pace'> {
   return { scope: 'usergroups:read', pace: (world) => world.rateLimits.take(name, tier2Pace) };
 }
@@ -111,7 +111,7 @@ function conversation(channel: Channel): Record<string, unknown> {
 function member({ id, name, realName, kind }: Account): Record<string, unknown> {
   const told = { id, team_id: teamId, name, deleted: kind === 'deactivated', is_bot: kind === 'bot' };
   const profile = { display_name: realName, real_name: realName };
-  // Slack says no more of an account that is deactivated.
+  // Slack says no more about a deactivated account.
   if (told.deleted) return { ...told, profile };
   return {
     ...told,

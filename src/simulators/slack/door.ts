@@ -12,16 +12,16 @@ import type { World } from './world.ts';
 type DoorDeps = { world: World; api: WebApi; faults: Faults<SlackFault> };
 
 type Answer = { status: number; headers?: Record<string, string>; body: string | object };
-/** What the bot asks of Slack, and what it would be answered. */
+/** One call of the bot, and how it would be answered without a fault. */
 type Call = FaultedCall & {
   summary: () => string;
   request?: () => unknown;
   run: () => Answer;
-  /** Undefined: it keeps Slack's pace, in which a call that fails counts too. */
+  /** The refusal if the call exceeds Slack's rate limit; undefined: it doesn't. A failing call counts too. */
   tooSoon?: () => Answer | undefined;
 };
 
-/** The HTTP side of the workspace: `/api/<method>` and response_urls, under the faults of the moment. */
+/** The HTTP side of the workspace: `/api/<method>` and response_urls, under the current faults. */
 export function createDoor(deps: DoorDeps) {
   const { counter } = deps.world;
   return function visit(asked: Asked): Visit {
@@ -78,7 +78,7 @@ function underFault(fault: SlackFault, call: Call): Reply {
   }
 }
 
-/** As an old workspace says it, of messages and of views. */
+/** Slack's refusal of unknown block types, for messages and for views. */
 function refuseBlocks({ method, blockTypes }: Call, unknown: readonly string[]): Answer {
   const messages = blockTypes()
     .filter((type) => unknown.includes(type))
@@ -134,13 +134,13 @@ function apiCall({ world, api }: DoorDeps, { request, url, body }: Asked): Call 
   };
 }
 
-/** As an id, however the call names it. */
+/** The channel's id, also if the call gives its name. */
 function channelOf(world: World, given: ApiArguments): string | undefined {
   const word = given['channel'] ?? given['channel_id'];
   return typeof word === 'string' ? (world.directory.destination(word)?.id ?? word) : undefined;
 }
 
-/** The types of all blocks within, however deep. */
+/** The types of all blocks, nested ones included. */
 function blockTypesIn(value: unknown): string[] {
   if (Array.isArray(value)) return value.flatMap((one: unknown) => blockTypesIn(one));
   if (typeof value !== 'object' || value === null) return [];
@@ -154,7 +154,7 @@ function typeOf(block: unknown): string {
   return typeof block === 'object' && block !== null && 'type' in block ? String(block.type) : '';
 }
 
-/** The bytes of a file; the address itself is what lets them in. */
+/** The bytes of a file; no token is needed: only the address is secret. */
 function fileUpload({ world }: DoorDeps, path: string, body: string): Call {
   return {
     method: 'upload',
@@ -196,7 +196,7 @@ function urlAnswer(deps: DoorDeps, path: string, body: string): Call {
 
 type ReadArguments = { given: ApiArguments; isForm: boolean; error?: string };
 
-/** A token in a JSON body is not one: Slack reads it from the header then. */
+/** Ignores a token in a JSON body: Slack then reads it only from the header. */
 function readArguments(request: IncomingMessage, url: URL, body: string): ReadArguments {
   const query = Object.fromEntries(url.searchParams);
   const type = request.headers['content-type']?.split(';')[0]?.trim() ?? '';

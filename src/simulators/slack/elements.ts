@@ -1,10 +1,7 @@
 import type { PageBlock } from '../protocol.ts';
 import type { Ids } from './ids.ts';
 
-/**
- * By element type: the field in which Slack sends its value, and the one in which the app gives the first.
- * Slack's own names.
- */
+/** By element type: the field in which Slack sends its value, and the field for its initial value. Slack's own names. */
 export const elementValues: Readonly<Record<string, { value: string; initial: string }>> = {
   plain_text_input: { value: 'value', initial: 'initial_value' },
   static_select: { value: 'selected_option', initial: 'initial_option' },
@@ -12,7 +9,7 @@ export const elementValues: Readonly<Record<string, { value: string; initial: st
   users_select: { value: 'selected_user', initial: 'initial_user' },
 };
 
-/** The interactive elements of blocks: where they are, what they hold when nobody touched them. */
+/** The interactive elements of blocks: their place, and their initial value. */
 
 export type Element = { type: string; action_id?: string; [field: string]: unknown };
 export type Values = Record<string, Record<string, unknown>>;
@@ -20,7 +17,7 @@ export type PlacedElement = { block: PageBlock; blockId: string; actionId: strin
 
 const pressable = new Set(['button', 'overflow']);
 
-/** Slack names every block and every interactive element that the app left unnamed. */
+/** Names every block and interactive element that the app left unnamed, as Slack does. */
 export function nameBlocks(blocks: readonly PageBlock[], ids: Ids): PageBlock[] {
   return blocks.map((block) => {
     const named: PageBlock = { ...block, block_id: block.block_id ?? ids.secret(3) };
@@ -64,8 +61,8 @@ export function findElement(
 }
 
 /**
- * The `state.values` Slack would send: every element that holds a value, as the person left it, else as the
- * app filled it in, else empty. What the page says about elements that are not there is dropped.
+ * The `state.values` that Slack would send: for each element that holds a value, the person's input, else the app's
+ * initial value, else empty. Values for other elements are dropped.
  */
 export function completeValues(blocks: readonly PageBlock[], given: Values): Values {
   const values: Values = {};
@@ -83,7 +80,7 @@ export function completeValues(blocks: readonly PageBlock[], given: Values): Val
   return values;
 }
 
-/** The same if Slack leaves out prefilled fields that the person did not touch. */
+/** The same, if Slack leaves out prefilled fields that the person did not touch. */
 export function withoutUntouched(blocks: readonly PageBlock[], touched: Values, values: Values): Values {
   const sent = structuredClone(values);
   for (const { blockId, actionId, element } of placedElements(blocks)) {
@@ -95,7 +92,7 @@ export function withoutUntouched(blocks: readonly PageBlock[], touched: Values, 
   return sent;
 }
 
-/** The values of elements that still exist: a typed code goes with its field. */
+/** The values of elements that still exist: without its field a typed code is lost. */
 export function stillThere(blocks: readonly PageBlock[], given: Values): Values {
   const values: Values = {};
   for (const { blockId, actionId } of placedElements(blocks)) {
@@ -105,7 +102,7 @@ export function stillThere(blocks: readonly PageBlock[], given: Values): Values 
   return values;
 }
 
-/** Errors by block_id that Slack's own client shows before the app hears anything. */
+/** Errors by block_id that Slack's client shows without asking the app. */
 export function unfilledInputs(blocks: readonly PageBlock[], values: Values): Record<string, string> {
   const problems: Record<string, string> = {};
   for (const { block, blockId, actionId, element } of placedElements(blocks)) {

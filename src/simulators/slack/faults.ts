@@ -1,34 +1,34 @@
 import type { Often } from '../faults.ts';
 
 /**
- * What goes wrong between the bot and Slack. Without `method` and `channel` it is for every call the bot makes.
- * `setFaults({ kind: 'error_500', share: 0.01 }, { kind: 'answer_lost', method: 'chat.postMessage', times: 1 })`.
+ * Faults between the bot and Slack. Without `method` and `channel`, for every call of the bot. `setFaults({ kind:
+ * 'error_500', share: 0.01 }, { kind: 'answer_lost', method: 'chat.postMessage', times: 1 })`.
  */
 export type SlackFault = Often & {
-  /** A method of the Web API; `response_url` for an answer to one, `upload` for the bytes of a file. */
+  /** A method of the Web API; `response_url` for an answer through one, `upload` for the bytes of a file. */
   method?: string;
-  /** The channel that the call names, or that its response_url is of. */
+  /** The channel of the call, or of its response_url. */
   channel?: string;
 } & (
     | {
         /**
-         * `down`: the connection is cut and nothing carried out; for every call, Socket Mode's connections are cut too.
-         * `answer_lost`: carried out, and the connection cut instead of an answer. `hang`: not carried out, and no answer
-         * until the faults are set again, which cuts the connection.
+         * `down`: the connection is cut and nothing carried out; without method and channel, Socket Mode connections are
+         * cut too. `answer_lost`: carried out, but the connection is cut instead of an answer. `hang`: not carried out,
+         * and no answer until the faults are next set, which cuts the connection.
          */
         kind: 'down' | 'answer_lost' | 'hang' | 'error_500' | 'rate_limited';
       }
-    /** Slack's word for why not. */
+    /** `error`: Slack's error word. */
     | { kind: 'refused'; error: string }
-    /** An old workspace: it takes no message or view with a block of these types. */
+    /** An old workspace: refuses messages and views with blocks of these types. */
     | { kind: 'unknown_blocks'; types: readonly string[] }
   );
 
-/** What a fault needs to know of a call. */
+/** The parts of a call that decide which fault applies. */
 export type FaultedCall = {
   method: string;
   channel: string | undefined;
-  /** Its blocks' types, those in a view included. */
+  /** The types of its blocks, also in a view. */
   blockTypes: () => readonly string[];
 };
 
@@ -45,20 +45,23 @@ export function isDown(faults: readonly SlackFault[]): boolean {
   );
 }
 
-/** Counted since the start: what really reached Slack and what it answered, whatever the bot believes. */
+/** Counted since the start: what really reached Slack and how it answered, even if the bot got no answer. */
 export type SlackStats = {
-  /** By method of the Web API, faulted ones included; `response_url` and `upload` beside them. */
+  /** By Web API method, faulted calls included; also `response_url` and `upload`. */
   calls: Record<string, number>;
-  /** Messages that chat.postMessage put into a channel, answered or not. */
+  /** Messages posted by chat.postMessage, whether its answer arrived or not. */
   posts: number;
-  /** The least time between two calls of chat.postMessage for one channel, by the workspace's clock; Infinity before the second. */
+  /**
+   * The shortest time between two chat.postMessage calls for one channel, by the workspace's clock; Infinity before the
+   * second.
+   */
   closestPostsMs: number;
-  /** 429s given, for the pace or by a fault. */
+  /** All 429 answers, for the rate limit or by a fault. */
   rateLimited: number;
-  /** Those of them that answered chat.postMessage. */
+  /** Those that answered chat.postMessage. */
   rateLimitedPosts: number;
   historyReads: number;
-  /** Calls that a fault struck, by its kind. */
+  /** Faulted calls, by kind. */
   faults: Record<string, number>;
 };
 

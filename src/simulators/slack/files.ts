@@ -5,31 +5,31 @@ import { parsedJson } from './message-content.ts';
 import { botDraft, type SharedFile } from './messages.ts';
 import type { World } from './world.ts';
 
-/** A file on its way: announced, then uploaded, then shared once. */
+/** A file in transit: announced, then uploaded, then shared once. */
 type Upload = { id: string; name: string; length: number; text?: string };
 
 export const uploadPath = '/upload/v1/';
-/** In bytes. Slack takes a gigabyte; every open page of the workspace holds these. */
+/** In bytes. Slack accepts a gigabyte, but every open page of the playground holds these. */
 const longestFile = 20_000_000;
 
 export function createFiles(ids: Ids) {
   const uploads = new Map<string, Upload>();
   return {
-    /** Gives the file’s id, and the path that takes its bytes once. */
+    /** Returns the file’s id, and the path that accepts its bytes once. */
     announce(name: string, length: number) {
       const id = ids.id('F');
       const path = `${uploadPath}${ids.id('UP')}`;
       uploads.set(path, { id, name, length });
       return { id, path };
     },
-    /** False: nobody announced it, it is there already, or it has another length. */
+    /** False if it was not announced, was uploaded already, or has another length. */
     take(path: string, body: string) {
       const upload = uploads.get(path);
       if (!upload || upload.text !== undefined || Buffer.byteLength(body) !== upload.length) return false;
       upload.text = body;
       return true;
     },
-    /** The file, once it was uploaded; from then on nobody can share it again. */
+    /** The uploaded file; it can't be shared again. */
     complete(id: string, title: string | undefined): SharedFile | undefined {
       const [path, found] = [...uploads].find(([, upload]) => upload.id === id) ?? [];
       if (path === undefined || found?.text === undefined) return undefined;
@@ -65,7 +65,7 @@ export function fileMethods(url: string): Record<string, Method> {
       },
       complete,
     ),
-    /** The message that brought it stays, without it. */
+    /** The message stays, without the file. */
     'files.delete': method(write, { file: text }, (world, { file }) =>
       world.messages.dropFile(file) ? granted({}) : refused('file_not_found'),
     ),
@@ -79,7 +79,7 @@ type Completion = {
   initial_comment?: string | undefined;
 };
 
-/** Unlike a message, a file never goes where the app is no member. */
+/** Unlike a message, a file needs the app to be a member. */
 function complete(world: World, given: Completion): ApiAnswer {
   const channel = world.directory.channel(given.channel_id);
   if (!channel) return refused('channel_not_found');

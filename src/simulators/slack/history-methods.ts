@@ -15,7 +15,7 @@ import { messagePayload } from './payloads.ts';
 import { slowPace, slowPage } from './rate-limits.ts';
 import type { World } from './world.ts';
 
-/** conversations.history and .replies: what is in a channel, as the bot may read it back. */
+/** conversations.history and .replies: a channel's messages, as the bot may read them. */
 
 const window = {
   channel: text,

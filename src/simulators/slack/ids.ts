@@ -6,7 +6,7 @@ export type Ids = ReturnType<typeof createIds>;
 export function createIds(now: () => number) {
   let lastMicros = 0;
   return {
-    /** A message timestamp: from the clock, never given twice and never smaller than the one before. */
+    /** A message timestamp from the clock; unique, and always larger than the last. */
     ts() {
       lastMicros = Math.max(Math.floor(now() * 1000), lastMicros + 1);
       return `${Math.floor(lastMicros / 1_000_000)}.${String(lastMicros % 1_000_000).padStart(6, '0')}`;
@@ -15,7 +15,7 @@ export function createIds(now: () => number) {
     id(prefix: string) {
       return prefix + randomBytes(8).toString('hex').slice(0, 10).toUpperCase();
     },
-    /** Short and unguessable, for hashes, block ids and url parts. */
+    /** Unguessable, for hashes, block ids and URL parts. */
     secret(bytes: number) {
       return randomBytes(bytes).toString('hex');
     },
@@ -24,7 +24,7 @@ export function createIds(now: () => number) {
 
 export type Trigger = { userId: string; fromModal: boolean };
 
-/** Where a response_url leads: to the place a command was typed, or to the message that was pressed. */
+/** The target of a response_url: the place of the command, or the pressed message. */
 export type ResponseTarget = {
   channel: string;
   userId: string;
@@ -34,7 +34,7 @@ export type ResponseTarget = {
 
 type Checked<For> = { kind: 'open'; for: For } | { kind: 'refused'; error: string };
 
-/** What Slack hands out for a while and so many uses; `errors` are its words for one that it does not take. */
+/** Names that Slack issues for a limited time and number of uses; `errors`: Slack's words for an invalid one. */
 function createPasses<For>(
   now: () => number,
   {
@@ -49,7 +49,7 @@ function createPasses<For>(
       known.set(name, { for: target, until: now() + lifeMs, left: uses });
       return name;
     },
-    /** Looks without using it up: what Slack refuses for another reason costs none. */
+    /** Checks without using it up: a call that Slack refuses for another reason costs no use. */
     check(name: string): Checked<For> {
       const found = known.get(name);
       if (found === undefined) return { kind: 'refused', error: errors.unknown };
@@ -64,7 +64,7 @@ function createPasses<For>(
   };
 }
 
-/** Three seconds, unless the clock is not a real one, and one use, as Slack's. */
+/** One use within three seconds, like Slack's; `lifeMs` for a faster clock. */
 export function createTriggers(ids: Ids, now: () => number, lifeMs = 3000) {
   const errors = { unknown: 'invalid_trigger_id', spent: 'exchanged_trigger_id', late: 'expired_trigger_id' };
   const passes = createPasses<Trigger>(now, { lifeMs, uses: 1, errors });
@@ -74,13 +74,13 @@ export function createTriggers(ids: Ids, now: () => number, lifeMs = 3000) {
   };
 }
 
-/** Five uses within thirty minutes, as Slack's. */
+/** Five uses within thirty minutes, like Slack's. */
 export function createResponseUrls(ids: Ids, now: () => number) {
   const errors = { unknown: 'no_such_url', spent: 'used_url', late: 'expired_url' };
   const passes = createPasses<ResponseTarget>(now, { lifeMs: 30 * 60_000, uses: 5, errors });
   return {
     ...passes,
-    /** The path of a new address. */
+    /** Returns the path of a new address. */
     issue(target: ResponseTarget) {
       const kind = target.messageTs === undefined ? 'commands' : 'actions';
       return passes.issue(`/${kind}/${teamId}/${ids.secret(6)}/${ids.secret(12)}`, target);

@@ -3,21 +3,21 @@ import { parse } from 'yaml';
 import { z } from 'zod';
 import type { WorkspaceState } from '../protocol.ts';
 
-/** What Slack brings an app, each at an address of its own in the manifest. */
+/** The kinds of request that Slack sends an app; each has its own address in the manifest. */
 export type Brought = 'commands' | 'interactions' | 'options' | 'events';
 
-/** What installing the app with its manifest would give it. */
+/** What the app has once it is installed with its manifest. */
 export type InstalledApp = {
   scopes: ReadonlySet<string>;
   slashCommands: (WorkspaceState['slashCommands'][number] & { escapes: boolean })[];
   shortcuts: readonly { kind: 'global' | 'message'; callbackId: string; name: string }[];
-  /** Over HTTP Slack brings only what the manifest gives an address for; Socket Mode needs none. */
+  /** Over HTTP Slack sends only what the manifest has an address for; Socket Mode needs none. */
   addresses: Readonly<Record<Brought, boolean>>;
-  /** Presses, forms, shortcuts and lists, in either mode. */
+  /** Whether presses, forms, shortcuts and lists are sent, in either mode. */
   isInteractive: boolean;
   events: ReadonlySet<string>;
   hasHome: boolean;
-  /** Direct messages of the app: none, to be read, or to be answered too. */
+  /** Direct messages with the app: none, read-only, or with answers. */
   messagesTab: 'off' | 'read_only' | 'on';
 };
 
@@ -25,7 +25,7 @@ const strings = z.array(z.string()).default([]);
 const isOn = z.boolean().default(false);
 const address = z.url().optional();
 
-/** All that switches something on. What is left out is off. */
+/** Only the parts that switch something on. Absent ones are off. */
 const manifestShape = z.looseObject({
   features: z.looseObject({
     app_home: z
@@ -64,8 +64,8 @@ const manifestShape = z.looseObject({
 });
 
 /**
- * The app as installed: the required scopes, and of the optional ones those that the installer ticked.
- * Throws when the file cannot be read or is no manifest, as Slack refuses to create an app from it.
+ * The app as installed: with the required scopes and the granted optional ones. Throws if the file is unreadable or no
+ * manifest: Slack would not create an app from it.
  */
 export async function installApp(
   manifestPath: string,

@@ -5,7 +5,7 @@ import { nameBlocks } from './elements.ts';
 import type { Ids } from './ids.ts';
 import type { MessageContent, MessageMetadata } from './messages.ts';
 
-/** What one way of sending a message gave; a field left out stays out. */
+/** The content of one call; fields that the call leaves out are absent. */
 type ReadContent =
   | { kind: 'content'; content: Partial<MessageContent>; blank: boolean }
   | { kind: 'refused'; error: string; messages: string[] };
@@ -21,9 +21,8 @@ const metadataShape = z.object({
 });
 
 /**
- * The text, blocks and metadata of a post, an update or an answer, judged as Slack judges them. Attachments, which the bot
- * never uses, are refused.
- * `blank` is true when nothing in it could be shown.
+ * Reads text, blocks and metadata of a post, an update or an answer, with Slack's checks. Refuses attachments, which the
+ * bot never uses. `blank`: nothing to show.
  */
 export function readContent(given: Record<string, unknown>, ids: Ids): ReadContent {
   if (given['attachments'] !== undefined) return refuse('invalid_attachments');
@@ -69,7 +68,7 @@ function refuse(error: string, messages: string[] = []): Refusal {
   return { kind: 'refused', error, messages: messages.map((message) => `[ERROR] ${message}`) };
 }
 
-/** Form bodies carry structures as JSON text; a text that is no JSON stays itself, and no shape takes it. */
+/** Form bodies carry structures as JSON text. Text that is not JSON stays as it is, and fails the shape check later. */
 export function parsedJson(raw: unknown): unknown {
   if (typeof raw !== 'string') return raw;
   try {

@@ -4,7 +4,7 @@ import type { Ids } from './ids.ts';
 
 export type MessageMetadata = { event_type: string; event_payload: Record<string, unknown> };
 
-/** What a message says, already checked and with every block_id filled in. */
+/** A message's content, checked, with every block_id filled in. */
 export type MessageContent = {
   text: string;
   blocks: PageBlock[];
@@ -17,13 +17,13 @@ export type Message = MessageContent & {
   readonly threadTs?: string;
   readonly authorId: string;
   readonly authorName: string;
-  /** Only this person sees it; Slack keeps no trace of it for the Web API. */
+  /** Only this person sees it; the Web API doesn't know it. */
   readonly visibleTo?: string;
   editedTs?: string;
   files: readonly SharedFile[];
 };
 
-/** A file as everybody in the channel sees it; all of the playground’s are text. */
+/** A file as everybody in the channel sees it; the playground has only text files. */
 export type SharedFile = { id: string; name: string; title: string; text: string };
 
 type Draft = MessageContent & {
@@ -40,14 +40,14 @@ export function createMessages(ids: Ids) {
   const byTs = new Map<string, Message>();
   const byParent = new Map<string, Message[]>();
 
-  /** Oldest first, everything. */
+  /** Oldest first, ephemeral ones included. */
   function all(channelId: string): readonly Message[] {
     return byChannel.get(channelId) ?? [];
   }
   function replies(message: Message): readonly Message[] {
     return byParent.get(message.ts) ?? [];
   }
-  /** Timestamps are given once in the whole workspace. */
+  /** Timestamps are unique in the whole workspace. */
   function at(channelId: string, ts: string): Message | undefined {
     const found = byTs.get(ts);
     return found?.channel === channelId ? found : undefined;
@@ -68,12 +68,12 @@ export function createMessages(ids: Ids) {
       if (threadTs !== undefined) append(byParent, threadTs, message);
       return message;
     },
-    /** A message as the Web API knows it: ephemeral ones are not there. */
+    /** A message as the Web API knows it: not an ephemeral one. */
     find(channelId: string, ts: string) {
       const found = at(channelId, ts);
       return found?.visibleTo === undefined ? found : undefined;
     },
-    /** A message this person can see and press, ephemeral ones included. */
+    /** A message that this person can see and press, also an ephemeral one. */
     findFor(userId: string, channelId: string, ts: string) {
       const found = at(channelId, ts);
       return found === undefined || (found.visibleTo ?? userId) !== userId ? undefined : found;
@@ -82,7 +82,7 @@ export function createMessages(ids: Ids) {
       Object.assign(message, content);
       message.editedTs = ids.ts();
     },
-    /** False: no message has it. */
+    /** False if no message has it. */
     dropFile(id: string) {
       const holding = [...byTs.values()].find(({ files }) => files.some((file) => file.id === id));
       if (holding) holding.files = holding.files.filter((file) => file.id !== id);
@@ -113,7 +113,7 @@ export function botDraft(channel: string, content: MessageContent): Draft {
   return { ...content, channel, authorId: botUserId, authorName: botName };
 }
 
-/** What Slackbot says to one person, where that person stands. */
+/** Slackbot's words to one person, in the channel where they are. */
 export function slackbotDraft(channel: string, userId: string, text: string): Draft {
   return {
     text,

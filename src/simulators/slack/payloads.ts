@@ -5,9 +5,9 @@ import { type Message, type MessageMetadata, type SharedFile, toPageMessage } fr
 import { toPageView } from './views.ts';
 import type { World } from './world.ts';
 
-/** The parts that Slack's payloads have in common. */
+/** The common parts of Slack's payloads. */
 
-/** Long retired by Slack yet still sent; no app should read it. */
+/** Slack retired it but still sends it; no app should read it. */
 const verificationToken = 'verification-token-unused';
 
 export function commonPayload(user: PageUser): Record<string, unknown> {
@@ -93,7 +93,7 @@ export function eventPayload(world: World, event: Record<string, unknown>): Reco
   };
 }
 
-/** The workspace as one person sees it. Throws for somebody who is not in it. */
+/** The workspace as one person sees it. Throws for a person outside it. */
 export function workspaceState(world: World, userId: string): WorkspaceState {
   const user = world.directory.user(userId);
   if (user === undefined) throw new Error(`There is no person ${userId} in this workspace.`);

@@ -1,6 +1,6 @@
 /**
- * What Slack may or may not do, as no page of Slack's says. Each is off unless a test turns it on; the bot must be right
- * either way. `README.md` here lists the sources.
+ * Behaviour of Slack that only some users report and no page of Slack's documents. Each is off unless a test turns it on;
+ * the bot must be right either way. `README.md` here lists the sources.
  */
 export const quirkWords = {
   untouchedInitialsAreNull:
@@ -19,7 +19,7 @@ type Quirk = keyof typeof quirkWords;
 
 export type Quirks = Partial<Record<Quirk, boolean>>;
 
-/** From comma-separated names, or `all`. Throws words for a wrong one. */
+/** Reads comma-separated names, or `all`. Throws words for an unknown one. */
 export function readQuirks(text: string): Quirks {
   const known = Object.keys(quirkWords);
   const names = text === 'all' ? known : text.split(',').filter((name) => name !== '');

@@ -12,11 +12,11 @@ export const tier3Pace: Pace = { burst: 50, everyMs: 1200 };
 export const slowPace: Pace = { burst: 1, everyMs: 60_000 };
 export const slowPage = 15;
 
-/** `postBurst`: how many messages Slack lets through at once in a channel; Infinity: as many as come. */
+/** `postBurst`: how many messages a channel takes at once; Infinity: no limit. */
 export function createRateLimits(now: () => number, postBurst: number) {
   const buckets = new Map<string, { tokens: number; at: number }>();
 
-  /** Undefined: go ahead. A number: refused, and the seconds to wait. */
+  /** Undefined: allowed. A number: refused, and the seconds to wait. */
   function take(key: string, pace: Pace): number | undefined {
     const at = now();
     const before = buckets.get(key) ?? { tokens: pace.burst, at };

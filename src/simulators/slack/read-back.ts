@@ -1,8 +1,8 @@
 import type { PageBlock } from '../protocol.ts';
 
 /**
- * What Slack makes of the emoji that an app wrote as characters: in text their names between colons, in rich text elements
- * of their own.
+ * A message as Slack gives it back: emoji written as characters become names between colons in text, and elements of
+ * their own in rich text.
  */
 export function readBack({ text, blocks }: { text: string; blocks: readonly PageBlock[] }): {
   text: string;
@@ -13,7 +13,7 @@ export function readBack({ text, blocks }: { text: string; blocks: readonly Page
 
 const emoji = /\p{Extended_Pictographic}(?:\uFE0F|\u200D\p{Extended_Pictographic})*/gu;
 
-/** Slack's own names, of those that the bot writes most. */
+/** Slack's names for the emoji that the bot writes most. */
 const names: Readonly<Record<string, string>> = {
   '✅': 'white_check_mark',
   '❌': 'x',
@@ -38,7 +38,7 @@ function named(text: string): string {
   return text.replace(emoji, (character) => `:${nameOf(character)}:`);
 }
 
-/** What a button carries is the app's own, and stays as it is. */
+/** Fields that hold the app's own values: unchanged. */
 const kept = new Set(['value', 'action_id', 'block_id', 'url']);
 
 function inBlock(part: unknown): unknown {
@@ -52,7 +52,7 @@ function inBlock(part: unknown): unknown {
   );
 }
 
-/** A text in rich text is taken apart at each emoji. */
+/** Splits a text of a rich text at each emoji. */
 function inElement(one: unknown): unknown {
   if (typeof one !== 'object' || one === null || !('type' in one) || one.type !== 'text') return inBlock(one);
   const text = 'text' in one ? String(one.text) : '';

@@ -17,14 +17,14 @@ type SocketAnswer = { kind: 'acknowledged'; body: unknown } | { kind: 'timeout' 
 
 const ackShape = z.object({ envelope_id: z.string(), payload: z.unknown().optional() });
 
-/** Slack's words for why it ends a connection, or is about to. */
+/** Slack's reason for ending a connection, or for a warning. */
 type DisconnectReason = 'refresh_requested' | 'warning' | 'link_disabled' | 'too_many_websockets';
 
 /** A registered connection that gets payloads in turn. */
 type Line = {
-  /** Absent for a ghost, whose process is dead: nobody reads its payloads. */
+  /** Absent for a connection that Slack still counts although its process is dead: its payloads are lost. */
   socket?: WebSocket;
-  /** The network is gone, and neither side knows. */
+  /** The network failed, and neither side knows yet. */
   isHalfOpen?: boolean;
   isToRenew?: boolean;
   /** Payloads it has not acknowledged. */
@@ -85,13 +85,13 @@ export function createSocketMode(ids: Ids, quirks: Quirks) {
   }
 
   return {
-    /** Connections that take payloads and are read. */
+    /** Connections that take payloads and have a living process. */
     open: () => open().length,
-    /** Payloads given to connections that nobody reads. */
+    /** Payloads sent to connections of dead processes. */
     unread: () => unread,
     /** Payloads unacknowledged when their connection was closed. */
     cutOff: () => cutOff,
-    /** The query of a fresh one-use address for `apps.connections.open`. */
+    /** The query of a new one-use address for `apps.connections.open`. */
     ticket() {
       const ticket = ids.secret(12);
       tickets.add(ticket);
@@ -123,8 +123,8 @@ export function createSocketMode(ids: Ids, quirks: Quirks) {
       return answer;
     },
     /**
-     * To every connection or to the oldest. One that is to be renewed is given nothing more without the quirk; its
-     * acknowledgements are taken before it is closed. A warning changes nothing.
+     * Sends this reason to every connection or only to the oldest. One that must be renewed gets no further payloads
+     * (unless a quirk says so), and is closed after its acknowledgements arrived. A warning changes nothing.
      */
     disconnect(reason: DisconnectReason = 'refresh_requested', which: 'all' | 'oldest' = 'all') {
       const told = open()
@@ -175,7 +175,7 @@ function tell(socket: WebSocket, reason: DisconnectReason): void {
   socket.send(JSON.stringify({ type: 'disconnect', reason, debug_info: { host: 'playground' } }));
 }
 
-/** Who waits for which acknowledgement. */
+/** Matches acknowledgements to the payloads that wait for them. */
 function createAcks() {
   const waiting = new Map<string, (answer: SocketAnswer) => void>();
   return {

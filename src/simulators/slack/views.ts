@@ -7,7 +7,7 @@ import type { Ids, Trigger } from './ids.ts';
 import { parsedJson } from './message-content.ts';
 import type { World } from './world.ts';
 
-/** What the strict check lets through. */
+/** A view that passed the strict check. */
 type ViewDefinition = {
   type: 'modal' | 'home';
   title?: { text: string };
@@ -27,15 +27,15 @@ export type View = {
   definition: ViewDefinition;
   blocks: PageBlock[];
   values: Values;
-  /** Those that the person typed or chose. */
+  /** The values that the person typed or chose. */
   touched: Values;
   errors: Record<string, string>;
   busy: boolean;
-  /** The block ids of lists that the app answered too late: they ask no more. */
+  /** Block ids of lists that the app answered too late: Slack doesn't ask for them again. */
   readonly silentLists: Set<string>;
-  /** It took the place of another one. */
+  /** It replaced another view. */
   isUpdated: boolean;
-  /** The state of the one before, until a submission is sent. */
+  /** The state of the replaced view, until a submission is sent. */
   oldState: Values | undefined;
 };
 
@@ -43,7 +43,7 @@ type ReadView =
   | { kind: 'view'; definition: ViewDefinition }
   | { kind: 'refused'; error: string; messages: string[] };
 
-/** What Slack would say about a view, before any trigger or stack is looked at. */
+/** Slack's own checks of a view, before the trigger and the open modals are looked at. */
 export function readView(raw: unknown, surface: 'modal' | 'home'): ReadView {
   const problems = findViewProblems(raw);
   const definition = raw as ViewDefinition;
@@ -80,7 +80,7 @@ export function createViews(ids: Ids) {
     view.definition = definition;
     view.blocks = nameBlocks(definition.blocks, ids);
     view.hash = `${ids.ts()}.${ids.secret(4)}`;
-    // As in Slack, what stands in a field stays there while its block and action keep their names.
+    // As in Slack, a field's text stays while its block and action ids stay.
     view.values = stillThere(view.blocks, view.values);
     view.touched = stillThere(view.blocks, view.touched);
     view.errors = {};
@@ -114,7 +114,7 @@ export function createViews(ids: Ids) {
       update(shown, definition);
       return shown;
     },
-    /** Takes the view and whatever lies on it away. */
+    /** Removes the view and those above it. */
     close(view: View) {
       const open = stack(view.userId);
       const at = open.indexOf(view);
@@ -142,13 +142,13 @@ function blankView(id: string, userId: string, definition: ViewDefinition, below
   };
 }
 
-/** What the person left in the fields; those they did not touch hold what they held. */
+/** Sets the person's inputs; untouched fields keep their value. */
 export function fill(view: View, touched: Values): void {
   view.touched = { ...view.touched, ...touched };
   view.values = completeValues(view.blocks, { ...view.values, ...touched });
 }
 
-/** The view as Slack sends it to the app and answers it from views.*. */
+/** The view as Slack sends it to the app and returns it from views.*. */
 export function viewPayload(view: View): Record<string, unknown> {
   const { definition } = view;
   return {
@@ -189,7 +189,7 @@ export function toPageView(view: View): PageView {
   };
 }
 
-/** views.*: modals and the App Home. No scope is needed; a fresh trigger is. */
+/** views.*: modals and the App Home. They need no scope, but a fresh trigger. */
 
 export const viewMethods: Record<string, Method> = {
   'views.open': method({}, { trigger_id: text }, (world, given, raw) =>

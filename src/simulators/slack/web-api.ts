@@ -31,12 +31,12 @@ function titleOf(view: unknown): string {
   return read.success ? ` "${read.data.title.text}"` : '';
 }
 
-/** Where a call brings its token: in the header, or as a field of a form. */
+/** The token as sent: in the header, or as a field of a form. */
 type GivenToken = { bearer: string | undefined; form: string | undefined };
 
 export type WebApi = ReturnType<typeof createWebApi>;
 
-/** The methods by name, each behind the checks that Slack makes first: method, token, token kind, scope. */
+/** The methods by name, behind Slack's own checks: method, token, kind of token, scope. */
 export function createWebApi(deps: WebApiDeps) {
   const { world, credentials } = deps;
   const methods = new Map<string, Method>(
@@ -51,7 +51,7 @@ export function createWebApi(deps: WebApiDeps) {
   );
 
   function refusalOfToken(method: Method, { bearer, form }: GivenToken): ApiAnswer | undefined {
-    // Users report `invalid_auth` for an app token in the body, whatever the header brings.
+    // Users report `invalid_auth` for an app token in the body, even with one in the header.
     if (method.token === 'app' && form !== undefined) return refused('invalid_auth');
     const token = bearer ?? form;
     if (token === undefined) return refused('not_authed');
@@ -61,7 +61,7 @@ export function createWebApi(deps: WebApiDeps) {
     return token === wanted ? undefined : refused('not_allowed_token_type');
   }
 
-  /** Takes the call into account for the pace and carries nothing out; the refusal when it comes too soon. */
+  /** Counts the call for the rate limit without carrying it out; returns the refusal if it exceeds the limit. */
   function tooSoon(name: string, given: ApiArguments): ApiAnswer | undefined {
     const retryAfterS = methods.get(name)?.pace?.(world, given);
     return retryAfterS === undefined ? undefined : { ...refused('ratelimited'), retryAfterS };

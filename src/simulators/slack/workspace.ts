@@ -25,23 +25,23 @@ import { createWorld } from './world.ts';
 
 type WorkspaceOptions = { manifestPath: string } & WorkspaceSettings;
 
-/** The bot refuses signatures five minutes off the real time, whatever `now` is. */
+/** Signatures carry `now`; the bot refuses them if that is five minutes off the real time. */
 export type WorkspaceSettings = SimulatorOptions & {
   /** Whether the workspace has user groups, which Slack's free plan lacks. Default true. */
   userNamesOnPaidPlan?: boolean;
-  /** Which of the manifest's optional scopes the installer granted. Default none. */
+  /** The manifest's optional scopes that the installer granted. Default none. */
   grantedOptionalScopes?: readonly string[] | 'all';
   /** How long the bot has to acknowledge. Default 3000, as Slack. */
   ackTimeoutMs?: number;
-  /** How long a trigger_id is good for, by `now`: longer for a clock that runs fast. Default 3000, as Slack. */
+  /** How long a trigger_id is valid, by `now`: longer for a clock that runs fast. Default 3000, like Slack. */
   triggerLifeMs?: number;
-  /** Public channels besides those of everybody, which the bot is in: their ids. */
+  /** Additional public channels that the bot is in: their ids. */
   moreChannels?: readonly string[];
-  /** Whether people have conversations among themselves, without the bot. Default false. */
+  /** Whether people have conversations without the bot. Default false. */
   talks?: boolean;
-  /** How many messages in a channel Slack lets through at once, at one a second. Default 3; Infinity keeps no pace. */
+  /** How many messages a channel takes at once, before one a second. Default 3; Infinity: no limit. */
   postBurst?: number;
-  /** Behaviour that only some report of Slack. Default none. */
+  /** Behaviour of Slack that only some users report. Default none. */
   quirks?: Quirks;
 };
 
@@ -56,19 +56,19 @@ export type Workspace = Simulator<SlackFault> & {
     channels: typeof channelIds;
     users: typeof userIds;
   };
-  /** Where payloads go without a Socket Mode connection; undefined: nowhere. */
+  /** Sets where payloads go if there is no Socket Mode connection; undefined: nowhere. */
   connect(botEventsUrl: string | undefined): void;
   /** Throws for a person outside the workspace. */
   state(userId: string): WorkspaceState;
-  /** Never rejects: the result has what Slack would show. Settles when the bot acknowledged or its time is over. */
+  /** Never rejects: the result has what Slack would show. Settles when the bot acknowledged, or its time is over. */
   act(userId: string, action: WorkspaceAction): Promise<ActResult>;
   /** What the workspace has received from the bot. */
   stats(): SlackStats;
-  /** The bot's posts in a channel or in all, oldest first, thread replies included, ephemeral ones not. */
+  /** The bot's posts in a channel or in all, oldest first, with thread replies, without ephemeral ones. */
   posts(channelId?: string): BotPost[];
-  /** As an administrator would: archive a channel, or take the bot out of it. */
+  /** Like an administrator: archives a channel, or removes the bot from it. */
   setChannel(channelId: string, change: { botIsMember?: boolean; archived?: boolean }): void;
-  /** As an administrator would: make a member a guest, or deactivate them. */
+  /** Like an administrator: makes a member a guest, or deactivates them. */
   setAccount(userId: string, kind: AccountKind): void;
   /** Socket Mode connections that take payloads. */
   openSockets(): number;
@@ -78,8 +78,8 @@ export type Workspace = Simulator<SlackFault> & {
 };
 
 /**
- * A Slack workspace on 127.0.0.1, as strict as the real one, for a bot that knows nothing but its base url: what its
- * people see and do, what goes wrong, and what it has seen. Rejects when the manifest cannot be read. In a test:
+ * A Slack workspace on 127.0.0.1, as strict as the real one, for a bot that knows only its base URL. Tests see what its
+ * people see, act for them, make Slack fail, and read what it received. Rejects if the manifest is unreadable. In a test:
  *
  *     const workspace = await startWorkspace({ manifestPath, now: () => clock.nowMs, postBurst: 1 });
  *     // SLACK_API_URL is workspace.apiUrl; tokens and signing secret are in workspace.credentials.
@@ -90,8 +90,8 @@ export type Workspace = Simulator<SlackFault> & {
  *     expect(workspace.posts(channel)).toHaveLength(1);
  *     expect(workspace.stats()).toMatchObject({ historyReads: 1, faults: { answer_lost: 1 } });
  *
- * Faults are in `faults.ts`; a channel that refuses the bot is `setChannel`, an account that may not `setAccount`.
- * `onChange` tells of every change, so that nobody needs to look again and again.
+ * Faults are in `faults.ts`; for a channel that refuses the bot use `setChannel`, for an account without rights
+ * `setAccount`. Wait with `onChange` instead of polling.
  */
 export async function startWorkspace(options: WorkspaceOptions): Promise<Workspace> {
   const app = await installApp(options.manifestPath, options.grantedOptionalScopes ?? []);

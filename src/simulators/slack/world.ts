@@ -15,13 +15,13 @@ type WorldSettings = {
   triggerLifeMs: number | undefined;
   postBurst: number;
   quirks: Quirks;
-  /** More channels than everybody finds there. */
+  /** Channels besides the standard ones. */
   moreChannels: readonly Channel[];
-  /** Tells the watchers that somebody's screen is no longer right. */
+  /** Tells watchers that a person's screen changed. */
   changed: () => void;
 };
 
-/** Everything the workspace remembers, and nothing that talks to anybody. */
+/** All data of the workspace; makes no calls. */
 export type World = ReturnType<typeof createWorld>;
 
 export function createWorld(settings: WorldSettings) {

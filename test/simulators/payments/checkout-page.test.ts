@@ -24,7 +24,7 @@ describe('a payment on the checkout page', () => {
     expect(await eventsOf(merchant, receiver)).toEqual([]);
   });
 
-  it('escapes what the merchant wrote and asks for nothing from outside', async () => {
+  it('escapes the merchant’s words and loads nothing from outside', async () => {
     const merchant = await startMerchant({ seed: false });
     const response = await fetch(await linkOf(merchant, { orderReference: '<img src=x onerror=alert(1)>' }));
     const html = await response.text();

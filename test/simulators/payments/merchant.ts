@@ -12,8 +12,8 @@ import { document, operations, requestOf, resolve, responseOf, type Node } from 
 import { serveOnLoopback } from '../../support/loopback.ts';
 
 /**
- * Records the simulator always tells whole. The specification requires none of their fields, so without
- * this an empty object would pass for a transaction.
+ * Records that the simulator always sends whole. The specification requires none of their fields, so without this an
+ * empty object would pass for a transaction.
  */
 const wholeRecords = ['Account', 'BankEntry', 'SavedCard', 'Transaction', 'Terminal'];
 
@@ -27,7 +27,7 @@ export type CallOptions = {
 
 export type Card = { customerEmail: string; tokenKey: string };
 
-/** A merchant's system over real HTTP: every answer it gets is held against openapi/payments.yaml. */
+/** A merchant's system over real HTTP: checks every answer against openapi/payments.yaml. */
 export type Merchant = {
   service: PaymentsService;
   exchanges: Exchange[];
@@ -35,12 +35,12 @@ export type Merchant = {
   token: string;
   /** With Authorization and accountId. */
   call: (method: string, path: string, options?: CallOptions) => Promise<Reply>;
-  /** With only the headers given. */
+  /** With only the given headers. */
   callBare: (method: string, path: string, options?: CallOptions) => Promise<Reply>;
   charge: (order: Data, tokenKey: string) => Promise<Reply>;
-  /** NGN 5000.00 when no amount is said. */
+  /** NGN 5000.00 by default. */
   chargeCard: (card: Card, orderReference: string, amount?: string) => Promise<Reply>;
-  /** Waits a moment for the answer, and rejects. */
+  /** Aborts soon, and rejects. */
   chargeImpatiently: (card: Card, orderReference: string, amount?: string) => Promise<Response>;
   submitOtp: (orderReference: unknown, transactionId: unknown, otp: string) => Promise<Reply>;
   lookUp: (reference: string) => Promise<Reply>;
@@ -145,7 +145,7 @@ export async function startReceiver(merchant: Merchant, answers: number[] = []):
   return receiver;
 }
 
-/** Everything received so far, once nothing is under way, each payload held against openapi/payments.yaml. */
+/** Everything received so far, once nothing is under way; checks each payload against openapi/payments.yaml. */
 export async function eventsOf(merchant: Merchant, receiver: Receiver): Promise<Received['payload'][]> {
   await merchant.service.settled();
   for (const { payload } of receiver.received) checkEvent(payload.event, payload);
@@ -173,7 +173,7 @@ function checkValue(schema: unknown, value: unknown, what: string): void {
     );
 }
 
-/** Throws, saying why, unless the document declares this answer. `headers` are read case-blind. */
+/** Throws, with the reason, unless the document declares this answer. Ignores the case of `headers`. */
 export function checkAnswer(
   operation: string,
   { status, headers, body }: { status: number; headers: Headers; body: unknown },
@@ -191,7 +191,7 @@ export function checkAnswer(
   checkValue(responseOf(declared, String(status))?.schema, body, what);
 }
 
-/** Throws, saying why, unless the document declares this event with this payload. */
+/** Throws, with the reason, unless the document declares this event with this payload. */
 export function checkEvent(event: string, payload: unknown): void {
   const declared = operations.find(({ path, webhook }) => webhook && path === event);
   if (!declared) throw new Error(`Event ${event} is not declared.`);

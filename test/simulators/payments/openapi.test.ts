@@ -17,7 +17,7 @@ const { approves, requiresOtp } = seedCards;
 const emails = { currentEmailAddress: approves.customerEmail, newEmailAddress: 'new@example.com' };
 const charge = { ...customer, customerEmail: requiresOtp.customerEmail, orderReference: 'ALL-1' };
 
-/** A good call of every operation, in an order in which each finds what it needs. */
+/** A valid call of every operation, ordered so that each finds what it needs. */
 async function callEverything(): Promise<{ statuses: Map<string, number>; events: string[] }> {
   const merchant = await startMerchant();
   const receiver = await startReceiver(merchant);
@@ -58,9 +58,9 @@ async function callEverything(): Promise<{ statuses: Map<string, number>; events
 }
 
 describe('every operation of openapi/payments.yaml', () => {
-  it('is served, where a merchant’s system calls it, and a good call is answered 200 as the document says', async () => {
+  it('is served, if a merchant’s system calls it, and answers a valid call with 200 as documented', async () => {
     const { statuses, events } = await callEverything();
-    // Card details are typed into the customer's page.
+    // The customer types card details into the checkout page.
     const called = operations
       .filter(({ path, webhook }) => !webhook && !path.endsWith('/checkout-card-detail'))
       .map(({ method, path }) => `${method.toUpperCase()} ${path}`);

@@ -59,7 +59,7 @@ it.each<Refused>([
   expect(merchant.service.stats().chargesByReference).toEqual({});
 });
 
-it('a new access token makes the one before it worthless', async () => {
+it('a new access token revokes the one before it', async () => {
   const merchant = await startMerchant();
   const newer = (await issueToken(merchant)).data['accessToken'] as string;
   expect((await merchant.call('GET', '/v1/accounts')).status).toBe(401);
@@ -67,7 +67,7 @@ it('a new access token makes the one before it worthless', async () => {
   expect((await merchant.call('GET', '/v1/accounts')).status).toBe(200);
 });
 
-it('a card keeps its e-mail when the current one is not the linked one', async () => {
+it('a card keeps its e-mail if the current one given is not the linked one', async () => {
   const merchant = await startMerchant();
   const body = { tokenKey: approves.tokenKey, ...emails };
   const reply = await merchant.call('POST', '/v1/checkout/tokenized-card-data', { body });

@@ -99,7 +99,7 @@ describe('a rejected charge', () => {
 });
 
 describe('one reference', () => {
-  it('is never charged twice, however many requests come at once', async () => {
+  it('is charged once even by many simultaneous requests', async () => {
     const merchant = await startMerchant({ rateLimit: { limit: 1e6, windowMs: minuteMs } });
     const cards = fc.constantFrom(approves, requiresOtp, declines, threeDSecure);
     const request = fc.record({ card: cards, name: fc.integer({ min: 0, max: 3 }) });
@@ -125,7 +125,7 @@ describe('one reference', () => {
     );
   });
 
-  it('is charged once by many OTPs at once', async () => {
+  it('is charged once even by many simultaneous OTPs', async () => {
     const merchant = await startMerchant();
     const { transactionId } = (await merchant.chargeCard(requiresOtp, 'P-otp')).data;
     const answers = await Promise.all(

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { eventsOf, startMerchant, startReceiver } from './merchant.ts';
 
-it('repeats an event as it was, with a new id, late, or with a signature that is none', async () => {
+it('redelivers an event unchanged, with a new id, late, or with an invalid signature', async () => {
   const merchant = await startMerchant();
   const receiver = await startReceiver(merchant);
   const charged = { amount: '5,000', customerEmail: 'chidi.eze@example.com', reason: 'Do not honour' };

@@ -56,7 +56,7 @@ const sections = (length: number): Json[] =>
 
 type Most = { [what: string]: [most: number, make: (size: number) => Json | Json[]] };
 
-/** Slack's own limits, as its documents have them: so much is taken, and one more refused. */
+/** Slack's documented limits: this many pass, and one more is refused. */
 const most: Record<Surface, Most> = {
   message: {
     blocks: [50, dividers],
@@ -118,7 +118,7 @@ const wrong: Record<Surface, Wrong[]> = {
     ['a text input among buttons', '/0/elements/0/type', actions(textInput())],
   ],
   modal: [
-    // Kinds that not every workspace knows, or that the bot never shows.
+    // Kinds that some workspaces don't know, or that the bot never shows.
     ...['alert', 'table', 'markdown', 'image'].map((type): Wrong => [
       type,
       '/0/type',
@@ -141,7 +141,7 @@ function expectAt(problems: readonly string[], at: string): void {
 }
 
 describe.each(['message', 'modal', 'home'] as const)('the blocks of a %s', (surface) => {
-  it.each(Object.entries(most[surface]))('may be so much and no more: %s', (_what, [size, make]) => {
+  it.each(Object.entries(most[surface]))('accepts this many and no more: %s', (_what, [size, make]) => {
     expect(findBlockProblems(surface, [make(size)].flat())).toEqual([]);
     expect(findBlockProblems(surface, [make(size + 1)].flat())).toHaveLength(1);
   });
@@ -161,7 +161,7 @@ describe('findBlockProblems', () => {
     expectAt(findBlockProblems(surface, blocks), at);
   });
 
-  it('tells every problem at once', () => {
+  it('reports every problem at once', () => {
     const problems = findBlockProblems('message', [
       section(''),
       actions(button({ value: '' })),
@@ -175,7 +175,7 @@ describe('findBlockProblems', () => {
 });
 
 describe('findViewProblems', () => {
-  it('takes a modal and a home', () => {
+  it('accepts a modal and a home', () => {
     const whole = { callback_id: words(255), private_metadata: words(3000) };
     const buttons = { title: plain(words(24)), submit: plain(words(24)), close: plain(words(24)) };
     expect(findViewProblems(modal({ ...whole, ...buttons }))).toEqual([]);

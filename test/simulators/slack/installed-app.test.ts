@@ -31,7 +31,7 @@ const list = modal('Card', {
 const options = [{ text: { type: 'plain_text', text: 'Visa' }, value: 'visa' }];
 const notSetUp = { ok: false, problem: 'This app is not configured to handle interactive responses.' };
 
-/** A workspace whose app was made from the bot's manifest without these lines, and a bot that answers lists. */
+/** A workspace whose app has the bot's manifest without these lines, and a bot that answers requests for options. */
 async function open(lines: RegExp, answer: (request: RawRequest) => number = () => 200) {
   const folder = mkdtempSync(join(tmpdir(), 'payops-manifest-'));
   const manifestPath = join(folder, 'manifest.yml');
@@ -65,7 +65,7 @@ async function open(lines: RegExp, answer: (request: RawRequest) => number = () 
 
 const nothing = /^# .*\n/;
 
-it('asks for the options of a list only where the manifest gives an address for them', async () => {
+it('requests a list’s options only if the manifest has an address for them', async () => {
   const whole = await open(nothing);
   expect(await (await whole.suggest())()).toEqual({ ok: true, options });
   const { bot, suggest } = await open(/.*message_menu_options_url.*\n/);
@@ -75,7 +75,7 @@ it('asks for the options of a list only where the manifest gives an address for 
   expect(bot.requests).toHaveLength(before);
 });
 
-it('asks no more for a list that the bot answered too late', async () => {
+it('stops requesting a list that the bot answered too late', async () => {
   let isLate = true;
   const { bot, suggest } = await open(nothing, ({ body }) =>
     body.includes('block_suggestion') && isLate ? 0 : 200,
@@ -88,7 +88,7 @@ it('asks no more for a list that the bot answered too late', async () => {
   expect(bot.requests).toHaveLength(before);
 });
 
-it('brings presses, forms and shortcuts only where interactivity is on and has an address', async () => {
+it('sends presses, forms and shortcuts only if interactivity is on and has an address', async () => {
   for (const line of [/is_enabled: true/, / {4}request_url.*\n(?= {4}#)/]) {
     const { bot, shortcut } = await open(line);
     expect(await shortcut()).toEqual(notSetUp);
@@ -96,7 +96,7 @@ it('brings presses, forms and shortcuts only where interactivity is on and has a
   }
 });
 
-it('has a Home, events, direct messages and commands only where the manifest says so', async () => {
+it('has a Home, events, direct messages and commands only if the manifest says so', async () => {
   const home = { kind: 'open_home' } as const;
   const without = await open(/.*home_tab_enabled.*\n/);
   expect(await without.workspace.act(agent, home)).toMatchObject({ ok: false });

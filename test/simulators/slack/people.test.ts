@@ -14,8 +14,8 @@ import {
   section,
 } from './support.ts';
 
-// What a person does where all is well, every story shows. Here is what Slack's own client does not let them do, and
-// what it makes of a bot that answers late, wrong or not at all.
+// The stories cover people who do what is possible. These tests cover what Slack's client prevents, and a bot that
+// answers late, wrongly or not at all.
 
 afterEach(closeAll);
 
@@ -54,7 +54,7 @@ function pressOf(ts: string, more: Partial<Pressed> = {}): Pressed {
 const shortcut = { kind: 'global_shortcut', callbackId: 'charge' } as const;
 
 describe('a press', () => {
-  it('works only on what is there now, and carries what the bot gave it', async () => {
+  it('works only on existing elements, and carries the bot’s own value', async () => {
     const workspace = await openWorkspace();
     const bot = await openRawBot(workspace, () => ({ status: 200 }));
     const ts = await posted(workspace);
@@ -68,7 +68,7 @@ describe('a press', () => {
     expect(await press(pressOf(ts))).toMatchObject({ ok: false });
   });
 
-  it('picks only what is offered', async () => {
+  it('accepts only an offered option', async () => {
     const workspace = await openWorkspace();
     const bot = await openRawBot(workspace, () => ({ status: 200 }));
     const ts = await posted(workspace);
@@ -83,7 +83,7 @@ describe('a press', () => {
     ]);
   });
 
-  it('says what went wrong when it is not acknowledged', async () => {
+  it('shows the problem if it is not acknowledged', async () => {
     const workspace = await openWorkspace({ ackTimeoutMs: 500 });
     const ts = await posted(workspace);
     const press = () => workspace.act(onCall, pressOf(ts));
@@ -93,7 +93,7 @@ describe('a press', () => {
     expect(await press()).toEqual({ ok: false, problem: 'This app responded with status code 404.' });
   });
 
-  it('on what one person alone sees is theirs, and comes without the message', async () => {
+  it('on an ephemeral message is only that person’s, and comes without the message', async () => {
     const workspace = await openWorkspace();
     const body = JSON.stringify({ text: 'x', blocks: [row] });
     const bot = await openRawBot(workspace, (_request, count) => ({
@@ -137,7 +137,7 @@ function seen(workspace: Workspace): string[] {
 }
 
 describe('what is typed', () => {
-  it('is answered by Slack itself where the bot is away, slow, broken, unknown to it, or answers what Slack refuses', async () => {
+  it('is answered by Slack itself if the bot is away, slow, broken or unknown, or answers what Slack refuses', async () => {
     const workspace = await openWorkspace({ ackTimeoutMs: 1000 });
     await type(workspace, '/pay');
     const body = JSON.stringify({ blocks: [{ type: 'section' }] });
@@ -155,7 +155,7 @@ describe('what is typed', () => {
     expect(workspace.state(lead).messages[payDesk]).toEqual([]);
   });
 
-  it('is no command when no app has it, nor inside a thread', async () => {
+  it('is no command without an app for it, nor inside a thread', async () => {
     const workspace = await openWorkspace();
     const bot = await openRawBot(workspace, () => ({ status: 200 }));
     await type(workspace, '/refund all');
@@ -170,7 +170,7 @@ describe('what is typed', () => {
     expect(bot.requests).toEqual([]);
   });
 
-  it('has names as ids', async () => {
+  it('has ids for names', async () => {
     const workspace = await openWorkspace();
     const texts: (string | null)[] = [];
     await openRawBot(workspace, ({ body }) => {
@@ -185,7 +185,7 @@ describe('what is typed', () => {
     ]);
   });
 
-  it('goes to a channel that the bot is not in, to nobody else’s direct message, and to no archive', async () => {
+  it('reaches a channel without the bot, but no other’s direct message and no archived channel', async () => {
     const workspace = await openWorkspace();
     await openRawBot(workspace, () => ({ status: 200 }));
     expect(await type(workspace, '/pay', { channel: privateRoom })).toEqual({ ok: true });
@@ -195,7 +195,7 @@ describe('what is typed', () => {
     expect(await type(workspace, 'Hello')).toEqual({ ok: false, problem: 'This channel is archived.' });
   });
 
-  it('goes to the bot from conversations of people that it is not in: named as Slack names them, answered by response_url alone', async () => {
+  it('reaches the bot from conversations without it: named as Slack names them, answered by response_url only', async () => {
     const workspace = await openWorkspace({ talks: true });
     const places: (string | null)[][] = [];
     await openRawBot(workspace, ({ body }) => {
@@ -225,7 +225,7 @@ describe('what is typed', () => {
     expect(seenByLead).not.toContain(oneself);
   });
 
-  it('goes to no app whose messages tab is read-only, commands included', async () => {
+  it('reaches no app whose messages tab is read-only, commands included', async () => {
     const workspace = await openWorkspace();
     const refused = { ok: false, problem: 'Sending messages to this app has been turned off.' };
     expect(await type(workspace, 'Hello', { channel: agentDm })).toEqual(refused);
@@ -247,7 +247,7 @@ async function urlOf(workspace: Workspace) {
 }
 
 describe('a response_url', () => {
-  it('is good for five answers of which a refused one is none, and has no original to replace behind a command', async () => {
+  it('takes five answers, not counting refused ones; after a command it has no message to replace', async () => {
     const workspace = await openWorkspace();
     const respond = await urlOf(workspace);
     expect(await respond({ text: 'x', blocks: [{ type: 'section' }] })).toEqual([400, 'invalid_blocks']);
@@ -257,7 +257,7 @@ describe('a response_url', () => {
     expect(seen(workspace)).toHaveLength(5);
   });
 
-  it('is good for thirty minutes', async () => {
+  it('is valid for thirty minutes', async () => {
     const clock = createClock();
     const respond = await urlOf(await openWorkspace({ now: clock.now }));
     clock.advance(30 * 60 * 1000);

@@ -4,11 +4,11 @@ import { quirkWords, readQuirks } from '../../../src/simulators/slack/quirks.ts'
 
 const page = readFileSync('src/simulators/slack/README.md', 'utf8');
 
-it.each(Object.keys(quirkWords))('%s is told of by the page that says where each comes from', (name) => {
+it.each(Object.keys(quirkWords))('%s has its source in the README', (name) => {
   expect(page).toContain(`\`${name}\``);
 });
 
-it('are read by name, or all of them; one that there is not is refused with those there are', () => {
+it('are read by name or all together; an unknown one is refused with a list of the known ones', () => {
   expect(readQuirks('')).toEqual({});
   expect(readQuirks('isHistorySlow,deliversTwice')).toEqual({ isHistorySlow: true, deliversTwice: true });
   expect(Object.keys(readQuirks('all'))).toEqual(Object.keys(quirkWords));

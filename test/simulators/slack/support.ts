@@ -8,7 +8,7 @@ import {
 } from '../../../src/simulators/slack/workspace.ts';
 import { serveOnLoopback } from '../../support/loopback.ts';
 
-/** A clock that stands until it is moved; it starts at the real time because the bot checks signatures against that. */
+/** A clock that only moves when told to; it starts at the real time, because the bot checks signatures against that. */
 export function createClock(): { now: () => number; advance: (ms: number) => void } {
   let at = Date.now();
   return {
@@ -21,14 +21,14 @@ export function createClock(): { now: () => number; advance: (ms: number) => voi
 
 const cleanups: (() => Promise<unknown>)[] = [];
 
-/** Call in afterEach: ends everything a test opened, last first. */
+/** Call in afterEach: ends everything that a test opened, last first. */
 export async function closeAll(): Promise<void> {
   for (const close of cleanups.splice(0).toReversed()) await close();
 }
 
 const manifestPath = fileURLToPath(new URL('../../../manifest.yml', import.meta.url));
 
-/** With the bot’s own manifest, and those of its optional scopes that most tests need. */
+/** A workspace with the bot’s own manifest, and the optional scopes that most tests need. */
 export async function openWorkspace(
   settings: WorkspaceSettings & { manifestPath?: string } = {},
 ): Promise<Workspace> {
@@ -54,7 +54,7 @@ export function clientOf(
   });
 }
 
-/** The error word of a refused call, with what Slack says beside it. */
+/** The error word of a refused call, with Slack's details. */
 export async function refusal(call: Promise<unknown>): Promise<Record<string, unknown>> {
   try {
     await call;
@@ -68,7 +68,7 @@ export async function refusal(call: Promise<unknown>): Promise<Record<string, un
 
 export type RawRequest = { headers: IncomingMessage['headers']; body: string };
 
-/** Something at the bot's address that answers what it is told; `undefined` means no answer at all. */
+/** A server at the bot's address that answers as told; `undefined` means no answer. */
 export async function openRawBot(
   workspace: Workspace,
   answer: (

@@ -22,7 +22,7 @@ const trouble = { ok: false, problem: 'We had some trouble connecting. Try again
 
 type Answer = { status: number; body?: string } | undefined;
 
-/** A workspace whose bot answers so what comes after the shortcut. */
+/** A workspace whose bot answers the requests after the shortcut with these. */
 async function open(
   settings: WorkspaceSettings = {},
   answer: (request: RawRequest) => Answer = () => ({ status: 200 }),
@@ -100,7 +100,7 @@ describe('a trigger', () => {
 describe('a modal', () => {
   const form = modal('Code', { callback_id: 'form', blocks: [textInput('otp_code'), textInput('note')] });
 
-  it('is changed by its newest hash alone, and by nothing once it is closed', async () => {
+  it('can be changed only with its newest hash, and not once it is closed', async () => {
     const { workspace, client, show } = await open();
     const { id: view_id, hash } = await show(modal('One'));
     await client.views.update({ view_id, hash, view: modal('Two') });
@@ -111,7 +111,7 @@ describe('a modal', () => {
     expect(await refusal(gone)).toMatchObject({ error: 'not_found' });
   });
 
-  it('lies on at most two others, pushed from inside a modal; only the one on top is there to be used', async () => {
+  it('can have two others below, pushed from inside a modal; only the top one can be used', async () => {
     const { workspace, client, last, trigger, show, submit, views } = await open({}, () => ({
       status: 200,
       body: JSON.stringify({ response_action: 'errors', errors: { none: 'x' } }),
@@ -132,7 +132,7 @@ describe('a modal', () => {
     expect(await refusal(outside)).toMatchObject({ error: 'invalid_trigger_id' });
   });
 
-  it('keeps what stands in a field of the same name, and forgets it with the field', async () => {
+  it('keeps a field’s text while its ids stay, and loses it with the field', async () => {
     const errors = { response_action: 'errors', errors: { otp_code: 'Wrong' } };
     const { client, show, submit } = await open({}, () => ({ status: 200, body: JSON.stringify(errors) }));
     const { id: view_id } = await show(form);
@@ -162,7 +162,7 @@ describe('submitting a modal', () => {
     ],
   });
 
-  it('sends what was typed and the initial values of what was not, once at a time', async () => {
+  it('sends typed values and the initial values of the rest, one submission at a time', async () => {
     const { last, bot, show, submit, views } = await open();
     await show(form);
     const [first, second] = await Promise.all([submit(typed('note', 'hello')), submit(typed('note', 'x'))]);
@@ -178,7 +178,7 @@ describe('submitting a modal', () => {
     expect(views()).toEqual([]);
   });
 
-  it('is stopped by Slack itself while a required field is empty or too long', async () => {
+  it('is stopped by Slack while a required field is empty or too long', async () => {
     const { bot, show, submit, views } = await open();
     await show(form);
     expect(await submit(typed('note', ''))).toMatchObject({ ok: false });
@@ -205,7 +205,7 @@ describe('submitting a modal', () => {
     expect(views()).toMatchObject([{ title: 'Charge', busy: false }]);
   });
 
-  it('shows nothing to who has closed it before the acknowledgement came', async () => {
+  it('shows nothing to a person who closed it before the acknowledgement', async () => {
     const { workspace, show, submit, views } = await open();
     const { id: viewId } = await show(form);
     await openRawBot(workspace, () => answered({ response_action: 'update', view: modal('Too late') }));

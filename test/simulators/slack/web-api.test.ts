@@ -3,7 +3,7 @@ import { channelIds, credentials, userIds } from '../../../src/simulators/slack/
 import type { Workspace } from '../../../src/simulators/slack/workspace.ts';
 import { clientOf, closeAll, createClock, openWorkspace, refusal, textInput } from './support.ts';
 
-// What a right bot is answered, every story shows. Here is what Slack refuses: a lax simulator would let a bug through.
+// The stories cover right calls. These tests cover what Slack refuses: a lax simulator would let a bug through.
 
 afterEach(closeAll);
 
@@ -26,7 +26,7 @@ async function errorOf(workspace: Workspace, method: string, given: Arguments): 
 }
 
 describe('what is read back', () => {
-  it('has the emoji by their names in texts, and as elements in rich text', async () => {
+  it('has emoji as names in texts, and as elements in rich text', async () => {
     const workspace = await openWorkspace({ grantedOptionalScopes: 'all' });
     const client = clientOf(workspace);
     const line = {
@@ -55,7 +55,7 @@ describe('what is read back', () => {
       },
       { text: { text: ':alarm_clock: Later' } },
     ]);
-    // What people see is what was posted.
+    // People see what was posted.
     expect(workspace.posts(payDesk)[0]?.text).toBe('✅ Paid');
   });
 });
@@ -109,7 +109,7 @@ describe('the Web API refuses', () => {
     expect(workspace.posts()).toEqual([]);
   });
 
-  it('an edit that Slack would refuse, and what is not the bot’s', async () => {
+  it('an edit that Slack would refuse, and messages that are not the bot’s', async () => {
     const workspace = await openWorkspace();
     const { ts } = await clientOf(workspace).chat.postMessage(post);
     await workspace.act(agent, { kind: 'send_message', channel: payDesk, text: 'Mine' });
@@ -142,7 +142,7 @@ describe('the Web API refuses', () => {
     expect(await (await fetch(`${apiUrl}auth.test`, asked)).json()).toMatchObject({ ok: false, error });
   });
 
-  it('each method whose own scope was not ticked', async () => {
+  it('each method whose own scope was not granted', async () => {
     const workspace = await openWorkspace({ grantedOptionalScopes: ['not:in:manifest'] });
     const needed: [string, Arguments, string][] = [
       ['conversations.info', { channel: payDesk }, 'channels:read'],
@@ -159,7 +159,7 @@ describe('the Web API refuses', () => {
 });
 
 describe('Slack’s pace', () => {
-  it('is a short burst and then one message a second in each channel', async () => {
+  it('allows a short burst and then one message a second in each channel', async () => {
     const clock = createClock();
     const workspace = await openWorkspace({ now: clock.now });
     const to = (channel: string) => clientOf(workspace).chat.postMessage({ channel, text: 'x' });
@@ -170,7 +170,7 @@ describe('Slack’s pace', () => {
     expect(await to(payDesk)).toMatchObject({ ok: true });
     await expect(to(payDesk)).rejects.toMatchObject({ retryAfter: 1 });
     expect(workspace.posts(payDesk)).toHaveLength(4);
-    // While the clock stands, too.
+    // Timestamps are unique and rising even while the clock stands.
     const given = workspace.posts().map(({ ts }) => Number(ts));
     expect([...new Set(given)].toSorted((one, other) => one - other)).toEqual(given);
   });
@@ -202,7 +202,7 @@ function texts(answer: { messages?: { text?: string }[] }) {
 }
 
 describe('what can be read back', () => {
-  it('of a channel is a window of it, newest first, page by page, metadata when asked, and only for a member', async () => {
+  it('of a channel is a window, newest first, page by page, with metadata if asked, only for a member', async () => {
     const clock = createClock();
     const workspace = await openWorkspace({ now: clock.now, grantedOptionalScopes: ['channels:history'] });
     const bot = clientOf(workspace);
@@ -229,7 +229,7 @@ describe('what can be read back', () => {
     expect(await refusal(read())).toMatchObject({ error: 'not_in_channel' });
   });
 
-  it('of a thread is the first message and a window of its answers, oldest first', async () => {
+  it('of a thread is the first message and a window of its replies, oldest first', async () => {
     const workspace = await openWorkspace({
       postBurst: Infinity,
       grantedOptionalScopes: ['channels:history'],
@@ -239,7 +239,7 @@ describe('what can be read back', () => {
     const answer = async (text: string, thread_ts = ts) =>
       (await bot.chat.postMessage({ ...post, text, thread_ts })).ts ?? '';
     const one = await answer('one');
-    // An answer to an answer joins the thread that is there.
+    // A reply to a reply joins the existing thread.
     await answer('two', one);
     await answer('three');
     await bot.chat.postMessage({ ...post, text: 'elsewhere' });
