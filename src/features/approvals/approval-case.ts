@@ -1,5 +1,5 @@
-// A stored request for a second person: who may decide it, when it ends, who carries out what was approved, and its audit
-// entries. All pure.
+// A stored request for a second person: who may decide it, when it ends, which run carries it out, and its audit entries.
+// All pure.
 
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
@@ -21,40 +21,42 @@ import type { CaseRules, Cases } from '../../records/cases.ts';
 import type { Index } from '../../store/store.ts';
 
 /**
- * Where and to whom a request is told. Fixed when it is made, so that every copy is edited to the end, even if permissions or
- * channels change meanwhile. Each press checks again whether the person may decide.
+ * Where a request is posted and to whom. Fixed when it is made, so that every copy is edited to the end even if
+ * permissions or channels change. Each press checks again whether the person may decide.
  */
 export type Copies = { channel?: string; approvers: readonly string[] };
 
-/** Who is doing what was approved; another may take over when `untilMs` is over. */
+/** The lease of a run, which carries out an approved request; another run may take over at `untilMs`. */
 type Run = { id: string; untilMs: number };
 
-/** A request, what is to be done once it is approved, and how far that is. */
+/** A request, the run that carries it out, and how far it is. */
 export type ApprovalCase = {
   approval: Approval;
-  /** Of the card; gone once nothing more is to be done. */
+  /** The card's token key; removed once nothing is left to do. */
   tokenKey?: string;
   run?: Run;
-  /** What cannot be asked twice was asked: from here on nobody asks again. */
+  /** A call that must not be repeated has been made: no later run makes it. */
   asked?: true;
-  /** How often doing it was put off in a row. */
+  /** How often carrying it out was postponed in a row. */
   misses: number;
   copies: Copies;
 };
 
 type ApprovalCaseEvent =
   | ApprovalEvent
-  /** This run alone does it, until then; of its own time it may have more, while that is not over. `asks`: what cannot be asked twice, now. */
+  /**
+   * Takes the lease, or renews its own before it expires. `asks`: marks that a call follows which must not be repeated.
+   */
   | { kind: 'claimed'; run: Run; asks?: boolean }
-  /** The end that this run came to; not when another has taken over meanwhile. */
+  /** The run's result; ignored if another run has taken over. */
   | { kind: 'ended'; runId: string; end: Extract<ApprovalEvent, { kind: 'executed' | 'stopped' }> }
-  /** This run is over and did nothing; it is tried again, ever more rarely. */
+  /** The run did nothing and ends; the next comes after a growing delay. */
   | { kind: 'put_off'; runId: string };
 
 export type ApprovalCases = Cases<ApprovalCase, ApprovalCaseEvent>;
 
 export const approvalPrefix = 'approval:';
-/** How a reason begins why what was approved was not done, if it is about who asked; screens have the name there. */
+/** The first words of a reason that is about the requester; screens show the name instead. */
 export const theRequester = 'The requester';
 
 const optional = z.string().exactOptional();
@@ -69,7 +71,7 @@ const approvalCase: z.ZodType<ApprovalCase> = z.object({
         terms: z.object(shownTerms),
         card: z.string(),
         viewId: z.string(),
-        // A request of an earlier release names one.
+        // Requests of earlier releases name only one.
         despite: z.union([z.array(z.string()), z.string().transform((one) => [one])]).exactOptional(),
         overridesRest: z.literal(true).exactOptional(),
       }),
@@ -102,7 +104,7 @@ const approvalCase: z.ZodType<ApprovalCase> = z.object({
   copies: z.object({ channel: optional, approvers: z.array(z.string()) }),
 });
 
-/** The lists of requests: those not decided and done yet, and each person's own, in the order they were asked for. */
+/** Lists of requests by time: open ones (waiting or approved), and each person's own. */
 export const lists = { open: 'open-approvals', of: (userId: string) => `approvals-of:${userId}` };
 
 function listsOf({ approval: { by, askedAtMs, state } }: ApprovalCase): Index {
@@ -121,12 +123,12 @@ export const approvalRules: CaseRules<ApprovalCase, ApprovalCaseEvent> = {
   history: ({ before, after }) => auditOf(after.approval).slice(before ? auditOf(before.approval).length : 0),
 };
 
-/** One run at a time does what was approved, and what people decide is `decide`'s. */
+/** `decide` judges people's decisions; this judges runs: one at a time may carry out an approved request. */
 function step(before: ApprovalCase, event: ApprovalCaseEvent, nowMs: number): ApprovalCase | undefined {
   const { approval, run } = before;
   switch (event.kind) {
     case 'claimed': {
-      // Its own only while its time is not over, another's only when it is.
+      // A run may renew its own lease only before it expires, and take another's only after.
       const isFree = !run || (run.id === event.run.id) === nowMs < run.untilMs;
       if (approval.state.kind !== 'approved' || !isFree || (event.asks && before.asked)) return undefined;
       return { ...before, run: event.run, ...(event.asks ? { asked: true } : {}) };
@@ -152,7 +154,7 @@ function decided(before: ApprovalCase, event: ApprovalEvent, nowMs: number): App
 const firstAgainMs = 2_000;
 const longestAgainMs = 60_000;
 
-/** How long it rests once all of it is told; undefined when nothing is left to do but to remember it. */
+/** Time until its next work, once its messages are stored; undefined: none is left. */
 function restMs({ approval, run, misses }: ApprovalCase, nowMs: number): number | undefined {
   const lookAtMs = nextLookAtMs(approval);
   if (lookAtMs !== undefined) return Math.max(0, lookAtMs - nowMs);
@@ -161,39 +163,40 @@ function restMs({ approval, run, misses }: ApprovalCase, nowMs: number): number 
   return misses === 0 ? 0 : growingDelayMs(firstAgainMs, misses - 1, longestAgainMs);
 }
 
-/** `despite`: as of a decision. */
+/** `despite`: like a decision's. */
 export type Approving = { termsHash: string } & Omit<Decision, 'atMs'>;
 
-/** What a person decided, or what became of it. The caller passes the times. */
+/** A person's decision, the passing of time, or the result of carrying it out. The caller passes the times. */
 export type ApprovalEvent =
   | ({ kind: 'approve' } & Approving)
   | { kind: 'refuse'; by: string; reason: string }
   | { kind: 'withdraw'; by: string }
-  /** Its clock: a warning, or its end. */
+  /** Time to warn, or to expire. */
   | { kind: 'due' }
   | { kind: 'executed'; result: string }
   | { kind: 'stopped'; why: string };
 
 /**
- * `approval` is what is to be kept, and is the one given where nothing changed. Only `decided` carried the event out; with
- * more than one needed it may still wait. Every other kind says why not: decided, expired or withdrawn before (`over`,
- * which may end it: the first press after the deadline does), or other terms than are kept were shown.
+ * `approval`: the state to keep; the same object if nothing changed. `decided`: the event took effect; the request may
+ * still need more approvals. The other kinds say why not: it ended before (`over`; the first press after the deadline
+ * also expires it), or the person saw other terms than the stored ones.
  */
 export type Judged = {
   kind: 'decided' | 'over' | 'own_request' | 'approved_before' | 'other_terms' | 'not_theirs' | 'nothing_due';
   approval: Approval;
 };
 
-/** Everybody is warned when this much of its time is over. */
+/** People are warned when this part of its time is over. */
 const warnAfter = 0.75;
-/** What was approved in time may still be done this long after the decision, or until the request's own end. */
+/**
+ * An approved request may be carried out until this long after the approval, or until its own deadline if that is later.
+ */
 export const executeWithinMs = 15 * 60_000;
 
 /**
- * One event of one request for a second person, judged by the clock at the decision. Never the requester; never the
- * same person for two approvals; nothing by other terms than were shown, and nothing after its end. A single refusal
- * ends it, also one of somebody who has approved it before. What is ended stays as it is, except that what was
- * approved is executed or stopped, once.
+ * Judges one event by the clock at the decision. Refused: the requester's own approval, a second approval by the same
+ * person, an approval of other terms than shown, and anything after the end. One refusal ends a request, even by a person
+ * who approved it before. An ended request doesn't change, except that an approved one becomes executed or stopped, once.
  */
 export function decide(approval: Approval, event: ApprovalEvent, nowMs: number): Judged {
   if (event.kind === 'executed' || event.kind === 'stopped') return concluded(approval, event, nowMs);
@@ -262,15 +265,15 @@ function warnAtMs({ askedAtMs, expiresAtMs }: Approval): number {
   return askedAtMs + Math.floor((expiresAtMs - askedAtMs) * warnAfter);
 }
 
-/** When its clock is looked at next; undefined when it no longer waits for anybody. */
+/** When to warn or expire; undefined: it no longer waits. */
 export function nextLookAtMs(approval: Approval): number | undefined {
   if (approval.state.kind !== 'waiting') return undefined;
   return approval.isWarned ? approval.expiresAtMs : warnAtMs(approval);
 }
 
 /**
- * Why what was approved must not be done, in words for people; undefined when the decision itself holds. Asked once
- * more before anything is done, of what is kept and of the terms as they will be executed.
+ * Why an approved request must not be carried out, in words for people; undefined: it may. Checks once more right before,
+ * with the stored approvals and the terms as they will be sent.
  */
 export function whyNotExecute(approval: Approval, termsHash: string, nowMs: number): string | undefined {
   const { state, approvals, needed, by, expiresAtMs } = approval;
@@ -286,13 +289,13 @@ export function whyNotExecute(approval: Approval, termsHash: string, nowMs: numb
 }
 
 /**
- * Names exactly what is to be done: SHA-256 (hex) of account, card fingerprint, amount, currency, e-mail and
- * reference, and of whatever else changes what happens. What an approver was shown, what is kept and what is executed
- * are one as long as this is. The token key is in it by the card's fingerprint alone. The agent's own words, the card's
- * face and the dialogue's id are not: they change nothing that is sent.
+ * The identity of what is approved: SHA-256 (hex) of account, card fingerprint, amount, currency, e-mail, reference, and
+ * everything else that changes the effect. The same hash in the button, in the store and at execution proves that the
+ * approver saw what is done. The token key enters only through the card's fingerprint. Left out, because they change
+ * nothing that is sent: the agent's reason, the card's face and the modal's id.
  */
 export function termsHash(accountId: string, terms: ApprovalShown): string {
-  // A list in JSON: no two different ones give the same text.
+  // A JSON list: two different lists never give the same text.
   const text = JSON.stringify(['payops approval 1', accountId.toLowerCase(), ...partsOf(terms)]);
   return createHash('sha256').update(text).digest('hex');
 }
@@ -312,7 +315,7 @@ function partsOf(approval: ApprovalShown): (string | number | boolean | null)[] 
         reference,
         customerId,
         alert,
-        // One of them alone is what a request of an earlier release hashed.
+        // A single one gives the same hash as in earlier releases.
         despite?.join(' ') ?? null,
         overridesRest,
       ];
@@ -324,13 +327,13 @@ function partsOf(approval: ApprovalShown): (string | number | boolean | null)[] 
   }
 }
 
-/** What is asked for, and the secret of it apart. */
+/** Splits the request into what people may see and the secret. */
 export function asShown(asked: ApprovalTerms): { shown: ApprovalShown; tokenKey: string } {
   const { tokenKey, ...terms } = asked.terms;
   return { shown: { ...asked, terms } as ApprovalShown, tokenKey };
 }
 
-/** Whole again, to be done; undefined once the secret is gone. */
+/** Joins both again, to carry it out; undefined once the secret is removed. */
 export function asAsked(shown: ApprovalShown, tokenKey: string | undefined): ApprovalTerms | undefined {
   return tokenKey === undefined
     ? undefined
@@ -338,8 +341,8 @@ export function asAsked(shown: ApprovalShown, tokenKey: string | undefined): App
 }
 
 /**
- * What happened with a request so far, in order: asked for, each approval, its end. An entry keeps its place and so its
- * id whatever comes after it, so that written again after a crash it is the same one.
+ * The request's history in order: asked, each approval, its end. Later events don't change an entry's position, which is
+ * its id, so writing it again after a crash makes no second entry.
  */
 function auditOf(approval: Approval): AuditEntry[] {
   const { id, by, askedAtMs, approvals, needed, rule, shown } = approval;
@@ -392,15 +395,15 @@ function ended({ kind, atMs }: { kind: ApprovalState['kind']; atMs: number }, be
   return { atMs, who: 'payops', what: 'step', before: from, after: to, result: kind } as const;
 }
 
-/** A charge has an `approved` too, which means another thing. */
+/** Prefixed, because a charge's state `approved` means something else. */
 function stateOf(kind: ApprovalState['kind']): string {
   return `approval_${kind}`;
 }
 
 /**
- * How many people must approve, and by which rule; undefined: nobody else is needed. Where several rules fit, the one
- * that asks for the most counts, and of those the one with the highest amount. A charge of a resting card is judged
- * as a charge too: an override is never an easier way to a large amount.
+ * How many people must approve, and by which rule; undefined: none. If several rules fit, the one that needs the most
+ * people counts, then the one with the highest amount. A charge of a card on hold must also satisfy the charge rules: an
+ * override must not be an easier way to a large amount.
  */
 export function needFor(
   rules: readonly ApprovalRule[],

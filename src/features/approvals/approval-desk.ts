@@ -49,41 +49,41 @@ import {
   approvalNoteMessage,
 } from './approval-screens.ts';
 
-/** What is approved is done by other features. */
-export type Hands = {
-  /** Of a charge that is stored: then it is made, whatever holds by now. */
+/** The functions of other features that carry out an approved request. */
+export type CarryOut = {
+  /** Finds a stored charge: then the request was carried out; no check applies any more. */
   findCharge: (reference: string) => Promise<ChargeSeen | undefined>;
-  /** `atMs`: since when the charge's own time limits run. */
+  /** `atMs`: the start of the charge's own time limits. */
   submitApproved: (charge: ApprovedCharge, atMs: number) => Promise<ApprovedEnd>;
-  /** What the same card and amount did since the charge's terms were read, besides its `despite`. */
+  /** Other charges of the same card and amount since the charge's terms were read, without those in its `despite`. */
   twinsOf: (charge: ShownCharge) => Promise<readonly Twin[]>;
-  /** Asks the service, once. Never throws. */
+  /** Calls the service, once. Never throws. */
   changeCardEmail: (terms: CardEmailTerms, by: string) => Promise<CardEmailEnd>;
 };
 
 type End = { kind: 'executed'; result: string } | { kind: 'stopped'; why: string };
-/** `later`: what it must be judged by cannot be asked now. */
+/** `later`: a check can't be made now. */
 type Done = End | { kind: 'later' };
 
-/** A company with more approvers than this has the channel. */
+/** A company with more approvers uses the channel. */
 const mostApprovers = 50;
-/** What is decided when the policy file says nothing of it: a request of earlier may still wait. */
+/** For requests that still wait after the approvals were removed from the policy file. */
 const usualExpireMinutes = 240;
-/** Longer than any call takes: a run that is silent for so long has died. */
+/** Longer than any call takes: a run whose lease expires has died. */
 const runMs = 60_000;
 /**
- * A charge is timed from the run's last renewal, and nothing of it leaves once these limits are over: a process
- * that stood still can charge nothing that another run has stopped. The rest is for clocks that differ.
+ * A charge's time limits start at the renewal of the lease, and all its requests leave within them: a process that was
+ * suspended can't charge after another run took over and stopped it. The 30 s allow for clocks that differ.
  */
 const chargeRunMs = chargeLimits.resendMs + chargeLimits.leaveMs + 30_000;
 
 export type Approvals = ReturnType<typeof createApprovals>;
 
 /**
- * Requests for a second person, their one atomic decision, and what is done once enough people have approved. All of it
- * throws StoreUnavailable when the store is away; then nothing was decided.
+ * Requests for a second person, their atomic decision, and carrying them out once enough people approved. All of it
+ * throws StoreUnavailable; then nothing was decided.
  */
-export function createApprovals(account: Account, hands: Hands) {
+export function createApprovals(account: Account, actions: CarryOut) {
   const { settings, people, fingerprint, log, now } = account;
   const { approvals: policy } = settings.policy;
   const background = createBackground(log, 'what was approved');
@@ -104,20 +104,20 @@ export function createApprovals(account: Account, hands: Hands) {
     }
   }
 
-  /** Undefined: there is no such request. Whether the person may decide at all was asked just before, and is the caller's. */
+  /** Undefined: no such request. The caller has just checked the person's permission. */
   async function decideNow(id: string, event: ApprovalEvent): Promise<Judged | undefined> {
     const applied = await approvals.apply(id, event);
     if (!applied) return undefined;
     const { isMoved } = applied;
     const { approval } = applied.state;
     if (isMoved) background.add(approvals.settle(id, applied));
-    // The first press after the deadline ends the request, and decides nothing.
+    // The first press after the deadline expires the request, and decides nothing.
     if (!isMoved || approval.state.kind === 'expired') return decide(approval, event, now());
     execute(approval);
     return { kind: 'decided', approval };
   }
 
-  /** Does what was approved, and tells what became of it. A bank may take its time, and nobody waits for this. */
+  /** Carries out an approved request in the background, since the bank may be slow, and posts the result. */
   function execute({ id, state }: Approval): void {
     if (state.kind !== 'approved') return;
     async function executed(): Promise<void> {
@@ -128,10 +128,9 @@ export function createApprovals(account: Account, hands: Hands) {
   }
 
   /**
-   * Does what enough people have approved, exactly once, on whatever replica is there: one run at a time, by
-   * compare-and-swap. A charge is made under the reference that was approved, so a run that takes over finds it; a
-   * change of an e-mail is marked before it is asked for, and is never asked for twice. Gives the record once it is ended;
-   * undefined when it is not, or another has it.
+   * Carries out an approved request exactly once across replicas: one run at a time, by compare-and-swap. A charge has
+   * the approved reference, so the next run finds it; a change of an e-mail is marked before the call, and never called
+   * again. Returns the ended record; undefined if it did not end, or another run has it.
    */
   async function executeOnce(id: string): Promise<Applied<ApprovalCase> | undefined> {
     const runId = randomUUID();
@@ -142,7 +141,7 @@ export function createApprovals(account: Account, hands: Hands) {
     if (!claimed?.isMoved) return undefined;
     const { approval, asked } = claimed.state;
     const done = await carryOut(claimed.state, runId).catch(async (error: unknown) => {
-      // Repeated at once only if the service was asked nothing: it may have answered.
+      // Retry at once only if the service was not called: it may have acted.
       if (!asked) await approvals.apply(id, { kind: 'put_off', runId }).catch(() => undefined);
       throw error;
     });
@@ -151,23 +150,22 @@ export function createApprovals(account: Account, hands: Hands) {
       return undefined;
     }
     log('info', 'what was approved is ended', { key: id, userId: approval.by, result: done.kind });
-    // An answer of the service cannot be had a second time.
+    // The service's answer can't be had a second time, so retry the write.
     const ended = await insist(account, () => approvals.apply(id, { kind: 'ended', runId, end: done }));
     return ended?.isMoved ? ended : undefined;
   }
 
   /**
-   * Judged again right before: the hash of the terms to execute, the approvals, the time, and whether the requester still has
-   * the permission.
+   * Checks again right before: the hash of the terms to send, the approvals, the time, and the requester's permission.
    */
   async function carryOut(record: ApprovalCase, runId: string): Promise<Done> {
     const { approval, tokenKey } = record;
     const terms = asAsked(approval.shown, tokenKey);
     if (!terms) return stopped('Its terms are gone.');
-    if (terms.kind === 'charge' && (await hands.findCharge(terms.reference))) return executed(begunWords);
-    // Asked by a run that died: the service may have done it.
+    if (terms.kind === 'charge' && (await actions.findCharge(terms.reference))) return executed(begunWords);
+    // A run that died called the service, which may have acted.
     if (record.asked) return executed(lostWords);
-    // The card that will be charged or changed is named by its token key, and not by what was noted beside it.
+    // Take the fingerprint from the token key that will be sent, not from the stored one.
     const card = await fingerprint(terms.terms.tokenKey);
     const why = whyNotExecute(approval, hashOf({ ...terms, card }), now());
     if (why !== undefined) return stopped(why);
@@ -177,17 +175,17 @@ export function createApprovals(account: Account, hands: Hands) {
     if (standing.roles.length === 0) {
       return stopped(`${theRequester} may not ${mayWords[permission]} any more.`);
     }
-    // Slack may have taken its time: by then another run may have been told otherwise, and have called it stopped.
+    // Slack's answer may have been slow: another run may have taken over and stopped the request.
     const renewedAt = now();
     const run = { id: runId, untilMs: renewedAt + (terms.kind === 'charge' ? chargeRunMs : runMs) };
     const asks = terms.kind === 'card_email';
     const renewed = await approvals.apply(approval.id, { kind: 'claimed', run, asks });
     if (!renewed?.isMoved) return { kind: 'later' };
-    if (asks) return emailEnd(await hands.changeCardEmail(terms.terms, approval.by));
+    if (asks) return emailEnd(await actions.changeCardEmail(terms.terms, approval.by));
     const { kind: _approved, ...charge } = terms;
-    // The last approver was shown each twin since the request, even if earlier approvers weren't.
+    // Only the last approver has seen every twin since the request.
     const despite = [...(charge.despite ?? []), ...(approval.approvals.at(-1)?.despite ?? [])];
-    const end = await hands.submitApproved(
+    const end = await actions.submitApproved(
       { ...charge, despite, by: approval.by, readAtMs: approval.askedAtMs },
       renewedAt,
     );
@@ -218,7 +216,8 @@ export function createApprovals(account: Account, hands: Hands) {
         const copies = { ...(policy && { channel: policy.channel }), approvers };
         const begun = await approvals.begin(id, { approval, ...secret, misses: 0, copies }, { untold: true });
         if (begun.kind === 'known') return begun.state.approval;
-        // The requester reads how many were asked. A message that fails now doesn't undo the request.
+        // The requester's screen says how many people were asked. A message that can't be stored now does not undo the
+        // request.
         await approvals.settle(id, begun.kept).catch((error: unknown) => {
           if (!(error instanceof StoreUnavailable)) throw error;
           log('warn', 'a request for approval is not told yet', { key: id }, error);
@@ -226,18 +225,20 @@ export function createApprovals(account: Account, hands: Hands) {
         return approval;
       },
       find: async (id: string) => (await approvals.find(id))?.approval,
-      /** What the same card and amount did since this was asked for, besides what the requester was shown; the newest first. */
+      /**
+       * Other charges of the same card and amount since the request, newest first, without those that the requester saw.
+       */
       async twinsOf({ shown, by, askedAtMs }: Approval): Promise<readonly Twin[]> {
         if (shown.kind !== 'charge') return [];
         const { kind: _charge, ...charge } = shown;
-        return await hands.twinsOf({ ...charge, by, readAtMs: askedAtMs });
+        return await actions.twinsOf({ ...charge, by, readAtMs: askedAtMs });
       },
       approve: ({ id, ...given }: { id: string } & Approving) => decideNow(id, { kind: 'approve', ...given }),
       refuse: ({ id, ...given }: { id: string; by: string; reason: string }) =>
         decideNow(id, { kind: 'refuse', ...given }),
       /** By the requester, while the request waits. */
       withdraw: ({ id, by }: { id: string; by: string }) => decideNow(id, { kind: 'withdraw', by }),
-      /** Every open one, oldest first. */
+      /** Every open request, oldest first. */
       async waiting(): Promise<Approval[]> {
         const open = await approvals.all(lists.open);
         return open
@@ -251,7 +252,7 @@ export function createApprovals(account: Account, hands: Hands) {
         return asked.map(({ approval }) => approval);
       },
     },
-    /** What is shown of this request besides the decision has changed: its copies show it. On record when it resolves. */
+    /** Updates a request's copies after a change beside the decision. The work is stored when it resolves. */
     refresh: async (id: string): Promise<void> => {
       const state = await approvals.find(id);
       if (state) await keepCopies(messages, state.approval, state.copies);
@@ -262,7 +263,7 @@ export function createApprovals(account: Account, hands: Hands) {
         work: async (entry: Entry) => execute((await approvals.work(entry)).approval),
       },
     ],
-    /** Resolves when nothing that was approved is being done in this process. */
+    /** Resolves when this process carries out nothing any more. */
     drained: background.drained,
   };
 }
@@ -297,10 +298,10 @@ function stopped(why: string): End {
   return { kind: 'stopped', why };
 }
 
-/** Whose copy of a request it is: the channel's, an approver's, or the requester's, who can't decide. */
+/** The recipient of a copy: the channel, an approver, or the requester, who can't decide. */
 type Place = { channel: string; to: 'channel' | 'approver' | 'requester' };
 
-/** A request in one of its places, and what is said beside it. */
+/** A request's copy for one place, and a note about it. */
 type ApprovalBodies = {
   approval: { id: string; to: Place['to'] };
   approval_note: { id: string; to: Place['to']; what: ApprovalNote };
@@ -316,7 +317,10 @@ export function approvalViews(
   }
   return {
     approval: async ({ id, to }) => ({ kind: 'shown', post: await postOf(id, to) }),
-    /** Below the request in the channel, once that stands; to a person by itself. Nothing is told that no longer holds. */
+    /**
+     * In the channel below the request, once that is posted; to a person as a message of its own. Skipped if it is no
+     * longer true.
+     */
     async approval_note({ id, to, what }, { record: { posted, channel } }) {
       const post = await postOf(id, to, what);
       if (!posted && !holds(what, post.approval)) return { kind: 'nothing' };
@@ -336,18 +340,18 @@ export function approvalWords(place: ChargePlace): Words<ApprovalPost> {
   };
 }
 
-/** A step that was overtaken is told by the note of the later one. An approval is told whatever came of it. */
+/** If a later step came first, only its note is posted. An approval's note is posted also after the execution. */
 function holds(what: ApprovalNote, { state: { kind } }: Approval): boolean {
   if (what === 'approved_one' || what === 'expires_soon') return kind === 'waiting';
   return kind === what || (what === 'approved' && kind === 'executed');
 }
 
-/** One copy for each place, a channel or a person. */
+/** One copy per channel or person. */
 function copyKey(id: string, place: string): MessageKey<'approval'> {
   return messageKey('approval', `${place}:${id}`);
 }
 
-/** Where this person reads how it ends: in the copy that is theirs, or everybody's, once that stands. */
+/** The message where this person reads the end: their own copy, else the channel's. */
 async function copyFor(
   { store }: Pick<Account, 'store'>,
   record: ApprovalCase | undefined,
@@ -361,7 +365,7 @@ async function copyFor(
   return own?.posted ?? everybodys?.posted;
 }
 
-/** What was said before is not said again. */
+/** The notes due in this state; each is stored once by its key. */
 function notesOf({ state: { kind }, approvals, isWarned }: Approval): ApprovalNote[] {
   if (kind !== 'waiting') return [kind];
   return [
@@ -379,8 +383,8 @@ function placesOf({ by }: Approval, { channel, approvers }: Copies): Place[] {
 }
 
 /**
- * Tells the requester what they can't see by themselves, never what they just did; the channel's thread has every step. An
- * approver hears again only that time runs out.
+ * The requester gets notes of what others did, never of their own action; the channel's thread gets every step; an
+ * approver gets only the warning.
  */
 function hears({ to, channel }: Place, what: ApprovalNote, { shown, approvals }: Approval): boolean {
   switch (to) {
@@ -394,7 +398,7 @@ function hears({ to, channel }: Place, what: ApprovalNote, { shown, approvals }:
   }
 }
 
-/** On record when it resolves, and again is the same as once. */
+/** Stored when it resolves; idempotent. */
 async function keepCopies(
   messages: Messages<ApprovalBodies>,
   approval: Approval,
@@ -414,7 +418,7 @@ async function postNote(
   what: ApprovalNote,
   { channel, to }: Place,
 ): Promise<void> {
-  // Of three who must approve, two are told of as one each.
+  // With three approvals needed, the first and the second each get a note.
   const step = what === 'approved_one' ? `${what}-${approvals.length}` : what;
   const key = messageKey('approval_note', `${step}:${channel}:${id}`);
   await messages.post(key, { channel, body: { id, to, what }, isNote: true });

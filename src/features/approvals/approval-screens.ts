@@ -46,7 +46,8 @@ import { stateWord } from '../../slack/words/state-words.ts';
 import { twinBlocks } from '../../slack/words/twins.ts';
 import { type Judged, theRequester } from './approval-case.ts';
 
-// What every message, window and answer of a request for a second person says of it. E-mails are masked in all but `seeModal`.
+// The words of every message, window and answer about a request for a second person. E-mails are masked in all but
+// `seeModal`.
 
 type Body = NonNullable<Note['body']>;
 
@@ -60,7 +61,7 @@ export type ApprovalSeen = {
   charge?: ChargeSeen;
 };
 
-/** What is told of a request besides: each once. */
+/** A note about a request; each is posted once. */
 export type ApprovalNote = 'approved_one' | 'expires_soon' | Exclude<ApprovalState['kind'], 'waiting'>;
 
 export type ApprovalPost = ApprovalSeen & { kind: 'approval'; note?: ApprovalNote };
@@ -68,7 +69,7 @@ export type ApprovalPost = ApprovalSeen & { kind: 'approval'; note?: ApprovalNot
 const longestReason = 300;
 const mostPeople = 10;
 
-/** The words of each kind: what the button does, and what is so while nobody has decided, when it is done, and when not. */
+/** The words of each kind: on the button, while it waits, when it is done, and when it is not. */
 const kindWords: Record<
   ApprovalShown['kind'],
   { approve: string; before: string; done: string; stopped: string; not: string }
@@ -90,8 +91,8 @@ const kindWords: Record<
 };
 
 /**
- * Symbol and word of where a request stands. None is green: that is for what is proven to be paid. An approval says
- * who decided, never what became of the money.
+ * Symbol and word for a request's state. None is green, which means a proven payment: an approval says who decided, not
+ * what happened to the money.
  */
 function approvalState({ state, approvals, needed, shown }: Approval): string {
   switch (state.kind) {
@@ -138,7 +139,7 @@ function idWords({ customerId }: { customerId?: string }): string {
   return id === undefined ? '' : ` (customer id ${id})`;
 }
 
-/** What exactly is done once it is approved. */
+/** Exactly what is done after the approval. */
 function whatLine(shown: ApprovalShown): Run[] {
   switch (shown.kind) {
     case 'charge': {
@@ -158,7 +159,7 @@ function whatSentence(shown: ApprovalShown): string {
     .join('')}.`;
 }
 
-/** What decides, below a first line that has its amount and customer already. */
+/** The facts for the decision; amount and customer are in the first line already. */
 function factsOf({ shown, by, rule }: Approval): Record<string, string | Run[]> {
   const asked = { 'Asked by': [person(by)], Rule: outsideText(rule, longestReason) };
   if (shown.kind !== 'charge') return asked;
@@ -166,7 +167,7 @@ function factsOf({ shown, by, rule }: Approval): Record<string, string | Run[]> 
   return { Card: [words(cardWords(shown.terms.card)), ...onHold, words(idWords(shown.terms))], ...asked };
 }
 
-/** Who approved, parted by commas. Many approvals of one request would be a setting nobody has; a message holds so many. */
+/** Who approved, separated by commas; at most as many as fit in a message. */
 function people(approvals: Approval['approvals']): Run[] {
   const shown = approvals.slice(0, mostPeople);
   const runs = shown.flatMap(({ by }, index) => [...(index === 0 ? [] : [words(', ')]), person(by)]);
@@ -179,7 +180,7 @@ function moreNeeded({ needed, approvals }: Approval): string {
   return `${counted(needed - approvals.length, 'more approval')} needed, from somebody else.`;
 }
 
-/** Who decided and when; nothing while nobody did. */
+/** Who decided and when; empty while it waits. */
 function decidedLine(approval: Approval): Run[] {
   const { state, approvals } = approval;
   const last = approvals.at(-1);
@@ -199,7 +200,7 @@ function decidedLine(approval: Approval): Run[] {
   }
 }
 
-/** What became of it: who decided, what happens next, and why not. */
+/** The outcome: who decided, what happens next, and why not. */
 function closedBody(approval: Approval): Body {
   const { state, shown } = approval;
   const decided = decidedLine(approval);
@@ -236,7 +237,7 @@ function seenBody({ approval, to, charge }: ApprovalSeen): Body {
   const { state, shown, needed, approvals, by, expiresAtMs } = approval;
   const isOwn = to === 'requester';
   if (state.kind !== 'waiting') {
-    // What came of the charge stands in the first line.
+    // The first line already has the charge's result.
     if (charge) return [[...decidedLine(approval), ...rich`; asked by ${person(by)}.`]];
     return [...closedBody(approval), ...(isOwn ? [] : fields({ 'Asked by': [person(by)] }))];
   }
@@ -255,13 +256,13 @@ function seenBody({ approval, to, charge }: ApprovalSeen): Body {
 /** The buttons of a request. Each carries its id; `approve` and `refuse` carry the hash of the terms that were shown too. */
 export const approvalActions = {
   approve: 'approval_approve',
-  /** Opens the window that shows what is approved whole, where a message may not. */
+  /** Opens a window with the whole e-mail addresses, which a message must not show. */
   see: 'approval_see',
   refuse: 'approval_refuse',
   withdraw: 'approval_withdraw',
 } as const;
 
-/** Only while it waits. */
+/** Only while the request waits. */
 function buttonsOf(approval: Approval, isOwn: boolean): Button[] {
   if (approval.state.kind !== 'waiting') return [];
   return isOwn
@@ -269,7 +270,7 @@ function buttonsOf(approval: Approval, isOwn: boolean): Button[] {
     : decideButtons(approval);
 }
 
-/** *Approve* asks once more, in words that name amount and object. */
+/** *Approve* asks for confirmation, with amount and object. */
 function decideButtons(approval: Approval): Button[] {
   const { shown } = approval;
   const value = seenRequest.write({ id: approval.id, termsHash: approval.termsHash });
@@ -288,14 +289,17 @@ function decideButtons(approval: Approval): Button[] {
   return [button({ actionId: approvalActions.approve, text, value, style: 'primary', confirm }), refuse];
 }
 
-/** Which request, and what was to be seen of it: what is approved is what stood above the button, beside those twins. */
+/**
+ * A button's value: the request and what was visible above the button, so that exactly that is approved, with those
+ * twins.
+ */
 export const seenRequest = codec(
   z.object({ id: z.string(), termsHash: z.string(), despite: z.array(z.string()).exactOptional() }),
 );
 
 export type Seen = NonNullable<ReturnType<typeof seenRequest.read>>;
 
-/** A request in one of its places; the same request gives the same message. While it waits for a press that moves money, it says so. */
+/** A request's copy for one place; the same request gives the same message. */
 export function approvalMessage(seen: ApprovalSeen, place: ChargePlace, about: AboutMessage): SlackMessage {
   return posted(noteMessage({ ...noteOf(seen), foot: placeFoot(place) }), 'payops_approval', about);
 }
@@ -311,7 +315,7 @@ function noteOf(seen: ApprovalSeen): Note {
   };
 }
 
-/** One step of a request: a line below its message, or for one person. */
+/** A note about one step: below the request, or to one person. */
 export function approvalNoteMessage(
   what: ApprovalNote,
   { approval }: ApprovalSeen,
@@ -327,7 +331,7 @@ export function approvalNoteMessage(
   return posted(noteMessage(note), 'payops_approval_note', about);
 }
 
-/** In the words of then: it may have gone on since. */
+/** The state at the time of the note; it may have changed since. */
 const noteHeads: Partial<Record<ApprovalNote, { state: string }>> = {
   approved: { state: '🔵 Approved' },
   expires_soon: { state: '⏰ Expires soon, not decided yet' },
@@ -354,7 +358,7 @@ function byLine(approvals: Approval['approvals']): Run[] {
   return [words('By '), ...people(approvals), words('.')];
 }
 
-/** What the requester sees of it in the window they asked in; how it is decided they hear by direct message. */
+/** The requester's window after asking; the decision comes as a direct message. */
 export function requestModal(approval: Approval, place: ChargePlace): Modal {
   const canClose = rich`You may close this: the decision comes as a direct message.`;
   const note: Note = {
@@ -398,14 +402,16 @@ export function refuseModal(approval: Approval, place: ChargePlace): Modal {
 
 export const seeModalId = 'approval_see';
 
-/** The longest that an address can be. */
+/** An address can't be longer. */
 const longestEmail = 320;
 
 function whole(email: string): Run {
   return bold(cut(oneLine(email), longestEmail));
 }
 
-/** Both addresses whole, for the one person who decides: call it only once the audit has that they read them. */
+/**
+ * Shows both addresses whole to the person who decides. Call it only after the audit has recorded that they read them.
+ */
 export function seeModal(approval: Approval, { currentEmail, newEmail, card }: ShownCardEmail): Modal {
   const change = rich`Change the e-mail of ${bold(cardWords(card))} from ${whole(currentEmail)} to ${whole(newEmail)}.`;
   const atOnce = 'It’s done at once; charges with the old e-mail are refused from then on.';
@@ -416,7 +422,9 @@ export function seeModal(approval: Approval, { currentEmail, newEmail, card }: S
   ]);
 }
 
-/** What the same card and amount did since the request, the newest first: approving here is approving beside all of them. */
+/**
+ * Lists other charges of the same card and amount since the request, newest first. Approving here accepts all of them.
+ */
 export function twinsModal(approval: Approval, twins: readonly Twin[], nowMs: number): Modal {
   const despite = twins.map(({ reference }) => reference);
   return approveModal(approval, { despite }, [
@@ -442,15 +450,15 @@ function askedFields({ by, rule }: Approval): ModalBlock[] {
 
 const startsAtOnce = 'It starts at once.';
 
-/** Undefined: it is the last approval that is needed. */
+/** Undefined if this is the last approval needed. */
 function afterYours({ needed, approvals }: Approval): string | undefined {
   const left = needed - approvals.length - 1;
   return left > 0 ? `${counted(left, 'more approval')} needed after yours.` : undefined;
 }
 
 /**
- * What the one person who pressed is told: that it is decided, who was first, or why not by them. It pings nobody.
- * `stands`: the request's message, if the person decided it elsewhere.
+ * The answer to the person who pressed: decided, who was first, or why they can't. No pings. `stands`: the request's
+ * message, if they decided elsewhere.
  */
 export function answerMessage(
   judged: Judged | undefined,
@@ -482,7 +490,7 @@ export function answerMessage(
     case 'approved_before':
       return noteMessage({ state: '🟡 You already approved this', body: [rich`${moreNeeded(approval)}`] });
     case 'other_terms':
-      // It must not happen: nobody approves what they did not read.
+      // A safeguard: people must not approve what they did not read.
       return noteMessage({
         state: '⛔ This request has changed',
         body: [
@@ -509,16 +517,16 @@ function decidedNext(approval: Approval, stands: { channel: string; ts: string }
   }
 }
 
-/** What a person has to do with requests. `waiting`: of others, to be decided by this person. */
+/** A person's requests. `waiting`: those of others that this person can decide. */
 export type ApprovalsSeen = { waiting: readonly ApprovalItem[]; asked: readonly ApprovalItem[] };
 
 export type ApprovalItem = Omit<ApprovalSeen, 'to'>;
 
-/** More than a person reads at once. */
+/** More don't fit in one view. */
 const mostShown = 6;
 const nextShown = 'They show up as these are decided.';
 
-/** `/pay approvals`: what waits for this person, then what they asked for. */
+/** `/pay approvals`: first requests that wait for this person, then their own. */
 export function approvalsMessage({ waiting, asked }: ApprovalsSeen, place: ChargePlace): SlackMessage {
   const none = waiting.length === 0 && asked.length === 0 ? [rich`You asked for nothing.`] : [];
   return noteMessage({
@@ -554,7 +562,7 @@ export function homeApprovals({ waiting, asked }: ApprovalsSeen, place: ChargePl
   ];
 }
 
-/** For the menu; undefined when nothing waits for them. */
+/** A line for the menu; undefined if none waits for them. */
 export function openApprovals({ waiting }: ApprovalsSeen): OpenItems | undefined {
   const count = waiting.length;
   if (count === 0) return undefined;
@@ -563,7 +571,7 @@ export function openApprovals({ waiting }: ApprovalsSeen): OpenItems | undefined
   return { count, untilMs, line: rich`${bold(waitingWords(count))}${until}${moment(untilMs, '{time}')}` };
 }
 
-/** Each as its own message has it, with the look-up of a charge that was made. */
+/** Each as in its own message, with a look-up of the charge that was made. */
 function itemsOf(all: readonly ApprovalItem[], to: 'approver' | 'requester', next: string): HomeBlock[] {
   const shown = all.slice(0, mostShown).flatMap((item) => {
     const note = noteOf({ ...item, to });

@@ -20,7 +20,7 @@ import {
   approvalWords,
   createApprovals,
   type Approvals as Deciding,
-  type Hands,
+  type CarryOut,
 } from './approval-desk.ts';
 import {
   type ApprovalItem,
@@ -41,9 +41,9 @@ import {
   twinsModal,
 } from './approval-screens.ts';
 
-/** Of a person's own requests as many are listed. */
+/** At most this many of a person's own requests are listed. */
 const askedShown = 10;
-/** Each press checks the permission to decide. Anybody who may have a request on the list may read the list. */
+/** Deciding needs this permission at each press. The list is open to anybody who may make requests. */
 const deciding = ['approve'];
 
 type Desk = Deciding['desk'];
@@ -51,12 +51,12 @@ type Desk = Deciding['desk'];
 export type Approvals = ReturnType<typeof createFourEyes>;
 
 /**
- * Four eyes: what `payops.yml` has a rule for waits until enough other people have approved exactly that. The case
- * stands in `approval-case.ts`; what is told of it, and how what is approved is done, once, in `approval-desk.ts`.
+ * Four eyes: a request that a rule of `payops.yml` covers waits until enough other people have approved exactly its
+ * terms. `approval-case.ts` has the stored case; `approval-desk.ts` posts it, and carries it out once.
  */
-export function createFourEyes(account: Account, hands: Hands) {
+export function createFourEyes(account: Account, actions: CarryOut) {
   const { rules, place } = account;
-  const { desk, refresh, cases, drained } = createApprovals(account, hands);
+  const { desk, refresh, cases, drained } = createApprovals(account, actions);
   const gate: ApprovalGate = {
     needFor: (question) => needFor(rules.approvals, question),
     desk,
@@ -64,7 +64,7 @@ export function createFourEyes(account: Account, hands: Hands) {
   };
   const isAsked = rules.approvals.length > 0;
   async function withCharge(approval: Approval): Promise<ApprovalItem> {
-    const charge = approval.shown.kind === 'charge' ? await hands.findCharge(approval.id) : undefined;
+    const charge = approval.shown.kind === 'charge' ? await actions.findCharge(approval.id) : undefined;
     return { approval, ...withoutUndefined({ charge }) };
   }
   async function find(id: string): Promise<ApprovalItem | undefined> {
@@ -74,26 +74,28 @@ export function createFourEyes(account: Account, hands: Hands) {
   return {
     desk,
     messages: { views: approvalViews(find), words: approvalWords(place) },
-    /** Undefined: `payops.yml` has no rule for this account, and nothing needs a second person. */
+    /** Undefined if `payops.yml` has no rule for this account. */
     gate: isAsked ? gate : undefined,
     verbs: isAsked ? [approvalsCommand(account, desk, withCharge)] : [],
     cases,
-    /** The window says that it was sent for approval; a charge that is begun takes its place. */
+    /**
+     * The window says that the request was sent for approval; once a charge begins, the charge's own modal replaces it.
+     */
     requestModal: (approval: Approval): Modal => requestModal(approval, place),
     drained,
   };
 }
 
 /**
- * `/pay approvals`: what waits for the person's decision, and what they asked for. Everything a request's messages can do
- * is pressed here. Deciding is judged by the domain, once, on all replicas; later people read who decided.
+ * `/pay approvals`: requests that wait for the person, and their own. Also handles every button of a request's messages.
+ * The desk decides once across replicas; a late press is told who decided.
  */
 function approvalsCommand(
   { place, people, audit, name, now }: Account,
   desk: Desk,
   withCharge: (approval: Approval) => Promise<ApprovalItem>,
 ): Command {
-  /** Nobody decides their own, nor one they have approved. Who may not decide is shown none to be decided. */
+  /** Requests to decide: none of the person's own, none that they approved already, none without the permission. */
   async function seenBy(caller: Caller): Promise<ApprovalsSeen> {
     const { userId } = caller;
     const [permit, waiting, asked] = await Promise.all([
@@ -110,24 +112,25 @@ function approvalsCommand(
     };
   }
 
-  /** Decides by what stood above the button: with other terms in the store nothing is approved. */
+  /** Approves the terms above the button; if the stored terms differ, nothing is approved. */
   async function approve(pressed: Pressed): Promise<void> {
     const seen = seenRequest.read(pressed.value);
     const approval = seen && (await desk.find(seen.id));
-    // A message of an earlier release has this button for what a window shows by now.
+    // Requests of earlier releases have *Approve* where only a window may now.
     if (approval?.shown.kind === 'card_email') return await openWhole(pressed);
     const by = pressed.caller.userId;
     const asks = approval && seen && (await askAboutTwins(approval, seen, by));
     if (asks) return void (await pressed.openModal(asks));
-    // Read first: what fails after the decision would be told as a failure of it. Who decides on the message needs no link.
+    // Read it before deciding: an error after the decision would look like a failed decision. On the request's own
+    // message no link is needed.
     const stands = seen && !pressed.message ? await desk.copyFor(seen.id, by) : undefined;
     const result = seen && (await desk.approve({ ...seen, by }));
     await tell(pressed, result, seen?.id, stands);
   }
 
   /**
-   * The window that names what the same card and amount did since the request; undefined where the approver has seen each
-   * of them, or can't approve it: the desk says why not. Throws StoreUnavailable.
+   * The window with other charges of the same card and amount since the request. Undefined if the approver has seen them
+   * all, or can't approve: the desk then says why. Throws StoreUnavailable.
    */
   async function askAboutTwins(
     approval: Approval,
@@ -141,8 +144,8 @@ function approvalsCommand(
   }
 
   /**
-   * A card's e-mail is decided about by who has read both addresses whole: in a window for them alone, once the audit has
-   * that they did. Throws StoreUnavailable, and then nothing is shown.
+   * A change of a card's e-mail is decided only in a window with both whole addresses, opened after the audit recorded
+   * who reads them. Throws StoreUnavailable; then nothing is shown.
    */
   async function openWhole(pressed: Pressed): Promise<void> {
     const seen = seenRequest.read(pressed.value);
@@ -158,7 +161,7 @@ function approvalsCommand(
     await pressed.openModal(seeModal(approval, approval.shown.terms));
   }
 
-  /** In the window that showed an e-mail whole, or the twins; the store decides. */
+  /** Submits the window with the whole e-mails, or with the twins. */
   async function approveSeen({ caller, privateMetadata }: Submission): Promise<ViewAnswer> {
     const seen = seenRequest.read(privateMetadata);
     const by = caller.userId;
@@ -170,7 +173,7 @@ function approvalsCommand(
     return { kind: 'update', modal: wordsModal('Approval', answerMessage(result, seen?.id, stands)) };
   }
 
-  /** The form asks why; who cannot refuse it any more is told so before they type. */
+  /** Opens the form for the reason, unless the person can't refuse any more. */
   async function openRefusal(pressed: Pressed): Promise<void> {
     const seen = seenRequest.read(pressed.value);
     const approval = seen && (await desk.find(seen.id));
@@ -180,7 +183,7 @@ function approvalsCommand(
     await pressed.openModal(refuseModal(approval, place));
   }
 
-  /** The reason is read beside its fields; whether it can still be refused is the store's to say. */
+  /** Validates the reason; the desk decides whether refusing is still possible. */
   async function refuse({ caller, values, privateMetadata }: Submission): Promise<ViewAnswer> {
     const reason = oneLine(values[refuseField] ?? '');
     if (reason === '') return { kind: 'errors', errors: { [refuseField]: 'Say why in a few words.' } };
@@ -189,7 +192,7 @@ function approvalsCommand(
     return { kind: 'update', modal: wordsModal('Approval', answerMessage(result, seen?.id)) };
   }
 
-  /** By the requester only. */
+  /** Only the requester may. */
   async function withdraw(pressed: Pressed): Promise<void> {
     const { caller, value: id } = pressed;
     await tell(pressed, await desk.withdraw({ id, by: caller.userId }), id);
@@ -200,14 +203,14 @@ function approvalsCommand(
     usage: '',
     summary: 'Approvals',
     examples: ['approvals'],
-    // People who can ask can see what became of it.
+    // Anybody who can make requests can see how they end.
     permission: ['approve', 'charge', 'card-email'],
     menu: { actionId: 'menu.approvals', text: 'Approvals', opens: 'message' },
     effect: 'none',
     open: async (caller) => openApprovals(await seenBy(caller)),
     parse: nothingAfter('Nothing follows “approvals”: it lists what waits for you and what you asked for.'),
     presses: [
-      // What is approved may be done at once, and a failure from here on says so.
+      // The approval may be carried out at once, so an error from here on says that money may have moved.
       { actionId: approvalActions.approve, press: approve, permissions: deciding, effect: 'money' },
       { actionId: approvalActions.see, opensForm: true, press: openWhole, permissions: deciding },
       { actionId: approvalActions.refuse, opensForm: true, press: openRefusal, permissions: deciding },
@@ -239,7 +242,7 @@ function approvalsCommand(
   });
 }
 
-/** In the window it was pressed in, else to the person alone. */
+/** Answers in the window that was pressed in, else to the person alone. */
 async function tell(
   { view, updateModal, reply }: Pressed,
   result: Judged | undefined,

@@ -19,14 +19,14 @@ import { judgeClock, ok, once, problem, skippedFor, warning, type Check, type Ve
 
 type Config = Account['settings'];
 
-/** When an event was kept last (UTC ms), and what came last of what is none. */
+/** When the last event was stored (UTC ms), the last refused delivery, and the last one of an unknown kind. */
 type SeenWebhooks = { acceptedAtMs?: number; refused?: LastSeen; unknown?: LastSeen };
 
-/** What the bot's own records and settings say of an account's parts. */
+/** The health of an account's parts, from the bot's own records and settings. */
 export type AccountHealth = {
   webhooks: PartHealth;
   undelivered: () => Promise<PartHealth>;
-  /** Undefined: no event is forwarded. */
+  /** Undefined if no events are forwarded. */
   forwarding: (() => Promise<PartHealth>) | undefined;
   seenWebhooks: () => Promise<SeenWebhooks>;
 };
@@ -40,12 +40,12 @@ type AccountLooked = AccountHealth & {
 const servicePart = 'Payments service';
 const tokenPart = 'Payments token';
 
-/** For one look. A token may be waited for first, and another replica may be asking for it. */
+/** The time for one check: it may first wait for a token, which another replica may be requesting. */
 export function longestLookMs({ paymentsTimeoutSeconds }: Pick<Config, 'paymentsTimeoutSeconds'>): number {
   return (2 * paymentsTimeoutSeconds + 5) * 1_000;
 }
 
-/** Of one merchant account. */
+/** The checks of one merchant account. */
 export function accountChecks(looked: AccountLooked): Check[] {
   const { config, payments, webhooks, undelivered, forwarding, seenWebhooks, now } = looked;
   const account = config.merchant?.name;
@@ -56,7 +56,7 @@ export function accountChecks(looked: AccountLooked): Check[] {
     const failure = await failureOf(payments.findTransaction(reference).then((one) => (found = one)));
     return { failure, found };
   });
-  /** Why the service is away, if it is. With a static token nobody has called it before the first look-up. */
+  /** Why the service is away, if it is. A static token needs no request, so then only the look-up tells. */
   const away = once(async () => {
     const failure = (await token()) ?? (config.paymentsStaticToken ? (await lookUp()).failure : undefined);
     return failure && isAway(failure) ? failure : undefined;
@@ -122,7 +122,7 @@ export function accountChecks(looked: AccountLooked): Check[] {
   return checks.map((check) => ({ ...check, account }));
 }
 
-/** What the service did not do; any other throw goes on. */
+/** The service's failure, if any; rethrows other errors. */
 async function failureOf(asked: Promise<unknown>): Promise<ServiceFailure | undefined> {
   try {
     await asked;
@@ -137,7 +137,7 @@ function isAway({ kind }: ServiceFailure): boolean {
   return kind === 'timeout' || kind === 'network' || kind === 'server' || kind === 'rate_limited';
 }
 
-/** What helps who can change the settings: the failure's own words where they end with what to check. */
+/** Advice for people who can change the settings: the failure's own last sentence, if it says what to check. */
 export function adviceOn(failure: ServiceFailure, config: Config): { says: string; fix: string } {
   const { kind, message } = failure;
   const url = addressSetting(config);
@@ -196,7 +196,7 @@ const fixes: Readonly<Record<FailureKind, (url: string) => string>> = {
     `Check that ${url} leads to the payments service, and nothing in between answers for it.`,
 };
 
-/** By the header of any answer. It is a warning: what hangs on it are times that the service signs or lets tokens end at. */
+/** Compares clocks by an answer's Date header. Only a warning: only signature times and token lifetimes depend on it. */
 async function serviceClock(config: Config, now: () => number): Promise<Verdict> {
   const { baseUrl, timeoutMs } = clientSettings(config);
   const { headers } = await withDeadline(timeoutMs, (signal) =>
@@ -209,8 +209,8 @@ async function serviceClock(config: Config, now: () => number): Promise<Verdict>
 }
 
 /**
- * Charges that are labelled as one thing and are the other. The sandbox has paths of its own, and one of them answers
- * with a fixed sample; of the live service only its address tells, as nothing there may be tried.
+ * Whether PAYMENTS_ENVIRONMENT fits the address. The sandbox has paths of its own, one of which answers with a fixed
+ * sample. For the live service only the address can tell: the doctor must try nothing there.
  */
 async function judgeEnvironment(config: Config, away: () => Promise<unknown>): Promise<Verdict> {
   const { baseUrl, sandbox, timeoutMs } = clientSettings(config);
@@ -235,18 +235,18 @@ async function judgeEnvironment(config: Config, away: () => Promise<unknown>): P
     : ok('sandbox');
 }
 
-/** The service’s own “not found” has a code; that of a path which is not there has none. */
+/** The service’s own “not found” has a code; a missing path has none. */
 function isSample(body: unknown): boolean {
   return isJsonObject(body) && body['code'] !== undefined;
 }
 
-/** The same as readiness says; without a fix it is the store's problem. */
+/** The same as `/readyz`. Without a fix the store is the problem. */
 function judgeHealth({ state, detail = '', fix }: PartHealth, okWords: string): Verdict {
   if (state === 'ok') return ok(okWords);
   return fix === undefined ? skippedFor('Store') : problem(detail, fix);
 }
 
-/** Of what came last of each sort. An event of unknown kind is named however many good ones came since. */
+/** Judges the last delivery of each sort. An unknown kind is reported even after later good events. */
 export function judgeSeen({ acceptedAtMs = -Infinity, refused, unknown }: SeenWebhooks): Verdict {
   if (refused && refused.atMs > acceptedAtMs) {
     return problem(

@@ -8,7 +8,7 @@ import type { SlackMessage } from '../../slack/kit/message.ts';
 import { nothingAfter } from '../../slack/command-text.ts';
 import type { Finding } from './examine.ts';
 
-/** `/pay doctor`: whether every part works, and if not, the fix. `doctor` looks at every part, each within its time; it never rejects. */
+/** `/pay doctor`: checks every part and shows the fix. `doctor` runs all checks, each with a deadline; never rejects. */
 export function createDoctor(doctor: () => Promise<readonly Finding[]>): Feature {
   const verb = defineCommand<undefined>({
     verb: 'doctor',
@@ -24,7 +24,7 @@ export function createDoctor(doctor: () => Promise<readonly Finding[]>): Feature
   return { verbs: [verb] };
 }
 
-/** The worst first, in one list for every reader. */
+/** Worst first. */
 export function sorted(findings: readonly Finding[]): Finding[] {
   return findings.toSorted((one, other) => order.indexOf(one.state) - order.indexOf(other.state));
 }
@@ -38,7 +38,7 @@ export const stateSigns: Readonly<Record<Finding['state'], string>> = {
   ok: '✅',
 };
 
-/** "2 problems, 1 warning"; of what was not looked at only where nothing else is to be said. */
+/** "2 problems, 1 warning"; mentions unchecked parts only if there is neither. */
 export function countWords(findings: readonly Finding[]): string {
   const count = (state: Finding['state']): number => findings.filter((one) => one.state === state).length;
   const [problems, warnings, skipped] = [count('problem'), count('warning'), count('skipped')];
@@ -54,7 +54,7 @@ export function partOf({ part, account }: Finding): string {
   return account === undefined ? part : `${part} · ${account}`;
 }
 
-/** More than a person reads at once. */
+/** More don't fit in a readable message. */
 const mostShown = 20;
 
 function doctorMessage(findings: readonly Finding[]): SlackMessage {

@@ -3,14 +3,14 @@ import { StoreUnavailable } from '../../domain/failure.ts';
 import { newErrorId, type Log } from '../../log.ts';
 
 /**
- * What one look came to. `warning`: it works, and somebody should know. `skipped`: it could not be looked at, because of
- * another problem or because nobody lets the bot look.
+ * The result of one check. `warning`: it works, but an operator should know. `skipped`: not checked, because of another
+ * problem or a missing permission.
  */
 export type Verdict = {
   state: 'ok' | 'warning' | 'problem' | 'skipped';
-  /** A sentence, in the bot's own words: it is read in Slack and in scripts, and holds nothing secret. */
+  /** A sentence of the bot's own, for Slack and scripts; never secret. */
   says: string;
-  /** What ends it, in one line. */
+  /** What to do, in one line. */
   fix?: string;
 };
 
@@ -30,21 +30,21 @@ export function problem(says: string, fix: string): Verdict {
   return { state: 'problem', says, fix };
 }
 
-/** `part` has the problem that keeps this from being looked at. */
+/** Skipped because of a problem of `part`. */
 export function skippedFor(part: string): Verdict {
   return { state: 'skipped', says: `Not looked at: see ${part}` };
 }
 
-/** Of words whose last sentence is what to do, as errors of the start are; of those without one it is `fix`. */
+/** Splits words whose last sentence is the fix, like start errors; `fix` for words without one. */
 export function problemWithFix(words: string, fix: string): Verdict {
   const [, says, last] = /^(.*)\. ([A-Z].*?)\.?$/s.exec(words) ?? [];
   return says === undefined || last === undefined ? problem(words, fix) : problem(says, `${last}.`);
 }
 
-/** Below it is what any two clocks differ by. */
+/** Any two clocks may differ by this much. */
 const clockSlackMs = 30_000;
 
-/** `whose` says another time than ours. */
+/** `whose`: the other clock. */
 export function judgeClock(whose: string, theirMs: number, nowMs: number): Verdict {
   if (Number.isNaN(theirMs)) return { state: 'skipped', says: `No time came from ${whose}` };
   const apartMs = Math.abs(theirMs - nowMs);
@@ -55,13 +55,13 @@ export function judgeClock(whose: string, theirMs: number, nowMs: number): Verdi
   return problem(words, fix);
 }
 
-/** Asked once: later looks judge the same answer. */
+/** Runs `ask` once; later calls get the same answer. */
 export function once<T>(ask: () => Promise<T>): () => Promise<T> {
   let asked: Promise<T> | undefined;
   return () => (asked ??= ask());
 }
 
-/** Looks at everything at once, each within the time; never rejects, and repeats no words of an error it does not know. */
+/** Runs all checks at once, each with the deadline. Never rejects; hides the words of unexpected errors. */
 export async function examine(checks: readonly Check[], deadlineMs: number, log: Log): Promise<Finding[]> {
   return await Promise.all(
     checks.map(async ({ part, account, look }): Promise<Finding> => {

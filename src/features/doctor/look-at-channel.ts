@@ -1,19 +1,19 @@
 import { WebAPIPlatformError, type WebClient } from '@slack/web-api';
 import { fixFor, readSlackError, refusalAbout, slackErrorWord } from '../../slack/slack-error.ts';
 
-/** Whether the bot can post in a channel, as far as Slack says before anything is posted there. */
+/** Whether the bot can post in a channel, as far as Slack says without a post. */
 type ChannelReach =
   | { kind: 'reachable' }
-  /** It takes posts, though the bot is no member; whether it takes edits too, Slack does not say. */
+  /** The bot may post although it is no member; Slack does not say whether it may edit. */
   | { kind: 'outside'; fix: string }
-  /** Nothing will arrive there until a person does what `fix` says. */
+  /** Posts fail until a person does what `fix` says. */
   | { kind: 'unreachable'; slackError: string; fix: string }
-  /** Slack does not let the bot look; asking again changes nothing. */
+  /** Slack doesn't let the bot check; asking again doesn't help. */
   | { kind: 'unchecked'; slackError: string; fix: string }
-  /** Slack did not answer, or asks to wait: worth asking again. */
+  /** No answer, or a rate limit: ask again. */
   | { kind: 'away'; slackError: string; retryAfterMs?: number };
 
-/** Slack's answers that come again however often one asks. */
+/** Lasting errors. */
 const cannotLook = new Set([
   'missing_scope',
   'no_permission',
@@ -27,13 +27,12 @@ const scopeFix =
   'To have the channels checked, grant the scopes channels:read and groups:read, and reinstall the app.';
 
 /**
- * Says of a channel, in Slack's own error words, what a post there would be refused for. Needs the scopes
- * `channels:read` and `groups:read`; without one of them it says of no channel that it is not there, because a
- * private one may be hidden. Never throws for anything Slack or the network does.
+ * Why Slack would refuse a post in a channel, by Slack's error words. Needs the scopes `channels:read` and `groups:read`;
+ * without `groups:read` a missing channel may be a hidden private one. Never throws for errors of Slack or the network.
  */
 export function createLookAtChannel(client: WebClient): (channel: string) => Promise<ChannelReach> {
   return async function lookAtChannel(channel) {
-    // Nobody archives one or invites the bot there, and asking needs a scope that the app has no other use for.
+    // A direct message can't be archived or left, and checking it needs a scope that the app has no other use for.
     if (channel.startsWith('D')) return { kind: 'reachable' };
     try {
       const answer = await client.conversations.info({ channel });
@@ -61,7 +60,7 @@ function judgeFailure(channel: string, error: unknown): ChannelReach {
   if (problem.kind !== 'refused') return { kind: 'away', slackError };
   if (cannotLook.has(slackError)) return unchecked(slackError, channel);
   const about = refusalAbout(slackError, channel);
-  // The token, or what stands between the bot and Slack: health says so of Slack itself.
+  // The token or the connection is at fault, which another check reports.
   if (about === 'bot') return { kind: 'away', slackError };
   const mayBeHidden = slackError === 'channel_not_found' && isLacking('groups:read', scopesOf(error));
   return about === 'channel' && !mayBeHidden
@@ -78,7 +77,7 @@ function unchecked(slackError: string, channel: string): ChannelReach {
   return { kind: 'unchecked', slackError, fix: isScope ? scopeFix : fixFor(slackError, channel) };
 }
 
-/** Only what Slack has told: scopes that it did not name are not held to be lacking. */
+/** Only if Slack listed the scopes: if it didn't, none counts as missing. */
 function isLacking(scope: string, scopes: readonly string[] | undefined): boolean {
   return scopes !== undefined && !scopes.includes(scope);
 }

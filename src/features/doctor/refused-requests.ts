@@ -9,7 +9,7 @@ import { dayMs, hourMs } from '../../domain/span.ts';
 const key = 'slack-refused';
 const quietMs = hourMs;
 
-/** What of a refusal is told: strangers send requests without a signature too. */
+/** The refusals that are reported. Unsigned requests are not: they may come from strangers. */
 const refusedWords: Readonly<Record<Exclude<RefusalCause, 'no_signature'>, { why: string; fix: string }>> = {
   mismatch: {
     why: 'its signature is not by our signing secret',
@@ -22,8 +22,9 @@ const refusedWords: Readonly<Record<Exclude<RefusalCause, 'no_signature'>, { why
 };
 
 /**
- * Whether Slack's requests are taken. One that is refused is remembered for the doctor until this process takes one;
- * `tell` is called, with a name for each day, where none was taken in the last hour: with a wrong secret all are refused.
+ * Watches whether Slack's requests pass the signature check. A refused one is remembered for the doctor until this
+ * process accepts one. Calls `tell`, with a name for each day, if none was accepted in the last hour: with a wrong secret
+ * all are refused.
  */
 export function createRefusedRequests(options: {
   store: Pick<Store, 'create' | 'read' | 'write'>;
@@ -35,7 +36,9 @@ export function createRefusedRequests(options: {
   const { store, count, tell, log, now } = options;
   const remember = createLastSeen(store, key, log);
   let takenMs = -Infinity;
-  /** What another process left is this one's to take away: it may be the one with the right secret. */
+  /**
+   * Another process may have left a record; this one clears it once it accepts a request, since it has the right secret.
+   */
   let mayBeOnRecord = true;
 
   async function forget(): Promise<void> {
@@ -56,7 +59,7 @@ export function createRefusedRequests(options: {
     }
     count(refused);
     if (refused === 'no_signature') return;
-    // After the clock was put back the quiet hour begins again, and doesn't last until the clock is there once more.
+    // If the clock was put back, the hour starts again; otherwise it would last until the clock catches up.
     takenMs = Math.min(takenMs, atMs);
     mayBeOnRecord = true;
     remember(atMs, () => refused);
@@ -67,7 +70,7 @@ export function createRefusedRequests(options: {
   };
 }
 
-/** The last one, while none was taken since. Throws StoreUnavailable. */
+/** The last refused request, unless one was accepted since. Throws StoreUnavailable. */
 export async function readRefusedRequest(
   store: Pick<Store, 'read'>,
 ): Promise<(LastSeen & (typeof refusedWords)['time']) | undefined> {

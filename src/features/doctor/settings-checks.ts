@@ -4,7 +4,7 @@ import { ok, warning, type Check } from './examine.ts';
 
 type Config = Account['settings'];
 
-/** What works, and is seldom meant. */
+/** Settings that work but are rarely intended. */
 export function settingsChecks({ host, metricsPort, metricsToken, policy, ...code }: Config): Check[] {
   return [
     {

@@ -16,7 +16,7 @@ import type { Log } from '../../log.ts';
 import { utcTime } from '../../slack/kit/text.ts';
 import { judgeClock, ok, once, problem, skippedFor, warning, type Check, type Verdict } from './examine.ts';
 
-/** What manifest.yml asks for, and for those that an installer may leave out, what is lost without them. */
+/** The scopes of manifest.yml: required ones, and optional ones with what fails without them. */
 export const neededScopes: readonly string[] = ['commands', 'chat:write', 'users:read'];
 export const optionalScopes: Readonly<Record<string, string>> = {
   'chat:write.public': 'the bot must be invited to each channel',
@@ -29,7 +29,7 @@ export const optionalScopes: Readonly<Record<string, string>> = {
   'app_mentions:read': '@pay is not heard in threads',
 };
 
-/** Slack takes some hundred questions a minute about people. */
+/** Slack allows about a hundred look-ups of people a minute. */
 const mostPeople = 50;
 const tokenPart = 'Slack token';
 const clockTimeoutMs = 5_000;
@@ -38,12 +38,12 @@ type Config = PayopsAccount['settings'];
 type Policy = Config['policy'];
 type Role = Policy['roles'][string];
 
-/** What the looks at Slack need of the settings. */
+/** The settings that the Slack checks need. */
 type SlackLooked = Pick<Config, 'policy' | 'slackApiUrl' | 'slackMode' | 'slackAppToken'>;
 
 type SlackAround = {
   approvalRules: readonly ApprovalLooked[];
-  /** The last request of Slack that was refused, while none was taken since. */
+  /** The last refused request of Slack, unless one was accepted since. */
   refused: () => Promise<{ atMs: number; why: string; fix: string } | undefined>;
 };
 
@@ -56,7 +56,7 @@ export function slackChecks(
   const { roles } = policy;
   const appToken = config.slackMode === 'socket' ? config.slackAppToken : undefined;
   const auth = once(() => patiently(() => client.auth.test()));
-  /** What Slack would refuse for the token's sake is told of the token alone. */
+  /** Skips a check if the token is refused: only the token check reports that. */
   function onceKnown(look: (answer: AuthTestResponse) => Promise<Verdict> | Verdict): Check['look'] {
     return async () => {
       const answer = await auth().catch(() => undefined);
@@ -122,7 +122,10 @@ export function channelChecks(
   }));
 }
 
-/** Every channel of the policy file, once, with all that names it: `channels.alerts`, `rule no-funds`, `daily_summary`. */
+/**
+ * Every channel of the policy file, once, with the places that name it: `channels.alerts`, `rule no-funds`,
+ * `daily_summary`.
+ */
 function namedChannels(policy: Policy): { channel: string; namedBy: readonly string[] }[] {
   const { channels, routes = [], daily_summary: summaries = [], approvals } = policy;
   const named = [
@@ -137,7 +140,7 @@ function namedChannels(policy: Policy): { channel: string; namedBy: readonly str
   return Array.from(byChannel, ([channel, all]) => ({ channel, namedBy: all.map(([, name]) => name) }));
 }
 
-/** `refused`: what it means when Slack answers, and says no. */
+/** `refused`: the words for an error that Slack answered. */
 function slackProblem(refused: string, error: unknown): Verdict {
   const found = readSlackError(error);
   const word = slackErrorWord(found);
@@ -179,7 +182,7 @@ function socketCheck(client: WebClient): Check {
   };
 }
 
-/** By the header of any answer: no method tells the time. */
+/** By an answer's Date header: Slack has no method for the time. */
 async function slackClock(apiUrl: string, now: () => number): Promise<Verdict> {
   const url = `${apiUrl.replace(/\/$/, '')}/api.test`;
   const answer = await fetch(url, { method: 'POST', signal: AbortSignal.timeout(clockTimeoutMs) });
@@ -248,7 +251,7 @@ function roleChecks(roles: Policy['roles'], { onceKnown, members, accounts }: As
   }));
 }
 
-/** One rule of approvals at one merchant account: the roles that let people approve by it, and those that let them ask. */
+/** One approval rule of one merchant account, with the roles that can approve by it and the roles that can ask. */
 type ApprovalLooked = {
   what: string;
   needed: number;
@@ -259,7 +262,7 @@ type ApprovalLooked = {
 
 const approverFix = 'Give one more person a role with the permission approve, in payops.yml.';
 
-/** Whether what waits for a second person can ever be approved: the start counts user ids, and here people are. */
+/** Whether every request can be approved at all. The start counts user ids; this counts active people. */
 function approvalChecks(rules: readonly ApprovalLooked[], { onceKnown, members, accounts }: Asking): Check[] {
   async function activeIn(roles: readonly Role[], answer: AuthTestResponse): Promise<string[]> {
     const groups = await Promise.all(roles.flatMap((role) => role.groups).map(members));
@@ -273,7 +276,7 @@ function approvalChecks(rules: readonly ApprovalLooked[], { onceKnown, members, 
   async function judge(rule: ApprovalLooked, answer: AuthTestResponse): Promise<Verdict | undefined> {
     const { needed, account, approve, ask } = rule;
     const [approvers, askers] = await Promise.all([activeIn(approve, answer), activeIn(ask, answer)]);
-    // Their own roles say why there is none.
+    // If there are none, the checks of the roles say why.
     if (approvers.length === 0 || approvers.length > needed) return undefined;
     const what = `${rule.what.replace('_', ' ')}${account === undefined ? '' : ` at ${account}`}`;
     if (approvers.length < needed) {
@@ -293,7 +296,7 @@ function approvalChecks(rules: readonly ApprovalLooked[], { onceKnown, members, 
       part: 'Approvals',
       look: onceKnown(async (answer) => {
         const judged = await Promise.all(rules.map((rule) => judge(rule, answer))).catch(() => undefined);
-        // Each role says itself what Slack does not tell of it.
+        // The checks of the roles say what Slack did not answer.
         if (!judged) return { state: 'skipped', says: 'Slack does not say who can approve' };
         const found = judged.filter((verdict) => verdict !== undefined);
         const worst = found.find(({ state }) => state === 'problem') ?? found[0];
@@ -305,7 +308,7 @@ function approvalChecks(rules: readonly ApprovalLooked[], { onceKnown, members, 
 
 const noMembers: Members = { users: [], empty: 'unknown' };
 
-/** Slack takes some fifty questions a minute of one kind: of more, and of a doctor soon after another, the rest must wait. */
+/** Slack allows about fifty calls a minute of one method: checks beyond that are skipped. */
 const askedToWait: Verdict = {
   state: 'skipped',
   says: 'Slack asks to wait',
@@ -313,7 +316,7 @@ const askedToWait: Verdict = {
 };
 const patienceMs = 8_000;
 
-/** Asks again after the time that Slack asks to wait, while all of it is short: each of many is told the same time. */
+/** Retries after Slack's rate limit, up to `patienceMs` in total. */
 async function patiently<T>(
   ask: () => Promise<T>,
   waitOf: (answer: T) => number | undefined = () => undefined,

@@ -19,12 +19,12 @@ import {
   type Verdict,
 } from './examine.ts';
 
-/** More would take a while, and what is sealed with a lost key is seldom one record of many. */
+/** More would take long, and a lost key usually affects many records. */
 const mostRecords = 500;
 const fileFix =
   'Check the disk of DATA_DIR, and copy the folder to a safe place before you change anything in it.';
 
-/** Of the whole store. `kept`: why there is none, in words whose last sentence is what to do. */
+/** The checks of the whole store. `kept` as text: why it can't be opened; the last sentence is the fix. */
 export function storeChecks(kept: Kept | string, now: () => number): Check[] {
   if (typeof kept === 'string') {
     return [
@@ -53,7 +53,7 @@ export function storeChecks(kept: Kept | string, now: () => number): Check[] {
   ];
 }
 
-/** What it is given it gives back, sealed and opened again. */
+/** Writes a sealed record, reads it and opens it. */
 async function takesAWrite(kept: Kept): Promise<Verdict> {
   const health = await storeHealth(kept).catch((error: unknown) => {
     if (!(error instanceof StoreUnavailable)) throw error;
@@ -95,7 +95,7 @@ async function clockOf({ commands }: RedisConnection, now: () => number): Promis
   return judgeClock('Redis', seconds === undefined ? Number.NaN : seconds * 1_000, now());
 }
 
-/** The records are sealed, but not who is in which list, nor when what is due. */
+/** Records are sealed, but lists and due times are readable in the file. */
 function fileMode(path: string): Verdict {
   const mode = statSync(path).mode & 0o777;
   if ((mode & 0o077) === 0 || process.platform === 'win32') return ok('Its owner alone reads the store file');
@@ -108,7 +108,9 @@ function fileMode(path: string): Verdict {
 /** A worker takes free work within a second. */
 const overdueMs = 300_000;
 
-/** Leased work has somebody who does it, and paused work waits for Slack: which of them is the oldest isn't known. */
+/**
+ * Leased work has a worker and paused work waits for Slack; if there are both, it is unknown which of them is the oldest.
+ */
 export async function dueWork({ store }: { store: Pick<Kept['store'], 'backlog'> }): Promise<Verdict> {
   const { oldestDueMs, due } = await store.backlog();
   const isWaiting = due.leased > 0 && due.paused > 0;

@@ -8,8 +8,8 @@ import { dayMs } from '../../domain/span.ts';
 const lookEveryMs = 15_000;
 
 /**
- * Looks now and then whether the store may still be trusted: whether its settings are what the start asked for, and whether
- * it was emptied. Each finding is told to the log and the operators once, until it is over.
+ * Checks regularly whether the store can be trusted: its settings are still as at the start, and it was not emptied.
+ * Reports each finding to the log and the operators once, until it is over.
  */
 export function createStoreWatch({
   kept,
@@ -25,7 +25,7 @@ export function createStoreWatch({
   let timer: NodeJS.Timeout | undefined;
   let told: string | undefined;
 
-  /** Never throws: a store that is away is told by its connection. */
+  /** Never throws: the connection reports a store that is away. */
   async function look(): Promise<void> {
     try {
       await kept.checked();
@@ -35,7 +35,7 @@ export function createStoreWatch({
       if (lost !== undefined) log('error', lost, { fix: lostFix });
       told = found;
       if (found === undefined) return;
-      // After a flush nothing says that it was told today.
+      // A name is told once a day; a flush removes that record, so a second loss on one day is told too.
       const name = `store-${lost === undefined ? 'refused' : 'lost'}:${Math.floor(now() / dayMs)}`;
       await tell(name, noticeOf(found, lost && lostFix));
     } catch (error) {

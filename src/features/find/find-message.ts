@@ -38,8 +38,8 @@ export const findActions = {
 } as const;
 
 /**
- * What a button carries: the list by its keyed hash, whom it is of in words that may be shown, the filter, and where the
- * page begins, `number` records from the newest. No address.
+ * The value of a button: the list by its keyed hash, its customer or card in masked words, the filter, and the page's
+ * start (`number` records from the newest). No address.
  */
 export const findPlace = codec(
   z.object({
@@ -53,17 +53,17 @@ export const findPlace = codec(
 );
 export type FindPlace = NonNullable<ReturnType<typeof findPlace.read>>;
 
-/** `since`: since when the bot has been listening, as a date. `may`: what the person may do with a row. */
+/** `since`: the date since which the bot has records. `may`: what the person may do with a row. */
 type FoundShown = {
   at: FindPlace;
   page: FoundPage;
   since: string;
-  /** How long the details of alerts are kept; 0: as long as the rest. */
+  /** How long alert details are kept; 0: as long as the rest. */
   alertDays: number;
   may: { lookUp: boolean; story: boolean; reveal: boolean };
 };
 
-/** One page of what the bot knows of a customer or a card, newest first. */
+/** One page of the records of a customer or a card, newest first. */
 export function foundMessage(shown: FoundShown, place: ChargePlace): SlackMessage {
   const { at, page } = shown;
   return noteMessage({
@@ -82,7 +82,7 @@ export function foundMessage(shown: FoundShown, place: ChargePlace): SlackMessag
   });
 }
 
-/** “🔎 3 records since 3 May”; how many there are is known where they fit into one page. */
+/** “🔎 3 records since 3 May”; the count is known only if all fit on one page. */
 export function headWords({
   at: { show, number },
   page: { records, next },
@@ -98,7 +98,7 @@ export function headWords({
     : `🔎 The newest ${counted(records.length, what)} since ${since}`;
 }
 
-/** What an answer can’t know, said where it ends. */
+/** The limits of the answer: how far back records reach. */
 export function knownWords({ since, alertDays }: Pick<FoundShown, 'since' | 'alertDays'>): string {
   const alerts = alertDays === 0 ? '' : `, alerts for ${counted(alertDays, 'day')}`;
   return `Known to this bot since ${since}${alerts}; the payments service can’t be searched.`;
@@ -115,7 +115,7 @@ export function recordLines(
 ): Run[][] {
   const details: Run[][] = [
     hasFace(card) ? [words(cardWords(card))] : [],
-    // Of a card’s payments each may be another customer’s.
+    // Payments of one card may belong to different customers.
     whom.startsWith('··') && customerEmail !== undefined ? [words(customerWord(customerEmail))] : [],
     reference === undefined ? [] : [referenceRun(reference)],
     [moment(atMs)],

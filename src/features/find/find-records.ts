@@ -10,7 +10,7 @@ import type { Entry } from '../../store/store.ts';
 export const shownKinds = ['failed', 'open'] as const;
 export type ShownKind = (typeof shownKinds)[number];
 
-/** `list`: by which it is found, under a keyed hash. `after`: the end of the page before. */
+/** `list`: the list's keyed hash. `after`: the end of the previous page. */
 type Search = {
   list: string;
   show?: ShownKind | undefined;
@@ -18,34 +18,37 @@ type Search = {
   after?: string | undefined;
 };
 
-/** Newest first. `next`: there may be older ones. `unread`: their sealing key is gone, or a newer release wrote them. */
+/**
+ * Newest first. `next`: there may be older ones. `unread`: records whose sealing key is gone, or that a newer release
+ * wrote.
+ */
 export type FoundPage = { records: readonly FoundRecord[]; next?: string; unread: number };
 
 type ForFind = Pick<Account, 'store' | 'fingerprint' | 'now'>;
 
-/** A filter that fits few of a customer's thousands reads so many records for a page, and then asks to go on. */
+/** With a rare filter, at most this many records are read for one page; then the person is asked to go on. */
 const mostRead = 200;
 
-/** Since when the bot keeps records that can be found. */
+/** The time since which records are in the lists. */
 const sinceKey = 'found-since';
 const timeText = z.coerce.number();
 
 /**
- * What the bot has on record of a customer or a card, page by page through the one list that has them: a page costs the
- * same however much is on record. All of it throws StoreUnavailable.
+ * The bot's records of a customer or a card, page by page through that one list: a page costs the same however large the
+ * store is. All of it throws StoreUnavailable.
  */
 export function openFoundRecords(account: ForFind, finders: readonly Finder[]) {
   const { store, now } = account;
 
   const listOf = (known: FoundBy): Promise<string> => listFoundBy(account.fingerprint, known);
 
-  /** Until when the customer of this list is forgotten. */
+  /** Records up to this time are hidden: the customer was forgotten then. */
   async function forgottenUntil(list: string): Promise<number> {
     const entry = await store.read(forgottenKey(list));
     return entry ? timeText.parse(entry.value) : -Infinity;
   }
 
-  /** Whose customer is forgotten since it began: found by its card it would be all the same. */
+  /** Checks a record's own customer too: a forgotten customer's record is still in its card's list. */
   function createForgotten() {
     const until = new Map<string, Promise<number>>();
     return async function isForgotten({ customerEmail = '', atMs }: FoundRecord): Promise<boolean> {
@@ -92,7 +95,7 @@ export function openFoundRecords(account: ForFind, finders: readonly Finder[]) {
       return { records, unread, ...(next !== undefined && { next }) };
     },
 
-    /** Since when the bot has been listening, UTC ms. Noted once, by the first of its processes that asks. */
+    /** Since when records are in the lists, UTC ms. The first process to ask stores it. */
     async since(): Promise<number> {
       const nowMs = now();
       if (await store.create(sinceKey, String(nowMs))) return nowMs;
@@ -107,8 +110,8 @@ function fits({ isFailed, isOpen }: FoundRecord, show: ShownKind | undefined): b
 }
 
 /**
- * Takes the customer off every list: nothing that is on record now is found again, by e-mail or card, and what comes later
- * is. The records stay as long as their own retention says. Throws StoreUnavailable.
+ * Hides all present records of a customer from every list, by e-mail and by card; later ones are found. The records stay
+ * until their own retention ends. Throws StoreUnavailable.
  */
 export async function forgetFound(account: ForFind, customerEmail: string): Promise<void> {
   const { store, fingerprint, now } = account;

@@ -13,23 +13,23 @@ import { findActions, findPlace, type FindPlace, foundMessage } from './find-mes
 import { openFoundRecords, shownKinds, type ShownKind } from './find-records.ts';
 
 /**
- * At 390 px a record is three lines and a row of buttons: ten of them are three screens, and with the filters they stay
- * below Slack's fifty blocks.
+ * At a width of 390 px a record is three lines and a row of buttons: ten are three screens, and with the filters they
+ * stay below Slack's fifty blocks.
  */
 const aPage = 10;
 
-/** The first word of a button; nobody types it. */
+/** The first word of a button's value; people never type it. */
 const pressedWord = '--found';
 
-/** What was typed, or which page a button asks for. */
+/** Typed words, or the page behind a button. */
 type Question = { typed: TypedQuestion } | { pressed: FindPlace };
 
 /** `whom`: the customer masked, or the card and amount. `day`: a date. */
 export type TypedQuestion = { by: FoundBy; whom: string; show?: ShownKind; day?: string };
 
 /**
- * `/pay find <e-mail>`, `/pay find <last four> <amount>`, and an e-mail without a verb: what this bot has on record of a
- * customer or card, newest first. It asks nobody: each record is shown as it was last known.
+ * `/pay find <e-mail>`, `/pay find <last four> <amount>`, and an e-mail without a verb: the bot's records of a customer
+ * or card, newest first. Calls no service: shows each record as last known.
  */
 export function createFind(account: Account, finders: readonly Finder[]): Feature {
   const { place, settings, people, now } = account;
@@ -80,7 +80,7 @@ export function createFind(account: Account, finders: readonly Finder[]): Featur
   });
   return {
     verbs: [verb],
-    // The first start notes the date. If the store was away, a later start or the first question does.
+    // The first start stores the date; if the store is away, a later start or the first search does.
     start: () => void records.since().catch(() => undefined),
   };
 }
@@ -97,7 +97,7 @@ function parseQuestion(words: readonly string[]): Parsed<Question> {
     : problem('This button has expired. Type the command instead.');
 }
 
-/** What was typed is not repeated: an e-mail address stays out of what the bot says. */
+/** Never repeats the typed words: they may hold an e-mail address. */
 export function parseFind(words: readonly string[]): Parsed<TypedQuestion> {
   const [first = '', second = ''] = words.map(oneLine);
   if (/^\d{4}$/.test(first)) {
@@ -126,7 +126,7 @@ function withFilters(question: TypedQuestion, words: readonly string[]): Parsed<
   return parsed(filtered);
 }
 
-/** “3 May”, with its year where that is another. */
+/** “3 May”, with the year if it is another. */
 export function dateWords(atMs: number, nowMs: number, timeZone: string): string {
   const year = new Intl.DateTimeFormat('en-GB', { timeZone, year: 'numeric' });
   const isOther = year.format(atMs) !== year.format(nowMs);

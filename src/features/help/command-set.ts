@@ -29,12 +29,12 @@ import { inAccount } from '../../slack/own-account.ts';
 import { helpCommand, isListed, type ListedVerbs } from './help.ts';
 import { homeFor } from './home.ts';
 
-/** The verbs made of one account’s functions. */
+/** The commands of one account. */
 export type AccountVerbs = AccountSide & {
   environment: Environment;
-  /** What people call it, square and colour word included. */
+  /** The account's name for people, with its square and colour word. */
   label: string;
-  /** Where it is meant when nobody names one. */
+  /** Channels where commands are for this account by default. */
   channels: readonly string[];
   verbs: readonly Command[];
 };
@@ -42,9 +42,9 @@ export type AccountVerbs = AccountSide & {
 type Listed = AccountVerbs & { all: readonly Command[]; menu: Command; place: string | undefined };
 
 /**
- * Every verb of every account behind one command, with help and menu made from the very same list: `--account NAME` says
- * whose are meant, else the channel does, else they are the first’s. What is pressed or submitted goes to the account
- * whose id it bears, whatever the channel says. Throws when two verbs share a word or an id.
+ * Every command of every account behind the one slash command, with help and menu from the same list. The account is the
+ * one in `--account NAME`, else the channel's, else the first. A press or form goes to the account in its id, in any
+ * channel. Throws if two commands share a word or an id.
  */
 export function createCommandSet(accounts: readonly [AccountVerbs, ...AccountVerbs[]], log: Log): CommandSet {
   const names = accounts.flatMap(({ merchant }) => merchant?.name ?? []);
@@ -69,7 +69,7 @@ export function createCommandSet(accounts: readonly [AccountVerbs, ...AccountVer
     return lists.find(({ channels }) => channelId !== undefined && channels.includes(channelId)) ?? lists[0];
   }
 
-  /** Whose verbs are meant, and what of them: as the option or the channel says. */
+  /** The account by option or channel, and the meaning of the words there. */
   function readFor(
     text: string,
     channelId: string | undefined,
@@ -104,7 +104,7 @@ export function createCommandSet(accounts: readonly [AccountVerbs, ...AccountVer
         ),
       );
       const found = all.find(({ account }) => account === usualIn(caller.channelId));
-      // One that is chosen on no message has no channel: the first account for which the person may do it.
+      // A global shortcut has no channel: use the first account that permits the person.
       return found?.part.kind === 'global' ? ((await firstPermitted(caller, all)) ?? found) : found;
     },
     async home(caller) {
@@ -118,19 +118,19 @@ export function createCommandSet(accounts: readonly [AccountVerbs, ...AccountVer
   };
 }
 
-/** What was typed without the option; `name` as it was typed, in small letters. */
+/** The typed text without the option; `name` in lower case. */
 type MerchantWords = { text: string; name?: string };
 
-/** `meant`: with the account whose name is nearest to what was typed. */
+/** `meant`: the same words with the nearest account name. */
 type NotAnAccount = Extract<Parsed<never>, { ok: false }> & { meant?: MerchantWords };
 
 type ReadAccount = Extract<Parsed<MerchantWords>, { ok: true }> | NotAnAccount;
 
-/** Quoted words are a reference, whatever stands in them; phones make one long dash of two short ones. */
+/** Matches the option outside quotes; quoted words are a reference. Phones turn two hyphens into one dash. */
 const option =
   /"[^"]*"|“[^”]*”|„[^“”]*[“”]|«[^»]*»|(?<=^|\s)(?:--|—|–)account(?:[\s=]+(?!--|—|–)([^\s"“”„«»]+)|(?=[\s=]|$)=?)/giu;
 
-/** Takes `--account NAME` out of what was typed after the slash command, wherever it stands. */
+/** Takes `--account NAME` out of the typed text, wherever it is. */
 export function readMerchantWords(text: string, names: readonly string[]): ReadAccount {
   const found: (string | undefined)[] = [];
   const rest = text.replaceAll(option, (whole: string, name?: string) => {
@@ -154,7 +154,7 @@ export function readMerchantWords(text: string, names: readonly string[]): ReadA
 
 type Ids = { [Kind in keyof Parts]: Map<string, Found<Parts[Kind]>> };
 
-/** Whose each id is, as it stands on the wire: what a verb calls it, and its account. */
+/** All ids as sent to Slack, with the account's name, and the part behind each. */
 function idsOf(lists: readonly Listed[]): Ids {
   const ids: Ids = { action: new Map(), suggestion: new Map(), modal: new Map() };
   const taken = new Set<string>();
@@ -181,7 +181,7 @@ function idsOf(lists: readonly Listed[]): Ids {
   return ids;
 }
 
-/** The first that the person may, of what stands in the order of the accounts. */
+/** The first that the person may use, in the order of the accounts. */
 async function firstPermitted<One extends { account: AccountSide; command: Command }>(
   caller: Caller,
   all: readonly One[],
@@ -194,7 +194,7 @@ async function firstPermitted<One extends { account: AccountSide; command: Comma
   return undefined;
 }
 
-/** The verb as it shows itself where there are several accounts. */
+/** The command of one of several accounts. */
 function placed(
   command: Command,
   { merchant, environment, label }: AccountVerbs & { merchant: NonNullable<AccountVerbs['merchant']> },
@@ -206,7 +206,7 @@ function placed(
   return command.permission === anyone ? withPlace(own, place, others) : own;
 }
 
-/** Help and menu say whose verbs they list, and how to mean another’s. */
+/** Help and menu name the account, and how to choose another. */
 function withPlace(command: Command, place: string, others: readonly string[]): Command {
   const sentence = `This is for ${place}. For another account, add --account ${listed(others, 'or')}.`;
   function said(message: SlackMessage | undefined): SlackMessage | undefined {
@@ -224,9 +224,8 @@ function withPlace(command: Command, place: string, others: readonly string[]): 
 }
 
 /**
- * A verb first; else what is typed is a reference, unless it looks like a slip. A slip is a first word of
- * letters alone that is near a verb, or that is followed by more than an amount. Quotes make anything a
- * reference.
+ * A verb first; else the text is a reference, unless it looks like a mistyped verb: a first word of letters only that is
+ * near a verb, or that is followed by more than an amount. Quotes make anything a reference.
  */
 function understand(text: string, { all, menu }: Pick<Listed, 'all' | 'menu'>): Understood {
   const words = wordsOf(text);
@@ -248,14 +247,14 @@ function understand(text: string, { all, menu }: Pick<Listed, 'all' | 'menu'>): 
   return bare && !isSlip ? { kind: 'command', command: bare, words } : unclear(words, nearest, bare);
 }
 
-/** What no verb does and people type all the same. */
+/** Words that people type although no command does that. */
 function doneElsewhere(typed: string, all: readonly Command[]): Understood | undefined {
   const found = all.find(({ elsewhere }) => elsewhere?.words.includes(typed))?.elsewhere;
   return found && { kind: 'unclear', message: found.answer(typed) };
 }
 
 /**
- * In a thread a reference is looked up, whatever is said around it. Nothing else is typed there: a verb is answered with its
+ * In a thread the reference is looked up, with any words around it. Commands are not run from mentions: the answer has a
  * button.
  */
 function understandMention(mention: Mention, { all }: Pick<Listed, 'all'>): Understood {
@@ -273,7 +272,7 @@ function understandMention(mention: Mention, { all }: Pick<Listed, 'all'>): Unde
   return { kind: 'read', command, prepared };
 }
 
-/** Its form is opened by a button, which Slack gives the three seconds that a form needs. */
+/** A form needs a trigger, which only a button press brings. */
 function notTypedMessage({ verb, menu }: Command): SlackMessage {
   return menu === undefined
     ? noteMessage({
@@ -286,7 +285,7 @@ function notTypedMessage({ verb, menu }: Command): SlackMessage {
       });
 }
 
-/** A misspelt account: the look-up that was meant is a button; else how the option is typed. */
+/** For a misspelt account: a button for the likely look-up, or how to type the option. */
 function unclearAccount(
   { problem, meant }: NotAnAccount,
   account: Pick<Listed, 'all' | 'menu'>,
@@ -320,7 +319,7 @@ function endsInAmount(rest: readonly string[]): boolean {
   return amount === undefined || (more.length === 0 && parseAmount(amount).ok);
 }
 
-/** With a button for what was probably meant: the misspelt look-up, or a reference after all. */
+/** With a button for the likely meaning: the misspelt look-up, or a reference. */
 function unclear(
   [typed = '', ...rest]: readonly string[],
   nearest: string | undefined,

@@ -17,11 +17,11 @@ import { refusalMessage } from '../../slack/words/error-message.ts';
 import type { SlackMessage } from '../../slack/kit/message.ts';
 import { type Piece, bold, code, codeLines, richText, words, rich } from '../../slack/kit/blocks.ts';
 
-/** `/pay help [verb]`, made from the verbs' own definitions; the list holds what the caller may do. */
+/** `/pay help [verb]`, from the commands' own definitions; lists what the caller may use. */
 export function helpCommand(verbs: () => readonly Command[], mayRun: MayRun): Command {
-  /** By the verbs that are allowed: what is said of them never changes. */
+  /** By list of allowed commands, which never changes. */
   const overviews = new WeakMap<readonly Command[], SlackMessage>();
-  /** What the caller may do; who may do nothing is told so, and whom to ask. */
+  /** Lists what the caller may use; a person without any permission is told so, and whom to ask. */
   async function overviewFor(caller: Caller): Promise<SlackMessage> {
     const permitted = await sortByPermit(caller, verbs(), mayRun);
     const refusal = nothingAllowed(permitted);
@@ -46,7 +46,10 @@ export function helpCommand(verbs: () => readonly Command[], mayRun: MayRun): Co
   });
 }
 
-/** Verbs of one merchant account, and whom it lets run them. `label`: what people call it; `place`: whose they are, where that must be said. */
+/**
+ * The commands of one account, with its permission check. `label`: its name for people; `place`: environment and account,
+ * if there are several.
+ */
 export type ListedVerbs = AccountSide & {
   verbs: readonly Command[];
   label: string;
@@ -55,7 +58,7 @@ export type ListedVerbs = AccountSide & {
 
 type Permitted = { allowed: readonly Command[]; refused: Refused | undefined };
 
-/** What somebody reads who may do nothing but ask for help; undefined for everybody else. */
+/** The refusal for a person who may use nothing but help; undefined for others. */
 export function nothingAllowed({ allowed, refused }: Permitted): SlackMessage | undefined {
   if (!refused || allowed.some(({ permission }) => permission !== anyone)) return undefined;
   return refusalMessage({ ...refused, what: 'every command but help' });
@@ -64,10 +67,12 @@ export function nothingAllowed({ allowed, refused }: Permitted): SlackMessage | 
 type Sorting = { asked: readonly Permission[]; allowed: Map<string, readonly Command[]> };
 
 const free = Promise.resolve<Permit>({ kind: 'allowed' });
-/** By a list of verbs, none of which changes: what it asks for, each permission once, and what the answers allow. */
+/**
+ * By list of commands, which never changes: its permissions, each once, and the allowed commands for each set of answers.
+ */
 const sortings = new WeakMap<readonly Command[], Sorting>();
 
-/** What the caller may run of what is listed, in the order given, and the first refusal among the rest. */
+/** The commands that the caller may use, in order, and the first refusal of another. */
 export async function sortByPermit(
   caller: Caller,
   every: readonly Command[],
@@ -102,22 +107,22 @@ function findVerb(words: readonly string[], verbs: readonly Command[]): Parsed<C
   return problem(`“${typed}” isn’t a command. ${hint}`);
 }
 
-/** What help tells of a verb: the verb's own definition, so that help is never out of date. */
+/** Help shows the command's own definition, so it is never out of date. */
 type HelpVerb = Pick<Command, 'verb' | 'usage' | 'summary' | 'examples'>;
 
-/** Keeps one block far below Slack's length even when every summary is long. */
+/** Keeps a block well below Slack's length even if every summary is long. */
 const verbsPerBlock = 8;
 
 /**
- * What the caller can type: a line for each verb, or with `detail` everything about that one. Short, because
- * it is read on a phone.
+ * All that the caller can type, one line per command; with `detail` everything about that one. Short, because it is read
+ * on a phone.
  */
 export function helpMessage(verbs: readonly HelpVerb[], detail?: HelpVerb): SlackMessage {
   return detail === undefined ? overview(verbs) : details(detail);
 }
 
 function overview(verbs: readonly HelpVerb[]): SlackMessage {
-  // The last line says what help's own would.
+  // The last line covers help itself.
   const lines = verbs
     .filter(({ verb }) => verb !== 'help')
     .map((verb): Piece[] => [code(typed(verb)), words(`  ${verb.summary}`)]);

@@ -8,12 +8,12 @@ import type { Home, HomeBlock } from '../../slack/kit/message.ts';
 import { inAccount } from '../../slack/own-account.ts';
 import { nothingAllowed, sortByPermit, type ListedVerbs } from './help.ts';
 
-/** One verb that hangs must not keep the rest from the person. */
+/** A slow command must not delay the rest. */
 const sectionMs = 3_000;
 
 /**
- * The App Home: buttons for what the caller may do, then what each verb has for them. A verb that
- * throws or hangs is one line that says so, and hides nothing else. At most as many blocks as Slack takes.
+ * The App Home: buttons for what the caller may do, then each command's section. A section that fails or is slow becomes
+ * one line; the others are still shown. At most as many blocks as Slack takes.
  */
 export async function homeFor(
   caller: Caller,
@@ -23,7 +23,7 @@ export async function homeFor(
     log,
   }: {
     own: ListedVerbs;
-    /** Of other accounts: verbs that have something for the person and do not stand in the menu. */
+    /** Other accounts, with their commands that have a section. */
     others: readonly ListedVerbs[];
     log: Log;
   },
@@ -38,7 +38,7 @@ export async function homeFor(
       return allowed.map((verb) => ({ verb, account }));
     }),
   );
-  // What waits for somebody stands above what is done: the verbs' own order is that of their use.
+  // Reversed: commands are in the order of use, and waiting items belong above finished work.
   const order = [
     ...own.verbs.filter(({ isUrgent }) => isUrgent),
     ...own.verbs.filter(({ isUrgent }) => !isUrgent).toReversed(),
@@ -55,7 +55,7 @@ export async function homeFor(
     menuButtons(listed.filter(({ menu, field }) => menu?.opens === 'modal' && !field)),
   );
   const fields = inAccount(own.merchant, () => listed.flatMap(({ field }) => field?.() ?? []));
-  // The first's buttons need not say whose they are.
+  // The first account's buttons need no label.
   const place = own.merchant?.isFirst === false && pressed.length > 0 ? own.place : undefined;
   const buttons = place === undefined ? pressed : [context(plainText(place)), ...pressed];
   const room = limits.viewBlocks - fields.length - buttons.length - 3;
@@ -70,7 +70,7 @@ const help: HomeBlock = richText([code('/pay help'), words(' lists what you can 
 
 const nothingOpen: HomeBlock = richText([words('Nothing waits for you.')]);
 
-/** Below whose it is, where there are several accounts: one Home is of all. */
+/** A command's section, below its account's name if there are several. */
 async function sectionOf(
   verb: Command,
   caller: Caller,

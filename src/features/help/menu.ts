@@ -26,13 +26,13 @@ import type { HomeBlock, SlackMessage } from '../../slack/kit/message.ts';
 import { limits } from '../../slack/kit/limits.ts';
 import { type ListedVerbs, nothingAllowed, sortByPermit } from './help.ts';
 
-/** One verb that hangs must not keep the menu from the person. */
+/** A slow command must not delay the menu. */
 const openMs = 1_000;
 
-/** `/pay` alone: what waits for the person, the most urgent first, and a button for what they may do. */
+/** `/pay` alone: the person's waiting items, most urgent first, and buttons for what they may do. */
 export function menuCommand(
   verbs: () => readonly Command[],
-  /** Of other accounts: verbs that have something waiting for the person and do not stand in the menu. */
+  /** Other accounts, with their commands that have waiting items. */
   others: () => readonly ListedVerbs[],
   mayRun: MayRun,
   log: Log,
@@ -63,7 +63,7 @@ export function menuCommand(
   });
 }
 
-/** Of another account it says whose it is, and how to get there. */
+/** Waiting items of another account name it, and the command that shows them. */
 async function openOf(
   { verb, open }: Command,
   caller: Caller,
@@ -83,13 +83,13 @@ async function openOf(
   }
 }
 
-/** A verb as a button of the menu. */
+/** A command as a menu button. */
 type MenuVerb = Pick<Command, 'verb' | 'menu'>;
 
-/** More than a person reads at a glance. */
+/** More don't fit at a glance. */
 const mostLines = 6;
 
-/** The buttons of what the person may do, in the order of the help; the first is what most people come for. */
+/** Buttons for what the person may do, in the order of help: the most used first. */
 export function menuButtons(verbs: readonly MenuVerb[]): ActionsBlock[] {
   const buttons = verbs.flatMap(({ menu }) =>
     menu === undefined ? [] : [button({ actionId: menu.actionId, text: menu.text })],
@@ -97,7 +97,7 @@ export function menuButtons(verbs: readonly MenuVerb[]): ActionsBlock[] {
   return buttons.length === 0 ? [] : [actions(...buttons.slice(0, limits.actionsElements))];
 }
 
-/** `/pay` alone: what waits for the person, the most urgent first, and what they may do. */
+/** The menu's message. */
 export function menuMessage(
   verbs: readonly MenuVerb[],
   open: readonly OpenItems[],
@@ -115,7 +115,7 @@ export function menuMessage(
   });
 }
 
-/** The most urgent first; what can wait keeps the order of the verbs. */
+/** By deadline; items without one keep the commands' order. */
 function openLines(open: readonly OpenItems[]): HomeBlock[] {
   const sorted = open.toSorted(
     ({ untilMs = Number.MAX_SAFE_INTEGER }, other) => untilMs - (other.untilMs ?? Number.MAX_SAFE_INTEGER),

@@ -18,21 +18,21 @@ import { type ChargePlace } from '../../slack/words/charge-place.ts';
 import { serviceFailureNote } from '../../slack/words/error-message.ts';
 import type { Modal, SlackMessage } from '../../slack/kit/message.ts';
 
-/** The buttons of a look-up's answer besides *Look up* of a message, which runs the verb again. */
+/** Buttons of a look-up's answer, besides the *Look up* of a message, which runs the command again. */
 export const lookupActions = {
-  /** Opens the answer in a modal of its own; its value is the words of the look-up. */
+  /** Opens the answer in a new modal; its value is the look-up's words. */
   open: openLookUpActionId,
   /** *Look up* in that modal. */
   again: 'look_up_again',
   share: 'look_up_share',
 } as const;
 
-/** The words that ask the same question again. */
+/** The words that repeat the look-up. */
 export function wordsOfView(view: Pick<TransactionView, 'reference' | 'amountMinor'>): string[] {
   return askedWords(view.reference, view.amountMinor);
 }
 
-/** What its reader may do with an answer: share it where there is a channel, and read the customer's e-mail in full. */
+/** What the reader may do with an answer: share it in a channel, and read the whole e-mail. */
 export type AnswerMay = { share: boolean | 'in_thread'; reveal: boolean };
 
 /** One answer to the person who asked. */
@@ -49,7 +49,7 @@ function buttonsFor(view: TransactionView, { share, reveal }: AnswerMay): Button
   ];
 }
 
-/** Where the answer stands in a modal: which channel it may be shared to. */
+/** A modal's context: `channelId` is where its answer may be shared. */
 export type AnswerPlace = ChargePlace & { channelId?: string | undefined };
 
 const answerModalId = 'lookup_answer';
@@ -63,7 +63,7 @@ export function lookingUpModal(reference: string, place: AnswerPlace): Modal {
   return answerModal(place, lookingUpNote(reference));
 }
 
-/** `may.share`: not where there is no channel, nor once it was shared; Look up makes it another answer. */
+/** `may.share`: false once it was shared; ignored without a channel. */
 export function transactionModal(
   view: TransactionView,
   channelId: string | undefined,
@@ -79,7 +79,7 @@ export function transactionModal(
   );
 }
 
-/** The service gave no usable answer: what that means, and the way to ask again. */
+/** Shown if the service gave no usable answer, with a button to ask again. */
 export function noAnswerModal(
   failure: ServiceFailure,
   { reference, words: asked }: { reference: OrderReference; words: readonly string[] },

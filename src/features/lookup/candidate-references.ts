@@ -5,34 +5,34 @@ import {
   type OrderReference,
 } from '../../domain/order-reference.ts';
 
-/** More than a person chooses from. */
+/** More is too much to choose from. */
 const mostCandidates = 10;
-/** A message is shorter; what is longer is not searched to its end. */
+/** Longer than any message; the rest is not searched. */
 const longestSearched = 40_000;
 
-/** One that the bot made itself: nothing else looks like it. */
+/** A reference that the bot generated; no other text looks like it. */
 const minted = /(?<![\p{L}\p{N}-])pay-[a-z2-7]{26}(?![\p{L}\p{N}-])/gu;
-/** A quoted reference, or one in code, is meant to the letter, spaces included. */
+/** Text in quotes or code is taken literally, spaces included. */
 const quoted = /[“"„«`]([^“”"„«»`\n]{1,100})[”"“»`]/gu;
-/** “Reference: INV”, “order no. = 17”, “order #17”: what stands behind such a word. */
+/** “Reference: INV”, “order no. = 17”, “order #17”: the text after such a word. */
 const labelled =
   /(?<![\p{L}\p{N}])(?:order\s*|payment\s*)?(?:reference|ref|order|invoice|payment)(?:\s*(?:no\.?|number))?\s*[:#=]\s*([^\s,;“"`]{1,100})/giu;
-/** “invoice 2041”: without a sign only a number of some length, or it is a quantity. */
+/** “invoice 2041”: without a sign only a number of some length; a short one is a quantity. */
 const numbered =
   /(?<![\p{L}\p{N}])(?:reference|ref|order|invoice)(?:\s(?:no\.?|number))?\s{1,3}(\d[^\s,;“"`]{2,99})/giu;
-/** The service's own id of an order only looks like a reference. */
+/** The service's own order id is no reference. */
 const orderIds = /order\s*id:?\s+\S+/giu;
-/** A longer word is none, whatever stands around it; looking where it ends would take longer than anybody waits. */
+/** A longer word is no reference; searching for its end would be slow. */
 const longestToken = 200;
 const tokens = /[^\s,;=|()[\]{}<>“”"„«»`…]+/gu;
 
-/** What stands around a word in a sentence. */
+/** Punctuation around a word. */
 const edges = /^[^\p{L}\p{N}]+|[^\p{L}\p{N}]+$/gu;
 
 /**
- * The order references that a message may be about, each once, the surest first, at most ten: those the bot made,
- * those in quotes, those behind a word like *Reference*, and then what looks like one. Looking one up proves it; a
- * guess too many costs a choice. Nothing that could be part of a card number is among them.
+ * The likely order references of a message, each once, most certain first, at most ten: the bot's own, quoted ones, those
+ * after a word like *Reference*, then anything that looks like one. A look-up proves them, so a wrong guess costs only a
+ * choice. Never part of a card number.
  *
  * Spec: Limits (orderReference: up to 50 characters, of any kind).
  */
@@ -72,14 +72,14 @@ function lookalikesIn(text: string): string[] {
     .filter((word) => looksLikeReference(word));
 }
 
-/** Letters and digits in one word, or a long number. */
+/** A word of letters and digits, or a long number. */
 function looksLikeReference(word: string): boolean {
   if (word.length < 4 || word.length > longestOrderReference || isOther(word)) return false;
   if (/^\d+$/u.test(word)) return word.length >= 6;
   return /\p{N}/u.test(word) && (/\p{L}/u.test(word) || /\d[-_/]\d/u.test(word));
 }
 
-/** Amounts, dates, times, telephone numbers, quantities, addresses. */
+/** Amounts, dates, times, phone numbers, quantities and addresses are no references. */
 const others = [
   /^(?:NGN|USD|EUR|GBP|GHS|KES|ZAR|[₦$€£])?\s*\d[\d,]*(?:\.\d{1,2})?(?:\s*[A-Z]{3}|%)?$/u,
   /^[A-Z]{3}\s*\d[\d,]*[.,]\d{2,3}$/u,
@@ -94,7 +94,7 @@ function isOther(word: string): boolean {
   return !/^\d{6,}$/u.test(word) && others.some((pattern) => pattern.test(word));
 }
 
-/** Of a message that holds a card number as many digits are let through as a receipt shows of a card. */
+/** In a message with a card number, only short digit groups pass, like those on a receipt. */
 function isOfCard(candidate: string, besideCard: boolean): boolean {
   if (holdsCardNumber(candidate)) return true;
   return besideCard && !candidate.startsWith('pay-') && candidate.replaceAll(/\D/gu, '').length > 4;

@@ -9,21 +9,21 @@ import type { TransactionView } from '../../slack/words/transaction-message.ts';
 import { createFoundLately } from './near-reference.ts';
 import type { Reveals } from './reveal.ts';
 
-/** What the bot knows of a decline under a reference that the look-up does not contradict. */
+/** The known decline of a reference, unless the look-up contradicts it. */
 export type DeclineOf = (
   reference: OrderReference,
   lookup: Confirmation,
 ) => Promise<KnownDecline | undefined>;
 
-/** What its screens look up with, and reveal by. */
+/** What the screens need: the look-up and the e-mail reveal. */
 export type Lookups = {
   account: Pick<Account, 'place' | 'slack' | 'people'>;
   reveals: Reveals;
-  /** Asks the service now, and judges what it says; `userId`: who alone reads the answer. Throws `ServiceFailure`. */
+  /** Calls the service and judges the answer; `userId`: the only reader. Throws `ServiceFailure`. */
   ask: (question: Question, userId?: string) => Promise<TransactionView>;
 };
 
-/** What is looked up, and the amount it should be. */
+/** The reference, and its expected amount. */
 export type Question = { reference: OrderReference; amountMinor?: number };
 
 export function parseQuestion(words: readonly string[]): Parsed<Question> {
@@ -57,7 +57,7 @@ export function createAsk(
   };
 }
 
-/** Where something can be shared: not in a person's own conversation with the bot. */
+/** Where an answer can be shared: not in a direct message with the bot. */
 export function isChannel(channelId: string | undefined): channelId is string {
   return channelId !== undefined && /^[CG]/.test(channelId);
 }

@@ -82,8 +82,8 @@ import { candidateReferences } from './candidate-references.ts';
 export type Lookup = ReturnType<typeof createLookup>;
 
 /**
- * Looking up: the verdict on one reference with its proof, asked for by a verb, a button or a message’s menu, shared
- * to the channel by a button. A customer’s whole e-mail is one more permission, and on record before it is shown.
+ * Looking up: the verdict on one reference with its proof, by command, button or message menu, and sharing it in the
+ * channel. The whole e-mail of a customer needs its own permission, and is recorded in the audit before it is shown.
  */
 export function createLookup(
   account: Account,
@@ -97,7 +97,7 @@ export function createLookup(
   return { verbs: [lookupCommand({ account, reveals, ask }, proof)], reveals };
 }
 
-/** `/pay lookup <reference> [amount]`, and what is typed without a verb. */
+/** `/pay lookup <reference> [amount]`, and words without a verb. */
 function lookupCommand(deps: Lookups, proof: Press): Command {
   async function run(question: Question | undefined, conversation: Conversation) {
     if (question) return await answerHere(question, conversation);
@@ -159,7 +159,7 @@ function lookupCommand(deps: Lookups, proof: Press): Command {
 const refundWords = ['refund', 'refunds', 'reversal', 'chargeback'];
 const balanceWords = ['balance', 'balances'];
 
-/** To who types one of these: where it is done. */
+/** Says where refunds or balances are found. */
 function dashboardMessage(typed: string): SlackMessage {
   const what = balanceWords.includes(typed) ? 'Balances are shown' : 'Refunds are made';
   return noteMessage({
@@ -174,8 +174,8 @@ function stillLooking(reference: OrderReference): SlackMessage {
 }
 
 /**
- * What *Look up the reference here* does with a message: the one reference is looked up and answered in the place,
- * of several the person chooses, and without one the answer says how to go on.
+ * *Look up the reference here* on a message: looks up its one reference, lets the person choose among several, and
+ * without one says how to go on.
  */
 function prepareHere(
   deps: Lookups,
@@ -199,7 +199,7 @@ function prepareHere(
   };
 }
 
-/** The references that the message names, else those of the newest message of its thread that names any. */
+/** The references of the mention, else of the newest message in its thread that has any. */
 function prepareMention(
   { texts, thread }: Mention,
   run: (question: Question, conversation: Conversation) => Promise<SlackMessage>,
@@ -213,7 +213,7 @@ function prepareMention(
       const [reference, ...others] = named;
       if (reference === undefined) return noneNamedMessage(thread && (read ? 'read' : 'unread'));
       if (others.length > 0) return chooseMessage(named);
-      // For the log and the audit, which name it once this is answered.
+      // For the log and the audit, which read it after the answer.
       prepared.reference = reference;
       return await run({ reference }, conversation);
     },
@@ -221,7 +221,7 @@ function prepareMention(
   return prepared;
 }
 
-/** More than these are not chosen from at a glance. */
+/** More don't fit at a glance. */
 const mostChoices = 5;
 
 function chooseMessage(named: readonly OrderReference[]): SlackMessage {
@@ -231,7 +231,7 @@ function chooseMessage(named: readonly OrderReference[]): SlackMessage {
   return noteMessage({ state: 'Which reference?', body: choices });
 }
 
-/** `thread`: whether the messages around it could be read; undefined: it stands in no thread. */
+/** `thread`: whether its messages were readable; undefined: not in a thread. */
 function noneNamedMessage(thread: 'read' | 'unread' | undefined): SlackMessage {
   const named = rich`Name it: ${code('@pay <reference>')}`;
   if (thread === undefined) return noteMessage({ state: 'No reference in your message', body: [named] });
@@ -243,7 +243,7 @@ function noneNamedMessage(thread: 'read' | 'unread' | undefined): SlackMessage {
       });
 }
 
-/** The answer takes the form's place. */
+/** The answer replaces the form. */
 async function submitForm(deps: Lookups, submission: Submission): Promise<ViewAnswer> {
   const { viewId, caller, values, privateMetadata } = submission;
   const read = form.read(values);
@@ -261,7 +261,7 @@ async function submitForm(deps: Lookups, submission: Submission): Promise<ViewAn
   };
 }
 
-/** Typed into the Home: a reference, and perhaps the amount it should be. */
+/** Typed into the Home's field: a reference, and optionally its expected amount. */
 async function openTyped(deps: Lookups, pressed: Pressed): Promise<void> {
   const { typed = '', caller, openModal } = pressed;
   const question = parseQuestion(wordsOf(typed));
@@ -298,7 +298,7 @@ async function askAgain(deps: Lookups, { value, caller, view, updateModal }: Pre
   await updateModal(modal);
 }
 
-/** A service that gives no answer is told where the answer would stand, so that the modal does not ask for ever. */
+/** A failure of the service is shown in the modal too, so it doesn't say *Looking up* for ever. */
 async function answerTo(
   deps: Lookups,
   question: Question,
@@ -308,7 +308,7 @@ async function answerTo(
     const may = deps.reveals.may(caller);
     const view = await deps.ask(question, caller.userId);
     const shown = transactionModal(view, channelId, { share: true, reveal: await may });
-    // Closed meanwhile, it is told as a direct message: nothing more is read in that.
+    // If the modal was closed, the answer goes by direct message, without buttons to share or reveal.
     return { modal: shown, message: answerMessage(view, { share: false, reveal: false }) };
   } catch (error) {
     if (!(error instanceof ServiceFailure)) throw error;
@@ -321,7 +321,7 @@ async function answerTo(
   }
 }
 
-/** A message may be about more than one reference: which one is meant. */
+/** A choice between several references of a message. */
 export function chooseModal(candidates: readonly OrderReference[], place: AnswerPlace): Modal {
   return modal({
     callbackId: 'lookup_choose',
@@ -355,7 +355,7 @@ const form = forms('lookup', {
   ),
 });
 
-/** For whom there is nothing to press yet: *Look up a payment*. */
+/** Opened from the menu, without a reference. */
 function lookUpForm(place: AnswerPlace, problem?: string): Modal {
   return modal({
     callbackId: formId,
@@ -372,7 +372,7 @@ function lookUpForm(place: AnswerPlace, problem?: string): Modal {
 
 const homeFieldId = 'lookup_home';
 
-/** Of a new block each time: Slack keeps what stands in one that stays. */
+/** A new block id each time: Slack keeps a field's text while its id stays. */
 function homeField(): InputBlock {
   const field = textInput({
     id: homeFieldId,
@@ -388,10 +388,10 @@ function homeField(): InputBlock {
   };
 }
 
-/** A reference and an amount. */
+/** Room for a reference and an amount. */
 const longestTyped = 100;
 
-/** How to look one up all the same. */
+/** Says how to look up a reference by typing. */
 function noReferenceMessage(): SlackMessage {
   return noteMessage({
     state: 'No reference found in that message',
@@ -400,8 +400,8 @@ function noReferenceMessage(): SlackMessage {
 }
 
 /**
- * Looks up again, so that the post is true when the channel reads it and the button carries no old answer. Posted at once,
- * without the outbox, because the person is waiting.
+ * Looks up again, so that the post is up to date and no old answer travels in the button. Posted at once, without the
+ * outbox, because the person waits.
  */
 async function share(deps: Lookups, pressed: Pressed): Promise<void> {
   const { caller, view: modal, reply, updateModal } = pressed;
@@ -424,7 +424,7 @@ async function share(deps: Lookups, pressed: Pressed): Promise<void> {
   await updateModal({ ...shown, blocks: [...said, ...shown.blocks] });
 }
 
-/** A look-up as a channel sees it, with a masked e-mail. *Look up* answers only the person who presses it. */
+/** A look-up in a channel, with a masked e-mail. *Look up* answers only the person who presses it. */
 export function sharedMessage(view: TransactionView, by: string): SlackMessage {
   const note = transactionNote(view);
   return noteMessage({ ...note, body: [...note.body, ...fields({ 'Shared by': [person(by)] })] });
@@ -434,7 +434,7 @@ const noChannelNote: Note = { state: 'Not shared', body: [rich`Type the look-up 
 
 const outsideWords = 'Type /invite @pay here and press again. Where no app can be invited, copy the answer.';
 
-/** What became of sharing, to the person alone; undefined: everybody sees it. */
+/** Why sharing failed, for the person alone; undefined: it was posted. */
 export function notSharedNote(outcome: PostOutcome): Note | undefined {
   switch (outcome.kind) {
     case 'posted':

@@ -13,12 +13,12 @@ import { lookingUpNote } from '../../slack/words/transaction-message.ts';
 import { answerMessage } from './answer-message.ts';
 import { parseQuestion, type Lookups, type Question } from './look-up.ts';
 
-/** When a charge or a payment link of the bot's own was proven, UTC ms; undefined: the bot has none of that reference. */
+/** When the bot's own charge or payment link of this reference was proven, UTC ms; undefined: it has none. */
 export type ProvenAt = (reference: OrderReference) => Promise<number | undefined>;
 
 /**
- * *Copy proof* on *Paid (confirmed)*: three lines in a customer's words, for the agent to copy. The payment is looked up
- * again first, so that nobody is told of one that was given back since.
+ * *Copy proof* on *Paid (confirmed)*: three lines in a customer's words, for the agent to copy. Looks up again first,
+ * since the payment may have been returned.
  */
 export function createProof(
   account: Pick<Account, 'slack' | 'settings' | 'place' | 'now'>,
@@ -66,7 +66,7 @@ function proofModal(message: SlackMessage): Modal {
 
 type Proof = { reference: string; money: Money; atMs: number; timeZone: string; merchant: string };
 
-/** What a customer knows the payment by, and nothing else: no id of the service, no card, no address. */
+/** Only what the customer knows of the payment: no id of the service, no card, no address. */
 function proofMessage(proof: Proof): SlackMessage {
   return noteMessage({
     state: '✅ Paid (confirmed)',
@@ -74,7 +74,7 @@ function proofMessage(proof: Proof): SlackMessage {
   });
 }
 
-/** Reference, amount, and when it was confirmed by whom, as a customer reads them. */
+/** Reference, amount, and when which merchant confirmed it. */
 export function proofLines({ reference, money, atMs, timeZone, merchant }: Proof): string[] {
   const time = new Intl.DateTimeFormat('en-GB', {
     timeZone,

@@ -12,15 +12,15 @@ import { cut, oneLine } from '../../slack/kit/text.ts';
 import { referenceWord } from '../../slack/words/evidence.ts';
 import { revealActionId } from '../../slack/words/transaction-message.ts';
 
-/** To read a customer's e-mail in full. */
+/** For reading a customer's whole e-mail. */
 export const revealPermission: Permission = 'reveal';
 
-/** The address of the bot's own charge or payment link under a reference; asks the store alone. */
+/** The e-mail in the bot's own charge or payment link of a reference; reads only the store. */
 type OwnEmail = (reference: OrderReference) => Promise<string | undefined>;
 
 export type Reveals = ReturnType<typeof createReveals>;
 
-/** *Reveal e-mail*, wherever it is pressed. */
+/** *Reveal e-mail*, on any surface. */
 export function createReveals(
   account: Pick<Account, 'payments' | 'people' | 'slack' | 'audit' | 'name' | 'now' | 'log'>,
   ownEmail: OwnEmail,
@@ -36,14 +36,14 @@ export function createReveals(
         ? revealedMessage(revealed.email, asked.reference)
         : notRevealedMessage(revealed.kind);
     } catch (error) {
-      // Where the answer would stand: a modal that asks for ever tells nobody anything.
+      // Show the failure in the modal too, so it doesn't say *Reading* for ever.
       if (!(error instanceof ServiceFailure)) throw error;
       return noteMessage(serviceFailureNote(error, { reference: asked.reference, moneyMayHaveMoved: false }));
     }
   }
   /**
-   * In a channel as a message that Slack shows to the one person and does not keep; in a modal on top of it. Anywhere
-   * else there is only a direct message, which stays: nothing is revealed there, and nothing put on record.
+   * In a channel as an ephemeral message; in a modal on top of it. Elsewhere only a direct message is possible, which
+   * stays in Slack: so nothing is revealed or recorded there.
    */
   async function reveal(pressed: Pressed, reference: OrderReference): Promise<void> {
     const { caller, view, reply, openModal } = pressed;
@@ -51,7 +51,7 @@ export function createReveals(
     if (view) {
       const viewId = await openModal(revealingModal());
       const answer = await answerOf({ reference, by: userId, where: 'modal' });
-      // Closed meanwhile: what is told in its place holds no address.
+      // If the modal was closed, its replacement holds no address.
       const instead = notRevealedMessage('closed');
       return await showEnd({ viewId, userId }, { modal: revealModal(answer), message: instead });
     }
@@ -59,7 +59,7 @@ export function createReveals(
     const answer = await answerOf({ reference, by: userId, where: channelId });
     await reply(answer, notRevealedMessage('no_place'));
   }
-  /** On an answer that its reader alone sees. */
+  /** On an answer that only its reader sees. */
   const press: Press = {
     actionId: revealActionId,
     permissions: [revealPermission],
@@ -70,20 +70,20 @@ export function createReveals(
   };
   return {
     press,
-    /** Whether to offer it. Whether they may is asked once more when they press it. */
+    /** Whether to offer it; the press checks again. */
     may: async (caller: Caller): Promise<boolean> =>
       (await mayRun(revealPermission, caller)).kind === 'allowed',
   };
 }
 
-/** Who wants to read the address of which order, and where they see it. */
+/** `by`: the reader. `where`: the place in which they see it. */
 type RevealAsked = { reference: OrderReference; by: string; where: string };
 
 type Revealed =
   | { kind: 'revealed'; email: string }
-  /** Neither the service's record nor the bot's own names one. */
+  /** Neither the service's record nor the bot's own has one. */
   | { kind: 'no_address' }
-  /** That somebody reads it could not be put on record. */
+  /** The audit could not record the reader. */
   | { kind: 'not_on_record' };
 
 /**
@@ -131,7 +131,7 @@ export function createRevealEmail(
   };
 }
 
-/** The longest that an address can be. */
+/** An address can't be longer. */
 const longestEmail = 320;
 
 export function revealedMessage(email: string, reference: string): SlackMessage {
@@ -143,8 +143,8 @@ export function revealedMessage(email: string, reference: string): SlackMessage 
 }
 
 /**
- * `no_address`: nobody knows one. `not_on_record`: the audit could not be written. `no_place`: where it was pressed
- * nothing can be shown to one person alone. `closed`: the window for it was closed before the answer came.
+ * `no_address`: none is known. `not_on_record`: the audit could not be written. `no_place`: there is no surface for this
+ * person alone. `closed`: the window was closed before the answer came.
  */
 type NotRevealed = 'no_address' | 'not_on_record' | 'no_place' | 'closed';
 
@@ -172,7 +172,7 @@ const notRevealedWords: Record<NotRevealed, { state: string; next: string }> = {
   },
 };
 
-/** In front of a modal: opened at once, because Slack waits no longer for it than three seconds. */
+/** Opened at once: Slack's trigger expires after three seconds. */
 export function revealingModal(): Modal {
   return revealModal(noteMessage({ state: '⏳ Reading the e-mail …' }));
 }

@@ -1,5 +1,4 @@
-// One entry of the audit as a sentence of a story. What the audit writes for itself is told here in words; what is not
-// known here, because a newer version wrote it, is shown as it stands.
+// One audit entry as a sentence of a story. Values that a newer version wrote are shown as they are.
 
 import type { AuditEntry } from '../../records/shapes.ts';
 import { outcomeWords, wordsOfTold } from '../../slack/words/state-words.ts';
@@ -21,12 +20,12 @@ export function actorOf({ who }: Pick<AuditEntry, 'who'>): Run {
   return bold(known ?? outsideText(who, longestWord));
 }
 
-/** What was done, where, to which state it led, and why. Outside words stand in quotation marks. */
+/** The deed, the place, the new state and the reason. Outside words are in quotation marks. */
 export function sentenceOf(entry: AuditEntry): Run[] {
   return [...deedOf(entry), ...whereOf(entry), ...movedOf(entry), ...reasonOf(entry)];
 }
 
-/** Presses that no step of the audit tells, by the button's own id. */
+/** Presses that lead to no step of the audit, by button id. */
 const pressed: Readonly<Record<string, string>> = {
   look_up: 'looked it up',
   look_up_again: 'looked it up',
@@ -36,8 +35,8 @@ const pressed: Readonly<Record<string, string>> = {
 };
 
 /**
- * Whether a story has a line for it. Not what another entry says again: a press or a form by the step that it led to, that
- * somebody was told by what they were told of. The file has every entry.
+ * Whether a story shows this entry. Left out: a press or form whose step has its own entry, and messages about an event
+ * that has one. The file has every entry.
  */
 export function isTold({ what, verb = '', result = '' }: AuditEntry): boolean {
   if (result.startsWith('told_')) return false;
@@ -48,7 +47,7 @@ export function isTold({ what, verb = '', result = '' }: AuditEntry): boolean {
   return true;
 }
 
-/** The audit names a button or form behind its verb. */
+/** The audit writes a button's or form's id after its verb. */
 function partOf(verb: string): string {
   return verb.split(' ').at(-1) ?? '';
 }
@@ -78,7 +77,7 @@ function commandOf(verb: string, where: string | undefined): string {
   return `${where === 'cli' ? 'npm run' : '/pay'} ${verb}`.trim();
 }
 
-/** That it was answered goes without saying. */
+/** *Answered* is the usual result and not mentioned. */
 function endOf(result: string | undefined): Run[] {
   if (result === undefined || result === 'answered') return [];
   return [words(': '), bold(shown(result))];
@@ -92,11 +91,11 @@ function whereOf({ what, where }: AuditEntry): Run[] {
 function movedOf({ after, result = '' }: AuditEntry): Run[] {
   if (after === undefined) return [];
   if (handsOn.has(result)) return [words(' → '), actorOf({ who: after })];
-  // The deed says it.
+  // The deed already says it.
   return result.startsWith('alert_') ? [] : [words(' → '), bold(stateWord(after))];
 }
 
-/** Here it is a person who had it and one who has it now. */
+/** For these the new state is a person: who has it now. */
 const handsOn: ReadonlySet<string> = new Set(['taken_over', 'alert_assigned']);
 
 function reasonOf({ reason }: AuditEntry): Run[] {
@@ -107,7 +106,7 @@ function shown(text: string | undefined): string {
   return outsideText(text ?? '', longestWord);
 }
 
-/** The state in the words that its messages have; `link_`, `alert_` and `approval_` stand before those that are no charge's. */
+/** The state as its messages say it; `link_`, `alert_` and `approval_` are prefixes of states that are no charge's. */
 export function stateWord(state: string): string {
   const known = Object.hasOwn(states, state) ? states[state] : undefined;
   return known ?? shown(state.replace(/^(?:link|alert|approval)_/, '').replaceAll('_', ' '));
@@ -115,7 +114,7 @@ export function stateWord(state: string): string {
 
 const states: Readonly<Record<string, string>> = {
   charging: 'Charging',
-  // Approved or in doubt: which of them, the entry’s own words say.
+  // Approved or in doubt: the entry’s own words say which.
   confirming: 'Not proven yet',
   otp_checking: 'Checking the code',
   ...wordsOfTold,
@@ -133,7 +132,7 @@ const states: Readonly<Record<string, string>> = {
   link_refused: 'No payment link: request refused',
 };
 
-/** By what the audit calls it. */
+/** By the audit's result. */
 const deeds: Readonly<Record<string, string>> = {
   begun: 'started the charge',
   due: 'looked again, because no answer had come in time',

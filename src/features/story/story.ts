@@ -37,7 +37,7 @@ import {
 } from '../../slack/words/evidence.ts';
 import { actorOf, isTold, sentenceOf, stateWord } from './story-words.ts';
 
-/** The buttons of a story; each carries the words that follow the verb, the file's the reference alone. */
+/** The buttons of a story. Values are the words after the verb; for the file only the reference. */
 const storyActions = { earlier: 'story_earlier', later: 'story_later', file: 'story_file' } as const;
 
 /** Everything the bot knows and did about one reference, oldest first. */
@@ -45,12 +45,12 @@ type Story = {
   reference: string;
   charge?: ChargeSeen;
   link?: Chapter['link'];
-  /** The last event of an order that the bot neither charged nor made a link of. */
+  /** The last event of an order without a charge or link of the bot. */
   event?: Pick<PaymentEvent, 'kind' | 'amountMinor' | 'currency' | 'customerEmail'>;
   entries: readonly AuditEntry[];
 };
 
-/** What each feature keeps of a reference. */
+/** Each feature's records of a reference. */
 type Chapters = (reference: string) => Promise<readonly (Chapter | undefined)[]>;
 
 type Question = { reference: OrderReference; page: number };
@@ -106,7 +106,7 @@ function parseQuestion([first = '', second, ...rest]: readonly string[]): Parsed
   return parsed({ reference: reference.value, page: Number(second) });
 }
 
-/** Shown to the requester alone: others in the channel may not be allowed to read it. */
+/** Sent to the requester alone: others in the channel may not have the permission. */
 async function shareStory(
   account: Account,
   chapters: Chapters,
@@ -132,9 +132,8 @@ async function shareStory(
 }
 
 /**
- * The audit is the story. What stands in no entry of it, or not yet, is added from the records: the steps of a charge
- * that is not at rest, the events, and where messages were posted. Each thing once. Undefined: the bot knows nothing of
- * the reference. Throws StoreUnavailable.
+ * Made from the audit. Adds from the records what has no entry yet: steps of a charge that is under way, events, and
+ * posted messages; each once. Undefined: the bot knows nothing of the reference. Throws StoreUnavailable.
  */
 async function tellStory(
   account: Account,
@@ -148,7 +147,7 @@ async function tellStory(
   const posts = kept.flatMap((chapter) => chapter.posts);
   const missing = [
     ...kept.flatMap(({ entries = [] }) => entries),
-    // A charge or a link has heard of it in a step of its own.
+    // A charge or link has a step of its own for each event.
     ...(charge || link ? [] : received.map((event) => heard(reference, event))),
     ...(await Promise.all(posts.map((key) => readPost(account, reference, key)))).flat(),
   ];
@@ -166,14 +165,14 @@ async function tellStory(
   };
 }
 
-/** That somebody asked for the story is a part of it, and alone is none. */
+/** Asking for the story is an entry too; alone it makes no story. */
 function isOfTheStoryItself({ verb }: AuditEntry): boolean {
   return verb === 'story';
 }
 
 /**
- * What the records tell and the audit has is one; by what happened and when, which is the same in both. In one
- * millisecond what came in stands before what people did about it.
+ * Joins both without repeats: the same thing at the same time is one entry. Within a millisecond, records come before the
+ * audit: news before people's actions.
  */
 function merged(audited: readonly AuditEntry[], kept: readonly AuditEntry[]): AuditEntry[] {
   const known = new Set(audited.map(sameThing));
@@ -205,7 +204,7 @@ async function readPost({ store }: Account, reference: string, key: string): Pro
   return entry ? ofPost(reference, key, readMessageRecord(entry.value)) : [];
 }
 
-/** Where it was told: Slack's own time of the message. */
+/** Where and when it was posted, by Slack's timestamp. */
 function ofPost(reference: string, key: string, { posted }: MessageRecord): AuditEntry[] {
   if (!posted) return [];
   const { channel, ts } = posted;
@@ -222,12 +221,12 @@ function ofPost(reference: string, key: string, { posted }: MessageRecord): Audi
   ];
 }
 
-/** As much as a person reads at once, and what fits into one message with the longest words. */
+/** Fits in one message even with the longest words. */
 const linesOnAPage = 12;
 
 /**
- * What happened to one reference, oldest first: when, who, what, from which state to which, and why. `page` counts
- * from 1; one that is not there is the last.
+ * One page of a reference's history, oldest first: when, who, what, the states and why. `page` counts from 1; one beyond
+ * the end is the last.
  */
 export function storyMessage(
   story: Story,
@@ -258,7 +257,7 @@ function lineOf(entry: AuditEntry): Run[] {
   ];
 }
 
-/** State, amount, customer, reference: as the thing's own message says them. */
+/** State, amount, customer and reference, as in the thing's own message. */
 function headOf(story: Story): { state: string; about: string[] } {
   const { charge, link, event, reference } = story;
   if (charge) return chargeHead(charge);
@@ -273,7 +272,7 @@ function headOf(story: Story): { state: string; about: string[] } {
   return { state: eventState(story), about: [amount, customerWord(customerEmail), referenceWord(reference)] };
 }
 
-/** What became of an alert; else what its event says. */
+/** The alert's outcome; else what its event says. */
 function eventState({ event, entries }: Story): string {
   const last = entries.findLast(({ result = '' }) => Object.hasOwn(alertStates, result))?.result;
   if (last !== undefined) return alertStates[last] ?? '';
@@ -292,7 +291,7 @@ const alertStates: Readonly<Record<string, string>> = {
 
 function storyButtons({ reference }: Story, page: number, pages: number): ActionsBlock[] {
   const file = button({ actionId: storyActions.file, text: 'CSV', value: reference });
-  // A button carries what its press can read again.
+  // Only a reference that the press can parse goes in a button.
   if (!parseOrderReference(reference).ok) return [];
   if (pages === 1) return [actions(file)];
   const turn = (actionId: string, text: string, to: number) =>
@@ -306,7 +305,7 @@ function storyButtons({ reference }: Story, page: number, pages: number): Action
   ];
 }
 
-/** The bot has nothing on record of it; the service may. */
+/** The bot has no record of it; the service may. */
 export function noStoryMessage(reference: string): SlackMessage {
   return noteMessage({
     state: 'The bot has nothing on this reference',
@@ -316,7 +315,7 @@ export function noStoryMessage(reference: string): SlackMessage {
   });
 }
 
-/** Where the file with all of it came to stand. */
+/** Says where the file was sent. */
 export function storyFileMessage(reference: string, placed: UploadOutcome): SlackMessage {
   const about = [referenceWord(reference)];
   return placed.kind === 'failed'
