@@ -41,7 +41,7 @@ const payersPaths = new Set([
 
 const tokenless = new WeakSet<Request>();
 
-/** For calls that a setting exempts from Authorization, whatever their path. */
+/** For calls that a setting exempts from Authorization, on any path. */
 export const withoutAuthorization: Middleware = {
   onRequest({ request }) {
     tokenless.add(request);

@@ -79,7 +79,7 @@ async function answered(call: Promise<Answer>): Promise<Answer> {
   });
 }
 
-/** Any code but "00" means no token, whatever the answer holds. `sent` is struck out of the service's words. */
+/** Any code but "00" means no token, even if the answer holds one. `sent` is struck out of the service's words. */
 function readAnswer({ data, error, response }: Answer, sent: unknown, config: Config, nowMs: number): Token {
   if (!isRefusal(data)) return readTokenAnswer(data, config, nowMs);
   const envelope = asObject(data ?? error);

@@ -18,10 +18,10 @@ beforeEach(() => {
 
 const away = () => Promise.reject(new Error('store away'));
 const storeAway = () => ({ read: away, write: away, lock: away });
-/** Answers, and keeps nothing: a store that was away for the one write. */
+/** A store that answers but keeps nothing, like one that was away for this write. */
 const forgetful = () => ({ ...memory, write: away });
 
-/** One that shares the memory with the others; what it has issued is `issued-1`, `issued-2` of all of them. */
+/** A replica that shares the store with the others; it issues `issued-1`, `issued-2`, … counted over all replicas. */
 function replica(more: Partial<Options> = {}, issued: string[] = []) {
   const token = createAccessToken({
     memory,
@@ -55,7 +55,7 @@ describe('access token', () => {
     expect(issued).toHaveLength(1);
   });
 
-  it('is shared by replicas: two racing and a third one started cold ask once', async () => {
+  it('is shared by replicas: two at once and a third one later request one token', async () => {
     const issued: string[] = [];
     const [first, second, third] = [replica({}, issued), replica({}, issued), replica({}, issued)];
     const tokens = await Promise.all([first.token.current(), second.token.current()]);
@@ -63,7 +63,7 @@ describe('access token', () => {
     expect(issued).toHaveLength(1);
   });
 
-  it('is a new one once it is renewed, for every replica', async () => {
+  it('is a new one for every replica after `renew`', async () => {
     const issued: string[] = [];
     const [first, second] = [replica({}, issued), replica({}, issued)];
     expect(await first.token.current()).toBe('issued-1');
@@ -89,7 +89,7 @@ describe('access token', () => {
     expect(await token.replace(rejected)).toBe('issued-2');
   });
 
-  it('is issued once more, after a little while, when another system took the session, and says so', async () => {
+  it('is issued again after a short wait if another system took the session, and logs it', async () => {
     const told: unknown[] = [];
     const { token } = replica({
       wait: async (ms) => void told.push(ms),
@@ -127,7 +127,7 @@ describe('access token', () => {
     },
   );
 
-  it('is not asked for in turns by replicas whose every token is rejected', async () => {
+  it('is requested only once by several replicas whose every token is rejected', async () => {
     const issued: string[] = [];
     const replicas = [replica({}, issued), replica({}, issued)];
     for (let call = 0; call < 20; call += 1) {
@@ -138,7 +138,7 @@ describe('access token', () => {
     expect(issued).toHaveLength(4);
   });
 
-  it('is replaced at once when it was rejected because its short life was over', async () => {
+  it('is replaced at once if it expired before it was rejected', async () => {
     const { token } = replica({
       issue: () => Promise.resolve({ accessToken: `at-${clock.nowMs}`, lifetimeMs: 1_500 }),
     });
@@ -148,13 +148,13 @@ describe('access token', () => {
     expect(token.isContended()).toBe(false);
   });
 
-  it('is replaced even when the rejection joins a request that was under way', async () => {
+  it('is replaced even if the rejection joins a request under way', async () => {
     await kept('stale');
     const { token } = replica();
     expect(await Promise.all([token.current(), token.replace('stale')])).toEqual(['stale', 'issued-1']);
   });
 
-  it('is refreshed when it is over and can be, issued when that is refused, and issued after a rejection', async () => {
+  it('is refreshed if it expired and can be, issued if that is refused, and issued after a rejection', async () => {
     await kept('old');
     clock.nowMs += 60_000;
     const last: unknown[] = [];
@@ -188,7 +188,7 @@ describe('access token', () => {
     expect(issued).toHaveLength(2);
   });
 
-  it('goes on with the shared one when the store goes away, until it is rejected', async () => {
+  it('stays in use when the store goes away, until it is rejected', async () => {
     await kept('theirs');
     let isAway = false;
     const { token, issued } = replica({
@@ -201,7 +201,7 @@ describe('access token', () => {
     expect(issued).toHaveLength(1);
   });
 
-  it('says once an outage that the shared one cannot be read, and why', async () => {
+  it('logs once an outage that the shared one can’t be read, and why', async () => {
     const told: unknown[] = [];
     const sealBroken = new Error('Sealed with a key that is not configured');
     let isBroken = true;
@@ -223,7 +223,7 @@ describe('access token', () => {
     }
   });
 
-  it('gives up in words when another replica has the right to ask and brings nothing, until it lets go', async () => {
+  it('fails with words while another replica holds the lock without a token, until it releases it', async () => {
     const held = replica({ issue: () => new Promise(() => undefined) });
     void held.token.current();
     const waiting = replica({ timeoutMs: 60, now: () => Date.now() });
@@ -232,21 +232,21 @@ describe('access token', () => {
     expect(await waiting.token.current()).toBe('issued-1');
   });
 
-  it('takes the shared one, though whoever got it has not given the right to ask back', async () => {
+  it('uses the shared one even if its replica has not released the lock', async () => {
     await memory.lock(10_000);
     await kept('theirs');
     const { token } = replica({ timeoutMs: 60, now: () => (clock.nowMs += 10) });
     expect(await token.current()).toBe('theirs');
   });
 
-  it('gives the right to ask back when two in one process have it renewed at the same time', async () => {
+  it('releases the lock if two callers in one process renew at the same time', async () => {
     const { token } = replica({ timeoutMs: 60, now: () => Date.now() });
     const tokens = await Promise.all([token.renew(), token.renew()]);
     expect(tokens).toEqual(['issued-1', 'issued-1']);
     expect(await memory.lock(10_000)).toBeDefined();
   });
 
-  it('lets the next caller try again after a failure', async () => {
+  it('lets the next caller retry after a failure', async () => {
     let fails = true;
     const { token } = replica({
       issue: () =>
@@ -261,16 +261,16 @@ describe('access token', () => {
 });
 
 describe('shareToken', () => {
-  it('gives one replica’s token to the other, and nothing in the clear to the store', async () => {
+  it('gives one replica’s token to the other, and stores no plain text', async () => {
     await kept('canary-access', 30 * day);
-    // It is used on its eighth day, and can be revoked then.
+    // On its eighth day, so that it can still be used and revoked.
     clock.nowMs += 8 * day;
     expect(await shareToken(store, sealer, 'account').read()).toMatchObject({ accessToken: 'canary-access' });
     const values = await Promise.all(store.keys().map(async (key) => (await store.read(key))?.value));
     expect(values.join()).not.toContain('canary');
   });
 
-  it('gives the right to ask to one at a time, and back when it is done', async () => {
+  it('gives the lock to one caller at a time, and releases it afterwards', async () => {
     const second = shareToken(store, sealer, 'account');
     const unlock = await memory.lock(10_000);
     expect(await second.lock(10_000)).toBeUndefined();

@@ -38,12 +38,12 @@ describe('chargeSavedCard', () => {
     nock(baseUrl, { reqheaders })
       .post(chargePath, { tokenKey: charge.tokenKey, order })
       .reply(200, envelope('00', chargeData(true, false)));
-    // What a caller may have by mistake does not travel.
+    // A caller's extra fields are not sent.
     const wider = { ...charge, customerId: 'CUST-1', saveCard: true, accountId: 'x', splitRequest: {} };
     expect(await chargeSavedCard(clientOf(), accountId, wider, inTime)).toEqual({ kind: 'approved' });
   });
 
-  it('is approved, pending, declined or rejected by the table’s own rows', async () => {
+  it('is approved, pending, declined or rejected only by the table’s rows', async () => {
     expect(await chargeAnswered(envelope('00', chargeData(true, false)))).toEqual({ kind: 'approved' });
     expect(await chargeAnswered(envelope('00', chargeData(false, true, { transactionId })))).toEqual({
       kind: 'otp_required',
@@ -139,7 +139,7 @@ describe('chargeSavedCard', () => {
     expect(await chargeAnswered(body, httpStatus)).toMatchObject({ kind: 'unknown', cause: { httpStatus } });
   });
 
-  it('says in the cause what was answered, without words of others', async () => {
+  it('names the answer in its cause, without the service’s words', async () => {
     const answer = await chargeAnswered(envelope('<b>99 or so</b>', chargeData(true, 'perhaps')));
     expect(answer).toMatchObject({
       cause: {
@@ -173,7 +173,7 @@ describe('chargeSavedCard', () => {
     expect(answer).toEqual({ kind: 'rejected', reason, message });
   });
 
-  it('was not made when its body failed validation, and says in which words', async () => {
+  it('was not made if its body failed validation, and says in which words', async () => {
     const body = { code: '400', description: 'amount: must be a string with two decimal places' };
     expect(await chargeAnswered(body, 400)).toEqual({
       kind: 'not_made',
@@ -193,13 +193,13 @@ describe('chargeSavedCard', () => {
     expect(answer).toMatchObject({ kind: 'not_made', failure: 'unauthorized' });
   });
 
-  it('is in doubt when the repeat after a 401 is not answered', async () => {
+  it('is in doubt if the repeat after a 401 is not answered', async () => {
     nock(baseUrl).post(chargePath).reply(401, {}).post(chargePath).reply(502, 'Bad Gateway');
     const answer = await chargeSavedCard(clientOf(), accountId, charge, inTime);
     expect(answer).toMatchObject({ kind: 'unknown', cause: { kind: 'server', httpStatus: 502 } });
   });
 
-  it('is in doubt, not thrown, after an error nobody expected', async () => {
+  it('is in doubt, and does not throw, after an unexpected error', async () => {
     const accessToken = { ...fixedToken(), current: () => Promise.reject(new RangeError('a bug')) };
     const answer = await chargeSavedCard(clientOf({}, accessToken), accountId, charge, inTime);
     expect(answer).toMatchObject({ kind: 'unknown', cause: { cause: { message: 'a bug' } } });

@@ -38,7 +38,7 @@ export const tooLate: Leave[] = [
   { leaveBy: Number.NaN, now: () => 0 },
 ];
 
-/** A charge's `data`, with the two members that decide given as any value. */
+/** A charge's `data`, with any values for the two fields that decide. */
 export function chargeData(status: unknown, otpRequired: unknown, more: object = {}): object {
   return {
     status,
@@ -65,7 +65,7 @@ export function clientOf(
   return createPaymentsClient({ baseUrl, sandbox: false, timeoutMs: 5_000, ...settings, accessToken });
 }
 
-/** Answers every request with this, without a network. */
+/** A client whose every request gets this answer, without a network. */
 export function cannedClient(body: unknown, httpStatus = 200): PaymentsClient {
   return createPaymentsClient({
     baseUrl,
@@ -76,7 +76,7 @@ export function cannedClient(body: unknown, httpStatus = 200): PaymentsClient {
   });
 }
 
-/** Everything an answer holds, its causes included, as text; without the one field that is meant to be secret. */
+/** An answer's whole content as text, causes included, except the one field that is a secret on purpose. */
 export function shown(answer: object): string {
   const texts = [JSON.stringify({ ...answer, transactionId: undefined })];
   let cause: unknown = 'cause' in answer ? answer.cause : undefined;

@@ -49,7 +49,7 @@ function clientOf(options: Partial<Parameters<typeof createPaymentsClient>[0]> =
 
 const { config } = outsideOf({});
 
-/** What the service says of the reference. */
+/** Looks the reference up. */
 function found(client = clientOf().client, reading: TransactionReading = config, id = accountId) {
   return findTransaction(client, id, reference, reading);
 }
@@ -152,7 +152,7 @@ describe('payments client', () => {
     await close();
   });
 
-  it('tells the length of each body it sends, the repeat after a 401 included', async () => {
+  it('sends the length of each body, also when it repeats after a 401', async () => {
     const seen: { headers: IncomingHttpHeaders; body: string }[] = [];
     const { url, close } = await serveOnLoopback((request, response) => {
       void text(request).then((body) => {
@@ -193,7 +193,7 @@ describe('payments client', () => {
     await close();
   });
 
-  it('makes one call of twenty during a 429 of 60 s, and says of the others when it goes on', async () => {
+  it('makes one call of twenty during a 429 of 60 s, and tells the others when calls resume', async () => {
     let nowMs = 0;
     const pauses = new Map<string, Span>();
     const { client } = clientOf({ pauses, now: () => nowMs });
@@ -205,7 +205,7 @@ describe('payments client', () => {
         retryAfterMs: 60_000 - nowMs,
       });
     }
-    // Another endpoint has a quota of its own, and so has another account.
+    // Other endpoints and other accounts have their own quota.
     nock(baseUrl).get('/v1/accounts/terminals').query(true).reply(200, {});
     await client.GET('/v1/accounts/terminals', { params: { header, query: { limit: 50 } } });
     const other = clientOf({ pauses, now: () => nowMs }).client;
@@ -219,7 +219,7 @@ describe('payments client', () => {
     expect(await found(client)).toBeUndefined();
   });
 
-  it('waits no longer than it was asked to when the clock is put back meanwhile', async () => {
+  it('waits no longer than asked even if the clock is put back meanwhile', async () => {
     let nowMs = 7_200_000;
     const { client } = clientOf({ now: () => nowMs });
     lookUpMock().reply(429, {}, { 'Retry-After': '60' });
@@ -244,7 +244,7 @@ describe('payments client', () => {
     await expect(found(clientOf().client)).rejects.toMatchObject({ kind: 'rate_limited', retryAfterMs });
   });
 
-  it('goes on at once where the service names its window alone, which is no wish to wait', async () => {
+  it('continues at once if the service names only its window, which is no request to wait', async () => {
     lookUpMock().reply(429, {}, { 'X-Rate-Limit-Window': '60s' });
     lookUpMock().reply(404, {});
     const { client } = clientOf();
@@ -254,7 +254,7 @@ describe('payments client', () => {
     expect(await found(client)).toBeUndefined();
   });
 
-  it('lets a code leave all the same: held back it would cost the customer a try', async () => {
+  it('still sends an OTP: holding it back would cost the customer a try', async () => {
     const otp = { otp: '1', orderReference: 'r', transactionId: 't' };
     nock(baseUrl).post('/v1/checkout/checkout-card-otp').reply(429, {}, { 'Retry-After': '60' });
     nock(baseUrl).post('/v1/checkout/checkout-card-otp').reply(200, { code: '00' });
@@ -265,7 +265,7 @@ describe('payments client', () => {
     await client.POST('/v1/checkout/checkout-card-otp', { body: otp });
   });
 
-  it('sends nothing more while 256 calls wait for a service that hangs, and goes on once they are over', async () => {
+  it('sends nothing more while 256 calls wait for a hanging service, and resumes when they end', async () => {
     let asked = 0;
     const fetch = ({ signal }: Request) =>
       new Promise<Response>((_resolve, reject) => {
@@ -286,7 +286,7 @@ describe('payments client', () => {
 
   it('throws network when nothing answers, and keeps the cause', async () => {
     const cause = new Error('connect ECONNREFUSED');
-    // As the standard's fetch throws it.
+    // Thrown like this by the standard fetch.
     lookUpMock().replyWithError(new TypeError('fetch failed', { cause }));
     const failure = await found().catch((error: unknown) => error);
     expect(failure).toMatchObject({ kind: 'network', cause: expect.anything() });
@@ -324,7 +324,7 @@ describe('payments client in the sandbox', () => {
     await client.GET('/v1/accounts/terminals', { params: { header, query: { limit: 50 } } });
   });
 
-  it('takes no token along to the OTP endpoint there either', async () => {
+  it('sends no token to the OTP endpoint there either', async () => {
     nock(baseUrl, { badheaders: ['authorization'] })
       .post('/sandbox/checkout/checkout-card-otp')
       .reply(200, { code: '00' });
@@ -335,7 +335,7 @@ describe('payments client in the sandbox', () => {
     expect(response.status).toBe(200);
   });
 
-  it('refuses to resend an OTP, which the sandbox cannot', async () => {
+  it('refuses to resend an OTP, since the sandbox can’t', async () => {
     const call = clientOf({ sandbox: true }).client.POST('/v1/checkout/resend-otp', {
       body: { orderReference: 't' },
     });
@@ -390,7 +390,7 @@ describe('findTransaction', () => {
     });
   });
 
-  it('gives every record of the reference, so that a first one is not believed alone', async () => {
+  it('returns every record of the reference, so that the first alone is not trusted', async () => {
     lookUpMock().reply(200, {
       code: '00',
       data: [record, { ...record, onlineCheckoutOrderReference: 'OTHER' }, { ...record, status: 'FAILED' }],
@@ -439,7 +439,7 @@ describe('findTransaction', () => {
     expect(transaction?.unreadAmount).toEqual(unreadAmount);
   });
 
-  it('asks by the transaction id in the parameter that a setting names, and takes no other record', async () => {
+  it('asks by transaction id in the parameter of the setting, and ignores other records', async () => {
     const wanted = { parameter: 'transactionId', id: 'T-1' };
     const byId = () => findTransactionById(clientOf().client, accountId, wanted, config);
     byIdMock().reply(200, { code: '00', data: record });
@@ -450,7 +450,7 @@ describe('findTransaction', () => {
     expect(await byId()).toBeUndefined();
   });
 
-  it('passes unknown statuses and odd amounts on without judging', async () => {
+  it('passes on unknown statuses and odd amounts unchanged', async () => {
     lookUpMock().reply(200, { code: '00', data: { ...record, status: 'SETTLED_LATER', amount: 'five' } });
     const transaction = await found();
     expect(transaction).toMatchObject({ status: 'SETTLED_LATER' });
@@ -478,7 +478,7 @@ describe('findTransaction', () => {
       httpStatus: status,
       said: 'orderReference has 51 characters',
     });
-    // Logged and shown to anyone who asks for the health: the service's words are not.
+    // The message reaches the log and the health report, so it must not hold the service's words.
     expect(String(failure)).not.toContain('51');
   });
 

@@ -28,7 +28,7 @@ mockTheOutside();
 
 const { tokenKey, otp, transactionId, accessToken } = secrets;
 
-/** Each call with its path and the secrets it knows; nobody tells it another's. */
+/** Each call with its path and its own secrets. */
 const calls = [
   {
     name: 'chargeSavedCard',
@@ -52,7 +52,7 @@ const calls = [
 
 const approved = envelope('00', chargeData(true, false));
 
-/** Goes wrong on the way, however the network likes to. */
+/** A client whose fetch fails as given. */
 function brokenClient(fetch: (request: Request) => Promise<Response>): PaymentsClient {
   return createPaymentsClient({
     baseUrl,
@@ -66,7 +66,7 @@ function brokenClient(fetch: (request: Request) => Promise<Response>): PaymentsC
 const silence = () => new Promise<never>(() => undefined);
 
 describe.each(calls)('$name', ({ path, own, ask }) => {
-  it('sends nothing after leaveBy, nor when the time is no number', async () => {
+  it('sends nothing after leaveBy, nor if the time is no number', async () => {
     let sent = 0;
     const client = brokenClient(() => {
       sent += 1;
@@ -88,12 +88,12 @@ describe.each(calls)('$name', ({ path, own, ask }) => {
     expect(answer).toMatchObject({ kind: 'not_made', failure, cause: { httpStatus, retryAfterMs } });
   });
 
-  it.each([500, 502, 503, 418])('is in doubt after HTTP %i, whatever the body says', async (httpStatus) => {
+  it.each([500, 502, 503, 418])('is in doubt after HTTP %i, with any body', async (httpStatus) => {
     nock(baseUrl).post(path).reply(httpStatus, approved);
     expect(await ask(clientOf(), inTime)).toMatchObject({ kind: 'unknown', cause: { kind: 'server' } });
   });
 
-  it('is in doubt after HTTP 422, which the specification does not have, with the service’s words', async () => {
+  it('is in doubt after HTTP 422, which the specification lacks, with the service’s words', async () => {
     nock(baseUrl).post(path).reply(422, { code: '22', description: 'cannot be processed' });
     const answer = await ask(clientOf(), inTime);
     const isMoney = path !== resendPath;
@@ -104,7 +104,7 @@ describe.each(calls)('$name', ({ path, own, ask }) => {
     );
   });
 
-  it('is in doubt after no answer, a cut connection, a body that is no JSON, a redirect', async () => {
+  it('is in doubt after no answer, a cut connection, a body that is not JSON, a redirect', async () => {
     const client = clientOf();
     expect(await ask(brokenClient(silence), inTime)).toMatchObject({
       kind: 'unknown',
@@ -118,7 +118,7 @@ describe.each(calls)('$name', ({ path, own, ask }) => {
     expect(await ask(client, inTime)).toMatchObject({ kind: 'unknown', cause: { kind: 'network' } });
   });
 
-  it('holds no secret, should the service repeat them everywhere', async () => {
+  it('holds no secret, even if the service repeats them everywhere', async () => {
     const echo = `Bearer ${accessToken} ${tokenKey} ${otp} ${transactionId}`;
     const heads = [
       ['00', true],
@@ -147,7 +147,7 @@ describe.each(calls)('$name', ({ path, own, ask }) => {
   });
 });
 
-/** Mostly what a service might say, at times anything. */
+/** Mostly plausible values, sometimes anything. */
 function mostly(...values: unknown[]): fc.Arbitrary<unknown> {
   const usual = { weight: 9, arbitrary: fc.constantFrom(...values) };
   return fc.oneof(usual, { weight: 1, arbitrary: fc.jsonValue() });
@@ -172,7 +172,7 @@ const usualBody = fc.record({
 const body = fc.oneof({ weight: 9, arbitrary: usualBody }, { weight: 1, arbitrary: fc.jsonValue() });
 const httpStatus = fc.constantFrom(200, 200, 200, 201, 400, 401, 403, 404, 429, 500);
 
-/** Written apart from the reader, so that it errs otherwise: the value itself or its word, in any case. */
+/** A second implementation, independent of the reader: the value itself or its word, in any case. */
 function says(value: unknown, word: string): boolean {
   const isPlain = typeof value === 'string' || typeof value === 'boolean';
   return isPlain && String(value).trim().toLowerCase() === word;
@@ -188,7 +188,7 @@ function member(value: unknown, name: string): unknown {
 }
 
 describe('the reader, given any JSON', () => {
-  it('never throws, and says approved, declined, pending and rejected for the table’s rows alone', async () => {
+  it('never throws, and says approved, declined, pending and rejected only for the table’s rows', async () => {
     const kinds = new Set<string>();
     await fc.assert(
       fc.asyncProperty(body, httpStatus, async (given, status) => {
@@ -214,7 +214,7 @@ describe('the reader, given any JSON', () => {
       }),
       { numRuns: 3_000 },
     );
-    // Else the property would have looked at nothing.
+    // Without this the property might have tested nothing.
     expect([...kinds].toSorted()).toEqual([
       'approved',
       'declined',
@@ -225,7 +225,7 @@ describe('the reader, given any JSON', () => {
     ]);
   });
 
-  it('never throws for an OTP, and says accepted only for code "00" and data.status true', async () => {
+  it('never throws for an OTP, and says accepted only for code “00” and data.status true', async () => {
     const kinds = new Set<string>();
     await fc.assert(
       fc.asyncProperty(body, httpStatus, async (given, status) => {

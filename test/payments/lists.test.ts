@@ -19,7 +19,7 @@ function terminals(body: unknown, status = 200, cursor?: string) {
 }
 
 describe('listTerminals', () => {
-  it('asks for fifty, first without a cursor and then with the one it was given', async () => {
+  it('asks for fifty, first without a cursor and then with the one it got', async () => {
     nock(baseUrl, { reqheaders: { accountid: accountId } })
       .get('/v1/accounts/terminals')
       .query({ limit: '50' })
@@ -72,7 +72,7 @@ describe('listTerminals', () => {
     expect(await terminals({ description: 'no' }, status, 'old')).toEqual(answer);
   });
 
-  it('has no terminals by HTTP 404 on the first page', async () => {
+  it('is empty if the first page is HTTP 404', async () => {
     expect(await terminals({ description: 'no' }, 404)).toEqual({ kind: 'page', items: [] });
   });
 
@@ -89,7 +89,7 @@ describe('listTerminals', () => {
 });
 
 describe('listAccounts', () => {
-  it('reads the bare shape, and neither the BVN nor what it does not know', async () => {
+  it('reads the bare shape, without the BVN and unknown fields', async () => {
     const wire = {
       ...account,
       bvn: '12345678901',
@@ -104,7 +104,7 @@ describe('listAccounts', () => {
     });
   });
 
-  it('reads a page that is wrapped in data, as the terminals’ is', async () => {
+  it('reads a page wrapped in data, like the terminals’', async () => {
     const wrapped = cannedClient(envelope('00', { results: [account], cursor: 'next' }));
     const page = { kind: 'page', items: [account], cursor: 'next' };
     expect(await listAccounts(wrapped, accountId)).toEqual(page);
@@ -155,7 +155,7 @@ describe('findAccount', () => {
     await expect(find(body)).rejects.toMatchObject({ kind: 'malformed' });
   });
 
-  it('tells the service’s words where it gives an error code', async () => {
+  it('gives the service’s words if it sent an error code', async () => {
     const body = { code: '07', description: 'the parent is suspended', data: null };
     await expect(find(body)).rejects.toMatchObject({ kind: 'refused', said: 'the parent is suspended' });
   });
@@ -164,7 +164,7 @@ describe('findAccount', () => {
 describe('createAccount', () => {
   const wanted = { accountName: 'Ikeja Branch', accountRef: account.accountRef, bvn: '12345678901' };
 
-  it('sends the fields as they are, under the parent’s id', async () => {
+  it('sends the fields unchanged, under the parent’s id', async () => {
     nock(baseUrl, { reqheaders: { accountid: accountId } })
       .post('/v1/accounts', wanted)
       .reply(200, envelope('00', account));

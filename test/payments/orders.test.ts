@@ -34,7 +34,7 @@ function orderAnswered(body: unknown, httpStatus = 200) {
 }
 
 describe('createCheckoutOrder', () => {
-  it('asks for a card payment and has tokenizeCard beside the order, not inside', async () => {
+  it('requests a card payment, with tokenizeCard beside the order, not inside', async () => {
     const reqheaders = { authorization: `Bearer ${secrets.accessToken}`, accountid: accountId };
     const order = {
       amount: '100.00',
@@ -55,7 +55,7 @@ describe('createCheckoutOrder', () => {
     expect(await createCheckoutOrder(clientOf(), accountId, { ...wanted, ...more })).toEqual(answer);
   });
 
-  it('asks for neither a card nor a token when the card is not to be saved', async () => {
+  it('requests neither a card nor a token if the card is not to be saved', async () => {
     const order = {
       amount: '100.00',
       currency: 'NGN',
@@ -88,12 +88,12 @@ describe('createCheckoutOrder', () => {
     expect(await orderAnswered(body)).toMatchObject({ kind: 'unknown', cause: { kind: 'malformed' } });
   });
 
-  it('leaves in doubt what is created under HTTP 400 or 500', async () => {
+  it('is in doubt if it says created under HTTP 400 or 500', async () => {
     expect(await orderAnswered(envelope('00', created), 400)).toMatchObject({ kind: 'unknown' });
     expect(await orderAnswered(envelope('00', created), 500)).toMatchObject({ kind: 'unknown' });
   });
 
-  it('tells a used reference, however it is refused, and a failed validation with its words', async () => {
+  it('recognises a used reference however it is refused, and a failed validation with its words', async () => {
     const message = 'An order already exists with this order reference';
     const rejected = { kind: 'rejected', reason: 'reference_exists', message };
     expect(await orderAnswered(envelope('400', { success: false, message }))).toEqual(rejected);

@@ -30,7 +30,7 @@ function resendAnswered(body: unknown, httpStatus = 200) {
 describe('submitOtp', () => {
   const accepted = envelope('00', { status: true, message: 'Approved by Financial Institution' });
 
-  it('names a saved-card charge by the merchant’s reference, without Authorization and accountId', async () => {
+  it('identifies a saved-card charge by the merchant’s reference, without Authorization and accountId', async () => {
     nock(baseUrl, { badheaders: ['authorization', 'accountid'] })
       .post(otpPath, { otp: secrets.otp, orderReference: reference, transactionId })
       .reply(200, accepted);
@@ -99,7 +99,7 @@ describe('submitOtp', () => {
 });
 
 describe('resendOtp', () => {
-  it('carries the transaction id in the field named orderReference, without headers', async () => {
+  it('sends the transaction id in the field named orderReference, without headers', async () => {
     nock(baseUrl, { badheaders: ['authorization', 'accountid'] })
       .post(resendPath, { orderReference: transactionId })
       .reply(200, envelope('00', { status: true, message: 'OTP sent again' }));
@@ -126,7 +126,7 @@ describe('resendOtp', () => {
 });
 
 describe('what the service says', () => {
-  it('is told without the OTP and the transaction id it repeats', async () => {
+  it('never contains the OTP and the transaction id, even if repeated by the service', async () => {
     const words = `${secrets.otp} is wrong for ${transactionId}`;
     expect(await otpAnswered(envelope('00', { status: false, message: words }))).toEqual({
       kind: 'wrong',

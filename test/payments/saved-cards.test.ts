@@ -47,7 +47,7 @@ function deletionAnswered(body: unknown, httpStatus = 200) {
 }
 
 describe('listSavedCards', () => {
-  it('sends the e-mail under the given name, and the headers that are given', async () => {
+  it('sends the e-mail under the configured name, and the configured headers', async () => {
     const reqheaders = { authorization: `Bearer ${secrets.accessToken}`, accountid: accountId };
     nock(baseUrl, { reqheaders })
       .get(emailPath)
@@ -57,7 +57,7 @@ describe('listSavedCards', () => {
     expect(await listSavedCards(clientOf(), of, email)).toEqual({ kind: 'cards', cards: [card] });
   });
 
-  it('sends neither token nor account where the settings want none', async () => {
+  it('sends neither token nor account if the settings want none', async () => {
     nock(baseUrl, { badheaders: ['authorization', 'accountid'] })
       .get(emailPath)
       .query({ customerEmail: email })
@@ -76,7 +76,7 @@ describe('listSavedCards', () => {
     expect(await listAnswered(body)).toEqual({ kind: 'cards', cards: [card] });
   });
 
-  it('reads fields of other names, numbers as text, and a card without a token', async () => {
+  it('reads fields of other names, numbers as text, and cards without a token', async () => {
     const savedCardsFieldPointers = {
       ...specifiedPointers,
       cardPan: ['/pan/last4', '/last4'],
@@ -105,7 +105,7 @@ describe('listSavedCards', () => {
     await expect(listAnswered(body)).rejects.toMatchObject({ kind: 'malformed' });
   });
 
-  it('reads the list’s own next pages, wherever the setting says that their cursor stands', async () => {
+  it('reads the list’s next pages, with the cursor at the configured place', async () => {
     const pages = [
       { code: '00', data: { results: [card], next: { page: 'p 2' } } },
       { code: '00', data: { results: [{ ...card, tokenKey: 'tok-2' }], next: { page: 'p 3' } } },
@@ -138,7 +138,7 @@ describe('listSavedCards', () => {
     expect(answer).toHaveProperty('cards.length', count);
   });
 
-  it('sends the cursor under the given name, and ends where a page says what ends it', async () => {
+  it('sends the cursor under the configured name, and ends when a page says so', async () => {
     const mail = { customerEmail: email };
     const second = { ...card, tokenKey: 'tok-2' };
     nock(baseUrl)
@@ -151,7 +151,7 @@ describe('listSavedCards', () => {
       .reply(200, { code: '00', data: [card, second], cursor: 0 });
     const own = { savedCardsCursorQuery: 'pageNumber', savedCardsLastCursors: ['0'] };
     const of = { accountId, shape: { ...shape, ...own } };
-    // What both pages have is one card.
+    // A card on both pages is one card.
     expect(await listSavedCards(clientOf(), of, email)).toEqual({ kind: 'cards', cards: [card, second] });
   });
 
@@ -165,7 +165,7 @@ describe('listSavedCards', () => {
     expect(answer).toEqual({ kind: 'cards', cards: [card] });
   });
 
-  it('tells why the service refuses', async () => {
+  it('gives the service’s reason for a refusal', async () => {
     const body = { code: '99', description: 'not for this account', data: [card] };
     expect(await listAnswered(body, 422)).toEqual({ kind: 'refused', message: 'not for this account' });
     await expect(listAnswered(body)).rejects.toMatchObject({ kind: 'refused', said: 'not for this account' });
@@ -173,7 +173,7 @@ describe('listSavedCards', () => {
 });
 
 describe('deleteSavedCard', () => {
-  it('sends the body of the settings, filled in', async () => {
+  it('sends the configured body, filled in', async () => {
     const savedCardsDeleteBody = {
       card: { key: '{{TOKEN_KEY}}', of: ['{{CUSTOMER_EMAIL}}', '{{ACCOUNT_ID}}'] },
     };
@@ -186,7 +186,7 @@ describe('deleteSavedCard', () => {
     expect(await deleteSavedCard(clientOf(), of, toDelete)).toEqual({ kind: 'deleted' });
   });
 
-  it('sends the same body again after a 401, and no Authorization where none is wanted', async () => {
+  it('sends the same body after a 401, and no Authorization if none is configured', async () => {
     nock(baseUrl).delete(emailPath, { tokenKey: secrets.tokenKey }).reply(401, {});
     nock(baseUrl).delete(emailPath, { tokenKey: secrets.tokenKey }).reply(200, { code: '00' });
     expect(await deleteSavedCard(clientOf(), { accountId, shape }, toDelete)).toEqual({ kind: 'deleted' });
@@ -211,11 +211,11 @@ describe('deleteSavedCard', () => {
     [{}, 200, 'unknown'],
     [{ code: '77' }, 200, 'unknown'],
     [{ description: 'Card deleted' }, 200, 'unknown'],
-    // Success that contradicts itself is no success.
+    // A contradictory success is no success.
     [{ code: '00', status: false }, 200, 'unknown'],
     [{ code: '00', status: 'false', data: null }, 200, 'unknown'],
     [{ code: '00', data: false }, 200, 'unknown'],
-    // The specification's words for a token that is not there (any more).
+    // The specification's words for a token that does not exist (any more).
     [{ code: '400', data: { status: false, message: 'Invalid card token' } }, 200, 'no_such_card'],
     [{ code: '400', data: { message: 'Invalid card token.' } }, 400, 'no_such_card'],
     [{ code: '400', description: 'Invalid card token' }, 400, 'not_made'],
@@ -251,7 +251,7 @@ function changeAnswered(body: unknown, httpStatus = 200) {
 }
 
 describe('changeCardEmail', () => {
-  it('sends the token key and both e-mails with Authorization and accountId', async () => {
+  it('sends the token key and both e-mails, with Authorization and accountId', async () => {
     const reqheaders = { authorization: `Bearer ${secrets.accessToken}`, accountid: accountId };
     nock(baseUrl, { reqheaders })
       .post(emailPath, {
@@ -311,7 +311,7 @@ describe('changeCardEmail', () => {
     expect(await changeAnswered(body, httpStatus)).toMatchObject({ kind: 'unknown' });
   });
 
-  it('holds no token key, should the service repeat it', async () => {
+  it('holds no token key, even if the service repeats it', async () => {
     const message = `${secrets.tokenKey} under Bearer ${secrets.accessToken}`;
     const answers = await Promise.all(
       [

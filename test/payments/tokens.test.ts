@@ -54,14 +54,14 @@ describe('issueToken', () => {
     expect(token).toEqual({ accessToken: 'a', refreshToken: 'r', lifetimeMs: 60_000 });
   });
 
-  it('holds no refresh token and no lifetime where their fields say N/A', async () => {
+  it('has no refresh token and no lifetime if their fields say N/A', async () => {
     nock(baseUrl)
       .post('/v1/auth/token/issue')
       .reply(200, { code: '00', data: { accessToken: 'a', refresh: 'N/A', expires: 'n/a' } });
     expect(await issueToken(client, config, nowMs)).toEqual({ accessToken: 'a', lifetimeMs: 1_800_000 });
   });
 
-  it.each([400, 401])('names the settings to check when it is refused with %i', async (status) => {
+  it.each([400, 401])('names the settings to check if it is refused with %i', async (status) => {
     nock(baseUrl).post('/v1/auth/token/issue').reply(status, { description: 'pa"ss\\word is wrong' });
     const failure: unknown = await issueToken(client, config, nowMs).catch((error: unknown) => error);
     expect(failure).toMatchObject({
@@ -71,7 +71,7 @@ describe('issueToken', () => {
     expect(String(failure)).not.toContain('pa"ss');
   });
 
-  it('names the address when there is nothing at its path', async () => {
+  it('names the address if its path does not exist', async () => {
     nock(baseUrl).post('/v1/auth/token/issue').reply(404, { message: 'no Route matched' });
     await expect(issueToken(client, config, nowMs)).rejects.toMatchObject({
       kind: 'malformed',
@@ -80,7 +80,7 @@ describe('issueToken', () => {
   });
 
   it.each([200, 400, 422])(
-    'gives no token where the answer refuses with HTTP %i, and tells why',
+    'gives no token if the answer refuses with HTTP %i, and says why',
     async (status) => {
       const refusal = {
         code: '05',
@@ -101,7 +101,7 @@ describe('issueToken', () => {
 });
 
 describe('refreshToken', () => {
-  it('brings the token it refreshes, and never asks for another', async () => {
+  it('sends the token to refresh, and never requests another', async () => {
     nock(baseUrl, { reqheaders: { authorization: 'Bearer leaked' } })
       .post('/v1/auth/token/refresh', { token: 'r' })
       .reply(200, { code: '00', data: { accessToken: 'new' } });
@@ -110,7 +110,7 @@ describe('refreshToken', () => {
 });
 
 describe('revokeToken', () => {
-  it('brings the token in the template’s body, and neither Authorization nor accountId', async () => {
+  it('sends the token in the template’s body, without Authorization and accountId', async () => {
     nock(baseUrl, { badheaders: ['authorization', 'accountid'] })
       .post('/v1/auth/token/revoke', { token: 'leaked', also: 'r' })
       .reply(200, {});
@@ -135,7 +135,7 @@ describe('revokeToken', () => {
 });
 
 describe('fillTemplate', () => {
-  it('fills leaves at any depth and cannot be made to change the shape', () => {
+  it('fills values at any depth, and no value can change the shape', () => {
     const filled = fillTemplate(
       { a: ['{{X}}', { b: 'pre-{{X}}-post' }], c: 3, d: null },
       { X: '","evil":"' },
@@ -179,17 +179,17 @@ describe('readTokenAnswer', () => {
     );
   });
 
-  it('takes the first pointer that leads somewhere', () => {
+  it('takes the first pointer that leads to a value', () => {
     expect(readTokenAnswer({ data: { accessToken: null }, token: 't' }, config, nowMs).accessToken).toBe('t');
   });
 
-  it('refuses a token that no header can carry, without quoting it', () => {
+  it('refuses a token that doesn’t fit in a header, without quoting it', () => {
     const answer = { data: { accessToken: 'canary\nline' } };
     expect(() => readTokenAnswer(answer, config, nowMs)).toThrow(/no usable access token/);
     expect(() => readTokenAnswer(answer, config, nowMs)).not.toThrow(/canary/);
   });
 
-  it('names the pointers and not the answer when there is no token', () => {
+  it('names the pointers but not the answer if there is no token', () => {
     expect(() => readTokenAnswer({ data: { secret: 'canary' } }, config, nowMs)).toThrow(
       /accessToken or \/token/,
     );
