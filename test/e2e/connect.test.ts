@@ -154,6 +154,20 @@ describe('npm run connect', () => {
     expect(existsSync(join(stage.folder, '.env'))).toBe(false);
   });
 
+  it('that stops says what it has written by then', async (test) => {
+    const stage = await openStage(test);
+    const answers = { ...answersOf(stage), delivery: '-', cards_of: '-' };
+    const early = await connect(stage, { ...answers, alerts_channel: 'nowhere' });
+    expect(early).toMatchObject({ code: 2 });
+    expect(`${early.stdout}${early.stderr}`).toMatch(
+      /The answer alerts_channel must be .*\nNothing was written\./,
+    );
+    const late = await connect(stage, { ...answers, write_policy: 'maybe' });
+    expect(`${late.stdout}${late.stderr}`).toMatch(
+      /The answer write_policy must be yes or no\.\n✅ \S+\.env: \d+ settings/,
+    );
+  });
+
   it('says what a service and a Slack refuse, and goes on', async (test) => {
     const stage = await openStage(test);
     const wrong = {

@@ -64,14 +64,20 @@ async function connect(bare: Bare, path: string, answers?: Answers): Promise<Com
   const talk = answers
     ? answeredByFile(answers, bare.out, patienceMs)
     : (await import('./terminal.ts')).atTerminal();
+  const wrote: string[] = [];
   try {
-    const { words, ...end } = await converse(bare, { talk, path, given: settingsIn(answers) });
+    const { words, ...end } = await converse(bare, { talk, path, given: settingsIn(answers), wrote });
     await talk.tell(words, 'The doctor');
     return { ...end, words: '' };
   } catch (error) {
     if (!(error instanceof Stopped)) throw error;
-    return { exitCode: answers ? exitCodes.usage : exitCodes.interrupted, words: error.message };
+    const words = `${error.message}\n${writtenWords(wrote)}`;
+    return { exitCode: answers ? exitCodes.usage : exitCodes.interrupted, words };
   }
+}
+
+function writtenWords(wrote: readonly string[]): string {
+  return wrote.length === 0 ? 'Nothing was written.' : wrote.join('\n');
 }
 
 function settingsIn(answers: Answers | undefined): Changes {
@@ -80,7 +86,7 @@ function settingsIn(answers: Answers | undefined): Changes {
 
 async function converse(
   bare: Bare,
-  { talk, path, given }: { talk: Conversation; path: string; given: Changes },
+  { talk, path, given, wrote }: { talk: Conversation; path: string; given: Changes; wrote: string[] },
 ): Promise<CommandEnd> {
   const { variables, now } = bare;
   const draft = openDraft(variables);
@@ -104,12 +110,10 @@ async function converse(
     'Slack',
   );
   const policy = await connectSlack(step, isPolicy);
-  const wrote = [
-    ...(await writeSet(talk, draft)),
-    ...(await writeSettings(talk, draft, path)),
-    ...(policy ? await writePolicy(talk, policyPath, policy) : []),
-  ];
-  await talk.tell(wrote.length === 0 ? 'Nothing was written.' : wrote.join('\n'), 'Written');
+  wrote.push(...(await writeSet(talk, draft)));
+  wrote.push(...(await writeSettings(talk, draft, path)));
+  if (policy) wrote.push(...(await writePolicy(talk, policyPath, policy)));
+  await talk.tell(writtenWords(wrote), 'Written');
   return await examined(bare, draft, { ...known, ...(delivery && { delivery }) });
 }
 

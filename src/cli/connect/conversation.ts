@@ -62,7 +62,7 @@ export type Conversation = {
   waitFor: <T>(words: string, work: (signal: AbortSignal) => Promise<T>) => Promise<T | undefined>;
 };
 
-/** The conversation ended early: nothing is written. `why` is for the person. */
+/** The conversation ended early. The message is for the person. */
 export class Stopped extends Error {}
 
 /** Skips a question. */

@@ -10,7 +10,7 @@ export function atTerminal(streams: Streams = {}): Conversation {
     isPerson: true,
     async ask(question) {
       const answer = await prompt(question, streams);
-      if (typeof answer === 'symbol') throw new Stopped('Stopped: nothing was written.');
+      if (typeof answer === 'symbol') throw new Stopped('Stopped.');
       const typed = (answer ?? '').trim();
       if (typed === skipWord) return undefined;
       return typed === '' ? question.proposal : typed;
