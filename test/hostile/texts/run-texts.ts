@@ -76,7 +76,16 @@ export function runTexts(options: { count: number; seed: number }): TextsResult 
 function unfit(shown: Shown): string[] {
   if (shown.kind === 'modal') return findViewProblems(shown.payload);
   const problems = findBlockProblems(shown.kind, shown.payload.blocks);
-  return shown.kind === 'message' ? [...problems, ...unheard(shown.payload)] : problems;
+  return shown.kind === 'message'
+    ? [...problems, ...unheard(shown.payload), ...tooLong(shown.payload)]
+    : problems;
+}
+
+/** Slack's 4,000, less the name of an account that is put in front where there are several. */
+const longestText = 3_950;
+
+function tooLong({ text }: SlackMessage): string[] {
+  return text.length > longestText ? [`its text has ${text.length} characters`] : [];
 }
 
 /** A screen reader and a notification say `text` and nothing else: the first line, and the bot's own reference that stands below it. */
