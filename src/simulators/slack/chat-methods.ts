@@ -80,7 +80,7 @@ function postEphemeral(
 
 /** Absent fields stay unchanged. */
 function updateMessage(world: World, given: { channel: string; ts: string }, raw: ApiArguments): ApiAnswer {
-  const message = ownMessage(world, given, 'cant_update_message');
+  const message = ownMessage(world, given, { notOwn: 'cant_update_message', archived: 'is_inactive' });
   if (typeof message === 'string') return refused(message);
   const read = readContent(raw, world.ids);
   if (read.kind === 'refused') return refused(read.error, read.messages);
@@ -99,7 +99,7 @@ function isRich({ blocks }: { blocks: readonly { type: string }[] }): boolean {
 }
 
 function deleteMessage(world: World, given: { channel: string; ts: string }): ApiAnswer {
-  const message = ownMessage(world, given, 'cant_delete_message');
+  const message = ownMessage(world, given, { notOwn: 'cant_delete_message', archived: 'is_archived' });
   if (typeof message === 'string') return refused(message);
   world.messages.remove(message);
   world.changed();
@@ -119,15 +119,19 @@ function postingPlace(world: World, channel: Channel | undefined): Channel | str
   return mayPost ? channel : 'not_in_channel';
 }
 
-function ownMessage(world: World, given: { channel: string; ts: string }, error: string): Message | string {
+function ownMessage(
+  world: World,
+  given: { channel: string; ts: string },
+  words: { notOwn: string; archived: string },
+): Message | string {
   const channel = world.directory.channel(given.channel);
   if (channel === undefined || (channel.kind === 'private' && !channel.botIsMember))
     return 'channel_not_found';
-  if (channel.archived) return 'is_archived';
+  if (channel.archived) return words.archived;
   if (world.quirks.editsNeedMembership && !channel.botIsMember) return 'not_in_channel';
   const message = world.messages.find(given.channel, given.ts);
   if (message === undefined) return 'message_not_found';
-  return message.authorId === botUserId ? message : error;
+  return message.authorId === botUserId ? message : words.notOwn;
 }
 
 export function whole(content: Partial<MessageContent>): MessageContent {

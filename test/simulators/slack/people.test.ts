@@ -27,7 +27,7 @@ const row = {
   type: 'actions' as const,
   block_id: 'row',
   elements: [
-    { type: 'button' as const, action_id: 'take', text: plain('Take it'), value: 'ORDER-1001' },
+    { type: 'button' as const, action_id: 'take', text: plain('Take & hold'), value: 'ORDER-1001' },
     { type: 'overflow' as const, action_id: 'snooze', options: [option('1h'), option('4h')] },
   ],
 };
@@ -63,7 +63,10 @@ describe('a press', () => {
     expect(await press(pressOf('1.1'))).toMatchObject({ ok: false });
     expect(bot.requests).toEqual([]);
     expect(await press(pressOf(ts))).toEqual({ ok: true });
-    expect(bot.requests.map(payloadOf)).toMatchObject([{ actions: [{ value: 'ORDER-1001' }] }]);
+    // Its label comes escaped.
+    expect(bot.requests.map(payloadOf)).toMatchObject([
+      { actions: [{ value: 'ORDER-1001', text: plain('Take &amp; hold') }] },
+    ]);
     await clientOf(workspace).chat.update({ channel: payDesk, ts, text: 'Closed', blocks: [] });
     expect(await press(pressOf(ts))).toMatchObject({ ok: false });
   });
@@ -255,6 +258,24 @@ describe('a response_url', () => {
     for (let used = 0; used < 5; used += 1) await respond({ text: 'x', replace_original: true });
     expect(await respond({ text: 'x' })).toEqual([404, 'used_url']);
     expect(seen(workspace)).toHaveLength(5);
+  });
+
+  it('answers a press in a thread there only if told so, and in the channel else', async () => {
+    const workspace = await openWorkspace();
+    const bot = await openRawBot(workspace, () => ({ status: 200 }));
+    const threadTs = await posted(workspace);
+    const blocks = [section('x'), row];
+    const below = { channel: payDesk, text: 'x', thread_ts: threadTs, blocks };
+    const { ts = '' } = await clientOf(workspace).chat.postMessage(below);
+    await workspace.act(onCall, pressOf(ts));
+    const payload = payloadOf(bot.requests[0] ?? { headers: {}, body: '' });
+    expect(payload).toMatchObject({ container: { thread_ts: threadTs } });
+    for (const thread of [{}, { thread_ts: threadTs }]) {
+      const body = JSON.stringify({ text: 'mine', ...thread });
+      await fetch(String(payload['response_url']), { method: 'POST', body });
+    }
+    const mine = (workspace.state(onCall).messages[payDesk] ?? []).filter(({ text }) => text === 'mine');
+    expect(mine.map((one) => one.threadTs)).toEqual([undefined, threadTs]);
   });
 
   it('is valid for thirty minutes', async () => {

@@ -19,6 +19,10 @@ const nowhere = '1700000000.000001';
 const key = (text: string): Arguments => ({ event_type: 'a', event_payload: { key: text } });
 const without: Before = (workspace) => workspace.setChannel(general, { botIsMember: false });
 const archived: Before = (workspace) => workspace.setChannel(payOps, { archived: true });
+const rich = {
+  type: 'rich_text' as const,
+  elements: [{ type: 'rich_text_section' as const, elements: [{ type: 'text' as const, text: 'x' }] }],
+};
 const home = (...blocks: object[]): string => JSON.stringify({ type: 'home', blocks });
 
 async function errorOf(workspace: Workspace, method: string, given: Arguments): Promise<unknown> {
@@ -118,9 +122,38 @@ describe('the Web API refuses', () => {
     expect(await edit({ text: 'x', blocks: [{ type: 'section' }] })).toBe('invalid_blocks');
     expect(await edit({})).toBe('no_text');
     expect(await edit({ ts: mine, text: 'x' })).toBe('cant_update_message');
+    await clientOf(workspace).chat.update({ channel: payDesk, ts: ts ?? '', text: 'x', blocks: [rich] });
+    expect(await edit({ text: 'x', blocks: [] })).toBe('block_mismatch');
+    workspace.setChannel(payDesk, { archived: true });
+    expect(await edit({ text: 'x' })).toBe('is_inactive');
+    workspace.setChannel(payDesk, { archived: false });
     expect(await errorOf(workspace, 'chat.delete', { channel: payDesk, ts: mine })).toBe(
       'cant_delete_message',
     );
+  });
+
+  it('an app token in the body, whatever the header brings', async () => {
+    const { apiUrl } = await openWorkspace();
+    const asked = async (body: string): Promise<unknown> => {
+      const headers = {
+        authorization: `Bearer ${credentials.appToken}`,
+        'content-type': 'application/x-www-form-urlencoded',
+      };
+      const sent = await fetch(`${apiUrl}apps.connections.open`, { method: 'POST', headers, body });
+      return await sent.json();
+    };
+    expect(await asked('')).toMatchObject({ ok: true });
+    expect(await asked(`token=${credentials.appToken}`)).toMatchObject({ ok: false, error: 'invalid_auth' });
+  });
+
+  it('no reply below a deleted message: it stands in the channel, and its answer names no thread', async () => {
+    const workspace = await openWorkspace();
+    const { chat } = clientOf(workspace);
+    const { ts = '' } = await chat.postMessage(post);
+    await chat.delete({ channel: payDesk, ts });
+    const { ok, message } = await chat.postMessage({ ...post, thread_ts: ts });
+    expect([ok, message?.thread_ts]).toEqual([true, undefined]);
+    expect(workspace.posts(payDesk).map((one) => one.threadTs)).toEqual([undefined]);
   });
 
   it.each([
