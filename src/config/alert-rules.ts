@@ -60,7 +60,7 @@ export function routesCheck({ policy, payopsFile }: PolicyFile): string[] {
   });
 }
 
-/** Where events are posted: the rules of the policy file, then its `channels`. */
+/** Where events are posted: the rules of the policy file in order, then its `channels` for events that no rule took. */
 export function readRoutes({
   paymentsEnvironment,
   paymentsAccountName,
@@ -76,7 +76,7 @@ export function readRoutes({
   };
 }
 
-/** A rule for another environment or account matches nothing here. One file may serve several bots, so don't refuse it. */
+/** Warns of rules that no account of this bot can match. Not an error: several bots may share one policy file. */
 export function tellRulesElsewhere(plans: readonly RoutePlan[], log: Log): void {
   const here = plans.map(({ environment, account }) => `${account} (${environment})`).join(', ');
   for (const { name, match } of plans[0]?.rules ?? []) {
@@ -90,8 +90,8 @@ export function tellRulesElsewhere(plans: readonly RoutePlan[], log: Log): void 
 }
 
 /**
- * Logs rules that test a part of the event which no look-up supplies and the bot doesn't read, as the signature doesn't
- * cover it.
+ * Warns of rules that can never match because they test a field that the signature doesn't cover: the bot doesn't read
+ * it from the event, and no look-up supplies it.
  */
 export function tellUnreadParts(
   plan: RoutePlan,
@@ -115,8 +115,8 @@ export function tellUnreadParts(
 }
 
 /**
- * The first earlier rule that takes everything this one matches. With `channel`: or that posts it to this channel first.
- * Two earlier rules that do so only together are not found.
+ * The first earlier rule that leaves this one without effect: it takes every event that this rule matches or, with
+ * `channel`, posts those events there first. Does not find several earlier rules that do so only together.
  */
 export function ruleInTheWay(
   rules: readonly AlertRule[],
@@ -127,7 +127,7 @@ export function ruleInTheWay(
   return rule && rules.slice(0, index).find((before) => leavesNothing(before, rule.match, channel));
 }
 
-/** A rule that goes on leaves everything but its channel. */
+/** After a rule with `goesOn` later rules still get the event, but don't post it again in that rule's channels. */
 function leavesNothing(before: AlertRule, narrow: RouteMatch, channel: string | undefined): boolean {
   const { match, goesOn, channels } = before;
   const tellsIt = channel !== undefined && channels.includes(channel);
@@ -138,7 +138,7 @@ function coversPlace({ environment, account }: RouteMatch, narrow: RouteMatch): 
   return isSame(environment, narrow.environment) && isSame(account, narrow.account);
 }
 
-/** Whether everything that matches `narrow` matches `wide`, wherever it comes from. */
+/** Whether every event that matches `narrow` also matches `wide`. Ignores environment and account. */
 function covers(wide: RouteMatch, narrow: RouteMatch): boolean {
   const { event, amount, customer, reasonPart } = wide;
   const alsoSaves = event === 'payment_success' && narrow.event === 'card_saved';

@@ -5,7 +5,7 @@ import { codeEntry } from '../domain/otp.ts';
 import { parseRedisAddress } from '../store/redis-address.ts';
 import { drainSecondsOf, type Config, type SettingsCheck } from './config.ts';
 
-/** An id of the example file, left unchanged. No real Slack id has four X after its first letter. */
+/** A placeholder id of the example file that was not replaced. No real Slack id has four X after its first letter. */
 const placeholder = /^[A-Z]X{4}/;
 
 function placeholderCheck({ policy, payopsFile }: Config): string[] {
@@ -125,7 +125,7 @@ export const cautions: readonly SettingsCheck[] = [
     webhookSecrets.some((secret) => secret.length < shortestSecret) &&
     `WEBHOOK_SECRETS has a secret of less than ${shortestSecret} characters: a short one can be guessed, and then events can be forged.`,
   routesCaution,
-  // Alerts work all the same, so don't refuse.
+  // Only a warning: alerts work without any role.
   ({ policy: { roles }, payopsFile }) => {
     const empty = Object.entries(roles).filter(([, { users, groups }]) => users.length + groups.length === 0);
     if (empty.length === Object.keys(roles).length)
@@ -138,7 +138,7 @@ export const cautions: readonly SettingsCheck[] = [
 
 const shortestSecret = 16;
 
-/** Undefined for a Redis on this machine, and for an address that another check refuses. */
+/** Undefined for a Redis on this machine, and for an unreadable address, which another check reports. */
 function remoteRedis(url = ''): { isTls: boolean; hasPassword: boolean } | undefined {
   const address = parseRedisAddress(url);
   if (address === undefined) return undefined;
@@ -155,7 +155,7 @@ function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '::1' || host === '[::1]' || /^127(?:\.\d{1,3}){3}$/.test(host);
 }
 
-/** Customers’ data must not travel in clear text, and a forwarded event must not come back. */
+/** Customers’ data must not be sent unencrypted, and a forwarded event must not come back to this bot. */
 function forwardCheck({ webhookForwardUrl: url, webhookForwardHttpHosts = [], ...own }: Config) {
   if (url === undefined) return false;
   const { protocol, hostname, port } = new URL(url);
@@ -171,10 +171,10 @@ function forwardCheck({ webhookForwardUrl: url, webhookForwardHttpHosts = [], ..
   );
 }
 
-/** Time for a piece of work to read and write the store, besides its calls. */
+/** How long a piece of work may spend on the store, besides its calls to Slack and the service. */
 const storeSeconds = 2;
 
-/** The longest piece of work is a look-up, a read of the channel's history and a post. */
+/** The lease must cover the longest piece of work: a look-up, a read of the channel's history and a post. */
 function leaseCheck({ workLeaseSeconds, paymentsTimeoutSeconds, slackTimeoutSeconds }: Config) {
   const least = paymentsTimeoutSeconds + 2 * slackTimeoutSeconds + storeSeconds;
   return (

@@ -18,8 +18,8 @@ import {
 } from './readers.ts';
 
 /**
- * One field of the request that creates an account, from the settings. Lengths count characters as people see them. With
- * `choices` no other value is valid.
+ * One field of the request that creates an account, as the setting describes it. Lengths count characters as people see
+ * them. With `choices` no other value is valid.
  */
 type AccountField = {
   name: string;
@@ -27,27 +27,30 @@ type AccountField = {
   shortest: number;
   longest: number;
   choices?: readonly string[];
-  /** Never filled in, stored or shown again after sending. */
+  /** Once sent, never prefilled, stored or shown. */
   secret?: true;
 };
 
 /**
- * The fields of an Account that a person enters, with the specification's constraints. The request's own fields are not
- * shown, so these are only a setting's default.
+ * The fields of an Account that a person enters, with the specification's constraints. Only a default: the
+ * specification doesn't show the fields of the request itself.
  *
  * Spec: Account (constraints); CreateAccountRequest: not shown.
  */
 export const knownAccountFields =
   'accountName!:2-255,accountRef:20,type:virtual|physical,currency:NGN,phoneNumber,email,bvn:11,address:0-255,description';
 
-/** The latest answer must arrive before the charge is looked up, with time to store it. */
+/**
+ * The longest allowed timeout: an answer must arrive, and be stored, before the bot gives up on it and looks the charge
+ * up.
+ */
 const slowestAnswerSeconds = chargeLimits.answerMs / 1_000 - 5;
 
 const issuePlaces = ['CLIENT_ID', 'CLIENT_SECRET', 'ACCOUNT_ID'];
 
 const secretByDefault: ReadonlySet<string> = new Set(['pin', 'bvn']);
 
-/** A modal has no room for more. */
+/** More fields don't fit into one modal. */
 const mostFields = 30;
 const longestText = 3_000;
 
@@ -178,7 +181,7 @@ function parseField(item: string): AccountField | undefined {
   };
   if (rule === undefined) return field;
   const [, least, dash, most] = /^(\d{1,4})(-?)(\d{0,4})$/.exec(rule) ?? [];
-  // Half a range is a slip, not a choice of that name.
+  // `2-` is an incomplete range, not a choice called `2-`.
   if (least === undefined) return /^[\d-]+$/.test(rule) ? undefined : withChoices(field, rule);
   const shortest = Number(least);
   const longest = dash === '' ? shortest : Number(most);

@@ -35,7 +35,7 @@ function isFor({ accounts }: Role, account: string | undefined): boolean {
   return accounts === undefined || (account !== undefined && accounts.includes(account));
 }
 
-/** Limits for currencies that nobody can charge, or for roles without people. */
+/** Reports limits without effect: for currencies that can't be charged, or for roles without people. */
 export function limitsCheck({ policy, payopsFile, chargeCurrencies }: Charging): string[] {
   return Object.entries(policy.roles).flatMap(([name, role]) => {
     if (role.limits === undefined) return [];
@@ -70,7 +70,7 @@ export function approvalRules(
     );
 }
 
-/** Rules that match nothing, and rules that too few people could approve. */
+/** Reports approval rules that match nothing, and rules that too few people could approve. */
 export function approvalsCheck({ policy, payopsFile, chargeCurrencies }: Charging): string[] {
   const rules = policy.approvals?.rules ?? [];
   return rules
@@ -93,7 +93,7 @@ function objectOf(rule: Written | undefined): string {
   return JSON.stringify({ ...rule, needed: undefined });
 }
 
-/** With a misspelt currency a threshold would never be reached, unnoticed. */
+/** A threshold in a misspelt currency would never be reached, without any error. */
 function currencyProblems(currencies: readonly string[], rule: Written, index: number): string[] {
   if (rule.what !== 'charge' || currencies.includes(rule.currency)) return [];
   return [

@@ -12,7 +12,7 @@ import { hourMs } from '../domain/span.ts';
 const accountColours = ['blue', 'purple', 'orange', 'yellow', 'brown', 'black', 'white'] as const;
 export type AccountColour = (typeof accountColours)[number];
 
-/** Text of this shape; other types get the same error message. */
+/** Text that matches the pattern; anything else, also another type, gets the message `words`. */
 function shapedText(pattern: RegExp, words: string): z.ZodString {
   return z.string(words).regex(pattern, words);
 }
@@ -295,7 +295,7 @@ const dailySummarySchema = z
     'Channels that are told once a day what came: counts, amounts, success rate, top reasons, open alerts, mutes.',
   );
 
-/** For a role that may not charge, leave `limits` out. */
+/** Zero is refused: a role that may not charge simply has no permission for it. */
 const limit = amount.refine((minor) => minor > 0, 'must be more than zero');
 
 const currencyLimits = z

@@ -15,7 +15,10 @@ import { fileErrorCode, type Setting } from './readers.ts';
 import { withServiceSet } from './service-sets.ts';
 import { settings, variableName, type Environment } from './settings.ts';
 
-/** Warnings alone refuse nothing; beside a problem they may explain it. */
+/**
+ * `warnings` alone don't refuse the configuration. They are returned beside problems too: a misspelt name may be why a
+ * setting is missing.
+ */
 export type ConfigResult =
   | { kind: 'read'; config: Config; warnings: string[] }
   | { kind: 'refused'; problems: string[]; warnings: string[] };
@@ -23,8 +26,8 @@ export type ConfigResult =
 type Variables = Readonly<Record<string, string | undefined>>;
 
 /**
- * Prefixes of ours alone: an unknown name with one of them is reported. CARD_ is left out: other programs of a payments
- * team have cards too, and a slip in our one such setting is near enough to guess.
+ * Variables with these prefixes can only be meant for the bot, so an unknown one is reported. CARD_ is not among them:
+ * a payments team's other programs may use it, and a misspelling of the bot's one CARD_ setting is found by similarity.
  */
 const ownPrefixes = [
   'SLACK_',
@@ -37,7 +40,7 @@ const ownPrefixes = [
   'SAVED_CARDS_',
 ];
 
-/** Shorter names are too near other programs': HOST and PORT are near HOME and POST. */
+/** Names shorter than this are never suggested: HOST and PORT are too similar to HOME and POST. */
 const shortestGuess = 6;
 
 /**
@@ -102,7 +105,7 @@ export function withSettings(config: Config, changes: Readonly<Record<string, st
   return parsed({ ...config, ...read });
 }
 
-/** The checks' problems, without checks of unreadable settings. */
+/** Runs the checks and returns their problems. A check that reads a setting which could not be read is skipped. */
 function judge(config: Config, checks: readonly SettingsCheck[]): string[] {
   const unread = new Error('A setting could not be read.');
   const readable = new Proxy(config, {
@@ -216,7 +219,10 @@ function firstMessage(error: z.ZodError): string {
   return error.issues[0]?.message ?? 'is not readable';
 }
 
-/** An unknown name with our prefix is a problem; elsewhere it may be another program's, so it is a warning. */
+/**
+ * Unknown variables. One that resembles a setting is a problem if it has one of our prefixes; otherwise it may be
+ * another program's, so it is a warning.
+ */
 function findMisspelt(variables: Variables): { problems: string[]; warnings: string[] } {
   const problems: string[] = [];
   const warnings: string[] = [];
@@ -233,7 +239,7 @@ function findMisspelt(variables: Variables): { problems: string[]; warnings: str
     if (nearest !== undefined) {
       const words = `${name} is not a setting. Did you mean ${nearest}?`;
       if (isOurs) problems.push(words);
-      // If the right variable is set, the other is hardly a slip.
+      // If the similar setting is set as well, this one is probably not a misspelling of it.
       else if (blankIsAbsent(variables[nearest]) === undefined) warnings.push(words);
     } else if (isOurs) {
       warnings.push(`${name} is not a setting of Payops and is ignored; docs/settings.md lists them all.`);

@@ -41,7 +41,8 @@ export function merchantSettings(
     const secrets = Object.fromEntries(
       merchantSecrets.map((key) => {
         const own = read(key, merchantVariable(key, name));
-        // The first account may use the secrets of a bot with one account; a further one never does.
+        // The first account may use the secrets of a bot with one account (without a suffix); further accounts never
+        // do.
         return [key, own === undefined && isFirst ? settings[key] : own];
       }),
     ) as Pick<Config, MerchantSecret>;
@@ -61,7 +62,7 @@ export function merchantSettings(
   });
 }
 
-/** Rewords a problem for a further account, with its own variables. */
+/** Rewords a problem of a further account, so that it names that account's own variables. */
 export function inWordsOf({ name }: Pick<Merchant, 'name'>, told: string): string {
   const own = merchantSecrets.reduce(
     (text, key) =>
@@ -71,10 +72,10 @@ export function inWordsOf({ name }: Pick<Merchant, 'name'>, told: string): strin
   return own === told ? `Account ${name}: ${told}` : own;
 }
 
-/** Places for secrets in the token bodies, and the settings that fill them. */
+/** Placeholders in the token request bodies, and the settings that fill them. */
 const places = { '{{CLIENT_ID}}': 'paymentsClientId', '{{CLIENT_SECRET}}': 'paymentsClientSecret' } as const;
 
-/** An empty place is a forgotten secret: the service would refuse every call of that account. */
+/** A placeholder without its setting is a forgotten secret: the service would refuse every call of that account. */
 export function credentialsCheck(config: Config): string[] {
   if (config.paymentsStaticToken !== undefined || !config.paymentsTokenIssueBody) return [];
   const body = JSON.stringify(config.paymentsTokenIssueBody);
@@ -83,7 +84,7 @@ export function credentialsCheck(config: Config): string[] {
     .map(([place, key]) => `${variableName(key)} is missing: PAYMENTS_TOKEN_ISSUE_BODY has ${place}.`);
 }
 
-/** Contradictions between accounts, and names of accounts that don't exist. */
+/** Reports contradictions between accounts, and names of accounts that don't exist. */
 export function accountsCheck({ policy, payopsFile: file }: Config): string[] {
   const { accounts = [], routes = [], roles, approvals } = policy;
   const names = accounts.map(({ name }) => name);
@@ -94,7 +95,7 @@ export function accountsCheck({ policy, payopsFile: file }: Config): string[] {
     const hint = nearest === undefined ? `The accounts are ${names.join(', ')}.` : `Did you mean ${nearest}?`;
     return [`${file}: ${place}: there is no account ${name}. ${hint}`];
   };
-  // Without accounts a route means PAYMENTS_ACCOUNT_NAME.
+  // Without accounts, `account` in a route means PAYMENTS_ACCOUNT_NAME, so there is no list to check it against.
   const routed = names.length === 0 ? [] : routes;
   return [
     ...twins(accounts, file),

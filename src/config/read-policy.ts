@@ -47,7 +47,7 @@ function yamlProblem(path: string, message: string, code?: string): string {
   return `${path}: ${words}.${fix}`;
 }
 
-/** The file's JSON Schema at one place. */
+/** One node of the policy file's JSON Schema. */
 type Place = {
   properties?: Record<string, Place>;
   additionalProperties?: Place | boolean;
@@ -55,14 +55,17 @@ type Place = {
   oneOf?: Place[];
 };
 
-/** The keys of a place, each with the place below it. */
+/** The keys that are valid at a node, each with the node below it. */
 function keysOf({ properties = {}, items, additionalProperties, oneOf = [] }: Place): Record<string, Place> {
   if (items) return keysOf(items);
   if (typeof additionalProperties === 'object') return keysOf(additionalProperties);
   return Object.assign({}, ...oneOf.map(keysOf), properties) as Record<string, Place>;
 }
 
-/** A likely key: of this place, or of one a step further in or out; else all keys here. */
+/**
+ * A suggestion for an unknown key: a similar key of this level, or the level where the key belongs; else all keys of
+ * this level.
+ */
 function keyHint(key: string, path: readonly PropertyKey[]): string {
   let [around, here]: [Record<string, Place>, Record<string, Place>] = [
     {},
@@ -74,7 +77,7 @@ function keyHint(key: string, path: readonly PropertyKey[]): string {
     if (next) [around, here, name] = [here, keysOf(next), String(part)];
   }
   const names = Object.keys(here);
-  // A known key, but not beside the others.
+  // The key is valid here, but not together with the others: zod's own message says so.
   if (names.includes(key)) return '';
   const nearest = names.find((part) => part.startsWith(`${key}_`)) ?? nearestWord(key, names);
   if (nearest !== undefined) return ` Did you mean ${nearest}?`;
@@ -95,7 +98,7 @@ function policyProblems(path: string, issue: z.core.$ZodIssue): string[] {
   });
 }
 
-/** Replaces zod's own type names, which readers of YAML don't know. */
+/** Messages instead of zod's type names, which people who write YAML may not know. */
 const shapes: Readonly<Record<string, string>> = {
   array: 'must be a list: [one, another], or a dash before each',
   object: 'must be keys, each with a colon and its value',

@@ -107,7 +107,7 @@ export function jsonObject(): z.ZodType<JsonObject, string> {
   return made(text(), 'must be a JSON object, like {"clientId":"{{CLIENT_ID}}"}', parseJsonObject);
 }
 
-/** A JSON object in which only the named places are filled in; others would stay empty, so they are refused. */
+/** A JSON object with `{{NAME}}` placeholders. Unknown placeholders are refused: they would be sent unfilled. */
 export function jsonTemplate(places: readonly string[]): z.ZodType<JsonObject, string> {
   const written = places.map((name) => `{{${name}}}`);
   return jsonObject().refine((body) => placesIn(body).every((name) => places.includes(name)), {
@@ -115,7 +115,7 @@ export function jsonTemplate(places: readonly string[]): z.ZodType<JsonObject, s
   });
 }
 
-/** The places in the values; keys are never filled in. */
+/** The placeholders in the values. Keys are not searched: they are never filled in. */
 export function placesIn(value: unknown): string[] {
   if (typeof value === 'string') return [...value.matchAll(/\{\{([^{}]*)\}\}/g)].map(([, name = '']) => name);
   if (typeof value !== 'object' || value === null) return [];
@@ -127,10 +127,10 @@ function parseJsonObject(value: string): JsonObject | undefined {
   return isJsonObject(found) ? found : undefined;
 }
 
-/** The id stands in clear text before everything sealed with the key. */
+/** `id` is written unencrypted before everything sealed with the key. */
 type SealingKey = { id: string; key: Uint8Array };
 
-/** `id:base64` pairs, newest first: the first seals, all of them open. */
+/** `id:base64` pairs, newest first: the first key seals, every key opens. */
 export function sealingKeys(): z.ZodType<SealingKey[], string> {
   const words =
     'must be id:key pairs separated by commas, each key 32 random bytes in base64 (openssl rand -base64 32)';

@@ -14,7 +14,7 @@ export const savedCardFields = [
 /** The fields of a listed card, as JSON pointers within it; the first one found wins. */
 type SavedCardPointers = Readonly<Record<(typeof savedCardFields)[number], readonly string[]>>;
 
-/** The headers of protected calls; which of them these two methods take is not shown. */
+/** The headers of protected calls. The specification doesn't show which of them listing and deleting cards take. */
 const savedCardHeaders = ['Authorization', 'accountId'] as const;
 type SavedCardHeader = (typeof savedCardHeaders)[number];
 
@@ -40,7 +40,10 @@ export const specifiedPointers: SavedCardPointers = {
   customerEmail: ['/customerEmail'],
 };
 
-/** How saved cards are listed and deleted. Together they make `/pay cards` appear in the live environment. */
+/**
+ * How saved cards are listed and deleted. In the live environment `/pay cards` appears only once all those without a
+ * default are set.
+ */
 export const savedCardSettings = inGroup('Saved cards', {
   savedCardsQuery: setting(
     'Query parameter for the customer’s e-mail. In a sandbox `customerEmail`. Spec: not shown.',
@@ -108,7 +111,10 @@ function pointersIn(value: unknown): string[] | undefined {
 
 const places = ['TOKEN_KEY', 'CUSTOMER_EMAIL', 'ACCOUNT_ID'];
 
-/** A body must name the card, or an unknown card could be deleted; an unknown place would stay empty. */
+/**
+ * The body must have a placeholder for the card: without it the service might delete another one. Unknown placeholders
+ * are refused: they would be sent unfilled.
+ */
 function deleteBody(): z.ZodType<JsonObject, string> {
   return jsonObject().refine(
     (body) => {

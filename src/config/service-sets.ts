@@ -4,10 +4,10 @@ import { listed, parsed, problem, type Parsed } from '../domain/wording.ts';
 
 type Variables = Readonly<Record<string, string | undefined>>;
 
-/** Settings that a service needs of every merchant, besides its specification; one file a service. */
+/** One .env file per payments service, with the settings that are the same for each of its merchants. */
 export const servicesFolder = new URL('../../openapi/services/', import.meta.url);
 
-/** Adds the settings of PAYMENTS_SERVICE below the variables: the environment wins. Reads one file. */
+/** Adds the settings of the set that PAYMENTS_SERVICE names. The environment overrides them. Reads one file. */
 export function withServiceSet(variables: Variables, isSecret: (name: string) => boolean): Parsed<Variables> {
   const name = variables['PAYMENTS_SERVICE']?.trim() ?? '';
   if (name === '') return parsed(variables);
@@ -16,7 +16,7 @@ export function withServiceSet(variables: Variables, isSecret: (name: string) =>
     return problem(`PAYMENTS_SERVICE must be a set of openapi/services: ${listed(names, 'or')}.`);
   }
   const set = parseEnv(readFileSync(new URL(`${name}.env`, servicesFolder), 'utf8'));
-  // Sets are shared and part of the image.
+  // Sets are shared and part of the image, so they must not hold secrets.
   const astray = Object.keys(set).filter((one) => one === 'PAYMENTS_SERVICE' || isSecret(one));
   if (astray.length > 0) {
     return problem(

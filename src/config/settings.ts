@@ -22,8 +22,8 @@ import { webhookSettings } from './webhook-settings.ts';
 import { dayMs, hourMs } from '../domain/span.ts';
 
 /**
- * Every setting, in the order of `docs/settings.md`, which is generated from this table. The variable's name is the key in
- * capitals: `slackBotToken` is SLACK_BOT_TOKEN. To add a setting, add a line here or in its group's file.
+ * Every setting, in the order of `docs/settings.md`, which is generated from this table. The variable's name is the key
+ * in capitals: `slackBotToken` is SLACK_BOT_TOKEN. To add a setting, add an entry here or in its group's file.
  */
 export const settings = {
   ...inGroup('Server', {

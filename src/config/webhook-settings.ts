@@ -13,7 +13,7 @@ import {
   setting,
 } from './readers.ts';
 
-/** Recipes for webhook signatures. Spec: not shown (Events: signature scheme). */
+/** Predefined ways to sign a webhook. Spec: not shown (Events: signature scheme). */
 export const signaturePresetNames = [
   'raw-body',
   'static-token',
@@ -22,7 +22,7 @@ export const signaturePresetNames = [
   'field-concatenation',
 ] as const;
 
-/** What doesn't work if a signature of single fields leaves out this field. */
+/** The consequence when the signature covers single fields and this field is not among them. */
 export const unsignedMeans = {
   orderReference:
     'the order reference is only looked up, and counts once its record has the signed transaction id; missing events raise no alarm',

@@ -3,8 +3,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 type BodyReading = { kind: 'body'; body: Buffer } | { kind: 'too_large' | 'aborted' };
 
 /**
- * The raw bytes, or why there are none. Holds at most the limit in memory; never throws. After any result but `body` the
- * rest is unread. The server closes slow senders.
+ * Reads the raw body up to the limit; never throws. After `too_large` the rest is unread, and `endResponse` drains it.
+ * Slow senders are closed by the server's timeouts.
  */
 export function readBody(request: IncomingMessage, mostBytes: number): Promise<BodyReading> {
   const reading = Promise.withResolvers<BodyReading>();
@@ -34,9 +34,9 @@ export function readBody(request: IncomingMessage, mostBytes: number): Promise<B
 type Linger = { lingerMs: number; lingerBytes: number };
 
 /**
- * Ends the response. If the body is unread, the connection is not reused, and some of the rest is drained before it closes:
- * an immediate close sends a reset that can erase the answer. An endless sender is drained for less long: each piece costs
- * memory.
+ * Sends the answer and ends the response. If part of the body is unread, the connection is not reused, and the rest is
+ * drained for up to `lingerMs` or `lingerBytes` first: closing at once sends a reset, which can make the sender lose
+ * the answer. The byte limit is for endless senders, as each piece costs memory.
  */
 export function endResponse(
   { request, response }: { request: IncomingMessage; response: ServerResponse },

@@ -11,11 +11,14 @@ type Answer = (request: {
   address: string;
   /** The browser’s Accept-Language. */
   languages: string;
-  /** Undefined if it is no form, is over 1 KB or broke off. */
+  /** Undefined if the body is no form, is over 1 KB or was cut off. */
   form: () => Promise<URLSearchParams | undefined>;
 }) => Promise<{ status: number; headers: Record<string, string>; body: string }>;
 
-/** Routes of pages below a prefix with a final slash; their forms post to their own address. */
+/**
+ * GET and POST routes of pages below a prefix, which ends with a slash. Each page's form posts to the page's own
+ * address.
+ */
 export function formPageRoutes(prefix: string, answer: Answer): Route[] {
   const handle: Route['handle'] = async (request, response) => {
     const answered = await answer({

@@ -7,20 +7,23 @@ export type PartCheck = { name: string; check: () => PartHealth | Promise<PartHe
 
 type PartReport = PartHealth & { name: string };
 
-/** GET /healthz: 200 while the process answers. A restart would fix nothing else. */
+/**
+ * GET /healthz: 200 as long as the process can answer. It checks nothing else, because nothing else is fixed by a
+ * restart.
+ */
 export const healthRoute: Route = {
   method: 'GET',
   path: '/healthz',
   handle: (_request, response) => sendJson(response, 200, { state: 'ok' }),
 };
 
-/** Limit of each check. */
+/** A check that takes longer counts as down. */
 const longestMs = 1_000;
 
 /**
- * GET /readyz: every part by name, and 503 if one is down. A check that throws or takes over a second is down; its error is
- * only logged. Simultaneous requests share one round of checks. Only requests with the bearer token get more than the
- * states.
+ * GET /readyz: the state of every part by name; 503 if one is down. A check that throws or takes over a second counts
+ * as down; its error is only logged. Simultaneous requests share one round of checks. Without the bearer token the
+ * answer has only the states.
  */
 export function createReadinessRoute(
   checks: readonly PartCheck[],

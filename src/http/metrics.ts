@@ -9,7 +9,7 @@ import type { Store } from '../store/store.ts';
 /** All metrics, each defined once: rules, dashboard and docs use these names. */
 export type Metrics = ReturnType<typeof createMetrics>;
 
-/** How a charge may end. */
+/** Labels for the end of a charge. */
 const outcomes = [
   'approved',
   'declined',
@@ -21,11 +21,11 @@ const outcomes = [
   'review',
 ] as const;
 
-/** Upper bounds in seconds, from a store call to more than a person waits. */
+/** Histogram bounds in seconds: from a quick store call to longer than a person waits. */
 const buckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 
 type AccountWatched = {
-  /** Charges with an open outcome, by their intent. */
+  /** Charges whose outcome is open. */
   openCharges: () => Promise<readonly { intent: { state: { kind: string }; submittedAt: number } }[]>;
   /** Unacknowledged alerts; `oldestAtMs`: the oldest one's time, Infinity if there is none. */
   openAlerts: () => Promise<readonly { severity: string; count: number; oldestAtMs: number }[]>;
@@ -43,7 +43,7 @@ type AddGauge = (
 ) => void;
 
 type Told = {
-  /** Results of a webhook delivery, and reasons to put a record aside. */
+  /** Possible results of a webhook delivery. */
   webhookResults: readonly string[];
   asideReasons: readonly string[];
   slackRefusalCauses: readonly string[];
@@ -59,7 +59,7 @@ export function createMetrics({ webhookResults, asideReasons, slackRefusalCauses
     new Counter({ name, help, labelNames, registers });
   const histogram = (name: string, help: string, labelNames: string[]): Histogram =>
     new Histogram({ name, help, labelNames, buckets, registers });
-  /** Read at each scrape; left out if it throws or takes over a second. */
+  /** A gauge that is read at each scrape. It is left out of the scrape if its reading throws or takes over a second. */
   const gauge: AddGauge = (name, help, labelNames, read) =>
     new Gauge({
       name,
@@ -68,7 +68,7 @@ export function createMetrics({ webhookResults, asideReasons, slackRefusalCauses
       registers,
       async collect() {
         this.reset();
-        // Without labels the gauge becomes 0 instead of absent.
+        // `reset()` would set a gauge without labels to 0; it must be absent until it is read.
         this.remove({});
         try {
           for (const { value, labels = {} } of await withDeadline(1_000, read)) this.set(labels, value);
@@ -124,7 +124,7 @@ export function createMetrics({ webhookResults, asideReasons, slackRefusalCauses
     ['reason'],
   );
   for (const reason of asideReasons) aside.inc({ reason }, 0);
-  // Rules ask for any ok, and Prometheus sees no increase in a series' first value.
+  // Start at 0: alarm rules test for an increase, and Prometheus doesn't see one in a series' first value.
   slack.zero({ method: 'chat.postMessage', result: 'ok' });
   gauge('payops_build_info', 'Which release runs.', ['version', 'node'], async () => [
     { value: 1, labels: { version: version(), node: process.version } },
@@ -135,7 +135,7 @@ export function createMetrics({ webhookResults, asideReasons, slackRefusalCauses
   return {
     /** Prometheus's text format. */
     expose(): Promise<string> {
-      // Measures the event loop only once somebody scrapes.
+      // These measure the event loop, so start them only once somebody scrapes.
       if (!isScraped) collectDefaultMetrics({ register: registry });
       isScraped = true;
       return registry.metrics();
@@ -146,7 +146,7 @@ export function createMetrics({ webhookResults, asideReasons, slackRefusalCauses
     acknowledged: (seconds: number) => acks.observe(seconds),
     slackRefused: (cause: string) => slackRefusals.inc({ cause }),
     putAside: (reason: string) => aside.inc({ reason }),
-    /** The same store with each call measured; backlog and writability are read at each scrape. */
+    /** The same store with each call measured. Also adds gauges for its backlog and for whether it takes writes. */
     measured(whole: Store): Store {
       addStore(gauge, whole);
       return measuredStore(whole, (operation, result, seconds) =>
@@ -171,7 +171,7 @@ export function createMetrics({ webhookResults, asideReasons, slackRefusalCauses
   };
 }
 
-/** GET /metrics, for Prometheus. With `token`, requests without it as a bearer token get 401. */
+/** GET /metrics, for Prometheus. If `token` is set, requests without it as a bearer token get 401. */
 export function createMetricsRoute(
   { expose, contentType }: Pick<Metrics, 'expose' | 'contentType'>,
   token: string | undefined,
@@ -193,7 +193,10 @@ export function createMetricsRoute(
 
 const refusalCauses = ['no_signature', 'mismatch', 'time', 'not_set_up', 'malformed'] as const;
 
-/** A label with few values, from the verifier's words, which name headers and fields. */
+/**
+ * Reduces the verifier's message to one of few label values: the message itself names headers and fields, and every new
+ * value would be a new time series.
+ */
 function causeOf(why: string): (typeof refusalCauses)[number] {
   if (why.includes('not one of ours')) return 'mismatch';
   if (/signature header|carries no signature/.test(why)) return 'no_signature';

@@ -7,12 +7,12 @@ import { errorCode } from '../domain/failure.ts';
 import { createUnderWay } from '../under-way.ts';
 
 /**
- * One method on one path. `handle` gets request and response, body unread, and may throw or reject: Bolt's listener fits
- * unchanged.
+ * One method on one path. `handle` gets the request with its body unread, and may throw or reject. Bolt's request
+ * listener fits as it is.
  */
 export type Route = {
   method: string;
-  /** Ends in `/*` if the handler reads the rest: only this pattern is logged. */
+  /** If it ends in `/*`, the handler reads the rest of the path. Only this pattern is logged, never the path itself. */
   path: string;
   handle: (request: IncomingMessage, response: ServerResponse) => Promise<void> | void;
 };
@@ -20,9 +20,9 @@ export type Route = {
 export type HttpServer = ReturnType<typeof createHttpServer>;
 
 /**
- * The process's one HTTP server. A handler's error becomes a 500 with an error id; the log has the id with the cause. No
- * request ends the process. Slow clients are closed: headers within 5 s, the request within 10 s. Idle connections close
- * when there are many.
+ * The process's HTTP server. A handler's error becomes a 500 with an error id, which the log has with the cause; no
+ * request can end the process. Clients must send headers within 5 s and the whole request within 10 s. Idle connections
+ * are closed once there are many.
  */
 export function createHttpServer(routes: readonly Route[], log: Log) {
   const underWay = createUnderWay<ServerResponse>();
@@ -32,9 +32,10 @@ export function createHttpServer(routes: readonly Route[], log: Log) {
     {
       headersTimeout: 5_000,
       requestTimeout: 10_000,
-      // Checks both limits above; the default is half a minute.
+      // How often both timeouts above are checked; Node's default of 30 s would make them longer.
       connectionsCheckingInterval: 1_000,
-      // Longer than a load balancer's usual 60 s, so it never sends into a closing connection.
+      // Longer than a load balancer keeps idle connections (usually 60 s): the balancer closes first, so it never sends
+      // a request into a connection that is just being closed here.
       keepAliveTimeout: 65_000,
     },
     (request, response) => {
@@ -42,7 +43,7 @@ export function createHttpServer(routes: readonly Route[], log: Log) {
       if (isDraining) response.setHeader('connection', 'close');
       response.once('close', () => {
         leave();
-        // Not while draining: a request may be on its way.
+        // Only when closing. While draining, an idle connection may still bring a request that is on its way.
         if (isClosing) server.closeIdleConnections();
       });
       void asRequest(() => carry(request, response));
@@ -53,10 +54,10 @@ export function createHttpServer(routes: readonly Route[], log: Log) {
   server.on('connection', (socket) => {
     open += 1;
     socket.once('close', () => (open -= 1));
-    // Close idle connections: senders reconnect, and file handles are for requests.
+    // Free file handles for new requests; senders of idle connections can reconnect.
     if (open > mostBeforeIdleEnd) server.closeIdleConnections();
   });
-  // Once listening, a server error (no file handles left) must not end the process.
+  // Without a listener, an error of the listening server (no file handles left) would end the process.
   server.on('error', (error) => {
     if (server.listening) log('error', 'The HTTP server reported an error', {}, error);
   });
@@ -84,7 +85,10 @@ export function createHttpServer(routes: readonly Route[], log: Log) {
     }
   }
 
-  /** The port listened on (a free one for 0). Rejects with what to change: `setting`. */
+  /**
+   * Returns the port (for 0: the free one that was chosen). Rejects with a message that names `setting` and what to
+   * change.
+   */
   async function listen(port: number, host: string, setting = 'PORT'): Promise<number> {
     try {
       server.listen(port, host);
@@ -95,7 +99,10 @@ export function createHttpServer(routes: readonly Route[], log: Log) {
     return (server.address() as AddressInfo).port;
   }
 
-  /** From now on each answer closes its connection, so senders reconnect elsewhere before the port closes. */
+  /**
+   * From now on each response closes its connection, so that senders reconnect to another replica before the port
+   * closes.
+   */
   function drain(): void {
     isDraining = true;
     for (const response of underWay.all())
@@ -121,9 +128,12 @@ export function createHttpServer(routes: readonly Route[], log: Log) {
   return { listen, drain, close, underWay: underWay.count };
 }
 
-/** Slack, a service and a proxy keep some dozens open; this many idle ones must not keep others out. */
+/**
+ * From this many open connections on, idle ones are closed so that they don't keep others out. Slack, a payments
+ * service and a proxy together keep a few dozen.
+ */
 const mostBeforeIdleEnd = 500;
-/** Silent connections end after five seconds; this is the most the process allows. */
+/** Upper limit of open connections. Those that send nothing end after five seconds. */
 const mostConnections = 5_000;
 
 function isOn(pattern: string, path: string): boolean {

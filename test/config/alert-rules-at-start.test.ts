@@ -30,11 +30,11 @@ function told(...plans: RoutePlan[]): string[] {
   return lines;
 }
 
-describe('what a start says of rules for places where the bot is not', () => {
+describe('the warning at start about rules for another bot’s account or environment', () => {
   const lagos = plan({ account: 'lagos', environment: 'live' });
   const accra = plan({ account: 'accra', environment: 'sandbox' });
 
-  it('names each with what it asks for, and no other', () => {
+  it('names each such rule with the account or environment it asks for, and no other rule', () => {
     const here = 'and this bot has lagos (live)';
     expect(told(lagos)).toEqual([
       `warn: Rule sandbox can never fit here: it asks for sandbox, ${here}`,
@@ -43,7 +43,7 @@ describe('what a start says of rules for places where the bot is not', () => {
     ]);
   });
 
-  it('names none that fits one of the accounts, and one that asks for what no account is at once', () => {
+  it('names a rule only if no single account has both the account name and the environment it asks for', () => {
     expect(told(lagos, accra).map((line) => /Rule (\S+)/.exec(line)?.[1])).toEqual([
       'lagos-sandbox',
       'misspelt',
@@ -58,18 +58,18 @@ function saidOf(...routes: object[]): readonly string[] {
   });
 }
 
-describe('what a start says of a rule behind one that goes on, in the same channel', () => {
+describe('the warning at start about a rule that comes after one with `continue` in the same channel', () => {
   const all = { name: 'all', to: 'C0ALERTS01', continue: true };
   const plain = { name: 'big', to: ['C0BIG00001', 'C0ALERTS01'], when: { currency: 'NGN' } };
   const big = { ...plain, mention: 'S0ONCALL01', severity: 'high' };
 
-  it('names what never holds there, because each channel is told once', () => {
+  it('names the parts without effect, because a channel gets each event once', () => {
     expect(saidOf(all, big)).toEqual([
       'payops.yml: the mention and severity of rule big never hold in C0ALERTS01: all before it tells that channel all that it asks for. Move big up, before all.',
     ]);
   });
 
-  it('says nothing of one that comes first, or says no more than they do', () => {
+  it('says nothing about a rule that comes first, asks for nothing more, or matches other events', () => {
     expect(saidOf(big, all)).toEqual([]);
     expect(saidOf(all, plain)).toEqual([]);
     expect(saidOf({ ...all, when: { currency: 'USD' } }, big)).toEqual([]);
@@ -96,8 +96,8 @@ function unreadIn(preset: string, more: Record<string, string> = {}): string[] {
   return lines;
 }
 
-describe('what a start says of rules for what the bot does not read of an event', () => {
-  it('names each that asks for what the signature does not cover and no look-up says', () => {
+describe('the warning at start about rules that test fields which the bot does not read', () => {
+  it('names each rule that tests a field which the signature does not cover and no look-up supplies', () => {
     const why = 'which the signature does not cover and no look-up says';
     expect(unreadIn('field-concatenation')).toEqual([
       `warn: Rule vip can never fit here: it asks for customer_id, ${why}`,
@@ -106,7 +106,7 @@ describe('what a start says of rules for what the bot does not read of an event'
     ]);
   });
 
-  it('names none where the whole body is signed, where no signature is told of, or that part is signed', () => {
+  it('names none if the whole body or that field is signed, or no signature is used', () => {
     expect([unreadIn('raw-body'), unreadIn('static-token')]).toEqual([[], []]);
     const template =
       '{json:/event_type}:{json:/data/order/customerId}:{json:/data/order/isTokenizedCardPayment}:{header:x-webhook-timestamp}';

@@ -14,7 +14,7 @@ function read(file: string) {
   return readConfig(variables, [permissionCheck(permissions)]);
 }
 
-/** Without the file's name, which leads every one. */
+/** The problems without the file's name, with which each begins. */
 function problemsOf(file: string): string[] {
   const result = read(file);
   return result.kind === 'refused'
@@ -28,7 +28,7 @@ function policyOf(file: string) {
   return result.config.policy;
 }
 
-/** Of the example file. */
+/** A part of the example file. */
 const part = (from: string, to: string): string =>
   filledPolicy.slice(filledPolicy.indexOf(from), filledPolicy.indexOf(to));
 const routes = (...rules: string[]): string =>
@@ -79,7 +79,7 @@ describe('the policy file', () => {
     expect(alertRules(policyOf(head))).toEqual([]);
   });
 
-  it('limits charges by role in minor units, for the accounts of the role, from a day that begins in UTC', () => {
+  it('limits charges by role in minor units, for the role’s accounts, with days in UTC by default', () => {
     const policy = policyOf(`${head}timezone: Africa/Lagos
 roles:
   agent: { may: [charge], limits: { NGN: { per_charge: 50000.00, per_agent_per_day: "500000.5", per_card_per_day: 100000 }, GHS: {} } }
@@ -174,7 +174,7 @@ roles:
       'roles.viewer.limits: the role may not charge, so they limit nobody.',
       'roles.lead.limits.USD: nobody can charge USD, CHARGE_CURRENCIES names NGN, GHS alone.',
     ],
-  ])('tells every problem %s at once, each by its place', (_what, file, ...expected) => {
+  ])('reports every problem %s at once, each with its place in the file', (_what, file, ...expected) => {
     const told = problemsOf(file);
     for (const words of expected) expect(told).toContainEqual(expect.stringContaining(words));
     expect(told).toHaveLength(expected.length);
@@ -333,7 +333,7 @@ roles:
       'approvals.rules.0: nobody may approve.',
     ],
     [approvals('{ what: retry }', 'roles: { lead: { users: [U0123LEAD1], may: ["*"] } }\n')],
-    // Whoever is in a group cannot be counted here.
+    // The members of a group are unknown here, so they can't be counted.
     [approvals('{ what: retry, needed: 5 }', 'roles: { lead: { groups: ["@leads"], may: [approve] } }\n')],
   ])('is judged in words: %s', (file, ...problems) => {
     const told = problemsOf(file);
@@ -341,7 +341,7 @@ roles:
     expect(told).toHaveLength(problems.length);
   });
 
-  it('has an example whose rules are good once they are no comment any more', () => {
+  it('comes with an example whose commented-out rules are valid', () => {
     const written = [
       part('# approvals:', '# timezone:'),
       part('# routes:', '# Optional: channels that are told once'),

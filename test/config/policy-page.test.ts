@@ -27,7 +27,7 @@ afterAll(() => rmSync(folder, { recursive: true }));
 
 const page = readFileSync('docs/policy.md', 'utf8');
 
-/** Of each row its cells; the head and the line below it are left out. */
+/** The cells of each row below that table head. */
 function rowsAfter(head: string, text: string): string[][] {
   const [, after] = text.split(`\n${head}\n`);
   if (after === undefined) return [];
@@ -60,12 +60,12 @@ type Example = {
   heading: string;
   yaml: string;
   claims: Claim[];
-  /** Rows about limits, and about who is needed besides. */
+  /** Rows of the tables about limits, and about approvals. */
   limits: string[][];
   needs: string[][];
 };
 
-/** Each example with the claims that stand between it and the next. */
+/** Each example, with the tables between it and the next one. */
 const examples: Example[] = page
   .split('\n## ')
   .slice(1)
@@ -85,7 +85,7 @@ const examples: Example[] = page
       });
   });
 
-/** What Slack says of an account, by the page's own words. */
+/** Slack's data for each kind of account that the page names. */
 const accounts: readonly (readonly [string, Record<string, unknown>])[] = [
   ['a guest', { is_restricted: true }],
   ['deactivated', { deleted: true }],
@@ -137,7 +137,7 @@ function directoryOf({ roles }: Policy): Directory {
   });
 }
 
-/** "NGN 50,000.01"; "nothing" is none. */
+/** Reads "NGN 50,000.01"; "nothing" is zero. */
 function moneyOf(text: string): Money {
   if (text === 'nothing') return { minor: 0, currency: 'NGN' };
   const [currency = '', amount = ''] = text.split(' ');
@@ -146,13 +146,13 @@ function moneyOf(text: string): Money {
   return { minor: minor.value, currency };
 }
 
-/** "NGN 30,000.00, NGN 90,000.00": by them, of the card. Thousands are parted by a comma without a space after it. */
+/** Reads "NGN 30,000.00, NGN 90,000.00": the amount charged by the person, and of the card. */
 function dayOf(used: string): DayUse {
   const [byThem = 'nothing', ofCard = 'nothing'] = used.split(', ');
   return { per_agent_per_day: moneyOf(byThem).minor, per_card_per_day: moneyOf(ofCard).minor };
 }
 
-/** What the page says of somebody who charges so much, in the page's words. */
+/** The limits' answer to a charge, in the page's words. */
 async function limitAnswer(policy: Policy, [who = '', charges = '', used = '']: string[]): Promise<string> {
   const rules = limitRules(policy, undefined);
   if (!rules) throw new Error('the example limits nobody');
@@ -242,7 +242,7 @@ describe('docs/policy.md', () => {
     }
   });
 
-  it('tells every permission there is, and no other', () => {
+  it('lists every permission, and no other', () => {
     const told = rowsAfter('| Permission | Lets people |', page).map(([permission]) => bare(permission));
     expect(told.toSorted()).toEqual([...permissions].toSorted());
   });

@@ -26,7 +26,7 @@ function configOf(variables: Record<string, string>) {
 }
 
 describe('PAYMENTS_SERVICE', () => {
-  it('takes the set of that name, and what the environment says itself wins over it', () => {
+  it('reads the set of that name, and the environment overrides it', () => {
     const name = `test-${process.pid}`;
     const file = `openapi/services/${name}.env`;
     writeFileSync(file, 'PAYMENTS_PAID_STATUSES=SETTLED\nPAYMENTS_FEE_POINTER=/fee\n# A remark\n');
@@ -44,7 +44,7 @@ describe('PAYMENTS_SERVICE', () => {
     }
   });
 
-  it('refuses a name that is no set and lists those there are', () => {
+  it('refuses an unknown name and lists the sets', () => {
     for (const PAYMENTS_SERVICE of ['nobody', '../services/specification']) {
       const [told, ...more] = problemsOf({ ...complete, PAYMENTS_SERVICE });
       expect(told).toMatch(/^PAYMENTS_SERVICE must be a set of openapi\/services: .*specification.*\.$/);
@@ -52,7 +52,7 @@ describe('PAYMENTS_SERVICE', () => {
     }
   });
 
-  it('has sets that can be read, and the specification’s own says what holds without it', () => {
+  it('has only readable sets, and the specification’s own changes nothing', () => {
     for (const PAYMENTS_SERVICE of serviceSets()) {
       const { kind, warnings } = readConfig({ ...complete, PAYMENTS_SERVICE });
       expect({ kind, warnings }).toEqual({ kind: 'read', warnings: [] });
@@ -63,7 +63,7 @@ describe('PAYMENTS_SERVICE', () => {
 });
 
 describe('readConfig', () => {
-  it('takes statuses and amounts as specified, or as the settings say, and no status for both', () => {
+  it('reads statuses and amounts as specified or as set, and refuses a status with two meanings', () => {
     expect(configOf(complete).config).toMatchObject({
       paymentsPaidStatuses: ['SUCCESS'],
       paymentsFinalStatuses: undefined,
@@ -89,14 +89,14 @@ describe('readConfig', () => {
     }
   });
 
-  it('remembers no alert for so short that a snooze of a week outlasts it', () => {
+  it('refuses to remember alerts for less time than a snooze of a week', () => {
     expect(problemsOf({ ...complete, WEBHOOK_REMEMBER_DAYS: '7' })).toEqual([
       expect.stringContaining('WEBHOOK_REMEMBER_DAYS'),
     ]);
     expect(problemsOf({ ...complete, WEBHOOK_REMEMBER_DAYS: '8', ALERT_DETAILS_DAYS: '7' })).toEqual([]);
   });
 
-  it('forwards by TLS, on this machine, or to a host that a setting names, and never to this bot itself', () => {
+  it('forwards only by TLS, on this machine or to a named host, and never to this bot itself', () => {
     function toldOf(url: string, more: Record<string, string> = {}): string[] {
       return problemsOf({ ...complete, WEBHOOK_FORWARD_URL: url, ...more });
     }
@@ -132,7 +132,7 @@ describe('readConfig', () => {
     }
   });
 
-  it('lets customers type codes by TLS alone where money is live, under a name, and not where there is no page', () => {
+  it('lets customers type codes only with a page, a merchant name and, in live, TLS', () => {
     const page = { ...complete, PUBLIC_URL: 'https://pay.example.com', MERCHANT_NAME: 'Lagos Store' };
     expect(problemsOf({ ...page, OTP_ENTRY: 'customer' })).toEqual([]);
     expect(problemsOf({ ...page, PUBLIC_URL: 'http://pay.example.com' })).toEqual([
@@ -154,7 +154,7 @@ describe('readConfig', () => {
     expect(problemsOf({ ...alike, ALERT_DETAILS_DAYS: '0' })).toEqual([]);
   });
 
-  it('has a bot that is alone on its store stop without a drain, and replicas serve five seconds more', () => {
+  it('stops a single bot without a drain, and drains replicas for five seconds', () => {
     expect(drainSecondsOf(configOf({ ...complete, STOP_SECONDS: '3' }).config)).toBe(0);
     const shared = {
       ...complete,
@@ -182,7 +182,7 @@ describe('readConfig', () => {
     expect(warnings).toEqual([]);
   });
 
-  it('tells every problem at once, and says of none that is unreadable that it is missing', () => {
+  it('reports every problem at once, and calls no unreadable setting missing', () => {
     const problems = problemsOf({
       PORT: 'eighty',
       LOG_LEVEL: 'loud',
@@ -202,14 +202,14 @@ describe('readConfig', () => {
     ]);
   });
 
-  it('names the nearest setting for a misspelt one: a limit that is not set protects nobody', () => {
+  it('refuses a misspelt setting and names the nearest: a limit that is not read would not apply', () => {
     expect(problemsOf({ ...complete, SLACK_SIGNIN_SECRET: 'x', CHARGE_RETRY_ATTEMPT: '1' })).toEqual([
       'SLACK_SIGNIN_SECRET is not a setting. Did you mean SLACK_SIGNING_SECRET?',
       'CHARGE_RETRY_ATTEMPT is not a setting. Did you mean CHARGE_RETRY_ATTEMPTS?',
     ]);
   });
 
-  it('warns of an unknown name under its own prefixes, and minds nobody else’s', () => {
+  it('warns of an unknown name with one of its own prefixes, and ignores all others', () => {
     const { warnings } = configOf({ ...complete, WEBHOOK_COLOUR: 'blue', HOME: '/', PATH: '/bin' });
     expect(warnings).toEqual([expect.stringContaining('WEBHOOK_COLOUR')]);
   });
@@ -225,11 +225,11 @@ describe('readConfig', () => {
     expect(problemsOf({ ...complete, [slip]: 'x' })).toEqual([]);
   });
 
-  it('takes a name near a setting that is set for somebody else’s', () => {
+  it('ignores a name that resembles a setting which is set too', () => {
     expect(warningsOf({ DATA_DIRS: '/a', DATA_DIR: '/b' })).toEqual([]);
   });
 
-  it('names a slip in a prefix beside the setting that is missing for it', () => {
+  it('warns of a misspelt prefix, beside the setting that is missing because of it', () => {
     const { SLACK_BOT_TOKEN: token, ...rest } = complete;
     expect(readConfig({ ...rest, SLAK_BOT_TOKEN: token })).toEqual({
       kind: 'refused',
@@ -238,7 +238,7 @@ describe('readConfig', () => {
     });
   });
 
-  it('says nothing of what other programs set', () => {
+  it('ignores the variables of other programs', () => {
     const foreign =
       'HOME HOSTNAME HOSTTYPE PATH PORT_3000_TCP PORTS POST LOGNAME LOG_FORMAT LOG_FILE LANG DATABASE_URL ' +
       'DATA_PATH NODE_ENV NODE_OPTIONS TZ PWD OLDPWD SHLVL TERM USER MAIL SHELL XDG_DATA_DIRS LOGDIR WORKDIR ' +
@@ -246,7 +246,7 @@ describe('readConfig', () => {
     expect(warningsOf(Object.fromEntries(foreign.split(' ').map((name) => [name, 'x'])))).toEqual([]);
   });
 
-  it('refuses what cannot be a signing secret, and a live service without TLS that is not on this machine', () => {
+  it('refuses an impossible signing secret, and a live service without TLS on another machine', () => {
     for (const secret of ['xoxb-123', 'your-signing-secret', 'a1b2c3'])
       expect(problemsOf({ ...complete, SLACK_SIGNING_SECRET: secret })).toEqual([
         expect.stringMatching(/^SLACK_SIGNING_SECRET must be a Slack signing secret, 32 hex/),
@@ -291,7 +291,7 @@ describe('readConfig', () => {
     expect(config.paymentsStaticToken).toBe('from-a-file');
   });
 
-  it('refuses a secret given twice, and a file that is not there', () => {
+  it('refuses a secret given twice, and a missing file', () => {
     expect(problemsOf({ ...complete, PAYMENTS_STATIC_TOKEN_FILE: fileOf('x') })).toEqual([
       'PAYMENTS_STATIC_TOKEN and PAYMENTS_STATIC_TOKEN_FILE are both set: keep one of them.',
     ]);
@@ -381,7 +381,7 @@ describe('readConfig', () => {
     );
   });
 
-  it('asks a check only when all it reads was readable', () => {
+  it('runs a check only if every setting it reads was readable', () => {
     const judged: unknown[] = [];
     const checks: SettingsCheck[] = [
       ({ port }) => `port ${port}`,

@@ -76,7 +76,7 @@ describe('accounts of the policy file', () => {
     expect(Object.isFrozen(config.further?.[0])).toBe(true);
   });
 
-  it('have their secrets struck out of the log, every account’s', () => {
+  it('have their secrets struck out of the log', () => {
     const config = configOf(two, {
       WEBHOOK_SIGNATURE_PRESET: 'raw-body',
       WEBHOOK_SECRETS: 'main-hook',
@@ -87,7 +87,7 @@ describe('accounts of the policy file', () => {
     );
   });
 
-  it('may have secrets in files, the first under its own name too', () => {
+  it('may have secrets in files, and the first may also use variables with its own name', () => {
     const config = configOf(two, {
       PAYMENTS_CLIENT_SECRET: undefined,
       PAYMENTS_CLIENT_SECRET__MAIN: 'own-name',
@@ -114,7 +114,7 @@ describe('accounts of the policy file', () => {
     ]);
   });
 
-  it('want a token or a way to it, and an address', () => {
+  it('need a token or the request for one, and an address', () => {
     const bare = two.replace('    base_url: https://lagos.payments.test/\n', '');
     expect(
       problemsOf(bare, {
@@ -128,7 +128,7 @@ describe('accounts of the policy file', () => {
     ]);
   });
 
-  it('name each mistake between them', () => {
+  it('report each contradiction between them', () => {
     const twins = `${head}accounts:
   - { name: main, account_id: ${ids.main}, environment: live, colour: blue, channels: [C0SHARED01] }
   - { name: main, account_id: ${ids.main.toUpperCase()}, environment: live, colour: blue, channels: [C0SHARED01] }
@@ -147,7 +147,7 @@ roles: { agent: { users: [U0AGENT01], may: [lookup], accounts: [lagos] } }
     );
   });
 
-  it('refuse what could not be typed, shown or kept apart', () => {
+  it('refuse a name, id, environment or colour that could not be typed, shown or told apart', () => {
     const odd = `${head}accounts: [{ name: Lagos_1, account_id: none, environment: test, colour: green, labels: x }]\n`;
     expect(problemsOf(odd).join('\n')).toMatch(
       /name must be up to 20 small letters[\s\S]*account_id must be a UUID[\s\S]*environment must be live or sandbox[\s\S]*colour must be blue/,
@@ -155,7 +155,7 @@ roles: { agent: { users: [U0AGENT01], may: [lookup], accounts: [lagos] } }
     expect(problemsOf(odd).join('\n')).toContain('Did you mean label?');
   });
 
-  it('refuse a secret of an account that is not there', () => {
+  it('refuse a secret of an unknown account', () => {
     expect(problemsOf(two, { PAYMENTS_CLIENT_ID__LAGOS_3: 'x' })).toEqual([
       'PAYMENTS_CLIENT_ID__LAGOS_3 is not a setting. Did you mean PAYMENTS_CLIENT_ID__LAGOS_2?',
     ]);
@@ -164,14 +164,14 @@ roles: { agent: { users: [U0AGENT01], may: [lookup], accounts: [lagos] } }
     );
   });
 
-  it('refuse another account before the one of the settings, whose records the bot has', () => {
+  it('refuse to put another account before the one in PAYMENTS_ACCOUNT_ID, whose records the bot has', () => {
     expect(problemsOf(two, { PAYMENTS_ACCOUNT_ID: ids.lagos })).toEqual([
       expect.stringContaining('PAYMENTS_ACCOUNT_ID is another account than accounts.0'),
     ]);
     expect(configOf(two, { PAYMENTS_ACCOUNT_ID: ids.main }).merchant?.name).toBe('main');
   });
 
-  it('of the example file are good once they are no comment any more', () => {
+  it('of the example file are valid once they are no longer commented out', () => {
     const example = filledPolicy;
     const commented = example.slice(
       example.indexOf('# accounts:'),

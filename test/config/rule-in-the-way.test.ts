@@ -11,7 +11,7 @@ function ruleOf(name: string, match: RouteMatch, goesOn = false): AlertRule {
 }
 
 describe('ruleInTheWay', () => {
-  it('names a rule only where it takes every event that the later one fits, and no channel is told by that one', () => {
+  it('names a rule only if it takes every event of the later one, which then posts nothing', () => {
     let found = 0;
     fc.assert(
       fc.property(rules, fc.array(events, { minLength: 30, maxLength: 30 }), (rules, events) => {
@@ -41,7 +41,7 @@ describe('ruleInTheWay', () => {
   const short = ruleOf('short', { customer: { kind: 'prefix', text: 'V' } });
   const main = ruleOf('main', { account: 'main' });
 
-  // One that takes part of it, or two that take it together only, are not found: the property above holds that.
+  // Rules that take only a part, or that take everything only together, are not found: the property above covers that.
   it.each<[string, AlertRule, RouteMatch, string | undefined]>([
     ['a broader one', all, { currency: 'NGN' }, 'all'],
     ['one that goes on', { ...all, goesOn: true }, { currency: 'NGN' }, undefined],

@@ -9,8 +9,8 @@ function read(name: Name, text: string): unknown {
 }
 
 describe('the settings of saved cards', () => {
-  it('have no default, so that live asks nothing that nobody has shown', () => {
-    // A next page is asked for where an answer brings its cursor: nothing is asked by these.
+  it('have no default, so that live is never asked in a form that is only guessed', () => {
+    // Those about further pages are left out: they only take effect once an answer contains a cursor.
     const {
       savedCardsCursorPointers: _read,
       savedCardsCursorQuery: _sent,
@@ -51,9 +51,9 @@ describe('the settings of saved cards', () => {
     ['savedCardsFieldPointers', '["/tokenKey"]'],
     ['savedCardsDeleteBody', '{"tokenKey":"TOKEN_KEY"}'],
     ['savedCardsDeleteBody', '{{TOKEN_KEY}}'],
-    // Only values are filled in.
+    // Keys are not filled in.
     ['savedCardsDeleteBody', '{"{{TOKEN_KEY}}":"delete"}'],
-    // A place of no such name would be sent empty.
+    // An unknown placeholder would be sent unfilled.
     ['savedCardsDeleteBody', '{"tokenKey":"{{TOKEN_KEY}}","email":"{{EMAIL}}"}'],
   ])('refuse %s=%s, and say what to write', (name, text) => {
     expect(read(name, text)).toMatch(/^refused: must be /);

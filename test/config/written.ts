@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** The fewest settings that a bot starts with, beside its policy file. */
+/** The fewest settings with which a bot starts, besides its policy file. */
 export const fewest = {
   SLACK_BOT_TOKEN: 'xoxb-canary-token',
   SLACK_SIGNING_SECRET: 'ca4a2700ca4a2700ca4a2700ca4a2700',
@@ -13,12 +13,12 @@ export const fewest = {
 };
 
 const folder = mkdtempSync(join(tmpdir(), 'payops-config-'));
-// Several files of tests share this module.
+// At the end of the process: several test files share this module.
 process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
 
 let files = 0;
 
-/** The path of a file that holds this. */
+/** Writes the text to a new file, and returns its path. */
 export function fileOf(content: string): string {
   files += 1;
   const path = join(folder, `${files}-payops.yml`);

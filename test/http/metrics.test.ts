@@ -5,7 +5,7 @@ import { memoryStore } from '../features/memory-store.ts';
 
 const labels = { webhookResults: [], asideReasons: [], slackRefusalCauses: [] };
 
-it('says that the store is away, and counts the calls that failed for it', async () => {
+it('reports a store that is away, and counts the calls that failed because of it', async () => {
   const clock = { nowMs: 1_000_000 };
   const metrics = createMetrics({ ...labels, log: () => undefined, now: () => clock.nowMs });
   const whole = memoryStore(clock);
@@ -30,7 +30,7 @@ it('says that the store is away, and counts the calls that failed for it', async
 it.each<[string, () => Promise<never>]>([
   ['fails', () => Promise.reject(new Error('store away'))],
   ['hangs', () => new Promise(() => undefined)],
-])('leaves out a metric whose reading %s, logs which, and tells the others', async (_name, openCharges) => {
+])('leaves out a metric whose reading %s, logs it, and keeps the others', async (_name, openCharges) => {
   const logged: string[] = [];
   const metrics = createMetrics({
     ...labels,

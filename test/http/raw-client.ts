@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 
-/** A bare connection to a server on loopback, for requests no HTTP client would send. */
+/** A bare TCP connection to a server on loopback, for requests that no HTTP client would send. */
 export type RawClient = {
   socket: Socket;
   write: (text: string | Buffer) => void;
@@ -18,7 +18,7 @@ export async function connectRaw(port: number): Promise<RawClient> {
   socket.on('data', (chunk: string) => {
     received += chunk;
   });
-  // A reset is what some of these tests provoke; what had arrived by then is what they judge.
+  // Some tests provoke a reset. They judge what had arrived by then.
   socket.on('error', () => {});
   await once(socket, 'connect');
   // `once` would reject at a reset.

@@ -35,7 +35,7 @@ function get(path: string, handle: Route['handle']): Route {
 
 const fine = get('/fine', (_request, response) => sendJson(response, 200, { fine: true }));
 
-/** Answers when it is told to. */
+/** Answers once `goOn` is resolved. */
 function slowRoute() {
   const begun = Promise.withResolvers<void>();
   const goOn = Promise.withResolvers<void>();
@@ -54,7 +54,7 @@ async function ask(port: number, path: string, init: RequestInit = {}) {
 }
 
 describe('createHttpServer', () => {
-  it('routes by exact path and method, whatever the query', async () => {
+  it('routes by exact path and method, and ignores the query', async () => {
     const { port } = await start([fine]);
     expect(await ask(port, '/fine?x=/other')).toMatchObject({ status: 200, body: { fine: true } });
     expect(await ask(port, '/fine', { method: 'HEAD' })).toMatchObject({ status: 200, body: '' });
@@ -63,7 +63,7 @@ describe('createHttpServer', () => {
     }
   });
 
-  it('ends idle connections once there are many, and none that waits for its answer', async () => {
+  it('closes idle connections once there are many, but none with an unanswered request', async () => {
     const { slow, begun, goOn } = slowRoute();
     const { port } = await start([fine, slow]);
     const waiting = await connectRaw(port);
@@ -172,7 +172,7 @@ describe('listen', () => {
 });
 
 describe('drain', () => {
-  it('goes on answering, and ends each connection with its answer, so that none is cut by what follows', async () => {
+  it('keeps answering, and closes each connection with its response, so that none is cut off later', async () => {
     const { slow, begun, goOn } = slowRoute();
     const { server, port } = await start([slow, fine]);
     const kept = await connectRaw(port);
@@ -191,7 +191,7 @@ describe('drain', () => {
 });
 
 describe('close', () => {
-  it('lets a request under way end, refuses new ones, and closes idle connections', async () => {
+  it('finishes a request under way, refuses new connections, and closes idle ones', async () => {
     const { slow, begun, goOn } = slowRoute();
     const { server, port } = await start([slow, fine]);
     const idle = await connectRaw(port);
@@ -208,7 +208,7 @@ describe('close', () => {
     await closed;
   });
 
-  it('closes the connection of an answer that had begun before, once it is ended', async () => {
+  it('closes a connection once its response ends, even if the response had already begun', async () => {
     const begun = Promise.withResolvers<ServerResponse>();
     const slow = get('/slow', (_request, response) => {
       response.writeHead(200, { 'content-length': '4' });
@@ -225,7 +225,7 @@ describe('close', () => {
     expect(await client.receiveAll()).toMatch(/keep-alive.*1234$/is);
   });
 
-  it('cuts off what is still under way at the deadline', async () => {
+  it('cuts off requests that are still under way at the deadline', async () => {
     const begun = Promise.withResolvers<void>();
     const hang = get('/hang', () => {
       begun.resolve();
