@@ -10,8 +10,8 @@ import type { Kept } from '../store/kept.ts';
 import { type Place, quotedText } from './lines.ts';
 
 /**
- * One question to the payments service, with the bot's own settings, token and store. Failures end as in `failedQuestion`.
- * Always releases the token lock.
+ * Runs one question to the payments service with the bot's own settings, token and store. Returns failures as
+ * `failedQuestion` does. Always releases the token lock.
  */
 export async function askService(
   outside: Outside,
@@ -28,7 +28,7 @@ export async function askService(
           account: config.paymentsAccountName,
         });
       } finally {
-        // An abandoned call may still be requesting a token.
+        // A call that timed out may still hold the lock while it requests a token.
         await payments.letGo();
       }
     },
@@ -36,7 +36,7 @@ export async function askService(
   );
 }
 
-/** One question to the bot's own store, and to nobody else. */
+/** Runs one question to the bot's own store, without any call to the service or Slack. */
 export async function askStore(
   outside: Outside,
   question: (kept: Kept) => Promise<CommandEnd>,
@@ -45,7 +45,10 @@ export async function askStore(
   return noStoreEnd(outside) ?? (await withKept(outside, question, failed));
 }
 
-/** The failure and its fix, for people who can change settings; a bug is in the log by its id. */
+/**
+ * The failure and its fix, for people who can change settings. A bug is logged under an error id, and the words name
+ * that id.
+ */
 export function failedQuestion({ config, log }: Outside, error: unknown): CommandEnd {
   if (error instanceof ServiceFailure) return serviceProblem(config, error);
   if (error instanceof StoreUnavailable) {
@@ -59,11 +62,12 @@ export function failedQuestion({ config, log }: Outside, error: unknown): Comman
   return { exitCode: exitCodes.failed, words: `Nothing was changed. ${words} (error ${errorId})` };
 }
 
-/** What the service did not do, and the fix. */
+/** How the service failed, and the fix. */
 export function serviceProblem(config: Config, failure: ServiceFailure): CommandEnd {
   const { kind, retryAfterMs, said } = failure;
   const { says, fix } = adviceOn(failure, config);
-  // A refused question names its own problem, not the settings: token failures are separate.
+  // A refused question is wrong in itself: the fix is about the question, not about the settings. (A refused token is
+  // another kind of failure.)
   const next = kind === 'refused' ? failureWords.refused.next : fix;
   const wait =
     retryAfterMs === undefined

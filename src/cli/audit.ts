@@ -45,7 +45,7 @@ export const auditCommand = command({
       const witnesses = readWitnesses(head);
       if (!witnesses.ok) return witnesses;
       if (file === undefined && part) return problem('--part is about a --file.');
-      // An auditor has the file without the bot.
+      // A file is verified without settings and store: an auditor may have only the file.
       return file === undefined
         ? parsed({
             run: (outside) =>
@@ -71,7 +71,7 @@ export const auditCommand = command({
 async function runOnStore(outside: Outside, work: (kept: Kept) => Promise<CommandEnd>): Promise<CommandEnd> {
   const none = noStoreEnd(outside);
   if (none) return none;
-  // One trail for all accounts: the first one's part of the store is the whole.
+  // One trail for all accounts. It is read through the first account, whose part of the store holds it.
   return await withKept(outside, work, (error) => ({
     exitCode: error instanceof StoreUnavailable ? exitCodes.noAnswer : exitCodes.failed,
     words: `The audit trail could not be read to its end. ${reasonOf(error)}`,
@@ -138,7 +138,7 @@ function exported({ count, unreadable }: ExportedAudit): CommandEnd {
   };
 }
 
-/** Verifies an export alone: without store and keys, so without the checks that need them. */
+/** Verifies an exported file. Without store and keys it skips the checks that need them. */
 async function verifyFile(
   path: string,
   hasGaps: boolean,
@@ -177,14 +177,14 @@ type Chosen = Partial<Record<'from' | 'to' | 'reference' | 'account', string | u
 
 function readChoice({ from, to, reference, account }: Chosen): Parsed<AuditChoice> {
   const fromMs = from === undefined ? undefined : readTime(from, 0);
-  // A date includes its whole day.
+  // `--to` with a date includes that whole day.
   const untilMs = to === undefined ? undefined : readTime(to, dayMs);
   return Number.isNaN(fromMs) || Number.isNaN(untilMs)
     ? problem('--from and --to are days or times in UTC, like 2026-11-21 or 2026-11-21T14:30:00Z.')
     : parsed(withoutUndefined({ fromMs, untilMs, reference, account }));
 }
 
-/** NaN: neither a date nor a time. */
+/** UTC ms; NaN if it is neither a date nor a time. */
 function readTime(text: string, addedToDayMs: number): number {
   if (/^\d{4}-\d{2}-\d{2}$/.test(text)) return Date.parse(`${text}T00:00:00Z`) + addedToDayMs;
   return /^\d{4}-\d{2}-\d{2}T[\d:.]+Z$/.test(text) ? Date.parse(text) : Number.NaN;

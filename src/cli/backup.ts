@@ -7,7 +7,7 @@ import { embeddedStore, hasKeys, hasStore, openEmbedded, storeFile } from '../st
 import { copyStoreFile, putBackStoreFile, type CopyContents } from '../store/store-copy.ts';
 import { command, type CommandEnd, noteEnd, reasonOf } from './command.ts';
 
-/** Copies the embedded store to a new file, verified, while bots run. */
+/** Copies the embedded store to a new file and verifies the copy. Bots may run meanwhile. */
 export const backupCommand = command({
   summary: 'Copy the SQLite store to a file, verified, while the bot runs',
   usage: ['npm run backup -- FILE'],
@@ -18,7 +18,7 @@ export const backupCommand = command({
   prepare: onFile('No backup was made', backUp),
 });
 
-/** Replaces the embedded store by a backup, once its keys are known to open it. */
+/** Replaces the embedded store with a backup, after checking that its keys open the backup. */
 export const restoreCommand = command({
   summary: 'Put a backup in place of the SQLite store, with the bot stopped',
   usage: ['npm run restore -- FILE'],
@@ -29,10 +29,10 @@ export const restoreCommand = command({
   prepare: onFile('Nothing was restored', restore),
 });
 
-/** Returns or throws the reason if nothing was done. */
+/** Returns the command's end; if nothing was done, returns or throws the reason. */
 type Work = (outside: Outside, file: string) => CommandEnd | string | Promise<CommandEnd | string>;
 
-/** Reads the file's name from the command; obstacles end it in words. */
+/** Wraps `work` into a command that takes one file name; a thrown reason becomes the command's words. */
 function onFile(notDone: string, work: Work) {
   const why = (reason: string): CommandEnd => ({ exitCode: 1, words: `${notDone}. ${reason}` });
   return ({
@@ -46,7 +46,7 @@ function onFile(notDone: string, work: Work) {
     return parsed({
       async run(outside) {
         if (outside.config.redisUrl !== undefined) return why(inRedis);
-        // Only the owner may read any file it makes, even for a moment.
+        // Every file that the command makes is readable for its owner only, from the start.
         process.umask(0o077);
         try {
           const end = await work(outside, file);

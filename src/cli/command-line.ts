@@ -45,7 +45,7 @@ export const commands: Readonly<Record<string, CliCommand>> = {
   'revoke-token': revokeTokenCommand,
 };
 
-/** Generated from the commands, so it is never out of date. */
+/** The help of all commands, generated from them. */
 export function helpText(): string {
   const widest = Math.max(...Object.keys(commands).map((name) => name.length));
   return [
@@ -67,7 +67,7 @@ function helpOf({ summary, usage, more }: CliCommand): string {
   return [`${summary}.`, '', ...lines, '', more, 'Exit codes: npm run payops -- --help'].join('\n');
 }
 
-/** The part of a stream that is needed. */
+/** The one method of a stream that is used here. */
 type Stream = { write: (text: string, written?: (error?: Error | null) => void) => boolean };
 
 export type CommandLine = {
@@ -79,26 +79,26 @@ export type CommandLine = {
   now: () => number;
 };
 
-/** `npm run payops` puts this word before a command; alone it means none. */
+/** `npm run payops` passes this word before the command; by itself it means no command. */
 const groupWord = 'payops';
 
 /**
- * Runs the typed command instead of the bot, and returns the exit code. Reads every command, gives it its settings and ends
- * it. Rejects only for a bug, or if output can't be written.
+ * Runs the typed command instead of the bot, and returns the exit code. Reads the words, gives the command its
+ * settings, and prints its result. Rejects only for a bug, or if the output can't be written.
  */
 export async function runCommandLine(line: CommandLine): Promise<ExitCode> {
   let hasData = false;
-  /** Resolves once written: a slow reader slows the command, and nothing piles up. */
+  /** Resolves once written, so that a slow reader slows the command instead of filling the memory. */
   async function out(text: string): Promise<void> {
     hasData = true;
-    // A failed write ends the process through the stream's own event.
+    // Never rejects: a failed write ends the process through the stream's `error` event.
     await new Promise<void>((resolve) => line.stdout.write(text, (error) => error || resolve()));
   }
   const aside: string[] = [];
   try {
     const { exitCode, words, isReport } = await run(line, out, (text) => void aside.push(text));
     if (words === '') return exitCode;
-    // Without other data the result itself is the data.
+    // If the command printed no data, its result is the data and goes to standard output.
     if (!hasData && (exitCode === exitCodes.ok || isReport)) await out(`${words}\n`);
     else line.stderr.write(`${words}\n`);
     return exitCode;
@@ -107,7 +107,7 @@ export async function runCommandLine(line: CommandLine): Promise<ExitCode> {
   }
 }
 
-/** `aside`: gets the log and settings lines, after the command's own words. */
+/** `aside` takes lines of the log and warnings about settings; they are printed after the command's own words. */
 async function run(
   line: CommandLine,
   out: (text: string) => Promise<void>,
@@ -120,7 +120,8 @@ async function run(
   if (!command) return misread(`${unknown(name)}\nAll of it: npm run payops -- --help`);
   const at = words.findIndex((word) => /^(?:--help|-h|--)$/.test(word));
   if (at >= 0 && words[at] !== '--') {
-    // A reference may read like it; a look-up that was not made must not end like a paid one.
+    // After `lookup` the word may be a reference. Keep it among the words, so that the end is an error: a look-up that
+    // was not made must not end with the code for *paid*.
     return helped(helpOf(command), name === 'lookup' ? words : words.toSpliced(at, 1));
   }
   /** With --json, standard output stays JSON even for errors. */
@@ -139,16 +140,19 @@ async function run(
     return unread(exitCodes.settings, problems, { exitCode: exitCodes.settings, words: told });
   }
   const { config } = settings;
-  // Standard output is for data; a server's info lines don't matter here.
+  // Standard output is for data, and a server's info lines are of no use to a command.
   const level = config.logLevel === 'info' ? 'warn' : config.logLevel;
-  // At debug level lines are written as they come.
+  // At debug level log lines are written at once, not after the command's words.
   const write = level === 'debug' ? (text: string) => void line.stderr.write(text) : aside;
   const log = openLog(config, level, write);
   for (const warning of settings.warnings) aside(`Warning: ${warning}\n`);
   return await asked.value.run({ config, log, now }, out);
 }
 
-/** Help replaces the command; beside other words it must not end as if they were done. */
+/**
+ * The end of a command that only printed help. With other words it is an error, or a script could take it for the work
+ * done.
+ */
 function helped(text: string, others: readonly string[]): CommandEnd {
   return others.length > 0 ? misread(text) : { exitCode: exitCodes.ok, words: text };
 }

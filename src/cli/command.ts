@@ -8,7 +8,8 @@ import { hasStore, openKept, type Kept } from '../store/kept.ts';
 import { keptPart } from '../store/scoped-store.ts';
 
 /**
- * A command's words and exit code. `isReport`: the words are the requested data and go where data goes, whatever the code.
+ * A command's words and exit code. `isReport`: the words are the requested data, so they go to standard output even
+ * with a code other than 0.
  */
 export type CommandEnd = { exitCode: ExitCode; words: string; isReport?: true };
 
@@ -20,33 +21,39 @@ export function reasonOf(error: unknown): string {
   return error instanceof Error ? error.message : 'Unknown error';
 }
 
-/** For a command that reads no settings, or its own. */
+/** What a command gets that reads no settings, or reads them itself. */
 export type Bare = { variables: Variables; now: () => number; out: Out };
 type Variables = Readonly<Record<string, string | undefined>>;
 
-/** The parsed words. `alone`: needs no settings. */
+/** The parsed command, ready to run. `alone`: without settings. */
 type Prepared =
   | { run: (outside: Outside, out: Out) => Promise<CommandEnd> }
   | { alone: (bare: Bare) => Promise<CommandEnd> };
 
-/** A command's help, reader and work. It never throws for the outside. */
+/**
+ * One command: its help, its options and its work. Failures of the store, the service or Slack are returned, not
+ * thrown.
+ */
 export type CliCommand = {
   summary: string;
   usage: readonly string[];
   more: string;
-  /** Without --account: `each` account, the `first`, or an error (`one`). `shared` commands read it themselves. */
+  /**
+   * Which account it works on without --account: `each` one after the other, the `first`, or an error that asks for
+   * `one`. `shared`: the command is about the whole bot, or reads --account itself.
+   */
   scope: 'each' | 'first' | 'one' | 'shared';
   /** Printed with --json for unreadable words or settings. */
   unread?: (problems: readonly string[]) => string;
-  /** Besides --account, which every command but the shared ones has. */
+  /** Options besides --account, which all but the shared commands have. */
   options: ParseArgsOptionsConfig;
-  /** The most words that are no options. */
+  /** The most words besides options. */
   mostWords: number;
-  /** The problem doesn't repeat the words: they may hold a token or a card number. */
+  /** Reads the typed words. A problem never repeats them: they may hold a token or a card number. */
   prepare(typed: { values: object; positionals: string[] }): Parsed<Prepared>;
 };
 
-/** Values have their options’ types. */
+/** Defines a command; `prepare` gets the values with their options’ types. */
 export function command<const Options extends ParseArgsOptionsConfig>(
   given: Omit<CliCommand, 'options' | 'prepare'> & {
     options: Options;
@@ -59,7 +66,7 @@ export function command<const Options extends ParseArgsOptionsConfig>(
   return given;
 }
 
-/** Ends a question to a missing store: a new one would seem to know nothing. */
+/** The end for a store that doesn't exist yet: opening it would create an empty one, which seems to know nothing. */
 export function noStoreEnd({ config }: Outside): CommandEnd | undefined {
   if (hasStore(config)) return undefined;
   const words = `No bot has its store in DATA_DIR, ${config.dataDir}. Run this with the very settings of the bot, from the folder it is started in.`;
@@ -67,8 +74,8 @@ export function noStoreEnd({ config }: Outside): CommandEnd | undefined {
 }
 
 /**
- * Runs an operator's command on the account's part of the store, and closes the store. `failed` explains any error. `verb`:
- * its name in the audit; absent if it changes nothing. Never throws.
+ * Runs an operator's command on the account's part of the store, then closes the store. `failed` turns any error into
+ * the command's end. `verb`: the command's name for the audit; absent if it changes nothing. Never throws.
  */
 export async function withKept(
   outside: Outside,
@@ -91,8 +98,8 @@ export async function withKept(
 }
 
 /**
- * Writes a successful command into the audit of the store it left behind. If that fails the command's words say so: the
- * work stays done. Never throws.
+ * Writes a command that has replaced the store into the audit of the new store. If that fails, the command's words say
+ * so, as its work stays done. Never throws.
  */
 export async function noteEnd(outside: Outside, end: CommandEnd, verb: string): Promise<CommandEnd> {
   return await withKept(
@@ -103,7 +110,7 @@ export async function noteEnd(outside: Outside, end: CommandEnd, verb: string): 
   );
 }
 
-/** Only the machine knows who ran it. A failed write is logged. */
+/** `who` is just `operator`: the bot doesn't know who is at the command line. A failed write is logged. */
 async function noteCommand(
   outside: Outside,
   kept: Kept,
@@ -117,8 +124,8 @@ async function noteCommand(
 }
 
 /**
- * Parses a command's words; `--account NAME` chooses among accounts. Long output goes to `out` in pieces. Outside failures
- * never throw.
+ * Parses a command's words; `--account NAME` chooses the account. Long output goes to `out` in pieces. Failures of the
+ * store, the service or Slack are returned, not thrown.
  */
 export function readCommand(asked: CliCommand, words: readonly string[]): Parsed<Prepared> {
   const { scope, usage } = asked;
@@ -162,7 +169,7 @@ async function runForEach(
   run: (config: Config) => Promise<CommandEnd>,
 ): Promise<CommandEnd> {
   const ends: CommandEnd[] = [];
-  // One after the other: each opens the store.
+  // One after the other, because each opens the store.
   for (const one of all) {
     const end = await run(one);
     ends.push({ ...end, words: `${one.merchant?.name ?? ''}: ${end.words}` });
@@ -173,7 +180,7 @@ async function runForEach(
 
 type Accounts = readonly [Config, ...Config[]];
 
-/** Each account's settings, the first one first. */
+/** Each account's settings, beginning with the first account. */
 export function allAccounts(config: Config): Accounts {
   return [config, ...(config.further ?? [])];
 }

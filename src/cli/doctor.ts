@@ -18,7 +18,10 @@ import type { Outside } from '../config/config.ts';
 import { createPayments } from '../payments/payments.ts';
 import { allAccounts, command, type CommandEnd } from './command.ts';
 
-/** Checks every part with real calls, over the bot's own clients; the bot may run. Warnings end with 0 too. */
+/**
+ * Checks every part with real calls through the bot's own clients. Bots may run meanwhile. Ends with 0 also if there
+ * are only warnings.
+ */
 export const doctorCommand = command({
   summary: 'Check every part, and say the fix of what is broken',
   usage: [
@@ -63,7 +66,10 @@ export const doctorCommand = command({
   },
 });
 
-/** Checks every part, and the person's facts, for that account or the first. Ends like the command. */
+/**
+ * Checks every part, and the facts that the person gave, for the named account or the first one. Returns the command's
+ * end.
+ */
 export async function examineAll(
   outside: Outside,
   { json = false, ...known }: Known & { account?: string | undefined; json?: boolean },
@@ -137,7 +143,7 @@ function away(): never {
   throw new StoreUnavailable('There is no store.');
 }
 
-/** Stands in for a store that can't be opened, so the rest is still checked. */
+/** Replaces a store that can't be opened, so that the other parts are still checked. */
 const noStore: Kept = {
   store: new Proxy({} as Store, { get: () => async () => away() }),
   sealer: { seal: away, open: away },

@@ -28,7 +28,7 @@ export const doubtCommand = command({
   summary: 'List the charges whose outcome is not known, from the bot’s own store',
   usage: ['npm run payops --silent -- doubt [--json] [--account NAME]'],
   more: 'Ends with 0 when no outcome is open. Asks nobody; the bot may run. Of several accounts one is to be named.',
-  // One account's answer must not look like the answer for all.
+  // Asks for one account, so that its answer is never taken for the answer of all.
   scope: 'one',
   options: { json: { type: 'boolean', default: false } },
   mostWords: 0,
@@ -47,7 +47,7 @@ async function listDoubts(outside: Outside, isJson: boolean): Promise<CommandEnd
 
 type DoubtView = {
   charges: readonly ChargeSeen[];
-  /** References of unreadable charges, settled or not. */
+  /** References of charges that can't be read; they may be settled or not. */
   unread: readonly string[];
   place: Place;
   nowMs: number;
@@ -81,7 +81,7 @@ export function doubtAnswer({ charges, unread, place, nowMs }: DoubtView): Answe
   };
 }
 
-/** People are Slack user ids. */
+/** A charge's fields in the JSON answer. People are Slack user ids. */
 function chargeFields({ by, agent, submittedAt, dueAt, sends }: ChargeSeen): Record<string, unknown> {
   return {
     chargedBy: by,

@@ -14,7 +14,7 @@ export const exitCodes = {
 
 export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
 
-/** Only a look-up's 0 means *paid*: every other end, a bug included, has its own code. */
+/** For scripts. A look-up ends with 0 only if it is *paid*; every other end, a bug included, has another code. */
 export const exitCodeWords: Readonly<Record<ExitCode, string>> = {
   0: 'done; for lookup: paid, with all three proofs; for doubt: no outcome is open',
   1: 'not done, for a reason that standard error tells, or because of a bug; explain-delivery: it does not verify; doctor: something is broken',

@@ -6,12 +6,12 @@ import { command, type CommandEnd } from './command.ts';
 import type { Outside } from '../config/config.ts';
 import { readWebhooks } from '../webhooks/webhook-settings.ts';
 
-/** Far above the bot's limit. */
+/** Larger files are refused; far above the bot's own limit for a delivery. */
 const mostBytes = 8 * 1024 * 1024;
 
 /**
- * Explains offline, under the bot's settings, why a captured delivery verifies or not. Makes no calls, opens no store, and
- * shows nothing of the content.
+ * Explains why a captured delivery verifies or not under the bot's settings. Makes no calls, opens no store, and prints
+ * nothing of the content.
  */
 export const explainDeliveryCommand = command({
   summary: 'Say offline why one captured webhook delivery verifies or not',
@@ -50,7 +50,7 @@ async function explain(outside: Outside, path: string, atMs?: number): Promise<C
   return { exitCode: verifies ? 0 : 1, words: all.join('\n'), isReport: true };
 }
 
-/** One captured delivery, or words for why the file has none. */
+/** Reads a captured delivery; the problem says why the file has none. */
 export async function readDeliveryFile(path: string): Promise<Parsed<CapturedDelivery>> {
   const file = await readWhole(path);
   if (!file.ok) return problem(`The file cannot be read: ${file.problem}.`);

@@ -8,8 +8,8 @@ import type { Outside } from '../config/config.ts';
 import { dayMs } from '../domain/span.ts';
 
 /**
- * Erases the address's saved cards from the bot's ledger, at the customer's request. Running bots need not stop, and only
- * say that a card is gone.
+ * Erases the saved cards of an e-mail address from the bot's ledger, at the customer's request. Bots may run meanwhile:
+ * a form that still shows such a card only says that it is gone.
  */
 export const forgetCardsCommand = command({
   summary:
@@ -19,7 +19,7 @@ export const forgetCardsCommand = command({
   scope: 'each',
   options: {},
   mostWords: 1,
-  // Loose on purpose: it catches slips, and the address is only compared.
+  // Loose on purpose: it catches typing errors, and the address is only compared.
   prepare: ({ positionals: [email = ''] }) =>
     /^[^\s@]+@[^\s@]+\.[^\s@]+$/.test(email)
       ? parsed({ run: (outside) => forget(outside, email) })

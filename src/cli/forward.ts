@@ -3,7 +3,7 @@ import { counted, parsed } from '../domain/wording.ts';
 import { forwardAgain } from '../features/forward/forward-record.ts';
 import { command, type CommandEnd, reasonOf, withKept } from './command.ts';
 
-/** Makes the running bots send again what the merchant's own backend did not take. */
+/** Makes the running bots retry forwarding the events that the merchant's own backend did not accept. */
 export const forwardCommand = command({
   summary: 'Have events that your backend did not take forwarded again',
   usage: ['npm run payops --silent -- forward [--account NAME]'],

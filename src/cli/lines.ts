@@ -5,26 +5,29 @@ import { outsideText, utcTime } from '../slack/kit/text.ts';
 import type { CommandEnd } from './command.ts';
 import type { ExitCode } from './exit-codes.ts';
 
-/** The answer to one question: for programs (docs/command-line.md), for people, and for scripts. */
+/**
+ * One answer in three forms: a document for programs (docs/command-line.md), lines for people, and an exit code for
+ * scripts.
+ */
 export type Answer = { document: Record<string, unknown>; lines: readonly string[]; exitCode: ExitCode };
 
-/** As requested data, whatever the code. */
+/** The answer as a command's end. It is requested data, so it goes to standard output with any exit code. */
 export function reported({ document, lines, exitCode }: Answer, isJson: boolean): CommandEnd {
   return { exitCode, words: isJson ? jsonText(document) : lines.join('\n'), isReport: true };
 }
 
-/** The first line, as in Slack: state, amount, masked customer, reference. */
+/** The first line, as in Slack: state, amount, masked customer, reference. Leaves out empty parts. */
 export function firstLine(state: string, details: readonly string[]): string {
   return [state, ...details.filter((detail) => detail !== '')].join(' · ');
 }
 
-/** Environment and account; printed for people and programs alike. */
+/** The account that was asked, and its environment. */
 export type Place = { environment: Environment; account: string };
 
 const longestWord = 120;
 const longestText = 500;
 
-/** A document's known values for people: by its own names, aligned. */
+/** The values of a document that are known, as aligned lines for people. */
 export function factLines(document: Readonly<Record<string, unknown>>): string[] {
   const known = Object.entries(document)
     .map(([name, value]) => [name, factWords(value)] as const)
@@ -52,7 +55,7 @@ export function placeLine({ environment, account }: Place, verb: string, atMs: n
   return `  ${parts.filter((part) => part !== '').join(' · ')}`;
 }
 
-/** The service's words, in quotation marks. */
+/** The service's words in quotation marks, masked and shortened; undefined if there are none. */
 export function quotedText(text: string | undefined): string | undefined {
   const theirs = outsideText(text ?? '', longestText);
   return theirs === '' ? undefined : `“${theirs}”`;
@@ -65,7 +68,7 @@ export function moneyJson({ minor, currency }: { minor: number; currency?: strin
   return { minor, decimal: wireFromMinor(minor), currency: textOrNull(currency) };
 }
 
-/** The account asked: two may have the same reference. */
+/** Names the account in a document: two accounts may have the same reference. */
 export function merchantJson({ environment, account }: Place): Place {
   return { environment, account };
 }
@@ -74,7 +77,7 @@ export function isoTime(ms: number): string {
   return new Date(ms).toISOString();
 }
 
-/** The service's words for programs: visible text in one line. */
+/** The service's words for programs: one line of visible text. */
 export function textOrNull(text: string | undefined): string | null {
   return text === undefined ? null : outsideText(text, longestText);
 }

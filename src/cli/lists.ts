@@ -20,7 +20,7 @@ type Listed<Item> = {
   matches: (item: Item, words: readonly string[]) => boolean;
 };
 
-/** The whole list, or its matches; as CSV the same file as in Slack. */
+/** Prints the whole list, or only the matches. As CSV it is the same file as in Slack. */
 export const terminalsCommand = listCommand({
   one: 'terminal',
   many: 'terminals',
@@ -92,7 +92,7 @@ async function list<Item>(
   });
 }
 
-/** By the specification's names, as in the CSV. */
+/** The items under the specification's field names, as in the CSV. */
 function records<Item>({ columns }: Listed<Item>, items: readonly Item[]): Record<string, string | null>[] {
   const shown = fileColumns(columns);
   return items.map((item) => Object.fromEntries(shown.map(({ head, cell }) => [head, cell(item) || null])));
@@ -102,7 +102,7 @@ function progress({ pages, items }: { pages: number; items: number }): void {
   tellProgress(`${pages} pages, ${items} rows …`);
 }
 
-/** The number of pages is unknown until the last, so there is no bar. */
+/** One line that is overwritten. The number of pages is unknown until the last one, so there is no progress bar. */
 function tellProgress(words: string): void {
   if (process.stderr.isTTY) process.stderr.write(`\r\u001B[K${words}`);
 }

@@ -30,7 +30,10 @@ import {
   type Answer,
 } from './lines.ts';
 
-/** Uses the bot's own settings, token and store. Changes only the shared access token, like any look-up. */
+/**
+ * Looks a transaction up with the bot's own settings, token and store. Changes nothing but the shared access token,
+ * which it may renew.
+ */
 export const lookupCommand = command({
   summary: 'Look up a transaction: is it paid, and what proves it',
   usage: ['npm run payops --silent -- lookup <reference> [amount] [--raw] [--json] [--account NAME]'],
@@ -82,7 +85,7 @@ async function lookUp(
   });
 }
 
-/** 0 is for a proven payment, and for nothing else. */
+/** 0 only for a proven payment. */
 const lookupExitCodes = {
   confirmed: exitCodes.ok,
   not_confirmed: exitCodes.unproven,

@@ -6,10 +6,13 @@ import { counted } from '../domain/wording.ts';
 
 type MaskedField = { pointer: string; shows: string; is?: string };
 
-/** Facts that the reader knows already. */
+/** Values that the reader gave; they are pointed out where the answer has them. */
 type Known = { reference?: string; minor?: number | undefined };
 
-/** Settings need a status, a lifetime and an amount's decimals; of other values only the kind shows. */
+/**
+ * An answer's fields, for finding the right settings. Shown are statuses, lifetimes and decimals, which settings are
+ * about; of any other value only its type.
+ */
 export function maskedFields(answer: unknown, { reference, minor }: Known = {}): MaskedField[] {
   return leavesOf(answer).map(([at, value]) => {
     const pointer = maskNumbers(outsideText(at, 200));

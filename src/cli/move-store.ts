@@ -8,7 +8,10 @@ import { embeddedStore } from '../store/kept.ts';
 import type { Outside } from '../config/config.ts';
 import { command, type CommandEnd, noteEnd, reasonOf } from './command.ts';
 
-/** Moves all records of the embedded store to the configured Redis, and verifies them. If interrupted, run it again. */
+/**
+ * Moves all records of the embedded store to the configured Redis, and verifies them. If interrupted, it can be run
+ * again.
+ */
 export const moveStoreCommand = command({
   summary: 'Move all records from SQLite in DATA_DIR to the Redis of REDIS_URL, and verify them',
   usage: ['npm run move-store'],
@@ -50,7 +53,7 @@ async function moveAll(outside: Outside): Promise<CommandEnd> {
           words: `${counted(end.records, 'record')} in Redis differ from what was copied. No bot starts on it; run this again.`,
         };
       case 'moved':
-        // The audit's first entry in Redis.
+        // Written after the move, so it is the first audit entry in Redis alone.
         return await noteEnd(
           outside,
           { exitCode: 0, words: movedWords(outside, path, end, lost) },
@@ -65,7 +68,7 @@ async function moveAll(outside: Outside): Promise<CommandEnd> {
   }
 }
 
-/** Returns words if this Redis can't be trusted. */
+/** Moves the records. Returns words instead if this Redis can't be trusted. */
 async function moveTo(
   { config, log, now }: Outside,
   url: string,

@@ -12,7 +12,10 @@ export type Settings =
   /** Every problem, as text for the person who starts the process. */
   | { kind: 'refused'; problems: readonly string[]; words: string };
 
-/** Reads the settings of the bot and of every command, so both refuse the same. `lead`: the consequence. */
+/**
+ * Reads the settings, for the bot and every command alike, so that both refuse the same. `lead`: the first sentence of
+ * a refusal.
+ */
 export function readSettings(variables: Variables, lead = 'Payops cannot start.'): Settings {
   const result = readConfig(variables, [...webhookChecks, permissionCheck(permissions)]);
   if (result.kind === 'read') return result;

@@ -4,8 +4,8 @@ import { command, type CommandEnd, reasonOf, withKept } from './command.ts';
 import type { Outside } from '../config/config.ts';
 
 /**
- * Makes the running bots post again what Slack refused for too long, for all or for one channel or person. Repeats, even
- * beside the button, post nothing twice.
+ * Makes the running bots retry the messages that Slack refused for too long: all, or those of one channel or person.
+ * Idempotent, also together with the button: nothing is posted twice.
  */
 export const redriveCommand = command({
   summary: 'Have what Slack refused for too long delivered again',

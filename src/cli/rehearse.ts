@@ -12,7 +12,10 @@ import { command, type CommandEnd, reasonOf, withKept } from './command.ts';
 import { utcTime } from '../slack/kit/text.ts';
 import { hourMs } from '../domain/span.ts';
 
-/** Shows what the rules of the policy file, or of a candidate, would have posted for the last 7 days' events. */
+/**
+ * Prints what the rules of the policy file, or of a candidate for it, would have posted for the events of the last 7
+ * days.
+ */
 export const rehearseCommand = command({
   summary: 'Say what routes would have posted in the last 7 days',
   usage: ['npm run rehearse -- [--policy payops.new.yml] [--account NAME]'],
@@ -41,7 +44,7 @@ async function rehearseOn(outside: Outside, path: string): Promise<CommandEnd> {
   );
 }
 
-/** Checks the file like a start of the bot, so a rehearsed file can be deployed. */
+/** Checks the candidate as the bot does at start, so that a file which can be rehearsed can also be deployed. */
 function readCandidate(config: Config, payopsFile: string): PolicyResult {
   const read = readPolicy(payopsFile, 'name one that is there behind --policy');
   if (read.kind === 'refused') return read;
@@ -54,15 +57,18 @@ function readCandidate(config: Config, payopsFile: string): PolicyResult {
 type Rehearsal = {
   events: number;
   sinceMs: number | undefined;
-  /** Events without the look-up that the plan would route by: counted by their own words. */
+  /**
+   * Events that the plan would route by their look-up, but whose look-up is not on record. They are routed by the event
+   * alone.
+   */
   unsure: number;
-  /** By channel and rule. */
+  /** By channel and rule, see `keyOf`. */
   counts: ReadonlyMap<string, { alerts: number; worstHour: number }>;
 };
 
 /**
- * The plan's posts for the last 7 days, by the functions that route events. Reads the whole log: about a second for a
- * hundred thousand events, in pieces that hold nobody up. Throws StoreUnavailable.
+ * Counts the plan's posts for the last 7 days, with the functions that route real events. Reads the event log page by
+ * page, in about a second for a hundred thousand events. Throws StoreUnavailable.
  */
 export async function rehearse(
   eventLog: Pick<EventLog, 'since'>,

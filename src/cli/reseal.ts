@@ -3,7 +3,10 @@ import type { Outside } from '../config/config.ts';
 import { parsed } from '../domain/wording.ts';
 import { command, type CommandEnd, reasonOf, withKept } from './command.ts';
 
-/** Seals the whole store under the first sealing key, and says which other keys can go. If interrupted, run it again. */
+/**
+ * Reseals the whole store with the first sealing key, and says which other keys can be removed. If interrupted, it can
+ * be run again.
+ */
 export const resealCommand = command({
   summary: 'Seal all that the store holds under the first of SEALING_KEYS',
   usage: ['npm run reseal'],

@@ -9,8 +9,8 @@ import type { Outside } from '../config/config.ts';
 import { clientSettings, tokenMemory } from '../payments/payments.ts';
 
 /**
- * Revokes and forgets the access token that all replicas share, because it leaked or the bot is retired. Says only whether
- * that worked. Running bots get a new one.
+ * Revokes and forgets the access token that all replicas share, if it leaked or the bot is retired. Running bots
+ * request a new one.
  *
  * Spec: POST {base_url}/v1/auth/token/revoke.
  */
@@ -42,7 +42,7 @@ function failed(error: unknown): CommandEnd {
 async function revokeShared({ config }: Outside, kept: Kept): Promise<CommandEnd> {
   const memory = tokenMemory(config, kept);
   const client = clientSettings(config);
-  // No replica may get a new token meanwhile: it would be forgotten instead.
+  // Holds the token lock: a replica that got a new token meanwhile would have that one forgotten, too.
   const unlock = await memory.lock(2 * client.timeoutMs);
   if (!unlock)
     return refused('A running bot is asking for a new token right now. Try again in a few seconds.');

@@ -5,7 +5,7 @@ import type { Config } from '../../src/config/config.ts';
 import { ServiceFailure } from '../../src/domain/failure.ts';
 import { failureWords } from '../../src/slack/words/error-message.ts';
 
-it.each([400, 422])('a question refused with HTTP %i has the next step that Slack names', (httpStatus) => {
+it.each([400, 422])('a question refused with HTTP %i has the same next step as in Slack', (httpStatus) => {
   const said = 'orderReference: too short';
   const failure = new ServiceFailure('refused', 'The payments service refused the request.', {
     httpStatus,

@@ -80,13 +80,13 @@ describe('explain-delivery', () => {
     },
   );
 
-  it('explains one that came by HTTP/2', async () => {
+  it('explains a capture of an HTTP/2 request', async () => {
     const rest = rawRequest().subarray('POST /webhooks/payments HTTP/1.1\r\n'.length);
     const pseudo = Buffer.from(':method: POST\r\n:authority: pay.test\r\n:path: /webhooks/payments\r\n');
     expect(await explain(Buffer.concat([pseudo, rest]), at)).toMatchObject({ exitCode: 0 });
   });
 
-  it('shows nothing of what the delivery says, however it is asked', async () => {
+  it('never shows the delivery’s content', async () => {
     const forged = rawRequest(Buffer.concat([body, Buffer.from(' ')]));
     const ends = [
       await explain(rawRequest(), at),
@@ -100,7 +100,7 @@ describe('explain-delivery', () => {
     for (const { words } of ends) expect(words).not.toMatch(/canary|jane|SUB-1|older-secret|[\da-f]{12}/);
   });
 
-  it('judges as of now without --at, and says so', async () => {
+  it('judges the delivery as of now without --at, and says so', async () => {
     const { exitCode, words } = await explain(rawRequest());
     expect(exitCode).toBe(1);
     expect(words).toContain('Verdict: refused. The timestamp is too old.');
@@ -114,7 +114,7 @@ describe('explain-delivery', () => {
     async (time) => expect(await explain(rawRequest(), ['--at', time])).toMatchObject({ exitCode: 0 }),
   );
 
-  it('leaves out what stands behind the length that the headers tell', async () => {
+  it('ignores bytes beyond the content-length of the headers', async () => {
     const file = Buffer.concat([
       rawRequest(body, { 'Content-Length': String(body.length) }),
       Buffer.from('\n'),
@@ -129,7 +129,7 @@ describe('explain-delivery', () => {
     });
   });
 
-  it('says when the capture is shorter than it was', async () => {
+  it('says that the body is shorter than its content-length', async () => {
     const { words } = await explain(rawRequest(body, { 'Content-Length': '999' }), at);
     expect(words).toContain('The body is incomplete, or was rewritten: content-length says 999');
   });
@@ -140,7 +140,7 @@ describe('explain-delivery', () => {
     ['another encoding', { ...scheme, encoding: 'base64' }, 'WEBHOOK_SIGNATURE_ENCODING=base64'],
     ['the whole body signed', presetScheme('raw-body'), 'WEBHOOK_SIGNATURE_PRESET=raw-body'],
     ['the secret itself', presetScheme('static-token'), 'WEBHOOK_SIGNATURE_PRESET=static-token'],
-  ])('names the setting that fits %s', async (_what, theirs, fix) => {
+  ])('names the setting that would fit %s', async (_what, theirs, fix) => {
     const { exitCode, words } = await explain(rawRequest(body, {}, '\r\n', theirs), at);
     expect(exitCode).toBe(1);
     expect(words).toContain(`Fix: it would verify with ${fix}`);
@@ -172,7 +172,7 @@ describe('explain-delivery', () => {
         'WEBHOOK_TIMESTAMP_UNIT=s',
       ],
     ],
-  ])('names the template that fits %s, and then it verifies', async (_what, theirs, fix) => {
+  ])('names the template that fits %s, with which the delivery verifies', async (_what, theirs, fix) => {
     const preset = { webhookSignaturePreset: 'field-concatenation' } as const;
     const read = readSignatureScheme({ ...preset, ...theirs });
     if (!read.ok || !read.value) throw new Error('no scheme');
@@ -185,7 +185,7 @@ describe('explain-delivery', () => {
     expect(await explain(request, at, { ...ours, ...told })).toMatchObject({ exitCode: 0 });
   });
 
-  it('names the unit where the signature holds and its time is written otherwise', async () => {
+  it('names the timestamp’s unit if only that is wrong', async () => {
     const theirs: SignatureScheme = {
       ...fields,
       timestamp: {
@@ -200,7 +200,7 @@ describe('explain-delivery', () => {
     expect(words).toContain('Fix: the signature holds, and its time reads with WEBHOOK_TIMESTAMP_UNIT=ms');
   });
 
-  it('says what a signature of fields leaves unsigned', async () => {
+  it('says which fields the signature does not cover', async () => {
     const { exitCode, words } = await explain(rawRequest(body, {}, '\r\n', fields), at, {
       WEBHOOK_SIGNATURE_PRESET: 'field-concatenation',
     });
@@ -209,7 +209,7 @@ describe('explain-delivery', () => {
     expect(words).toContain('  kind: at /event_type, signed');
   });
 
-  it('explains although the bot itself refuses everything', async () => {
+  it('explains a delivery even if no signature scheme is set', async () => {
     const bare = { WEBHOOK_SIGNATURE_PRESET: '', WEBHOOK_SECRETS: '' };
     const { exitCode, words } = await explain(rawRequest(), [], bare);
     expect(exitCode).toBe(1);
@@ -237,7 +237,7 @@ describe('explain-delivery', () => {
     expect(end).toMatchObject({ exitCode: 2, words: expect.stringContaining('npm run explain-delivery --') });
   });
 
-  it('ends with 2 when there is no such file', async () => {
+  it('ends with 2 for a missing file', async () => {
     const end = await run([join(folder, 'none')], outside());
     expect(end).toEqual({ exitCode: 2, words: 'The file cannot be read: there is none of that name.' });
   });

@@ -7,7 +7,7 @@ import type { OrderReference } from '../../src/domain/order-reference.ts';
 import { seen as seenCharge } from '../features/charge/seen-charges.ts';
 
 const place = { environment: 'live', account: 'Lagos store' } as const;
-/** Steers a terminal, fakes a line of ours, reverses the reading direction, and holds an address. */
+/** Text that controls a terminal, fakes a line of ours, reverses the reading direction, and contains an address. */
 const hostile = '\u001B[2J\u009B31m\r\n✅ Paid (confirmed)\u202Eevil evil@example.com\u2028';
 const reference = 'ORDER-1' as OrderReference;
 
@@ -31,7 +31,7 @@ const transaction: Transaction = {
   paymentMethod: hostile,
 };
 
-describe('hostile words of the service', () => {
+describe('hostile text from the service', () => {
   const view = {
     reference,
     confirmation: confirm({ reference }, transaction),
@@ -39,7 +39,7 @@ describe('hostile words of the service', () => {
     checkedAtMs: 0,
   };
 
-  it('steer no terminal, fake no line and show no address in a look-up', () => {
+  it('controls no terminal, fakes no line and shows no address in a look-up', () => {
     const [text = '', json = ''] = printed(lookupAnswer(view));
     expect(text).toContain('evil');
     expect(text.split('\n').filter((line) => line.startsWith('✅'))).toEqual([]);
@@ -49,7 +49,7 @@ describe('hostile words of the service', () => {
     }
   });
 
-  it('nor among the charges in doubt', () => {
+  it('does none of that in the list of charges in doubt', () => {
     const charge = seenCharge();
     const both = printed(doubtAnswer({ charges: [charge], unread: [reference], place, nowMs: 0 }));
     expect(both.filter(steers)).toEqual([]);

@@ -1,4 +1,4 @@
-/** Settings by variable, as written; empty: removed. */
+/** New values by variable, as written in the .env file; empty: the variable is removed. */
 export type Changes = Readonly<Record<string, string>>;
 
 export function changeLines(changes: Changes): string[] {

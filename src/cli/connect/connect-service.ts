@@ -22,7 +22,10 @@ import { parseShownRequest } from './shown-request.ts';
 
 type ServiceStep = Step & { now: () => number };
 
-/** Connects the payments service, as far as the person has the data: credentials, a paid payment, a customer with cards. */
+/**
+ * Connects the payments service as far as the person's data allow: credentials, a paid payment, a customer with saved
+ * cards. Returns the facts given.
+ */
 export async function connectService(step: ServiceStep): Promise<Pick<Known, 'paid' | 'cardsOf'>> {
   const { talk, draft } = step;
   const environment = await talk.ask({
@@ -42,7 +45,7 @@ export async function connectService(step: ServiceStep): Promise<Pick<Known, 'pa
   return { ...(paid && { paid }), ...(cardsOf === undefined ? {} : { cardsOf }) };
 }
 
-/** Undefined: no token. */
+/** A client with a token; undefined if there is none. */
 async function connectToken(step: ServiceStep): Promise<PaymentsClient | undefined> {
   const { talk, draft } = step;
   if (draft.textOf('PAYMENTS_STATIC_TOKEN') !== undefined)
@@ -99,11 +102,12 @@ async function askTokenBody({ talk, draft }: Step): Promise<void> {
   if (answer !== undefined) draft.take({ PAYMENTS_TOKEN_ISSUE_BODY: answer });
 }
 
-/** Gets a token, shows its answer masked, and finds the token in it. */
+/** Requests a token, shows the answer masked, and finds the token in it. */
 async function tryToken(step: ServiceStep): Promise<string | undefined> {
   const { talk, draft, now } = step;
   let answer: unknown;
-  // Show the answer; a token missing at the settings' place is fixed next.
+  // `isHeard`: if there is an answer, don't report that it has no token where the settings look; the next lines fix
+  // that.
   const issue = (): Promise<string | undefined> =>
     askedOf({ ...step, isHeard: () => answer !== undefined }, async () => {
       const config = draft.config();
@@ -177,7 +181,7 @@ async function connectCards(step: ServiceStep, client: PaymentsClient): Promise<
   return (await offer(step, 'cards_settings', { ...live, ...found.changes })) ? email : undefined;
 }
 
-/** Live assumes nothing about the list, so write all of it. */
+/** In live no setting about saved cards has a default, so all of them are written. */
 async function liveSettings({ talk, draft }: Step, found: FittingCards): Promise<Changes> {
   const config = draft.config();
   if (config.paymentsEnvironment !== 'live') return {};
@@ -207,7 +211,7 @@ function wrongWith(parse: (text: string) => { ok: true } | { ok: false; problem:
   };
 }
 
-/** With that token; without one for the question that gets one. */
+/** A client with that token; without a token, for the request that gets one. */
 function clientOf({ draft, now }: ServiceStep, token = ''): PaymentsClient {
   const same = (): Promise<string> => Promise.resolve(token);
   return createPaymentsClient({
@@ -217,7 +221,7 @@ function clientOf({ draft, now }: ServiceStep, token = ''): PaymentsClient {
   });
 }
 
-/** Reports a failure with its fix; undefined then. */
+/** The answer; undefined after a failure, which is reported with its fix. */
 async function askedOf<T>(
   { talk, draft, isHeard }: ServiceStep & { isHeard?: () => boolean },
   question: () => Promise<T>,

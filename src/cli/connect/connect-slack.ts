@@ -10,7 +10,7 @@ import type { PolicyAnswers } from './written-files.ts';
 
 type SlackStep = Step & { log: Log };
 
-/** Slack's tokens, tested, and the bot's people and channels; undefined: not enough for a policy. */
+/** Asks for Slack's tokens, tests them, and asks for people and channels. Undefined: too little for a policy file. */
 export async function connectSlack(step: SlackStep, hasPolicy: boolean): Promise<PolicyAnswers | undefined> {
   const { talk, draft, log } = step;
   const proposal = draft.textOf('SLACK_MODE') ?? 'socket';
@@ -83,7 +83,7 @@ type Channel = { id: string; name: string; isMember: boolean };
 
 const mostPages = 10;
 
-/** Channels that the bot may see; none without permission. */
+/** The channels that the bot may see; none without permission. */
 async function channelsOf(client: WebClient): Promise<Channel[]> {
   for (const types of ['public_channel,private_channel', 'public_channel']) {
     const channels: Channel[] = [];
@@ -104,7 +104,7 @@ async function channelsOf(client: WebClient): Promise<Channel[]> {
       }
       return channels;
     } catch {
-      // Without groups:read Slack refuses both kinds together.
+      // Without groups:read Slack refuses a request for both types; then ask for public channels alone.
       if (channels.length > 0) return channels;
     }
   }

@@ -10,7 +10,10 @@ import { proposeWebhook } from './propose-webhook.ts';
 
 const mostBodyBytes = 256 * 1_024;
 
-/** A genuine delivery and its secret; returns the delivery if the settings now fit. */
+/**
+ * Asks for the secret and a genuine delivery, and proposes settings. Returns the delivery if the settings now verify
+ * it.
+ */
 export async function connectWebhook(step: Step): Promise<SignedRequest | undefined> {
   const { talk, draft } = step;
   const secret = await askSetting(step, 'webhook_secret', 'WEBHOOK_SECRETS', { isSecret: true });
@@ -52,7 +55,7 @@ async function askDelivery(step: Step): Promise<SignedRequest | undefined> {
 
 type Caught = { kind: 'caught'; delivery: SignedRequest } | { kind: 'none'; why: string };
 
-/** The next POST to the bot's path. Answered 503, since nothing is stored: the sender retries. */
+/** Waits for the next POST to the bot's webhook path. Answers 503 because nothing is stored, so the sender retries. */
 async function catchDelivery(at: { host: string; port: number }, signal: AbortSignal): Promise<Caught> {
   const caught = Promise.withResolvers<Caught>();
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {

@@ -35,7 +35,7 @@ import {
 
 const patienceMs = 600_000;
 
-/** Asks for what a bot needs, tests each answer, and writes the settings and the policy file. */
+/** Asks for everything a bot needs, tests each answer, and writes the settings and the policy file. */
 export const connectCommand = command({
   summary: 'Set up: asks, tries what you answer, writes .env and payops.yml, and runs the doctor',
   usage: ['npm run connect [-- --answers FILE] [--settings FILE]'],
@@ -117,7 +117,7 @@ async function converse(
   return await examined(bare, draft, { ...known, ...(delivery && { delivery }) });
 }
 
-/** Writes a new set; an existing one may be somebody else's. */
+/** Writes the settings of the service as a new set. Never overwrites one: it may belong to somebody else. */
 async function writeSet(talk: Conversation, draft: Draft): Promise<string[]> {
   const secrets = secretsOf(draft.config());
   const shared = serviceSettings(draft.changes(), secrets);
@@ -154,7 +154,7 @@ async function writeSettings(talk: Conversation, draft: Draft, path: string): Pr
   }
   const text = envWith(before, changes, 'By npm run connect');
   if (!text.ok) return [`❌ ${path}: ${text.problem}`];
-  // An answers file must say explicitly that it overwrites a file.
+  // A person is asked, so *yes* is proposed. An answers file must itself say that an existing file may be overwritten.
   const proposal = before === '' || talk.isPerson ? 'yes' : 'no';
   if (!(await agrees(talk, 'write_settings', proposal))) return [];
   return tryToWrite(path, () => {
@@ -183,7 +183,7 @@ function tryToWrite(path: string, write: () => string): string[] {
   }
 }
 
-/** With the present settings, written or not. */
+/** Runs the doctor on the settings in progress, even if they were not written. */
 async function examined({ variables, now }: Bare, draft: Draft, known: Known): Promise<CommandEnd> {
   const settings = readSettings({ ...variables, ...draft.changes() }, 'Not yet enough to run the doctor.');
   if (settings.kind === 'refused') return { exitCode: exitCodes.settings, words: settings.words };

@@ -2,7 +2,7 @@ import { parse } from 'yaml';
 import { isJsonObject } from '../../domain/json.ts';
 import { nearestWord, parsed, problem, type Parsed } from '../../domain/wording.ts';
 
-/** Every question, in order. Its name is its key in an answers file. */
+/** Every question, in order. The key is its name in an answers file. */
 export const questions = {
   environment: 'Which of the payments service’s environments?',
   address: 'At which address?',
@@ -42,27 +42,27 @@ export type QuestionName = keyof typeof questions;
 
 export type Question = {
   name: QuestionName;
-  /** Replaces the question’s words. */
+  /** Asked instead of the question’s usual words. */
   asks?: string;
-  /** The known value, so nothing must be typed. For a secret: that there is one. */
+  /** The answer if nothing is typed. For a secret the value is not shown, only that there is one. */
   proposal?: string | undefined;
   form?: 'secret' | 'lines' | readonly [string, ...string[]];
-  /** The problem of an answer, without the answer; undefined: none. */
+  /** What is wrong with an answer, without repeating it; undefined: nothing. */
   check?: (answer: string) => string | undefined;
 };
 
-/** A person at a terminal, or a file of answers. */
+/** Who answers the questions: a person at a terminal, or a file of answers. */
 export type Conversation = {
-  /** Whether a question can be asked twice. */
+  /** A person can be asked again after a wrong answer; a file can't. */
   isPerson: boolean;
-  /** The answer, else the proposal; undefined: skipped. Throws Stopped. */
+  /** The answer, or the proposal if none is given; undefined: skipped. Throws Stopped. */
   ask: (question: Question) => Promise<string | undefined>;
   tell: (words: string, title?: string) => Promise<void> | void;
-  /** The work's result; undefined if the person goes on without it. */
+  /** Waits for the work's result; undefined if the person continues without it. */
   waitFor: <T>(words: string, work: (signal: AbortSignal) => Promise<T>) => Promise<T | undefined>;
 };
 
-/** The conversation ended early. The message is for the person. */
+/** Ends the conversation early. The message is for the person. */
 export class Stopped extends Error {}
 
 /** Skips a question. */
@@ -70,11 +70,11 @@ export const skipWord = '-';
 
 export type Answers = ReadonlyMap<string, string>;
 
-/** Reads a YAML file from question, or setting, to answer. `isSetting`: whether a name is a setting's. */
+/** Reads a YAML file that maps names of questions or settings to answers. */
 export function readAnswers(text: string, isSetting: (name: string) => boolean): Parsed<Answers> {
   let read: unknown;
   try {
-    // Keep numbers as text: a secret may begin with zeros.
+    // The `failsafe` schema keeps numbers as text: a secret may begin with zeros.
     read = parse(text, { schema: 'failsafe' }) || {};
   } catch {
     return problem('The answers file is not YAML: write question: answer, one a line.');
@@ -93,7 +93,7 @@ export function readAnswers(text: string, isSetting: (name: string) => boolean):
   return parsed(answers);
 }
 
-/** Unanswered questions take the proposal, or are skipped. */
+/** Answers from a file. A question without an answer takes its proposal, or is skipped. */
 export function answeredByFile(
   answers: Answers,
   write: (text: string) => Promise<void>,
@@ -118,7 +118,7 @@ export function answeredByFile(
   };
 }
 
-/** Asks a person for consent; an unanswered question is a yes. */
+/** Asks for consent. A question without an answer takes the proposal. */
 export async function agrees(
   conversation: Conversation,
   name: QuestionName,

@@ -6,17 +6,17 @@ import { changeLines, type Changes } from './changes.ts';
 
 type Variables = Readonly<Record<string, string | undefined>>;
 
-/** The settings in progress: the environment, with findings and answers on top. */
+/** The settings in progress: those of the environment, overridden by the answers so far. */
 export type Draft = {
   config: () => Config;
   /** Differences from the environment. */
   changes: () => Changes;
-  /** Each must be readable by itself. */
+  /** Changes settings. Throws if a value can't be read, so check it with `problemOf` first. */
   take: (more: Changes) => void;
-  /** Moves these settings to the set, and names the set in the environment. */
+  /** Takes these settings out of the changes, as the set has them, and chooses the set with PAYMENTS_SERVICE. */
   moveToSet: (set: string, settings: Changes) => void;
   textOf: (name: string) => string | undefined;
-  /** "must be a UUID of 36 characters"; undefined: readable. */
+  /** What is wrong with a value, like "must be a UUID of 36 characters"; undefined: nothing. */
   problemOf: (name: string, text: string) => string | undefined;
 };
 
@@ -39,7 +39,7 @@ export function openDraft(variables: Variables): Draft {
     },
     moveToSet(set, settings) {
       const rest = Object.entries(changes).filter(([name]) => !Object.hasOwn(settings, name));
-      // The environment would override the set.
+      // Remove them from the environment, too: it would override the set.
       const own = Object.keys(settings).filter((name) => textOf(name, variables) !== '');
       const gone = own.map((name) => [name, '']);
       changes = { ...Object.fromEntries([...rest, ...gone]), PAYMENTS_SERVICE: set };
@@ -52,10 +52,13 @@ export function openDraft(variables: Variables): Draft {
   };
 }
 
-/** Needed by each part of the conversation. */
+/** What every step of the conversation needs. */
 export type Step = { talk: Conversation; draft: Draft };
 
-/** Asks for one setting, proposing its present value, else `proposal`. Skips a secret that is in a file. */
+/**
+ * Asks for one setting and stores the answer. Proposes the present value, else `proposal`. Doesn't ask for a secret
+ * that is in a file.
+ */
 export async function askSetting(
   { talk, draft }: Step,
   name: QuestionName,
@@ -73,7 +76,7 @@ export async function askSetting(
   return answer;
 }
 
-/** Shows the findings and applies them if the person agrees; returns whether the settings now hold them. */
+/** Shows settings that were found, and applies them if the person agrees. Returns whether the draft has them now. */
 export async function offer({ talk, draft }: Step, name: QuestionName, found: Changes): Promise<boolean> {
   if (Object.keys(found).length === 0) {
     await talk.tell('✅ The settings fit as they are.');

@@ -13,26 +13,29 @@ import { proposeTokenReading } from './propose-token.ts';
 import { type KnownPayment, proposeTransaction } from './propose-transaction.ts';
 import { proposeWebhook } from './propose-webhook.ts';
 
-/** Facts that a person knows and the bot can't see alone. */
+/** Facts that a person gives because the bot can't find them out. */
 export type Known = {
   paid?: KnownPayment;
   /** The e-mail of a customer with saved cards. */
   cardsOf?: string;
-  /** A genuine one, of any time. */
+  /** A genuine delivery; it may be old. */
   delivery?: SignedRequest;
 };
 
 type Looked = {
   config: Config;
   payments: Pick<Payments, 'ask' | 'savedCards'>;
-  /** Resolves when the doctor has got a new token; throws its failure. */
+  /** The doctor's own request for a new token; rejects with its failure. */
   token: () => Promise<unknown>;
-  /** The answer with the token. */
+  /** The service's whole answer to that request. */
   tokenAnswer: () => unknown;
   now: () => number;
 };
 
-/** Whether the settings read the service as the person knows it; names each wrong one, with its value. */
+/**
+ * Checks that the settings read the service's answers as the person knows the facts. A finding names each wrong setting
+ * with the right value.
+ */
 export function knownChecks(looked: Looked, { paid, cardsOf, delivery }: Known): Check[] {
   const { config } = looked;
   const account = config.merchant?.name;
@@ -119,7 +122,7 @@ function lookAtDelivery(config: Config, delivery: SignedRequest): Verdict {
     : problem(found.lacks.says, `Set ${found.lacks.setting}, as docs/settings.md shows.`);
 }
 
-/** In one line; a blank value removes a setting. */
+/** The changes as one sentence; a blank value means to remove the setting. */
 function fixOf(changes: Changes): string {
   const out = Object.entries(changes).flatMap(([name, value]) => (value === '' ? [name] : []));
   const set = changeLines(Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== '')));
@@ -130,7 +133,7 @@ function fixOf(changes: Changes): string {
   return `${parts.join('; ')}.`;
 }
 
-/** A second token request could revoke the new one. */
+/** Looks once the doctor has its new token: a second request for one could revoke the first. */
 async function afterToken({ config, token }: Looked, look: () => Promise<Verdict>): Promise<Verdict> {
   try {
     await token();

@@ -7,7 +7,7 @@ import { askSavedCards, type SavedCardShape, savedCardShape } from '../../paymen
 import { looseText } from '../../payments/wire.ts';
 import type { Changes } from './changes.ts';
 
-/** The bodies of list answers, each for these parameters besides the headers. */
+/** Asks for a list of cards with these query parameters. */
 type AskList = (query: Readonly<Record<string, string>>) => Promise<{ status: number; body: unknown }>;
 
 export type CardsProposal = FittingCards | { kind: 'none'; why: string };
@@ -19,7 +19,10 @@ export type FittingCards = {
   list: string;
   cards: number;
   pages: number;
-  /** `stuck`: the answer says that a page follows, and no parameter gets it. */
+  /**
+   * `whole`: there is one page. `followed`: further pages were read. `stuck`: the answer names a further page, but no
+   * parameter gets it.
+   */
   paging: 'whole' | 'followed' | 'stuck';
 };
 
@@ -31,7 +34,7 @@ export function cardsWords({ cards, pages, paging }: FittingCards): string {
     : `${read}. The answer names a further one, and no parameter that was tried brings it: set SAVED_CARDS_CURSOR_QUERY.`;
 }
 
-/** Asks the service with the settings’ headers. */
+/** An `AskList` that sends the settings’ headers. */
 export function askingFor(client: PaymentsClient, config: Config): AskList {
   const of = { accountId: config.paymentsAccountId ?? '', shape: savedCardShape(config) };
   return async (query) => {
@@ -45,8 +48,8 @@ const pageParameters = ['cursor', 'page', 'nextCursor', 'pageToken', 'page_token
 const mostPages = 5;
 
 /**
- * Finds by trial how a customer's saved cards are listed: the parameter, the list, its cards' fields, the next page. Asks
- * at most a few dozen times, and only reads.
+ * Finds out by trial how to list a customer's saved cards: the query parameter, the place of the list, the cards'
+ * fields, and the next page. Asks at most a few dozen times, and only reads.
  */
 export async function proposeCards(
   ask: AskList,
@@ -90,7 +93,7 @@ export async function proposeCards(
 
 type List = { pointer: string; cards: readonly JsonObject[]; isOurs: boolean };
 
-/** Our pointers if they lead to cards; else the first list of objects like cards. */
+/** The list that the settings' pointers lead to; else the first list of objects that look like cards. */
 function listIn(body: unknown, ours: SavedCardShape): List | undefined {
   const known = ours.savedCardsListPointers.find((pointer) => cardsAt(body, pointer) !== undefined);
   if (known !== undefined) return { pointer: known, cards: cardsAt(body, known) ?? [], isOurs: true };
@@ -123,7 +126,7 @@ const fieldNames: Readonly<Record<(typeof savedCardFields)[number], RegExp>> = {
   customerEmail: /e?mail/i,
 };
 
-/** Only fields that are elsewhere than the settings look. */
+/** Settings for the fields that are not where the present settings look. */
 function proposeFields(
   cards: readonly JsonObject[],
   email: string,
@@ -144,7 +147,7 @@ function proposeFields(
     return [field, byValue ?? byName, false] as const;
   });
   const moved = found.filter(([, at, isOurs]) => at !== undefined && !isOurs);
-  // Write the whole setting, with its other fields.
+  // The setting is replaced as a whole, so keep its other fields.
   const said = found.filter(([field, at]) => at !== undefined && at !== `/${field}`);
   const pointers = Object.fromEntries(said.map(([field, at]) => [field, at ?? '']));
   const ourToken = found.find(([field]) => field === 'tokenKey')?.[1] ?? token;
@@ -158,7 +161,10 @@ function missing(value: unknown): boolean {
 type Paging = { changes: Changes; cards: number; pages: number; paging: 'whole' | 'followed' | 'stuck' };
 type FirstPage = { body: unknown; list: List; fields: Fields; ours: SavedCardShape };
 
-/** A parameter counts if it brings other cards than the pages before. */
+/**
+ * Tries places of the cursor and parameters. A combination is right if it brings cards that the first page doesn't
+ * have.
+ */
 async function findPaging(
   ask: AskList,
   email: Readonly<Record<string, string>>,
@@ -189,7 +195,10 @@ async function findPaging(
   return { changes: {}, cards, pages: 1, paging: told.length > 0 ? 'stuck' : 'whole' };
 }
 
-/** From the first page to the last, or as long as pages bring new cards; `last`: the word, if any, that marks the last. */
+/**
+ * Reads further pages until the last one, or until a page brings no new cards. `last`: the cursor value that marked the
+ * end, if there was one.
+ */
 async function readOn(
   askFor: (cursor: string) => ReturnType<AskList>,
   place: string,
@@ -210,7 +219,7 @@ async function readOn(
   return { cards: known.size, pages, last: isEnd ? next : '' };
 }
 
-/** Text, number or boolean as text; anything else is empty. */
+/** The text, number or boolean at that pointer, as text; empty for anything else. */
 function wordAt(body: unknown, at: string): string {
   return looseText.parse(valueAt(body, at)) ?? '';
 }
@@ -221,7 +230,7 @@ function tokensAt(body: unknown, list: List, { token }: Fields): string[] {
   return cards.map((card) => String(valueAt(card, token)));
 }
 
-/** Possible places of a cursor: ours first, then likely names. */
+/** Pointers where the cursor may be: the settings' own first, then fields with likely names. */
 function nextPlaces(body: unknown, list: List, ours: SavedCardShape): string[] {
   const beside = outsideList(body, list);
   const named = (pattern: RegExp) => beside.filter((at) => pattern.test(at));
@@ -233,7 +242,7 @@ function nextPlaces(body: unknown, list: List, ours: SavedCardShape): string[] {
   return [...new Set(all)].filter((at) => !/prev|limit|size|total|count|has/i.test(at));
 }
 
-/** Pointers to the list's neighbours, null included. */
+/** Pointers to all values outside the list, also to null. */
 function outsideList(body: unknown, list: List): string[] {
   return plainLeavesOf(body).flatMap(([at]) =>
     at.startsWith(`${list.pointer}/`) && /\/\d+\//.test(at) ? [] : [at],

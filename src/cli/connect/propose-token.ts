@@ -5,8 +5,8 @@ import type { Changes } from './changes.ts';
 type Credentials = { clientId: string; clientSecret: string; accountId: string };
 
 /**
- * The body with a place for each credential: by its value, if it is the person's own, or by its name. The rest, like a
- * grant type, is unchanged.
+ * The request body with a placeholder for each credential. A credential is recognised by its value, if it is the
+ * person's own, or by the field's name. Everything else, like a grant type, stays.
  */
 export function proposeTokenBody(shown: JsonObject, own: Credentials): JsonObject {
   const fill = (leaf: unknown, name: string): unknown => {
@@ -28,7 +28,7 @@ function placeOf(value: string, name: string, own: Credentials): string | undefi
   return /client|key|user|login|appid|consumer/i.test(plain) ? '{{CLIENT_ID}}' : undefined;
 }
 
-/** Whether both credentials have a place. */
+/** Whether the body has placeholders for both credentials. */
 export function holdsCredentials(body: JsonObject): boolean {
   const text = JSON.stringify(body);
   return text.includes('{{CLIENT_ID}}') && text.includes('{{CLIENT_SECRET}}');
@@ -42,13 +42,13 @@ type TokenPointers = {
 };
 
 type TokenReading = {
-  /** Differences from the settings; empty: they fit. */
+  /** Settings to change; empty: the present ones fit. */
   changes: Changes;
-  /** Its lifetime by those; undefined: unknown. */
+  /** The token's lifetime as these settings read it; undefined: unknown. */
   lifetimeMs: number | undefined;
 };
 
-/** The places of token, refresh token and lifetime in an answer; undefined: nothing looks like a token. */
+/** Finds token, refresh token and lifetime in an answer; undefined: nothing looks like a token. */
 export function proposeTokenReading(
   answer: unknown,
   ours: TokenPointers,
@@ -90,7 +90,7 @@ export function proposeTokenReading(
 
 type Leaf = readonly [pointer: string, value: unknown];
 
-/** No change if the pointers lead to that value already. */
+/** Sets the setting to the pointer, unless the present pointers already lead to the same value. */
 function moved(name: string, answer: unknown, ours: readonly string[], [pointer, value]: Leaf): Changes {
   return valueAtFirst(answer, ours) === value ? {} : { [name]: pointer };
 }

@@ -7,18 +7,18 @@ import { transactionIn, type TransactionReading } from '../../payments/lookups.t
 import { looseText } from '../../payments/wire.ts';
 import type { Changes } from './changes.ts';
 
-/** `minor`: the order's amount, without a fee on top, as a person knows. */
+/** A payment that the person knows. `minor`: the order's amount, without a fee on top. */
 export type KnownPayment = { reference: OrderReference; minor: number };
 
 type TransactionProposal =
-  /** `changes` is empty if the settings fit. */
+  /** `changes` is empty if the present settings fit. */
   { kind: 'fits'; changes: Changes } | { kind: 'none'; why: string };
 
-/** Never means paid. */
+/** Statuses that can't mean *paid*, even for a payment that the person calls paid. */
 const unpaidWords =
   /fail|declin|pend|cancel|revers|refund|abandon|expired|void|created|processing|initiat|progress|charge.?back|reject|await|disput|^un/i;
 
-/** The fewest settings that confirm a payment known as paid, by the bot's own rule. */
+/** The fewest changes of settings with which the bot's own rule (`confirm`) confirms a payment known as paid. */
 export function proposeTransaction(
   records: readonly JsonObject[],
   known: KnownPayment,
@@ -96,7 +96,7 @@ function amountPlaces(record: JsonObject, ours: Place): Place[] {
     ours,
     ...[amountField, ...named].map((at) => place(at)),
     ...[amountField, ...named].flatMap(lessFee),
-    // The ordered amount may differ from the one taken, so try it late.
+    // Try the ordered amount late: it may differ from the amount taken.
     place(orderField),
     ...unnamed.map((at) => place(at)),
     ...unnamed.flatMap(lessFee),

@@ -24,13 +24,13 @@ import { readSignatureScheme } from '../../webhooks/webhook-settings.ts';
 import type { Changes } from './changes.ts';
 
 type WebhookProposal =
-  /** `changes` is empty if the settings fit. `lacks`: what the bot would miss of the event. */
+  /** `changes` is empty if the present settings fit. `lacks`: what the bot could not read of the event even so. */
   { kind: 'fits'; changes: Changes; lacks: Lack | undefined } | { kind: 'none'; why: string };
 
-/** `setting`: set by hand, it mends that. */
+/** `setting`: the setting with which a person can fix it by hand. */
 type Lack = { says: string; setting: 'WEBHOOK_EVENT_POINTERS' | 'WEBHOOK_KINDS' };
 
-/** A preset has its own recipe: settings for another one are removed. */
+/** Settings that describe another recipe than the preset's; they are removed when a preset fits. */
 const besidePreset = [
   'webhookSignatureHeader',
   'webhookSignaturePlace',
@@ -42,7 +42,7 @@ const besidePreset = [
   'webhookTimestampUnit',
 ] as const;
 
-/** The fewest settings that verify a genuine delivery, at its own time, and read its event. */
+/** The fewest changes of settings that verify a genuine delivery, as of its own time, and read its event. */
 export function proposeWebhook(config: Config, request: SignedRequest): WebhookProposal {
   const secrets = config.webhookSecrets ?? [];
   if (secrets.length === 0) return { kind: 'none', why: 'Without WEBHOOK_SECRETS nothing can be tried.' };
@@ -93,7 +93,7 @@ function schemeOf(config: Config, changes: Changes = {}): SignatureScheme | unde
   return read?.ok ? read.value : undefined;
 }
 
-/** At its own time: a capture is old. */
+/** Judges as of the delivery's own time, because a capture may be old. */
 function verifies(scheme: SignatureScheme, secrets: readonly string[], request: SignedRequest): boolean {
   const { timestamp } = scheme;
   const delivery = readDelivery(scheme, request);
@@ -101,7 +101,7 @@ function verifies(scheme: SignatureScheme, secrets: readonly string[], request: 
   return createVerifier(scheme, secrets)(request, signedMs).kind === 'valid';
 }
 
-/** Senders' usual names; the kind is known by its value. Spec: Events. */
+/** Usual names of an event's fields. The event's kind is recognised by its value instead. Spec: Events. */
 const eventNames = {
   orderReference: /^(?:merchant|order|payment|tx|your)?[_-]?(?:order)?[_-]?ref(?:erence)?$/i,
   transactionId: /^(?:transaction|payment|charge)[_-]?id$/i,
@@ -111,7 +111,10 @@ const eventNames = {
 
 type Reading = { coverage: Coverage; kinds: EventKinds };
 
-/** Only for missing fields; if single fields are signed, only among those. */
+/**
+ * Pointers for fields that the present settings don't find. If the signature covers single fields, only signed ones are
+ * considered.
+ */
 function proposePointers(
   pointers: EventPointers,
   body: Buffer,

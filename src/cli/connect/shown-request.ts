@@ -31,7 +31,7 @@ export function parseShownRequest(text: string): Parsed<ShownRequest> {
 }
 
 const dataOptions = ['-d', '--data', '--data-raw', '--data-binary', '--data-ascii', '--json'];
-/** Common options with a value. */
+/** Common options of curl that take a value. */
 const valued = new Set(
   [
     ...dataOptions,
@@ -39,7 +39,10 @@ const valued = new Set(
   ].flatMap((names) => names.split(' ')),
 );
 
-/** Options with their values; other words have no name. Also `-XPOST` and `--request=POST`. */
+/**
+ * curl's options with their values, also `-XPOST` and `--request=POST`. Words that belong to no option get an empty
+ * name.
+ */
 function optionsIn(words: readonly string[]): [name: string, value: string][] {
   const options: [string, string][] = [];
   for (let at = 0; at < words.length; at += 1) {
@@ -52,7 +55,7 @@ function optionsIn(words: readonly string[]): [name: string, value: string][] {
   return options;
 }
 
-/** The words of a POSIX shell, without variables; undefined for an open quote. */
+/** Splits text into words as a POSIX shell does, without expanding variables; undefined if a quote is not closed. */
 function shellWords(text: string): string[] | undefined {
   const words: string[] = [];
   let word: string | undefined;
@@ -73,6 +76,9 @@ function shellWords(text: string): string[] | undefined {
   return word === undefined ? words : [...words, word];
 }
 
-/** A blank, a continued line, three kinds of quotes, an escape, plain characters, or an open quote. */
+/**
+ * One piece of a shell word: blanks, a line continuation, one of three kinds of quotes, an escape, plain characters, or
+ * an open quote.
+ */
 const shellPiece =
   /\s+|\\\r?\n|'([^']*)'|\$'((?:[^'\\]|\\[^])*)'|"((?:[^"\\]|\\[^])*)"|\\([^])|((?:[^\s'"\\$]|\$(?!'))+)|['"\\]/gy;

@@ -4,7 +4,7 @@ import { questions, skipWord, Stopped, type Conversation, type Question } from '
 
 type Streams = { input?: Readable; output?: Writable };
 
-/** A person at this terminal, or these streams. Typed secrets show as dots. */
+/** Asks a person at this terminal, or over these streams. Typed secrets are shown as dots. */
 export function atTerminal(streams: Streams = {}): Conversation {
   return {
     isPerson: true,
@@ -20,7 +20,7 @@ export function atTerminal(streams: Streams = {}): Conversation {
     async waitFor(words, work) {
       const ended = new AbortController();
       const found = work(ended.signal).catch(() => undefined);
-      // Enter or Ctrl-C goes on without it.
+      // Enter or Ctrl-C continues without the result.
       const pressed = clack
         .text({ message: `${words} Enter goes on without.`, signal: ended.signal, ...streams })
         .then(() => undefined);

@@ -5,7 +5,10 @@ import { isSecretName } from '../../config/read-config.ts';
 import { parsed, problem, type Parsed } from '../../domain/wording.ts';
 import type { Changes } from './changes.ts';
 
-/** Readable by Node's own .env reader, and by Compose, which reads $ outside quotes; undefined: no quotes work. */
+/**
+ * A line that Node's .env reader and Compose both read as this value (Compose expands $ outside quotes); undefined if
+ * no quotes work.
+ */
 function envLine(name: string, value: string): string | undefined {
   const quoted = ["'", '"', '`'].map((quote) => quote + value + quote);
   const ways = (value.includes('$') ? quoted : [value, ...quoted]).map((written) => `${name}=${written}`);
@@ -13,8 +16,8 @@ function envLine(name: string, value: string): string | undefined {
 }
 
 /**
- * The .env file with these settings in place of its own; other lines are unchanged, and blank settings are removed. A
- * problem if it would not read back right, as with values over several lines.
+ * The .env file's text with these settings changed; other lines stay, and blank settings are removed. A problem if a
+ * value would not be read back unchanged, like one over several lines.
  */
 export function envWith(before: string, changes: Changes, heading: string): Parsed<string> {
   const isChanged = (line: string): boolean => {
@@ -38,7 +41,7 @@ export function envWith(before: string, changes: Changes, heading: string): Pars
     : problem(`${wrong.join(', ')} cannot be written into it; do it by hand.`);
 }
 
-/** Settings fit to be shown. */
+/** The changed settings for the screen, without secrets. */
 export function shownSettings(changes: Changes): string {
   const lines = Object.entries(changes).map(([name, value]) => {
     if (value === '') return `${name} taken out`;
@@ -47,13 +50,16 @@ export function shownSettings(changes: Changes): string {
   return lines.join('\n');
 }
 
-/** One merchant's own: addresses, ids, secrets, and how the bot runs. */
+/** Settings of one merchant: addresses, ids, secrets, and how the bot runs. */
 const ofOneMerchant =
   /^PAYMENTS_(?:SERVICE|BASE_URL|SANDBOX_URL|ENVIRONMENT|ACCOUNT_\w+|PARENT_\w+|TIMEOUT_SECONDS)$/;
 const ofTheService =
   /^(?:PAYMENTS_|SAVED_CARDS_|WEBHOOK_(?:SIGN|SECRET_ENCODING|TIMESTAMP|TOLERANCE|EVENT_POINTERS|KINDS))/;
 
-/** Settings that every merchant of a service needs; texts with this merchant's secrets are left out. */
+/**
+ * The settings that are the same for every merchant of the service. Leaves out texts that contain this merchant's
+ * secrets.
+ */
 export function serviceSettings(changes: Changes, secrets: readonly string[]): Changes {
   const shared = Object.entries(changes).filter(
     ([name, value]) =>
@@ -66,7 +72,7 @@ export function serviceSettings(changes: Changes, secrets: readonly string[]): C
   return Object.fromEntries(shared);
 }
 
-/** The bot's people and channels. */
+/** The people and channels for the policy file. */
 export type PolicyAnswers = {
   channels: { alerts: string; desk?: string; ops?: string };
   members: readonly string[];
@@ -77,7 +83,7 @@ export function policyText({ channels, members }: PolicyAnswers): string {
   return `# yaml-language-server: $schema=docs/payops.schema.json\n# docs/policy.md has roles, limits and approvals. Anyone without a role is refused.\n${stringify(policy)}`;
 }
 
-/** Keeps the old file under another name, and returns that name. Throws the file system's errors. */
+/** Writes the file; keeps an old one under another name, and returns that name. Throws the file system's errors. */
 export function writeOver(path: string, text: string, mode: number): string | undefined {
   const target = existsSync(path) ? realpathSync(path) : path;
   const old = `${path}.before-connect`;

@@ -7,7 +7,7 @@ function read(text: string) {
 }
 
 describe('a file of answers', () => {
-  it('is read as text, whatever a value looks like', () => {
+  it('is read as text, also a value that looks like a number', () => {
     const answers = read(
       'client_secret: 0017\npaid_amount: 5000.00\ntoken_request: |\n  curl x \\\n    -d y\nPORT: 3001\n',
     );
@@ -44,7 +44,7 @@ describe('a file of answers', () => {
     1,
   );
 
-  it('takes a proposal for what it does not answer, and a dash for no', async () => {
+  it('takes the proposal for a missing answer, and skips a question answered with a dash', async () => {
     expect(await talk.ask({ name: 'address', proposal: 'https://x.test' })).toBe('https://x.test');
     expect(await talk.ask({ name: 'address' })).toBeUndefined();
     expect(await talk.ask({ name: 'parent_account', proposal: 'other' })).toBeUndefined();

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Conversation, Question } from '../../../src/cli/connect/conversation.ts';
 import { askSetting, offer, openDraft } from '../../../src/cli/connect/draft.ts';
 
-/** A person who gives these answers in turn. */
+/** A step with a person who gives these answers in turn. */
 function stepWith(answers: readonly (string | undefined)[], variables: Record<string, string> = {}) {
   const asked: Question[] = [];
   const talk: Conversation = {
@@ -16,7 +16,7 @@ function stepWith(answers: readonly (string | undefined)[], variables: Record<st
 
 const found = { PAYMENTS_PAID_STATUSES: 'SETTLED', PAYMENTS_FEE_POINTER: '/fee' };
 
-describe('what was found', () => {
+describe('settings that were found', () => {
   it.each<[string[], boolean, object]>([
     [['yes'], true, found],
     [['no'], false, {}],
@@ -25,13 +25,13 @@ describe('what was found', () => {
       true,
       { PAYMENTS_PAID_STATUSES: 'SETTLED,PAID', PAYMENTS_FEE_POINTER: '/charges' },
     ],
-  ])('is taken as a person says: %j', async (answers, taken, changes) => {
+  ])('are applied as the person decides: %j', async (answers, taken, changes) => {
     const step = stepWith(answers);
     expect(await offer(step, 'payment_settings', found)).toBe(taken);
     expect(step.draft.changes()).toEqual(changes);
   });
 
-  it('is changed by answers that are checked, and a part of it left out', async () => {
+  it('can be corrected by checked answers, and left out in part', async () => {
     const step = stepWith(['change', undefined, '/fee']);
     await offer(step, 'payment_settings', found);
     expect(step.draft.changes()).toEqual({ PAYMENTS_FEE_POINTER: '/fee' });
@@ -45,7 +45,7 @@ describe('what was found', () => {
 });
 
 describe('a setting', () => {
-  it('is proposed as it is set, and a secret in a file is not asked for', async () => {
+  it('is proposed with its present value, and not asked for if it is a secret in a file', async () => {
     const step = stepWith(['8b0e2f74-16c9-4d3a-b5a7-90c4d1e26f38'], {
       PAYMENTS_ACCOUNT_ID: '1c6f6a0e-5d0b-4c3e-9d55-0a7c1f0b7e21',
       WEBHOOK_SECRETS_FILE: '/run/secrets/webhook',

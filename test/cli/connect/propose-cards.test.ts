@@ -23,7 +23,7 @@ function card(at: number): object {
   };
 }
 
-/** A service that lists so, and counts what it was asked. */
+/** A service with these lists, and the queries it was asked. */
 function service(list: (query: Query) => object, status = 200) {
   const asked: Query[] = [];
   return {
@@ -35,7 +35,7 @@ function service(list: (query: Query) => object, status = 200) {
   };
 }
 
-/** Pages of two by a number, which is that of the next page in the answer. */
+/** Pages of two cards; the answer has the next page's number. */
 function byNumber(parameter: string, end: unknown) {
   return (query: Query): object => {
     const page = Number(query[parameter] ?? 1);
@@ -45,7 +45,7 @@ function byNumber(parameter: string, end: unknown) {
 }
 
 describe('a customer’s saved cards', () => {
-  it('fit as the sandbox has them', async () => {
+  it('need no settings if listed as in the sandbox', async () => {
     const { ask, asked } = service(() => ({ data: { tokenizedCardDataList: [card(1)] } }));
     expect(await proposeCards(ask, email, ours)).toMatchObject({
       kind: 'fits',
@@ -57,7 +57,7 @@ describe('a customer’s saved cards', () => {
     expect(asked).toEqual([{ customerEmail: email }]);
   });
 
-  it('are found by another parameter, elsewhere, under other names', async () => {
+  it('are found under another parameter, in another place, with other field names', async () => {
     const listed = {
       authToken: 'tok-000001',
       brand: 'Visa',
@@ -88,7 +88,7 @@ describe('a customer’s saved cards', () => {
     [0, { SAVED_CARDS_LAST_CURSORS: '0' }],
     [null, {}],
     [false, { SAVED_CARDS_LAST_CURSORS: 'false' }],
-  ])('go on by page number, and end with %j', async (end, last) => {
+  ])('are followed by page number up to the end marker %j', async (end, last) => {
     const { ask } = service(byNumber('page', end));
     expect(await proposeCards(ask, email, ours)).toMatchObject({
       kind: 'fits',
@@ -99,7 +99,7 @@ describe('a customer’s saved cards', () => {
     });
   });
 
-  it('fit where the settings know how they go on', async () => {
+  it('need no settings if the present ones know the next page', async () => {
     const { ask } = service(byNumber('page', 0));
     const settings = {
       savedCardsCursorPointers: ['/data/nextPage'],
@@ -109,12 +109,12 @@ describe('a customer’s saved cards', () => {
     expect(await proposeCards(ask, email, { ...ours, ...settings })).toMatchObject({ changes: {}, pages: 3 });
   });
 
-  it('are said to be stuck where no parameter brings the page that the answer names', async () => {
+  it('are called stuck if no parameter gets the page that the answer names', async () => {
     const { ask } = service(byNumber('seite', 0));
     expect(await proposeCards(ask, email, ours)).toMatchObject({ changes: {}, pages: 1, paging: 'stuck' });
   });
 
-  it('that the settings read wrong are named, and put back to the specification’s names', async () => {
+  it('put wrong field settings back to the specification’s names', async () => {
     const { ask } = service(() => ({ data: [card(1)] }));
     const wrong = { ...specifiedPointers, cardPan: ['/digits'] };
     expect(await proposeCards(ask, email, { ...ours, savedCardsFieldPointers: wrong })).toMatchObject({
@@ -122,7 +122,7 @@ describe('a customer’s saved cards', () => {
     });
   });
 
-  it('are none where no list comes, and it says what was tried', async () => {
+  it('are not found without a list, and it says what was tried', async () => {
     const { ask, asked } = service(() => ({ code: '404' }), 404);
     expect(await proposeCards(ask, email, ours)).toMatchObject({
       kind: 'none',

@@ -8,12 +8,12 @@ import { parseShownRequest } from '../../../src/cli/connect/shown-request.ts';
 
 const own = { clientId: 'id-1', clientSecret: 'secret-canary', accountId: 'acc-1' };
 
-describe('a token request as documentation shows it', () => {
+describe('a token request as shown in documentation', () => {
   const documented = `curl --location --request POST 'https://api.bank.test/v1/auth/token/issue' \\
     -H "Content-Type: application/json" -H 'accountId: f666ef9b' \\
     --data-raw '{"grant_type": "client_credentials", "auth": {"client_id": "YOUR_ID", "client_secret": "it\\u0027s"}}'`;
 
-  it('is read with its quotes, line ends and headers', () => {
+  it('is read with quotes, line continuations and headers', () => {
     expect(parseShownRequest(documented)).toEqual({
       ok: true,
       value: {
@@ -30,7 +30,7 @@ describe('a token request as documentation shows it', () => {
     [`curl -s --url=https://x.test --data=$'{"a":1}'`, { a: 1 }],
     [`{"a": {"b": "c"}}`, { a: { b: 'c' } }],
     ['curl -X POST https://x.test', {}],
-  ])('as %s', (text, body) => {
+  ])('is read from %s', (text, body) => {
     expect(parseShownRequest(text)).toMatchObject({ ok: true, value: { body } });
   });
 
@@ -43,7 +43,7 @@ describe('a token request as documentation shows it', () => {
     },
   );
 
-  it('gets a place for each credential, by its name or because it is the person’s own', () => {
+  it('gets a placeholder for each credential, recognised by its name or its value', () => {
     const shown = {
       grant_type: 'client_credentials',
       app: 'id-1',
@@ -77,8 +77,8 @@ function jwt(seconds: number): string {
   return `${part({ alg: 'none' })}.${part({ exp: nowMs / 1_000 + seconds, iat: nowMs / 1_000 })}.c2ln`;
 }
 
-describe('an answer to it', () => {
-  it('changes nothing where the settings find all of it', () => {
+describe('the answer to a token request', () => {
+  it('changes nothing if the settings find token and lifetime', () => {
     const data = {
       accessToken: 'at_12345678',
       refreshToken: 'rt_12345678',
@@ -91,7 +91,7 @@ describe('an answer to it', () => {
     });
   });
 
-  it('names where token, refresh token and life stand', () => {
+  it('gives pointers to token, refresh token and lifetime', () => {
     const answer = {
       session: { jwt: 'at_12345678', 'refresh/jwt': 'rt_12345678', ttl: 900, refresh_ttl: 86_400 },
     };
@@ -105,7 +105,7 @@ describe('an answer to it', () => {
     });
   });
 
-  it('takes the life out of the token where the answer does not say it', () => {
+  it('reads the lifetime from the token if the answer lacks it', () => {
     const answer = { data: { token_id: 'an-id-of-it', access: jwt(600) } };
     expect(proposeTokenReading(answer, ours, nowMs)).toEqual({
       changes: { PAYMENTS_ACCESS_TOKEN_POINTERS: '/data/access', PAYMENTS_TOKEN_LIFETIME_SECONDS: '600' },
@@ -113,7 +113,7 @@ describe('an answer to it', () => {
     });
   });
 
-  it('points at nothing under a name that a terminal or a setting would stumble over', () => {
+  it('ignores fields whose names don’t fit a terminal or a setting', () => {
     const data = {
       'access,token': 'at_12345678',
       'token\u001B[2J': 'at_12345678',
@@ -122,7 +122,7 @@ describe('an answer to it', () => {
     expect(proposeTokenReading({ data }, ours, nowMs)).toBeUndefined();
   });
 
-  it('proposes nothing where nothing is called a token', () => {
+  it('proposes nothing if no field is called a token', () => {
     expect(
       proposeTokenReading({ code: '01', description: 'a_long_description' }, ours, nowMs),
     ).toBeUndefined();

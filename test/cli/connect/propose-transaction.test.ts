@@ -85,22 +85,22 @@ describe('a payment known as paid', () => {
       'is 5000.00 and agrees with the order. Amounts of the record: /amount 60.00, /onlineCheckoutAmount 60.00.',
     ],
     [
-      'with a fee on top, which was told with it',
+      'whose known amount includes a fee',
       { amount: undefined, gross: '5000.00', fee: '75.00', onlineCheckoutAmount: '4925.00' },
       '5000.00 stands at /gross, but its order was for 4925.00. Give the order’s amount, without a fee on top.',
     ],
-  ])('%s has no setting, and says why', (_what, record, why) => {
+  ])('%s fits no settings, and the reason is given', (_what, record, why) => {
     expect(changesFor(record)).toMatchObject({ kind: 'none', why: expect.stringContaining(why) });
   });
 
-  it('is none where the service knows no such reference', () => {
+  it('fits no settings if the service doesn’t know its reference', () => {
     expect(proposeTransaction([], known, ours)).toMatchObject({
       kind: 'none',
       why: expect.stringContaining('no such reference'),
     });
   });
 
-  it('is none where two records of it differ', () => {
+  it('fits no settings if two records of it differ', () => {
     const other = { ...paid, amount: '1.00', onlineCheckoutAmount: '1.00' };
     expect(proposeTransaction([paid, other], known, ours).kind).toBe('none');
   });

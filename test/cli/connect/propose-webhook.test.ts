@@ -23,7 +23,7 @@ function configOf(settings: Record<string, string>) {
   return outsideOf({ WEBHOOK_SECRETS: secret, ...settings }).config;
 }
 
-/** What the proposal comes to, beside those settings, and whether it verifies the delivery ever after. */
+/** The proposal for these settings, and the proposal for the changed settings, which must change nothing more. */
 function propose(settings: Record<string, string>, request: SignedRequest) {
   const proposal = proposeWebhook(configOf(settings), request);
   if (proposal.kind === 'none') return proposal;
@@ -102,7 +102,7 @@ describe('a captured delivery', () => {
     });
   });
 
-  it('whose event stands elsewhere gets its pointers, beside those that are set', () => {
+  it('gets pointers for an event with other field names, besides those that are set', () => {
     const elsewhere = {
       action: 'PAYMENT_FAILED',
       payload: { merchantReference: 'ORDER-1', total: 1, amount: '5.00', currency_code: 'NGN' },
@@ -125,7 +125,7 @@ describe('a captured delivery', () => {
     });
   });
 
-  it('that is no event the bot knows says what it lacks, and which setting has it', () => {
+  it('names what it lacks if the bot knows no such event, and the setting for that', () => {
     const plain = { WEBHOOK_SIGNATURE_PRESET: 'raw-body' };
     const lackOf = (event: object, more: Record<string, string> = {}): unknown => {
       const found = propose({ ...plain, ...more }, deliveryBy(presetScheme('raw-body'), event));
@@ -147,7 +147,7 @@ describe('a captured delivery', () => {
     });
   });
 
-  it('whose kind stands elsewhere is found by a name of the service’s own too', () => {
+  it('has its kind found in another field, also by the service’s own event names', () => {
     const elsewhere = { event: 'webhook', action: 'charge.failed', data: { order: { orderReference: 'A' } } };
     const settings = { WEBHOOK_SIGNATURE_PRESET: 'raw-body', WEBHOOK_KINDS: 'charge.failed=failed' };
     expect(propose(settings, deliveryBy(presetScheme('raw-body'), elsewhere))).toMatchObject({
@@ -156,7 +156,7 @@ describe('a captured delivery', () => {
     });
   });
 
-  it('that nothing fits, and one without a secret, have no settings', () => {
+  it('gets no settings if nothing fits or there is no secret', () => {
     const other = { ...deliveryBy(presetScheme('raw-body')), body: Buffer.from('{"event":"other"}') };
     expect(propose({}, other)).toMatchObject({ kind: 'none', why: expect.stringContaining('byte for byte') });
     expect(propose({ WEBHOOK_SECRETS: '' }, other)).toMatchObject({

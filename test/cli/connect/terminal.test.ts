@@ -6,14 +6,14 @@ import { atTerminal } from '../../../src/cli/connect/terminal.ts';
 const ctrlC = '\u0003';
 const enter = '\r';
 
-/** A terminal, and all that it has shown. */
+/** A terminal, and everything it has shown. */
 function open() {
   const input = new PassThrough();
   const output = Object.assign(new PassThrough(), { columns: 120, rows: 40, isTTY: true });
   let shown = '';
   output.on('data', (piece: Buffer) => (shown += piece.toString()));
   const talk = atTerminal({ input, output });
-  /** Types once the question stands there, a key a turn as a person does. */
+  /** Types the keys one by one, after the question is on the screen. */
   async function answer(question: Question, ...keys: string[]): Promise<string | undefined> {
     const asked = talk.ask(question);
     for (const key of keys) {
@@ -29,13 +29,13 @@ function check(text: string): string | undefined {
   return text === 'right' ? undefined : 'must be right';
 }
 
-/** Ends once nobody waits for it. */
+/** Ends when it is aborted. */
 function untilAborted(signal: AbortSignal): Promise<string> {
   return new Promise((resolve) => signal.addEventListener('abort', () => resolve('late')));
 }
 
 describe('a person at the terminal', () => {
-  it('types a secret that is shown nowhere', async () => {
+  it('types a secret that is never shown', async () => {
     const { answer, shown } = open();
     expect(await answer({ name: 'client_secret', form: 'secret' }, 'se', 'cret-canary', enter)).toBe(
       'secret-canary',
@@ -46,14 +46,14 @@ describe('a person at the terminal', () => {
 
   it.each<[string, string[], string | undefined]>([
     ['takes the proposal with Enter', [enter], 'https://known.test'],
-    ['says another', ['https://other.test', enter], 'https://other.test'],
+    ['types another answer', ['https://other.test', enter], 'https://other.test'],
     ['skips with a dash', ['-', enter], undefined],
   ])('%s', async (_what, keys, expected) => {
     const { answer } = open();
     expect(await answer({ name: 'address', proposal: 'https://known.test' }, ...keys)).toBe(expected);
   });
 
-  it('skips with Enter where nothing is proposed, and keeps a secret that is set without showing it', async () => {
+  it('skips with Enter without a proposal, and keeps a set secret without seeing it', async () => {
     const { answer, shown } = open();
     expect(await answer({ name: 'address' }, enter)).toBeUndefined();
     expect(await answer({ name: 'client_secret', form: 'secret', proposal: 'set-canary' }, enter)).toBe(
@@ -62,13 +62,13 @@ describe('a person at the terminal', () => {
     expect(shown()).not.toContain('canary');
   });
 
-  it('is told what is wrong with an answer, and asked on', async () => {
+  it('is told what is wrong with an answer, and can correct it', async () => {
     const { answer, shown } = open();
     expect(await answer({ name: 'account', check }, 'wr', enter, '\u0015', 'right', enter)).toBe('right');
     expect(shown()).toContain('It must be right');
   });
 
-  it('chooses one of few', async () => {
+  it('chooses from a few options', async () => {
     const { answer } = open();
     const question: Question = { name: 'environment', form: ['sandbox', 'live'], proposal: 'sandbox' };
     expect(await answer(question, '\u001B[B', enter)).toBe('live');
@@ -92,7 +92,7 @@ describe('a person at the terminal', () => {
     await expect(answer({ name: 'address' }, ctrlC)).rejects.toThrow(new Stopped('Stopped.'));
   });
 
-  it('waits for what comes, or goes on without it', async () => {
+  it('waits for a result, or continues without it', async () => {
     const { talk, input, shown } = open();
     expect(await talk.waitFor('Waiting.', () => Promise.resolve('came'))).toBe('came');
     const waiting = talk.waitFor('Waiting.', untilAborted);

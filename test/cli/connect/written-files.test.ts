@@ -22,7 +22,7 @@ REDIS_URL='redis://a b'
 `;
 
 describe('the .env file', () => {
-  it('keeps every line that is not changed, and takes out what is blank', () => {
+  it('keeps every unchanged line, and removes blank settings', () => {
     const text = envWith(before, { PAYMENTS_PAID_STATUSES: 'SETTLED', PORT: '' }, 'By connect');
     expect(text).toEqual({
       ok: true,
@@ -42,12 +42,12 @@ describe('the .env file', () => {
     '=x',
     'ends\\',
     '\\n',
-  ])('gives %s back as it was', (value) => {
+  ])('reads %s back unchanged', (value) => {
     const text = envWith('', { PAYMENTS_CLIENT_SECRET: value }, 'By connect');
     expect(text.ok && parseEnv(text.value)).toEqual({ PAYMENTS_CLIENT_SECRET: value });
   });
 
-  it('is refused where a value would not be read back, without showing it', () => {
+  it('is refused if a value would not be read back unchanged, without showing the value', () => {
     const secret = `\n'"\`#canary`;
     const text = envWith('', { PAYMENTS_CLIENT_SECRET: secret }, 'By connect');
     expect(text).toMatchObject({ ok: false, problem: expect.stringContaining('PAYMENTS_CLIENT_SECRET') });
@@ -77,7 +77,7 @@ describe('a service’s set', () => {
     PORT: '3000',
   };
 
-  it('has what every merchant needs alike, and no secret, address or id', () => {
+  it('has the settings that every merchant needs, and no secret, address or id', () => {
     expect(serviceSettings(changes, ['secret-canary'])).toEqual({
       PAYMENTS_TOKEN_ISSUE_BODY: '{"id":"{{CLIENT_ID}}"}',
       PAYMENTS_PAID_STATUSES: 'SETTLED',
@@ -86,19 +86,19 @@ describe('a service’s set', () => {
     });
   });
 
-  it('leaves out what holds a secret as it stands', () => {
+  it('leaves out a value that contains a secret', () => {
     const pasted = { ...changes, PAYMENTS_TOKEN_ISSUE_BODY: '{"s":"secret-canary"}' };
     expect(serviceSettings(pasted, ['secret-canary'])).not.toHaveProperty('PAYMENTS_TOKEN_ISSUE_BODY');
   });
 
-  it('that is chosen already counts as what is set', () => {
+  it('counts as set if PAYMENTS_SERVICE names it already', () => {
     const draft = openDraft({ PAYMENTS_SERVICE: 'specification' });
     expect(draft.textOf('CHARGE_RETRY_WAIT_HOURS')).toBe('24');
     draft.take({ CHARGE_RETRY_WAIT_HOURS: '24', PAYMENTS_PAID_STATUSES: 'SETTLED' });
     expect(draft.changes()).toEqual({ PAYMENTS_PAID_STATUSES: 'SETTLED' });
   });
 
-  it('says from then on what the environment said before', () => {
+  it('replaces the same settings of the environment', () => {
     const draft = openDraft({ PAYMENTS_PAID_STATUSES: 'OLD' });
     draft.take({ PAYMENTS_PAID_STATUSES: 'SETTLED', PAYMENTS_FEE_POINTER: '/fee', PORT: '3001' });
     draft.moveToSet('bank', { PAYMENTS_PAID_STATUSES: 'SETTLED', PAYMENTS_FEE_POINTER: '/fee' });
@@ -106,7 +106,7 @@ describe('a service’s set', () => {
   });
 });
 
-it('the policy file is one, for three channels and the people who may use the bot', () => {
+it('the policy file is valid, with three channels and the people who may use the bot', () => {
   const channels = { alerts: 'C0ALERTS01', desk: 'C0DESK0001', ops: 'C0OPS00001' };
   const text = policyText({ channels, members: ['U0AGENT01'] });
   expect(policySchema.parse(parse(text))).toMatchObject({
@@ -115,7 +115,7 @@ it('the policy file is one, for three channels and the people who may use the bo
   });
 });
 
-it('a file that is written over stays beside the new one, behind a link too', () => {
+it('an overwritten file is kept beside the new one, also behind a link', () => {
   const folder = mkdtempSync(join(tmpdir(), 'payops-written-'));
   const [path, real] = [join(folder, '.env'), join(folder, 'real.env')];
   writeFileSync(real, 'before');
