@@ -3,14 +3,14 @@ import { stringify } from 'csv-stringify/sync';
 export type CsvColumn<Row> = { head: string; cell: (row: Row) => string | undefined };
 
 /**
- * Rows as CSV text (RFC 4180, CRLF) without the header row, so that a long list can be written page by page. No spreadsheet
- * runs a cell as a formula.
+ * Rows as CSV text (RFC 4180, CRLF) without the header, so that a long list can be written page by page. No cell can
+ * run as a formula in a spreadsheet.
  */
 export function csvRows<Row>(columns: readonly CsvColumn<Row>[], rows: readonly Row[]): string {
   return lines(rows.map((row) => columns.map(({ cell }) => cell(row) ?? '')));
 }
 
-/** The line of heads, after a byte order mark: without it Excel reads UTF-8 as something else. */
+/** The header line, after a byte order mark: without it Excel doesn't read UTF-8. */
 export function csvHead<Row>(columns: readonly CsvColumn<Row>[]): string {
   return `\uFEFF${lines([columns.map(({ head }) => head)])}`;
 }
@@ -22,16 +22,22 @@ function lines(cells: readonly (readonly string[])[]): string {
   );
 }
 
-/** What a spreadsheet starts a formula with, its full-width twins included, behind whatever it skips unseen. */
+/**
+ * A cell that spreadsheets read as a formula: it begins with one of these signs (or its full-width form), after
+ * characters that spreadsheets skip.
+ */
 const formula = /^[\s\p{Cf}]*[=+\-@＝＋－＠]/u;
 
 /**
- * Where the decimal is a comma, spreadsheets divide a CSV at semicolons, whatever its quotes: what would then begin
- * a cell is a formula just as well.
+ * In countries with a decimal comma, spreadsheets split a line at semicolons, even within quotes. So a formula sign
+ * after a semicolon would begin a cell, too.
  */
 const innerFormula = /([;|]["'\s\p{Cf}]*)(?=[=+\-@＝＋－＠])/gu;
 
-/** Spreadsheets take what follows an apostrophe as text. What breaks a line becomes a space, as programs that read line by line need it. */
+/**
+ * Spreadsheets take a cell that begins with an apostrophe as text. Line breaks become spaces, for programs that read
+ * line by line.
+ */
 function safeCell(text: string): string {
   const line = text.replace(/[\s\p{Cc}]+/gu, ' ').trim();
   return (formula.test(line) ? `'${line}` : line).replace(innerFormula, "$1'");

@@ -1,4 +1,4 @@
-/** The time given to a piece of work is over. The work was not stopped: it may still be carried out. */
+/** The deadline has passed. The work was not stopped, so it may still be carried out. */
 export class DeadlinePassed extends Error {
   constructor(timeoutMs: number) {
     super(`no answer within ${timeoutMs} ms; it may still be carried out`);
@@ -7,9 +7,9 @@ export class DeadlinePassed extends Error {
 }
 
 /**
- * The work's own outcome if it comes in time, else a rejection with what `late` gives (DeadlinePassed when
- * absent). Work that listens to the signal it is given ends then too; other work goes on unheard, and what
- * it throws later ends nothing. A throw before the work's first await is a rejection as well.
+ * Resolves or rejects as the work does, or rejects at the deadline with `late()` (default DeadlinePassed). The work
+ * gets a signal that is aborted at the deadline; work that ignores it continues, and its result or error is dropped. If
+ * the work throws synchronously, this rejects.
  */
 export async function withDeadline<T>(
   timeoutMs: number,
@@ -24,7 +24,10 @@ export async function withDeadline<T>(
   });
 }
 
-/** The same of what is under way already and cannot be told to end: a signal for each event costs more than its deadline. */
+/**
+ * Like `withDeadline`, for a promise that is already under way. Makes no AbortSignal: for each event that would cost
+ * more than the deadline itself.
+ */
 export function answeredWithin<T>(
   timeoutMs: number,
   answer: Promise<T>,
@@ -38,7 +41,7 @@ export function answeredWithin<T>(
   });
 }
 
-/** `firstMs` doubled `times` times, but no longer than `longestMs`: how long to wait before the next attempt. */
+/** The wait before the next attempt: `firstMs` doubled `times` times, at most `longestMs`. */
 export function growingDelayMs(firstMs: number, times: number, longestMs: number): number {
   return Math.min(firstMs * 2 ** times, longestMs);
 }

@@ -6,9 +6,9 @@ export const logLevels = ['debug', 'info', 'warn', 'error'] as const;
 export type LogLevel = (typeof logLevels)[number];
 
 const textFields = [
-  /** The name of the merchant account, where the bot has several. */
+  /** The merchant account's name, if the bot has several. */
   'account',
-  /** The hash of the audit trail's last entry, and its number is `auditSeq`. */
+  /** The hash of the audit trail's last entry; `auditSeq` is its number. */
   'auditHash',
   'channel',
   'errorId',
@@ -19,11 +19,11 @@ const textFields = [
   'key',
   'method',
   'mode',
-  /** What was called, as the specification names it. */
+  /** The payments service's operation, as the specification names it. */
   'operation',
   'orderReference',
   'path',
-  /** What came from Slack or the payments service: the same on all lines that it brought about. */
+  /** Identifies one request from Slack or the payments service, on every line about it. */
   'requestId',
   'result',
   'slackError',
@@ -40,32 +40,33 @@ const numberFields = [
   'port',
   'retryAfterMs',
 ] as const;
-/** Texts that a sender chooses, or has a part in: no e-mail address in full and no card number, as in the audit. */
+/** Fields with text from outside. They are written without whole e-mail addresses and card numbers, as in the audit. */
 const fromOutside: ReadonlySet<string> = new Set(['eventKind', 'orderReference', 'key', 'eventKey']);
 const longestFromOutside = 200;
-/** docs/on-call.md says what each of them is. */
+/** All fields; docs/on-call.md explains each of them. */
 export const listed: ReadonlySet<string> = new Set([...textFields, ...numberFields]);
 
 /**
- * The fields a log line may carry. A closed list, so that a secret cannot be logged by passing an object
- * along: there is no field for a body, a header, an OTP, a token or an e-mail address, and what is not listed is
- * not written, whatever the types let through.
+ * The fields of a log line. A closed list, so that passing an object along can't log a secret: there is no field for a
+ * body, header, OTP, token or e-mail address, and unlisted fields are dropped at run time, too.
  */
 export type LogFields = { [Name in (typeof textFields)[number]]?: string | undefined } & {
   [Name in (typeof numberFields)[number]]?: number | undefined;
 };
 
-/** Writes one line. Errors are told by name, message and stack of every cause, with known secrets struck out. */
+/**
+ * Writes one line. An error is logged with name, message and stack, also of its causes. Known secrets are struck out.
+ */
 export type Log = (level: LogLevel, message: string, fields?: LogFields, error?: unknown) => void;
 
 const atWork = new AsyncLocalStorage<LogFields>();
 
-/** Every line that is logged in this work, wherever that is, carries these fields, and those that `tagLog` adds. */
+/** Adds these fields, and those of `tagLog`, to every line that is logged during `work`, also in asynchronous calls. */
 export function logged<T>(fields: LogFields, work: () => T): T {
   return atWork.run({ ...fields }, work);
 }
 
-/** The same under an id of its own; one request within another is the same. */
+/** Like `logged`, with a new request id. Within another request it keeps that one's id. */
 export function asRequest<T>(work: () => T): T {
   return requestId() === undefined ? logged({ requestId: newId() }, work) : work();
 }
@@ -74,36 +75,36 @@ export function requestId(): string | undefined {
   return atWork.getStore()?.requestId;
 }
 
-/** What is known by now of the work that goes on. */
+/** Adds fields to all later lines of the work in progress. */
 export function tagLog(fields: LogFields): void {
   Object.assign(atWork.getStore() ?? {}, fields);
 }
 
 /**
- * Eight characters a person can read out over the phone; the same stands in the log and on the screen. In a request
- * it is the request's, so that it leads to all that happened.
+ * An id of eight characters that people can read out over the phone; screen and log show the same one. Within a request
+ * it is the request's id, so it leads to all lines about it.
  */
 export function newErrorId(): string {
   return requestId() ?? newId();
 }
 
 function newId(): string {
-  // Node makes many at once: a tenth of the cost of as few random bytes.
+  // Node draws random bytes for many UUIDs at once, so this costs a tenth of drawing four bytes.
   return randomUUID().slice(0, 8).toUpperCase();
 }
 
 type LogSettings = {
   level: LogLevel;
-  /** Values struck out of every line, wherever they turn up: tokens, secrets, keys. */
+  /** Tokens, secrets and keys: struck out of every line. */
   secrets: readonly string[];
   write: (line: string) => void;
   now: () => Date;
 };
 
-/** One JSON object a line. */
+/** A log that writes one JSON object per line. */
 export function createLog(settings: LogSettings): Log {
   const threshold = logLevels.indexOf(settings.level);
-  // JSON escapes are undone for nobody: a secret with a quote in it is struck out in its escaped form too.
+  // In a JSON line a secret with a quote in it is escaped, so strike out the escaped form, too.
   const secrets = settings.secrets
     .filter((secret) => secret.length >= 6)
     .flatMap((secret) => [secret, JSON.stringify(secret).slice(1, -1)]);
@@ -133,7 +134,7 @@ function onlyListed(...all: readonly LogFields[]): LogFields {
   return kept;
 }
 
-/** A key is words of ours around a reference, and stays readable where that is masked. */
+/** Masks the parts of a key one by one, so that our words around a masked reference stay readable. */
 function maskedParts(text: string): string {
   if (outsideText(text, longestFromOutside) === text) return text;
   const parts = text.split(/([/:])/).map((part) => outsideText(part, longestFromOutside));
@@ -144,8 +145,8 @@ const fewEveryMs = 60_000;
 const fewLines = 10;
 
 /**
- * The log for lines that a stranger can cause without end: ten a minute, and then one line that says how many were left
- * out. Without it a flood of refused requests fills the disk and hides every other line.
+ * A log for lines that strangers can cause in any number. It writes ten lines a minute, and then one line with the
+ * number it left out: a flood of refused requests must not fill the disk and hide all other lines.
  */
 export function fewLinesOf(log: Log): Log {
   let written = 0;
@@ -167,7 +168,7 @@ function strikeOut(line: string, secrets: readonly string[]): string {
   let clean = line;
   for (const secret of secrets) if (clean.includes(secret)) clean = clean.replaceAll(secret, '[secret]');
   if (clean.includes('Bearer ')) clean = clean.replace(/Bearer [A-Za-z0-9._~+/=-]+/g, 'Bearer [secret]');
-  // A JSON Web Token: three parts, of which the first two begin as `{"` does in base64.
+  // JSON Web Tokens: three parts, of which the first two begin with `{"` in base64.
   return clean.includes('eyJ') ? clean.replace(/eyJ[\w-]+\.eyJ[\w-]+\.[\w-]*/g, '[secret]') : clean;
 }
 

@@ -3,18 +3,19 @@ import type { App } from './app.ts';
 
 enableCompileCache();
 
-// What is needed for a command alone, or for the bot alone, is loaded after the cache is on, so that it covers it.
+// Import the rest only now that the compile cache is on, so that it covers them; and only what the command, or the bot,
+// needs.
 const words = process.argv.slice(2);
 if (words.length > 0) await runInstead();
 
-/** A command ends the process; whatever stands in its way, the code is never one that could be taken for an answer. */
+/** Runs a command and ends the process. Every failure has an exit code that no script can take for an answer. */
 async function runInstead(): Promise<never> {
   const [{ runCommandLine }, { exitCodes }] = await Promise.all([
     import('./cli/command-line.ts'),
     import('./cli/exit-codes.ts'),
   ]);
   process.on('SIGINT', () => {
-    // Below the progress, which stays where it was.
+    // Begin a new line: the progress line stays on the screen.
     if (process.stderr.isTTY) process.stderr.write('\n');
     process.exit(exitCodes.interrupted);
   });
@@ -23,7 +24,7 @@ async function runInstead(): Promise<never> {
     process.stderr.write(`The output cannot be written: ${error.code ?? 'unknown error'}\n`);
     process.exit(exitCodes.failed);
   });
-  // Nobody reads the errors any more; the data may still be wanted.
+  // If standard error is closed, continue: standard output may still be read.
   process.stderr.on('error', () => undefined);
   const { env: variables, stdout, stderr } = process;
   process.exit(await runCommandLine({ words, variables, stdout, stderr, now: () => Date.now() }));
@@ -51,7 +52,9 @@ process.on('uncaughtException', (error) => {
   process.exit(1);
 });
 
-/** What stands in the way of a start is words for a person; where in the program it stood, only LOG_LEVEL=debug tells. */
+/**
+ * Starts the bot. A failure ends the process with a sentence for people; the stack is logged only with LOG_LEVEL=debug.
+ */
 async function start(): Promise<App> {
   try {
     const outside = { config, log, now: () => Date.now() };
@@ -70,7 +73,7 @@ const app = await start();
 
 let stopping = false;
 async function stop(drainMs: number): Promise<void> {
-  // A second signal means now; the next start takes up unfinished work.
+  // A second signal ends the process at once; the next start finishes the work.
   if (stopping) process.exit(1);
   stopping = true;
   log('info', 'Payops stops');
@@ -80,5 +83,5 @@ async function stop(drainMs: number): Promise<void> {
   process.exit(0);
 }
 process.on('SIGTERM', () => void stop(drainSecondsOf(config) * 1_000));
-// A person at a terminal, before whom no load balancer stands.
+// Ctrl-C at a terminal: no load balancer is involved, so don't drain.
 process.on('SIGINT', () => void stop(0));

@@ -74,18 +74,18 @@ import { createOutbox } from './messages/deliver.ts';
 import { readWebhooks, readsField, webhooksHealth } from './webhooks/webhook-settings.ts';
 import { dayMs, hourMs } from './domain/span.ts';
 
-/** One merchant account: its own settings, and the part of the store that is its own. */
+/** One merchant account: its own settings and its own part of the store. */
 type MerchantPlace = KeptPart & {
-  /** Undefined when the bot knows one account alone. */
+  /** Undefined in a bot with one account. */
   merchant: Merchant | undefined;
   outside: Outside;
-  /** Until when the payments service wants no calls, of all accounts; see the client. */
+  /** Pauses that the payments service has asked for, shared by all accounts; see `payments/client.ts`. */
   pauses: Map<string, Span>;
 };
 
 /**
- * The accounts of the bot, each with what its parts are made from, the first one first. Whatever is made of one
- * place can neither send another account's token or id nor read another's record: it has none of them.
+ * The bot's accounts, the first one first. Each account's parts are made from its own place alone, so they can't use
+ * another account's token or id, nor read its records.
  */
 export function merchantPlaces(outside: Outside, kept: Kept): [MerchantPlace, ...MerchantPlace[]] {
   const pauses = new Map<string, Span>();
@@ -100,7 +100,7 @@ export function merchantPlaces(outside: Outside, kept: Kept): [MerchantPlace, ..
   return [placeOf(outside.config), ...(outside.config.further ?? []).map(placeOf)];
 }
 
-/** Where money moves, as messages say it. */
+/** The environment and account that messages name as the place where money moves. */
 function chargePlace(config: Config): ChargePlace {
   const { paymentsEnvironment: environment, paymentsAccountName: account, merchant, policy } = config;
   const otherAccounts = (policy.accounts ?? [])
@@ -151,7 +151,7 @@ function openAccount(
 
 export type MerchantBots = readonly [MerchantBot, ...MerchantBot[]];
 
-/** All that works for one merchant account, and for no other. */
+/** All parts that work for one merchant account. */
 export type MerchantBot = ReturnType<typeof createMerchantBot>;
 
 /** Shared by all merchant accounts. */
@@ -160,7 +160,7 @@ type Shared = {
   wake: () => void;
   metrics: Metrics;
   mayRun: MayRun;
-  /** Asked for this account alone, by `standingAt` and `holdersAt`. */
+  /** Over all accounts; `askedAt` narrows these to one. */
   standingOf: StandingOf;
   holdersOf: HoldersOf;
   nameOf: NameOf;
@@ -180,7 +180,7 @@ export function createMerchantBot(place: MerchantPlace, shared: Shared) {
   const webhooks = readWebhooks(settings);
   const health = accountHealth(settings, account);
   const told = { store, sealer, opsChannel: settings.policy.channels.ops, now };
-  // While no delivery can be accepted at all, which the start says, no event is waited for.
+  // If no delivery can be accepted (the bot warns of that at start), don't raise alarms for missing events.
   const waitMs = webhooks.problem === undefined ? settings.alarmMissingEventMinutes * 60_000 : 0;
   const missing = createMissingEvents({ ...told, log }, waitMs, readsField(webhooks, 'orderReference'));
   const made = createFeatures(account, {
@@ -231,18 +231,18 @@ export function createMerchantBot(place: MerchantPlace, shared: Shared) {
   };
 }
 
-/** What the features are put together with besides their account. */
+/** What the features need besides their account. */
 type Around = {
   missing: MissingEvents;
-  /** Told of each charge that ended, for the metrics. */
+  /** Counts each charge that ended, for the metrics. */
   charged: (outcome: string) => void;
-  /** Told what became of each try to forward an event, likewise. */
+  /** Counts the result of each attempt to forward an event, for the metrics. */
   forwarded: (result: string) => void;
   tellOperators: (name: string, notice: Notice) => Promise<void>;
   doctor: () => Promise<Finding[]>;
 };
 
-/** The features of one merchant account: what one needs of another is handed over here, by name. */
+/** The features of one merchant account. What one feature needs of another is passed here, by name. */
 export function createFeatures(account: Account, around: Around) {
   const { payments } = account;
   const { missing } = around;
@@ -336,7 +336,7 @@ export function createFeatures(account: Account, around: Around) {
   const features: readonly Feature[] = [
     lookup,
     find,
-    // Before charges: what was approved may begin one while the bot stops.
+    // Stop approvals before charges: an approved request may still begin a charge.
     approvals,
     charges,
     links,
@@ -360,7 +360,7 @@ export function createFeatures(account: Account, around: Around) {
   return { features, charges, links, approvals, alerts, undelivered, forwarding, mutes, codeDoor };
 }
 
-/** What `/pay find` says of each kind of record. */
+/** Readers of the records that `/pay find` shows, one for each kind. */
 export function findersOf(account: Pick<Account, 'store' | 'sealer' | 'wait'>): Finder[] {
   const { store } = account;
   async function isOwn(text: string): Promise<boolean> {
@@ -373,7 +373,10 @@ export function findersOf(account: Pick<Account, 'store' | 'sealer' | 'wait'>): 
   return [chargeFinder(account), linkFinder(account), cardFinder(account), ...eventFinders(account, isOwn)];
 }
 
-/** The day of that date, by the policy file's time zone, as a CSV. Throws RangeError where there is none, and StoreUnavailable. */
+/**
+ * All payments of a date in the policy file's time zone, as CSV. Throws RangeError if there is no such date, and
+ * StoreUnavailable.
+ */
 export async function dayFile(
   account: Pick<Account, 'store' | 'sealer' | 'wait'> & { settings: Pick<Account['settings'], 'policy'> },
   date: string,
@@ -388,18 +391,18 @@ export async function dayFile(
 }
 
 /**
- * The numbered steps of the store's form, the first one first: what records of an older release become. A step that was
- * released is never changed; a new one raises `newest` of `store/store-mark.ts`.
+ * The numbered steps that bring records of an older release into this release's form, in order. Never change a released
+ * step; for a new one, raise `newest` in `store/store-mark.ts`.
  */
 export function storeSteps(account: Pick<Account, 'sealer' | 'fingerprint' | 'log'>): StepOf[][] {
   const { sealer } = account;
   return [
-    // 1. Charges and links join the lists of `/pay find` and of a day.
+    // 1. Adds charges and links to the lists of `/pay find` and of a day.
     [relisted(sealer, chargeKind(account)), relisted(sealer, caseKind(linkRecord(linkFoundIn(account))))],
   ];
 }
 
-/** For readiness and the doctor, here and on the command line. */
+/** Health of an account's parts, for readiness and the doctor, in the bot and on the command line. */
 export function accountHealth(
   config: Config,
   { store, sealer, now }: Pick<Account, 'store' | 'sealer' | 'now'>,
@@ -413,11 +416,12 @@ export function accountHealth(
   };
 }
 
-/** Of what all accounts have together. `kept`: the whole store, or why there is none. */
+/** The doctor's checks of what all accounts share. `kept`: the whole store, or why it can't be opened. */
 export function sharedChecks(outside: Outside, kept: Kept | string, clients: SlackClients): Check[] {
   return [
     ...storeChecks(kept, outside.now),
-    // Nobody waits for a window here: a slow network is no problem of a role or a channel.
+    // The background client, which may take long: with the short deadline for opening modals, a slow network would look
+    // like a problem of a role or a channel.
     ...slackChecks(outside, clients.delivery, {
       approvalRules: rolesOfRules(outside.config.policy),
       refused: async () => (typeof kept === 'string' ? undefined : await readRefusedRequest(kept.store)),
@@ -426,7 +430,7 @@ export function sharedChecks(outside: Outside, kept: Kept | string, clients: Sla
   ];
 }
 
-/** Who may do what at this account alone. */
+/** The permission checks for this account alone. */
 export function askedAt(
   merchant: Merchant | undefined,
   { mayRun, standingOf, holdersOf }: Pick<Shared, 'mayRun' | 'standingOf' | 'holdersOf'>,

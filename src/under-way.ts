@@ -1,11 +1,11 @@
 import { newErrorId, type Log } from './log.ts';
 
 /**
- * What has begun and not ended, in no order; `enter` gives what is to be called once, at its end.
+ * Keeps what has begun and not ended, in no order. `enter` adds one, and returns a function to call once at its end.
  *
- * Not a Set: one that is filled and emptied all the time leaves its tables behind, and each keeps the next, and all
- * that stood in it, from the quick part of garbage collection. A webhook cost twice the processor time by it, and the
- * process hundreds of megabytes.
+ * An array, because a Set that is filled and emptied all the time keeps its old tables, and the objects in them, alive
+ * in the old generation of the garbage collector. With a Set, a webhook cost twice the processor time, and the process
+ * grew by hundreds of megabytes.
  */
 export function createUnderWay<One>() {
   const places: { one: One; at: number }[] = [];
@@ -25,17 +25,17 @@ export function createUnderWay<One>() {
   };
 }
 
-/** Promises under way that nobody else may wait for. */
+/** Keeps track of promises that nothing else may await. */
 export function createWorkUnderWay() {
   const working = createUnderWay<Promise<unknown>>();
   return {
-    /** Gives it back. What it rejects with is its caller's. */
+    /** Returns the same promise; handling its rejection is up to the caller. */
     add: <Result>(work: Promise<Result>): Promise<Result> => {
       const leave = working.enter(work);
       work.then(leave, leave);
       return work;
     },
-    /** Resolves, and never rejects, when nothing is under way, nor what that brought. */
+    /** Resolves when no work is under way, including work that was added meanwhile. Never rejects. */
     drained: async (): Promise<void> => {
       while (working.count() > 0) await Promise.allSettled(working.all());
     },
@@ -43,7 +43,7 @@ export function createWorkUnderWay() {
   };
 }
 
-/** Work that nobody waits for: a throw ends it, never the process, and its record is due again by its timer. */
+/** Work in the background. An error is logged and never ends the process; the timer on the work's record retries it. */
 export function createBackground(log: Log, what: string) {
   const working = createWorkUnderWay();
   return {

@@ -21,14 +21,14 @@ const copied = [
   'vitest.config.ts',
 ];
 
-/** Where the lines of an example stand in a file that is there already: before the first line that begins so. */
+/** Where an example's lines go in an existing file: before the first line that begins with this. */
 const before: Readonly<Record<string, string>> = {
   'openapi/payments.yaml': '  /v1/accounts/sub-account-details:',
   'src/features/registry.ts': "  { verb: 'doctor'",
   'test/features/permissions.table.test.ts': "  'type lookup INV-2041':",
 };
 
-/** Types it and prints what is answered, through the client and its real HTTP path. */
+/** Calls the new verb and prints its answer, through the client and a real HTTP request. */
 const probe = `
 import { createBalance } from './src/features/balance/balance.ts';
 import { createPaymentsClient } from './src/payments/client.ts';
@@ -58,7 +58,7 @@ describe('the worked example of CONTRIBUTING.md', () => {
   });
   afterAll(() => rmSync(copy, { recursive: true, force: true }));
 
-  it('touches three files beside the OpenAPI, and makes a verb that answers and is in the permission table', async () => {
+  it('changes three files besides the OpenAPI, and makes a verb that answers and has its permission', async () => {
     const touched = examples().map(({ file }) => file);
     expect(touched).toHaveLength(4);
     expect(touched).toContain('openapi/payments.yaml');

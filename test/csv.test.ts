@@ -11,7 +11,7 @@ function cell(text: string): string {
 }
 
 describe('CSV text', () => {
-  it('quotes what must be quoted, ends lines as RFC 4180 says, and leaves absent cells empty', () => {
+  it('quotes cells and ends lines as RFC 4180 says, and leaves absent cells empty', () => {
     expect(csvHead(columns)).toBe('\uFEFFa,"b, c"\r\n');
     expect(csvRows(columns, [{ a: 'x"y', b: 'x, y' }, { b: '😀 ‏שלום' }, {}])).toBe(
       '"x""y","x, y"\r\n,😀 ‏שלום\r\n,\r\n',
@@ -20,14 +20,14 @@ describe('CSV text', () => {
   });
 
   it.each(['=1+1', '+234', '-1', '@SUM(A1)', '\t=1', ' =1', '\u200B=1', '＝1', '\r=1', '\n=1', '\u0000=1'])(
-    'lets no spreadsheet take %j for a formula',
+    'keeps spreadsheets from reading %j as a formula',
     (text) => {
       expect(cell(text)).toMatch(/^"?'/);
     },
   );
 
   it.each([';', '|', '\t', '; ', '|\u200B', ';"', '\n', '\r\n', '\u2028'])(
-    'runs nothing behind %j, by which other spreadsheets divide',
+    'keeps spreadsheets that split at %j from reading a formula after it',
     (divider) => {
       for (const sign of ['=', '＝', '@', '+', '-']) {
         expect(cell(`declined${divider}${sign}HYPERLINK("http://x.example")`)).not.toMatch(
@@ -44,13 +44,13 @@ describe('CSV text', () => {
     },
   );
 
-  it('leaves all other text as it is', () => {
+  it('leaves all other text unchanged', () => {
     expect(csvRows(columns, [{ a: '12,500.00', b: 'a=b' }])).toBe('"12,500.00",a=b\r\n');
     expect(cell('say "no"; 5-1=4')).toBe('"say ""no""; 5-1=4"');
   });
 
-  it('takes a hostile cell in a time that grows with its length alone', () => {
-    // Of this process alone: what else the machine does takes none of it.
+  it('handles a hostile cell in linear time', () => {
+    // Measures this process's own CPU time, so other programs don't affect it.
     const times = [20_000, 200_000].map((length) => {
       const before = process.cpuUsage();
       for (const part of [' ', ';', '; ', ';\u200B', "'", '|"']) cell(part.repeat(length));

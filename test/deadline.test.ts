@@ -6,7 +6,7 @@ function never(): Promise<never> {
 }
 
 describe('withDeadline', () => {
-  it('gives what the work gives, or throws what it throws, at once or later', async () => {
+  it('resolves or rejects as the work does, at once or later', async () => {
     expect(await withDeadline(1_000, () => 'now')).toBe('now');
     expect(await withDeadline(1_000, async () => 'later')).toBe('later');
     const atOnce = withDeadline(1_000, () => {
@@ -18,12 +18,12 @@ describe('withDeadline', () => {
     );
   });
 
-  it('rejects when the time is over, with what it was told to', async () => {
+  it('rejects at the deadline, with its own error or the given one', async () => {
     await expect(withDeadline(1, never)).rejects.toThrow(DeadlinePassed);
     await expect(withDeadline(1, never, () => new TypeError('late'))).rejects.toThrow(TypeError);
   });
 
-  it('ends work that listens, and is not disturbed by how that ends', async () => {
+  it('aborts work that listens to the signal, and ignores how that work ends', async () => {
     let reason: unknown;
     const work = withDeadline(1, async (signal) => {
       await new Promise((resolve) => signal.addEventListener('abort', resolve));

@@ -26,7 +26,7 @@ const resources = [
   ...base.resources.flatMap((file) => kubernetesFile<Resource>(baseFolder, file)),
   ...ownResources.flatMap((file) => kubernetesFile<Resource>(exampleFolder, file)),
 ];
-/** Those that an operator may put in. */
+/** Files that an operator may add to the resources. */
 const offered = Array.from(
   readFileSync(join(exampleFolder, 'kustomization.yaml'), 'utf8').matchAll(/^ {2}# - (\S+\.yaml)$/gm),
   ([, name = '']) => name,
@@ -42,7 +42,7 @@ function fileOf(path: string): string {
   return readFileSync(new URL(`../${path}`, import.meta.url), 'utf8');
 }
 
-/** Each value of that name, anywhere in what the manifests say. */
+/** Every value with that key, anywhere in the manifests. */
 function valuesOf(name: string, inside: unknown): unknown[] {
   if (typeof inside !== 'object' || inside === null) return [];
   return Object.entries(inside).flatMap(([key, value]) => [
@@ -61,7 +61,7 @@ const secretTexts: Record<string, string> = {
   SEALING_KEYS: `k1:${Buffer.alloc(32, 'k').toString('base64')}`,
 };
 
-/** The settings of a replica, with the Secret's files where this machine has them. */
+/** A replica's settings, with the Secret's files at a path of this machine. */
 function replicaSettings(): Record<string, string | undefined> {
   const folder = mkdtempSync(join(tmpdir(), 'payops-secrets-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
@@ -76,12 +76,12 @@ function replicaSettings(): Record<string, string | undefined> {
   ]);
   const PAYOPS_FILE = join(folder, 'payops.yml');
   const policy = readFileSync(join(exampleFolder, 'payops.yml'), 'utf8');
-  // As an operator fills it in: the bot refuses the ids of an example.
+  // Replace the placeholder ids, as an operator does; the bot refuses them.
   writeFileSync(PAYOPS_FILE, policy.replaceAll(/\b([CU])XXXX/g, '$10123'));
   return { ...(Object.fromEntries(here) as Record<string, string>), PAYOPS_FILE };
 }
 
-it('the manifests give the bot settings that it takes without a word, its secrets as files', () => {
+it('the manifests give the bot settings that it accepts without a warning, with secrets as files', () => {
   const read = readSettings(replicaSettings());
   expect(read.kind === 'read' ? read.warnings : read.words).toEqual([]);
   const files = Object.entries(settingsFile).flatMap(([name, value]) =>
@@ -92,13 +92,13 @@ it('the manifests give the bot settings that it takes without a word, its secret
   expect(asked.toSorted()).toEqual([...files, 'REDIS_PASSWORD'].toSorted());
 });
 
-it('the manifests keep out what the cluster would set beside', () => {
+it('the manifests keep the cluster’s own service variables out', () => {
   expect(pod.enableServiceLinks).toBe(false);
   const linked = { ...replicaSettings(), PAYOPS_PORT: 'tcp://10.0.0.1:80' };
   expect(readSettings(linked)).toMatchObject({ warnings: [expect.stringContaining('PAYOPS_PORT')] });
 });
 
-it('the manifests name nothing that is not there', () => {
+it('the manifests name only files, volumes and secrets that exist', () => {
   expect([...base.resources, 'kustomization.yaml'].toSorted()).toEqual(readdirSync(baseFolder).toSorted());
   const { configMapGenerator, secretGenerator } = example;
   const generated = [...configMapGenerator, ...secretGenerator].flatMap(({ files = [], envs = [] }) => [
@@ -132,7 +132,7 @@ it('the manifests name nothing that is not there', () => {
   expect(example.images.map(({ name }) => name)).toEqual(valuesOf('image', pod));
 });
 
-it('the manifests select the pods that the deployment makes, all of them', () => {
+it('the manifests select exactly the deployment’s pods', () => {
   const { labels } = spec.template.metadata;
   expect(spec.replicas).toBe(2);
   const selectors = resources.flatMap((resource) => [
@@ -144,7 +144,7 @@ it('the manifests select the pods that the deployment makes, all of them', () =>
   expect(selectors).toEqual(Array.from({ length: 6 }, () => labels));
 });
 
-it('the manifests ask the paths and ports that the bot answers', () => {
+it('the manifests probe paths and ports that the bot answers', () => {
   const ports = Object.fromEntries(container.ports.map(({ name, containerPort }) => [name, containerPort]));
   expect(ports).toEqual({ http: Number(settings.port.fallback), metrics: Number(env['METRICS_PORT']) });
   const named = resources.flatMap((resource) => valuesOf('targetPort', resource));
@@ -156,7 +156,7 @@ it('the manifests ask the paths and ports that the bot answers', () => {
   expect(container.readinessProbe.httpGet).toEqual({ path: ready, port: 'metrics' });
 });
 
-it('the manifests give a replica the time that the bot takes to stop', () => {
+it('the manifests give a replica as much time as the bot takes to stop', () => {
   const DRAIN_SECONDS = String(drainSecondsOf({ drainSeconds: undefined, redisUrl: 'redis://redis' }));
   const STOP_SECONDS = settings.stopSeconds.fallback;
   expect(env).toMatchObject({ DRAIN_SECONDS, STOP_SECONDS });
@@ -164,7 +164,7 @@ it('the manifests give a replica the time that the bot takes to stop', () => {
   expect(Number(preStopSeconds) + Number(STOP_SECONDS)).toBeLessThan(pod.terminationGracePeriodSeconds);
 });
 
-it('the manifests run the image as its own user, on a root that nobody writes to, with no token of the cluster', () => {
+it('the manifests run the image as its own user, with a read-only root and no cluster token', () => {
   const dockerfile = fileOf('Dockerfile');
   const [, user] = /^USER (\d+):\d+$/m.exec(dockerfile) ?? [];
   expect(pod.securityContext).toMatchObject({ runAsNonRoot: true, runAsUser: Number(user) });
@@ -177,7 +177,7 @@ it('the manifests run the image as its own user, on a root that nobody writes to
   expect(container.volumeMounts.every(({ readOnly }) => readOnly)).toBe(true);
 });
 
-it('whatever carries a version carries that of package.json', () => {
+it('every file with a version has that of package.json', () => {
   const carried = {
     'package-lock.json': /"name": "payops",\s+"version": "([^"]+)"/,
     'CHANGELOG.md': /^## (\S+), \d{4}-\d\d-\d\d$/m,

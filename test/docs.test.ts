@@ -63,7 +63,7 @@ type Service = {
   volumes?: string[];
 };
 
-/** Every command a page tells a person to type: the file that runs it for them, and the text by which that is seen. */
+/** Every command that a page tells people to type, with the file that runs it and the text that shows that. */
 const whatRuns: Record<string, { by: string; seen: string; script?: string }> = {
   'npm ci': { by: '.ci/run', seen: 'npm ci' },
   'npm test': { by: '.ci/run', seen: 'npm test', script: 'test' },
@@ -93,9 +93,9 @@ const settingNames = new Set([
   }),
 ]);
 
-/** Words in capitals with an underscore, written as code, that are no setting. */
+/** Words in capitals with an underscore that are no settings. */
 const noSettings = new Set([
-  // Of the images, beside .env's settings.
+  // Used by the images, besides .env's settings.
   'NODE_IMAGE',
   'REDIS_IMAGE',
   'CADDY_IMAGE',
@@ -110,7 +110,7 @@ const noSettings = new Set([
   'PAYOPS_SKIP_NOTHING',
   'NODE_EXTRA_CA_CERTS',
   'NODE_COMPILE_CACHE',
-  // Of compose.yml: for Redis and the proxy.
+  // Used in compose.yml, for Redis and the proxy.
   'STORE_PASSWORD',
   'REDISCLI_AUTH',
   'SITE_ADDRESS',
@@ -122,22 +122,25 @@ function settingsNamedIn(text: string): string[] {
   );
 }
 
-describe('what the pages tell a person to type', () => {
+describe('the commands on the pages', () => {
   const commands = ['README.md', 'CONTRIBUTING.md', 'docs/set-up.md', 'docs/command-line.md'].flatMap(
     (page) => commandsIn(read(page)),
   );
 
-  it('is run somewhere, command by command', () => {
+  it('are all run by some file', () => {
     expect(new Set(commands)).toEqual(new Set(Object.keys(whatRuns)));
   });
 
-  it.each(Object.entries(whatRuns))('%s is run, and not something else', (_, { by, seen, script }) => {
-    expect(read(by)).toContain(seen);
-    const started = script === undefined ? seen : scripts.get(script);
-    expect(/^(npm|run) /.test(seen) || started?.endsWith(seen)).toBe(true);
-  });
+  it.each(Object.entries(whatRuns))(
+    'include %s, which is run exactly like this',
+    (_, { by, seen, script }) => {
+      expect(read(by)).toContain(seen);
+      const started = script === undefined ? seen : scripts.get(script);
+      expect(/^(npm|run) /.test(seen) || started?.endsWith(seen)).toBe(true);
+    },
+  );
 
-  it('names only npm scripts that exist, and each of them starts something that exists', () => {
+  it('name only npm scripts that exist, and whose files exist', () => {
     const named = pages.flatMap((page) =>
       Array.from(read(page).matchAll(/npm run ([\w:-]+)/g), ([, name = '']) => name),
     );
@@ -149,19 +152,19 @@ describe('what the pages tell a person to type', () => {
   });
 });
 
-/** What stands behind `/pay` wherever a page writes it as code. */
+/** The words after `/pay` wherever a page has it in code font. */
 function typedIn(page: string): string[] {
   return Array.from(read(page).matchAll(/`\/pay([^`]*)`/g), ([, words = '']) =>
     words.replaceAll(/\s+/g, ' ').trim(),
   );
 }
 
-/** `<reference> [amount]` is not typed as it stands. */
+/** `<reference> [amount]` is a pattern, not something to type. */
 function isUsage(words: string): boolean {
   return /[<[]/.test(words);
 }
 
-describe('what the pages tell a person to type in Slack', () => {
+describe('the Slack commands', () => {
   const account = oneAccount(everyVerb(), () => Promise.resolve({ kind: 'allowed' }));
   const commands = createCommandSet([account], () => {});
   function understood(words: string): boolean {
@@ -169,14 +172,14 @@ describe('what the pages tell a person to type in Slack', () => {
     return asked.kind === 'command' && asked.command.prepare(asked.words).ok;
   }
 
-  it.each(['docs/commands.md', 'docs/agents.md'])('of %s is understood, word by word', (page) => {
+  it.each(['docs/commands.md', 'docs/agents.md'])('of %s are understood word by word', (page) => {
     const examples = typedIn(page).filter((words) => !isUsage(words));
     expect(examples).toContain('charge');
     expect(examples.filter((words) => !understood(words))).toEqual([]);
   });
 });
 
-/** As GitHub makes them of a page's headings. */
+/** A page's anchors, made from its headings as GitHub does. */
 function anchorsOf(page: string): string[] {
   return Array.from(read(page).matchAll(/^#+ (.*)$/gm), ([, heading = '']) =>
     heading
@@ -199,7 +202,7 @@ describe('links and pictures', () => {
     expect(broken).toEqual([]);
   });
 
-  it('show pictures that are pictures, and all that there are', () => {
+  it('show only PNG files, and all of docs/images', () => {
     const pictures = pages.flatMap((page) =>
       Array.from(read(page).matchAll(/!\[[^\]]+\]\(([^)]+)\)/g), ([, path = '']) =>
         join(dirname(page), path),
@@ -224,7 +227,7 @@ describe('settings', () => {
     },
   );
 
-  it('of compose.yml leave no port to the internet but the proxy’s, and no Redis without a password', () => {
+  it('of compose.yml open no port but the proxy’s to the internet, and no Redis without a password', () => {
     const { payops, redis, ...others } = compose.services;
     expect(new Set(payops?.ports?.map((port) => port.split(':')[0]))).toEqual(new Set(['127.0.0.1']));
     expect(redis?.ports).toBeUndefined();
@@ -235,7 +238,7 @@ describe('settings', () => {
     expect(images.filter((image) => !/:\d+\.\d/.test(image))).toEqual([]);
   });
 
-  it('of the proxy pass on the paths that docs/operating.md calls public, and no others', () => {
+  it('of the proxy pass on exactly the paths that docs/operating.md calls public', () => {
     const rows = read('docs/operating.md').matchAll(/^\| (`.*`.*) \| .* \| yes \|$/gm);
     const told = Array.from(rows, ([, paths = '']) => paths.match(/\/[a-z/<>]+/g) ?? []).flat();
     const passed = /@public path (.*)/.exec(read('deploy/Caddyfile'))?.[1]?.split(' ');
@@ -243,7 +246,7 @@ describe('settings', () => {
     expect(compose.services['proxy']?.volumes).toContain('./deploy/Caddyfile:/etc/caddy/Caddyfile:ro');
   });
 
-  it('of compose.yml exist, and what it mounts is what the setting names', () => {
+  it('of compose.yml exist, and it mounts the file that PAYOPS_FILE names', () => {
     const bot = compose.services['payops'];
     const environment = bot?.environment ?? {};
     expect(Object.keys(environment).filter((name) => !settingNames.has(name))).toEqual([]);
@@ -255,7 +258,7 @@ describe('settings', () => {
 type Schema = { properties: Record<string, Schema>; items: Schema };
 
 describe('payops.example.yml', () => {
-  it('is explained, as far as it routes alerts, key by key', () => {
+  it('has every key of its routes explained in docs/alerts.md', () => {
     const { properties } = JSON.parse(read('docs/payops.schema.json')) as Schema;
     const rule = properties['routes']?.items.properties ?? {};
     const keys = [
@@ -272,7 +275,7 @@ describe('payops.example.yml', () => {
     expect(explained.toSorted()).toEqual(keys.toSorted());
   });
 
-  it('is a policy', () => {
+  it('is a valid policy', () => {
     expect(policySchema.safeParse(parse(read('payops.example.yml'))).error).toBeUndefined();
   });
 });
@@ -284,7 +287,7 @@ function scopesIn(cells: string[]): string[] {
 }
 
 describe('the Slack app', () => {
-  it('asks for the scopes that the set-up gives reasons for, and the optional ones are called so', async () => {
+  it('asks for exactly the scopes that docs/set-up.md explains, optional ones marked', async () => {
     const manifest = parse(read('manifest.yml')) as {
       oauth_config: { scopes: { bot: string[]; bot_optional: string[] } };
     };
@@ -318,7 +321,7 @@ describe('the scripts of package.json', () => {
     'move-store',
     'backup',
     'restore',
-  ])('read for %s the settings that the bot reads', (name) => {
+  ])('read the bot’s settings for %s', (name) => {
     expect(scripts['start']).toContain('--env-file-if-exists=.env ');
     expect(scripts[name]).toBe(`node --env-file-if-exists=.env src/main.ts ${name}`);
   });
@@ -328,7 +331,7 @@ describe('the image', () => {
   const lines = read('Dockerfile').split('\n');
   const last = (instruction: string) => lines.findLast((line) => line.startsWith(`${instruction} `));
 
-  it('is the official slim image of the very Node that tests run on, with production dependencies alone', () => {
+  it('is the official slim image of the tests’ Node version, with production dependencies only', () => {
     const { devDependencies } = JSON.parse(read('package.json')) as {
       devDependencies: Record<'node', string>;
     };
@@ -342,7 +345,7 @@ describe('the image', () => {
     ]);
   });
 
-  it('runs the sources as they stand, as a numbered user who is not root', () => {
+  it('runs the sources directly, as a numbered user other than root', () => {
     const { start } = (JSON.parse(read('package.json')) as { scripts: Record<'start', string> }).scripts;
     const words = start.split(' ').filter((word) => word !== '--env-file-if-exists=.env');
     expect(words).toEqual(['node', '--max-semi-space-size=16', 'src/start.js']);
@@ -350,14 +353,14 @@ describe('the image', () => {
     expect(last('USER')).toMatch(/^USER [1-9]\d*:[1-9]\d*$/);
   });
 
-  it('fills the compile cache with the flags that it starts with, by no step that can fail unseen', () => {
+  it('fills the compile cache with the flags of its start, and no step may fail silently', () => {
     const run = last('RUN') ?? '';
     const flags = (last('CMD') ?? '').match(/--[\w-]+=\w+/g);
     expect(run).toContain(`$(node ${flags?.join(' ')} src/start.js 2>&1)`);
     expect(lines.filter((line) => /\|\| true|2>\/dev\/null/.test(line))).toEqual([]);
   });
 
-  it('holds no playground', () => {
+  it('leaves out the playground', () => {
     const ignored = read('.dockerignore').trim().split('\n');
     expect(ignored[0]).toBe('*');
     expect(ignored.indexOf('src/playground')).toBeGreaterThan(ignored.indexOf('!src'));
@@ -369,7 +372,7 @@ describe('README.md', () => {
     expect(read('README.md').split('\n')).toContain(line);
   });
 
-  it('is read in some minutes, and shows by a page or a test what it says that Payops does', () => {
+  it('is short, and links each of its claims to a test', () => {
     const text = read('README.md');
     expect(text.split(/\s+/).filter(Boolean).length).toBeLessThanOrEqual(650);
     const [, rows = ''] = /^\| When \|.*\n\|---.*\n((?:\|.*\n)+)/m.exec(text) ?? [];
@@ -380,7 +383,7 @@ describe('README.md', () => {
 });
 
 describe('docs/troubleshooting.md', () => {
-  it('has every part of readiness', () => {
+  it('lists every part of readiness', () => {
     const merchantBot = { place: { merchant: undefined }, health: { forwarding: () => undefined } };
     const parts = readinessChecks({ slack: {}, merchantBots: [merchantBot] } as unknown as Parameters<
       typeof readinessChecks
@@ -389,7 +392,7 @@ describe('docs/troubleshooting.md', () => {
     expect(parts.filter(({ name }) => !page.includes(`| \`${name}\` |`))).toEqual([]);
   });
 
-  it('quotes words that the bot says', () => {
+  it('quotes only words that the bot says', () => {
     const rows = read('docs/troubleshooting.md')
       .split('\n')
       .filter((line) => line.startsWith('| '));
@@ -397,7 +400,7 @@ describe('docs/troubleshooting.md', () => {
     const quoted = seen.flatMap((cell) =>
       Array.from(cell.matchAll(/(?<!\*)\*((?:\\\*|[^*])+)\*/g), ([, words = '']) => words),
     );
-    // Others' words: Slack's own and Node's.
+    // Quoted from Slack and Node.
     const others = new Set([
       'dispatch_failed',
       "didn't respond",
@@ -427,7 +430,7 @@ describe('docs/troubleshooting.md', () => {
 });
 
 describe('docs/command-line.md', () => {
-  it('and the help have every exit code with what it means', () => {
+  it('and the help explain every exit code', () => {
     const plain = read('docs/command-line.md').replaceAll('`', '').replaceAll('\\|', '|');
     const help = helpText();
     for (const [code, words] of Object.entries(exitCodeWords)) {
@@ -439,14 +442,14 @@ describe('docs/command-line.md', () => {
 
 describe('docs/threat-model.md', () => {
   const page = read('docs/threat-model.md');
-  /** Each promise names its proof as `test/…` › *part of the test’s title*. */
+  /** Each proof is written as `test/…` › *part of the test’s title*. */
   const proofs = [...page.matchAll(/`(test\/[\w./-]+\.ts)` › \*([^*]+)\*/g)].map(
     ([, file = '', title = '']) => ({ file, title: title.replace(/\s+/g, ' ') }),
   );
-  /** Every row of a table of this page: what somebody tries, what stops it, the proof. */
+  /** The rows of the page's tables: what somebody tries, what stops it, the proof. */
   const rows = [...page.matchAll(/^\| (?!---|They try)([^|]+)\|([^|]+)\|([^|]+)\|$/gm)];
 
-  it('names for every attempt the test that shows what stops it, each of which there is', () => {
+  it('names an existing test for every attempt', () => {
     expect(rows.length).toBeGreaterThan(20);
     expect(rows.filter(([, , , proof = '']) => !/`test\/|`\.oxlintrc/.test(proof))).toEqual([]);
     const missing = proofs.filter(

@@ -3,10 +3,10 @@ import { dirname, join } from 'node:path';
 import { expect, it } from 'vitest';
 
 const code = globSync('{src,test,scripts,bench}/**/*.{ts,js}').filter((path) => !path.endsWith('.d.ts'));
-/** What is typed in CONTRIBUTING.md counts: a test does it. */
+/** CONTRIBUTING.md counts as an importing file, as a test types its code. */
 const importing = [...code, 'CONTRIBUTING.md'].map((path) => ({ path, text: readFileSync(path, 'utf8') }));
 
-/** The file whose names are taken, and the names; `*` where it is taken whole. */
+/** The imported files with the names; `*` for a whole module. */
 function importsOf({ path, text }: { path: string; text: string }): { from: string; names: string[] }[] {
   const folder = path.endsWith('.md') ? 'src/features/balance' : dirname(path);
   const named = text.matchAll(/(?:import|export)\s+(?:type\s+)?([^;'"]*?)\s*from\s*'(\.[^']+)'/g);
@@ -27,7 +27,7 @@ function nameOf(imported: string): string {
     .replace(/\s+as\s.*$/, '');
 }
 
-it('no file of the bot exports what no other file imports', () => {
+it('every export of the bot is imported by another file', () => {
   const taken = new Set(
     importing.flatMap(importsOf).flatMap(({ from, names }) => names.map((name) => `${from} ${name}`)),
   );

@@ -3,7 +3,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { asRequest, createLog, fewLinesOf, listed, newErrorId, tagLog } from '../src/log.ts';
 
 describe('createLog', () => {
-  it('writes no field that is not listed, whatever object was passed along', () => {
+  it('drops fields that are not listed, also if an object is passed along', () => {
     const lines: string[] = [];
     const write = (line: string) => void lines.push(line);
     const log = createLog({ level: 'info', secrets: [], write, now: () => new Date(0) });
@@ -17,7 +17,7 @@ describe('createLog', () => {
     });
   });
 
-  it('strikes secrets out of every line, as they are and as JSON writes them, and leaves short words alone', () => {
+  it('strikes secrets out of every line, also escaped as in JSON, and leaves short words alone', () => {
     const lines: string[] = [];
     const log = createLog({
       level: 'info',
@@ -82,7 +82,7 @@ describe('fewLinesOf', () => {
 });
 
 describe('asRequest', () => {
-  it('puts one id, and what becomes known, on every line of the work, and keeps two apart', async () => {
+  it('puts the request’s id and tags on every line of its work, and keeps two requests apart', async () => {
     const lines: Record<string, unknown>[] = [];
     const log = createLog({
       level: 'info',
@@ -107,7 +107,7 @@ describe('asRequest', () => {
   });
 });
 
-it('docs/on-call.md says what every field is', () => {
+it('docs/on-call.md explains every field', () => {
   const page = readFileSync(new URL('../docs/on-call.md', import.meta.url), 'utf8');
   expect([...listed].filter((field) => !page.includes(`\`${field}\``))).toEqual([]);
 });

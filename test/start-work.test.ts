@@ -7,7 +7,7 @@ import { merchantPrefix } from '../src/domain/merchant.ts';
 import { memoryStore } from './features/memory-store.ts';
 import { outsideOf } from './support/outside-of.ts';
 
-it('looks up ahead for several accounts in one lane, each with its own records, and keeps their order', async () => {
+it('looks up records of several accounts ahead in one lane, each in its own store, and keeps their order', async () => {
   const store = memoryStore({ nowMs: 1_000_000 });
   const lagos = scopeStore(store, 'lagos');
   const done: string[] = [];

@@ -20,17 +20,17 @@ const all = Object.entries(packages).filter(([path]) => path !== '');
 const production = all.filter(([, { dev, devOptional }]) => !dev && !devOptional);
 const asked = read('package.json') as Record<'dependencies' | 'devDependencies', Record<string, string>>;
 
-/** What a company may ship with its own code without asking anybody. */
+/** Licences whose code a company may ship with its own without asking. */
 const permissive = ['MIT', 'ISC', 'BSD-2-Clause', 'BSD-3-Clause', 'Apache-2.0', '0BSD'];
 
-it('no production dependency runs a script when it is installed, nor any other but the Node of the tests', () => {
+it('no dependency runs a script at installation, except the Node for the tests', () => {
   expect(production.length).toBeGreaterThan(50);
   const scripted = all.filter(([, { hasInstallScript }]) => hasInstallScript).map(([path]) => path);
   expect(scripted).toEqual(['node_modules/node']);
   expect(production.some(([path]) => scripted.includes(path))).toBe(false);
 });
 
-it('each dependency is pinned to one version, and to its bytes', () => {
+it('each dependency is pinned to one version and to a hash', () => {
   const versions = [...Object.values(asked.dependencies), ...Object.values(asked.devDependencies)];
   expect(versions.filter((version) => !/^\d+\.\d+\.\d+$/.test(version))).toEqual([]);
   expect(
@@ -38,7 +38,7 @@ it('each dependency is pinned to one version, and to its bytes', () => {
   ).toEqual([]);
 });
 
-it('each production dependency has a licence that asks for nothing but its notice', () => {
+it('each production dependency has a licence that requires only its notice', () => {
   const others = production.filter(([, { license = 'none' }]) => !permissive.includes(license));
   expect(others.map(([path, { license }]) => `${path}: ${license}`)).toEqual([]);
 });

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { createUnderWay, createWorkUnderWay } from '../src/under-way.ts';
 
 describe('createUnderWay', () => {
-  it('knows what has begun and not ended, in whatever order it ends', () => {
+  it('knows what has begun and not ended, in any order', () => {
     const underWay = createUnderWay<number>();
     const expected = new Set<number>();
     const leaves = new Map<number, () => void>();
@@ -22,7 +22,7 @@ describe('createUnderWay', () => {
 });
 
 describe('createWorkUnderWay', () => {
-  it('is drained when nothing is under way, nor what that brought, and hides no rejection', async () => {
+  it('is drained once all work has ended, also work added meanwhile, and hides no rejection', async () => {
     const working = createWorkUnderWay();
     const ended: string[] = [];
     const failing = working.add(Promise.reject(new Error('on purpose')));
@@ -37,7 +37,7 @@ describe('createWorkUnderWay', () => {
     expect(ended).toEqual(['the work', 'what it brought']);
   });
 
-  it('keeps nothing of what has ended', () => {
+  it('keeps nothing that has ended', () => {
     const working = createUnderWay<object>();
     for (let turn = 0; turn < 100; turn += 1) working.enter({})();
     expect(working.all()).toEqual([]);
