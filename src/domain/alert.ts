@@ -4,28 +4,28 @@ import type { FailureKind } from './failure.ts';
 import type { Money } from './money.ts';
 import { type PaymentEventKind } from './payment-event.ts';
 
-/** The spec's two environments, shown unmistakably on every surface. */
+/** The specification's two environments. Every screen names the one it is about. */
 export type Environment = 'live' | 'sandbox';
 
 /**
  * The result of an event's look-up. `unchecked`: the service gave no answer, so only the signed event counts.
- * `no_reference`: no signed order reference, and no signed field ties the unsigned one to a record.
+ * `no_reference`: the event has no signed order reference, and no signed field that ties its unsigned one to a record.
  */
 export type Lookup =
   | Confirmation
-  /** `sinceMs`: since when the whole service fails; absent if only this order may be concerned. */
+  /** `sinceMs`: since when all look-ups fail; absent if perhaps only this order's does. */
   | { kind: 'unchecked'; failure: FailureKind; sinceMs?: number }
   | { kind: 'no_reference' };
 
 export const severities = ['low', 'normal', 'high', 'critical'] as const;
 
-/** A rule's severity in its own word; shown to people. `critical` also escalates in quiet hours. */
+/** A rule's severity, in the policy file's own word. `critical` also escalates during quiet hours. */
 export type Severity = (typeof severities)[number];
 
-/** The person or user group that a rule's alerts call, by Slack's id. */
+/** The person or user group, by Slack id, that a rule's alerts mention. */
 export type Mention = { kind: 'person' | 'group'; id: string };
 
-/** Calls `to` if nobody has acknowledged an alert after `afterMs`. */
+/** Mentions `to` if the alert is not acknowledged after `afterMs`. */
 export type EscalationStep = { afterMs: number; to: Mention };
 
 /** The state of a failed charge's alert. People are Slack user ids, times UTC ms. `recovered` and `closed` are final. */
@@ -43,12 +43,15 @@ export type Acknowledged = {
   snoozedUntil?: number;
 };
 
-/** The payment that resolved a failure. `afterMs`: between their events; negative if the payment came first. */
+/**
+ * The payment that resolved a failure. `afterMs`: the time from the failure's event to the payment's; negative if the
+ * payment came first.
+ */
 export type Recovery = {
   reference: string;
-  /** The failed reference was paid; else another one of the same customer or card. */
+  /** True: the failed order itself was paid. False: another order of the same customer or card. */
   isSameReference: boolean;
-  /** A charge begun from this alert. */
+  /** The payment is a charge that was begun from this alert. */
   isChargedAgain?: boolean;
   money: Money;
   afterMs: number;
@@ -57,7 +60,10 @@ export type Recovery = {
 /** A final state. */
 export type EndedCard = Extract<AlertCard, { kind: 'recovered' | 'closed' }>;
 
-/** The one charge begun from an alert that may move money. `by`: Slack user id; `at`: its beginning. */
+/**
+ * The charge begun from an alert that may still move money; there is at most one. `by`: Slack user id; `at`: when it
+ * was begun.
+ */
 export type AlertCharge = {
   reference: string;
   by: string;
@@ -66,32 +72,33 @@ export type AlertCharge = {
   needsReview?: true;
 };
 
-/** Why no charge can begin from an alert now. */
+/** Why no charge can be begun from an alert now. */
 export type AlertTaken = { kind: 'ended'; card: EndedCard } | { kind: 'charging'; charge: AlertCharge };
 
 type AlertClaim =
-  /** `release` undoes this claim if the charge was not stored; never throws StoreUnavailable. */
+  /** `release` undoes the claim; call it if the charge was not stored. Never throws StoreUnavailable. */
   { kind: 'claimed'; release: () => Promise<void> } | { kind: 'taken'; taken: AlertTaken };
 
-/** A charge or link of the bot's own. `card`: the charged card's fingerprint; `alert`: where it was begun. */
+/** A charge or link of the bot's own. `card`: the charged card's fingerprint; `alert`: the alert it was begun from. */
 export type BotCharge = { card?: string; agent?: string; alert?: string };
 
-/** How an alert ended, for the charges begun from it: by another payment, or by a person. */
+/** How an alert ended, for the messages of the charges begun from it: by another payment, or by a person. */
 export type AlertEnd = { kind: 'paid'; reference: string } | { kind: 'closed'; by: string; reason: string };
 
-/** `failed`: the alert's reference. */
+/** `failed`: the reference of the alert's failed order. */
 export type AlertNews = AlertEnd & { failed: string };
 
 /**
- * One charge of an alert may move money at a time: it holds the alert from before it is sent until it has ended without
- * money. An alert and the alerts of its charges count as one. Throws StoreUnavailable.
+ * Of the charges begun from an alert only one at a time may move money. A charge claims the alert before it is sent,
+ * and holds it until it has ended without money. The alerts of those charges count as the same alert. Throws
+ * StoreUnavailable.
  */
 export type AlertClaims = {
-  /** Decided by one swap, on all replicas. A repeat for the same reference is claimed too. */
+  /** Claims the alert by one compare-and-swap, over all replicas. Idempotent for a reference. */
   claim(alert: string, charge: Pick<AlertCharge, 'reference' | 'by'>): Promise<AlertClaim>;
-  /** What would refuse that claim now. Changes nothing. */
+  /** Why `claim` would be refused now; undefined: it would succeed. Changes nothing. */
   taken(alert: string, reference?: string): Promise<AlertTaken | undefined>;
-  /** The decline that counts for this card fingerprint when it is charged for that failure. */
+  /** The decline of that failure, if it counts for the card with this fingerprint. */
   declined(alert: string, card: string): Promise<OutsideDecline | undefined>;
   /** Updates the alert's messages after its charge ended without money, or needs review. */
   retell(alert: string): Promise<void>;
@@ -110,21 +117,21 @@ export type ProvenPayment = {
 /** `card_saved`: a success with news of the saved card; also a `payment_success`. */
 export type RoutedKind = PaymentEventKind | 'card_saved';
 
-/** Inclusive; an absent end is open. */
+/** Both ends are inclusive; an absent end is unlimited. */
 export type AmountRange = { fromMinor?: number; toMinor?: number };
 
 export type CustomerPattern = { kind: 'exact' | 'prefix'; text: string };
 
 /**
- * What a rule tests: each part given must hold, and fails if the event lacks it. E-mail domain and reason are in lower
- * case, the reason on one line.
+ * What a rule tests. Every part given must match; it doesn't match an event that lacks the field. E-mail domain and
+ * reason are in lower case, the reason on one line.
  */
 export type RouteMatch = {
   event?: RoutedKind;
   environment?: Environment;
   /** The merchant account's name in the bot's settings. */
   account?: string;
-  /** True: a saved card's charge. False: the first payment, which saves the card. */
+  /** True: the charge of a saved card. False: the first payment, which saves the card. */
   isSavedCardCharge?: boolean;
   currency?: string;
   amount?: AmountRange;
@@ -133,10 +140,10 @@ export type RouteMatch = {
   reasonPart?: string;
 };
 
-/** Local wall-clock time in minutes since midnight, end exclusive; may span midnight. */
+/** In minutes since local midnight, end exclusive. May span midnight. */
 export type QuietHours = { fromMinute: number; toMinute: number; timeZone: string };
 
-/** One rule of `payops.yml`. It mentions nobody in its quiet hours. */
+/** One rule of `payops.yml`. During its quiet hours it mentions nobody. */
 export type AlertRule = {
   name: string;
   match: RouteMatch;
@@ -144,23 +151,26 @@ export type AlertRule = {
   mention?: Mention;
   severity?: Severity;
   quietHours?: QuietHours;
-  /** In order of time. */
+  /** Sorted by time. */
   escalate?: readonly EscalationStep[];
-  /** How many failures, and payments, a channel gets singly before a digest; 0: all. Rules with it count alone. */
+  /**
+   * How many failures, and how many payments, a channel gets one by one before a digest replaces them; 0: no digest. A
+   * rule with its own value counts only its own events.
+   */
   digestAfter?: number;
-  /** Later rules are tried too. */
+  /** True: later rules also get the events that this one matches. */
   goesOn: boolean;
 };
 
-/** The bot's place, the same for all its events. */
+/** The environment and account of all events of one account. */
 export type RoutePlace = { environment: Environment; account: string };
 
-/** The rules in order, then the channels for events that no rule took. */
+/** The rules in order, then the channels for events that no rule has taken. */
 export type RoutePlan = RoutePlace & {
   rules: readonly AlertRule[];
-  /** Also gets every saved card, and every card that should be saved and has no token. */
+  /** For failures; also for every saved card, and every card that should have been saved but has no token. */
   failures: string;
-  /** Undefined: successes that no rule takes are remembered and not posted. */
+  /** Undefined: successes that no rule takes are stored but not posted. */
   successes: string | undefined;
 };
 
@@ -184,11 +194,11 @@ export function isSame<T>(wanted: T | undefined, given: T | undefined): boolean 
   return wanted === undefined || wanted === given;
 }
 
-/** Silences matching events in one channel for a time. Times are UTC ms. */
+/** Silences the matching events of one channel for a time. Times are UTC ms. */
 export type AlertMute = {
   id: string;
   channel: string;
-  /** Matches events that this rule of `payops.yml` sends there. */
+  /** Only events that this rule of `payops.yml` sends there. */
   rule?: string;
   match: Pick<RouteMatch, 'reasonPart' | 'customer'>;
   why: string;
@@ -196,13 +206,13 @@ export type AlertMute = {
   fromMs: number;
   untilMs: number;
   endedBy?: string;
-  /** Ended for good, even if a clock is behind: its channel gets what it held back. */
+  /** The mute has ended for good, also if a clock is put back, and its channel gets what it held back. */
   isOver: boolean;
 };
 
-/** Events that a mute held back. */
+/** The events that a mute held back. */
 export type NotPosted = {
   count: number;
-  /** The newest ones; `isOver`: resolved or closed since. */
+  /** The newest of them; `isOver`: its alert was resolved or closed since. */
   newest: readonly { orderReference?: string; isOver: boolean }[];
 };

@@ -4,13 +4,14 @@ import type { Money } from './money.ts';
 import type { OrderReference } from './order-reference.ts';
 
 /**
- * Exactly what an approval allows, as approvers read it: one copy is shown, hashed and done. E-mails are whole; screens
- * mask them. `card`: its fingerprint. `despite`: twins that the requester saw and charges beside. `overridesRest`: the card
- * is on hold, and approval lifts that.
+ * Exactly what an approval allows. The approvers see, the hash covers and the charge uses the same copy. E-mail
+ * addresses are whole; screens mask them. `card`: its fingerprint. `despite`: references of equal recent charges that
+ * the requester saw and accepted. `overridesRest`: the card is on hold after a decline, and the approval lifts that
+ * hold.
  */
 export type ApprovalShown = ChargeAsked<ShownTerms> | EmailAsked<ShownCardEmail>;
 
-/** The same with the card's token key, for the request and the charge. */
+/** The same with the card's token key, for the stored request and the charge. */
 export type ApprovalTerms = ChargeAsked<ChargeTerms> | EmailAsked<CardEmailTerms>;
 
 type ChargeAsked<Terms> = {
@@ -23,13 +24,13 @@ type ChargeAsked<Terms> = {
   overridesRest?: true;
 };
 
-/** An approved charge. `readAtMs`: when the requester read the terms, UTC ms. */
+/** An approved charge. `readAtMs`: when the requester reviewed the terms, UTC ms. */
 export type ApprovedCharge = Omit<ChargeAsked<ChargeTerms>, 'kind'> & { by: string; readAtMs: number };
 
 /** The same without the token key. */
 export type ShownCharge = Omit<ApprovedCharge, 'terms'> & { terms: ShownTerms };
 
-/** The result of an approved charge. `later`: a check can't be made now. `why` is for people. */
+/** The result of charging approved terms. `later`: a check can't be made now, so try again. `why` is for people. */
 export type ApprovedEnd = { kind: 'begun' } | { kind: 'stopped'; why: string } | { kind: 'later' };
 
 type EmailAsked<Terms> = { kind: 'card_email'; terms: Terms; card: string };
@@ -37,28 +38,31 @@ type EmailAsked<Terms> = { kind: 'card_email'; terms: Terms; card: string };
 /** No request waits longer than a week, even if the policy allows more. */
 export const longestRequestMinutes = 7 * 24 * 60;
 
-/** `despite`: twins since the request that the approver saw and approved beside. */
+/** `despite`: references of equal charges made since the request, which the approver saw and accepted. */
 export type Decision = { by: string; atMs: number; despite?: readonly string[] };
 
 export type ApprovalState =
   | { kind: 'waiting' }
-  /** Enough people approved; a worker does it. */
+  /** Enough people have approved; a worker now carries it out. */
   | { kind: 'approved'; atMs: number }
-  /** Done: the e-mail changed, or a charge began, which posts its own result. */
+  /** Carried out: the e-mail was changed, or the charge was begun. (The charge posts its own result.) */
   | { kind: 'executed'; atMs: number; result: string }
-  /** Approved and not done: a check failed by then. `why` is a sentence for people. */
+  /** Approved but not carried out, because a check failed. `why` is a sentence for people. */
   | { kind: 'stopped'; atMs: number; why: string }
   | { kind: 'refused'; atMs: number; by: string; reason: string }
   | { kind: 'expired'; atMs: number }
-  /** Taken back by the requester. */
+  /** Withdrawn by the requester. */
   | { kind: 'withdrawn'; atMs: number };
 
 /** One request for a second person, without secrets. Times are UTC ms. */
 export type Approval = {
-  /** The charge's reference; for an e-mail `apr-` and 26 base32 characters. */
+  /** The charge's order reference; for a change of an e-mail `apr-` and 26 base32 characters. */
   id: string;
   shown: ApprovalShown;
-  /** Hash of account, card, amount, currency, e-mail and reference: the approved terms are the ones done. */
+  /**
+   * Hash of account, card, amount, currency, e-mail and reference. It is compared before the action, so that only
+   * approved terms are carried out.
+   */
   termsHash: string;
   /** Why a second person is needed: *Charges from NGN 50,000.00 need one approver*. */
   rule: string;
@@ -66,16 +70,19 @@ export type Approval = {
   askedAtMs: number;
   expiresAtMs: number;
   needed: number;
-  /** Different people, never the requester; oldest first. */
+  /** By different people, never by the requester; oldest first. */
   approvals: readonly Decision[];
-  /** People were told that it expires soon. */
+  /** The reminder that it expires soon was posted. */
   isWarned: boolean;
   state: ApprovalState;
 };
 
-/** Decides whether an action needs a second person. Absent if `payops.yml` has no rule. */
+/** Decides whether an action needs a second person. There is no gate if `payops.yml` has no approval rules. */
 export type ApprovalGate = {
-  /** Undefined: nobody else is needed. For `retry` it also says whether an override may be asked for at all. */
+  /**
+   * The need for approval; undefined: none. `retry` with undefined also means that the rules don't let anybody ask for
+   * an override.
+   */
   needFor(question: ApprovalQuestion): ApprovalNeeded | undefined;
   /** All methods throw StoreUnavailable. */
   desk: {
@@ -83,7 +90,10 @@ export type ApprovalGate = {
     request(request: ApprovalRequest): Promise<Approval>;
     find(id: string): Promise<Approval | undefined>;
   };
-  /** Shows a charge's outcome in its request's messages, if there are any. Resolves once stored. */
+  /**
+   * Updates the messages of the charge's approval request, if there was one, with the charge's outcome. Resolves once
+   * stored.
+   */
   charged(reference: string): Promise<void>;
 };
 
@@ -94,7 +104,9 @@ export type ApprovalRule =
   | { what: 'charge'; currency: string; fromMinor: number; needed: number }
   | { what: 'retry' | 'card_email'; needed: number };
 
-/** The action in question. Only `retry` asks to charge a card on hold. */
+/**
+ * The action in question. `retry`: may a charge of a card on hold be asked for? `overridesRest`: this charge is one.
+ */
 export type ApprovalQuestion =
   | { kind: 'charge'; money: Money; overridesRest?: true }
   | { kind: 'retry' | 'card_email' };
@@ -105,16 +117,16 @@ export type ApprovalNeeded = { rule: string; needed: number };
 /** A change of a saved card's e-mail, as reviewed. `tokenKey` is a secret, stored sealed. */
 export type CardEmailTerms = EmailChange & { card: CardFace };
 
-/** The same for people who may change it. */
+/** The same without the token key, for people who may change the e-mail. */
 export type ShownCardEmail = Omit<CardEmailTerms, 'tokenKey'>;
 
 /**
- * The result of a change. Only `changed` is certain to have changed anything. After `unknown` the e-mail may be changed:
+ * Results of a change. Only `changed` says for certain that the e-mail was changed. After `unknown` it may have been:
  * the answer was lost, or the process died.
  */
 export const cardEmailEnds = [
   'changed',
-  /** The given current e-mail is not the card's. */
+  /** The current e-mail that was given is not the card's. */
   'not_linked',
   'no_such_card',
   'email_invalid',

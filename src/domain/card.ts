@@ -1,8 +1,8 @@
 import { withoutUndefined } from './json.ts';
 
 /**
- * A saved card from an event or a listing. `tokenKey` can charge the card: it is stored sealed, and never logged, shown or
- * put in a Slack payload.
+ * A saved card from an event or a listing. The `tokenKey` is enough to charge the card, so it is stored sealed, and
+ * never logged, shown or put into a Slack payload.
  *
  * Spec: Saved card (tokenized card data); the formats of expiry and pan: not shown.
  */
@@ -15,16 +15,17 @@ export type SavedCard = {
 };
 
 /**
- * The parts of a saved card that may be shown, to tell it from the customer's others. All absent for a pasted token key
- * that the ledger does not know.
+ * The parts of a saved card that may be shown, to tell it from the customer's other cards. Empty for a pasted token key
+ * that the ledger doesn't know.
  *
  * Spec: Saved card (tokenized card data); the format of cardPan: not shown, so only its last four digits are kept.
  */
 export type CardFace = { cardType?: string; lastFour?: string };
 
 /**
- * The face of a card: at most the number's last four digits, even if the service sent all of it, against the spec. None
- * unless it ends in four digits: wrong ones would make a person charge another card.
+ * The face of a card: its type, and at most the number's last four digits, even if the service sends the whole number
+ * against the specification. No digits unless the number ends in four: wrong ones could make a person charge another
+ * card.
  *
  * Spec: Saved card; the format of cardPan and the values of cardType: not shown.
  */
@@ -42,14 +43,14 @@ function lastFourOf(cardPan: string): string | undefined {
 }
 
 /**
- * What became of a first payment's card, without its token, so it may be stored and shown. `not_kept`: the settings keep no
- * cards. `no_token`: a card-saving payment without a usable token.
+ * What happened to the card of a first payment; without its token, so it may be stored and shown. `not_kept`: the
+ * settings keep no cards. `no_token`: the payment should have saved the card, but has no usable token.
  *
  * Spec: Events, tokenizedCardData and rule 3.
  */
 export type CardSaved = { kind: 'kept' | 'not_kept'; face: CardFace } | { kind: 'no_token' };
 
-/** A saved card to choose from. `id` is a keyed hash and can't charge the card. */
+/** A saved card that people can choose. `id` is a keyed hash, with which nobody can charge the card. */
 export type KnownCard = { id: string; face: CardFace; customerEmail?: string };
 
 /** The cards that the bot remembers. All methods throw StoreUnavailable. */
@@ -57,7 +58,7 @@ export type KnownCards = {
   /** Newest first. */
   search(typed: string, max: number): Promise<readonly KnownCard[]>;
   find(id: string): Promise<(KnownCard & { tokenKey: string }) | undefined>;
-  /** The id of a token's card, known or not. */
+  /** The id of the token's card. The card may be unknown. */
   idOf(tokenKey: string): Promise<string>;
 };
 
@@ -74,7 +75,10 @@ export async function cardsOfEmail(
   return found.filter(({ customerEmail }) => customerEmail?.trim().toLowerCase() === wanted);
 }
 
-/** A saved card's new e-mail. `currentEmail` must be the card's; `tokenKey` is a secret. */
+/**
+ * A change of a saved card's e-mail. The service refuses it if `currentEmail` is not the card's. `tokenKey` is a
+ * secret.
+ */
 export type EmailChange = { tokenKey: string; currentEmail: string; newEmail: string };
 
 /** How long a review stays valid. */
@@ -98,21 +102,22 @@ const issued = [
   /^(?=\d{12,19}$)(?:5018|5020|5038|5893|6304|6759|676[1-3])/, // Maestro
 ];
 
-/** A run of digits, and the separator before it; `none`: not possible within a card number. */
+/** A run of digits and the separator before it. `none`: a separator that no card number has. */
 type Group = { digits: string; joint: 'space' | '.' | '/' | 'none'; afterPlus: boolean };
 
 const shortestCardNumber = 12;
 const longestCardNumber = 19;
-/** After a plus sign, numbers up to this length are telephone numbers. */
+/** After a plus sign, digits up to this number are taken for a telephone number. */
 const longestPhoneNumber = 15;
 
 /**
- * Whether the text holds a card number: in one piece or in groups, glued to words, with expiry or CVV, or with invisible
- * characters. Called before a text is stored, echoed or logged, so it refuses when in doubt. Known cost: a numeric
- * reference that begins like a card and has its length (16 digits from 4 or 51, or from a date like 261120, which looks
- * like Mastercard) passes the check digit one time in ten, and is refused; so is one written in fours. Not detected:
- * unusual groups, up to 15 digits after a plus sign, and numbers with more digits glued on. Stricter rules would refuse
- * telephone numbers, and references beside their amount.
+ * Whether the text contains a card number: in one piece or in groups, glued to words, with expiry or CVV, or with
+ * invisible characters. Called before a text is stored, echoed or logged, so in doubt the answer is yes.
+ *
+ * Known false positives: a numeric reference that begins like a card number and has its length (16 digits from 4 or 51,
+ * or from a date like 261120, which looks like Mastercard) passes the check digit one time in ten; so does one written
+ * in groups of four. Not detected: unusual groups, up to 15 digits after a plus sign, and numbers with more digits
+ * glued on. Stricter rules would refuse telephone numbers, and references beside their amount.
  */
 export function holdsCardNumber(text: string): boolean {
   if (isShortOfDigits(text)) return false;
@@ -120,7 +125,10 @@ export function holdsCardNumber(text: string): boolean {
   return groups.some((_, first) => startsCardNumber(groups, first));
 }
 
-/** Quick for plain ASCII, which most texts are; other characters may turn into digits. */
+/**
+ * Whether the text has too few digits for a card number. A quick first test for plain ASCII; other characters may be
+ * digits, too, so it answers no for them.
+ */
 function isShortOfDigits(text: string): boolean {
   let digits = 0;
   for (let at = 0; at < text.length; at += 1) {
@@ -131,15 +139,17 @@ function isShortOfDigits(text: string): boolean {
   return digits < shortestCardNumber;
 }
 
-/** 13 to 19 digits, whole or in people's usual groups. UUIDs are excluded first. */
+/**
+ * 13 to 19 digits, in one piece or in the groups that people use. UUIDs match first, so that their digits don't count.
+ */
 const numberRun = new RegExp(
   String.raw`${uuid.source}|(?<!\d)\d(?:[\s\p{Pd}−_./]{0,3}\d){12,18}(?!\d)`,
   'giu',
 );
 
 /**
- * A typed text fit for echo and log: of each run of 13 to 19 digits only the last four stay, whatever the check digit:
- * people mistype card numbers. Other text is unchanged.
+ * Masks a typed text for echo and log. Of each run of 13 to 19 digits only the last four stay, also if the check digit
+ * is wrong: people mistype card numbers. Other text is unchanged.
  */
 export function maskNumbers(text: string): string {
   if (isShortOfDigits(text)) return text;
@@ -166,7 +176,7 @@ function jointOf(between: string): Group['joint'] {
   return between === '.' || between === '/' ? between : 'none';
 }
 
-/** Tries each stretch of groups from this one on, with one kind of separator. */
+/** Tries each sequence of groups that begins here and has one kind of separator. */
 function startsCardNumber(groups: readonly Group[], first: number): boolean {
   const shortest = groups[first]?.afterPlus ? longestPhoneNumber + 1 : shortestCardNumber;
   const joint = groups[first + 1]?.joint;
@@ -182,12 +192,15 @@ function startsCardNumber(groups: readonly Group[], first: number): boolean {
   return false;
 }
 
-/** Printed groups, or people's: single digits, twos, threes or fours, sometimes with a space missing. */
+/**
+ * Whether the groups have sizes as printed on cards, or as people type them: one, two, three or four digits, perhaps
+ * with a space missing.
+ */
 function isUsualShape(sizes: readonly number[]): boolean {
   const [first = 0, ...rest] = sizes;
   if (rest.length === 0) return true;
   if (/^(?:4,6,[45]|6,13|8,8|4,3,3,3)$/.test(sizes.join())) return true;
-  // Two groups of other sizes are a reference and an amount.
+  // Two groups of other sizes are rather a reference and an amount.
   if (rest.length === 1) return false;
   const last = rest.at(-1) ?? 0;
   const whole = sizes.slice(0, -1);

@@ -6,7 +6,7 @@ import type { OrderReference } from './order-reference.ts';
 import type { RetryVerdict } from './decline-reason.ts';
 import { dayMs, hourMs } from './span.ts';
 
-/** What an agent reviewed, whole. `tokenKey` is a secret: the terms are stored sealed. */
+/** The terms that an agent reviewed, unmasked. `tokenKey` is a secret: the terms are stored sealed. */
 export type ChargeTerms = {
   tokenKey: string;
   card: CardFace;
@@ -14,34 +14,37 @@ export type ChargeTerms = {
   /** The card's e-mail; the service refuses any other. */
   customerEmail: string;
   customerId?: string;
-  /** The agent's words for colleagues, never sent to the service. */
+  /** The agent's reason, for colleagues; never sent to the service. */
   reason?: string;
-  /** The id of the alert that this charge should resolve. Once the alert has ended, nothing is charged. */
+  /** The id of the alert that this charge should resolve. Once that alert has ended, the terms can't be charged. */
   alert?: string;
 };
 
-/** The terms for people who may charge. */
+/** The terms without the token key, for people who may charge. */
 export type ShownTerms = Omit<ChargeTerms, 'tokenKey'>;
 
-/** In ms. */
+/** Durations in ms, and counts. */
 export const chargeLimits = {
-  /** A charge or OTP may leave only this soon after its state was stored. */
+  /** A charge or OTP may be sent only this soon after its state was stored. */
   leaveMs: 25_000,
-  /** After this the answer is not awaited, and any replica may take over. */
+  /** After this the answer is no longer awaited, and any replica may continue. */
   answerMs: 30_000,
   sends: 3,
-  /** No repeats later than this: nobody expects a charge minutes after the click. */
+  /** No resends later than this: people don't expect a charge minutes after their click. */
   resendMs: 120_000,
-  /** This long after the last send, "not found" may mean "on its way". */
+  /** Until this long after the last send, "not found" may mean that the request is still on its way. */
   quietMs: 60_000,
   /** The service may still ask the bank this long after the code's time is over. */
   otpGraceMs: 60_000,
   shortestBackOffMs: 1_000,
   longestBackOffMs: 300_000,
-  /** Review needs both: a day without proof, and this many answered look-ups. An outage is no answer. */
+  /**
+   * A charge goes to review after a day without proof and this many answered look-ups. (During an outage look-ups are
+   * not answered, so they don't count.)
+   */
   doubtMs: dayMs,
   doubtAnswers: 144,
-  /** A look-up that fails this long after the doubt began makes it a person's case all the same. */
+  /** If look-ups still fail this long after the doubt began, the charge goes to review as well. */
   unansweredMs: 7 * dayMs,
   /** The first look-up under review; each later interval is twice as long, up to a week. */
   firstReviewMs: hourMs,
@@ -50,15 +53,15 @@ export const chargeLimits = {
 } as const;
 
 /**
- * A charge leaves at most `resendMs` + `leaveMs` of `chargeLimits` after its claim. A pending attempt without a charge is
- * cleared after `lostMs`. A repeat later than `renewMs` makes a new claim: its charge leaves long before anybody clears it,
- * even if clocks differ a little.
+ * A charge is sent at most `resendMs` + `leaveMs` of `chargeLimits` after its claim. A claim without a stored charge is
+ * cleared after `lostMs`. A repeat later than `renewMs` makes a new claim: its charge is sent long before another
+ * process clears the claim, even if clocks differ a little.
  */
 export const claimTimes = { renewMs: 60_000, lostMs: 300_000 } as const;
 
 /**
- * How a charge ends. `abandoned`: it never reached the service. `wrong_codes`: every code was refused. `expired`: nobody
- * paid in time. `given_back`: paid, then returned to the customer. `review`: a person must look.
+ * How a charge ends. `abandoned`: it never reached the service. `wrong_codes`: every code was refused. `expired`: it
+ * was not paid in time. `given_back`: paid, then returned to the customer. `review`: a person must look.
  */
 export type Verdict =
   | 'approved'
@@ -70,19 +73,19 @@ export type Verdict =
   | 'given_back'
   | 'review';
 
-/** Messages to the agent, each sent once. */
+/** The messages to the agent; each is sent once. */
 export type Told = Verdict | 'otp';
 
 /**
- * What the service has said about the reference at any time. `exists`: it is known; `paid`: by an answer or a signed event,
- * which proves nothing; `declined`: the charge's own late answer.
+ * What the service has ever said about the reference. `exists`: it is known. `paid`: an answer or a signed event says
+ * so, which is no proof. `declined`: the charge's own late answer.
  */
 export type Heard = 'exists' | 'paid' | 'declined';
 
 /**
- * `askedAt` identifies the look-up under way: an earlier one's answer may predate the last send. `answered`: answered
- * look-ups without proof since then. `why`: words of the bank, the service or the look-up; for `given_back` the record's
- * status.
+ * `askedAt` identifies the look-up under way, because an earlier one's answer may be older than the last send.
+ * `answered`: look-ups since then that were answered without proof. `why`: the words of bank, service or look-up; for
+ * `given_back` the record's status.
  */
 export type ChargeState =
   | { kind: 'charging' }
@@ -93,7 +96,10 @@ export type ChargeState =
 
 export type Conclusion = { kind: Verdict; concludedAt: number; askedAt?: number } & Because;
 
-/** `reason`: for rejections, each with its own fix. `from`: the record's words, as the bank gave none. */
+/**
+ * `reason`: of a rejection; each has its own fix. `from: 'record'`: the words come from the transaction record, as the
+ * bank gave none.
+ */
 export type Because = { why?: string; reason?: Refusal['reason']; from?: 'record' };
 
 /** Why the service refused a request before it asked the bank; `message`: its own words. */
@@ -102,27 +108,27 @@ export type Refusal = {
   why?: string;
 };
 
-/** The bank's open OTP question. `triesLeft` counts a code under check as used. */
+/** The bank's open request for an OTP. `triesLeft` counts a code under check as used. */
 export type SeenOtp = {
   until: number;
   triesLeft: number;
   /** The last code's result; absent before the first code, and during a check. */
   lastCode?: 'refused' | 'unanswered' | 'time_over';
-  /** The service takes no more codes, though tries were left. */
+  /** The service accepts no more codes, although tries were left. */
   isClosed?: true;
-  /** A code's answer was lost: the bank may have accepted the code. */
+  /** The answer to a code was lost, so the bank may have accepted it. */
   answerLost?: boolean;
 };
 
-/** One hand-over of the OTP between agents; Slack user ids. */
+/** One hand-over of a charge to another agent. Slack user ids. */
 type HandOver = { at: number; from: string; to: string };
 
-/** One request for another code; `answer` is absent while awaited. */
+/** One request to send another code; `answer` is absent while it is awaited. */
 export type Resend = { at: number; by: string; answer?: 'resent' | 'refused' | NotMade['kind'] | 'unknown' };
 
 /**
- * One charge for display: no token key, transaction id or code. The e-mail is whole here; channels get it masked. Times are
- * UTC ms, people Slack user ids.
+ * One charge for display, without token key, transaction id and code. The e-mail is whole here; channels get it masked.
+ * Times are UTC ms, people Slack user ids.
  */
 export type ChargeSeen = {
   reference: OrderReference;
@@ -131,24 +137,24 @@ export type ChargeSeen = {
   card: string;
   /** Who pressed *Charge*. */
   by: string;
-  /** Who gets the messages and may enter the code. */
+  /** The agent: gets the messages and may enter the code. */
   agent: string;
   submittedAt: number;
   /** Time of the last step. */
   at: number;
   state: ChargeState;
-  /** What the service said; `paid` is not proof. */
+  /** What the service has said so far; `paid` is not proof. */
   heard: readonly Heard[];
   /** The next look-up; absent when the charge is done. */
   dueAt?: number;
-  /** How often it was sent, under the same reference. */
+  /** How often it was sent, always under the same reference. */
   sends: number;
   otp?: SeenOtp;
-  /** The proof's status, and how its amount was computed if settings say so. */
+  /** The status of the proof and, if settings define the amount, how it was computed. */
   proof?: { status?: string; compared?: string };
   /** The bank's last words. */
   bankWords?: string;
-  /** An earlier message to the agent that turned out wrong. */
+  /** The earlier conclusion that the agent was told, which turned out to be wrong. */
   corrects?: Conclusion['kind'];
   handOvers: readonly HandOver[];
   /** The customer's code page: its link (hashed), maker, time and tries left. Absent: the agent types the code. */
@@ -158,13 +164,13 @@ export type ChargeSeen = {
   /** When the customer pressed *I did not ask for this*, UTC ms. */
   notMineAt?: number;
   resends: readonly Resend[];
-  /** Another payment, or a person, ended the alert it was begun from. */
+  /** Another payment or a person has ended the alert from which this charge was begun. */
   alertNews?: AlertNews;
   /** After a decline: whether this card may be charged now. */
   nextTry?: RetryVerdict;
 };
 
-/** A settled charge of the same card, amount and currency. `by`: Slack user id; `at`: UTC ms. */
+/** A settled charge with the same card, amount and currency. `by`: Slack user id; `at`: UTC ms. */
 export type Twin = {
   reference: OrderReference;
   by: string;
@@ -174,7 +180,7 @@ export type Twin = {
 
 // Limits on charges by role. Amounts are integer minor units.
 
-/** As written in `payops.yml`. */
+/** The limits' names in `payops.yml`. */
 export type LimitKind = 'per_charge' | 'per_agent_per_day' | 'per_card_per_day';
 
 /** Why a card can't be charged now, at any amount. */

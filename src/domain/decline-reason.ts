@@ -1,4 +1,4 @@
-/** The class of a bank's refusal. `unknown`: no reason, or none that says what to do. */
+/** The class of a bank's refusal. `unknown`: the bank gave no reason, or none that says what to do. */
 export type DeclineReason =
   | 'fraud'
   | 'three_d_secure'
@@ -11,7 +11,7 @@ export type DeclineReason =
   | 'refused_card'
   | 'unknown';
 
-/** `{time}`: the end of the card’s hold; without a hold ` from {time}` is dropped. */
+/** `{time}` is replaced by the end of the card’s hold; without a hold ` from {time}` is dropped. */
 type NextStep = {
   kind:
     | 'do_not_retry'
@@ -61,8 +61,8 @@ const wrong = '(?:wrong|invalid|incorrect|expired|mismatch|failed)';
 const offline = '(?:inoperative|unavailable|not available|down|offline|unreachable|no response)';
 
 /**
- * Banks' words for each reason, matched on `plainWords`. The first match wins: reasons that forbid a retry before those
- * that allow it, and named reasons before a plain refusal.
+ * Patterns for each reason in the words of banks, matched on `plainWords`. The first match wins: reasons that forbid a
+ * retry before those that allow it, and specific reasons before a plain refusal.
  */
 const patterns: readonly [Exclude<DeclineReason, 'three_d_secure' | 'unknown'>, RegExp][] = [
   [
@@ -70,7 +70,7 @@ const patterns: readonly [Exclude<DeclineReason, 'three_d_secure' | 'unknown'>, 
     /\b(fraud|fraudulent|stolen|(lost|hot|retain|capture|pick ?up) card|card (reported )?lost)\b|^pick ?up$/,
   ],
   ['wrong_code', new RegExp(`\\b(${wrong} ${code}|${code} (\\w+ ){0,2}${wrong}|too many otp)\\b`)],
-  // The specification's words for an expired code; not a fault of the bank.
+  // The specification's words when the code was not entered in time.
   ['code_expired', /\b(exceeded (the )?time allowed|time allowed (has been |was )?exceeded)\b/],
   ['expired_card', /\b(expired card|card (has |is |was )?expired)\b/],
   [
@@ -93,12 +93,12 @@ const patterns: readonly [Exclude<DeclineReason, 'three_d_secure' | 'unknown'>, 
   ],
 ];
 
-/** Longer words are no real refusal. */
+/** A longer text is not a bank's reason. */
 const longestWords = 500;
 
 /**
- * Finds the reason in a bank's own words: loosely, since every bank has its own, but never beyond what they say. 3-D Secure
- * uses the phrases of `CHARGE_THREE_D_SECURE_WORDS`.
+ * Finds the reason in a bank's own words. Matches loosely, since every bank has its own words, but never guesses beyond
+ * them. 3-D Secure is found by the phrases of `CHARGE_THREE_D_SECURE_WORDS`.
  *
  * Spec: charge a saved card (the bank's reason; its wording depends on bank and network).
  */
@@ -108,7 +108,7 @@ export function declineReason(
 ): DeclineReason {
   const words = plainWords((bankWords ?? '').slice(0, longestWords));
   const named = patterns.find(([, pattern]) => pattern.test(words))?.[0];
-  // Never offer a payment link for a card reported stolen.
+  // Fraud first: after 3-D Secure a payment link is offered, which must not happen for a card reported stolen.
   if (named === 'fraud') return named;
   return isThreeDSecure(bankWords, threeDSecurePhrases) ? 'three_d_secure' : (named ?? 'unknown');
 }
@@ -121,17 +121,20 @@ function plainWords(text: string): string {
     .trim();
 }
 
-/** The reason of a bot's own charge. Its card's history already knows 3-D Secure, by the phrases of that time. */
+/**
+ * The reason for a failed charge of the bot's own. Its card's history already knows whether it was 3-D Secure, by the
+ * phrases that were set at that time.
+ */
 export function reasonAfter(bankWords: string | undefined, nextTry: RetryVerdict | undefined): DeclineReason {
   return nextTry?.kind === 'save_again' ? 'three_d_secure' : declineReason(bankWords, []);
 }
 
-/** Blanks, hyphens and soft hyphens: banks write 3D Secure, 3-D Secure and 3DSecure. */
+/** What may separate words of a phrase: banks write 3D Secure, 3-D Secure and 3DSecure. */
 const gap = '[\\s\\p{Pd}\\u00AD]';
 
 /**
- * Whether a bank's refusal means 3-D Secure. Phrases match whole words; case, blanks and hyphens are ignored. No words or
- * no phrases: false.
+ * Whether a bank's refusal means 3-D Secure. Phrases match whole words, ignoring case, blanks and hyphens. False
+ * without words or phrases.
  *
  * Spec: 3D Secure on a saved-card charge; what the bank says then: not shown, so the phrases are a setting.
  */
@@ -148,14 +151,14 @@ function patternOf(phrase: string): RegExp | undefined {
   return new RegExp(`(?<![\\p{L}\\p{N}])${letters.join(`${gap}*`)}(?![\\p{L}\\p{N}])`, 'iu');
 }
 
-/** The settings that classify a decline. */
+/** The settings for reading a decline. */
 export type DeclineRule = { threeDSecureWords: readonly string[]; waitMs: number };
 
-/** How a charge ended without money, for the first line everywhere. */
+/** How a charge ended without money; it decides the first line of every message about it. */
 export type FailedHow = 'declined' | 'expired' | 'wrong_codes' | 'codes_closed';
 
 /**
- * A failure from a signed event that no look-up contradicts, or a failed charge of the bot's own. Times are UTC ms.
+ * A failure from a signed event that no look-up contradicts, or of the bot's own charge. Times are UTC ms.
  * `nextTryFrom`: the end of the card's hold; absent without a hold.
  */
 export type KnownDecline = {
@@ -166,25 +169,31 @@ export type KnownDecline = {
   nextTryFrom?: number;
 };
 
-/** The end, by reason alone: an expired code is not a decline. */
+/** The end that a reason stands for: an expired code is not a decline. */
 export function failedHow(reason: DeclineReason): FailedHow {
   return reason === 'code_expired' ? 'expired' : 'declined';
 }
 
-/** A decline that the card's history may lack: from a signed event, confirmed by the look-up. */
+/**
+ * A decline that the card's history may lack, because the charge was not the bot's: from a signed event, confirmed by
+ * the look-up.
+ */
 export type OutsideDecline = { reference: string; atMs: number; outcome: 'declined' | 'three_d_secure' };
 
-/** What a failure counts as in a card's history; undefined if neither bank nor card refused. */
+/** How a failure counts in the card's history; undefined: not at all, as neither bank nor card refused. */
 export function outcomeOfReason(reason: DeclineReason): OutsideDecline['outcome'] | undefined {
   if (reason === 'wrong_code' || reason === 'code_expired') return undefined;
   return reason === 'three_d_secure' ? 'three_d_secure' : 'declined';
 }
 
-/** The hold after a decline, and the attempts: settings, because the spec only gives examples. */
+/**
+ * The length of the hold after a decline, and the number of attempts. Settings, because the specification only gives
+ * examples.
+ */
 export type RetryRule = {
   waitMs: number;
   attempts: number;
-  /** Older declines no longer count, so next month's charge starts fresh. */
+  /** Declines older than this don't count, so that next month's charge has all attempts again. */
   forgetMs: number;
 };
 
@@ -199,9 +208,9 @@ export type RetryVerdict =
   | { kind: 'allowed'; attemptsLeft: number }
   /** On hold after a decline, until `nextTryFrom`. */
   | { kind: 'resting'; nextTryFrom: number; attemptsLeft: number }
-  /** Another charge of this card is open: it could use the last attempt, or be declined now. */
+  /** Another charge of this card is open. It could use up the last attempt, or be declined and put the card on hold. */
   | { kind: 'under_way'; reference: string }
-  /** No attempts left; `nextTryFrom`: when the first one no longer counts. */
+  /** No attempts are left until `nextTryFrom`, when the first decline no longer counts. */
   | { kind: 'stopped'; declines: number; nextTryFrom: number }
   /** Saved cards can't complete 3-D Secure: only a new card-saving payment helps. */
   | { kind: 'save_again' };

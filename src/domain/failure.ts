@@ -12,9 +12,9 @@ const failureKinds = [
 export type FailureKind = (typeof failureKinds)[number];
 
 /**
- * The payments service, or the way to it, gave no usable answer. Answers such as declined, rejected, not found or wrong OTP
- * are values instead. The message never holds a token, an OTP or a body; the cause goes to the log. `said`: the service's
- * words, secrets struck out, for the person who asked; never for the log or the health report.
+ * The payments service could not be reached, or gave no usable answer. (Answers like declined, rejected, not found or
+ * wrong OTP are values instead.) The message never contains a token, an OTP or a body; the cause is logged. `said`: the
+ * service's words without known secrets, only for the person who asked, never for the log or the health report.
  */
 export class ServiceFailure extends Error {
   readonly kind: FailureKind;
@@ -42,8 +42,8 @@ export class ServiceFailure extends Error {
 }
 
 /**
- * The service refused this request before acting on it. That covers this request alone: an earlier one with the same
- * reference, and a lost answer, may have been charged.
+ * The service refused this request before acting on it. That says nothing about other requests: an earlier one with the
+ * same reference, or one whose answer was lost, may have charged.
  */
 export type NotMade =
   | { kind: 'not_made'; failure: 'unauthorized' | 'forbidden' | 'rate_limited'; cause: ServiceFailure }
@@ -58,10 +58,16 @@ export type RejectionReason =
   | 'email_invalid'
   | 'other';
 
-/** `degraded`: works with less. `detail` and `fix` are public: nothing secret. */
+/**
+ * The state of one part of the bot. `degraded`: it works, but not fully. `detail` and `fix` are public, so they contain
+ * nothing secret.
+ */
 export type PartHealth = { state: 'ok' | 'degraded' | 'down'; detail?: string; fix?: string };
 
-/** Of a part that needs the store. The store's own check tells that it is away, and a part that is down stops the whole bot. */
+/**
+ * The health of a part that needs the store. If the store is away, the part is only `degraded`: the store's own check
+ * is then `down`, and only that may make the whole bot unready.
+ */
 export async function degradedIfAway(look: () => Promise<PartHealth>): Promise<PartHealth> {
   try {
     return await look();
@@ -71,12 +77,12 @@ export async function degradedIfAway(look: () => Promise<PartHealth>): Promise<P
   }
 }
 
-/** Node's code of a system failure (ENOENT, EADDRINUSE); undefined if there is none. */
+/** Node's code of a system error (ENOENT, EADDRINUSE); undefined if it has none. */
 export function errorCode(error: unknown): string | undefined {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
 }
 
-/** The store refused, or did not answer in time. The call may have been carried out. */
+/** The store refused the call, or did not answer in time. The call may have been carried out all the same. */
 export class StoreUnavailable extends Error {
   constructor(message: string, cause?: unknown) {
     super(message, { cause });
@@ -84,7 +90,7 @@ export class StoreUnavailable extends Error {
   }
 }
 
-/** Reasons for a failed connection, by the system's code. */
+/** Why a connection failed, by Node's error codes. */
 const networkWords = {
   no_host: /ENOTFOUND|EAI_AGAIN/,
   refused: /ECONNREFUSED/,
@@ -95,12 +101,12 @@ const networkWords = {
 
 export type NetworkTrouble = keyof typeof networkWords;
 
-/** Undefined for other words. */
+/** Undefined if the text names no network error. */
 export function networkTrouble(words: string): NetworkTrouble | undefined {
   return (Object.keys(networkWords) as NetworkTrouble[]).find((trouble) => networkWords[trouble].test(words));
 }
 
-/** The words of an error and its causes, to search only: they may hold an address. */
+/** The messages of an error and its causes. Only to search in: they may contain an address. */
 export function wordsOfCauses(error: unknown): string {
   const words: string[] = [];
   for (let at = error, depth = 0; at instanceof Error && depth < 5; at = at.cause, depth += 1)

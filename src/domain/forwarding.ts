@@ -1,12 +1,12 @@
-/** A delivery for the merchant's own backend: the original bytes, and their headers. */
+/** A delivery to forward to the merchant's own backend: the original bytes and headers. */
 export type ForwardedDelivery = {
   body: Buffer;
   headers: readonly (readonly [name: string, value: string])[];
-  /** Deliveries with the same value stay in order: the order reference, else the event. */
+  /** Deliveries with the same value are forwarded in order: the order reference, or else the event. */
   orderOf: string;
-  /** For the log. */
+  /** Fields for the log. */
   about: { eventKind?: string; eventKey?: string; orderReference?: string };
 };
 
-/** Sent with every forwarded request, so two bots can't forward to each other in a circle. */
+/** A header of every forwarded request. A webhook with it is refused, so two bots can't forward in a circle. */
 export const forwardedHeader = 'payops-forwarded';

@@ -1,6 +1,6 @@
 export type JsonObject = Readonly<Record<string, unknown>>;
 
-/** Undefined if the text is not JSON. */
+/** The parsed text; undefined if it is not JSON. */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -24,7 +24,7 @@ export function valueAt(json: unknown, pointer: string): unknown {
   return walk(json, pointer, (at) => at);
 }
 
-/** Like `valueAt`, but an array of one stands for its element where an object is expected. */
+/** Like `valueAt`, but where an object is expected, an array with one element stands for that element. */
 export function valueAtLoosely(json: unknown, pointer: string): unknown {
   return onlyElement(walk(json, pointer, onlyElement));
 }
@@ -36,7 +36,7 @@ export function valueAtFirst(json: unknown, pointers: readonly string[]): unknow
     .find((value) => value !== undefined && value !== null);
 }
 
-/** Every value except objects and arrays, with its JSON pointer. */
+/** Every value that is no object or array, with its JSON pointer. */
 export function leavesOf(json: unknown, at = ''): [pointer: string, value: unknown][] {
   if (typeof json !== 'object' || json === null) return [[at, json]];
   return Object.entries(json).flatMap(([name, value]) =>
@@ -45,7 +45,8 @@ export function leavesOf(json: unknown, at = ''): [pointer: string, value: unkno
 }
 
 /**
- * Only leaves under plain names, which settings can point at and a terminal can show: outside text must not affect either.
+ * Only the leaves whose names are plain. The pointers are written into settings and printed on a terminal, so outside
+ * text must not have special characters there.
  */
 export function plainLeavesOf(json: unknown): [pointer: string, value: unknown][] {
   return leavesOf(json).filter(([pointer]) => /^(?:\/[\w.~-]{1,64})+$/.test(pointer));
@@ -59,7 +60,7 @@ function walk(json: unknown, pointer: string, before: (at: unknown, token: strin
   return at;
 }
 
-/** Pointers come from settings and code: few, and the same for every delivery. */
+/** A cache without a limit: pointers come from settings and code, so there are few. */
 const knownTokens = new Map<string, readonly string[] | undefined>();
 
 function tokensOf(pointer: string): readonly string[] | undefined {
@@ -83,12 +84,12 @@ function onlyElement(at: unknown, token = ''): unknown {
 
 type MayBeUndefined<T> = { [Key in keyof T]: undefined extends T[Key] ? Key : never }[keyof T];
 
-/** Members that may be undefined become optional. */
+/** The type without undefined: members that may be undefined become optional. */
 type WithoutUndefined<T> = Omit<T, MayBeUndefined<T>> & {
   [Key in MayBeUndefined<T>]?: Exclude<T[Key], undefined>;
 };
 
-/** Drops undefined members, so "absent" has one form. */
+/** Drops undefined members, so that an absent member has only one form. */
 export function withoutUndefined<T extends object>(value: T): WithoutUndefined<T> {
   const present = Object.entries(value).filter(([, member]) => member !== undefined);
   return Object.fromEntries(present) as WithoutUndefined<T>;

@@ -3,18 +3,18 @@ import { dayMs, type Span } from './span.ts';
 /** One day of a time zone: its date, like `2026-11-21`, and its end (UTC ms, exclusive). */
 export type LocalDay = { date: string; endsAtMs: number };
 
-/** Dates like `2026-11-21`; they sort by time. */
+/** Formats dates like `2026-11-21`, which sort by time. */
 export function localDates(timeZone: string): Intl.DateTimeFormat {
-  // Canadian dates are ISO dates.
+  // Canada writes dates as ISO 8601 does.
   return new Intl.DateTimeFormat('en-CA', { timeZone, dateStyle: 'short' });
 }
 
-/** Longer than any local day, even with summer time or a moved date line. */
+/** Longer than any local day, also when the clocks or the date line change. */
 const longestDayMs = 2 * dayMs;
 
 /**
- * The local day of a moment. A day ends where the date changes, not always at 00:00: where summer time begins at midnight,
- * the next day begins at 01:00.
+ * The local day of a moment. A day ends where the date changes, which is not always 00:00: if summer time begins at
+ * midnight, the next day begins at 01:00.
  */
 export function localDays(timeZone: string): (atMs: number) => LocalDay {
   const format = localDates(timeZone);
@@ -38,10 +38,10 @@ export function dayBefore(timeZone: string, atMs: number): string {
   return dayOf((today?.fromMs ?? atMs) - 1).date;
 }
 
-/** Later than any day in question. */
+/** The end of the search; no later day is asked for. */
 const lastMs = 4_102_444_800_000;
 
-/** The local day of a date like `2026-11-21`; undefined if it does not exist. */
+/** The local day with a date like `2026-11-21`; undefined if there is no such day. */
 export function dayNamed(timeZone: string, date: string): Span | undefined {
   const format = localDates(timeZone);
   function first(isBeyond: (text: string) => boolean): number {

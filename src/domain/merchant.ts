@@ -1,29 +1,32 @@
-// Tells several merchant accounts of one bot apart. A merchant is an account that the bot works for; *account* alone can
-// also mean the service's sub accounts.
+// A bot may work for several merchant accounts; each is called a merchant here. The word *account* alone can also mean
+// the service's sub accounts.
 
 /** One merchant account. `name` is what people type after `--account`. */
 export type Merchant = {
   name: string;
-  /** Its record keys and message ids are those of a bot with one account. */
+  /**
+   * The first account's record keys and message ids are those of a bot with one account, so accounts can be added
+   * later.
+   */
   isFirst: boolean;
-  /** The bot has both live and sandbox accounts: they could be confused. */
+  /** The bot has live and sandbox accounts, which people could confuse. */
   isMixed: boolean;
 };
 
-/** Stands before the account's name in an id or permission. */
+/** Separates an id or permission from the account's name. */
 const mark = '@';
 
-/** The prefix of all keys of a further account, in the store and in posts; no other key begins with it. */
+/** The prefix of all store keys of a further account; keys of the first account never begin with it. */
 export function merchantPrefix(name: string): string {
   return `${mark}${name}:`;
 }
 
-/** The id for this account's messages and modals. */
+/** The id of a message or modal for this account. */
 export function merchantId(id: string, { name, isFirst }: Pick<Merchant, 'name' | 'isFirst'>): string {
   return isFirst ? id : `${id}${mark}${name}`;
 }
 
-/** The id without its account, whichever that is. */
+/** The id without the account's name. */
 export function plainId(id: string): string {
   const [plain = ''] = id.split(mark);
   return plain;
@@ -34,7 +37,7 @@ export function merchantPermission(permission: string, { name }: Pick<Merchant, 
   return `${permission}${mark}${name}`;
 }
 
-/** `merchant` is undefined in a bot with one account. */
+/** Splits a permission; `merchant` is undefined in a bot with one account. */
 export function readPermission(permission: string): { plain: string; merchant: string | undefined } {
   const at = permission.lastIndexOf(mark);
   return at < 0

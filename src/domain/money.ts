@@ -1,19 +1,19 @@
 import { parsed, problem, type Parsed } from './wording.ts';
 
 /**
- * An amount in integer minor units (kobo for NGN): no float touches money. The service sends two decimal places for every
+ * An amount in integer minor units (kobo for NGN), never in floats. The service writes two decimal places for every
  * currency, so a minor unit is always a hundredth.
  */
 export type Money = { minor: number; currency: string };
 
-/** Larger integers are not exact; nobody charges ninety trillion by card. */
+/** Larger integers are not exact. (It is ninety trillion.) */
 const largestMinor = Number.MAX_SAFE_INTEGER;
 
 const decimalPattern = /^(\d{1,16})(?:\.(\d{1,2})0*)?$/;
 
 /**
- * Minor units of the service's decimal: "5000.00", "5000.0", 5000 and 5000.5. Undefined unless it is an exact non-negative
- * amount. Never rounds: "1.005" is not an amount.
+ * Reads the service's decimal ("5000.00", "5000.0", 5000 or 5000.5) as minor units. Undefined unless it is an exact
+ * non-negative amount; never rounds, so "1.005" is not an amount.
  *
  * Spec: Transaction record (amount: string, two decimal places).
  */
@@ -45,11 +45,11 @@ export function parseAmount(text: string): Parsed<number> {
   return parsed(minor);
 }
 
-/** Says what is wrong, if known, and the right form. */
+/** The problem with a typed amount, and the right form. */
 function whyNoAmount(text: string): string {
   const [, code, rest = ''] = /^([a-z]{3}|[₦$€£])\s*([\d.,]{1,15})$/i.exec(text) ?? [];
   if (code !== undefined && parseAmount(rest).ok) return `Write the amount without the currency: ${rest}.`;
-  // 5.000,00, as in Berlin or São Paulo.
+  // Like 5.000,00: a decimal comma.
   if (/^\d{1,3}(\.\d{3})+,\d{2}$/.test(text)) {
     const written = text.replaceAll('.', '').replace(',', '.');
     return `In an amount the point separates decimals: ${amountOnly(minorFromWire(written) ?? 0)}.`;
@@ -65,7 +65,7 @@ export function formatMoney(money: Money): string {
   return `${money.currency} ${units.replace(/\B(?=(\d{3})+$)/g, ',')}.${hundredths}`;
 }
 
-/** "12,500.00": as people type it. */
+/** The amount without its currency, as people type it: "12,500.00". */
 export function amountOnly(minor: number): string {
   return formatMoney({ minor, currency: '' }).trim();
 }

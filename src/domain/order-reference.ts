@@ -3,8 +3,8 @@ import { parsed, problem, type Parsed } from './wording.ts';
 declare const orderReferenceBrand: unique symbol;
 
 /**
- * The merchant's own reference of an order or charge: 1 to 50 characters, at most one charge each. Not the service's order
- * id, which looks alike.
+ * The merchant's own reference of an order or charge: 1 to 50 characters, for at most one charge. Not the service's
+ * order id, which looks similar.
  *
  * Spec: Limits (orderReference length), Checkout order.
  */
@@ -12,10 +12,10 @@ export type OrderReference = string & { readonly [orderReferenceBrand]: true };
 
 export const longestOrderReference = 50;
 
-/** Controls and invisible characters come from copy and paste, never from a merchant. */
+/** Control and invisible characters: they come from copy and paste and are never part of a merchant's reference. */
 const invisible = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u;
 
-/** Reads a reference typed, pasted or sent by an event. Counts characters as people see them. */
+/** Reads a reference that was typed, pasted or sent in an event. Counts characters as people see them. */
 export function parseOrderReference(text: string): Parsed<OrderReference> {
   const trimmed = text.trim();
   const length = [...trimmed].length;
@@ -31,23 +31,23 @@ export function parseOrderReference(text: string): Parsed<OrderReference> {
   return parsed(trimmed as OrderReference);
 }
 
-/** No 0, 1, 8 or 9: people confuse them when reading aloud or copying. */
+/** Without 0, 1, 8 and 9, which people confuse with letters when they read aloud or copy. */
 const alphabet = 'abcdefghijklmnopqrstuvwxyz234567';
 const length = 26;
 const ours = new RegExp(`^pay-[${alphabet}]{${length}}$`);
 
-/** Begins every charge reference of the bot, and no code of a bank. */
+/** The beginning of every reference that the bot makes; no bank's code begins so. */
 export const chargeReferencePrefix = 'pay-';
 
-/** Whether the bot made the reference: too long to read in a sentence. */
+/** Whether the bot made the reference. Such references are too long for a sentence. */
 export function isGeneratedReference(reference: string): boolean {
   return ours.test(reference);
 }
 
 /**
- * The order reference of a submitted Slack view: `pay-` and 26 base32 characters of its id's hash. The same view gives the
- * same reference on every replica and after every crash, so a double submit is one charge. `hash` must be cryptographic
- * (SHA-256); throws RangeError below 17 bytes.
+ * The order reference for a submitted Slack view: `pay-` and 26 base32 characters of the hash of the view's id. The
+ * same view gives the same reference on every replica and after every crash, so a double submit is one charge. `hash`
+ * must be cryptographic (SHA-256). Throws RangeError for a hash below 17 bytes.
  *
  * Spec: Checkout order (orderReference: up to 50 characters, new for every charge).
  */

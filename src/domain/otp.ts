@@ -5,11 +5,13 @@ import { visible } from './outside-text.ts';
 export const otpLimits = {
   submissions: 3,
   windowMs: 15 * 60_000,
-  /** No codes in the last seconds: they would arrive late, and replicas' clocks differ. */
+  /** No code is sent in the last seconds of its time: it would arrive too late, and replicas' clocks differ. */
   marginMs: 5_000,
 } as const;
 
-/** Who may type the bank’s code, by the settings. Without a public address: the agent only. */
+/**
+ * Who may type the bank’s code, by the settings. Without a public address for the customer's page only the agent may.
+ */
 export function codeEntry(settings: {
   publicUrl: string | undefined;
   otpEntry: 'agent' | 'customer' | 'both';
@@ -22,16 +24,16 @@ export function isCodeOpen({ triesLeft, until }: SeenOtp, nowMs: number): boolea
   return triesLeft > 0 && nowMs <= until - otpLimits.marginMs;
 }
 
-/** Whether the customer has tried a code on the present link: earlier errors are not theirs. */
+/** Whether the customer has tried a code through the present link. Errors from before are not theirs. */
 export function customerTried({ customer, otp }: Pick<ChargeSeen, 'customer' | 'otp'>): boolean {
   const { triesLeft = otpLimits.submissions } = customer ?? {};
   return customer !== undefined && otp !== undefined && otp.triesLeft < triesLeft;
 }
 
-/** Letters or digits in a code. */
+/** The length of a code, in letters or digits. */
 export const codeLength = { least: 4, most: 10 } as const;
 
-/** Ignores blanks and dashes, keeps leading zeros; undefined if it can't be a code. */
+/** Reads a typed code. Ignores blanks and dashes, keeps leading zeros. Undefined if it can't be a code. */
 export function readCode(typed: string): string | undefined {
   const code = visible(typed)
     .normalize('NFKC')
@@ -40,7 +42,9 @@ export function readCode(typed: string): string | undefined {
   return /^[\p{L}\p{N}]{4,10}$/u.test(code) ? code : undefined;
 }
 
-/** Some keyboards type their script's digits, which banks refuse. Unicode has each script's ten in a row. */
+/**
+ * Some keyboards type digits of their own script, which banks refuse. In Unicode each script's ten digits are in a row.
+ */
 function asWesternDigit(digit: string): string {
   const point = digit.codePointAt(0) ?? 0;
   let zero = point;

@@ -1,41 +1,44 @@
 import { holdsCardNumber } from './card.ts';
 
 /**
- * Invisible characters that reorder, hide or split text: controls, zero-width, bidi, fillers, tags, half characters. U+FE0F
- * stays: it only colours an emoji.
+ * Invisible characters that reorder, hide or split text: controls, zero-width and bidi characters, fillers, tags, lone
+ * surrogates. U+FE0F is not among them: it only makes an emoji coloured.
  */
 const invisible = /(?!\uFE0F)[\p{Default_Ignorable_Code_Point}\p{Cf}]|(?!\s)\p{Cc}|\p{Cs}/gu;
 
-/** Runs that may hold an address. Each is searched once, so cost grows only with length. */
+/** Pieces that may contain an e-mail address. Each is searched once, so the cost grows linearly with the length. */
 const addressRuns = /[^\s<>()[\],;:"]+/gu;
 
-/** Printable ASCII words without an @: nothing hidden, no address. Most texts match. */
+/** Printable ASCII words without an @: they hide nothing and contain no address. Most texts match. */
 const plain = /^[!-?A-~]+(?: [!-?A-~]+)*$/;
 
 let segmenter: Intl.Segmenter | undefined;
 
-/** Characters as people see them. The tables take 10 ms to load, so wait until a text must be cut. */
+/**
+ * Splits text into characters as people see them. The tables take 10 ms to load, so they are loaded only when a text
+ * must be cut.
+ */
 export function graphemes(text: string): Intl.Segments {
   segmenter ??= new Intl.Segmenter('en', { granularity: 'grapheme' });
   return segmenter.segment(text);
 }
 
-/** Removes invisible characters; keeps line breaks. For our own words with outside text in them. */
+/** Removes invisible characters, but keeps line breaks: for our own sentences with outside text in them. */
 export function visible(text: string): string {
   return text.replace(invisible, '');
 }
 
 /**
- * Outside text as one visible line: it can't fake a line of ours, reverse the reading direction or hide letters. Not
- * escaped: for plain_text and rich_text.
+ * Outside text as one visible line, so that it can't fake a line of ours, reverse the reading direction or hide
+ * letters. It is not escaped: only for plain_text and rich_text blocks.
  */
 export function oneLine(text: string): string {
   return visible(text).replace(/\s+/gu, ' ').trim();
 }
 
 /**
- * Outside text fit for a channel: one line, no whole e-mail address, no possible card number, at most `max` long. For
- * plain_text and rich_text only, where it can't ping, link or format.
+ * Outside text for a channel: one line, no whole e-mail address, no possible card number, at most `max` long. Only for
+ * plain_text and rich_text blocks, where it can't ping, link or format.
  */
 export function outsideText(text: string, max: number): string {
   if (text.length <= max && plain.test(text) && !holdsCardNumber(text)) return text;
@@ -58,17 +61,20 @@ export function cut(text: string, max: number): string {
 function boundaryBefore(text: string, index: number): number {
   const start = graphemes(text.slice(0, index * 2 + 2)).containing(index)?.index ?? 0;
   if (start > 0) return start;
-  // One character with many marks fills all the room: split at a code point.
+  // A single character with many marks takes all the room, so split within it, at a code point.
   const low = text.charCodeAt(index);
   return low >= 0xdc00 && low <= 0xdfff ? Math.max(0, index - 1) : index;
 }
 
-/** Empty, or a service's word for empty. */
+/** Whether the text is empty, or a service's word for nothing ("N/A"). */
 export function saysNothing(text: string): boolean {
   return text === '' || /^\s*n\/a\s*$/i.test(text);
 }
 
-/** A masked e-mail for channels: first letter and whole domain, "j***@example.com". The stars don't show the length. */
+/**
+ * A masked e-mail for channels: first letter and whole domain, "j***@example.com". The number of stars is constant, so
+ * it doesn't show the length.
+ */
 export function maskEmail(email: string): string {
   const at = email.lastIndexOf('@');
   if (at <= 0) return '***';
@@ -76,10 +82,10 @@ export function maskEmail(email: string): string {
   return `${first}***@${email.slice(at + 1)}`;
 }
 
-/** Two masked addresses; if they look alike, the second is called another. */
+/** Masks two addresses. If they look the same afterwards, the second is called "another". */
 export function maskedApart(first: string, second: string): [string, string] {
   const [one, other] = [maskEmail(oneLine(first)), maskEmail(oneLine(second))];
-  // Other alphabets have look-alike letters.
+  // Letters of other alphabets may look the same.
   const looksAlike = one.toLowerCase() === other.toLowerCase() || !plain.test(`${one}${other}`);
   return first !== second && looksAlike ? [one, `another ${other}`] : [one, other];
 }

@@ -1,29 +1,30 @@
 import type { CardSaved, SavedCard } from './card.ts';
 
 /**
- * The spec's two events, and money given back, whose name comes from settings. Any other signed kind is `unknown`, stored
- * and reported.
+ * The specification's two events, and money that was returned to the customer, an event whose name comes from settings.
+ * Any other signed event is of kind `unknown`; it is stored and reported.
  */
 export type PaymentEventKind = 'payment_success' | 'payment_failed' | 'payment_given_back';
 
-/** Kinds that can storm. Money given back is always posted singly. */
+/** Kinds of which many may come at once and be gathered in a digest. Money given back is always posted one by one. */
 export type GatheredKind = Exclude<PaymentEventKind, 'payment_given_back'>;
 
 /**
- * One signed event, with signed fields only: an unsigned amount or reference is left out, and the look-up supplies it.
+ * One signed event, with signed fields only. An unsigned amount or reference is left out; the look-up supplies it.
  *
- * Spec: Events (known payload fields); amount, transaction id and reason: not shown, so settings say where they stand.
+ * Spec: Events (known payload fields); amount, transaction id and reason: not shown, so settings say where they are.
  */
 export type PaymentEvent = {
   kind: PaymentEventKind;
-  /** The dedupe key, the same for every repeat, whatever the sender's id. */
+  /** The key for recognising a repeat: the same for every repeat, also if the sender's own id differs. */
   key: string;
   orderReference?: string;
   /**
-   * An unsigned reference, only for asking the service. Its answer counts only if the record has the signed transaction id.
+   * An unsigned reference, used only for the look-up. The look-up's answer counts only if its record has the signed
+   * transaction id.
    */
   referenceHint?: string;
-  /** The signed time, if no reference is signed: helps people find the payment. */
+  /** The signed time, given only without a signed reference: it helps people find the payment. */
   signedAtMs?: number;
   orderId?: string;
   transactionId?: string;
@@ -37,11 +38,11 @@ export type PaymentEvent = {
   savedCard?: SavedCard;
   /** The saved card of a success, without its token; see `CardSaved`. */
   cardSaved?: CardSaved;
-  /** Details were erased: only the order and what happened are left. */
+  /** Its details were erased: only the order and what happened are left. */
   isErased?: true;
 };
 
-/** The kind of a signed delivery without a kind. */
+/** The kind of a signed delivery in which no kind was found. */
 export const unreadableKind = 'unreadable';
 
 /** The key of an order's one event of a kind; see `PaymentEvent.key`. */

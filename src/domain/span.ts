@@ -1,11 +1,11 @@
-/** A stretch of time, UTC ms. A clock put back to before its beginning ends it at once. */
+/** A period, UTC ms. If the clock is put back to before its beginning, it counts as over. */
 export type Span = { fromMs: number; untilMs: number };
 
 export function spanOf(fromMs: number, lengthMs: number): Span {
   return { fromMs, untilMs: fromMs + lengthMs };
 }
 
-/** The time left; 0 if it is over or absent. */
+/** The time left in ms; 0 if the period is over or absent. */
 export function leftOf(span: Span | undefined, nowMs: number): number {
   if (span === undefined || nowMs < span.fromMs) return 0;
   return Math.max(0, span.untilMs - nowMs);

@@ -2,12 +2,15 @@ import { maskNumbers } from './card.ts';
 import { formatMoney, type Money } from './money.ts';
 import type { OrderReference } from './order-reference.ts';
 
-/** What a status means. `not_paid` is final. `given_back`: paid, then returned. `unknown`: any other status. */
+/**
+ * The meaning of a status. `not_paid` is final. `given_back`: paid, then returned to the customer. `unknown`: any other
+ * status.
+ */
 export type TransactionOutcome = 'paid' | 'not_paid' | 'given_back' | 'unknown';
 
 /**
- * The service's transaction, read loosely: any field may be missing or unknown, since only `confirm` is strict. Amounts are
- * minor units, undefined unless exact.
+ * The service's transaction record, read loosely: any field may be missing or have an unknown value, as only `confirm`
+ * is strict. Amounts are minor units, undefined unless exact.
  *
  * Spec: Transaction record.
  */
@@ -16,10 +19,13 @@ export type Transaction = {
   status?: string;
   /** The status's meaning by the account's settings; absent: by the specification. */
   outcome?: TransactionOutcome;
-  /** What the customer was asked to pay; `compared` names its field, if not `amount`. */
+  /**
+   * What the customer was asked to pay, without the service's fee. `compared`: if settings say how to read it;
+   * `takenMinor` is then the record's own `amount`.
+   */
   amountMinor?: number;
   compared?: { how: string; takenMinor?: number };
-  /** The raw text of an unreadable amount. */
+  /** The original text of an amount that can't be read. */
   unreadAmount?: string;
   currency?: string;
   source?: string;
@@ -32,18 +38,18 @@ export type Transaction = {
   orderCurrency?: string;
   customerEmail?: string;
   paymentMethod?: string;
-  /** Other records with the same reference. */
+  /** Further records with the same reference. */
   others?: readonly Transaction[];
 };
 
-/** One record's outcome, by status alone. Spec: Transaction status. */
+/** One record's outcome, by its status alone. Spec: Transaction status. */
 function statusMeans({ status, outcome }: Pick<Transaction, 'status' | 'outcome'>): TransactionOutcome {
   return outcome ?? (status === 'SUCCESS' ? 'paid' : 'unknown');
 }
 
 /**
- * Why a record proves nothing, whatever its status; undefined: the status counts. Outgoing money is no payment. Several
- * records of one reference count only if all agree.
+ * Why a record proves nothing even with a paid status; undefined: its status counts. Outgoing money is no payment.
+ * Several records of one reference count only if all agree.
  */
 function doubtAbout(transaction: Transaction): string | undefined {
   const { entryType, others = [] } = transaction;
@@ -51,7 +57,7 @@ function doubtAbout(transaction: Transaction): string | undefined {
   if (all.some((other) => !saysTheSame(transaction, other))) {
     return `${all.length} records of this reference differ: ${all.map(shownRecord).join('; ')}`;
   }
-  // Money given back may be a debit.
+  // A record of returned money may be a debit.
   const isDebit = entryType === 'DEBIT' && statusMeans(transaction) !== 'given_back';
   return isDebit ? 'The record is a DEBIT, which is no payment' : undefined;
 }
@@ -75,7 +81,7 @@ function outcomeOf(transaction: Transaction): TransactionOutcome {
   return doubtAbout(transaction) === undefined ? statusMeans(transaction) : 'unknown';
 }
 
-/** What a failed charge should have taken: the record's amount, else the order's. */
+/** The amount that a failed charge should have taken: the record's, else the order's. */
 export function moneyToTake(transaction: Transaction): Money | undefined {
   const { amountMinor = 0, orderAmountMinor = 0, currency, orderCurrency } = transaction;
   const taken = amountMinor > 0;
@@ -84,34 +90,34 @@ export function moneyToTake(transaction: Transaction): Money | undefined {
   return minor > 0 && named !== undefined ? { minor, currency: named } : undefined;
 }
 
-/** The source of the expected amount: the person, the bot's charge or link, the signed event, or the order. */
+/** Where the expected amount comes from: the person, the bot's charge or link, the signed event, or the order. */
 type AmountSource = 'person' | 'charge' | 'link' | 'event' | 'order';
 
-/** The expected charge. The order's own amount is always compared with the one taken, too. */
+/** The charge that is expected. The order's own amount is always compared with the one taken, besides `amount`. */
 export type ExpectedCharge = {
   reference: OrderReference;
   amount?: { minor: number; currency?: string; source: Exclude<AmountSource, 'order'> };
 };
 
 /**
- * One of the rule's three parts, with the expected and the found value, for display. `how`: which amounts were compared, if
- * a setting says so.
+ * One of the rule's three parts, with the expected and the found value for display. `how`: which amounts were compared,
+ * if settings say so.
  */
 export type Check = {
   part: 'status' | 'reference' | 'amount';
   holds: boolean;
   statement: string;
   how?: string;
-  /** For a status: the record proves nothing, whatever it says; `statement` says why. */
+  /** For a status: the record proves nothing, regardless of its status; `statement` says why. */
   isDoubted?: true;
 };
 
 export type Evidence = { status: Check; reference: Check; amount: Check };
 
 /**
- * The verdict of a look-up. Only `confirmed` may be called paid. `not_confirmed` is not "failed": an unknown status proves
- * nothing. `not_paid`: the order, with a final status by the settings, like cancelled. `given_back`: the order, paid and
- * then refunded or reversed, by the settings too.
+ * The verdict of a look-up. Only `confirmed` may be called paid. `not_confirmed` doesn't mean failed: an unknown status
+ * proves nothing. `not_paid`: the order has a status that the settings call final, like cancelled. `given_back`: the
+ * order was paid, and then refunded or reversed, also by the settings.
  */
 export type Confirmation =
   | { kind: 'confirmed'; transaction: Transaction; money: Money; evidence: Evidence }
@@ -124,9 +130,10 @@ export type Confirmation =
   | { kind: 'not_found' };
 
 /**
- * Says "paid" only if all three hold: the status means paid (SUCCESS, unless settings differ), the reference is the charged
- * one, and the amount (and currency, if known) is both the charged one and the order's. Missing or unreadable values and
- * zero amounts don't hold. The one rule of the whole bot: `readTransaction` has applied the settings already.
+ * `confirmed` only if all three hold: the status means paid (SUCCESS, unless settings differ), the reference is the
+ * charged one, and the amount (and currency, if known) is both the expected one and the order's. Missing or unreadable
+ * values and zero amounts don't hold. The whole bot uses this one rule; `readTransaction` has already applied the
+ * settings.
  *
  * Spec: Transactions ("A charge is successful only when all hold").
  */
@@ -186,8 +193,9 @@ const sourceWords: Record<AmountSource, string> = {
 type Wanted = { minor: number; currency?: string | undefined; source: AmountSource };
 
 /**
- * Always compares the order's own amount with the one taken: an event may state the amount with the service's fee, and a
- * person the amount just shown to them.
+ * Compares the expected amount and the order's own amount with the record's. The order's, too, because the expected
+ * amount isn't independent: an event may include the service's fee, and a person may type the amount that was just
+ * shown.
  */
 function checkAmount(expected: ExpectedCharge, transaction: Transaction, money: Money | undefined): Check {
   if (!money) return amountCheck(false, whyNoMoney(transaction));

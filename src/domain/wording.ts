@@ -1,6 +1,6 @@
 /**
- * The result of reading a person's words: the value, or a problem with what to do. Never thrown, so callers can't forget
- * the problem.
+ * The result of reading typed text: the value, or a problem that says what to do. Returned, not thrown, so that callers
+ * can't forget the problem.
  */
 export type Parsed<T> = { ok: true; value: T } | { ok: false; problem: string };
 
@@ -25,19 +25,19 @@ export function duration(ms: number): string {
   return parts.filter((part) => part !== false).join(' ') || 'less than a minute';
 }
 
-/** "a", "a and b", "a, b and c": for error messages. */
+/** Joins names for error messages: "a", "a and b", "a, b and c". */
 export function listed(names: readonly string[], last: 'and' | 'or'): string {
   const type = last === 'and' ? 'conjunction' : 'disjunction';
   return new Intl.ListFormat('en-GB', { type }).format(names);
 }
 
-/** More slips make another word. */
+/** With more typing errors it is another word. */
 const mostSlips = 2;
 
 /**
- * The word the person probably meant: at most two slips away (a letter missing, added, wrong, or two swapped), and fewer
- * slips than half the letters, so "ab" is never "otp". Undefined if none is near. Ignores case; on a tie the first word
- * wins.
+ * The word that the person probably meant: at most two typing errors away (a letter missing, added, wrong, or two
+ * swapped), and fewer errors than half the letters, so "ab" is never "otp". Undefined if none is that near. Ignores
+ * case; on a tie the first word wins.
  */
 export function nearestWord(typed: string, words: readonly string[]): string | undefined {
   const wanted = typed.toLowerCase();

@@ -5,24 +5,27 @@ import { insist } from './insist.ts';
 import type { Entry, Index, Sealer, Store } from '../store/store.ts';
 import { createRecords, type ListedKind, type RecordChange, type Rest, type Taken } from './records.ts';
 
-/** Pure: a model test drives it through everything that may happen. */
+/**
+ * The rules of a kind of case. They are pure, so `test/records/cases.test.ts` can drive them through crashes, lost
+ * answers and repeats.
+ */
 export type CaseRules<State, Event> = {
   prefix: string;
   schema: z.ZodType<State>;
   lists: (state: State) => Index | Promise<Index>;
-  /** Undefined: the event changes nothing. Called again on a write conflict. */
+  /** The state after the event; undefined: the event changes nothing. Called again after a write conflict. */
   step: (state: State, event: Event, nowMs: number) => State | undefined;
-  /** After all is told, when it is due again; undefined: it is finished. */
+  /** Once everything is told: in how many ms the case is due again; undefined: it is finished. */
   restMs: (state: State, nowMs: number) => number | undefined;
-  /** False: no message and no audit entry for this step. Absent: always true. */
+  /** False: this step needs no message and no audit entry. Absent: every step needs both. */
   isTold?: (before: State, after: State) => boolean;
-  /** Trims the state once all is told; `isOver`: it is finished. Absent: nothing is trimmed. */
+  /** Shortens the state once everything is told; `isOver`: the case is finished. Absent: keeps it as it is. */
   settled?: (state: State, isOver: boolean) => State;
-  /** The audit's entries for a step. The same step must give the same ids: written twice, it counts once. */
+  /** The audit entries of a step. Ids must depend on the step alone, so that an entry written twice counts once. */
   history: (step: CaseStep<State, Event>) => readonly AuditEntry[];
 };
 
-/** The first step has no `event` and no `before`. `turn` counts the case's steps. */
+/** One step of a case; the first one has no `event` and no `before`. `turn` numbers the steps. */
 export type CaseStep<State, Event> = {
   before?: State;
   event?: Event;
@@ -31,17 +34,20 @@ export type CaseStep<State, Event> = {
   atMs: number;
 };
 
-/** Calls to the outside. Both run after the state was stored, and again after a crash. */
+/** Calls to Slack, the service or other cases. Both run after the state was stored, and again after a crash. */
 type CaseEffects<State, Event> = {
-  /** Does what is due, and returns the outcome. `isOnce`: the answer can't be had twice, so it is kept while the store is away. */
+  /**
+   * Makes the call that is due, and returns its outcome as an event; undefined: nothing is due. `isOnce`: the call
+   * can't be repeated to get the answer again, so if the store is away, storing the answer is retried.
+   */
   due: (state: State, nowMs: number) => Promise<{ event: Event; isOnce?: boolean } | undefined>;
-  /** Sends the state's messages, and events to other cases, each under a key. Must be idempotent. */
+  /** Stores the state's messages, and sends events to other cases, each under a key. Must be idempotent. */
   tell: (state: State) => Promise<void>;
 };
 
 /**
- * A stored case. Turns up to `told` were told; the audit lacks `unwritten`. With `atMs` (written) and `dueAtMs` a clock that
- * is put back doesn't delay it.
+ * A stored case. Turns up to `told` have been told; `unwritten` are entries that the audit still lacks. `atMs` (when it
+ * was written) and `dueAtMs` are kept so that a clock that is put back doesn't delay the case.
  */
 export type Kept<State> = {
   state: State;
@@ -52,7 +58,7 @@ export type Kept<State> = {
   dueAtMs?: number;
 };
 
-/** `isMoved`: this event made the step. */
+/** `isMoved`: whether this event changed the case. */
 export type Applied<State> = Kept<State> & { isMoved: boolean };
 
 type Begun<State> = { kind: 'begun'; kept: Kept<State> } | { kind: 'known'; state: State };
@@ -61,8 +67,9 @@ type Begun<State> = { kind: 'begun'; kept: Kept<State> } | { kind: 'known'; stat
 export type Cases<State, Event> = {
   find(id: string): Promise<State | undefined>;
   /**
-   * Stores a new case, or returns the existing one unless `givesWay` replaces it. `untold`: the caller posts the first message
-   * and calls `settle()`; after a crash a worker does. Without it the first state is not told.
+   * Stores a new case. If one exists, returns that, unless `givesWay` says that the new one replaces it. With `untold`
+   * the caller posts the first message and calls `settle()` (after a crash a worker does); without it the first state
+   * has no message.
    */
   begin(
     id: string,
@@ -71,27 +78,36 @@ export type Cases<State, Event> = {
   ): Promise<Begun<State>>;
   /** Stores a new case in one call, without message or audit entry. False: it exists. */
   create(id: string, state: State): Promise<boolean>;
-  /** The case after the event, changed or not; undefined: there is none. The caller must `settle()`; after a crash a worker does, in two seconds. */
+  /**
+   * Applies the event, and returns the case, changed or not; undefined: there is none. The caller must `settle()` it;
+   * if the process dies, a worker does so after two seconds.
+   */
   apply(id: string, event: Event): Promise<Applied<State> | undefined>;
-  /** Like `apply`, for a caller that doesn't wait: a worker settles it at once. */
+  /** Like `apply`, but the caller need not `settle()`: a worker does so at once. */
   hear(id: string, event: Event): Promise<Applied<State> | undefined>;
-  /** Tells the state (unless `isTold`: the caller did), writes the audit, and stores when it is due next. */
+  /**
+   * Sends the state's messages (unless `isTold`: the caller did), writes the audit, and stores when the case is due
+   * next.
+   */
   settle(id: string, kept: Kept<State>, isTold?: 'told'): Promise<State>;
-  /** Handles work of its prefix. */
+  /** Works on a due case. */
   work(entry: Entry): Promise<State>;
   list(name: string, options: { max: number; newestFirst?: boolean }): Promise<State[]>;
   all(name: string): Promise<State[]>;
 };
 
-/** A worker's context. `fromMs`: a lower bound of the time. */
+/** Given by a worker. `fromMs`: the case's time is at least this. `taken`: the entry it took, which saves a read. */
 type Working = { fromMs?: number; taken?: Taken };
 
-/** The caller of a change settles it at once; after a crash a worker does, this late. */
+/** A changed case becomes due this late: normally its caller has settled it by then; if not, a worker does. */
 const settledWithinMs = 2_000;
-/** A worker goes on with a case due at once; after a crash it is due again this late. Longer than a look-up. */
+/**
+ * A case that is due at once is continued by the worker that has it; if that one dies, the case is due again this late.
+ * Longer than a look-up takes.
+ */
 const goesOnWithinMs = 60_000;
 
-/** The record kind of a case, for lists that hold several kinds. */
+/** The record kind of a case, for lists that contain records of several kinds. */
 export function caseKind<State>({
   prefix,
   schema,
@@ -112,20 +128,21 @@ export function caseKind<State>({
 }
 
 /**
- * Cases are records that a pure step moves. The state is stored before anything is done about it; the loser of a
- * compare-and-swap does nothing. What is owed (messages, calls, audit) stays on the record until it has happened.
+ * Cases are records that change only by pure steps. The state is stored before anything is done about it, by
+ * compare-and-swap; a process that loses the swap does nothing. Outstanding messages, calls and audit entries stay on
+ * the record until they are done.
  */
 export function createCases<State, Event>(
   account: {
     store: Pick<Store, 'create' | 'read' | 'write' | 'list'>;
     sealer: Sealer;
     wait: (ms: number) => Promise<unknown>;
-    /** How long a finished case is remembered. */
+    /** How long a finished case is kept. */
     rememberMs: number;
     now: () => number;
-    /** Called after work that is due at once was stored. */
+    /** Called after storing work that is due at once. */
     wake: () => void;
-    /** True once the entry is on the audit's chain. Absent: nothing is audited. */
+    /** Resolves to true once the entry is on the audit's chain. Absent: nothing is audited. */
     audit?: ((entry: AuditEntry) => Promise<boolean>) | undefined;
   },
   rules: CaseRules<State, Event>,
@@ -167,7 +184,7 @@ export function createCases<State, Event>(
       const { state: before } = kept;
       if (rules.isTold?.(before, after) === false) {
         const value = { ...kept, state: after };
-        // An earlier turn is still untold: keep its delay.
+        // An earlier turn is not told yet, so keep the delay with which it is retried.
         return kept.told < kept.turn
           ? writing(value, { delayMs }, atMs, asMoved)
           : resting(value, atMs, asMoved, taken ? goesOnWithinMs : 0);
@@ -190,7 +207,7 @@ export function createCases<State, Event>(
     return delayMs === undefined ? { ttlMs: rememberMs } : { delayMs };
   }
 
-  /** Everything is told. `atOnceMs`: the delay of what would be due at once. */
+  /** The change to a case of which everything is told. `atOnceMs`: the delay for a case that would be due at once. */
   function resting<Result>(
     kept: Kept<State>,
     atMs: number,
@@ -212,7 +229,7 @@ export function createCases<State, Event>(
     if (kept.told < kept.turn && !isTold) await effects.tell(kept.state);
     await write(kept.unwritten);
     function judge(current: Kept<State> | undefined): RecordChange<Kept<State>, Kept<State>> {
-      // It moved on meanwhile: the mover settles it.
+      // Another event has changed it meanwhile, and that event's caller settles it.
       if (current?.turn !== kept.turn) return { kind: 'keep', result: current ?? kept };
       const atMs = timeOf(current, fromMs);
       return resting({ ...current, told: current.turn, unwritten: [] }, atMs, (after) => after);
@@ -229,7 +246,7 @@ export function createCases<State, Event>(
         if (before && !givesWay(before.state)) {
           return { kind: 'keep', result: { kind: 'known', state: before.state } };
         }
-        // Start after the replaced case's turn, so a late `settle` of the old one does nothing.
+        // Start after the replaced case's turn, so that a late `settle` of the old case changes nothing.
         const turn = (before?.turn ?? 0) + 1;
         const atMs = timeOf(before);
         const first = { after: state, turn, atMs };
@@ -259,9 +276,9 @@ export function createCases<State, Event>(
       const taken: Taken = { entry };
       let kept = records.open(entry);
       for (;;) {
-        // The clock was put back: the store says that it is due, so go by its due time.
+        // If the clock was put back, go by the due time: the store gives out only what is due.
         const fromMs = now() < (kept.atMs ?? 0) ? timeOf(kept, kept.dueAtMs) : now();
-        // `due` before `tell`: a message that changes twice in a row is read twice.
+        // `due` before `tell`: people would have to read two messages if the state changed right after the first.
         const done = await effects.due(kept.state, fromMs);
         if (!done) return await settle(id, kept, { fromMs, taken });
         const { event, isOnce } = done;
@@ -271,7 +288,7 @@ export function createCases<State, Event>(
         if (!moved?.isMoved || moved.told < moved.turn || moved.unwritten.length > 0) {
           return await settle(id, moved ?? kept, { fromMs, taken });
         }
-        // An untold step: already stored with its next due time, or due at once.
+        // The step needs no message, so it is already stored with its next due time. Continue if it is due at once.
         if (rules.restMs(moved.state, timeOf(moved, fromMs)) !== 0) return moved.state;
         kept = moved;
       }

@@ -2,7 +2,7 @@ import { createHmac, createSecretKey, randomBytes, type KeyObject } from 'node:c
 import type { Log } from '../log.ts';
 import type { Store, Sealer } from '../store/store.ts';
 
-/** A keyed hash: the same on every replica, for ever; nobody without the store can make it. */
+/** A keyed hash. It is the same on every replica and never changes; it can't be computed without the store. */
 export type Fingerprint = (text: string) => Promise<string>;
 
 const keyName = 'secret:fingerprint';
@@ -10,12 +10,12 @@ const keyBytes = 32;
 const shownCharacters = 32;
 
 /**
- * HMAC-SHA256, the first 32 hex characters: names a card without its token key. The hash's key is made once for all
- * replicas, kept sealed, and sealed again under the first sealing key when opened under an old one. It is read at the first
- * call; a call that failed (StoreUnavailable, or a missing sealing key) is retried by the next.
+ * The first 32 hex characters of an HMAC-SHA256; it names a card without its token key. The hash's key is made once for
+ * all replicas and stored sealed; if it was sealed with an older sealing key, it is resealed with the first one. It is
+ * read at the first call. If that fails (StoreUnavailable, or a missing sealing key), the next call tries again.
  *
- * A key that can't be opened is never replaced: every hold after a decline is named with it, and with another key every
- * card would look as if it was never charged.
+ * A key that can't be opened is never replaced: holds after declines are stored under these names, so with another key
+ * every card would seem never to have been charged.
  */
 export function openFingerprint(
   store: Pick<Store, 'create' | 'read' | 'write'>,
@@ -25,7 +25,7 @@ export function openFingerprint(
   let opening: Promise<KeyObject> | undefined;
   async function open(): Promise<KeyObject> {
     try {
-      // A KeyObject: Node would check raw bytes at each call, which takes four times as long as the hash.
+      // A KeyObject, because Node checks raw bytes at every call, which takes four times as long as the hash.
       return createSecretKey(await openKey(store, sealer, log));
     } catch (error) {
       opening = undefined;
@@ -50,13 +50,13 @@ async function openKey(
   if (!entry) {
     const made = sealer.seal(keyName, randomBytes(keyBytes).toString('hex'));
     if (await store.create(keyName, made)) log('info', 'Made the key that names saved cards');
-    // Read back even if ours was stored: what every replica reads counts.
+    // Read it back even if our `create` succeeded: what all replicas read is the key that counts.
     entry = await store.read(keyName);
     if (!entry) throw new Error(`The record ${keyName} was removed from the store while it was made.`);
   }
   const key = readKey(sealer, entry.value);
   const fresh = sealer.seal(keyName, key.toString('hex'));
-  // A lost swap is harmless: another replica sealed the same key.
+  // If this write loses, another replica has resealed the same key.
   if (sealingKeyOf(fresh) !== sealingKeyOf(entry.value) && (await store.write(entry, fresh))) {
     log('info', 'Sealed the key that names saved cards with the first sealing key');
   }

@@ -12,7 +12,10 @@ export type FoundBy = {
   amountMinor?: number | undefined;
 };
 
-/** Ignores case, spaces, invisible characters, and whether the domain is in ASCII. */
+/**
+ * An e-mail address in a form for comparing: without differences in case, spaces and invisible characters, and with its
+ * domain in ASCII.
+ */
 export function normalEmail(email: string): string {
   const text = visible(email.normalize('NFKC')).replaceAll(/\s+/gu, '').toLowerCase();
   const at = text.lastIndexOf('@');
@@ -22,8 +25,9 @@ export function normalEmail(email: string): string {
 }
 
 /**
- * The lists by which `/pay find` finds a record; none if it names neither customer nor card. Names hold a keyed hash, never
- * the address. If the hashes' key is lost there are none, and it is logged: no record waits for them. Throws StoreUnavailable.
+ * The lists in which `/pay find` looks for a record. Their names contain a keyed hash, never the address. Empty if
+ * neither customer nor card is known; also, with a log line, if the hash's key is lost, so that the record can be
+ * stored all the same. Throws StoreUnavailable.
  */
 export async function listsFoundBy(
   { fingerprint, log }: { fingerprint: Fingerprint; log: Log },
@@ -38,7 +42,9 @@ export async function listsFoundBy(
   }
 }
 
-/** The list to look in, by e-mail if both are known. Throws RangeError if neither is, and what `fingerprint` does. */
+/**
+ * The list to look in; the e-mail's if both are known. Throws RangeError if neither is, and what `fingerprint` throws.
+ */
 export async function listFoundBy(fingerprint: Fingerprint, known: FoundBy): Promise<string> {
   const [list] = await namesOf(fingerprint, known);
   if (list === undefined) throw new RangeError('Neither an e-mail nor a card with an amount is given.');
@@ -53,19 +59,19 @@ function namesOf(fingerprint: Fingerprint, known: FoundBy): Promise<string[]> {
   return Promise.all(termsOf(known).map(async (term) => `${foundPrefix}${await fingerprint(term)}`));
 }
 
-/** Lists as an index, all at one place. */
+/** The lists as an index, with the same place in each. */
 export function indexAt(lists: readonly string[], placeMs: number): Index {
   return Object.fromEntries(lists.map((list) => [list, placeMs]));
 }
 
-/** Every charge and payment link of the bot's own, by when it was begun. */
+/** The list of all charges and payment links of the bot's own, in the order in which they were begun. */
 export const ownPaymentsList = 'own-payments';
 
 const foundPrefix = 'found-by:';
 
 function termsOf({ customerEmail = '', lastFour, amountMinor }: FoundBy): string[] {
   const email = normalEmail(customerEmail);
-  // No token key begins with the first character.
+  // The hash is shared with token keys; none begins with this character, so no term can equal one.
   return [
     ...(email === '' ? [] : [`\0find\0email\0${email}`]),
     ...(lastFour === undefined || amountMinor === undefined

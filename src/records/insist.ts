@@ -1,11 +1,11 @@
 import { StoreUnavailable } from '../domain/failure.ts';
 import { type Log, newErrorId } from '../log.ts';
 
-/** How long to retry storing an answer while the store is away; then timers take over. */
+/** How long storing an answer is retried while the store is away. After that the record's own timer takes over. */
 const insistMs = 30_000;
 const insistAgainMs = 500;
 
-/** Retries `work` while the store is away, for an answer that can't be had twice. */
+/** Retries `work` while the store is away. For storing an answer that can't be requested again. */
 export async function insist<T>(
   { now, wait }: { now: () => number; wait: (ms: number) => Promise<unknown> },
   work: () => Promise<T>,
@@ -25,8 +25,8 @@ const tries = 3;
 const againMs = 200;
 
 /**
- * Updates the bot's records after the service has acted. Never throws, since the service's answer stands: `behind`, logged as
- * `what`, when the records couldn't be updated.
+ * Updates the bot's own records after the service has acted; tries three times. Never throws, because the service's
+ * answer stands in any case. `behind`: the records could not be updated, which is logged as `what`.
  */
 export async function catchUp(
   { log, wait }: { log: Log; wait: (ms: number) => Promise<unknown> },

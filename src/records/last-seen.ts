@@ -3,14 +3,17 @@ import type { Log } from '../log.ts';
 import type { Store } from '../store/store.ts';
 import { dayMs } from '../domain/span.ts';
 
-/** Something that was seen last: when (UTC ms), and what the doctor says of it. Nothing secret. */
+/** The last occurrence of something: when (UTC ms), and what the doctor says about it. Contains nothing secret. */
 export type LastSeen = z.infer<typeof seen>;
 
 const seen = z.object({ atMs: z.number(), why: z.string() });
 const minuteMs = 60_000;
 const keptMs = 7 * dayMs;
 
-/** Remembers it for a week under that key: one a minute at most, as strangers may cause them. Never throws. */
+/**
+ * Remembers the last occurrence under that key for a week. Stores at most one a minute, since strangers may cause them.
+ * Never throws.
+ */
 export function createLastSeen(
   store: Pick<Store, 'create' | 'read' | 'write'>,
   key: string,
@@ -18,7 +21,7 @@ export function createLastSeen(
 ): (atMs: number, why: () => string) => void {
   let lastMs = -Infinity;
   return function remember(atMs, why) {
-    // After the clock was put back the minute begins again.
+    // If the clock was put back, the minute begins again.
     lastMs = Math.min(lastMs, atMs);
     if (atMs - lastMs < minuteMs) return;
     lastMs = atMs;
@@ -26,7 +29,7 @@ export function createLastSeen(
       log('debug', `${key} is not on record`, {}, error),
     );
   };
-  /** Where another replica notes one at the same moment, that one stays. */
+  /** If another replica writes at the same moment, this write loses, and the other's stays. */
   async function note(value: string): Promise<void> {
     const entry = await store.read(key);
     const kept = { ttlMs: keptMs };
@@ -34,7 +37,7 @@ export function createLastSeen(
   }
 }
 
-/** Undefined: there was none in the last week. Throws StoreUnavailable. */
+/** Undefined: it did not occur in the last week. Throws StoreUnavailable. */
 export async function readLastSeen(store: Pick<Store, 'read'>, key: string): Promise<LastSeen | undefined> {
   const entry = await store.read(key);
   return entry && seen.parse(JSON.parse(entry.value));

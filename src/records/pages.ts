@@ -1,6 +1,6 @@
 import type { Entry, ListOptions, Store } from '../store/store.ts';
 
-/** All of a list, 500 at a time where `max` says nothing else. Throws StoreUnavailable. */
+/** All entries of a list, page by page; 500 a page unless `max` is given. Throws StoreUnavailable. */
 export async function* pagesOf(
   store: Pick<Store, 'list'>,
   name: string,

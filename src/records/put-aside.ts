@@ -7,24 +7,33 @@ import { NewerRelease, isNewer } from './newer-release.ts';
 import { isUnreadable } from './records.ts';
 import type { Kind } from './worker.ts';
 
-/** `unreadable`: can't be opened or parsed, or is of no known kind. `failing`: its work kept throwing. */
+/**
+ * Why a record is put aside. `unreadable`: it can't be opened or parsed, or is of an unknown kind. `failing`: working
+ * on it kept throwing.
+ */
 export const asideReasons = ['unreadable', 'failing'] as const;
 type Reason = (typeof asideReasons)[number];
 
 type PutAside = {
-  /** Known kinds, plus a fallback for unknown ones. What they throw stops their record alone, unless the outside is broken. */
+  /**
+   * The same kinds, with a fallback for unknown ones. An error of theirs puts off or puts aside their record; only if
+   * the store, Slack or the service is away is it thrown.
+   */
   guard: (kinds: readonly Kind[]) => Kind[];
-  /** Makes all of it due again, once a process: the key may be back, or another release runs. */
+  /**
+   * Makes all records that were put aside due again, once per process: their key may be back, or this may be another
+   * release.
+   */
   takeUp: () => Promise<void>;
 };
 
 export const sealingKeyFix = 'Put the sealing key it was sealed with back at the end of SEALING_KEYS.';
 
-/** A marker beside each record that was put aside; the record's own lists stay. */
+/** Each record that was put aside has a marker with this prefix; the record itself stays in its own lists. */
 const asidePrefix = 'aside:';
 export const asideList = 'aside';
 
-/** How long a lane is left to newer replicas. */
+/** For how long the lane is left to newer replicas each time. */
 const leaveMs = 1_000;
 const mostFailures = 5;
 const failingForMs = 120_000;
@@ -32,14 +41,15 @@ const firstRetryMs = 10_000;
 const longestRetryMs = 60_000;
 
 /**
- * Puts a record that can't be worked on aside: kept, no longer due, so it stops nothing. Unreadable: at once. Failing: at
- * the fifth failure in a row in this process, after two minutes at the soonest. If the store, Slack or the payments service
- * is away, the record waits for its lease to end. A newer release's record keeps its place in the lane for such a replica.
+ * Puts aside a record that can't be worked on: it is kept but no longer due, so it blocks nothing. Unreadable ones at
+ * once; failing ones at the fifth failure in a row in this process, but not before two minutes have passed. If the
+ * store, Slack or the payments service is away, the record waits until its lease ends. A newer release's record keeps
+ * its place in its lane until a newer replica takes it.
  */
 export function createPutAside(options: {
   /** Shared by all merchant accounts. */
   store: Pick<Store, 'create' | 'read' | 'write' | 'list'>;
-  /** Tells operators, once per record. */
+  /** Notifies the operators; called once per record. */
   tell: (entry: Entry, errorId: string) => Promise<void>;
   count: (reason: Reason) => void;
   now: () => number;
@@ -52,7 +62,10 @@ export function createPutAside(options: {
   const failing = new Map<string, { failures: number; sinceMs: number }>();
   let taken: Promise<void> | undefined;
 
-  /** Holds the record without changing it: it isn't delayed, and later records don't pass it. */
+  /**
+   * Holds the record's lease for a moment without changing it, so that it is not delayed and later records of its lane
+   * don't overtake it.
+   */
   async function leave(entry: Entry): Promise<void> {
     const { key } = entry;
     if (!isNewerTold) log('warn', 'a record of a newer release is left to its replicas', { key });
@@ -62,7 +75,7 @@ export function createPutAside(options: {
 
   async function judge(entry: Entry, error: unknown): Promise<void> {
     if (error instanceof NewerRelease) {
-      // Its work needed such a record.
+      // This record is readable, but working on it needed one of a newer release.
       const own = await stillTaken(entry);
       if (own) await leave(own);
       return;
@@ -90,7 +103,7 @@ export function createPutAside(options: {
     await store.write(held, held.value, { delayMs: growingDelayMs(firstRetryMs, failures, longestRetryMs) });
   }
 
-  /** The current entry. Undefined: its work ended after all, or another worker has it. */
+  /** The record's current entry; undefined: its work was finished after all, or another worker has it. */
   async function stillTaken(entry: Entry): Promise<Entry | undefined> {
     const found = await store.read(entry.key);
     if (found?.version === entry.version) return found;
@@ -105,7 +118,7 @@ export function createPutAside(options: {
     { errorId, error }: { errorId: string; error: unknown },
   ): Promise<void> {
     const { key, attempts } = held;
-    // List it first: after a crash in between it is still due.
+    // Write the marker first: if the process dies in between, the record is still due.
     await store.create(`${asidePrefix}${attempts} ${key}`, '', { index: { [asideList]: now() } });
     if (!(await store.write(held, held.value))) return;
     failing.delete(key);
@@ -143,7 +156,7 @@ export function createPutAside(options: {
           return ahead ? await ahead(entry) : entry;
         } catch (error) {
           if (isOutside(error)) throw error;
-          // `work` will fail the same way, in its turn.
+          // Return it as ready: `work` will fail the same way and handle the error, when it is the record's turn.
           return entry;
         }
       },
@@ -168,7 +181,10 @@ function ofNoKind(): Promise<void> {
   return Promise.reject(new UnknownKind('No part of this release works on such a record.'));
 }
 
-/** Network errors of Node and of Slack's client carry a code. */
+/**
+ * Whether the error means that the store, the service or Slack is away. Network errors of Node and of Slack's client
+ * have a code.
+ */
 function isOutside(error: unknown): boolean {
   if (error instanceof StoreUnavailable || error instanceof ServiceFailure) return true;
   const code = errorCode(error);

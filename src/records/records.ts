@@ -14,21 +14,24 @@ import { StoreUnavailable } from '../domain/failure.ts';
 import { entriesOf } from './pages.ts';
 import { NewerRelease, withForm, withoutForm } from './newer-release.ts';
 
-/** One kind of record: its keys' prefix, its schema, and the lists that a value belongs in. */
+/** A kind of record: the prefix of its keys, its schema, and the lists to which a value belongs. */
 export type RecordKind<T> = {
   prefix: string;
   schema: z.ZodType<T>;
   lists?: (value: T) => Index | Promise<Index>;
-  /** The form it is written in; absent: the first. */
+  /** The form in which it is written, see `newer-release.ts`; absent: the first. */
   form?: number;
 };
 
 export type ListedKind<T> = RecordKind<T> & Required<Pick<RecordKind<T>, 'lists'>>;
 
-/** Due after `delayMs`, or kept for `ttlMs`; absent: kept for ever. */
+/** Work that is due after `delayMs`, or memory that is kept for `ttlMs`; with neither it is kept for ever. */
 export type Rest = { delayMs: number } | { ttlMs: number };
 
-/** A fingerprint, or 16 random bytes: what comes back from Slack is asked this, so that nothing else shapes a key. */
+/**
+ * Whether the text is a fingerprint or 16 random bytes in hex. Check with it what comes back from Slack, so that no
+ * other text gets into a key.
+ */
 export function isOwnName(text: string): boolean {
   return /^[\da-f]{32}$/.test(text);
 }
@@ -39,38 +42,45 @@ export type RecordChange<T, Result> =
 
 type Judge<T, Result> = (before: T | undefined) => RecordChange<T, Result> | Promise<RecordChange<T, Result>>;
 
-/** The record a worker took, updated after each change. */
+/** The record that a worker took; updated after each change. */
 export type Taken = { entry: Entry | undefined };
 
 export type Records<T> = {
   keyOf(id: string): string;
   idOf(entry: Pick<Entry, 'key'>): string;
-  /** Throws SealBroken, SyntaxError or ZodError if unreadable, NewerRelease if a newer replica can read it. */
+  /**
+   * Opens and parses a record. Throws SealBroken, SyntaxError or ZodError if it is unreadable, NewerRelease if only a
+   * newer replica can read it.
+   */
   open(entry: Pick<Entry, 'key' | 'value'>): T;
   read(id: string): Promise<T | undefined>;
   /** False: it exists. */
   create(id: string, value: T, options: CreateOptions): Promise<boolean>;
-  /** Compare-and-swap on `entry`; returns the new entry. Undefined: write conflict. */
+  /** Compare-and-swap on `entry`; returns the new entry, or undefined after a write conflict. */
   write(entry: Entry, value: T, rest: Rest): Promise<Entry | undefined>;
   /**
-   * Compare-and-swap: on a conflict `judge` is called again with the new value. If the store's answer was lost, the change
-   * counts as made when it is found; throws StoreUnavailable if that can't be found out. `taken` saves the first read.
+   * Reads the record and swaps it for what `judge` returns; after a conflict `judge` is called again with the new
+   * value. If the store's answer is lost, reads the record again to find out whether the change was made; throws
+   * StoreUnavailable if that fails, too. `taken` saves the first read.
    */
   change<Result>(id: string, judge: Judge<T, Result>, taken?: Taken): Promise<Result>;
-  /** A list's records in its order, without unreadable ones. */
+  /** A list's records in its order. Leaves out unreadable ones. */
   list(name: string, options: { max: number; newestFirst?: boolean }): Promise<T[]>;
   all(name: string): Promise<T[]>;
 };
 
-/** Give up after so many conflicts instead of making a person wait. */
+/** Fails after so many conflicts, instead of making a person wait for ever. */
 const mostTries = 100;
 const firstRestMs = 1;
 const longestRestMs = 30;
-/** Retries after a lost answer, and the wait before each. */
+/** How often a lost answer is retried, and the wait before each retry. */
 const lostAnswers = 2;
 const againMs = 100;
 
-/** Records of one kind, sealed under their own keys and parsed by their schema. Every method throws StoreUnavailable. */
+/**
+ * Records of one kind. Each is sealed for its own key and parsed by the kind's schema. Every method throws
+ * StoreUnavailable.
+ */
 export function createRecords<T>(
   account: {
     store: Pick<Store, 'create' | 'read' | 'write' | 'list'>;
@@ -101,7 +111,7 @@ export function createRecords<T>(
       try {
         return [open(entry)];
       } catch (error) {
-        // The worker puts it aside and tells the operators, or leaves it to a newer replica.
+        // Skip it: a worker puts it aside and notifies the operators, or leaves it to a newer replica.
         if (isUnreadable(error) || error instanceof NewerRelease) return [];
         throw error;
       }
@@ -120,7 +130,7 @@ export function createRecords<T>(
       try {
         entry ??= await store.read(key);
         taken.entry = entry;
-        // Sealed text never repeats: if it is there, our write was carried out.
+        // Sealing never gives the same text twice, so if this text is in the store, our write was carried out.
         if (lost > 0 && sent && entry?.value === sent.text) return sent.result;
         const change = await judge(entry && open(entry));
         if (change.kind === 'keep') return change.result;
@@ -168,8 +178,8 @@ export function createRecords<T>(
 }
 
 /**
- * Runs work of one id one after the other, so a process conflicts only with other replicas. If the store is away, work
- * queued behind the failed call fails with its error instead of waiting again.
+ * Runs the work on one id one piece after the other, so that write conflicts come only from other replicas. If the
+ * store is away, the work that is queued behind the failed call fails with its error instead of waiting, too.
  */
 function createTurns(): <Result>(id: string, work: () => Promise<Result>) => Promise<Result> {
   const last = new Map<string, Promise<unknown>>();
@@ -197,7 +207,9 @@ export function openRecord<T>(
   return schema.parse(JSON.parse(sealer.open(key, withoutForm(value, newestForm))));
 }
 
-/** A step of the store that puts records of this kind into the lists the kind has now. See `store/store-steps.ts`. */
+/**
+ * A step of `store/store-steps.ts` that puts the records of this kind into the lists that the kind has in this release.
+ */
 export function relisted<T>(sealer: Sealer, kind: ListedKind<T>) {
   return {
     prefix: kind.prefix,
@@ -212,7 +224,7 @@ export function relisted<T>(sealer: Sealer, kind: ListedKind<T>) {
   };
 }
 
-/** The record's key is lost, or another release wrote it. */
+/** Whether the error means that the record's sealing key is lost, or that another release wrote it. */
 export function isUnreadable(error: unknown): boolean {
   return error instanceof SealBroken || error instanceof SyntaxError || error instanceof z.ZodError;
 }

@@ -1,32 +1,32 @@
 import { setTimeout as rest } from 'node:timers/promises';
 import type { Sealer, Store } from '../store/store.ts';
 
-/** What seals, and the ids of the keys that are here; the first seals. */
+/** The sealer, and the ids of the configured keys; the first one seals. */
 type Sealing = { sealer: Sealer; keyIds: readonly string[] };
 
-/** What stands sealed beside a record's own text is sealed for this: an alert's evidence. */
+/** The context for a second sealed text within a record: an alert's evidence. */
 export function evidenceOf(key: string): string {
   return `${key}#evidence`;
 }
 
-/** What a round over the store came to. */
+/** The result of one run over the store. */
 export type Resealed = {
-  /** Records that are sealed under the first key by now. */
+  /** Records that are now sealed with the first key. */
   resealed: number;
-  /** Records that a running bot works on: another round finds them free. */
+  /** Records that a running bot was working on; run it again for these. */
   busy: number;
-  /** Keys of records that no key here opens, by the id of the key that sealed them. */
+  /** Keys of records that no configured key opens, by the id of the sealing key that is missing. */
   unopened: ReadonlyMap<string, readonly string[]>;
 };
 
-/** Sealed text, as `createSealer` makes it, wherever it stands in a value: alone, in JSON, or in front of what it signs. */
+/** A text sealed by `createSealer`, anywhere in a value: alone, in JSON, or before the text that it signs. */
 const sealedText = /(?<![\w.-])([\w-]{1,32})\.([\w-]{38,})(?![\w.-])/g;
 const tries = 5;
 const againMs = 200;
 
 /**
- * Seals under the first key whatever the store holds under another, record by record, by compare-and-swap: a bot may
- * run, and a round that is broken off is taken up by the next. What is due or expires stays so. Throws StoreUnavailable.
+ * Reseals every record that is sealed with another key than the first, one by one, by compare-and-swap. Bots may run
+ * meanwhile; if interrupted, run it again. Due times and expiry stay. Throws StoreUnavailable.
  */
 export async function reseal(
   store: Pick<Store, 'keysAfter' | 'read' | 'replace'>,
@@ -35,7 +35,7 @@ export async function reseal(
   const unopened = new Map<string, string[]>();
   const counts = { resealed: 0, busy: 0 };
   let after: string | undefined = '';
-  // Bots that run need the store more.
+  // One record at a time, because running bots need the store more.
   while (after !== undefined) {
     const page: Awaited<ReturnType<Store['keysAfter']>> = await store.keysAfter(after);
     for (const key of page.keys) {
@@ -53,7 +53,7 @@ async function resealRecord(
   key: string,
   unopened: Map<string, string[]>,
 ): Promise<'current' | 'resealed' | 'busy'> {
-  // Each try reads what the last one lost to.
+  // A try fails if a bot changes the record meanwhile; the next try reads the new value.
   for (let attempt = 0; attempt < tries; attempt += 1) {
     const entry = await store.read(key);
     if (!entry) return 'current';
@@ -69,8 +69,8 @@ async function resealRecord(
 }
 
 /**
- * The text with all that is sealed in it sealed under the first key; `lose` is told the key of what could not be opened,
- * which stays. What is sealed may hold something sealed: a charge does.
+ * The text with everything sealed in it resealed with the first key, also sealed text within sealed text, as in a
+ * charge. A part that can't be opened stays, and `lose` is called with the id of its key.
  */
 export function resealText(sealing: Sealing, key: string, text: string, lose: (id: string) => void): string {
   const { sealer, keyIds } = sealing;

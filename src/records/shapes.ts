@@ -2,36 +2,36 @@ import { z } from 'zod';
 import type { ChargeTerms } from '../domain/charge.ts';
 import type { OrderReference } from '../domain/order-reference.ts';
 
-// Shapes of the domain's words as records hold them, for the schemas of several features.
+// Schemas of domain types within records, shared by several features.
 
 /**
- * One thing that somebody or something did, as the audit keeps it. It holds no secret and no full e-mail address;
- * `before`, `after` and `reason` are short words for people, cleaned of both.
+ * One entry of the audit: something that a person or the bot did. It contains no secret and no whole e-mail address;
+ * `before`, `after` and `reason` are short texts for people, from which both were removed.
  *
  * Spec: not shown; this is the bot's own account of what it did.
  */
 export const auditEntryShape = z.object({
-  /** The same when the same thing is written again after a crash: read twice it counts once. */
+  /** The same if the same thing is written again after a crash: an id that occurs twice counts once. */
   id: z.string(),
   atMs: z.number(),
-  /** A Slack user id; `payops` for what the bot did by itself, `payments` for what the service or its events said. */
+  /** A Slack user id; `payops` for the bot's own steps, `payments` for answers and events of the payments service. */
   who: z.string(),
-  /** A channel's id, or `home`, `modal`, `shortcut`, `cli`; absent where there is none. */
+  /** A channel's id, or `home`, `modal`, `shortcut` or `cli`; absent if there is none. */
   where: z.string().exactOptional(),
   /**
-   * `command`, `press`, `form`: asked in Slack or at the command line. `decision`: of a second person. `step`: a charge,
-   * link, approval or saved card went from one state to another. `answer`: the payments service said something.
-   * `reveal`: an address was shown in full. `retention`: old entries were removed.
+   * `command`, `press`, `form`: a request in Slack or on the command line. `decision`: by a second person. `step`: a
+   * charge, link, approval or saved card changed its state. `answer`: the payments service answered. `reveal`: an
+   * address was shown unmasked. `retention`: old entries were removed.
    */
   what: z.enum(['command', 'press', 'form', 'decision', 'step', 'answer', 'reveal', 'retention']),
   verb: z.string().exactOptional(),
-  /** The merchant account's name; absent in a bot that knows one alone. */
+  /** The merchant account's name; absent in a bot with one account. */
   account: z.string().exactOptional(),
-  /** The order reference, or the id of what is not a payment. */
+  /** The order reference, or the id of something that is not a payment. */
   reference: z.string().exactOptional(),
   before: z.string().exactOptional(),
   after: z.string().exactOptional(),
-  /** What became of it: `answered`, `refused`, `approved` … */
+  /** The result: `answered`, `refused`, `approved` … */
   result: z.string().exactOptional(),
   reason: z.string().exactOptional(),
 });
@@ -40,7 +40,7 @@ export type AuditEntry = z.infer<typeof auditEntryShape>;
 
 export const moneyShape = z.object({ minor: z.int(), currency: z.string() });
 
-/** What else ended the alert that a payment is for: another payment, or a person. */
+/** What else ended the alert for which a payment was begun: another payment, or a person. */
 export const alertNewsShape = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('paid'), failed: z.string(), reference: z.string() }),
   z.object({ kind: z.literal('closed'), failed: z.string(), by: z.string(), reason: z.string() }),
@@ -51,7 +51,7 @@ export const cardFaceShape = z.object({
   lastFour: z.string().exactOptional(),
 });
 
-/** It was parsed before it was written. */
+/** Not parsed again: it was parsed before it was stored. */
 export const referenceShape = z.custom<OrderReference>((value) => typeof value === 'string');
 
 /** The fields of a charge's terms that may be shown. */

@@ -2,28 +2,36 @@ import type { Log } from '../log.ts';
 import type { Entry, Store } from '../store/store.ts';
 
 export type Worker = {
-  /** Makes it look for work now, at most once per `wakeGapMs`: a burst of events costs few looks. */
+  /**
+   * Makes the worker look for work now, at most once per `wakeGapMs`, so that a burst of events costs only a few looks.
+   */
   wake: () => void;
-  /** Takes no more work; resolves when work in progress is done. */
+  /** Takes no more work; resolves when the work in progress is done. */
   stop: () => Promise<void>;
 };
 
 const wakeGapMs = 25;
 
-/** The rest between two pieces while requests wait: senders retry slow webhooks, so yield to requests. */
+/**
+ * The pause between two pieces of work while requests wait: senders repeat a webhook that is not answered in time, so
+ * requests come first.
+ */
 const pressedRestMs = 100;
 
-/** Does due work until stopped. A throw ends one piece, never the loop: its lease runs out, and the cause is logged once per outage. */
+/**
+ * Works until stopped. An error ends only its piece of work, which is due again when its lease ends; it is logged once
+ * per outage.
+ */
 export function startWorker(options: {
-  /** Does one piece of due work; false: there was none. */
+  /** Does one piece of due work; false: nothing was due. */
   workOnce: () => Promise<boolean>;
-  /** How many pieces run at once in this replica. */
+  /** How many pieces of work run at once in this process. */
   concurrency: number;
-  /** An idle loop's wait; `wake` cuts it short. */
+  /** How long to wait when nothing was due; `wake` ends the wait. */
   idleMs: number;
-  /** The wait after a throw. */
+  /** How long to wait after an error. */
   failureDelayMs: number;
-  /** Whether requests wait for this process. */
+  /** Whether many requests are waiting for this process. */
   isPressed?: () => boolean;
   log: Log;
 }): Worker {
@@ -96,25 +104,30 @@ export function startWorker(options: {
   };
 }
 
-/** Who works on a record, by its key's prefix. */
+/** The function that works on records whose keys have this prefix. */
 export type Kind = {
   prefix: string;
   work: (entry: Entry) => Promise<void>;
   /**
-   * Does early what needn't wait for the record's turn, stores it, and returns the new entry. Undefined: not ready; `work`
-   * then ends the lane's lease, so later records wait.
+   * Optional: does a part of the work that needn't wait for the record's turn, stores it, and returns the new entry.
+   * Undefined: not ready. Then `work` must end the lane's lease, so that later records wait.
    */
   ahead?: (entry: Entry) => Promise<Entry | undefined>;
 };
 
-/** Takes due work and hands it to its kind; false: nothing was due. Throws what the work throws; it is due again when the lease ends. */
+/**
+ * Takes due work and passes it to its kind; false: nothing was due. Throws what the work throws; the work is then due
+ * again when its lease ends.
+ */
 export async function workOnce(options: {
   store: Pick<Store, 'take'>;
-  /** Longer than any kind of work takes. */
+  /** Must be longer than any work takes. */
   leaseMs: number;
   /** First match wins. */
   kinds: readonly Kind[];
-  /** From lanes with this prefix up to `most` records are taken at once, for `ahead`; absent: one from any lane. */
+  /**
+   * From a lane with this prefix up to `most` records are taken at once, for `ahead`. Absent: one record from any lane.
+   */
   together?: { lanes: string; most: number; now: () => number };
 }): Promise<boolean> {
   const { store, leaseMs, kinds, together } = options;
@@ -126,8 +139,8 @@ export async function workOnce(options: {
     ),
   );
   const heldAtMs = now();
-  // In order, up to the first that isn't ready, and only while the lease surely holds: another replica could otherwise get a
-  // later record first. Later records stay leased, in order.
+  // Work them in order, up to the first that isn't ready, and only while the lease surely holds: after it another
+  // replica could get a later record first. Later records stay leased and in order.
   for (const [at, entry] of taken.entries()) {
     if (now() - heldAtMs > leaseMs / 2) break;
     const own = ready[at];

@@ -5,7 +5,7 @@ import { faceOf, holdsCardNumber, maskNumbers } from '../../src/domain/card.ts';
 const zeroWidthSpace = '\u200B';
 const softHyphen = '\u00AD';
 
-/** One number of every issuer and length, as the networks publish them for tests or made for this one. */
+/** A number for each issuer and length: the networks' published test numbers, or made for this test. */
 const numbers = [
   '4111111111111111',
   '4222222222222',
@@ -25,7 +25,7 @@ const numbers = [
   '501800000009',
 ];
 
-/** The digits and a check digit, so that the whole passes the Luhn check. */
+/** The digits with the check digit that makes them pass the Luhn check. */
 function withCheckDigit(digits: string): string {
   const passing = Array.from({ length: 10 }, (_, check) => `${digits}${check}`).find(passesLuhn);
   return passing ?? digits;
@@ -69,7 +69,7 @@ describe('holdsCardNumber', () => {
     `\u202D4111 1111 1111 1111\u202C`,
     '４１１１１１１１１１１１１１１１',
     '4️⃣1️⃣1️⃣1️⃣1️⃣1️⃣1️⃣1️⃣1️⃣1️⃣1️⃣1️⃣1️⃣1️⃣1️⃣1️⃣',
-  ])('knows one however it is written: %j', (text) => {
+  ])('finds one written as %j', (text) => {
     expect(holdsCardNumber(text)).toBe(true);
   });
 
@@ -94,11 +94,11 @@ describe('holdsCardNumber', () => {
     '1a5c0c1e-6a2b-4f7e-9a3e-0c4f5d6e7f80 4111111111111111',
     '<tel:4111111111111111|4111 1111 1111 1111>',
     '{"cardNumber":"4111111111111111"}',
-  ])('knows one beside other things: %j', (text) => {
+  ])('finds one beside other text: %j', (text) => {
     expect(holdsCardNumber(text)).toBe(true);
   });
 
-  it('knows every number that its issuer could have given, whatever stands around it', () => {
+  it('finds every number that its issuer could have given, with any text around it', () => {
     const lengths = new Map([
       ['4', 16],
       ['55', 16],
@@ -141,7 +141,7 @@ describe('holdsCardNumber', () => {
     '41111111111111111111',
     '411111 xxxxxx 1111',
     '**** **** **** 1111',
-    // The right check digit, but nobody issues such a card.
+    // With the right check digit, but no issuer's numbers begin so.
     '1234567812345670',
     '7992739871300008',
     '0000000000000000',
@@ -197,11 +197,11 @@ describe('holdsCardNumber', () => {
     'NGN 12,500.00',
     '4,111,111,111,111.00',
     '',
-  ])('leaves alone what is none: %j', (text) => {
+  ])('finds none in %j', (text) => {
     expect(holdsCardNumber(text)).toBe(false);
   });
 
-  it('leaves every account id alone', () => {
+  it('finds none in any account id', () => {
     const digitsOnly = fc
       .string({ unit: fc.constantFrom(...'0123456789'), minLength: 32, maxLength: 32 })
       .map((hex) => hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5'));
@@ -212,7 +212,7 @@ describe('holdsCardNumber', () => {
     );
   });
 
-  it('leaves every time of this century alone, in whatever unit and form', () => {
+  it('finds none in any time of this century, in any unit and format', () => {
     const from = Date.UTC(2000, 0);
     const to = Date.UTC(2032, 0);
     fc.assert(
@@ -235,7 +235,7 @@ describe('holdsCardNumber', () => {
 
 describe('maskNumbers', () => {
   it.each([
-    // One digit of 4111 1111 1111 1111 mistyped: no check digit holds.
+    // 4111 1111 1111 1111 with one digit mistyped, so the check digit is wrong.
     ['4111111111111112', '•••• 1112'],
     ['4111 1111 1111 1112', '•••• 1112'],
     ['4111-1111-1111-1112 12/27', '•••• 1212/27'],
@@ -243,7 +243,7 @@ describe('maskNumbers', () => {
     ['４１１１１１１１１１１１１１１２', '•••• 1112'],
     ['4111\u200b111111111112', '•••• 1112'],
     ['1234567890123', '•••• 0123'],
-  ])('leaves the last four digits of %j', (typed, shown) => {
+  ])('keeps only the last four digits of %j', (typed, shown) => {
     expect(maskNumbers(typed)).toBe(shown);
   });
 
@@ -256,7 +256,7 @@ describe('maskNumbers', () => {
     '00000000-0000-0000-0000-000000000000',
     // An account reference of the service has twenty digits.
     '12345678901234567890',
-  ])('leaves %j as it is', (typed) => {
+  ])('leaves %j unchanged', (typed) => {
     expect(maskNumbers(typed)).toBe(typed);
   });
 });
@@ -290,7 +290,7 @@ describe('faceOf', () => {
     },
   );
 
-  it('has the type as it was told, and none that holds a card number', () => {
+  it('has the type as it was sent, unless it contains a card number', () => {
     expect(faceOf({ tokenKey: 't', cardType: ' Visa ' })).toEqual({ cardType: 'Visa' });
     expect(faceOf({ tokenKey: 't', cardType: 'Visa 4242424242424242' })).toEqual({});
     expect(faceOf({ tokenKey: 't', cardType: ' ' })).toEqual({});

@@ -72,12 +72,12 @@ describe('declineReason', () => {
     },
   );
 
-  it('knows nothing of a bank that said nothing', () => {
+  it('is unknown without words of the bank', () => {
     expect(declineReason(undefined, phrases)).toBe('unknown');
     expect(nextSteps.unknown).toEqual({ kind: 'nothing_known', text: '' });
   });
 
-  it('is quick with words made to be slow', () => {
+  it('is quick with hostile words', () => {
     assert(
       property(
         constantFrom('exceeds a ', 'issuer b ', 'otp a ', 'limit ', 'card ', '3 D ', 's-', ' '),
@@ -91,7 +91,7 @@ describe('declineReason', () => {
     );
   });
 
-  it('stands in docs/agents.md as people read it', () => {
+  it('matches the table of docs/agents.md', () => {
     const page = readFileSync(new URL('../../docs/agents.md', import.meta.url), 'utf8');
     const told = Object.values(nextSteps).map(({ text }) => text.replace('{time}', '*21:33*'));
     expect(told.filter((text) => !page.includes(text))).toEqual([]);
@@ -109,7 +109,7 @@ describe('isThreeDSecure', () => {
     'error (3DS)',
     '3ds2 challenge',
     'Secure-Authentication failed',
-  ])('knows %j by the default phrases, whatever its case, blanks and hyphens', (words) => {
+  ])('finds %j by the default phrases, ignoring case, blanks and hyphens', (words) => {
     expect(isThreeDSecure(words, phrases)).toBe(true);
   });
 
@@ -122,17 +122,17 @@ describe('isThreeDSecure', () => {
     'secure authentications',
     'a secure connection; authentication later',
     '',
-  ])('takes %j for an ordinary decline: a phrase counts whole', (words) => {
+  ])('takes %j for an ordinary decline, as phrases match whole words', (words) => {
     expect(isThreeDSecure(words, phrases)).toBe(false);
   });
 
-  it('is an ordinary decline without words, without phrases, and with phrases that hold nothing', () => {
+  it('is false without words, without phrases, and with empty phrases', () => {
     expect(isThreeDSecure(undefined, phrases)).toBe(false);
     expect(isThreeDSecure('3D Secure', [])).toBe(false);
     expect(isThreeDSecure('Insufficient funds - call', ['', ' - '])).toBe(false);
   });
 
-  it('takes every character of a phrase for itself, never as a pattern', () => {
+  it('takes every character of a phrase literally', () => {
     expect(isThreeDSecure('code 9 is bad', ['code .'])).toBe(false);
     expect(isThreeDSecure('Code (5) from the bank', ['code (5)'])).toBe(true);
     assert(

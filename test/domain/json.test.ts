@@ -17,12 +17,12 @@ describe('valueAt', () => {
     ['/ ', 7],
     ['/m~0n', 8],
     ['/~01', 9],
-  ])('reads %s, as RFC 6901 has it', (pointer, expected) => {
+  ])('reads %s as in RFC 6901', (pointer, expected) => {
     expect(isJsonPointer(pointer)).toBe(true);
     expect(valueAt(document, pointer)).toEqual(expected);
   });
 
-  // The last ones are what every object inherits.
+  // The last ones are members that every object inherits.
   const nothing = [
     '/foo/2',
     '/foo/-',
@@ -32,23 +32,23 @@ describe('valueAt', () => {
     '/foo/length',
     '/constructor',
   ];
-  it.each(nothing)('finds nothing at %s', (pointer) => {
+  it.each(nothing)('finds no value at %s', (pointer) => {
     expect(valueAt(document, pointer)).toBeUndefined();
   });
 
-  it.each(['foo', 'a/b', '/a~', '/m~2n'])('takes %s for no pointer', (pointer) => {
+  it.each(['foo', 'a/b', '/a~', '/m~2n'])('refuses %s as a pointer', (pointer) => {
     expect(isJsonPointer(pointer)).toBe(false);
     expect(valueAt(document, pointer)).toBeUndefined();
   });
 });
 
-it('takes an array of one for its element, on the way and at the end, and does not choose among several', () => {
+it('takes an array with one element for that element, at any step, and never chooses among several', () => {
   expect(valueAtLoosely({ data: [{ order: [{ id: ['x'] }] }] }, '/data/order/id')).toBe('x');
   expect(valueAtLoosely({ data: [{ id: 'x' }] }, '/data/0/id')).toBe('x');
   expect(valueAtLoosely({ data: [{ id: 'x' }, { id: 'y' }] }, '/data/id')).toBeUndefined();
 });
 
-it('takes the first pointer under which there is something, and null is nothing', () => {
+it('takes the first pointer with a value, and null is none', () => {
   expect(valueAtFirst({ a: null, b: { c: false } }, ['/none', '/a', '/b/c', '/b'])).toBe(false);
   expect(valueAtFirst({ a: null }, ['/a', 'a'])).toBeUndefined();
 });

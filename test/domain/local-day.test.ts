@@ -15,10 +15,10 @@ describe('a local day', () => {
     // Summer time begins: 23 hours; ends: 25.
     ['Europe/Berlin', '2026-03-28T23:00:00.000Z', '2026-03-29', '2026-03-29T22:00:00.000Z'],
     ['Europe/Berlin', '2026-10-24T22:00:00.000Z', '2026-10-25', '2026-10-25T23:00:00.000Z'],
-    // At midnight: the next day begins at 01:00, or this one has 23:00 twice.
+    // The clocks change at midnight: the next day begins at 01:00, or this one has 23:00 twice.
     ['Africa/Cairo', '2026-04-23T12:00:00.000Z', '2026-04-23', '2026-04-23T22:00:00.000Z'],
     ['Africa/Cairo', '2026-10-29T20:30:00.000Z', '2026-10-29', '2026-10-29T22:00:00.000Z'],
-    // Samoa went without 30 December 2011.
+    // Samoa skipped 30 December 2011.
     ['Pacific/Apia', '2011-12-30T09:00:00.000Z', '2011-12-29', '2011-12-30T10:00:00.000Z'],
     ['UTC', '2024-02-28T12:00:00.000Z', '2024-02-28', '2024-02-29T00:00:00.000Z'],
   ])('of %s at %s is %s and ends at %s', (timeZone, moment, date, ends) => {
@@ -54,7 +54,7 @@ describe('a local day', () => {
   );
 });
 
-describe('a day that is named', () => {
+describe('a day by its date', () => {
   it.each([
     ['UTC', '2026-11-20', '2026-11-20T00:00:00.000Z', '2026-11-21T00:00:00.000Z'],
     ['Africa/Lagos', '2026-11-20', '2026-11-19T23:00:00.000Z', '2026-11-20T23:00:00.000Z'],
@@ -65,7 +65,10 @@ describe('a day that is named', () => {
     expect([fromMs, untilMs].map((ms) => new Date(ms).toISOString())).toEqual([from, until]);
   });
 
-  it.each(['2026-02-30', '2026-13-01', '2026-1-1', 'today', '', '9999-01-01'])('is none: %s', (date) => {
-    expect(dayNamed('UTC', date)).toBeUndefined();
-  });
+  it.each(['2026-02-30', '2026-13-01', '2026-1-1', 'today', '', '9999-01-01'])(
+    'does not exist: %s',
+    (date) => {
+      expect(dayNamed('UTC', date)).toBeUndefined();
+    },
+  );
 });

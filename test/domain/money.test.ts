@@ -28,11 +28,11 @@ describe('minorFromWire', () => {
     undefined,
     {},
     '99999999999999999.00',
-  ])('reads %j as no amount', (wire) => {
+  ])('refuses %j', (wire) => {
     expect(minorFromWire(wire)).toBeUndefined();
   });
 
-  it('gives back every amount it wrote', () => {
+  it('reads every amount that wireFromMinor writes', () => {
     fc.assert(
       fc.property(fc.nat({ max: Number.MAX_SAFE_INTEGER }), (minor) => {
         expect(minorFromWire(wireFromMinor(minor))).toBe(minor);
@@ -56,7 +56,7 @@ describe('parseAmount', () => {
     ['12,5', 'the point separates decimals: 12.5.'],
     ['5.000,00', 'the point separates decimals: 5,000.00.'],
     ['NGN 4111 1111 1111 1111', 'like 12,500.00 or 12500.'],
-  ])('says of %s how it is written', (text, words) => {
+  ])('refuses %s, and shows the right form', (text, words) => {
     const result = parseAmount(text);
     expect(result.ok ? '' : result.problem).toContain(words);
   });

@@ -14,12 +14,12 @@ const paid: Transaction = {
 const charged: ExpectedCharge = { reference, amount: { minor: 500_000, currency: 'NGN', source: 'charge' } };
 
 describe('confirm', () => {
-  it('confirms when status, reference and amount all hold', () => {
+  it('confirms if status, reference and amount all hold', () => {
     const verdict = confirm(charged, paid);
     expect(verdict).toMatchObject({ kind: 'confirmed', money: { minor: 500_000, currency: 'NGN' } });
   });
 
-  it('holds the order’s own amount against the one taken when no amount is given', () => {
+  it('compares the order’s own amount with the one taken if no amount is given', () => {
     expect(confirm({ reference }, paid).kind).toBe('confirmed');
     expect(confirm({ reference }, { ...paid, amountMinor: 499_900 })).toMatchObject({
       kind: 'not_confirmed',
@@ -36,7 +36,7 @@ describe('confirm', () => {
     [{ unreadAmount: '5.000,00' }, 'The record’s amount can’t be read: it says “5.000,00”'],
     [{}, 'The record has no amount'],
     [{ amountMinor: 500_000 }, 'The record has an amount without a currency'],
-  ])('says of a record with %j what it says of the amount', (told, statement) => {
+  ])('says of a record with %j why its amount doesn’t hold', (told, statement) => {
     const { amountMinor: _amount, currency: _currency, orderCurrency: _ordered, ...bare } = paid;
     expect(confirm(charged, { ...bare, ...told })).toMatchObject({
       kind: 'not_confirmed',
@@ -63,7 +63,7 @@ describe('confirm', () => {
     expect(confirm(charged, rest).kind).toBe('not_confirmed');
   });
 
-  it('refuses an amount it has nothing to hold against', () => {
+  it('refuses an amount that it can compare with nothing', () => {
     const { orderAmountMinor: _gone, ...rest } = paid;
     expect(confirm({ reference }, rest).kind).toBe('not_confirmed');
   });
@@ -104,7 +104,7 @@ describe('confirm', () => {
     }
   });
 
-  it('names everybody whose amount it equals, and everybody from whose it differs', () => {
+  it('names each source with the same amount, and each with another', () => {
     const amount = { minor: 500_000, source: 'person' } as const;
     expect(confirm({ reference, amount }, paid)).toMatchObject({
       kind: 'confirmed',
@@ -123,7 +123,7 @@ describe('confirm', () => {
     });
   });
 
-  it('calls a final status not paid, where it is the very order asked for', () => {
+  it('calls an order with a final status not paid, if it is the order asked for', () => {
     const cancelled = { ...paid, status: 'CANCELLED', outcome: 'not_paid' } as const;
     expect(confirm(charged, cancelled)).toMatchObject({
       kind: 'not_paid',
@@ -132,7 +132,7 @@ describe('confirm', () => {
     expect(confirm(charged, { ...cancelled, orderReference: 'ORDER-2' }).kind).toBe('not_confirmed');
   });
 
-  it('calls given back what was paid and is no more, also where its record is a debit', () => {
+  it('calls a returned payment given back, also if its record is a debit', () => {
     const refunded = { ...paid, status: 'REFUNDED', outcome: 'given_back' } as const;
     expect(confirm(charged, refunded)).toMatchObject({
       kind: 'given_back',
@@ -140,16 +140,16 @@ describe('confirm', () => {
     });
     expect(confirm(charged, { ...refunded, entryType: 'DEBIT' }).kind).toBe('given_back');
     expect(confirm(charged, { ...refunded, orderReference: 'ORDER-2' }).kind).toBe('not_confirmed');
-    // Beside a record that says paid, neither is believed.
+    // With a second record that says paid, neither is believed.
     expect(confirm(charged, { ...refunded, others: [paid] }).kind).toBe('not_confirmed');
   });
 
-  it('takes a status by what settings say of it', () => {
+  it('reads a status as the settings say', () => {
     expect(confirm(charged, { ...paid, status: 'SETTLED', outcome: 'paid' }).kind).toBe('confirmed');
     expect(confirm(charged, { ...paid, outcome: 'unknown' }).kind).toBe('not_confirmed');
   });
 
-  it('says which amount was compared, where it is not the service’s own', () => {
+  it('says which amount was compared, if settings define it', () => {
     const withFee = { ...paid, compared: { how: 'amount 5075.00 − fee 75.00', takenMinor: 507_500 } };
     expect(confirm(charged, withFee)).toMatchObject({
       kind: 'confirmed',
@@ -169,7 +169,7 @@ describe('confirm', () => {
     expect(confirm({ reference, amount: link }, withFee).kind).toBe('not_confirmed');
   });
 
-  it('refuses a named amount when less than that was taken', () => {
+  it('refuses the amount that settings define if less was taken', () => {
     const short = { ...paid, compared: { how: 'onlineCheckoutAmount', takenMinor: 100 } };
     expect(confirm({ reference }, short)).toMatchObject({
       kind: 'not_confirmed',
@@ -181,14 +181,14 @@ describe('confirm', () => {
     });
   });
 
-  it('checks against the amount given where the record has no order amount', () => {
+  it('compares with the given amount if the record has no order amount', () => {
     const { orderAmountMinor: _gone, ...rest } = paid;
     expect(confirm(charged, rest).kind).toBe('confirmed');
     const amount = { minor: 500_001, source: 'person' } as const;
     expect(confirm({ reference, amount }, rest).kind).toBe('not_confirmed');
   });
 
-  it('refuses nothing taken for an order of nothing', () => {
+  it('refuses a zero amount even for an order of zero', () => {
     const nothing = { ...paid, amountMinor: 0, orderAmountMinor: 0 };
     expect(confirm({ reference }, nothing)).toMatchObject({
       kind: 'not_confirmed',
@@ -201,7 +201,7 @@ describe('confirm', () => {
     ['one of another amount', { amountMinor: 1 }, 'SUCCESS NGN 5,000.00; SUCCESS NGN 0.01'],
     ['one in another currency', { currency: 'USD' }, 'SUCCESS NGN 5,000.00; SUCCESS USD 5,000.00'],
     ['money that left', { entryType: 'DEBIT' }, 'SUCCESS NGN 5,000.00; SUCCESS NGN 5,000.00 DEBIT'],
-  ])('believes neither record where the reference has a second: %s', (_, changed, shown) => {
+  ])('believes neither of two records that differ: %s', (_, changed, shown) => {
     const other: Transaction = { ...paid, ...changed };
     const verdict = { kind: 'not_confirmed', evidence: { status: { holds: false } } };
     expect(confirm(charged, { ...paid, others: [other] })).toMatchObject({
@@ -211,13 +211,13 @@ describe('confirm', () => {
     expect(confirm(charged, { ...other, others: [paid] })).toMatchObject(verdict);
   });
 
-  it('never calls an order not paid over while another record of it differs', () => {
+  it('never calls an order finally not paid while another record of it differs', () => {
     const over: Transaction = { ...paid, status: 'CANCELLED', outcome: 'not_paid' };
     expect(confirm(charged, { ...over, others: [{ ...over }] }).kind).toBe('not_paid');
     expect(confirm(charged, { ...over, others: [paid] }).kind).toBe('not_confirmed');
   });
 
-  it('confirms by two records that say the same, and never by a DEBIT', () => {
+  it('confirms by two records that agree, and never by a DEBIT', () => {
     expect(confirm(charged, { ...paid, others: [{ ...paid }] }).kind).toBe('confirmed');
     expect(confirm(charged, { ...paid, entryType: 'CREDIT' }).kind).toBe('confirmed');
     expect(confirm(charged, { ...paid, entryType: 'DEBIT' })).toMatchObject({
@@ -226,7 +226,7 @@ describe('confirm', () => {
     });
   });
 
-  it('says not found when there is no transaction', () => {
+  it('says not found without a transaction', () => {
     expect(confirm(charged, undefined)).toEqual({ kind: 'not_found' });
   });
 });

@@ -38,7 +38,7 @@ import { countOf } from '../support/counts.ts';
 import { drive, openWorld, type Driven, type Process, type World } from './two-processes.ts';
 
 const worlds = countOf({ full: 20_000, share: 100 });
-/** `SEED=7 npx vitest run test/records/cases.test.ts` begins with that world. */
+/** `SEED=7 npx vitest run test/records/cases.test.ts` starts with that world. */
 const firstSeed = Number(process.env['SEED'] ?? Math.floor(Math.random() * 1_000_000));
 const minuteMs = 60_000;
 const dayMs = 24 * 60 * minuteMs;
@@ -49,7 +49,7 @@ async function readCase<State>({ store, sealer }: World, key: string): Promise<K
   return entry && (JSON.parse(sealer.open(key, entry.value)) as KeptCase<State>);
 }
 
-/** Everything that holds of any case at rest: all of it is told, and each step is in the audit, once and as it was. */
+/** Checks every kind of case once it is at rest: everything is told, and the audit has each step once and unchanged. */
 function wrongOfCase(kept: KeptCase<unknown>, audited: Map<string, string[]>, ids: string[]): string[] {
   const twice = [...audited]
     .filter(([, texts]) => new Set(texts).size > 1)
@@ -87,8 +87,9 @@ const evidence = (holds: boolean) => ({
 });
 
 /**
- * A payment link. The service makes one order at most, and its link is told by one answer; it is paid when the service
- * proves it, and then always; each of its places has one card, the outcome one note, and the alerts hear of the payment.
+ * A payment link. The service makes at most one order, and its link comes from one answer. The link is paid once the
+ * service proves it, and stays so. Each place has one message, the outcome one note, and the alerts hear of the
+ * payment.
  */
 function links(world: World): Driven {
   const { clock, store, sealer, random } = world;
@@ -157,7 +158,7 @@ function links(world: World): Driven {
           if (begun.kind === 'begun') await begun.carryOn();
         },
         async () => {
-          // Who has the link may pay it; whose event then comes, or is lost.
+          // Anyone with the link may pay; the event of that payment comes, or is lost.
           if ((await linkNow())?.order) service.isPaid ||= random.chance(0.5);
         },
         async () => {
@@ -183,14 +184,14 @@ function links(world: World): Driven {
       const begun = `link:${reference}:${link.askedAtMs}`;
       return [
         ...wrongOfCase(kept, audited, [...audited.keys(), begun]),
-        // One that was surely not made gives way to another of its reference, whose turns go on from it.
+        // A link that was certainly not made is replaced by another with its reference, which continues its turns.
         ...(audited.size === kept.turn ? [] : [`${kept.turn} steps, and the audit has ${audited.size}`]),
         ...(service.made > 1 ? ['two orders were made'] : []),
         ...(link.state.kind === 'asking' ? ['it is asked for still'] : []),
         ...(isPaid === service.isPaid ? [] : [`it is ${link.state.kind}, and paid: ${service.isPaid}`]),
         ...(isKnown === isPaid ? [] : ['its payment is not told as it is']),
         ...(keys.includes(`paid:${reference}`) === isPaid ? [] : ['alerts hear otherwise']),
-        // What was surely not made is told by the form, and posted nowhere.
+        // A link that was certainly not made is shown by the form, and not posted.
         ...(link.state.kind === 'refused' || keys.includes(messageKey('link', `${link.place}:${reference}`))
           ? []
           : ['no message of it']),
@@ -199,7 +200,7 @@ function links(world: World): Driven {
   };
 }
 
-/** The sender sends again until it is taken. */
+/** The sender repeats it until it is accepted. */
 async function send(work: () => Promise<void>): Promise<void> {
   for (let tries = 0; tries < 50; tries += 1) {
     if (
@@ -226,8 +227,9 @@ const fourEyes = {
 };
 
 /**
- * Four eyes. What enough different people have approved, none of them the requester, is done, and once; what was refused,
- * taken back or not decided in time never is; whoever was told that their decision counts finds it kept.
+ * Approvals. An action that enough different people have approved, none of them the requester, is carried out once. A
+ * request that was refused, withdrawn or not decided in time is never carried out. If a person was told that their
+ * decision counts, the record has it.
  */
 function approvals(world: World): Driven {
   const { clock, store, sealer, random } = world;
@@ -265,7 +267,7 @@ function approvals(world: World): Driven {
         findCharge: () => process.call(() => (done.charges > 0 ? ({} as ChargeSeen) : undefined)),
         submitApproved: (_charge, atMs) =>
           process.call(() => {
-            // As the charge itself has it: nothing leaves once its time is over, and a reference is charged once.
+            // Like a real charge: nothing is sent once its time is over, and a reference is charged once.
             if (done.charges === 0 && clock.nowMs > atMs + 145_000) throw new Error('too late to charge');
             done.charges = 1;
             return { kind: 'begun' } as const;
@@ -334,7 +336,7 @@ function wrongOfDone(
   const times = what === 'charge' ? charges : changes;
   switch (state.kind) {
     case 'executed': {
-      // A call that was marked and then lost may never have left.
+      // The answer may be lost because the call never left.
       const least = state.result.startsWith('The service’s answer was lost') ? 0 : 1;
       const isOnce = times >= least && times <= 1;
       return [
@@ -361,12 +363,13 @@ const accountRef = 'PLAYGROUND-SUB-00099';
 const wanted = { accountName: 'Yaba Kiosk', accountRef, bvn: '12345678901', maiden: 'Okonkwo' };
 const fields = parseAccountFields(['accountName', 'accountRef:20', 'bvn', 'maiden*']) ?? [];
 const lost = new ServiceFailure('timeout', 'no answer');
-/** Nothing of it is due: people alone move it. */
+/** It has no due work: only people act on it. */
 const noWork = { prefix: 'none:', work: () => Promise.resolve() };
 
 /**
- * A new account. It is asked for once under its reference, whoever asks, and again only when it is surely not made; that
- * it is asked for is on record before; what people are told is so, and whoever asks later is told of one that is made.
+ * A new account. The service is asked once per reference, no matter how many people ask the bot, and again only if the
+ * account was certainly not made. The request is on record before it is sent. People are told the truth, and a later
+ * request is told of an account that was made.
  */
 function newAccount(world: World): Driven {
   const { store, sealer, random } = world;
@@ -435,9 +438,8 @@ function newAccount(world: World): Driven {
 }
 
 /**
- * A change of a card's e-mail. Each review is asked for once, however often it is agreed to, and what was agreed to is
- * never reviewed under the same word; what people are told is the service's answer or that it is not known; nobody is
- * told to wait for longer than a minute.
+ * A change of a card's e-mail. Each review is sent once, even if it is confirmed often, and gets a new word. People are
+ * told the service's answer, or that it is unknown. Nobody is told to wait for longer than a minute.
  */
 function cardEmail(world: World): Driven {
   const { clock, sealer } = world;
@@ -517,7 +519,7 @@ function cardEmail(world: World): Driven {
 
 const noCharge = () => Promise.resolve(undefined);
 
-/** Calls two people, if nobody acknowledges it, one after the other. */
+/** Calls a group, and later a person, if the alert is not acknowledged. */
 const calling = {
   name: 'late',
   escalate: [
@@ -527,8 +529,9 @@ const calling = {
 } as const;
 
 /**
- * A failed charge in its channel. Of any number of clicks one decides; nothing leaves an end; of all charges begun from it
- * one at a time may move money, and none once one has; its thread tells each step once, and its message all of them.
+ * An alert about a failed charge. Of several clicks one decides. A final state is never left. Of the charges begun from
+ * it only one at a time may move money, and none once one has. Its thread tells each step once, and its message shows
+ * all of them.
  */
 function alert(world: World): Driven {
   const { clock, store, sealer } = world;
@@ -581,7 +584,7 @@ function alert(world: World): Driven {
     const fromMs = clock.nowMs;
     const claim = await claims.claim(id, { reference, by });
     if (claim.kind === 'taken') return;
-    // As the charge itself has it: nothing leaves once its time is over.
+    // Like a real charge: nothing is sent once its time is over.
     if (clock.nowMs > fromMs + 145_000 || charges.has(reference)) return;
     const others = [...charges].filter(([, state]) => state !== 'ended').map(([other]) => other);
     if (others.length > 0) wrong.add(`${reference} is charged beside ${others.join()}`);
@@ -672,7 +675,10 @@ function alert(world: World): Driven {
   };
 }
 
-/** Each step is made once while nobody has it, and none after; nobody who was to be called is forgotten. */
+/**
+ * Each escalation step is made once while the alert is not acknowledged, and none after; every person who was due is
+ * called.
+ */
 function wrongOfEscalation({ card, escalations = [] }: EventCase, audited: readonly string[]): string[] {
   const entries = audited.map((text) => new Map(JSON.parse(text) as [string, unknown][]));
   const called = entries.filter((entry) => entry.get('result') === 'alert_escalated');
@@ -702,7 +708,7 @@ describe.each([
   ['a new account', newAccount],
   ['a change of a card’s e-mail', cardEmail],
 ])('%s', (_name, open) => {
-  it('keeps its promises through crashes, lost answers, repeats, sleeping processes and clocks that jump', async () => {
+  it('keeps its promises through crashes, lost answers, repeats, suspended processes and clock changes', async () => {
     let ends = 0;
     for (let seed = firstSeed; seed < firstSeed + worlds; seed += 1) {
       const world = openWorld(seed);
@@ -714,7 +720,7 @@ describe.each([
   });
 });
 
-/** A case that is whatever was said last, over `store`. */
+/** A case whose state is the last event, over `store`. */
 function plainCases(
   { sealer, clock }: World,
   store: Store,
@@ -739,7 +745,7 @@ function plainCases(
   return createCases<string, string>(deps, rules, effects);
 }
 
-it('settles of a case that gave way nothing of the one in its place', async () => {
+it('does not settle a case for the one that it replaced', async () => {
   const world = openWorld(1);
   const { store, clock } = world;
   const told: string[] = [];
@@ -751,14 +757,14 @@ it('settles of a case that gave way nothing of the one in its place', async () =
   const refused = await cases.apply('1', 'refused');
   await cases.begin('1', 'waiting again', { givesWay: () => true });
   await cases.apply('1', 'made');
-  // Whoever made that dies here, and whoever settles the first is slow.
+  // The process that applied *made* dies here, and the one that settles *refused* is slow.
   if (refused) await cases.settle('1', refused);
   clock.nowMs += minuteMs;
   for (const entry of await store.take(45_000)) await cases.work(entry);
   expect(told).toEqual(['refused', 'made']);
 });
 
-/** A case that is answered by its worker, and something that happens just before that. */
+/** A case that its worker answers, with something that happens just before that. */
 function openCounted(during: (cases: Cases<string, string>) => Promise<unknown>) {
   const world = openWorld(1);
   const calls: string[] = [];
@@ -782,7 +788,7 @@ function openCounted(during: (cases: Cases<string, string>) => Promise<unknown>)
 }
 
 describe('a worker that took a case', () => {
-  it('moves and settles it without reading it once more', async () => {
+  it('changes and settles it without another read', async () => {
     const { cases, calls, told, work } = openCounted(async () => undefined);
     await cases.begin('1', 'asked');
     calls.length = 0;
@@ -790,7 +796,7 @@ describe('a worker that took a case', () => {
     expect({ calls, told }).toEqual({ calls: ['write', 'write'], told: ['answered'] });
   });
 
-  it('reads it where somebody moved it meanwhile', async () => {
+  it('reads it again if it was changed meanwhile', async () => {
     const { cases, told, work } = openCounted((all) => all.apply('1', 'moved'));
     await cases.begin('1', 'asked');
     await work();

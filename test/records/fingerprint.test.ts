@@ -25,7 +25,7 @@ onBothStores('openFingerprint', (open) => {
     return (await replicas.one.read(record))?.value ?? 'none';
   }
 
-  it('gives one name to one card on replicas that start at once, and after a restart', async () => {
+  it('gives a card the same name on replicas that start at once, and after a restart', async () => {
     const all = [replicas.one, replicas.two, replicas.one, replicas.two].map((store) => opened(store));
     const names = await Promise.all(all.map((fingerprint) => fingerprint('token')));
     expect(new Set(names).size).toBe(1);
@@ -34,7 +34,7 @@ onBothStores('openFingerprint', (open) => {
     expect(await opened(replicas.two)('other')).not.toBe(names[0]);
   });
 
-  it('survives the rotation of the sealing keys, and then needs the new one alone', async () => {
+  it('survives a rotation of the sealing keys, and then needs only the new one', async () => {
     const name = await opened(replicas.one)('token');
     expect(await sealedNow()).toMatch(/^old\./);
     const rotated = [replicas.one, replicas.two].map((store) => opened(store, [newKey, oldKey]));
@@ -43,7 +43,7 @@ onBothStores('openFingerprint', (open) => {
     expect(await opened(replicas.one, [newKey])('token')).toBe(name);
   });
 
-  it('says what is lost and how to mend it when its sealing key is gone, and makes no other', async () => {
+  it('says what is lost and how to fix it if its sealing key is gone, and makes no new one', async () => {
     const name = await opened(replicas.one)('token');
     const before = await sealedNow();
     const lost = opened(replicas.one, [newKey]);
@@ -52,7 +52,7 @@ onBothStores('openFingerprint', (open) => {
     expect(await opened(replicas.one, [newKey, oldKey])('token')).toBe(name);
   });
 
-  it('reads the store once, and again after the store was away', async () => {
+  it('reads the store once, and again if the store was away', async () => {
     let reads = 0;
     let away = true;
     const store: Store = {

@@ -7,7 +7,7 @@ const fingerprint = async (text: string): Promise<string> =>
   createHmac('sha256', 'a key').update(text).digest('hex').slice(0, 32);
 const account = { fingerprint, log: () => undefined };
 
-describe('one address', () => {
+describe('an address', () => {
   it.each([
     'ada@bücher.example',
     ' Ada@BÜCHER.example ',
@@ -27,14 +27,14 @@ describe('one address', () => {
     },
   );
 
-  it('stays what it is where its domain is none', () => {
+  it('stays unchanged if its domain is invalid', () => {
     expect(normalEmail('Ada@a b%c')).toBe('ada@ab%c');
     expect(normalEmail('nobody')).toBe('nobody');
   });
 });
 
 describe('the lists that a record is found by', () => {
-  it('are the same however the address is written, and hold neither address nor digits', async () => {
+  it('are the same for all spellings of the address, and contain neither address nor digits', async () => {
     const lists = await listsFoundBy(account, {
       customerEmail: 'Ada@Example.com',
       lastFour: '4242',
@@ -46,13 +46,13 @@ describe('the lists that a record is found by', () => {
     for (const list of lists) expect(list).toMatch(/^found-by:[\da-f]{32}$/);
   });
 
-  it('are none for what names neither customer nor card', async () => {
+  it('are none without customer and card', async () => {
     expect(await listsFoundBy(account, {})).toEqual([]);
     expect(await listsFoundBy(account, { customerEmail: ' ', lastFour: '4242' })).toEqual([]);
     expect(await listsFoundBy(account, { amountMinor: 1 })).toEqual([]);
   });
 
-  it('keep no record from being stored where the key is lost, and do where the store is away', async () => {
+  it('are left out if the key is lost, so the record is stored, and throw if the store is away', async () => {
     const lines: string[] = [];
     const log = (_: string, line: string): void => void lines.push(line);
     const lost = { log, fingerprint: () => Promise.reject(new Error('The key is gone.')) };

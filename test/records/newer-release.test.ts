@@ -13,14 +13,14 @@ import { ownStore, ownStorePath } from '../support/own-store.ts';
 const sealer = createSealer([{ id: 'k', key: Buffer.alloc(32, 'k') }]);
 const lane = 'C1';
 const old = z.object({ amount: z.number() });
-/** A newer release reads what the one before it wrote. */
+/** A newer release reads the records of the one before it. */
 const changed = z.union([z.object({ money: z.object({ minor: z.number() }) }), old]);
 
-/** Ten times as fast as the machine's, so that what is left for a second is left for a tenth. */
+/** A clock ten times as fast, so that a second takes a tenth. */
 const now = fastClock({ fromMs: Date.now(), factor: 10 });
 const open = (): Store => ownStore({ path: ownStorePath('releases'), now });
 
-/** A release whose newest form of records is `newestForm`, as one replica of it runs. */
+/** One replica of a release whose newest record form is `newestForm`. */
 function release(store: Store, newestForm: number, schema: z.ZodType) {
   const records = createRecords(
     { store, sealer, wait: rest, newestForm },
@@ -47,7 +47,7 @@ function release(store: Store, newestForm: number, schema: z.ZodType) {
     worked.push(records.idOf(entry));
     await store.write(entry, entry.value);
   }
-  /** As an alert's message is about its case. */
+  /** Like an alert's message, which needs its case. */
   async function workAbout(entry: Entry): Promise<void> {
     await records.read(entry.key.slice('about:'.length));
     worked.push(entry.key);
@@ -69,7 +69,7 @@ function release(store: Store, newestForm: number, schema: z.ZodType) {
 }
 
 describe('two releases side by side', () => {
-  it('leave what the newer one wrote to it: not put aside, not overtaken in its lane, told once in the log', async () => {
+  it('leave a newer record to the newer one: not put aside, not overtaken in its lane, logged once', async () => {
     const store = open();
     const [older, newer] = [release(store, 1, old), release(store, 2, changed)];
     await older.records.create('1', { amount: 5 }, { delayMs: 0, lane });
@@ -91,7 +91,7 @@ describe('two releases side by side', () => {
     expect([...older.worked, ...newer.worked].toSorted()).toEqual(['1', '2', '3', 'elsewhere']);
   });
 
-  it('leave to the newer one what is about such a record, and hold its lane no longer than for that record', async () => {
+  it('leave work that needs a newer record to the newer one, and hold its lane no longer than that', async () => {
     const store = open();
     const [older, newer] = [release(store, 1, old), release(store, 2, changed)];
     await newer.records.create('2', { money: { minor: 5 } }, { ttlMs: 600_000 });
@@ -108,7 +108,7 @@ describe('two releases side by side', () => {
     expect((await store.list(asideList, { max: 5 })).entries).toEqual([]);
   });
 
-  it('lose nothing of it to a person at the older one, who is asked to try again', async () => {
+  it('change nothing in a newer record through the older one, whose user is asked to try again', async () => {
     const store = open();
     const [older, newer] = [release(store, 1, old), release(store, 2, changed)];
     await newer.records.create('2', { money: { minor: 5 } }, { delayMs: 0, lane });

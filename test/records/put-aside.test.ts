@@ -7,7 +7,7 @@ import { memoryStore } from '../features/memory-store.ts';
 
 const lane = 'C1';
 
-/** A worker whose one kind does what `work` says at the time. */
+/** A worker with one kind, whose `work` a test can change. */
 function workshop(work: (entry: Entry) => Promise<void>) {
   const clock = { nowMs: 1_000_000 };
   const store = memoryStore(clock);
@@ -47,7 +47,7 @@ function unreadable(): Promise<void> {
 }
 
 describe('a record that cannot be worked on', () => {
-  it('is put aside at once when it cannot be read, told once, and stops nothing of its lane', async () => {
+  it('is put aside at once if it is unreadable, reported once, and doesn’t block its lane', async () => {
     const { store, told, counted, done, start, put } = workshop(unreadable);
     await put('job:bad');
     await put('job:good');
@@ -59,7 +59,7 @@ describe('a record that cannot be worked on', () => {
     expect(await store.read('job:bad')).toMatchObject({ value: 'kept', attempts: 1 });
   });
 
-  it('is put aside when no part of the bot knows its kind', async () => {
+  it('is put aside if its kind is unknown', async () => {
     const { store, told, start, put } = workshop(unreadable);
     await put('later:x');
     await start()(7_200_000);
@@ -67,7 +67,7 @@ describe('a record that cannot be worked on', () => {
     expect(await store.read('later:x')).toMatchObject({ value: 'kept', attempts: 1 });
   });
 
-  it('is put aside after the same bug five times over two minutes, and its lane goes on meanwhile', async () => {
+  it('is put aside after five failures over two minutes, and its lane continues meanwhile', async () => {
     const { store, told, counted, done, start, put } = workshop(() => {
       throw new TypeError('undefined is not a function');
     });
@@ -84,7 +84,7 @@ describe('a record that cannot be worked on', () => {
     expect(await store.read('job:bad')).toMatchObject({ value: 'kept', attempts: 5 });
   });
 
-  it('frees its lane too when it fails after it was written and held', async () => {
+  it('frees its lane also if its work fails after it wrote and held the record', async () => {
     const { store, done, start, put } = workshop(async (entry) => {
       await store.write(entry, 'under way', { holdMs: 45_000 });
       throw new TypeError('undefined is not a function');
@@ -96,7 +96,7 @@ describe('a record that cannot be worked on', () => {
     expect(await store.read('job:bad')).toMatchObject({ value: 'under way' });
   });
 
-  it('is not work again when what throws comes after its end', async () => {
+  it('stays finished if its work fails after finishing it', async () => {
     const { store, start, put } = workshop(async (entry) => {
       await store.write(entry, 'done');
       throw new TypeError('undefined is not a function');
@@ -106,7 +106,7 @@ describe('a record that cannot be worked on', () => {
     expect(await store.read('job:ended')).toMatchObject({ value: 'done', attempts: 1 });
   });
 
-  it('is due again at the next start, and not put aside twice for one', async () => {
+  it('is due again at the next start, and put aside at most once per start', async () => {
     let isBroken = true;
     const { store, told, start, put } = workshop(async () => {
       if (isBroken) await unreadable();
@@ -126,7 +126,7 @@ describe('a record that cannot be worked on', () => {
     ['the store', new StoreUnavailable('away')],
     ['the payments service', new ServiceFailure('timeout', 'away')],
     ['a network', Object.assign(new Error('away'), { code: 'ECONNRESET' })],
-  ])('is none of them while %s is away: it waits for its lease', async (_what, error) => {
+  ])('is not put aside while %s is away, but waits for its lease to end', async (_what, error) => {
     const { store, told, clock, start, put } = workshop(() => Promise.reject(error));
     await put('job:x');
     const workFor = start();

@@ -13,7 +13,7 @@ function open(around: (store: Store) => Partial<Store> = () => ({})) {
   const { store, sealer } = openWorld(1);
   const deps = { store: { ...store, ...around(store) }, sealer, wait: () => Promise.resolve() };
   const records = createRecords<Counted>(deps, { prefix: 'count:', schema, lists: () => ({ [list]: 1 }) });
-  /** What was there before counts for the answer, as with two people who press the same button. */
+  /** The result depends on the value before, as when two people press the same button. */
   const add = (by: string) =>
     records.change('1', (before): RecordChange<Counted, 'first' | 'again'> =>
       before?.by.includes(by)
@@ -24,14 +24,14 @@ function open(around: (store: Store) => Partial<Store> = () => ({})) {
 }
 
 describe('records', () => {
-  it('lose no change of many at once', async () => {
+  it('lose none of many simultaneous changes', async () => {
     const { records, add } = open();
     const people = Array.from({ length: 20 }, (_, index) => `person ${index}`);
     expect(await Promise.all(people.map(add))).toEqual(people.map(() => 'first'));
     expect((await records.read('1'))?.by.toSorted()).toEqual(people.toSorted());
   });
 
-  it('are changed in turn within a process, and whoever waits shares the end of a store that is away', async () => {
+  it('are changed in turn within a process, and all that wait fail together if the store is away', async () => {
     const people = Array.from({ length: 20 }, (_, index) => `person ${index}`);
     let reads = 0;
     const counted = open((store) => ({ read: (key) => ((reads += 1), store.read(key)) }));
@@ -46,7 +46,7 @@ describe('records', () => {
   it.each([
     ['the store made', true],
     ['never reached the store', false],
-  ])('take a change whose answer was lost, and which %s, for made, once', async (_what, isMade) => {
+  ])('make a change once whose answer was lost and which %s', async (_what, isMade) => {
     let calls = 0;
     const lose = async <Result>(call: () => Promise<Result>): Promise<Result> => {
       calls += 1;
@@ -60,7 +60,7 @@ describe('records', () => {
     expect(await records.read('1')).toEqual({ by: ['ada'] });
   });
 
-  it('leave out of a list what cannot be read, and throw it at whoever asks for that record', async () => {
+  it('leave unreadable records out of a list, and throw if such a record is read by itself', async () => {
     const { store, records, add } = open();
     await add('ada');
     await store.create('count:2', 'sealed with a key that is lost', { index: { [list]: 2 } });

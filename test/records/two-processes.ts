@@ -6,12 +6,15 @@ import { memoryStore } from '../features/memory-store.ts';
 import { aroundStore } from '../support/around-store.ts';
 
 /**
- * A call of a process that waits to be carried out. `lost` is what the caller gets where the answer is lost; a throw
- * where there is none.
+ * A call of a process that waits to be carried out. `lose` gives its caller a lost answer, or an error if there is no
+ * such answer.
  */
 type Pending = { by: Process; run: () => Promise<void>; lose: () => void; fromMs: number };
 
-/** One process: whatever it asks of the store or of the outside waits until it is let through. Dead, it hears nothing more. */
+/**
+ * One process. Each call to the store or the outside waits until the test carries it out. A dead process gets no more
+ * answers.
+ */
 export type Process = {
   readonly store: Store;
   isDead: boolean;
@@ -21,13 +24,16 @@ export type Process = {
 
 export type Act = () => Promise<unknown>;
 
-/** What is driven: a case in two processes, and what people and senders do to it. */
+/** The kind of case under test: its processes, and what people and senders do to it. */
 export type Driven = {
-  /** Begins a process: gives its worker, by prefix. */
+  /** Starts a process, and returns its worker. */
   start: (process: Process, index: number) => { prefix: string; work: (entry: Entry) => Promise<unknown> };
-  /** Anything that somebody may do now, to one of the processes; it may be done twice. A throw is theirs to live with. */
+  /**
+   * Something that a person or sender may do now, through one of the processes. It may be done twice; its errors are
+   * ignored.
+   */
   act: (random: Random, index: number) => Act;
-  /** What is wrong when all has come to rest. */
+  /** What is wrong once nothing is left to do. */
   wrongs: () => Promise<string[]>;
 };
 
@@ -52,8 +58,8 @@ export function openWorld(seed: number): World {
 }
 
 /**
- * Drives a case through a random order of its calls in two processes: answers that are lost, calls that never arrive,
- * processes that are killed or stand still for hours, clocks that jump; then lets all of it come to rest.
+ * Drives a case through a random order of its calls in two processes, with lost answers, lost calls, killed processes,
+ * processes that are suspended for hours, and clock changes. Then lets all work finish without failures.
  */
 export async function drive(world: World, driven: Driven): Promise<string[]> {
   const { random, clock, store } = world;
@@ -91,7 +97,7 @@ export async function drive(world: World, driven: Driven): Promise<string[]> {
       async round(): Promise<void> {
         const [entry] = await process.store.take(leaseMs);
         if (entry?.key.startsWith(prefix)) await work(entry);
-        // Of others: told, and done.
+        // A record of another kind, like a message: counts as done.
         else if (entry) await process.store.write(entry, entry.value);
       },
     };
@@ -111,7 +117,7 @@ export async function drive(world: World, driven: Driven): Promise<string[]> {
     return picked;
   }
   async function letThrough(call: Pending, fate: number): Promise<void> {
-    // It never arrived, or it was carried out and its answer was lost.
+    // Either the call never arrives, or it is carried out and its answer is lost.
     if (fate < 0.04) call.lose();
     else if (fate < 0.1) {
       const { isDead } = call.by;
@@ -134,7 +140,7 @@ export async function drive(world: World, driven: Driven): Promise<string[]> {
     }
     await settled();
   }
-  // What people began is over, and both processes are new: from here on nothing fails.
+  // From here on nothing fails: both processes are restarted, and people do nothing more.
   for (const index of processes.keys()) kill(index);
   for (let quiet = 0, rounds = 0; quiet < 40 && rounds < 4_000; rounds += 1) {
     const before = JSON.stringify(await Promise.all(store.keys().map((one) => store.read(one))));
@@ -155,7 +161,7 @@ export async function drive(world: World, driven: Driven): Promise<string[]> {
   return await driven.wrongs();
 }
 
-/** Until nothing goes on without a call being let through. */
+/** Resolves once every process waits for a call. */
 function settled(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }

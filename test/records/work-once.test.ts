@@ -25,7 +25,7 @@ function workshop() {
 }
 
 describe('workOnce', () => {
-  it('hands each record to its kind, one at a time, and says when nothing was due', async () => {
+  it('passes each record to its kind, one at a time, and says if nothing was due', async () => {
     const { store, done, deps } = workshop();
     await store.create('message:charge:pay-1', '', { delayMs: 0 });
     await store.create('charge:pay-1', '', { delayMs: 0 });
@@ -33,7 +33,7 @@ describe('workOnce', () => {
     expect(done.toSorted()).toEqual(['charge did charge:pay-1', 'message did message:charge:pay-1']);
   });
 
-  it('does ahead what can be, of all that are taken together, and works them in their order', async () => {
+  it('prepares all records that were taken together, and works on them in order', async () => {
     const { store, done, deps } = workshop();
     for (const key of ['message:1', 'message:2', 'message:3']) {
       await store.create(key, '', { delayMs: 0, lane: 'route/a' });
@@ -53,7 +53,7 @@ describe('workOnce', () => {
     expect(await store.read('message:2')).toMatchObject({ value: 'known of message:2' });
   });
 
-  it('works nothing that is behind what is not ready, and gives it out again in its order', async () => {
+  it('works on nothing after a record that is not ready, and gives it out again in order', async () => {
     const { store, clock, done, deps } = workshop();
     const [kind] = deps.kinds;
     if (!kind) throw new Error('there is a kind');
@@ -79,7 +79,7 @@ describe('workOnce', () => {
     expect(done).toEqual([1, 2, 3, 4].map((number) => `message did message:${number}`));
   });
 
-  it('leaves the rest for when the lease has ended, when the first of them took most of it', async () => {
+  it('leaves the rest for the next lease if the first record took most of this one', async () => {
     const { store, clock, done, deps } = workshop();
     for (const key of ['message:1', 'message:2', 'message:3']) {
       await store.create(key, '', { delayMs: 0, lane: 'route/a' });

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { startWorker } from '../../src/records/worker.ts';
 
-/** Resolves when the count is reached: nothing here waits for a time. */
+/** Resolves once the count is reached; no test waits for a time. */
 function counter(target: number): { hit: () => void; reached: Promise<void> } {
   let count = 0;
   const { promise: reached, resolve } = Promise.withResolvers<void>();
@@ -19,7 +19,7 @@ afterEach(() => {
 });
 
 describe('startWorker', () => {
-  it('goes on after a throw and logs an outage once', async () => {
+  it('continues after an error and logs an outage once', async () => {
     const { hit, reached } = counter(4);
     const logged: string[] = [];
     let calls = 0;
@@ -39,7 +39,7 @@ describe('startWorker', () => {
     expect(logged).toEqual(['error: work failed; trying again until it succeeds', 'info: work goes on']);
   });
 
-  it('looks again at once when it is woken', async () => {
+  it('looks for work at once when it is woken', async () => {
     const { hit, reached } = counter(2);
     const idleMs = 100_000;
     const worker = startWorker({
@@ -59,7 +59,7 @@ describe('startWorker', () => {
     expect(performance.now() - startedMs).toBeLessThan(idleMs);
   });
 
-  it('finishes what is under way before stop resolves', async () => {
+  it('finishes work in progress before stop resolves', async () => {
     const started = Promise.withResolvers<void>();
     const mayFinish = Promise.withResolvers<void>();
     let finished = false;
@@ -82,7 +82,7 @@ describe('startWorker', () => {
     expect(finished).toBe(true);
   });
 
-  it('works on slowly while others wait to be answered, and at once when they do not', async () => {
+  it('pauses between pieces while requests wait, and not otherwise', async () => {
     vi.useFakeTimers();
     let isPressed = true;
     let calls = 0;
