@@ -1,10 +1,10 @@
 /**
- * `npm run bench`: what the bot costs beside the least that could do the same and beside other ways to build it, each
- * in a process of its own, in turns, the load from another process. Every answer is checked and the records counted;
- * nothing is asserted about speed: it fails only when an answer is wrong. Writes bench/results.json and the table in
- * docs/performance.md. `--quick` is for CI: seconds, answers alone, nothing written. `--full` is 1e6 remembered
- * events and ten minutes of steady load, and takes long. `--rounds 9` when the machine is not quiet. `--only 'redis|sqlite|…'` and `--variants
- * 'floor|Payops'` measure less. Only ratios carry over to another machine.
+ * `npm run bench`: compares the bot's cost with the least that could do the same and with other ways to build it, each in
+ * a process of its own, taking turns, with the load from another process. Checks every answer and counts the records;
+ * asserts nothing about speed: it fails only on a wrong answer. Writes bench/results.json and the table in
+ * docs/performance.md. `--quick` is for CI: seconds, answers only, nothing written. `--full`: 1e6 remembered events and
+ * ten minutes of steady load, slow. `--rounds 9` on a busy machine. `--only 'redis|sqlite|…'` and `--variants
+ * 'floor|Payops'` measure less. Only ratios are comparable between machines.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { availableParallelism, loadavg } from 'node:os';

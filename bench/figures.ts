@@ -1,4 +1,4 @@
-/** An answer was not what it must be: the only thing that fails this run. */
+/** A wrong answer: the only failure of a run. */
 export class WrongAnswer extends Error {
   override name = 'WrongAnswer';
 }

@@ -1,19 +1,19 @@
 import { median } from './figures.ts';
 
-/** One line of the table. Absent: not measured there. */
+/** One line of the table; absent values were not measured. */
 export type Row = {
   part: string;
   name: string;
   value: number;
   unit: string;
   p99Ms?: number;
-  /** Of the measured process alone, for each request. */
+  /** Per request, of the measured process only. */
   cpuMicros?: number;
   residentMb?: number;
-  /** To what `to` says, else to the floor; each round's own, median. */
+  /** The median of each round's ratio to the floor, or to `to`. */
   ratio?: number;
   to?: string;
-  /** What it must be; `holds` compares what the line says. */
+  /** A requirement, and whether the row meets it. */
   line?: { atLeast: string; holds: boolean };
 };
 
@@ -25,7 +25,7 @@ export type Round = {
   residentBytes: number;
 };
 
-/** A row of several rounds: medians, and the median of each round's rate ÷ the floor's of that round. */
+/** A row from several rounds: medians of the figures, and the median of each round's ratio to the floor. */
 export function rowOf(
   named: Pick<Row, 'part' | 'name'>,
   rounds: readonly Round[],
@@ -44,7 +44,7 @@ export function rowOf(
 
 const head = ['Part', 'What', 'Median', 'p99 (ms)', 'CPU (µs)', 'Memory (MB)', 'Ratio', 'At least', 'Holds'];
 
-/** Markdown, which reads well in a terminal too. */
+/** Markdown, which is also readable in a terminal. */
 export function markdownTable(rows: readonly Row[]): string {
   const cells = rows.map((row) => [
     row.part,

@@ -5,7 +5,7 @@ import type { Row } from './report.ts';
 import { programPath, startContestant } from './stage/contestant.ts';
 import type { House } from './stage/house.ts';
 
-/** From launch until the first connection is accepted, with the embedded store open; and what an idle bot takes up. */
+/** Time from launch to the first accepted connection, with the embedded store open; and an idle bot's memory. */
 export async function measureStart(house: House, rounds: number): Promise<Row[]> {
   const bare = {
     path: programPath('slash/peers.ts'),
@@ -22,7 +22,7 @@ export async function measureStart(house: House, rounds: number): Promise<Row[]>
     await rest(1_000);
     ({ residentBytes } = ours.usage());
     await ours.stop();
-    // The first start fills the compile cache.
+    // The first start fills the compile cache, so don't count it.
     if (round > 0) {
       bareMs.push(floor.readyMs);
       oursMs.push(ours.readyMs);

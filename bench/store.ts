@@ -1,7 +1,8 @@
 /**
- * `npm run bench:store`: what a page of 50 of a list, a page of `/pay find` and a `take` cost, with a thousand records and with very many, on
- * SQLite and on a Redis of its own. Says the medians and their ratio, which must stay near 1. `--quick` checks the
- * answers alone, in seconds; words, such as `Redis, page of`, take the measures whose names have them.
+ * `npm run bench:store`: the cost of a page of 50 of a list, a page of `/pay find` and a `take`, with a thousand records
+ * and with very many, on SQLite and on a Redis of its own. Prints the medians and their ratio, which must stay near 1.
+ * `--quick` only checks the answers, in seconds; words, such as `Redis, page of`, select the measures whose names contain
+ * them.
  */
 import { createHash } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -23,10 +24,10 @@ const quick = process.argv.includes('--quick');
 const word = process.argv.slice(2).find((one) => !one.startsWith('--')) ?? '';
 const rounds = quick ? 5 : 300;
 const hourMs = 3_600_000;
-/** Filling it beside whatever else the machine does takes its time. */
+/** Filling the store may be slow on a busy machine. */
 const deadlineMs = 60_000;
 
-/** `once` gives how long it took, in ms. */
+/** `once` returns its duration in ms. */
 type Measure = {
   name: string;
   more: number;
@@ -43,7 +44,7 @@ const fingerprint = async (text: string): Promise<string> =>
   createHash('sha256').update(text).digest('hex').slice(0, 32);
 const customerEmail = 'ada@example.com';
 const customerList = await listFoundBy(fingerprint, { customerEmail });
-/** All of one customer: the longest list there can be. */
+/** All of one customer: the longest possible list. */
 const ofCustomer: Fill = (store, at) => {
   const key = `ledger:card:${at}`;
   const value = sealer.seal(key, JSON.stringify({ tokenKey: '', face: {}, customerEmail, savedAt: at }));
@@ -67,7 +68,7 @@ const measures: readonly Measure[] = [
   },
 ];
 
-// One after the other, so that none slows another down.
+// One after the other, so that none slows another.
 const folder = mkdtempSync(join(tmpdir(), 'payops-bench-'));
 const server = findProgram('redis-server') === undefined ? undefined : await startRedis();
 if (!server) console.warn('SKIPPED: Redis, because redis-server is not installed.');
@@ -91,7 +92,7 @@ try {
   rmSync(folder, { recursive: true, force: true });
 }
 
-/** The two take turns, so that what else the machine does hits both alike. */
+/** Takes turns, so that other load on the machine affects both. */
 async function compare(on: string, measure: Measure, open: (size: number) => Store): Promise<void> {
   const { name, more, fill, once } = measure;
   if (!`${on}, ${name}`.includes(word)) return;
@@ -117,7 +118,7 @@ async function readPage(store: Store, after?: string): Promise<number> {
   return ms;
 }
 
-/** As the bot reads it: every record opened, and none of a customer who was forgotten. */
+/** Like the bot: opens every record, and checks whether its customer is forgotten. */
 async function findPage(store: Store): Promise<number> {
   const found = openFoundRecords({ store, fingerprint, now: () => Date.now() }, [cardFinder({ sealer })]);
   const [{ records }, ms] = await clocked(() => found.page({ list: customerList }, 20));
@@ -125,7 +126,7 @@ async function findPage(store: Store): Promise<number> {
   return ms;
 }
 
-/** Of the one record that is due now. */
+/** Takes the only due record. */
 async function takeOne(store: Store): Promise<number> {
   await store.create('due', '', { delayMs: 0 });
   const [taken, ms] = await clocked(() => store.take(45_000));

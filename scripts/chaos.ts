@@ -1,13 +1,13 @@
 /**
- * `npm run chaos -- --events 10000 --kills 100 --store redis|sqlite [--seed n] [--compress n] [--channels n]
- * [--quirk NAME,…]`: sends
- * events, 30 % of them twice, to bots that are killed with SIGKILL again and again (their Redis too, with
- * `--store redis`), while Slack answers 1 % of the posts with 500 and loses 1 % of its answers. Time passes
- * `--compress` times as fast for the bots and for Slack's pace, 10 when not said; 1 is real time. The last line is what
- * came of it; the exit code is 0 only when nothing is lost, doubled, out of order or drew a 429, and all kills took
- * place. A quirk
- * is one of `src/simulators/slack/quirks.ts`: with `editsNeedMembership` the bot is in half of the channels until all is
- * told, somebody acknowledges every alert meanwhile, and each must say so in the end. How near the bots come to Slack's pace shows best at a low `--compress`: their own work takes real time.
+ * `npm run chaos -- --events 10000 --kills 100 --store redis|sqlite [--seed n] [--compress n] [--channels n] [--quirk
+ * NAME,…]`: sends events, 30 % of them twice, to bots that are repeatedly killed with SIGKILL (their Redis too, with
+ * `--store redis`), while Slack answers 1 % of the posts with 500 and loses 1 % of its answers. Time passes `--compress`
+ * times as fast for the bots and for Slack's rate limit, 10 by default; 1 is real time. The last line is the verdict; the
+ * exit code is 0 only if nothing was lost, doubled, out of order or refused with 429, and all kills took place.
+ *
+ * Quirks are those of `src/simulators/slack/quirks.ts`. With `editsNeedMembership` the bot is in only half of the
+ * channels until all is posted, every alert is acknowledged meanwhile, and each must show that in the end. A low
+ * `--compress` shows best how near the bots come to Slack's limit: their own work takes real time.
  */
 import { randomInt } from 'node:crypto';
 import { parseArgs } from 'node:util';

@@ -1,8 +1,8 @@
 /**
- * What the Dockerfile does, without an engine: production dependencies only, no playground or simulators, in a folder of
- * its own. Fails unless the bot gets as far as reading its settings there, which takes every import it has. Then it runs
- * as the manifests have it: with that folder and the machine's programs as its root, on which nobody can write, as the
- * image's user, on Redis; it must answer its probes, tell an event, and stop in good order. That part needs root.
+ * Does the Dockerfile's work without a container engine: a folder with production dependencies only, without playground
+ * and simulators. Fails unless the bot gets as far as reading its settings there, which loads every import. Then runs it
+ * as the manifests do: a read-only root with that folder and the machine's programs, the image's user, and Redis; it must
+ * answer its probes, post an event and stop cleanly. That part needs root.
  */
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -13,7 +13,7 @@ import { createInterface } from 'node:readline';
 import { setTimeout as rest } from 'node:timers/promises';
 import { openStage, type Stage, startLoad } from '../test/load/load.ts';
 
-/** $1 becomes the root, $2 its /app, $3 the folder of node, $4 the user; the rest is what runs there. Nothing of it can be written. */
+/** Arguments: the new root, its /app, node's folder, the user; then the command to run. All of it is read-only. */
 const inReadOnlyRoot = `
 root=$1 app=$2 node=$3 user=$4; shift 4
 mount -t tmpfs root "$root"
@@ -29,7 +29,7 @@ exec chroot --userspec="$user" --groups= "$root" env -C /app "$@"
 `;
 
 const folder = mkdtempSync(join(tmpdir(), 'payops-image-'));
-// The image's user reads it.
+// The image's user must be able to read it.
 chmodSync(folder, 0o755);
 const dockerfile = readFileSync('Dockerfile', 'utf8');
 try {
@@ -45,7 +45,7 @@ try {
     stdio: 'inherit',
   });
   for (const name of ['cache', 'data']) mkdirSync(join(folder, name));
-  // The step of the image itself: it says so when the tree starts otherwise than for want of settings.
+  // The image's own step: it fails if the bot stops for another reason than missing settings.
   const [, step = ''] = /^RUN (said=[^]*?[^\\])$/m.exec(dockerfile) ?? [];
   if (step === '') throw new Error('The Dockerfile has no step that fills the compile cache.');
   execFileSync('sh', ['-c', step], {

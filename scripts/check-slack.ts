@@ -1,9 +1,8 @@
 /**
- * `npm run check:slack -- --channel C0123ABCD [--person U0123ABCD] [--manifest manifest.yml]`: does in a real workspace, with
- * the bot's settings and over the bot's code, what can be done without a finger: docs/first-workspace.md tells of the rest.
- * Posts into the channel that is named and nowhere else, with a person into their direct messages and Home too; takes all
- * of it away again; prints a table for a report. Ends with 0 when nothing is broken, 1 when something is, 2 when it was not
- * understood, 5 when a setting is wrong.
+ * `npm run check:slack -- --channel C0123ABCD [--person U0123ABCD] [--manifest manifest.yml]`: checks in a real
+ * workspace, with the bot's settings and code, all that needs no person's hand; docs/first-workspace.md has the rest.
+ * Posts only into the named channel and, with a person, into their direct messages and Home; removes all of it; prints a
+ * table for a report. Exit codes: 0 nothing broken, 1 something broken, 2 wrong usage, 5 a wrong setting.
  */
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
@@ -28,7 +27,7 @@ if (
   console.error('Say where it may post: npm run check:slack -- --channel C0123ABCD [--person U0123ABCD]');
   process.exit(2);
 }
-// All of the bot, which who mistyped needs not wait for.
+// Loads the bot only now: a mistyped option should fail at once.
 const { checkWorkspace, tableOf } = await import('./workspace-checks.ts');
 const settings = readSettings(process.env, 'Nothing was done.');
 if (settings.kind === 'refused') {

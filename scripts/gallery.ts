@@ -1,7 +1,7 @@
 /**
- * `npm run gallery`: runs the stories of test/e2e, and puts every screen that they show on one page, .cache/gallery.html, with
- * its words against its budget. Names what the bot registers and no story touches. Exit code 1 when a screen is over
- * its budget or a story fails.
+ * `npm run gallery`: runs the stories of test/e2e and collects every screen that they show on one page,
+ * .cache/gallery.html, with its word count and budget. Lists what the bot registers and no story uses. Exit code 1 if a
+ * screen exceeds its budget or a story fails.
  */
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -14,7 +14,7 @@ import { people } from '../src/simulators/slack/cast.ts';
 
 type Part = { [field: string]: unknown };
 
-/** All screens on one page that needs nothing else, by the surface that their names begin with. */
+/** All screens on one self-contained page, grouped by the surface in their names. */
 function galleryPage(screens: readonly Screen[], missing: readonly string[]): string {
   const surfaces = Map.groupBy(screens, ({ name }) => name.split(' › ')[0]);
   const parts = [...surfaces].map(
@@ -132,7 +132,7 @@ const screens = [...byName.values()].toSorted((one, other) => (one.name < other.
 const done = new Set(recorded.flatMap((one) => one.done));
 const nameOf = ({ kind, name }: Thing): string => (kind === 'typed' ? (name.split(' ')[0] ?? '') : name);
 const missing = everyThing(everyVerb())
-  // A reference alone is looked up, whichever it is.
+  // A bare reference is a look-up, so any one of them is enough.
   .filter((thing) => !done.has(nameOf(thing)) && !/^[A-Z\d-]+$/.test(nameOf(thing)))
   .map(({ id }) => id);
 mkdirSync('.cache', { recursive: true });

@@ -1,6 +1,7 @@
 /**
- * Writes what follows from the code: docs/settings.md, docs/payops.schema.json and .env.example from the settings' schema,
- * docs/commands.md from the verbs and commands, the diagram of docs/architecture.md from the imports. With --check it writes nothing and fails when one of them is stale.
+ * Generates docs/settings.md, docs/payops.schema.json and .env.example from the settings' schema, docs/commands.md from
+ * the commands, and the diagram of docs/architecture.md from the imports. With --check it writes nothing, and fails if
+ * one of them is out of date.
  */
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -36,7 +37,7 @@ function settingsPage(): string {
   return `${parts.join('\n\n')}\n`;
 }
 
-/** One screen before the reference. */
+/** At most one screen, before the reference. */
 const guide = `The first seven lines of [.env.example](../.env.example) are what a bot needs; \`npm run connect\` asks for them and finds what else
 your service needs ([set-up.md](set-up.md)). If it differs from the specification, by hand:
 
@@ -47,7 +48,7 @@ your service needs ([set-up.md](set-up.md)). If it differs from the specificatio
 
 Their right values: \`npm run doctor -- --paid REF AMOUNT --cards EMAIL --delivery FILE\`.`;
 
-/** Where the template of single fields leads, with an example that a test reads. */
+/** Links the template of single fields, with an example that a test reads. */
 function signedTemplate(): string {
   return [
     '### The signed template',
@@ -64,7 +65,7 @@ With \`{body}\` everything in an event is trusted. Without it, only the fields t
   ].join('\n\n');
 }
 
-/** A mark stands for it in the table. */
+/** In the table a mark replaces these words. */
 const openInSpec = ' Spec: not shown.';
 
 function tableOf(entries: [string, Setting][]): string {
@@ -78,7 +79,7 @@ function tableOf(entries: [string, Setting][]): string {
   return ['| Setting | What (default) |', '|---|---|', ...rows].join('\n');
 }
 
-/** Without these the bot does not start, or reaches nothing. */
+/** Without these the bot does not start, or reaches no service. */
 const needed: readonly (keyof typeof settings)[] = [
   'slackBotToken',
   'slackSigningSecret',
@@ -109,7 +110,7 @@ function environmentExample(): string {
   return `${lines.join('\n')}\n`;
 }
 
-/** The first sentence, which says what the setting is; the page has the rest. */
+/** The first sentence describes the setting; the page has the rest. */
 function inOneLine(says: string): string {
   const [first = ''] = says.split(/(?<=\.) /);
   if (first.length > longestLine) throw new Error(`The first sentence is too long for one line: ${first}`);
@@ -158,7 +159,7 @@ function table(head: readonly string[], rows: readonly (readonly string[])[]): s
   return lines.map((cells) => `| ${cells.join(' | ')} |`).join('\n');
 }
 
-/** Which room of the bot imports which, without what follows from other arrows. All know the domain. */
+/** Which room of the bot imports which, without arrows that follow from others. All import the domain. */
 function roomsOfImports(): string {
   const imports = new Map<string, Set<string>>();
   const all = readdirSync('src', { recursive: true, encoding: 'utf8' });
@@ -184,7 +185,7 @@ function roomsOfImports(): string {
   return ['```mermaid', 'flowchart TD', ...arrows.toSorted(), '```'].join('\n');
 }
 
-/** Undefined for what is no room: files that everything may use, and the simulators. */
+/** Undefined for files that belong to no room: shared ones, and the simulators. */
 function roomOf(path: string): string | undefined {
   const [room = '', ...rest] = path.split('/');
   if (rest.length === 0) return /^(main|app)\.ts$/.test(room) ? room.replace('.ts', '') : undefined;

@@ -6,7 +6,7 @@ const schemaFile = new URL('../src/payments/schema.d.ts', import.meta.url);
 const banner =
   '// Generated from openapi/payments.yaml by `npm run generate`. Do not edit: a test fails when it is stale.\n\n';
 
-/** The TypeScript types of openapi/payments.yaml, as they should stand in src/payments/schema.d.ts. */
+/** The TypeScript types of openapi/payments.yaml, for src/payments/schema.d.ts. */
 export async function generateSchema(): Promise<string> {
   return banner + astToString(await openapiTS(description));
 }

@@ -1,9 +1,10 @@
 /**
  * `npm run hostile -- --requests 200000 --texts 200000 [--megabytes n] [--sockets n] [--seed n]`: sends mutated signed
- * requests to the webhook's door, puts hostile texts through everything the bot shows, streams bodies of so many
- * megabytes and odd ones at a bot of its own, and holds slow sockets open while events go on coming. The last line is
- * what came of it; the exit code is 0 only when nothing was accepted, live, wrong, left open or held up and memory held. The
- * seed makes the same requests and texts again. The bot's memory is read from /proc, so this part needs Linux.
+ * requests to the webhook endpoint, puts hostile texts through everything the bot shows, streams bodies of so many
+ * megabytes and malformed ones at a bot of its own, and holds slow sockets open while events keep coming. The last line
+ * is the verdict; the exit code is 0 only if no mutated request was accepted, no text became active or wrong, no
+ * connection stayed open or delayed others, and memory stayed bounded. The seed repeats the same requests and texts.
+ * Reads the bot's memory from /proc, so this part needs Linux.
  */
 import { randomInt } from 'node:crypto';
 import { parseArgs } from 'node:util';

@@ -1,11 +1,10 @@
 /**
- * `npm run kills -- --store redis|sqlite --story approved|otp|declined|rejected|lost|four-eyes|alert|link|card-email`: starts the whole bot
- * against the simulated payments service and the local Slack workspace, and kills it with SIGKILL at every await of a
- * charge, one after the other; `four-eyes`: from a second person's click to the end of the charge; `alert`: from a failure's
- * event to the payment that resolves it; `link`: until it is paid; `card-email`: from the press to what became of it.
- * Without options: all stories on both stores. `--every N` takes every Nth moment, from a random one unless `--from`
- * says which.
- * The last line is the count and the verdict; the exit code follows it.
+ * `npm run kills -- --store redis|sqlite --story approved|otp|declined|rejected|lost|four-eyes|alert|link|card-email`:
+ * starts the whole bot against the simulated payments service and the local Slack workspace, and kills it with SIGKILL at
+ * every await of a charge, one after the other. `four-eyes`: from a second person's click to the end of the charge;
+ * `alert`: from a failure's event to the payment that resolves it; `link`: until it is paid; `card-email`: from the press
+ * to the result. Without options: all stories on both stores. `--every N` takes every Nth moment, starting at a random
+ * one unless `--from` gives it. The last line has the count and the verdict, which is also the exit code.
  */
 import { randomInt } from 'node:crypto';
 import { availableParallelism } from 'node:os';
@@ -31,7 +30,7 @@ const { values } = parseArgs({
   },
 });
 const chosenStores = oneOrAll('store', stores, values.store);
-// The one with the longest waits first.
+// The story with the longest waits first.
 const chosenStories = oneOrAll('story', plays, values.story).toSorted((one) => (one === 'otp' ? -1 : 0));
 const every = wholeNumber('every', values.every ?? '1', { least: 1 });
 const from = wholeNumber('from', values.from ?? String(randomInt(every)));
@@ -40,7 +39,7 @@ if (every > 1) console.log(`--every ${every} --from ${from}`);
 const startedAt = performance.now();
 const bundle = await bundleKilledBot();
 const server = chosenStores.includes('redis') ? await startRedis() : undefined;
-// Ctrl-C too leaves no process behind.
+// Leave no process behind after Ctrl-C.
 process.on('SIGINT', () => void close().then(() => process.exit(130)));
 
 const busy = createLimit(availableParallelism() + 1);
@@ -83,7 +82,10 @@ function playOf(story: Play): Pick<Kills, 'story' | 'play'> {
   return own ? { story: 'approved', play: (run) => runCase(own, run) } : { story: story as Story };
 }
 
-/** A few moments near the end, or among reads that repeat until news comes, depend on what overtakes what; more would be kills that are only claimed. */
+/**
+ * A few moments (near the end, or in repeated reads) depend on timing and may not be reached. More missed ones would mean
+ * that the kills did not happen.
+ */
 function tooManyMissed({ missed, kills }: KillsResult): number {
   return missed.length > Math.max(3, kills / 20) ? missed.length : 0;
 }

@@ -1,8 +1,8 @@
 /**
- * `npm run mutants`: makes one mistake at a time in a copy of the charge machine (or of the model of its
- * caller) and plays tapes until an invariant breaks. A mistake that no tape finds is a hole in the tapes,
- * and makes the exit code 1. `--only WORD` runs those whose name holds it; `--seed N` fixes the tapes. `--code` makes the
- * mistakes in who types the bank's code and in the customer's page instead, and runs the tests of those.
+ * `npm run mutants`: makes one mistake at a time in a copy of the charge machine (or in the model of its caller) and
+ * plays tapes until an invariant breaks. A mistake that no tape finds is a gap in the tapes, and makes the exit code 1.
+ * `--only WORD` runs those whose name contains it; `--seed N` fixes the tapes. `--code` instead makes mistakes in the
+ * code entry and the customer's page, and runs their tests.
  */
 import { spawnSync } from 'node:child_process';
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -33,7 +33,7 @@ try {
   rmSync(folder, { recursive: true, force: true });
 }
 
-/** How many survive. */
+/** Returns how many mistakes survive. */
 async function playCopies(): Promise<number> {
   const unchanged = await playCopy({ name: 'unchanged', edits: [] }, 0, 1_000);
   if (unchanged.failure) throw new Error(`The unchanged copy breaks: ${unchanged.failure.message}`);
@@ -48,7 +48,7 @@ async function playCopies(): Promise<number> {
   return survivors;
 }
 
-/** How many survive the tests of the customer's page. Of one copy, whose files are put back. */
+/** Returns how many mistakes survive the tests of the customer's page. Uses one copy and restores its files. */
 function testCopies(): number {
   const tests = ['holder', 'door'].map((name) => `test/features/customer-code/${name}.test.ts`);
   const except = '^(?!.*(keyboard alone|1,000 robots))';
@@ -78,7 +78,7 @@ function testCopies(): number {
   return survivors;
 }
 
-/** A copy in a folder of its own, because a module is loaded once for each path. */
+/** Each in a folder of its own, because Node loads a module once per path. */
 async function playCopy(mutant: Mutant, index: number, count: number): Promise<TapesResult> {
   const copy = join(folder, String(index));
   copyParts(copy, ['src/domain', 'src/features/charge', 'test/tapes']);

@@ -1,9 +1,9 @@
 /**
- * `npm run rolling-restart -- --rounds 5 --events 50 --commands 5`: two bots on a Redis of its own behind what a
- * Kubernetes Service does, with the times of deploy/kubernetes, replaced one after the other, `--rounds` times both,
- * while so many events and commands a second come, each sent once. `--hasty`: without preStop and drain, which shows that
- * failures are seen. Prints what was answered; the exit code is 0 only when every webhook and command was, no bot was
- * killed, and each event was told once.
+ * `npm run rolling-restart -- --rounds 5 --events 50 --commands 5`: two bots on a Redis of its own, behind a stand-in for
+ * a Kubernetes Service with the times of deploy/kubernetes. Replaces one bot after the other, `--rounds` times both,
+ * under so many events and commands a second, each sent once. `--hasty`: without preStop and drain, to show that failures
+ * are detected. Prints the answers; the exit code is 0 only if every webhook and command was answered, no bot was killed,
+ * and each event was posted once.
  */
 import { setTimeout as rest } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
@@ -24,7 +24,7 @@ const rounds = wholeNumber('rounds', values.rounds);
 const eventsPerSecond = wholeNumber('events', values.events);
 const commandsPerSecond = wholeNumber('commands', values.commands);
 
-/** Of one bot: start, preStop, drain and what is under way, on a slow machine. */
+/** For one bot on a slow machine: start, preStop, drain and the work under way. */
 const mostSecondsEach = 60;
 const beforeAndAfterMs = 2_000;
 const drainMs = 120_000;
@@ -34,7 +34,7 @@ const { replicas } = deployment.spec;
 const [{ env }] = deployment.spec.template.spec.containers;
 const stage = await openStage({
   events: eventsPerSecond * (rounds * replicas + 1) * mostSecondsEach,
-  // Slack takes one message a second in each.
+  // Slack accepts one message a second in each channel.
   channels: Math.max(10, eventsPerSecond * 2),
 });
 const times = Object.fromEntries(

@@ -1,6 +1,6 @@
 /**
- * `npm run sbom --silent > sbom.json`: the production dependencies as CycloneDX, by npm itself from the lock file. Of a
- * project without development dependencies: with `--omit dev` npm leaves out what is also one of those (npm 11).
+ * `npm run sbom --silent > sbom.json`: the production dependencies as CycloneDX, made by npm from the lock file. Uses a
+ * copy of the project without development dependencies: with `--omit dev` npm 11 leaves out packages that are both.
  */
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -11,7 +11,7 @@ type Lock = { packages: Record<string, { dev?: true; devOptional?: true; devDepe
 
 const parent = mkdtempSync(join(tmpdir(), 'payops-sbom-'));
 try {
-  // npm names the root after its folder.
+  // npm names the root component after its folder.
   const folder = join(parent, 'payops');
   mkdirSync(folder);
   const project = JSON.parse(readFileSync('package.json', 'utf8')) as { devDependencies?: object };

@@ -13,12 +13,12 @@ import { openWindow, type PersonWindow } from '../test/support/person-window.ts'
 const folder = fileURLToPath(new URL('../docs/images/', import.meta.url));
 
 const size = { width: 1280, height: 800 };
-/** Tall enough that the longest message stands in it whole. */
+/** Tall enough for the longest message. */
 const tall = { ...size, height: 1_400 };
-/** Ends where an item of the Home does. */
+/** Ends at an item's end in the Home. */
 const homeRoom = { ...size, height: 620 };
 
-/** The page or a part of it, with nothing over it: neither the mouse nor what was pressed last has its tools out. */
+/** Takes a picture of the page or a part of it, without the mouse or the toolbar of a pressed message. */
 async function shoot(
   { page }: PersonWindow,
   name: string,
@@ -43,7 +43,7 @@ async function shootLookUp(ada: PersonWindow): Promise<void> {
   await shoot(ada, 'look-up');
 }
 
-/** In a channel that the bot is not in. */
+/** A command in a channel that the bot is not in. */
 async function shootInvite(ada: PersonWindow): Promise<void> {
   const { page } = ada;
   await ada.channel('private-room');
@@ -71,7 +71,7 @@ async function shootAlert(ada: PersonWindow): Promise<void> {
   await shoot(ada, 'alert');
 }
 
-/** The link in front of its agent, and the page on the customer's phone. */
+/** The agent's view of the link, and the page on the customer's phone. */
 async function shootCustomer(ada: PersonWindow): Promise<void> {
   await ada.charge({ card: '1127', amount: '9300' });
   await ada.press('Let the customer type it');
@@ -111,7 +111,7 @@ async function shootCharges(ada: PersonWindow): Promise<void> {
   await ada.close();
 }
 
-/** The App Home, with a code to enter. */
+/** The App Home, with a charge that waits for a code. */
 async function shootHome(ada: PersonWindow): Promise<void> {
   await ada.channel('pay-desk');
   await ada.charge({ card: '1127', amount: '8400' });
@@ -124,7 +124,7 @@ async function shootHome(ada: PersonWindow): Promise<void> {
   await shoot(ada, 'home', { part, room: homeRoom });
 }
 
-/** A link that was paid, its saved card, and a list that was searched. */
+/** A paid link, its saved card, and a searched list. */
 async function shootDesk(ada: PersonWindow, { payments }: Playground): Promise<void> {
   await ada.channel('pay-desk');
   await ada.type('/pay link 2,500.00');
@@ -146,7 +146,7 @@ async function shootDesk(ada: PersonWindow, { payments }: Playground): Promise<v
   await shootMessage(ada, 'match “lekki kiosk”', 'terminals');
 }
 
-/** A charge that waits for a second person, as that person sees it. */
+/** A charge that waits for approval, as the approver sees it. */
 async function shootApproval(ada: PersonWindow, lead: PersonWindow): Promise<void> {
   await ada.channel('pay-desk');
   await ada.charge({ card: '4081', amount: '150000', reason: 'Renewal, asked for by phone' });
@@ -182,7 +182,7 @@ async function shootStorm(lead: PersonWindow): Promise<void> {
   await lead.channel('pay-alerts');
   await lead.tab('Saved cards');
   await lead.click(lead.page.getByRole('button', { name: 'Send 60 failures' }));
-  // Slack takes a message a second, and those before the threshold have one each.
+  // Slack takes a message a second, and alerts before the threshold have their own.
   await lead.page.getByText(/Storm: [56]\d failed charges/).waitFor({ timeout: 60_000 });
   await shootMessage(lead, 'Storm: ', 'alert-storm');
   await lead.type('/pay alerts');
@@ -190,7 +190,7 @@ async function shootStorm(lead: PersonWindow): Promise<void> {
   await shootMessage(lead, 'This channel gets alerts', 'alert-routes');
 }
 
-/** One channel is told of payments too, and soon by a digest. */
+/** A channel for payments too, which soon uses a digest. */
 const paidRule = `  - name: paid
     when: { event: payment_success }
     to: ${channelIds.general}
@@ -212,7 +212,7 @@ async function shootPayments(lead: PersonWindow, { payments }: Playground): Prom
   await shootMessage(lead, 'Many payments: ', 'many-payments');
 }
 
-/** Of the playground on a telephone, to be looked at; no page shows them. */
+/** The playground at a phone's width, for inspection; no page shows these. */
 const narrowFolder = fileURLToPath(new URL('../.cache/pictures/', import.meta.url));
 
 async function shootNarrow({ page, ...ada }: PersonWindow): Promise<void> {

@@ -1,8 +1,9 @@
 /**
- * `npm run soak -- --minutes 60 --events 20 --commands 2 --out soak.svg`: one bot on a Redis of its own under that many
- * events and commands a second, looked at from outside. Draws its memory, descriptors, the wait of the oldest due record
- * and the answer to webhooks into the file. The exit code is 0 only when memory does not grow beyond noise (of what a garbage collection leaves; judged from 3 minutes on), descriptors
- * stay as many, every event was told once and nothing is due for longer than its pace.
+ * `npm run soak -- --minutes 60 --events 20 --commands 2 --out soak.svg`: one bot on a Redis of its own under so many
+ * events and commands a second, measured from outside. Draws memory, descriptors, the delay of the oldest due record and
+ * the webhook answer times into the file. The exit code is 0 only if memory (after a garbage collection, from 3 minutes
+ * on) does not grow beyond noise, descriptors stay constant, every event was posted once, and no record is due for longer
+ * than its rate limit explains.
  */
 import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
@@ -68,7 +69,7 @@ function told(counts: ReadonlyMap<string, number>): string {
 
 type Line = { title: string; unit: string; points: readonly (readonly [x: number, y: number])[] };
 
-/** Charts one below the other over the same time, in minutes, each from 0 up, as SVG. */
+/** An SVG of charts below each other over the same time in minutes, each starting at 0. */
 function plot(heading: string, lines: readonly Line[]): string {
   const all = lines.length * height + 40;
   const charts = lines.map(
@@ -101,7 +102,7 @@ ${rules.join('')}${times.join('')}
 <polyline points="${path}" fill="none" stroke="#1264a3" stroke-width="1.5"/>`;
 }
 
-/** A round number above the highest value, and a step that divides it into a few. */
+/** A round number above the highest value, and a step that divides it into a few parts. */
 function scaleFor(most: number): { highest: number; step: number } {
   const power = 10 ** Math.floor(Math.log10(Math.max(most, 0.001)));
   const step = [0.2, 0.5, 1, 2].map((part) => part * power).find((one) => most / one <= 5) ?? 2 * power;

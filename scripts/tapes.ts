@@ -1,6 +1,6 @@
 /**
- * `npm run tapes -- --count 1000000 --seed 7`: plays random tapes of crashes, lost answers, late requests and
- * clicks against the charge machine. The last line is the count and the verdict; the exit code follows it.
+ * `npm run tapes -- --count 1000000 --seed 7`: plays random tapes of crashes, lost answers, late requests and clicks
+ * against the charge machine. The last line has the count and the verdict, which is also the exit code.
  */
 import { randomInt } from 'node:crypto';
 import { parseArgs } from 'node:util';

@@ -1,8 +1,8 @@
 /**
- * `npm run walks -- --count 5000 --seed 7`: walks at random through the life of a bot, with events, people, payments,
- * kills and faults, on a clock that the walk moves, and holds what people see at the end against what happened outside.
- * `--breakages` walks with each breakage until it is seen. The last line is the count and the verdict; the exit code
- * follows it.
+ * `npm run walks -- --count 5000 --seed 7`: random walks through the life of a bot, with events, people, payments, kills
+ * and faults, on a clock that the walk moves; compares what people see at the end with what really happened.
+ * `--breakages` walks with each deliberate bug until it is detected. The last line has the count and the verdict, which
+ * is also the exit code.
  */
 import { randomInt } from 'node:crypto';
 import { parseArgs } from 'node:util';
@@ -34,7 +34,7 @@ async function walkAtRandom(): Promise<boolean> {
     console.log(`Broken:\n${failure.broken.join('\n')}`);
     console.log(`This walk alone: npm run walks -- --count 1 --seed ${failure.seed}`);
   }
-  // Walks on which nothing happens hold everything: so many meet each of these.
+  // A walk without events proves nothing: a hundred walks must meet each of these.
   const unmet = walks < 100 ? [] : rare.filter((what) => !met.has(what));
   if (unmet.length > 0) console.log(`Never met: ${unmet.join(', ')}`);
   const holds = failure === undefined && unmet.length === 0;

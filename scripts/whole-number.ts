@@ -1,4 +1,4 @@
-/** The option's number; ends the process with 2 and says why when it is none, or is too small or too large. */
+/** The option's number. If it is none, too small or too large, says so and ends the process with 2. */
 export function wholeNumber(
   name: string,
   text: string,

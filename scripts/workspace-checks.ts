@@ -15,11 +15,11 @@ import { lackedBy } from './manifest-lacks.ts';
 
 export type WorkspaceChecked = {
   config: Pick<Config, 'policy' | 'slackApiUrl' | 'slackMode' | 'slackAppToken' | 'slackBotToken'>;
-  /** The only channel that anything is posted in. */
+  /** Posts go only into this channel. */
   channel: string;
-  /** Whose Home and direct messages are tried; undefined: nobody's. */
+  /** The person whose Home and direct messages are tried; undefined: none. */
   person: string | undefined;
-  /** What stands in manifest.yml. */
+  /** The parsed manifest.yml. */
   manifest: unknown;
   log: Log;
   now: () => number;
@@ -31,8 +31,8 @@ const report = 'Report it with this table.';
 const botTokenPart = 'Slack token';
 
 /**
- * Does in a real workspace what the bot does, over the bot's own code, and says what Slack made of it; takes away
- * everything that it posted. Whether Slack allows what its pages leave open is no problem either way: the row says which.
+ * Does in a real workspace what the bot does, with the bot's own code, and reports Slack's answers; removes everything
+ * that it posted. Where Slack's pages leave something open, neither answer is a problem: the row says which one it is.
  */
 export async function checkWorkspace(asked: WorkspaceChecked): Promise<Finding[]> {
   const { config, channel, person, manifest, log, now } = asked;
@@ -63,11 +63,11 @@ export async function checkWorkspace(asked: WorkspaceChecked): Promise<Finding[]
   return found;
 }
 
-type Around = Pick<WorkspaceChecked, 'channel' | 'now' | 'paceMs'> & {
+type ChannelCheck = Pick<WorkspaceChecked, 'channel' | 'now' | 'paceMs'> & {
   client: WebClient;
-  /** Undefined: Slack does not say. */
+  /** Undefined if Slack does not say. */
   isMember: boolean | undefined;
-  /** True when the row is good. */
+  /** Adds a row; resolves with whether it is good. */
   step: (part: string, look: () => Promise<Verdict> | Verdict) => Promise<boolean>;
 };
 
@@ -94,14 +94,14 @@ async function membership(client: WebClient, channel: string): Promise<Membershi
   }
 }
 
-/** Everything that is posted into the channel, and its removal. */
-async function inChannel({ channel, client, isMember, step, now, paceMs }: Around): Promise<void> {
+/** Posts into the channel, and removes all of it. */
+async function inChannel({ channel, client, isMember, step, now, paceMs }: ChannelCheck): Promise<void> {
   const delivery = createDelivery(client);
   const key = `check:${now()}`;
   const posted: string[] = [];
   const files: string[] = [];
   let ts: string | undefined;
-  /** As the bot does, it looks for a message whose answer was lost: nothing may be left behind. */
+  /** Like the bot, searches for a message whose answer was lost, so that it can be removed. */
   const post = async (state: string, keyed: string, threadTs?: string): Promise<PostOutcome> => {
     await rest(paceMs);
     const metadata = { event_type: 'payops_check', event_payload: { key: keyed } };
@@ -224,7 +224,10 @@ type Left = {
   thread: string | undefined;
 };
 
-/** The newest first: an answer in a thread goes before the message above it. Gives what is left, with Slack's word. */
+/**
+ * Newest first, since a thread's replies must go before its first message. Returns what could not be removed, with
+ * Slack's error.
+ */
 async function takeAway(client: WebClient, { channel, posted, files, thread }: Left): Promise<string[]> {
   const left: string[] = [];
   async function gone(what: string, take: () => Promise<unknown>): Promise<void> {
@@ -236,7 +239,7 @@ async function takeAway(client: WebClient, { channel, posted, files, thread }: L
     }
   }
   for (const file of files) await gone(`file ${file}`, () => client.files.delete({ file }));
-  // The message that brought the file, where the thread can be read.
+  // The message with the file, if the thread can be read.
   const below =
     thread === undefined || files.length === 0
       ? []
@@ -255,7 +258,7 @@ async function withPerson({
   person,
   step,
   now,
-}: Pick<Around, 'client' | 'step' | 'now'> & { person: string }): Promise<void> {
+}: Pick<ChannelCheck, 'client' | 'step' | 'now'> & { person: string }): Promise<void> {
   const delivery = createDelivery(client);
   await step('Direct message', async () => {
     const posted = await delivery.post(person, noteOf('Direct message by check:slack'));
@@ -302,7 +305,7 @@ function refusedBySlack(error: unknown): Verdict {
   return problem(`Slack refuses it: ${word}`, fixFor(word));
 }
 
-/** In Markdown, to be pasted into a report. */
+/** A Markdown table to paste into a report. */
 export function tableOf(
   findings: readonly Finding[],
   signs: Readonly<Record<Finding['state'], string>>,

@@ -5,10 +5,10 @@ export const webhookSecret = 'bench-secret-0123456789abcdef0123456789abcdef';
 
 export type EventKind = 'payment_failed' | 'payment_success';
 
-/** As much as a real one has, with what senders put around it. */
+/** A typical size, including the fields that senders add. */
 const bodyBytes = 1_500;
 
-/** An event of about 1.5 KB that no other `id` shares anything decisive with. */
+/** An event of about 1.5 KB; two with different ids share no key. */
 function eventBody(kind: EventKind, id: string): Buffer {
   const event = {
     event_type: kind,
@@ -37,7 +37,7 @@ function eventBody(kind: EventKind, id: string): Buffer {
   return Buffer.from(JSON.stringify(event));
 }
 
-/** `mixed`: one of ten fails. */
+/** `mixed`: one of ten is a failure. */
 export type EventOrder = { kind: EventKind | 'mixed' };
 
 export function eventRequest({ kind }: EventOrder, id: string): Request {

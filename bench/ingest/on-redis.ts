@@ -16,14 +16,14 @@ export type IngestSize = { rounds: number; events: number; connections: number; 
 type Variant = {
   name: string;
   program: Program;
-  /** What each of its records is called in Redis, up to the event's own name. */
+  /** The prefix of its records' keys in Redis. */
   keysBegin: string;
   kind: EventKind;
-  /** Absent: a peer. */
+  /** Absent for other ways to build it. */
   ownPrefix?: string;
 };
 
-/** The floor first, then ours, then the peers, which are in the tree anyway. */
+/** The floor first, then the bot, then the others, whose packages are installed anyway. */
 function redisField(house: House, redisPort: number, backendUrl: string): Variant[] {
   function peer(name: string, which: string, keysBegin = `${which}:`): Variant {
     const env = { PEER: which, REDIS_PORT: String(redisPort), KEY_PREFIX: `${which}:` };
@@ -34,7 +34,7 @@ function redisField(house: House, redisPort: number, backendUrl: string): Varian
   function ours(name: string, kind: EventKind, more: Record<string, string> = {}): Variant {
     const ownPrefix = ['ours', kind, ...Object.keys(more)].join('-');
     const env = { REDIS_URL: `redis://127.0.0.1:${redisPort}`, REDIS_PREFIX: ownPrefix, ...more };
-    // A success that no rule wants is remembered as a payment alone.
+    // A payment that no rule posts is stored only as a payment.
     const record = kind === 'payment_failed' ? 'message:alert:' : 'event:';
     const keysBegin = `{${ownPrefix}}:record:${record}`;
     return { name, program: house.bot(ownPrefix, env), keysBegin, kind, ownPrefix };
@@ -51,14 +51,14 @@ function redisField(house: House, redisPort: number, backendUrl: string): Varian
 }
 
 /**
- * All variants on one Redis, taking turns; each keeps its process, so that all are warm. The bot's worker runs as in
- * production, and what its events bring about later is worked off before anybody else's turn.
+ * Measures all variants on one Redis, in turns; each keeps its process, so all are warm. The bot's worker runs as in
+ * production, and its later work is finished before the next turn.
  */
 export async function measureIngestOnRedis(house: House, size: IngestSize): Promise<Row[]> {
   const redis = await startRedis();
   const connection = connectRedis({ url: redis.url, log: () => undefined });
   await connection.tried;
-  // It takes everything at once: what is measured is the bot.
+  // Accepts everything at once: only the bot is measured.
   const backend = await serveOnLoopback(
     (request, response) => void request.resume().on('end', () => response.end()),
   );
@@ -103,8 +103,9 @@ async function countKeys({ client }: RedisConnection, begin: string): Promise<nu
 }
 
 /**
- * Successes lie two seconds before they are held against failures, and a storm's alerts wait to be counted in their
- * channel's lane, behind the first twenty, one a second. What the bot does by the clock is never at its end.
+ * Waits until the bot's work is done. Payments wait two seconds before they are matched with failures, and alerts of a
+ * storm wait in their channel's lane behind the first twenty, one a second. Scheduled work never ends, so it doesn't
+ * count.
  */
 async function workedOff({ client }: RedisConnection, prefix: string): Promise<void> {
   const root = `{${prefix}}`;
@@ -118,7 +119,9 @@ async function workedOff({ client }: RedisConnection, prefix: string): Promise<v
   while (await isUnderWay()) await rest(100);
 }
 
-/** Two bots on one Redis, taking turns: one remembers few events, one a great many. One connection, so that it is the way alone. */
+/**
+ * Two bots on one Redis, in turns: one with few stored events, one with very many. One connection, to measure latency.
+ */
 export async function measureGrowth(
   house: House,
   size: { rounds: number; events: number; fewer: number; more: number },

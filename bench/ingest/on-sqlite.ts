@@ -8,7 +8,7 @@ import type { House } from '../stage/house.ts';
 import { playRound, takeTurns } from '../stage/round.ts';
 import type { IngestSize } from './on-redis.ts';
 
-/** The bot on its embedded store (WAL, synchronous=FULL), each turn beside what the disk itself does then. */
+/** The bot on its embedded store (WAL, synchronous=FULL), each turn next to the disk's own speed at that time. */
 export async function measureIngestOnSqlite(house: House, size: IngestSize): Promise<Row[]> {
   const part = 'ingest on SQLite';
   const program = house.bot('sqlite');
@@ -44,7 +44,7 @@ export async function measureIngestOnSqlite(house: House, size: IngestSize): Pro
   }
 }
 
-/** Of 4 KB each, one after the other, for half a second. */
+/** Writes 4 KB at a time with a sync, for half a second. */
 function syncsPerSecond(path: string): number {
   const file = openSync(path, 'w');
   const page = Buffer.alloc(4_096);

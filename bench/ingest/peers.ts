@@ -1,6 +1,6 @@
 /**
- * What else could take a signed webhook and remember it once in Redis before it answers: PEER says which. Each loads no
- * more than it needs. They listen on PORT, and their keys begin with KEY_PREFIX.
+ * Other programs that accept a signed webhook and store it once in Redis before they answer; PEER selects one. Each loads
+ * only what it needs. They listen on PORT; their keys begin with KEY_PREFIX.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { writeSync } from 'node:fs';
@@ -15,16 +15,16 @@ const { PORT: port, REDIS_PORT: redisPort, KEY_PREFIX: prefix = '', PEER: peer =
 const rememberMs = 86_400_000;
 
 const peers: Readonly<Record<string, () => Promise<void>>> = {
-  /** The least that it can cost on Node. */
+  /** The least possible cost on Node. */
   async floor() {
     const keepOnce = keepOnceInRedis();
     serveBare((body, headers) => (isSigned(body, headers) ? keepOnce(peerKey(body)) : undefined));
   },
 
   /**
-   * What the bot owes an event before it answers, and nothing else, on the floor's server: the event sealed, stored as
-   * work of its channel by the store's own script, all of one turn together, and a line of log. How much of the
-   * difference to the floor is this work, and how much is the bot's.
+   * All that the bot must do before it answers, on the floor's server: seals the event, stores it as work of its channel
+   * with the store's own script, all of one tick together, and writes a log line. Shows how much of the difference to the
+   * floor is this work, and how much is the bot's.
    */
   async 'same-work'() {
     const [{ createLog }, { createScript }, { createSealer }] = await Promise.all([
@@ -44,7 +44,7 @@ const peers: Readonly<Record<string, () => Promise<void>>> = {
     let collected: { record: string[]; resolve: (isNew: boolean) => void }[] = [];
     const asked: typeof collected = [];
     const socket = connectToRedis((line) => {
-      // One number for each record; the lines between say how many come.
+      // Each record is answered by one number; the lines between are array lengths.
       if (line.startsWith(':')) asked.shift()?.resolve(line === ':1');
     });
     const send = (words: readonly string[]): void =>
@@ -79,7 +79,7 @@ const peers: Readonly<Record<string, () => Promise<void>>> = {
     });
   },
 
-  /** As Bolt's documentation has it: a custom route of its HTTPReceiver, and Redis through @keyv/redis's client. */
+  /** As in Bolt's documentation: a custom route of its HTTPReceiver, with @keyv/redis's client. */
   async 'bolt-route'() {
     const [{ default: bolt }, { createClient }] = await Promise.all([
       import('@slack/bolt'),
@@ -109,7 +109,7 @@ const peers: Readonly<Record<string, () => Promise<void>>> = {
     );
   },
 
-  /** Bolt's ExpressReceiver with Keyv, asked and then told: the usual way, and not atomic. */
+  /** Bolt's ExpressReceiver with Keyv, which reads and then writes: the usual way, and not atomic. */
   async 'bolt-express'() {
     const [{ default: bolt }, { default: express }, { default: KeyvRedis }, { Keyv }] = await Promise.all([
       import('@slack/bolt'),
@@ -140,7 +140,7 @@ const peers: Readonly<Record<string, () => Promise<void>>> = {
 
 await peers[peer]?.();
 
-/** node:http and nothing else: the raw body goes to `judge`, which says whether it is new, or undefined for no. */
+/** Only node:http: `judge` gets the raw body and says whether it is new; undefined: not signed. */
 function serveBare(judge: (body: Buffer, headers: Headers) => Promise<boolean> | undefined): void {
   createServer((request, response) => {
     const chunks: Buffer[] = [];
@@ -164,7 +164,7 @@ function answerOf(isNew: boolean): string {
   return JSON.stringify({ result: isNew ? 'new' : 'duplicate' });
 }
 
-/** The check as one writes it by hand: HMAC-SHA256 over the raw bytes, in hex, compared in constant time. */
+/** A hand-written check: HMAC-SHA256 over the raw bytes, in hex, compared in constant time. */
 function isSigned(body: Buffer, { 'x-webhook-signature': signature }: Headers): boolean {
   if (typeof signature !== 'string') return false;
   const expected = createHmac('sha256', webhookSecret).update(body).digest();
@@ -180,12 +180,12 @@ function eventName(body: Buffer): string {
   return `${event.event_type}/${event.data.order.orderReference}`;
 }
 
-/** What an event is remembered under. */
+/** The key that stores an event. */
 function peerKey(body: Buffer): string {
   return prefix + eventName(body);
 }
 
-/** One socket to Redis, for its own protocol with nothing between: each line that it answers is heard, and an error ends it all. */
+/** One socket to Redis, without a client library. Calls `hear` with each line; an error ends the process. */
 function connectToRedis(hear: (line: string) => void): Socket {
   const socket = connect(Number(redisPort), '127.0.0.1').setNoDelay(true);
   let rest = '';
@@ -200,10 +200,10 @@ function connectToRedis(hear: (line: string) => void): Socket {
   });
 }
 
-/** `SET key 1 NX PX …` in Redis's own protocol, one socket, nothing between: the least that a durable dedupe costs. */
+/** `SET key 1 NX PX …` over one raw socket: the least that durable deduplication costs. */
 function keepOnceInRedis(): (key: string) => Promise<boolean> {
   const waiting: ((isNew: boolean) => void)[] = [];
-  // $-1, which is nil: it was there.
+  // $-1 is nil: the key existed.
   const socket = connectToRedis((line) => waiting.shift()?.(line === '+OK'));
   const tail = `$1\r\n1\r\n$2\r\nNX\r\n$2\r\nPX\r\n$${String(rememberMs).length}\r\n${rememberMs}\r\n`;
   return (key) =>

@@ -13,7 +13,7 @@ const part = 'steady load';
 const perSecond = 200;
 const line = { atLeast: 'p99 150 ms, 200 MB' };
 
-/** Events of a busy merchant, evenly for so long, one of ten a failure, on each store. Each is on record afterwards. */
+/** The event rate of a busy merchant, evenly, one of ten a failure, on each store. All must be stored afterwards. */
 export async function measureSteadyLoad(house: House, { seconds }: { seconds: number }): Promise<Row[]> {
   const count = perSecond * seconds;
   const sqlite = house.bot('steady');

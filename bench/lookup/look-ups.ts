@@ -1,6 +1,6 @@
 /**
- * A program of its own: looks transactions up at SERVICE_URL, one after the other, in turns over undici's pool (the
- * floor) and as the bot does, judged and made into its message. Prints both medians (ms) of each round.
+ * A program that looks transactions up at SERVICE_URL, one after the other, alternating between undici's pool (the floor)
+ * and the bot's way: judged and made into its message. Prints both medians (ms) of each round.
  */
 import { Pool } from 'undici';
 import { confirm } from '../../src/domain/transaction.ts';

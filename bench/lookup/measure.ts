@@ -8,7 +8,9 @@ import type { LookUpRound } from './look-ups.ts';
 
 const run = promisify(execFile);
 
-/** A look-up with all that follows, against the bare call on undici's pool; the service stands in this process. */
+/**
+ * A look-up with all that follows, compared with the bare call through undici's pool; the service runs in this process.
+ */
 export async function measureLookUps(size: { rounds: number; each: number }): Promise<Row[]> {
   const { payments, accessToken } = await openService();
   try {

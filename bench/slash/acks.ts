@@ -13,8 +13,8 @@ import { commandRequest } from './command.ts';
 export type AckSize = { rounds: number; commands: number; connections: number };
 
 /**
- * From a slash command to its acknowledgement. Ours has all its verbs, roles, log and audit and answers `/pay help` along
- * with it; Bolt's one listener says the very same, along with its own or through the response_url.
+ * Time from a slash command to its acknowledgement. The bot has all its commands, roles, log and audit and answers `/pay
+ * help` in the acknowledgement; Bolt's single listener says the same, in the acknowledgement or through the response_url.
  */
 export async function measureAcks(house: House, size: AckSize): Promise<Row[]> {
   const answers = await openAnswers();
@@ -79,7 +79,7 @@ export async function measureAcks(house: House, size: AckSize): Promise<Row[]> {
 
 const part = 'slash → ack';
 
-/** What the bot says to `/pay help`, as Slack gets it. */
+/** The bot's answer to `/pay help`, as Slack gets it. */
 async function helpOf(url: string, responseUrl: string): Promise<string> {
   const { path, ...request } = commandRequest({ words: 'help', responseUrl }, 'first');
   const answer = await fetch(`${url}${path}`, request);
@@ -93,7 +93,7 @@ function ratioRow(name: string, value: number, atLeast: number): Row {
   return { part, name, value, unit: '×', line };
 }
 
-/** How soon commands are acknowledged while each needs a service that never answers. */
+/** How fast commands are acknowledged while each waits for a service that never answers. */
 export async function measureAcksWhileHanging(house: House, size: AckSize): Promise<Row> {
   const answers = await openAnswers();
   const { payments } = house;
@@ -118,7 +118,7 @@ export async function measureAcksWhileHanging(house: House, size: AckSize): Prom
   }
 }
 
-/** Where the answers to commands go, whoever gave them: counted, and let go. */
+/** The target of all answers to commands; only counts them. */
 async function openAnswers() {
   let count = 0;
   const server = createServer((request, response) => {

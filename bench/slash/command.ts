@@ -2,10 +2,10 @@ import type { Request } from 'autocannon';
 import { signSlack, slashBody } from '../../test/support/slack-requests.ts';
 import { credentials, teamId, userIds } from '../../src/simulators/slack/cast.ts';
 
-/** `answer`: what the acknowledgement holds; nothing when empty. */
+/** `answer`: the acknowledgement's expected content; empty: none. */
 export type CommandOrder = { kind: 'command'; words: string; responseUrl: string; answer: string };
 
-/** `/pay` as Slack sends it, signed; `{id}` in the words becomes the request's own. */
+/** `/pay` as Slack sends it, signed; `{id}` in the words becomes the request's own id. */
 export function commandRequest(
   { words, responseUrl }: Pick<CommandOrder, 'words' | 'responseUrl'>,
   id: string,

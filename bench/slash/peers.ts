@@ -1,4 +1,4 @@
-/** What else could acknowledge a slash command: PEER says which. They listen on PORT. */
+/** Other programs that acknowledge a slash command; PEER selects one. They listen on PORT. */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { RespondArguments } from '@slack/bolt';
@@ -8,7 +8,7 @@ const { PORT: port, PEER: peer, ANSWER: said = '', RESPOND: responds } = process
 const { signingSecret } = credentials;
 await (peer === 'floor' ? serveFloor() : serveBolt());
 
-/** Slack's signature checked by hand on node:http, and an empty acknowledgement. */
+/** node:http with a hand-written check of Slack's signature, and an empty acknowledgement. */
 function serveFloor(): void {
   createServer((request, response) => {
     const chunks: Buffer[] = [];
@@ -28,8 +28,8 @@ function serveFloor(): void {
 }
 
 /**
- * Bolt's HTTPReceiver with one listener. ANSWER is what it says: along with its acknowledgement, or, when RESPOND is 1,
- * through the response_url behind an empty one.
+ * Bolt's HTTPReceiver with one listener. Says ANSWER in the acknowledgement, or, if RESPOND is 1, through the
+ * response_url after an empty one.
  */
 async function serveBolt(): Promise<void> {
   const { default: bolt } = await import('@slack/bolt');

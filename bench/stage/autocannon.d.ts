@@ -1,4 +1,4 @@
-/** The part of it that is used here; it comes without types. */
+/** autocannon has no types; these are the parts used here. */
 declare module 'autocannon' {
   export type Request = {
     method: 'POST';

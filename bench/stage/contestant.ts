@@ -6,7 +6,7 @@ import { setTimeout as rest } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { freePort } from '../../test/support/redis-server.ts';
 
-/** A program that listens on PORT, in a process of its own. */
+/** A program that listens on PORT in a process of its own. */
 export type Program = {
   path: string;
   env: Readonly<Record<string, string>>;
@@ -16,9 +16,9 @@ export type Program = {
 
 export type Contestant = {
   url: string;
-  /** From its launch until it accepted a connection. */
+  /** From launch to the first accepted connection. */
   readyMs: number;
-  /** What its process has used by now, as the kernel counts; Linux alone tells this. */
+  /** What its process has used so far, by the kernel's count; Linux only. */
   usage: () => { cpuMicros: number; residentBytes: number };
   stop: () => Promise<void>;
 };
@@ -31,7 +31,7 @@ process.on('exit', () => {
   for (const child of running) child.kill('SIGKILL');
 });
 
-/** Resolves when it accepts connections; rejects with the end of its log when it ends or never does. */
+/** Resolves when it accepts connections; if it ends or never does, rejects with the end of its log. */
 export async function startContestant({
   path,
   env,
@@ -41,7 +41,7 @@ export async function startContestant({
   const port = await freePort();
   const log = openSync(logPath, 'w');
   const startedAt = performance.now();
-  // A profile of ours is had with NODE_OPTIONS, say --cpu-prof.
+  // For a profile, set PAYOPS_BENCH_NODE_OPTIONS to --cpu-prof.
   const options = [...nodeOptions, ...(process.env['PAYOPS_BENCH_NODE_OPTIONS']?.split(' ') ?? [])];
   const child = spawn(process.execPath, [...options, path], {
     env: { ...env, PORT: String(port) },
@@ -61,7 +61,7 @@ export async function startContestant({
     readyMs: performance.now() - startedAt,
     usage() {
       const folder = `/proc/${child.pid}`;
-      // Behind the name, which may hold blanks: user and system time are the 12th and 13th.
+      // After the name, which may contain blanks: user and system time are the 12th and 13th field.
       const counts = readFileSync(`${folder}/stat`, 'utf8').split(') ').at(-1)?.split(' ').map(Number) ?? [];
       const [, kilobytes = '0'] = /^VmRSS:\s+(\d+)/m.exec(readFileSync(`${folder}/status`, 'utf8')) ?? [];
       const ticks = (counts[11] ?? 0) + (counts[12] ?? 0);

@@ -11,7 +11,7 @@ import { type Program, programPath } from './contestant.ts';
 
 export type House = {
   folder: string;
-  /** The bot as it is deployed: `src/start.js`, its worker and all, with these changes of its environment. */
+  /** The bot as deployed: `src/start.js` with its worker, and these changes to its environment. */
   bot: (name: string, more?: Record<string, string>) => Program;
   payments: PaymentsService;
   close: () => Promise<void>;
@@ -20,8 +20,8 @@ export type House = {
 const manifestPath = fileURLToPath(new URL('../../manifest.yml', import.meta.url));
 
 /**
- * A payments service that knows every reference: those that begin with PAID as paid, the others as declined. The token
- * is good for as long as anybody measures.
+ * A payments service that knows every reference: those that begin with PAID are paid, others declined. The token outlasts
+ * the run.
  */
 export async function openService(): Promise<{ payments: PaymentsService; accessToken: string }> {
   const payments = await startPaymentsService({
@@ -45,8 +45,8 @@ export async function openService(): Promise<{ payments: PaymentsService; access
 }
 
 /**
- * What stands around the bot while it is measured, in the process that starts it all: a Slack that takes one message
- * a second in a channel, as Slack does, and a payments service that answers every look-up at once.
+ * The bot's surroundings while it is measured, in the process that starts it all: a Slack with its limit of one message a
+ * second and channel, and a payments service that answers every look-up at once.
  */
 export async function openHouse(): Promise<House> {
   const folder = mkdtempSync(join(tmpdir(), 'payops-bench-'));

@@ -1,7 +1,7 @@
 /**
- * The load, in a process of its own: sends so many requests, each another one, over some connections at a time, and
- * checks every answer. Told by LOAD what to do, it prints one line of JSON. All is made and signed before the clock
- * starts, so that making it does not slow the sending.
+ * The load, in a process of its own: sends so many different requests over some connections, and checks every answer.
+ * LOAD says what to do; prints one line of JSON. All requests are made and signed before the clock starts, so that making
+ * them does not slow the sending.
  */
 import { Agent, request } from 'node:http';
 import { setTimeout as rest } from 'node:timers/promises';
@@ -13,12 +13,12 @@ export type LoadOrder = {
   url: string;
   count: number;
   connections: number;
-  /** In each request, so that no other load sends the same. */
+  /** Part of each request, so that no other load sends the same. */
   name: string;
   what: EventOrder | CommandOrder;
   /**
-   * So many a second, evenly, whatever the answers take, each timed from when it was to leave; as fast as they come when
-   * absent.
+   * Requests a second, evenly, each timed from its planned start, even if answers are slow. Absent: as fast as answers
+   * come.
    */
   perSecond?: number;
 };
@@ -29,7 +29,7 @@ export type LoadResult = {
   p99Ms: number;
   wrong: number;
   right: number;
-  /** The first answer that was wrong. */
+  /** The first wrong answer. */
   example?: string;
 };
 
@@ -49,7 +49,7 @@ let lastAt = 0;
 const failed = perSecond === undefined ? await sendAsTheyCome() : await sendEvenly(perSecond);
 
 function isRight(text: string): boolean {
-  // Events: all variants say in these words that it is new and kept.
+  // Events: all variants use these words for new and stored.
   const holds =
     what.kind === 'command'
       ? what.answer === ''
@@ -68,7 +68,7 @@ function answered(status: number | undefined, tookMs: number): void {
   if (status !== 200) badStatus += 1;
 }
 
-/** Gives how many came to nothing. */
+/** Returns how many requests got no answer. */
 async function sendAsTheyCome(): Promise<number> {
   const run = autocannon({
     url,
@@ -76,7 +76,7 @@ async function sendAsTheyCome(): Promise<number> {
     amount: count,
     sampleInt: 50,
     setupClient(client) {
-      // As autocannon parts the amount.
+      // The same share as autocannon's.
       const share = Math.floor(count / connections) + (setUp < count % connections ? 1 : 0);
       setUp += 1;
       client.setRequests(requests.slice(next, next + share));
@@ -89,7 +89,7 @@ async function sendAsTheyCome(): Promise<number> {
   return errors + timeouts;
 }
 
-/** The same; autocannon’s own rate is by the second, at whose beginning it sends as fast as answers come. */
+/** The same at an even rate: autocannon’s own rate sends each second's requests at the second's start. */
 async function sendEvenly(aSecond: number): Promise<number> {
   const agent = new Agent({ keepAlive: true });
   const startsAt = performance.now();

@@ -7,7 +7,7 @@ import type { LoadOrder, LoadResult } from './load.ts';
 
 const run = promisify(execFile);
 
-/** Rejects when the load itself fails, and with WrongAnswer when any answer was not what it must be. */
+/** Rejects if the load itself fails, and with WrongAnswer if any answer was wrong. */
 async function sendLoad(order: LoadOrder): Promise<LoadResult> {
   const { stdout } = await run(process.execPath, [programPath('stage/load.ts')], {
     env: { LOAD: JSON.stringify(order) },
@@ -19,7 +19,7 @@ async function sendLoad(order: LoadOrder): Promise<LoadResult> {
   return result;
 }
 
-/** One variant's turn: the load, and what its process used meanwhile. Throws WrongAnswer. */
+/** One variant's turn: the load, and its process's usage meanwhile. Throws WrongAnswer. */
 export async function playRound(contestant: Contestant, order: Omit<LoadOrder, 'url'>): Promise<Round> {
   const before = contestant.usage();
   const sent = await sendLoad({ ...order, url: contestant.url });
@@ -29,12 +29,12 @@ export async function playRound(contestant: Contestant, order: Omit<LoadOrder, '
   return { perSecond, p50Ms, p99Ms, cpuMicros, residentBytes: after.residentBytes };
 }
 
-/** Until then V8 still makes faster code of what it has seen run: the first turns of any program cost twice a later one. */
+/** V8 is still optimising during the first turns: they cost twice a later one. */
 const turnsToWarmUp = 3;
 
 /**
- * `play` for each of them, A B C C B A, after a few turns each that do not count: what a program still does after its
- * turn (garbage, sockets that close) costs the next one, and that must not always be the same one.
+ * Runs `play` for each variant in the order A B C C B A, after a few uncounted turns. The order alternates because a
+ * program's leftover work (garbage, closing sockets) costs the next one.
  */
 export async function takeTurns<Variant>(
   variants: readonly Variant[],
