@@ -126,24 +126,23 @@ async function fateOf(way: Way, word: string): Promise<string> {
   const { record, isPutAside, postsWait, editsWait } = await sentWith(way, word);
   const message = ((): string => {
     if (way === 'a look for a message in doubt') {
-      if (record.posted) return 'posted once more, and says that it may be a repeat';
+      if (record.posted) return 'repeated, and says *May be a repeat*';
       const isSlowed = readSlackError(saying(word)).kind === 'rate_limited';
       return isSlowed
         ? 'looked for again when Slack says'
-        : 'looked for every 5 seconds; after 15 minutes posted once more, and says that it may be a repeat';
+        : 'looked for every 5 seconds; after 15 minutes repeated, and says so';
     }
-    if (isPutAside)
-      return 'its words alone are tried at once; then `ops` is told, and it is tried every hour';
-    if (record.doubt) return 'looked for in the channel after 15 seconds, and repeated where it is not there';
+    if (isPutAside) return 'tried at once in words alone, then every hour; `ops` is told';
+    if (record.doubt) return 'looked for after 15 seconds, and repeated if it isn’t there';
     if (record.unthreaded) return 'goes into the channel';
-    if (record.reposted && record.posted) return 'posted once more in its place';
+    if (record.reposted && record.posted) return 'posted again in its place';
     if (record.refused) return 'tried ever more rarely for a day, then in `/pay undelivered`';
     if (record.settled === record.wanted) return 'left as it stands';
     const { kind } = readSlackError(saying(word));
     if (kind === 'unsure') return 'repeated after 15 seconds';
     return kind === 'rate_limited'
       ? 'tried again when Slack says'
-      : 'tried every minute for as long as it takes';
+      : 'tried every minute until Slack takes it';
   })();
   const waits = [...(postsWait ? ['posts'] : []), ...(editsWait ? ['edits'] : [])];
   return `${message} | ${waits.length === 0 ? 'nothing' : `the channel’s ${waits.join(' and ')}`}`;
@@ -230,7 +229,7 @@ describe('each error word of Slack', () => {
     const all = [...ways, ['a look for a message in doubt', 'conversations.history']] as const;
     const tables = await Promise.all(all.map(([way, method]) => table(way, method)));
     const head =
-      '# Slack’s error words\n\nWhat becomes of a message that Slack refuses, and what waits behind it, by Slack’s words. What other methods refuse is told to the person\nwho asked. Made by `npx vitest run test/messages/error-words.test.ts -u`.\n';
+      '# Slack’s error words\n\nWhat becomes of a message that Slack refuses, and what waits behind it. Refusals of other methods are told to the person who\nasked. Made by `npx vitest run test/messages/error-words.test.ts -u`.\n';
     await expect([head, ...tables].join('\n')).toMatchFileSnapshot('../../docs/slack-errors.md');
   });
 });
