@@ -1,8 +1,8 @@
 /**
- * `npm test`: types, lint, format and freshness of generated files, beside the tests. Runs all of them even if one fails,
- * names what was skipped because a program is missing, and ends with the counts. Arguments go to vitest: `npm test --
- * test/e2e/link`; but `--beside=8` keeps eight processors busy meanwhile (`npm run test:loaded`): a slow machine must
- * fail no test.
+ * `npm test`: types, lint, format and freshness of what is generated, beside the tests. Goes through all of
+ * them even when one fails, says what was skipped because a program is missing, and ends with the counts.
+ * What is typed behind it goes to vitest: `npm test -- test/e2e/link`; but `--beside=8` burns eight processes meanwhile
+ * (`npm run test:loaded`): a machine that is slow must fail nothing.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -19,14 +19,14 @@ const beside = Number(typed.find((word) => word.startsWith(besideOption))?.slice
 
 type Step = { name: string; command: string; args: string[]; env?: Record<string, string> };
 
-/** These run beside the tests, one after the other. */
+/** They run beside the tests, one after the other. */
 const checks: Step[] = [
   {
-    // One run for both: tsc would read all the code again for the types alone.
+    // One reading of all the code for both; tsc would need as much again for the types alone.
     name: 'types and lint',
     command: bin('oxlint'),
     args: ['--type-aware', '--type-check', 'src', 'test', 'scripts', 'bench', 'vitest.config.ts'],
-    // Ends before garbage collection would matter.
+    // It ends before its memory needs collecting often.
     env: { GOGC: '400' },
   },
   {
@@ -42,12 +42,11 @@ const checks: Step[] = [
 ];
 
 /**
- * The projects of vitest.config.ts in two lanes: tests that mostly wait, for real bots, servers and browsers, beside
- * tests that mostly compute. The latter have one worker, which loads all modules once and uses what the others leave of
- * two processors.
+ * The projects of vitest.config.ts: those that mostly wait, for real bots, servers and browsers, beside those that mostly
+ * compute. These have one worker, which loads all modules once, and take what the others leave of two processors.
  */
 const lanes = [
-  // For tests with several processes a retry distinguishes a bug from a busy machine; retried tests are named at the end.
+  // Where whole processes race beside others, one more try tells a fault from a busy machine; it is named at the end.
   { name: 'tests that wait', projects: ['whole', 'timed', 'browser'], workers: 4, retries: 1 },
   { name: 'tests that compute', projects: ['mocked', 'parts'], workers: 1, retries: 0 },
 ];
@@ -71,7 +70,7 @@ const tests: Step[] = lanes.map((lane) => ({
 
 const failed: string[] = [];
 
-/** `shown`: output at once, or when the step has ended, so that two steps don't mix. */
+/** `shown` at once, or when it has ended: two that write at a time would be read by nobody. */
 async function run({ name, command, args, env }: Step, shown: 'at once' | 'at its end'): Promise<void> {
   const startedAt = performance.now();
   const child = spawn(command, args, {
@@ -95,7 +94,7 @@ async function checkStatically(): Promise<void> {
   for (const step of checks) await run(step, 'at its end');
 }
 
-// Each keeps one processor busy as long as this process exists.
+// Each burns a processor for as long as this process is there, however that ends.
 const burn = 'const parent = process.ppid; while (process.ppid === parent);';
 const burning = Array.from({ length: beside }, () => spawn(process.execPath, ['-e', burn]));
 await Promise.all([
@@ -115,12 +114,13 @@ for (const [program, parts] of Object.entries(whatNeeds) as [Program, string][])
   if (!isInstalled(program)) console.log(`Skipped, because ${program} is not installed: ${parts}.`);
 }
 if (failed.length > 0) console.log(`Failed: ${failed.join(', ')}.`);
+const results = lanes.map(readResults);
 // Repeated at the end, for readers who only have the end of the log.
-for (const name of lanes.flatMap((lane) => testsThatSaid(lane, 'passed'))) {
+for (const name of results.flatMap((lane) => testsThatSaid(lane, 'passed'))) {
   console.log(`Passed only when tried again: ${name}`);
 }
-for (const name of lanes.flatMap((lane) => testsThatSaid(lane, 'failed'))) console.log(`✗ ${name}`);
-console.log(countsLine());
+for (const name of results.flatMap((lane) => testsThatSaid(lane, 'failed'))) console.log(`✗ ${name}`);
+console.log(countsLine(results));
 rmSync(folder, { recursive: true, force: true });
 process.exitCode = failed.length > 0 ? 1 : 0;
 
@@ -132,50 +132,50 @@ function isInstalled(program: Program): boolean {
   }
 }
 
-/** The counts for the last line. A missing results file means that vitest itself failed: one failure. */
-function countsLine(): string {
-  const all = lanes.map(counted);
-  const sum = (name: keyof Counts): number => all.reduce((total, counts) => total + counts[name], 0);
-  return `${sum('passed')} passed, ${sum('failed')} failed, ${sum('skipped')} skipped`;
-}
-
 type Results = {
+  numPassedTests: number;
+  numFailedTests: number;
+  numPendingTests: number;
+  numTodoTests: number;
   testResults: { name: string; message: string; assertionResults: Assertion[] }[];
 };
 type Assertion = { status: string; fullName: string; failureMessages: string[] };
 
-/**
- * File, name and first error line of each test that `failed`, or that `passed` after an error. A file that failed to load
- * counts as one test.
- */
-function testsThatSaid(lane: { name: string }, ended: 'passed' | 'failed'): string[] {
+/** Undefined if vitest wrote none, because it fell over itself. */
+function readResults(lane: { name: string }): Results | undefined {
   try {
-    const { testResults } = JSON.parse(readFileSync(resultsPath(lane), 'utf8')) as Results;
-    return testResults.flatMap(({ name, message, assertionResults }) => {
-      const file = relative(process.cwd(), name);
-      const isUnloaded = assertionResults.length === 0 && message !== '';
-      if (isUnloaded) return ended === 'failed' ? [`${file}: ${firstLine(message)}`] : [];
-      return assertionResults
-        .filter(({ status, failureMessages }) => status === ended && failureMessages.length > 0)
-        .map(({ fullName, failureMessages: [said = ''] }) => `${file}: ${fullName}: ${firstLine(said)}`);
-    });
+    return JSON.parse(readFileSync(resultsPath(lane), 'utf8')) as Results;
   } catch {
-    return [];
+    return undefined;
   }
+}
+
+/**
+ * File, name and first line of the error of each test that `failed`, or that `passed` after an error. A file that could
+ * not be loaded stands for its tests.
+ */
+function testsThatSaid(lane: Results | undefined, ended: 'passed' | 'failed'): string[] {
+  return (lane?.testResults ?? []).flatMap(({ name, message, assertionResults }) => {
+    const file = relative(process.cwd(), name);
+    const isUnloaded = assertionResults.length === 0 && message !== '';
+    if (isUnloaded) return ended === 'failed' ? [`${file}: ${firstLine(message)}`] : [];
+    return assertionResults
+      .filter(({ status, failureMessages }) => status === ended && failureMessages.length > 0)
+      .map(({ fullName, failureMessages: [said = ''] }) => `${file}: ${fullName}: ${firstLine(said)}`);
+  });
 }
 
 function firstLine(text: string): string {
   return text.trimStart().split('\n', 1)[0] ?? '';
 }
 
-type Counts = { passed: number; failed: number; skipped: number };
-
-function counted(lane: { name: string }): Counts {
-  try {
-    const results = JSON.parse(readFileSync(resultsPath(lane), 'utf8')) as Record<string, number>;
-    const { numPassedTests: passed = 0, numFailedTests: failed = 0 } = results;
-    return { passed, failed, skipped: (results['numPendingTests'] ?? 0) + (results['numTodoTests'] ?? 0) };
-  } catch {
-    return { passed: 0, failed: 1, skipped: 0 };
+/** The counts alone on the last line. A lane without results counts as one failure. */
+function countsLine(all: readonly (Results | undefined)[]): string {
+  let [passed, failures, skipped] = [0, 0, 0];
+  for (const lane of all) {
+    passed += lane?.numPassedTests ?? 0;
+    failures += lane?.numFailedTests ?? 1;
+    skipped += (lane?.numPendingTests ?? 0) + (lane?.numTodoTests ?? 0);
   }
+  return `${passed} passed, ${failures} failed, ${skipped} skipped`;
 }

@@ -96,7 +96,7 @@ export async function measureIngestOnRedis(house: House, size: IngestSize): Prom
   }
 }
 
-async function countKeys({ client }: RedisConnection, begin: string): Promise<number> {
+export async function countKeys({ client }: RedisConnection, begin: string): Promise<number> {
   let count = 0;
   for await (const keys of client.scanIterator({ MATCH: `${begin}*`, COUNT: 10_000 })) count += keys.length;
   return count;

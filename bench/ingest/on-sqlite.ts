@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { check, median } from '../figures.ts';
 import { rowOf, type Row } from '../report.ts';
-import { startContestant } from '../stage/contestant.ts';
+import { startContestant, type Program } from '../stage/contestant.ts';
 import type { House } from '../stage/house.ts';
 import { playRound, takeTurns } from '../stage/round.ts';
 import type { IngestSize } from './on-redis.ts';
@@ -22,7 +22,7 @@ export async function measureIngestOnSqlite(house: House, size: IngestSize): Pro
       const { connections } = size;
       const round = await playRound(one, { count: size.events, connections, name, what });
       sent += size.events;
-      const found = countRecords(join(program.env['DATA_DIR'] ?? '', 'payops.sqlite'));
+      const found = countRecords(program, 'message:alert:');
       check(found === sent, `SQLite: ${found} records of ${sent} events`);
       return round;
     });
@@ -59,12 +59,14 @@ function syncsPerSecond(path: string): number {
   return count / ((performance.now() - startedAt) / 1_000);
 }
 
-function countRecords(path: string): number {
+/** How many of its keys begin with one of these. */
+export function countRecords(program: Program, ...begins: readonly string[]): number {
+  const path = join(program.env['DATA_DIR'] ?? '', 'payops.sqlite');
   const db = new DatabaseSync(path, { readOnly: true, timeout: 5_000 });
   try {
-    return Number(
-      db.prepare("select count(*) as n from entries where key like 'message:alert:%'").get()?.['n'],
-    );
+    const where = begins.map(() => 'key glob ?').join(' or ');
+    const counted = db.prepare(`select count(*) as n from entries where ${where}`);
+    return Number(counted.get(...begins.map((begin) => `${begin}*`))?.['n']);
   } finally {
     db.close();
   }

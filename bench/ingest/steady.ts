@@ -1,5 +1,3 @@
-import { DatabaseSync } from 'node:sqlite';
-import { join } from 'node:path';
 import { connectRedis } from '../../src/store/redis-client.ts';
 import { findProgram } from '../../test/support/programs.ts';
 import { startRedis } from '../../test/support/redis-server.ts';
@@ -8,9 +6,13 @@ import { rowOf, type Row } from '../report.ts';
 import { startContestant, type Program } from '../stage/contestant.ts';
 import type { House } from '../stage/house.ts';
 import { playRound } from '../stage/round.ts';
+import { countKeys } from './on-redis.ts';
+import { countRecords } from './on-sqlite.ts';
 
 const part = 'steady load';
 const perSecond = 200;
+/** What its records' keys begin with: a failure's message, a success's event. */
+const records = ['message:alert:', 'event:payment_success'] as const;
 const line = { atLeast: 'p99 150 ms, 200 MB' };
 
 /** The event rate of a busy merchant, evenly, one of ten a failure, on each store. All must be stored afterwards. */
@@ -18,10 +20,7 @@ export async function measureSteadyLoad(house: House, { seconds }: { seconds: nu
   const count = perSecond * seconds;
   const sqlite = house.bot('steady');
   const rows = [await measure(sqlite, count, `SQLite, ${perSecond} events/s, ${seconds} s`)];
-  const db = new DatabaseSync(join(sqlite.env['DATA_DIR'] ?? '', 'payops.sqlite'), { readOnly: true });
-  const kept = db.prepare('select count(*) as n from entries where key glob ? or key glob ?');
-  const onFile = Number(kept.get('message:alert:*', 'event:payment_success*')?.['n']);
-  db.close();
+  const onFile = countRecords(sqlite, ...records);
   check(onFile === count, `SQLite: ${onFile} records of ${count} events`);
   if (findProgram('redis-server') === undefined) return rows;
 
@@ -32,13 +31,8 @@ export async function measureSteadyLoad(house: House, { seconds }: { seconds: nu
     const prefix = 'steady';
     const program = house.bot('steady-redis', { REDIS_URL: redis.url, REDIS_PREFIX: prefix });
     rows.push(await measure(program, count, `Redis, ${perSecond} events/s, ${seconds} s`));
-    let inRedis = 0;
-    for (const begin of ['message:alert:', 'event:payment_success'])
-      for await (const keys of connection.client.scanIterator({
-        MATCH: `{${prefix}}:record:${begin}*`,
-        COUNT: 10_000,
-      }))
-        inRedis += keys.length;
+    const counts = records.map((begin) => countKeys(connection, `{${prefix}}:record:${begin}`));
+    const inRedis = (await Promise.all(counts)).reduce((sum, found) => sum + found);
     check(inRedis === count, `Redis: ${inRedis} records of ${count} events`);
     return rows;
   } finally {

@@ -1,4 +1,3 @@
-import { alreadyPaid } from '../../slack/words/alert-news.ts';
 import type { ActionsBlock, ContextBlock, RichTextBlock } from '@slack/types';
 import { endsCard, type Alert, type AlertCardShown, type CardStep, isDeclined, recordOf } from './alert.ts';
 import type { AlertCard, Recovery, RoutePlace, Lookup } from '../../domain/alert.ts';
@@ -8,6 +7,7 @@ import { type Money, formatMoney } from '../../domain/money.ts';
 import { parseOrderReference } from '../../domain/order-reference.ts';
 import { declineReason, type FailedHow, failedHow } from '../../domain/decline-reason.ts';
 import { withoutUndefined } from '../../domain/json.ts';
+import { alreadyPaid } from '../../slack/words/alert-news.ts';
 import { failedState, outcomeWords, saidGivenBack } from '../../slack/words/state-words.ts';
 import type { PaymentEvent, PaymentEventKind } from '../../domain/payment-event.ts';
 import { type Transaction, moneyToTake } from '../../domain/transaction.ts';

@@ -62,6 +62,11 @@ const newest = { max: 50, newestFirst: true };
 
 /** By then a failure that came just before it is told, and listed. */
 const lookAfterMs = 2_000;
+
+async function newestIn(cases: AlertCards['cases'], lists: readonly string[]) {
+  return (await Promise.all(lists.map((list) => cases.list(list, newest)))).flat();
+}
+
 /** Its order where that is known: signed, or proven by a look-up of its own. */
 function eventOf({ event, provenReference: orderReference }: Payment): PaymentEvent {
   return { ...event, ...withoutUndefined({ orderReference }) };
@@ -81,8 +86,7 @@ function createTies(
   }
 
   async function paymentsIn(lists: readonly string[]): Promise<Payment[]> {
-    const found = (await Promise.all(lists.map((list) => cases.list(list, newest)))).flat();
-    return found.flatMap(({ payment }) => payment ?? []);
+    return (await newestIn(cases, lists)).flatMap(({ payment }) => payment ?? []);
   }
 
   /** What ties a failure to payments, by what is known of it. */
@@ -110,7 +114,7 @@ function createTies(
     const byHint = await listsOf('failures', terms.hints);
     const byOthers = await listsOf('failures', terms.others);
     const lists = [...ofOrder, ...byHint, ...byOthers];
-    const listed = (await Promise.all(lists.map((list) => cases.list(list, newest)))).flat();
+    const listed = await newestIn(cases, lists);
     const found: Failure[] = await Promise.all(
       [...new Map(listed.map((one) => [one.id, one])).values()].map(async ({ id, failed }) => {
         const isIn = (some: readonly string[]): boolean => some.some((list) => failed?.lists.includes(list));
@@ -138,7 +142,7 @@ function createTies(
    */
   async function unsignedOf(reference: string): Promise<{ id: string; isProven: boolean }[]> {
     const ofOrder = await listsOf('failures', named('reference', reference));
-    const failures = (await Promise.all(ofOrder.map((list) => cases.list(list, newest)))).flat();
+    const failures = await newestIn(cases, ofOrder);
     const paid = await paymentsIn(await listsOf('payments', named('hint', reference)));
     const isOf = (one: string | undefined): boolean => one === reference;
     return [
@@ -355,7 +359,7 @@ function createAlertFor(
   async function openOf({ customerEmail, customerId, money }: LinkFor): Promise<string[]> {
     const terms = [...named('customer', customerId), ...named('email', customerEmail.toLowerCase())];
     const lists = await listsOf('failures', terms);
-    const listed = (await Promise.all(lists.map((list) => cases.list(list, newest)))).flat();
+    const listed = await newestIn(cases, lists);
     const firsts = new Set(await Promise.all(listed.map(({ id }) => firstAlert(id))));
     const found = await Promise.all(
       [...firsts].map(async (id) => {
