@@ -1,8 +1,8 @@
 /**
- * `npm test`: types, lint, format and freshness of what is generated, beside the tests. Goes through all of
- * them even when one fails, says what was skipped because a program is missing, and ends with the counts.
- * What is typed behind it goes to vitest: `npm test -- test/e2e/link`; but `--beside=8` burns eight processes meanwhile
- * (`npm run test:loaded`): a machine that is slow must fail nothing.
+ * `npm test`: types, lint, format and freshness of generated files, beside the tests. Runs all of them even if one fails,
+ * names what was skipped because a program is missing, and ends with the counts. Arguments go to vitest: `npm test --
+ * test/e2e/link`; but `--beside=8` keeps eight processors busy meanwhile (`npm run test:loaded`): a slow machine must
+ * fail no test.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -19,14 +19,14 @@ const beside = Number(typed.find((word) => word.startsWith(besideOption))?.slice
 
 type Step = { name: string; command: string; args: string[]; env?: Record<string, string> };
 
-/** They run beside the tests, one after the other. */
+/** These run beside the tests, one after the other. */
 const checks: Step[] = [
   {
-    // One reading of all the code for both; tsc would need as much again for the types alone.
+    // One run for both: tsc would read all the code again for the types alone.
     name: 'types and lint',
     command: bin('oxlint'),
     args: ['--type-aware', '--type-check', 'src', 'test', 'scripts', 'bench', 'vitest.config.ts'],
-    // It ends before its memory needs collecting often.
+    // Ends before garbage collection would matter.
     env: { GOGC: '400' },
   },
   {
@@ -42,11 +42,12 @@ const checks: Step[] = [
 ];
 
 /**
- * The projects of vitest.config.ts: those that mostly wait, for real bots, servers and browsers, beside those that mostly
- * compute. These have one worker, which loads all modules once, and take what the others leave of two processors.
+ * The projects of vitest.config.ts in two lanes: tests that mostly wait, for real bots, servers and browsers, beside
+ * tests that mostly compute. The latter have one worker, which loads all modules once and uses what the others leave of
+ * two processors.
  */
 const lanes = [
-  // Where whole processes race beside others, one more try tells a fault from a busy machine; it is named at the end.
+  // For tests with several processes a retry distinguishes a bug from a busy machine; retried tests are named at the end.
   { name: 'tests that wait', projects: ['whole', 'timed', 'browser'], workers: 4, retries: 1 },
   { name: 'tests that compute', projects: ['mocked', 'parts'], workers: 1, retries: 0 },
 ];
@@ -70,7 +71,7 @@ const tests: Step[] = lanes.map((lane) => ({
 
 const failed: string[] = [];
 
-/** `shown` at once, or when it has ended: two that write at a time would be read by nobody. */
+/** `shown`: output at once, or when the step has ended, so that two steps don't mix. */
 async function run({ name, command, args, env }: Step, shown: 'at once' | 'at its end'): Promise<void> {
   const startedAt = performance.now();
   const child = spawn(command, args, {
@@ -94,7 +95,7 @@ async function checkStatically(): Promise<void> {
   for (const step of checks) await run(step, 'at its end');
 }
 
-// Each burns a processor for as long as this process is there, however that ends.
+// Each keeps one processor busy as long as this process exists.
 const burn = 'const parent = process.ppid; while (process.ppid === parent);';
 const burning = Array.from({ length: beside }, () => spawn(process.execPath, ['-e', burn]));
 await Promise.all([
@@ -141,7 +142,7 @@ type Results = {
 };
 type Assertion = { status: string; fullName: string; failureMessages: string[] };
 
-/** Undefined if vitest wrote none, because it fell over itself. */
+/** Undefined if vitest itself failed. */
 function readResults(lane: { name: string }): Results | undefined {
   try {
     return JSON.parse(readFileSync(resultsPath(lane), 'utf8')) as Results;
@@ -151,8 +152,8 @@ function readResults(lane: { name: string }): Results | undefined {
 }
 
 /**
- * File, name and first line of the error of each test that `failed`, or that `passed` after an error. A file that could
- * not be loaded stands for its tests.
+ * File, name and first error line of each test that `failed`, or that `passed` after an error. A file that failed to load
+ * counts as one test.
  */
 function testsThatSaid(lane: Results | undefined, ended: 'passed' | 'failed'): string[] {
   return (lane?.testResults ?? []).flatMap(({ name, message, assertionResults }) => {
@@ -169,7 +170,7 @@ function firstLine(text: string): string {
   return text.trimStart().split('\n', 1)[0] ?? '';
 }
 
-/** The counts alone on the last line. A lane without results counts as one failure. */
+/** The counts for the last line. A lane without results is one failure. */
 function countsLine(all: readonly (Results | undefined)[]): string {
   let [passed, failures, skipped] = [0, 0, 0];
   for (const lane of all) {
