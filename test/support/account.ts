@@ -6,7 +6,7 @@ type Parts = {
     : Partial<Account[Name]>;
 };
 
-/** An account of what a test gives; all else is quiet, and what is asked of a part that was not given is a bug of the test. */
+/** An account with the parts that a test gives; the rest does nothing, and using a part that was not given throws. */
 export function accountOf(parts: Parts): Account {
   return {
     place: { environment: 'live', account: 'main account' },

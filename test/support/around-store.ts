@@ -1,6 +1,6 @@
 import type { Store } from '../../src/store/store.ts';
 
-/** The store, each of its calls that touch a record made inside `around`. */
+/** The store with each call that touches a record wrapped in `around`. */
 export function aroundStore(
   store: Store,
   around: <Result>(call: () => Promise<Result>, method: string) => Promise<Result>,

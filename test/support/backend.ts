@@ -6,14 +6,14 @@ import { serveOnLoopback } from './loopback.ts';
 
 type Taken = { path: string; headers: IncomingHttpHeaders; body: string; isSigned: boolean; status: number };
 
-/** Status and headers of an answer; `hang`: there is none. */
+/** Status and headers of an answer; `hang`: none. */
 type Answer = { status: number; headers?: Record<string, string> } | 'hang';
 
 export type Backend = {
   url: string;
-  /** All that came, in order; `status`: what it was answered. */
+  /** Every request, in order; `status`: its answer. */
   readonly asked: readonly Taken[];
-  /** What it answers from now on; by the body, where that is given. */
+  /** Sets the answer, or a function of the body. */
   answers: (next: Answer | ((body: string) => Answer)) => void;
   cut: () => void;
   close: () => Promise<void>;
@@ -23,7 +23,7 @@ function takes(): Answer {
   return { status: 200 };
 }
 
-/** A merchant's own backend: checks the signature by itself, over the bytes as they came. */
+/** A merchant's own backend: checks the signature itself, over the raw bytes. */
 export async function openBackend(secret: () => string | undefined): Promise<Backend> {
   const asked: Taken[] = [];
   let answer: (body: string) => Answer = takes;

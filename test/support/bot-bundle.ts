@@ -18,15 +18,15 @@ type Rolldown = {
 
 const packageFile = fileURLToPath(new URL('../../package.json', import.meta.url));
 
-/** As src/start.js: the compile cache is on before the bot is read. It is the bundle's own and goes with it. */
+/** Like src/start.js: turns the compile cache on before loading the bot. The cache is in the bundle's folder. */
 const starter = `import { enableCompileCache } from 'node:module';
 enableCompileCache(import.meta.dirname + '/compiled');
 await import('./src/app/command-line/bot.mjs');
 `;
 
 /**
- * That program and all of src as one file, which starts in half the processor time of several hundred: tests start
- * bots by the hundred, and are otherwise mostly busy with that. The same code, and Node runs it.
+ * That program and all of src as one file, which starts in half the processor time: tests start hundreds of bots, and
+ * that is most of their work. Node runs the same code.
  */
 export async function bundleBot(input: string): Promise<Bundle> {
   const folder = mkdtempSync(join(tmpdir(), 'payops-bundle-'));
@@ -37,12 +37,12 @@ export async function bundleBot(input: string): Promise<Bundle> {
   await bundle.write({ file, format: 'esm', codeSplitting: false });
   await bundle.close();
   writeFileSync(program, starter);
-  // Read by `--version`, where it is seen from src/app/command-line.
+  // `--version` reads it, relative to src/app/command-line.
   copyFileSync(packageFile, join(folder, 'package.json'));
   return { program, remove: () => rmSync(folder, { recursive: true, force: true }) };
 }
 
-/** It comes with vitest, through vite, wherever npm has put them. */
+/** rolldown comes with vitest, through vite, wherever npm has put them. */
 function rolldownOfVitest(): string {
   let from = import.meta.url;
   for (const name of ['vitest/package.json', 'vite/package.json', 'rolldown']) {

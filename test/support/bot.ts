@@ -11,7 +11,7 @@ const { scripts } = JSON.parse(readFileSync(new URL('../../package.json', import
   scripts: { start: string };
 };
 
-/** Node's options as `npm start` has them; the environment comes from whoever starts the bot. */
+/** Node's options as in `npm start`; the caller gives the environment. */
 export const startOptions: readonly string[] = scripts.start
   .split(' ')
   .filter((word) => word.startsWith('--') && !word.startsWith('--env-file'));
@@ -20,36 +20,36 @@ export type BotEnd = { code: number | null; signal: NodeJS.Signals | null };
 
 export type BotRun = BotEnd & { stdout: string; stderr: string };
 
-/** A bot of its own process, or in the test's: `openHouse` says which. */
+/** A bot as a process of its own, or in the test's process: `openHouse` decides. */
 export type Bot = {
-  /** Where it listened last, no slash at the end; throws before it ever did. */
+  /** Its last address, without a final slash; throws if it never listened. */
   url(): string;
   isRunning(): boolean;
-  /** The process, for tests that measure it from outside; throws when there is none. */
+  /** The process id, for measuring from outside; throws if there is none. */
   pid(): number;
-  /** What it wrote since the first start, stdout and stderr as they came. */
+  /** Its output since the first start, stdout and stderr. */
   readonly lines: readonly string[];
-  /** Resolves when it listens; rejects, with what it wrote, when it ends instead. `more` is kept for later starts. */
+  /** Resolves when it listens; rejects with its output if it ends. Later starts keep `more`. */
   start(more?: Record<string, string>): Promise<void>;
-  /** The crash: no goodbye, no last write. */
+  /** A crash: nothing is closed or written. */
   kill9(): Promise<void>;
-  /** Hangs it: its connections stay open and nothing answers. */
+  /** Suspends it: connections stay open, and nothing answers. */
   pause(): void;
   resume(): void;
-  /** Asks it to end in good order, and tells how it did; already ended: how it had. */
+  /** Asks it to stop, and returns how it ended, also if it had ended before. */
   stop(): Promise<BotEnd>;
-  /** However it ends quickest: nobody looks at it any more. */
+  /** Ends it in the fastest way; the result doesn't matter any more. */
   end(): Promise<unknown>;
-  /** Has it look for due work now, after the clock was moved. */
+  /** Wakes its worker at once, after the clock was moved. */
   wake(): void;
 };
 
-/** What `npm start` and the image run. */
+/** The program of `npm start` and of the image. */
 export const deployedBot = fileURLToPath(new URL('../../src/start.js', import.meta.url));
-/** Where `warm-bot.ts` has put the same in one file, which starts in half the processor time. */
+/** The path of the bundle from `warm-bot.ts`, which starts in half the processor time. */
 export const bundleVariable = 'PAYOPS_BUNDLED_BOT';
 const usualBot = process.env[bundleVariable] ?? deployedBot;
-/** Well past the ten seconds it gives its own requests; then it is ended by force, which is a failed stop. */
+/** Well beyond the bot's own ten seconds; then it is killed, and the stop counts as failed. */
 const stopDeadlineMs = 30_000;
 
 const running = new Set<ChildProcess>();
@@ -58,8 +58,8 @@ process.on('exit', () => {
 });
 
 /**
- * The bot with this environment and nothing of ours. It listens where PORT says, 0 included. `program` is started
- * instead of it, and must say in the same words that it listens.
+ * A bot with only this environment. It listens on PORT, which may be 0. `program` runs instead of the bot, and must
+ * report in the same words that it listens.
  */
 export function createBot(
   env: Readonly<Record<string, string>>,
@@ -125,7 +125,7 @@ export function createBot(
     resume: () => void child?.kill('SIGCONT'),
     async stop() {
       const ending = child;
-      // A paused process hears nothing.
+      // A suspended process receives no other signal.
       ending?.kill('SIGCONT');
       const force = setTimeout(() => ending?.kill('SIGKILL'), stopDeadlineMs);
       await end('SIGTERM');
@@ -136,8 +136,8 @@ export function createBot(
 }
 
 /**
- * The same bot in the test's own process, which costs a tenth of the time: for every test in which no process dies, is
- * held, or is measured. What only a process can do throws.
+ * The same bot in the test's process, in a tenth of the time: for every test in which no process dies, hangs or is
+ * measured. Throws for what needs a process.
  */
 export function createBotHere(
   env: Readonly<Record<string, string>>,
@@ -198,7 +198,7 @@ function needsProcess(): never {
   throw new Error('This bot has no process of its own: open its house with { processes: true }.');
 }
 
-/** Runs the bot as it is deployed, `node src/start.js`, until it ends by itself, which is what it does with settings it cannot work with. */
+/** Runs the deployed bot, `node src/start.js`, until it ends: with unusable settings it does. */
 export async function runToEnd(env: Readonly<Record<string, string>>): Promise<BotRun> {
   const child = launch(env, deployedBot);
   const written = { stdout: '', stderr: '' };
@@ -223,7 +223,7 @@ function launch(env: Readonly<Record<string, string>>, program: string) {
   return child;
 }
 
-/** From the one line that says so. */
+/** The port in the log line that reports it. */
 function portIn(line: string): number | undefined {
   if (!line.includes('"Payops listens"')) return undefined;
   const { port } = JSON.parse(line) as { port?: unknown };

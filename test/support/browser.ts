@@ -2,9 +2,11 @@ import { chromium, type BrowserContext, type BrowserContextOptions } from 'playw
 import { findProgram } from './programs.ts';
 
 export type TestBrowser = {
-  /** A fresh window and its storage; the others of the same test share it. */
+  /** A new window with its own storage, which other windows of the test share. */
   context: BrowserContext;
-  /** Throws when a page has logged a warning or an error, has failed or asked for something elsewhere, since last time. */
+  /**
+   * Throws if a page has logged a warning or an error, failed, or loaded something from elsewhere since the last call.
+   */
   checkQuiet: () => void;
   close: () => Promise<void>;
 };
@@ -21,7 +23,7 @@ const chromiumArguments = [
   '--disable-sync',
 ];
 
-/** Once before the tests in a browser, unless it runs: one Chromium for all of them, whose windows share nothing. */
+/** One Chromium for all browser tests, started before them; its windows share nothing. */
 export async function setup(): Promise<(() => Promise<void>) | undefined> {
   const executablePath = findProgram('chromium');
   if (executablePath === undefined || process.env[chromiumVariable] !== undefined) return undefined;
@@ -33,7 +35,7 @@ export async function setup(): Promise<(() => Promise<void>) | undefined> {
   };
 }
 
-/** A window with a storage of its own in the tests' Chromium, or in one of its own; undefined when there is none. */
+/** A window with its own storage in the tests' Chromium, or in a new one; undefined if Chromium is missing. */
 export async function openBrowser(options: BrowserContextOptions = {}): Promise<TestBrowser | undefined> {
   const executablePath = findProgram('chromium');
   if (executablePath === undefined) return undefined;
@@ -42,7 +44,7 @@ export async function openBrowser(options: BrowserContextOptions = {}): Promise<
     ? chromium.launch({ executablePath, headless: true, args: chromiumArguments })
     : chromium.connect(endpoint));
   const context = await browser.newContext({ reducedMotion: 'reduce', ...options });
-  // A click or a wait for words fails by this: beside other work a page takes many times its time.
+  // The deadline of a click or a wait: under load a page takes many times as long.
   context.setDefaultTimeout(45_000);
   const complaints: string[] = [];
   context.on('console', (line) => {

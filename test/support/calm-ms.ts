@@ -1,11 +1,10 @@
 const tickMs = 10;
-/** Later than this a tick was kept waiting; a calm machine is never so late for long. */
+/** A later tick means that the process had to wait; an idle machine is rarely this late. */
 const lateMs = 5;
 
 /**
- * How long that took, in milliseconds, without those in which this process did not get its turn: to hold a promise
- * about time by, where a machine that does other things would break it and the code does not. A tick that comes late
- * tells of them. Where nothing else is done, all of the time counts.
+ * The duration of `work` in milliseconds, without the time in which this process did not get the processor, as late ticks
+ * show it. For asserting time limits that a busy machine would break although the code does not.
  */
 export async function calmMs(work: () => Promise<unknown>): Promise<number> {
   const startedAt = performance.now();

@@ -1,11 +1,10 @@
-/** Secret values by their names, and texts by the places they were found in. */
+/** Secret values by name, and texts by the place they come from. */
 export type Canaries = Readonly<Record<string, string>>;
 export type Places = Readonly<Record<string, string>>;
 
 /**
- * Every place in which a secret stands, as `name in place`; plain or as anything a program may have made of
- * it. Throws for a secret so short that it would be found by chance, or for a place that is empty: both
- * would make a test that cannot fail.
+ * Every place that contains a secret, as `name in place`, plain or in an encoding that a program may have made. Throws
+ * for a secret so short that it would be found by chance, and for an empty place: with these a test could not fail.
  */
 export function findCanaries(canaries: Canaries, places: Places): string[] {
   for (const [place, text] of Object.entries(places)) {
@@ -25,7 +24,7 @@ function disguises(value: string): string[] {
   return [value, escaped, encodeURIComponent(value), bytes.toString('hex'), ...insideBase64(bytes)];
 }
 
-/** Where a value begins within base64 decides how its letters look: one form for each of three beginnings. */
+/** Within base64 the letters depend on the value's offset: one form for each of three offsets. */
 function insideBase64(bytes: Buffer): string[] {
   return [0, 1, 2].flatMap((offset) => {
     const whole = Math.floor((bytes.length - ((3 - offset) % 3)) / 3) * 3;

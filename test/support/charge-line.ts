@@ -19,10 +19,7 @@ export function chargeReferences({ payments }: House): string[] {
 
 export type NewCard = { tokenKey: string; customerEmail: string };
 
-/**
- * So many more saved cards that approve, each saved by a payment of its own as a customer would. No bot is told
- * of them, so that none has alerts to post.
- */
+/** More saved cards that approve, each saved by a payment. The bot gets no event of them, so it has no alerts to post. */
 export async function saveCards({ payments, webhookGate }: House, count: number): Promise<NewCard[]> {
   const before = new Set(payments.state().cards.map(({ tokenKey }) => tokenKey));
   const nobody = createServer((request, response) => {
@@ -45,17 +42,17 @@ export async function saveCards({ payments, webhookGate }: House, count: number)
   return payments.state().cards.filter(({ tokenKey }) => !before.has(tokenKey));
 }
 
-/** Slack's side of the line to the bots, on which every payload and every acknowledgement can be read whole. */
+/** Slack's connection to the bots, where every payload and acknowledgement can be read. */
 export type SlackLine = {
   gate: Gate;
   /**
-   * The payload that submits the modal which the bot's last acknowledgement put in the place of that view: as
-   * Slack would send it once more, on its way to several replicas or with a stopwatch.
+   * The payload that submits the modal which the bot's last acknowledgement put in place of that view, as Slack would
+   * send it: to repeat it to several replicas, or to time it.
    */
   submission: (viewId: string) => string;
 };
 
-/** Puts itself between the workspace and the bot; `bots` get each payload all at once, as redelivered. */
+/** Puts itself between workspace and bot; all `bots` get each payload at once, as a redelivery. */
 export async function openSlackLine(
   house: House,
   test: Pick<TestContext, 'onTestFinished'>,
@@ -79,7 +76,9 @@ export async function openSlackLine(
   };
 }
 
-/** The payload with which a person submits this code in the modal they see, which the bot opened or updated through Slack's API. */
+/**
+ * The payload with which a person submits this code in their modal, which the bot opened or updated through Slack's API.
+ */
 export async function codeSubmission(
   { house, modal: modalOf }: Desk,
   person: Person,
@@ -95,7 +94,7 @@ export async function codeSubmission(
       .filter(({ path, answer }) => path.startsWith('/api/views.') && answer.includes(modal.id))
       .map(({ answer }) => (JSON.parse(answer) as { view?: View }).view)
       .findLast((view) => JSON.stringify(view?.['blocks']) === seen);
-  // On the screen a moment before its answer has passed the gate.
+  // It is on the screen a moment before its answer has passed the gate.
   await house.until(`${modal.id} was shown`, () => shown() !== undefined);
   const { user } = workspace.state(workspace.ids.users[person]);
   const { action_id: actionId = '' } = input['element'] as { action_id?: string };
@@ -123,12 +122,12 @@ function formOf(payload: unknown): string {
   return new URLSearchParams({ payload: JSON.stringify(payload) }).toString();
 }
 
-/** How a bot took a payload: the acknowledgement's status and body. */
+/** The bot's acknowledgement: status and body. */
 export type Acked = { status: number; body: string };
 
 let sent = 0;
 
-/** Sends it as Slack would, signed, past the workspace: as something that a person did once more. */
+/** Sends a signed payload to the bot, past the workspace, as Slack would for another press. */
 export async function sendToBot(house: House, bot: Bot, form: string): Promise<Acked> {
   sent += 1;
   const again = formOf({ ...payloadOf(`\n${form}`), trigger_id: `1.2.${sent}` });

@@ -3,12 +3,11 @@ import { it } from 'vitest';
 const isFull = process.env['PAYOPS_FULL_COUNTS'] === '1';
 
 /**
- * How often something is done that is the same each time. `npm run test:full` does all of it; `npm test`, which people
- * wait for, a share that shows the same.
+ * How many repetitions: all of them in `npm run test:full`, a representative share in `npm test`, which people wait for.
  */
 export function countOf(counts: { full: number; share: number }): number {
   return isFull ? counts.full : counts.share;
 }
 
-/** A test of so many that `npm test` has no time for it: `.ci/run` has a line of its own. */
+/** A test too long for `npm test`: `.ci/run` runs it. */
 export const itInFull: typeof it | (() => void) = isFull ? it : () => undefined;

@@ -16,96 +16,96 @@ import { openHouse, type House, type HouseOptions, type Person } from './house.t
 import { visibleText } from './visible-text.ts';
 
 export type DeskOptions = HouseOptions & {
-  /** The policy file, changed before the bot reads it. */
+  /** Changes the policy file before the bot reads it. */
   policy?: (policy: string) => string;
 };
 
-/** Where people write and read: every channel of the workspace, also those that the bot is not in. */
+/** Every channel of the workspace, also those without the bot. */
 export type Where = keyof House['workspace']['ids']['channels'];
 
-/** What a command of the command line ends with, and wrote. */
+/** A command's exit code and output. */
 export type CommandEnd = { code: number; stdout: string; stderr: string };
 
-/** `text` is all that can be read in it, a line for each block; whom it mentions as `<@id>`. `buttons` and `fields` by their labels. */
+/** `text`: all readable text, one line per block, people as `<@id>`. `buttons` and `fields`: their labels. */
 type Shown = { text: string; buttons: string[] };
 export type Message = PageMessage & { shown: Shown };
 export type Modal = PageView & { shown: Shown; fields: string[]; problems: Record<string, string> };
 
-/**
- * What is typed or chosen, by the field's label: a text, the text of an option (of a list that the bot looks through:
- * what is typed to find it), or a person.
- */
+/** Input by field label: a text, the text of an option (for a searched list: the search), or a person. */
 export type Filled = Record<string, string>;
 
 /**
- * People at their screens in the strict workspace: they see texts, press what has a label, fill fields in by their
- * labels. No story knows an id of a block, an action or a view.
+ * People at their screens in the strict workspace: they read texts, press buttons and fill fields by label. Stories use
+ * no ids of blocks, actions or views.
  */
 export type Desk = {
   house: House;
   bot: Bot;
   id: (person: Person) => string;
-  /** How others read their name in Slack. */
+  /** Their name as others read it in Slack. */
   named: (person: Person) => string;
-  /** Anything else that a person does in Slack; what Slack refuses fails the test. */
+  /** Any other action of a person in Slack; fails the test if Slack refuses it. */
   does: (person: Person, action: WorkspaceAction) => Promise<ActResult>;
-  /** In #pay-desk when no channel is named. */
+  /** Types a message or command, by default in #pay-desk. */
   types: (person: Person, text: string, where?: Where) => Promise<void>;
-  /** What the bot has shown the person anywhere, or in that channel, oldest first. */
+  /** The bot's messages that the person sees, everywhere or in that channel, oldest first. */
   messages: (person: Person, where?: Where) => Message[];
-  /** Resolves with the newest of these that holds all the words, as soon as there is one. */
+  /** Waits for such a message that contains all the words, and returns the newest. */
   sees: (person: Person, words: string | readonly string[], where?: Where) => Promise<Message>;
-  /** What stands in the channel itself, threads and what is for the person alone aside; or below that message. */
+  /** The messages in the channel itself, without threads and ephemeral ones; or the replies below that message. */
   posts: (person: Person, where: Where | PageMessage) => Message[];
-  /** Resolves with the newest of these that holds all the words. */
+  /** Waits for such a message that contains all the words, and returns the newest. */
   reads: (person: Person, words: string | readonly string[], where: Where | PageMessage) => Promise<Message>;
-  /** Types it, in #pay-desk when no channel is named, and resolves with what the bot answers, once it holds the words. */
+  /** Types the text, by default in #pay-desk, and returns the bot's answer once it contains the words. */
   asks: (person: Person, text: string, words: string, where?: Where) => Promise<Message>;
-  /** Does it, and resolves with the message that is new or another by that, once it holds the words. */
+  /** Does it, and returns the message that is new or changed by that, once it contains the words. */
   seesBy: (
     person: Person,
     words: string | readonly string[],
     doing: () => Promise<unknown>,
   ) => Promise<Message>;
-  /** Types what opens a form, and resolves with it. */
+  /** Types a command that opens a form, and returns the form. */
   opens: (person: Person, text: string, where?: Where) => Promise<Modal>;
   /** The modal on top. */
   modal: (person: Person) => Modal | undefined;
-  /** Resolves with the modal on top as soon as it holds all the words. */
+  /** Waits until the modal on top contains all the words, and returns it. */
   modalSays: (person: Person, words: string | readonly string[]) => Promise<Modal>;
-  /** Fills the modal on top in; what stands in it goes along with the next press or submit. */
+  /** Fills in the modal on top; the values are sent with the next press or submit. */
   fills: (person: Person, filled: Filled) => Promise<void>;
-  /** Fills the modal on top in and submits it; resolves, when the bot has answered, with what is on top then. */
+  /** Fills in and submits the modal on top; once the bot has answered, returns the modal that is on top then. */
   submitsOnce: (person: Person, filled?: Filled) => Promise<Modal | undefined>;
-  /** The same, and once more where the bot says that Slack sent the form without something, as it says. */
+  /** The same, and repeats it if the bot asks for that because Slack left out some fields. */
   submits: (person: Person, filled?: Filled) => Promise<Modal | undefined>;
-  /** Presses the button, or chooses the option of a menu, with this label: of that message as it was seen, or of the Home, else of the modal on top, else of the newest message that has it. */
+  /**
+   * Presses the button, or chooses the menu option, with this label: on that message as it was seen, or on the Home; else
+   * in the modal on top, else on the newest message that has it.
+   */
   presses: (person: Person, label: string, on?: Message | 'home') => Promise<void>;
-  /** Types it into the field of the Home with this label, and presses Enter. */
+  /** Types the text into the Home's field with this label, and presses Enter. */
   enters: (person: Person, label: string, text: string) => Promise<void>;
-  /** Chooses the shortcut of that name, of a message if there is one. */
+  /** Chooses the shortcut with that name, of a message if one is given. */
   shortcut: (person: Person, name: string, on?: PageMessage) => Promise<void>;
-  /** Closes every modal in front of the person. */
+  /** Closes all of the person's modals. */
   closes: (person: Person) => Promise<void>;
-  /** What can be read in the person's Home, opened anew, once it holds the words. */
+  /** Opens the person's Home until it contains the words, and returns it. */
   home: (person: Person, words: string) => Promise<Shown>;
-  /** Ends the bot and starts it with these settings, or with another policy. */
+  /** Restarts the bot with these settings, or with another policy. */
   restarts: (more?: Record<string, string>, policy?: (policy: string) => string) => Promise<void>;
-  /** Runs a command as `node src/main.ts` would, with the bot's settings and `more`, in this process. */
+  /** Runs a command like `node src/main.ts`, with the bot's settings and `more`, in this process. */
   runs: (words: readonly string[], more?: Record<string, string>) => Promise<CommandEnd>;
-  /** Resolves when every event is sent and the bot has nothing left to do, or to do soon if so told: the rest has its time. */
+  /** Waits until every event is sent and the bot has no work left; `soon`: none within seconds. */
   settled: (soon?: 'soon') => Promise<void>;
-  /** How many calls the payments service had at a path that ends so. */
+  /** How many calls the payments service got at paths with this end. */
   calls: (path: string) => number;
-  /** What stands in the log, the store, anything sent to Slack, or on a screen, and should stand nowhere. */
+  /** Secrets that are in the log, the store, anything sent to Slack, or on a screen. */
   leaks: (canaries: Canaries) => Promise<string[]>;
-  /** The same of what may be shown, but neither logged nor stored in clear. */
+  /** The same for values that may be shown, but neither logged nor stored as plain text. */
   kept: (canaries: Canaries) => Promise<string[]>;
 };
 
 const people = ['agent', 'lead', 'onCall', 'outsider'] as const;
 
-/** A house with one bot, for all tests of the group it is called in; every test begins with no window open. */
+/** A house with one bot for all tests of the calling group; every test begins without open modals. */
 export function shareDesk(options: DeskOptions = {}): () => Desk {
   let desk: Desk | undefined;
   const finished: (() => unknown)[] = [];
@@ -132,7 +132,7 @@ export function shareDesk(options: DeskOptions = {}): () => Desk {
   };
 }
 
-/** The same for one test alone. */
+/** The same for one test. */
 export async function openDesk(
   test: Parameters<typeof openHouse>[0],
   { policy, ...options }: DeskOptions = {},
@@ -152,7 +152,7 @@ function rewrite({ policyFile }: House, change: (policy: string) => string): voi
   writeFileSync(policyFile, after);
 }
 
-/** The same around a house and a bot at work that are there already. */
+/** A desk for an existing house and running bot. */
 export function sitAt(house: House, bot: Bot): Desk {
   const { workspace } = house;
   const { users, channels } = workspace.ids;
@@ -251,7 +251,7 @@ export function sitAt(house: House, bot: Bot): Desk {
     return { ...placed, state: { type, value: typed } };
   }
 
-  /** By modal: what was typed into it. */
+  /** Typed values, by modal. */
   const drafts = new Map<string, Record<string, Record<string, object>>>();
 
   const inside = async (): Promise<Record<'log' | 'store', string>> => ({
@@ -321,7 +321,7 @@ export function sitAt(house: House, bot: Bot): Desk {
       }
     },
     async submitsOnce(person, filled = {}) {
-      // The form of a charge has the fields that few need behind a button.
+      // The charge form hides rarely used fields behind a button.
       const isShort = onTop(person).shown.buttons.includes('More fields');
       if (isShort && Object.keys(filled).some((label) => !onTop(person).fields.includes(label))) {
         await desk.presses(person, 'More fields');
@@ -345,7 +345,7 @@ export function sitAt(house: House, bot: Bot): Desk {
         );
         if (unsent.length === 0) break;
         const labels = unsent.map(([label]) => label);
-        // What the person typed stands there; what stood there beforehand they type.
+        // Types the values that were prefilled, too.
         drafts.set(top.id, { ...standingIn(top, labels), ...drafts.get(top.id) });
         top = await desk.submitsOnce(person);
       }
@@ -440,7 +440,7 @@ export function sitAt(house: House, bot: Bot): Desk {
   return desk;
 }
 
-/** A command with these settings and nothing else of the environment, in the test's own process. */
+/** Runs a command with only these settings, in the test's process. */
 export async function runHere(
   words: readonly string[],
   variables: Readonly<Record<string, string>>,
@@ -465,15 +465,15 @@ export async function runHere(
   return { code, ...written };
 }
 
-/** What the workspace says to a person at a form that is not filled in well: shown to them, and no failure of the test. */
+/** The workspace's message for an incomplete form; shown to the person, and no failure of the test. */
 const unfilled = 'Some fields need your attention.';
 const patienceMs = 60_000;
 
-/** What the bot shows until the form or its answer is ready: however slow the machine is, a person waits for that. */
+/** Shown until the form or its answer is ready; on a slow machine a person waits. */
 function isPassing(modal: Modal | undefined): boolean {
   return modal?.title === 'One moment' || modal?.title === 'No answer yet';
 }
-/** Longer than the pause between two messages of one channel. */
+/** Longer than the pause between two messages in a channel. */
 const soonMs = 5_000;
 
 type Option = { text: { text: string }; value?: string };
@@ -491,11 +491,11 @@ function holds(text: string, words: string | readonly string[]): boolean {
 }
 
 function labelOf(block: PageBlock): string {
-  // A person reads the currency as part of the amount.
+  // People read the currency as part of the amount.
   return ((block['label'] as { text?: string } | undefined)?.text ?? '').replace(/ \([A-Z]{3}\)$/u, '');
 }
 
-/** What those fields were filled in with beforehand, as if it were typed. */
+/** The prefilled values of those fields, as if typed. */
 function standingIn(view: Modal, labels: readonly string[]): Record<string, Record<string, object>> {
   const inputs = view.blocks.filter((block) => block.type === 'input' && labels.includes(labelOf(block)));
   return Object.fromEntries(
@@ -513,7 +513,7 @@ function elementsOf(block: PageBlock): Element[] {
   return (block['elements'] ?? []) as Element[];
 }
 
-/** The labels of everything that is pressed or chosen without a submit. */
+/** The labels of everything that can be pressed or chosen without a submit. */
 function labelsOf(block: PageBlock): string[] {
   if (block.type === 'input') return [];
   return elementsOf(block).flatMap(({ type, text, options }) =>
@@ -537,7 +537,7 @@ function shownIn({ text, blocks }: { text: string; blocks: PageBlock[] }): Shown
   return { text: `${text}\n${visibleText(blocks)}`, buttons: blocks.flatMap(labelsOf) };
 }
 
-/** What is typed into the form of `/pay charge`; `card` finds a saved one. */
+/** Input for the form of `/pay charge`; `card` searches for a saved one. */
 export type Typed = {
   amount: string;
   card?: string;
@@ -547,7 +547,7 @@ export type Typed = {
   reason?: string;
 };
 
-/** `/pay charge`, filled in and sent: the review, or the form with its problems. */
+/** Fills in and submits `/pay charge`; returns the review, or the form with its problems. */
 export async function reviews(
   desk: Desk,
   person: Person,
@@ -570,7 +570,7 @@ export async function reviews(
   return shown;
 }
 
-/** The same, and the press that charges or asks; resolves with the charge's reference. */
+/** The same, and presses *Charge* or *Ask for approval*; returns the charge's reference. */
 export async function charges(desk: Desk, person: Person, typed: Typed): Promise<string> {
   const review = await reviews(desk, person, typed);
   if (review.submit === undefined || review.submit === 'Review') throw new Error(review.shown.text);

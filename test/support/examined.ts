@@ -19,28 +19,28 @@ export type Doctor = { code: number | null; findings: Finding[] };
 type Env = Record<string, string>;
 type Change = (house: House, test: TestContext) => Promise<Env | void> | Env | void;
 
-/** A bot's surroundings, and what is broken of them. */
+/** A bot's surroundings, and their faults. */
 export type Broken = {
   house?: HouseOptions;
-  /** Started before the house, with these arguments. */
+  /** Starts a Redis with these arguments before the house. */
   redis?: readonly string[];
-  /** The app was installed by a manifest that does not ask for it. */
+  /** Installs the app by a manifest without this scope. */
   withoutScope?: string;
   policy?: (policy: string) => string;
-  /** What is broken, and the settings that break it. */
+  /** Breaks something, and returns the settings for that. */
   breaks?: Change;
   env?: Env;
   clockMs?: number;
 };
 
-/** What keeps the doctor from being a call in this process: Node reads it once, at its own start. */
+/** Node reads this variable only at its start, so it needs a doctor in its own process. */
 const ofTheProcess = 'NODE_EXTRA_CA_CERTS';
 const secretNames = /TOKEN$|SECRETS?$|SEALING_KEYS/;
 export const manifest = readFileSync(new URL('../../manifest.yml', import.meta.url), 'utf8');
 
 export type Stage = { house: House; settings: Env; examine: (more?: Env) => Promise<Doctor> };
 
-/** The surroundings as they are told, ready for the doctor, who is asked by `examine`. No answer of it holds a secret. */
+/** Opens such surroundings; `examine` then runs the doctor. Its answers never contain a secret. */
 export async function openStage(test: TestContext, broken: Broken): Promise<Stage> {
   const server = broken.redis === undefined ? undefined : await startRedis({ args: broken.redis });
   if (server) test.onTestFinished(() => server.stop());
@@ -95,8 +95,8 @@ export async function webPage(test: TestContext, status: number, headers: Env = 
 }
 
 /**
- * The payments service behind another address: what of its path begins with `prefix` loses that, what begins with
- * `missing` is not there, and its clock is `lateMs` behind.
+ * The payments service behind another address: strips `prefix` from paths, answers 404 below `missing`, and its clock is
+ * `lateMs` behind.
  */
 export async function behind(
   { payments }: House,

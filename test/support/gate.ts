@@ -5,18 +5,18 @@ import { serveOnLoopback } from './loopback.ts';
 
 export type Gate = {
   url: string;
-  /** Those of the simulators come without their headers. */
+  /** Requests that passed, with their headers; the simulators' own have none. */
   readonly passed: readonly (Passed & { headers?: IncomingHttpHeaders })[];
-  /** Resolves when the next request whose path ends with `path` stands at that point. */
+  /** Resolves when the next request whose path ends with `path` has reached that point. */
   hold: (path: string, point: HoldPoint) => Promise<Held>;
-  /** Breaks every connection of the callers off, those held included. */
+  /** Cuts every connection of the callers, held ones included. */
   cut: () => void;
   close: () => Promise<void>;
 };
 
 /**
- * Stands before bots and passes everything on unchanged, unless told to hold a request. `targets` get each request all
- * at once; the caller is answered with the worst of their answers. The simulators are gates themselves.
+ * A proxy before bots that passes everything unchanged unless told to hold a request. All `targets` get each request at
+ * once; the caller gets the worst of their answers. The simulators have gates of their own.
  */
 export async function openGate(targets: () => readonly string[]): Promise<Gate> {
   const { hold, stand } = createHolds();
@@ -41,7 +41,7 @@ export async function openGate(targets: () => readonly string[]): Promise<Gate> 
   return { ...server, passed, hold };
 }
 
-/** They belong to one connection, or no longer fit the body. */
+/** These belong to one connection, or don't fit the decoded body. */
 const hopHeaders = /^(connection|keep-alive|transfer-encoding|content-length|content-encoding|host|expect)$/;
 
 async function forward(

@@ -1,15 +1,18 @@
 import { fastClock } from './fast-clock.ts';
 
-/** For processes that play the bot: their own clock, which `Date.now` gives from now on, runs faster than the store's. */
+/** For processes that stand for the bot: makes `Date.now` run faster from now on, while the store's clock stays real. */
 export function hastenClock(told: string | undefined): { factor: number; realNow: () => number } {
   const clock = JSON.parse(told ?? '{"fromMs":0,"factor":1}') as { fromMs: number; factor: number };
   const realNow = Date.now.bind(Date);
-  // For all of the process: Bolt compares signatures with it, the store's file alone keeps the real one.
+  // For the whole process, since Bolt checks signatures with it; only the store's file keeps the real clock.
   Date.now = fastClock(clock, realNow);
   return { factor: clock.factor, realNow };
 }
 
-/** What `src/main.ts` makes of the environment, imported now: whatever the process replaces is replaced before. */
+/**
+ * The bot as src/main.ts would make it from the environment. Imported only now, so that everything the process replaces
+ * is replaced before.
+ */
 export async function openBot(environment: NodeJS.ProcessEnv, realNow: () => number) {
   const [{ createApp }, { openKept }, { readSettings }, { secretsOf }, { createLog }] = await Promise.all([
     import('../../src/app.ts'),

@@ -30,22 +30,22 @@ import { redisContents, sqliteContents, type StoreContents, workIn } from './sto
 export type HouseOptions = {
   workspace?: WorkspaceSettings & { manifestPath?: string };
   payments?: PaymentsOptions;
-  /** The bots keep their store there, under a prefix of this house's own; else in a file. */
+  /** Where the bots keep their store, under a prefix of this house; default: a file. */
   redisUrl?: string;
-  /** More of every bot's environment, or other than the playground gives it. */
+  /** Additions and changes to the playground's environment, for every bot. */
   env?: Record<string, string>;
-  /** Bots are processes of their own, for tests in which one dies, hangs or is measured. */
+  /** Bots are processes, for tests in which one dies, hangs or is measured. */
   processes?: boolean;
-  /** The program that every bot is, instead of `src/main.ts`: a process too. */
+  /** The program of every bot, instead of `src/main.ts`; also a process. */
   program?: string;
   /**
-   * `later` moves the clock of this whole process, Slack's and the timers of every minute among it, and time runs ten
-   * times as fast while the test waits for something. No other test may run meanwhile.
+   * `later` moves the clock of this whole process, with Slack's and the timers that run each minute; time runs ten times
+   * as fast while the test waits. No other test may run meanwhile.
    */
   clock?: boolean;
 };
 
-/** What becomes of a saved card that the merchant's own system charges. */
+/** A saved-card charge by the merchant's own system. */
 export type Charged = { amount?: string; customerEmail?: string; reason?: string };
 
 export type Channel = 'payAlerts' | 'payDesk' | 'payOps' | 'general';
@@ -59,57 +59,58 @@ export type House = {
   paymentsGate: Gate;
   /** Between the payments service's events and the bots. */
   webhookGate: Gate;
-  /** The clock of the payments service, of the bots in this process and of their store: the real one, and `later`. */
+  /** The clock of the payments service, of the bots in this process and of their store: real time plus `later`. */
   now: () => number;
-  /** Puts that clock forward. Without `clock` Slack's stays: its signatures are good for five real minutes. */
+  /** Puts that clock forward. Without `clock` Slack's stays: signatures are valid for five real minutes. */
   later: (ms: number) => void;
   folder: string;
   dataDir: string;
   policyFile: string;
   /** The environment of a bot of this house. */
   settings: (more?: Record<string, string>) => Record<string, string>;
-  /** A bot, not started yet. `here`: in this process, whatever the house's others are. */
+  /** A bot that is not started yet. `here`: in this process, even if the house's others are processes. */
   bot: (more?: Record<string, string>, where?: 'here') => Bot;
-  /** Starts it and gives it, and no other, Slack's payloads and the payments service's events. */
+  /** Starts the bot; from then on it alone gets Slack's payloads and the payments service's events. */
   start: (bot: Bot, more?: Record<string, string>) => Promise<void>;
-  /** From now on each of the payments service's events goes to all of these at once. */
+  /** From now on all of these bots get each event of the payments service at once. */
   sendEventsTo: (bots: readonly Bot[]) => void;
-  /** Every exchange so far as it stands now, both simulators'. */
+  /** Every exchange so far, of both simulators. */
   exchanges: () => Exchange[];
   posts: (channel: Channel) => BotPost[];
   /** Types in #pay-desk; resolves when the bot has acknowledged. */
   type: (person: Person, text: string) => Promise<void>;
   /** Sends the agent's command to that bot, past the workspace. */
   command: (bot: Bot, words: string) => Promise<Sent>;
-  /** What the person sees of the bot's in #pay-desk, oldest first. */
+  /** The bot's messages that the person sees in #pay-desk, oldest first. */
   seenBy: (person: Person) => PageMessage[];
-  /** A saved-card charge that the bank declines; its event leaves at once. Gives its reference. */
+  /** A saved-card charge that the bank declines; its event is sent at once. Returns its reference. */
   decline: (charged?: Charged) => Promise<string>;
-  /** One that it approves: of the same customer unless told otherwise. */
+  /** A charge that the bank approves; by default for the same customer. */
   approve: (charged?: Omit<Charged, 'reason'>) => Promise<string>;
-  /** Sends the bots an event that the payments service has not, signed as its own unless told otherwise; gives the status. */
+  /** Sends the bots an event of one's own making, by default signed like the service's; returns the status. */
   sendEvent: (event: object, headers?: Record<string, string>) => Promise<number>;
   /** With `payments: { knownCards: true }`: resolves when a bot has taken the first-payment event of every card. */
   cardsKnown: () => Promise<void>;
-  /** Records of the store that are not finished. When there are none, nothing will ever be posted again. */
+  /** Unfinished records of the store; if there are none, nothing more will be posted. */
   workLeft: (untilMs?: number) => Promise<number>;
-  /** Those and all others that wait for a time. */
+  /** All records with a due time, timers included. */
   due: StoreContents['due'];
-  /** Every byte the store keeps, as text. */
+  /** The store's whole content as text. */
   storeDump: () => Promise<string>;
-  /** The keys of the store's records that begin so. */
+  /** The keys of the store's records with this prefix. */
   storeKeys: (prefix: string) => Promise<string[]>;
-  /** Resolves when the condition holds: asked at every change of anything here. Rejects after the time with `what`. */
+  /** Resolves when the condition holds, checked after every change here. Rejects with `what` after the time. */
   until: (what: string, condition: () => boolean | Promise<boolean>, timeoutMs?: number) => Promise<void>;
 };
 
 /**
- * `PAYOPS_TEST_SOCKET=1`: every story in Socket Mode. What sends signed requests past the workspace has no meaning there.
+ * `PAYOPS_TEST_SOCKET=1`: runs every story in Socket Mode. Tests that send signed requests past the workspace make no
+ * sense there.
  */
 export const bySocket = process.env['PAYOPS_TEST_SOCKET'] === '1';
 /**
- * `PAYOPS_TEST_QUIRKS=all`, or some by name: every story in a Slack that does whatever some say of it. What is delivered twice
- * has stories of its own, as others count calls and answers: `all` leaves it out.
+ * `PAYOPS_TEST_QUIRKS=all`, or some by name: runs every story with these quirks of Slack. `all` leaves out double
+ * delivery: stories that count calls would fail, and it has its own.
  */
 const quirkNames = process.env['PAYOPS_TEST_QUIRKS'] ?? '';
 const quirks = {
@@ -125,25 +126,28 @@ const socketMode = {
 const manifestPath = fileURLToPath(new URL('../../manifest.yml', import.meta.url));
 const sealingKey = `test:${Buffer.alloc(32, 'sealing-key-canary').toString('base64')}`;
 const customerEmail = 'chidi.eze@example.com';
-/** For what changes without telling: rows of a store, an answer of /readyz. */
+/** For changes that nothing announces: rows of a store, an answer of /readyz. */
 const lookAgainMs = 50;
-/** Who waits for a dead process's lease waits in real seconds. A bot in this process shares it with all the rest. */
+/**
+ * Short, because a test that waits for a dead process's lease waits in real seconds. A bot in this process shares the
+ * processor, so it gets more time.
+ */
 const hurried = { PAYMENTS_TIMEOUT_SECONDS: '1', SLACK_TIMEOUT_SECONDS: '1', WORK_LEASE_SECONDS: '5' };
 const patient = { PAYMENTS_TIMEOUT_SECONDS: '5', SLACK_TIMEOUT_SECONDS: '5', WORK_LEASE_SECONDS: '20' };
-/** With `clock`: how soon it looks again, and what has passed by then. */
+/** With `clock`: how often to check, and how much time passes between. */
 const fast = { lookAgainMs: 20, passesMs: 200 };
-/** What is not there after this much real time waits for a lease to end, most likely: then time runs faster still. */
+/** A condition that still fails after this much real time probably waits for a lease: then time runs faster still. */
 const slow = { afterMs: 8_000, passesMs: 2_000 };
-/** Leases and Slack's triggers end by the clock, and connections are no faster for it. */
+/** Longer, because leases and triggers end by the moved clock, and connections are not faster. */
 const slowly = { env: { WORK_LEASE_SECONDS: '120' }, triggerLifeMs: 60_000 };
 let prefixes = 0;
 /**
- * Of the tests that run at once here: what a loaded machine does to a bot, such as that Slack's three seconds for a modal
- * have passed, comes of many that start together.
+ * One start at a time among concurrent tests: many at once overload the machine, and then Slack's three seconds for a
+ * modal pass.
  */
 const oneStart = createLimit(1);
 
-/** Slack's library counts a connection as lost whose pong is older than 5 s, which it is whenever the clock is moved. */
+/** Slack's library treats a connection as lost if its pong is older than 5 s, which moving the clock causes. */
 function stopPings(): void {
   const ofBolt = createRequire(import.meta.resolve('@slack/bolt'));
   const { SlackWebSocket } = ofBolt('@slack/socket-mode/dist/src/SlackWebSocket.js') as {
@@ -153,8 +157,8 @@ function stopPings(): void {
 }
 
 /**
- * A workspace, a payments service and bots between them, all real processes and sockets on loopback. Ends
- * with its test, whatever becomes of it; a failed test prints what its bots wrote.
+ * A workspace, a payments service and bots between them, all with real processes and sockets on loopback. Ends with its
+ * test in any case; a failed test prints its bots' output.
  */
 export async function openHouse(
   test: Pick<TestContext, 'onTestFinished' | 'onTestFailed'>,
@@ -210,7 +214,7 @@ export async function openHouse(
     return {
       ...botSettings(around),
       ...(isProcess ? hurried : patient),
-      // What is told in digests has tests of its own.
+      // Digests have tests of their own.
       DIGEST_THRESHOLD: '0',
       ...(clock ? slowly.env : {}),
       ...redis,
@@ -343,7 +347,7 @@ function prepareFolder(folder: string, workspace: Workspace): { dataDir: string;
     channels: { alerts: channels.payAlerts, ops: channels.payOps, desk: channels.payDesk },
     users,
   });
-  // Successes are told too, so that there is more than one channel to keep order in.
+  // Payments are posted too, so that there is more than one channel with an order.
   writeFileSync(policyFile, policy.replace('  ops:', `  successes: ${channels.general}\n  ops:`));
   return { dataDir, policyFile };
 }
@@ -388,17 +392,17 @@ function createExchanges(tell: () => void): {
 }
 
 type Clock = {
-  /** So much later it is. What the bots and the simulators do by the minute, they do once. */
+  /** Moves the clock. Timers that run each minute run once. */
   pass: (ms: number) => void;
   close: () => void;
 };
 
-/** No pause between two rounds of what is done by the minute is longer. */
+/** At least as long as any interval between two rounds of work. */
 const roundMs = 60_000;
 
 /**
- * Time of this process, for all that runs in it: dates and intervals, which go on with real time and are moved by
- * `pass`. Timeouts stay real, as connections are. Between two ticks, of 20 ms, it stands still.
+ * The time of this process: dates and intervals, which follow real time and are moved by `pass`. Timeouts stay real, like
+ * connections. Between two ticks of 20 ms it stands still.
  */
 function openClock(): Clock {
   vi.useFakeTimers({ toFake: ['Date', 'setInterval', 'clearInterval'], shouldAdvanceTime: true });

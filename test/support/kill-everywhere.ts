@@ -4,33 +4,33 @@ import type { Limit } from './limit.ts';
 export type Kills = {
   story: Story;
   place: Place;
-  /** What is played and killed; a charge when absent. */
+  /** Runs and kills a story; default: a charge. */
   play?: (run: Run) => Promise<Ran>;
-  /** Lets so many runs be under way at once, those included that only wait. */
+  /** Limits concurrent runs, waiting ones included. */
   limit: Limit;
-  /** 1: at every moment; 4: at every fourth, counted from `from`. */
+  /** 1: every moment; 4: every fourth, from `from` on. */
   every: number;
   from?: number;
-  /** A run of its own for each moment at which the agent may press the button of the read-back again. */
+  /** Adds a run for each moment at which the agent may press the review's button again. */
   pressAgain: boolean;
-  /** See `Run`. */
+  /** As in `Run`. */
   awaitExpiry: boolean;
 };
 
 export type KillsResult = {
-  /** What the charge awaited, twice each: before and after. */
+  /** Kill points: two for each await, before and after it. */
   points: number;
-  /** Points between which anything happens. */
+  /** Kill points with something between them. */
   moments: number;
   kills: number;
   /** How often each end was reached. */
   ends: Map<string, number>;
-  /** Moments that did not come again, because the charge was over sooner: see `killAt`. */
+  /** Moments that a second run did not reach, because the charge was over sooner: see `killAt`. */
   missed: string[];
   wrong: { at: string; problems: string[] }[];
 };
 
-/** One charge as it goes when nothing happens to it, and one for each moment of that one, killed there. */
+/** Runs a charge undisturbed once, and then once for each of its moments, killed there. */
 export async function killEverywhere({
   story,
   place,
@@ -38,7 +38,7 @@ export async function killEverywhere({
   play = runCharge,
   ...options
 }: Kills): Promise<KillsResult> {
-  /** What throws is a promise broken too: somebody waited for something that did not come. */
+  /** An exception is a failure as well: something expected did not come. */
   function run(one: Run): Promise<Ran> {
     return limit(() =>
       play(one).catch((error: unknown) => ({
@@ -62,7 +62,7 @@ export async function killEverywhere({
     wrong: whole.problems.length > 0 ? [{ at: 'no point', problems: whole.problems }] : [],
   };
 
-  /** By its name; should things have gone in another order three times over, by its place in the row. */
+  /** Finds the point by name; if the order differed three times, by position. */
   async function killAt(point: string, pressAgain: boolean): Promise<Ran | undefined> {
     const ordinal = String(whole.passed.indexOf(point) + 1);
     for (const at of [point, point, point, ordinal]) {
@@ -92,8 +92,8 @@ export async function killEverywhere({
 }
 
 /**
- * Where one await has ended and the next begins at once, nothing but the process's own memory changes between
- * the two points, and that dies either way: they are one moment.
+ * If one await ends and the next begins at once, only the process's memory changes between the two points, and a kill
+ * loses that in either case: they are one moment.
  */
 export function momentsOf(points: readonly string[]): string[] {
   return points.filter((point, index) => {

@@ -1,19 +1,18 @@
 import type { CreateOptions, Entry, Store, WriteOptions } from '../../src/store/store.ts';
 
 /**
- * Where a process can be killed: before and after each thing that it awaits of the world. A point is called by
- * what is awaited and by the how-manieth time, so that it stays the same point when two things that run side by
- * side change places.
+ * Where a process can be killed: before and after each await of something outside. A point's name is the awaited call and
+ * its count, so that it stays the same when two parallel calls change places.
  */
 export type KillPoints = {
-  /** From now on there are points, whatever was passed so far. */
+  /** Points are counted from now on. */
   begin: () => void;
   before: (name: string) => void;
   after: (name: string) => void;
   pass: <T>(name: string, effect: () => Promise<T>) => Promise<T>;
 };
 
-/** `reached` is called at every point with its name, from the first time that `first` is passed, or from `begin` on. */
+/** Calls `reached` at every point with its name, from the first time that `first` is passed, or from `begin` on. */
 export function createKillPoints(first: string, reached: (point: string) => void): KillPoints {
   const times = new Map<string, number>();
   let begun = false;
@@ -40,8 +39,8 @@ export function createKillPoints(first: string, reached: (point: string) => void
 }
 
 /**
- * The store with a point around each call. An idle worker's `take`s are none: only one that gave work is, and
- * that one afterwards.
+ * The store with a point around each call. A `take` that finds no work is no point; the one that finds some is,
+ * afterwards.
  */
 export function pointedStore(store: Store, points: KillPoints): Store {
   function passRecord<T>(verb: string, key: string, effect: () => Promise<T>): Promise<T> {
@@ -61,7 +60,7 @@ export function pointedStore(store: Store, points: KillPoints): Store {
   };
 }
 
-/** `fetch` with a point before each request leaves and one after its answer came. */
+/** `fetch` with a point before each request and one after its answer. */
 export function pointedFetch(realFetch: typeof fetch, points: KillPoints): typeof fetch {
   return (input, init) => {
     const url = new URL(input instanceof Request ? input.url : String(input));
@@ -71,9 +70,9 @@ export function pointedFetch(realFetch: typeof fetch, points: KillPoints): typeo
 }
 
 /**
- * The store of a process whose clock runs `factor` times as fast, over a store whose clock does not (Redis has
- * its own): every duration that crosses the port is that much shorter. Half a minute on the charge's timer,
- * the lease of a dead worker and Slack's pace all pass accordingly.
+ * The store of a process whose clock runs `factor` times as fast, on a store with a real clock (Redis has its own):
+ * divides every duration by the factor. The charge's timer of half a minute, a dead worker's lease and Slack's rate limit
+ * pass faster accordingly.
  */
 export function hastenedStore(store: Store, factor: number): Store {
   const hasten = (options: WriteOptions): WriteOptions =>

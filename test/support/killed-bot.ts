@@ -1,17 +1,14 @@
 /**
- * The bot as `src/main.ts` starts it, from the same environment, in a world that runs faster, and ready to kill
- * itself at one exact point. It is told by
+ * The bot as `src/main.ts` starts it, with a faster clock, and able to kill itself at one exact point. Controlled by
  *   KILL_CLOCK  {"fromMs": …, "factor": …}: see `fastClock`
- *   KILL_AT     the point at which it sends itself SIGKILL, there and then, or its number, from 1; absent: never
- *   KILL_FROM   the point with which they begin; absent: the form’s terms being kept, which is the first thing that is
- *               written of a charge, or as soon as it is sent SIGUSR2
- *   KILL_LIST   a file to which it writes each point as it is passed; absent: none
+ *   KILL_AT     the point at which it sends itself SIGKILL, by name or by number from 1; absent: never
+ *   KILL_FROM   the first point; absent: storing the form’s terms, which is a charge's first write. SIGUSR2 begins too.
+ *   KILL_LIST   a file to which it writes each passed point; absent: none
  *
- * Why faster: a charge whose process died is taken up when its timer of 30 s goes off, and a code is awaited
- * for 15 minutes. The machine's limits stay what they are; instead the process's clock (and the simulators',
- * which are given the same one) runs `factor` times as fast, and every duration given to the store is that much
- * shorter. HTTP deadlines stay real. So what has 25 s to leave the process has a second or so, which is plenty
- * on loopback; a lease must be long enough to outlive the real deadlines of what is done under it.
+ * Why faster: a dead process's charge is resumed after 30 s, and a code is awaited for 15 minutes. The code's limits
+ * stay; instead the process's clock (and the simulators', which have the same one) runs `factor` times as fast, and
+ * every duration for the store is divided by it. HTTP deadlines stay real. So a request that must leave within 25 s
+ * has about a second, plenty on loopback; a lease must be longer than the real deadlines of the work under it.
  */
 import { appendFileSync } from 'node:fs';
 import { flushCompileCache } from 'node:module';
@@ -28,10 +25,10 @@ const points = createKillPoints(KILL_FROM ?? 'before read draft', (point) => {
   if (point === KILL_AT || String(number) === KILL_AT) process.kill(process.pid, 'SIGKILL');
 });
 process.on('SIGUSR2', () => points.begin());
-// Before anything is imported: Slack's client takes it as it starts.
+// Before any import: Slack's client reads `fetch` at its start.
 globalThis.fetch = pointedFetch(globalThis.fetch, points);
 
 const { kept, start } = await openBot(environment, realNow);
 await start(hastenedStore(pointedStore(kept.store, points), factor));
-// Who dies by SIGKILL leaves nothing behind for the next one to start faster with.
+// A killed process can't write its compile cache, so write it now for the next one.
 if (KILL_LIST !== undefined) flushCompileCache();

@@ -15,37 +15,37 @@ import {
   type Run,
 } from './killed-charge.ts';
 
-/** What is killed besides charges that nobody has to approve, at every await from `act` on. */
+/** The killed stories other than plain charges, at every await from `act` on. */
 export const casePlays = ['four-eyes', 'alert', 'link', 'card-email'] as const;
 export type CasePlay = (typeof casePlays)[number];
 
 const stepMs = 30_000;
-/** Its connections break before its end is known. */
+/** A connection breaks before the process's end is noticed. */
 const deathMs = 3_000;
-/** So long a person looks at a window that says that it goes on. */
+/** How long a person watches a window that shows progress. */
 const patienceMs = 5_000;
 
-/** People at the bot that dies, or at the one that comes after it. `until` ends also when it is dead. */
+/** People using the bot that dies, or its successor. `until` also ends when the bot is dead. */
 type Scene = {
   house: House;
   desk: Desk;
   isDead: () => boolean;
   store: ChargeInStore;
-  /** The charges of the merchant's own system, and the one that was asked for. */
+  /** References: charges by the merchant's own system, and the request for approval. */
   seen: { failed?: string; paid?: string; asked?: string };
   until: (what: string, condition: () => boolean | Promise<boolean>) => Promise<void>;
 };
 
 type Play = {
-  /** What comes before the points. */
+  /** Runs before the first kill point. */
   prepare: (scene: Scene) => Promise<unknown>;
-  /** What happens to the bot, from wherever it stands: done again with the one that comes after. */
+  /** Can start from any state: repeated with the successor. */
   act: (scene: Scene) => Promise<void>;
   end: (scene: Scene) => string | Promise<string>;
   problems: (scene: Scene) => string[] | Promise<string[]>;
 };
 
-/** Plays it through the whole bot, kills that on the way, and has another bot end it. */
+/** Runs the story through the whole bot, kills it on the way, and lets another bot finish. */
 export async function runCase(name: CasePlay, run: Run): Promise<Ran> {
   const play = plays[name];
   const cleanUps: (() => unknown)[] = [];
@@ -72,7 +72,7 @@ async function begin(play: Play, run: Run, cleanUps: (() => unknown)[]) {
   const scene = sceneAt({ house, desk: sitAt(house, first), store, seen: {}, isDead });
   await play.prepare(scene);
   process.kill(first.pid(), 'SIGUSR2');
-  // Who presses while the bot dies is told that something went wrong, which is no problem of ours.
+  // Pressing a dying bot's button fails for the person, which is expected.
   await play.act(scene).catch((cause: unknown) =>
     house.until('it is dead', isDead, deathMs).catch(() => {
       throw cause;
@@ -96,7 +96,7 @@ function sceneAt(at: Omit<Scene, 'until'>): Scene {
   };
 }
 
-/** Twice in a row: every event has come, and there is nothing left to tell. */
+/** Seen twice in a row: every event was delivered, and nothing is left to post. */
 async function settled({ house, store, isDead }: Scene): Promise<void> {
   let looks = 0;
   await house.until(
@@ -110,7 +110,7 @@ async function settled({ house, store, isDead }: Scene): Promise<void> {
   );
 }
 
-/** A post to a person whose answer died with the bot cannot be looked for: it is repeated, and says so. */
+/** A direct message whose answer died with the bot can't be searched for: it is repeated, and marked as a repeat. */
 function repeatedKeys({ house }: Scene): string[] {
   const { agent, lead, onCall } = house.workspace.ids.users;
   const direct = [agent, lead, onCall].flatMap((user) => directMessages(house, user));
@@ -124,7 +124,7 @@ const newEmail = 'ada.killed@example.org';
 const ada = { tokenKey: 'tok-ada-approves', customerEmail: 'ada.obi@example.com' };
 
 const plays: Record<CasePlay, Play> = {
-  /** An agent asks for a charge, and a second person approves it. */
+  /** An agent requests a charge, and a second person approves it. */
   'four-eyes': {
     async prepare(scene) {
       const { id } = await reviews(scene.desk, 'agent', { ...cards.approved, amount: '150,000.00' });
@@ -136,7 +136,7 @@ const plays: Record<CasePlay, Play> = {
     async act(scene) {
       await scene.until('it is executed', async () => {
         const kind = (await approvalOf(scene))?.state.kind;
-        // Whose click came to nothing presses once more.
+        // Presses again if the first click was lost.
         if (kind === 'waiting') await approve(scene);
         const charge = await scene.store.read(scene.seen.asked ?? '');
         return kind === 'executed' && charge !== undefined && isTold(charge);
@@ -145,7 +145,7 @@ const plays: Record<CasePlay, Play> = {
     end: async (scene) => (await approvalOf(scene))?.state.kind ?? 'none',
     problems: problemsOfApproval,
   },
-  /** A charge fails, and the same customer pays another. */
+  /** A charge fails, and the same customer then pays. */
   alert: {
     prepare: async () => undefined,
     async act(scene) {
@@ -167,7 +167,7 @@ const plays: Record<CasePlay, Play> = {
       ];
     },
   },
-  /** An agent has a link made, and the customer pays it. */
+  /** An agent creates a link, and the customer pays it. */
   link: {
     prepare: ({ desk }) => desk.opens('agent', '/pay link 150.00'),
     async act(scene) {
@@ -195,7 +195,7 @@ const plays: Record<CasePlay, Play> = {
       ];
     },
   },
-  /** An agent changes a card's e-mail, and does it again when the bot that was to do it is dead. */
+  /** An agent changes a card's e-mail, and does it again if the bot died before. */
   'card-email': {
     prepare: (scene) => reviewEmail(scene),
     async act(scene) {
@@ -225,7 +225,7 @@ async function reviewEmail({ desk, until }: Scene): Promise<void> {
   await until('the review', () => desk.modal('agent')?.shown.text.includes(newEmail) === true);
 }
 
-/** Also one that finds the change made: the answer was lost with the bot. */
+/** Or reports that the change exists already, if its answer was lost with the bot. */
 function saysEnd({ desk }: Scene): boolean {
   const top = desk.modal('agent');
   return /E-mail changed|E-mail not changed/.test(JSON.stringify([top?.shown.text, top?.problems]));
@@ -263,11 +263,11 @@ function isApprove(label: string): boolean {
   return label.startsWith('Approve');
 }
 
-/** Presses the button of the newest message in the approvals channel that has one. */
+/** Presses *Approve* on the newest message in the approvals channel that has it. */
 async function approve({ desk }: Scene): Promise<void> {
   const message = desk.messages('lead', 'payOps').findLast(({ shown }) => shown.buttons.some(isApprove));
   const label = message?.shown.buttons.find(isApprove);
-  // Who presses while the bot dies is told that something went wrong, which is no problem of ours.
+  // Pressing a dying bot's button fails for the person, which is expected.
   if (message && label !== undefined) await desk.presses('lead', label, message).catch(() => undefined);
 }
 
@@ -275,13 +275,13 @@ function isMarked({ blocks }: BotPost): boolean {
   return JSON.stringify(blocks).includes('May be a repeat');
 }
 
-/** Executed once: one charge under the one reference, of the one decision; and all of it told once. */
+/** Executed once: one charge under one reference for one decision, and everything posted once. */
 async function problemsOfApproval(scene: Scene): Promise<string[]> {
   const { house, store, seen } = scene;
   const reference = seen.asked ?? '';
   const approval = await approvalOf(scene);
   const end = (await store.read(reference))?.intent.state.kind ?? 'none';
-  // Too late to be sent when somebody came to look: money did not move, and the words say so.
+  // Abandoned: when the successor came, it was too late to send. No money moved, and the words say so.
   const isAbandoned = end === 'abandoned' && requests(scene) === 0;
   const charged = house.payments
     .state()

@@ -18,15 +18,15 @@ import { approvalPrefix } from '../../src/features/approvals/approval-case.ts';
 import { openKept } from '../../src/store/kept.ts';
 import { workIn } from './store-contents.ts';
 
-/** Fast enough that 30 s pass in 1.5 s and the 15 minutes of a code in 45 s, while 25 s still leave room to do something. */
+/** 30 s become 1.5 s and a code's 15 minutes become 45 s, while 25 s still suffice for a request. */
 const factor = 20;
 
-/** For all the runs of a process; whoever asked removes it. */
+/** For all runs of a process; the caller removes it. */
 export function bundleKilledBot(): Promise<Bundle> {
   return bundleBot(fileURLToPath(new URL('killed-bot.ts', import.meta.url)));
 }
 
-/** Has an agent charge a card through the whole bot, kills it on the way, and lets another bot end it. */
+/** An agent charges a card through the whole bot, which is killed on the way; another bot finishes. */
 export async function runCharge(run: Run): Promise<Ran> {
   const cleanUps: (() => unknown)[] = [];
   try {
@@ -42,14 +42,14 @@ export async function runCharge(run: Run): Promise<Ran> {
 
 type Begun = { kind: 'over'; ran: Ran } | { kind: 'restarted'; scene: Scene; stuck: boolean };
 
-/** Up to where the killed bot's successor listens. */
+/** Until the successor listens. */
 async function begin(run: Run, cleanUps: (() => unknown)[]): Promise<Begun> {
   const { house, first, store, passed } = await openKilled(run, cleanUps);
-  // No event reaches it: what it does is then the charge's path and nothing beside it. They come to its successor.
+  // No event reaches the first bot, so that its points are those of the charge only; the successor gets them.
   house.sendEventsTo([]);
   const review = await reviews(sitAt(house, first), 'agent', cards[run.story]).catch(
     async (error: unknown) => {
-      // What Slack tells the person of a bot that is dying; of one that lives on it is a fault.
+      // An error from a dying bot is expected; from a living one it is a failure.
       await house.until('it is dead', () => !first.isRunning(), stepMs).catch(() => Promise.reject(error));
       return topView(house);
     },
@@ -66,7 +66,7 @@ async function begin(run: Run, cleanUps: (() => unknown)[]): Promise<Begun> {
   };
   house.workspace.onChange(() => watchForPaid(scene));
   await chargeAsAgent(scene);
-  // A message that was told may be looked at once more, and the bot may die of just that: then its successor is judged.
+  // A posted message may be checked once more, and the bot may die of that: then the successor is judged.
   const isOver = async (): Promise<boolean> => !first.isRunning() || (await problemsOf(scene)).length === 0;
   await house.until('all is as promised', isOver, stepMs).catch(() => undefined);
   if (run.killAt === undefined || first.isRunning()) {
@@ -84,7 +84,7 @@ async function begin(run: Run, cleanUps: (() => unknown)[]): Promise<Begun> {
   return { kind: 'restarted', scene, stuck };
 }
 
-/** A house, the bot that is to die in it, what its store holds, and the points it has passed, where they are asked for. */
+/** A house with the bot that will be killed, its store, and its passed points if requested. */
 export async function openKilled(run: Run, cleanUps: (() => unknown)[], more: Record<string, string> = {}) {
   const { killAt } = run;
   const house = await openFastHouse(run, cleanUps);
@@ -112,7 +112,7 @@ function openFastHouse({ place }: Run, cleanUps: (() => unknown)[]): Promise<Hou
       env: {
         KILL_CLOCK: JSON.stringify(clock),
         WORK_LEASE_SECONDS: '60',
-        // Else a decline whose answer was lost takes 16 minutes.
+        // Otherwise a decline whose answer was lost takes 16 minutes.
         PAYMENTS_FINAL_STATUSES: 'FAILED',
       },
       ...(place.redis ? { redisUrl: place.redis.url } : {}),
@@ -124,7 +124,7 @@ async function endOf({ store, reference }: Scene): Promise<string> {
   return (await store.read(reference))?.intent.state.kind ?? 'none';
 }
 
-/** Longer than anything takes here that is not waited for by the clock. */
+/** Longer than anything here that does not wait for the clock. */
 const stepMs = 20_000;
 const runDeadlineMs = 150_000;
 const lookAgainMs = 100;
@@ -137,11 +137,11 @@ export const cards: Record<Story, Typed> = {
   lost: { token: 'tok-ada-approves', email: 'ada.obi@example.com', amount: '12,500.09' },
 };
 
-/** The first is refused by the bank; what is entered after a restart is right. */
+/** The bank refuses the first; after a restart the right one is entered. */
 const codes = ['000000', '123456'];
 const rightCode = '123456';
 
-/** Submits the review and enters what code is asked for, until it is over or the bot is dead. */
+/** Submits the review and enters the requested codes, until the charge is over or the bot is dead. */
 async function chargeAsAgent(scene: Scene): Promise<void> {
   const { house, first } = scene;
   const isDead = (): boolean => !first.isRunning();
@@ -153,7 +153,7 @@ async function chargeAsAgent(scene: Scene): Promise<void> {
   await house.until('the end of it', async () => isDead() || (await isSettled(scene)), stepMs);
 }
 
-/** Another bot has the store now. A person who is asked for a code enters it, as `/pay otp` lets them. */
+/** With the successor: a person enters the code through `/pay otp` if asked. */
 async function settleAsAgent(scene: Scene): Promise<void> {
   const { run, store, reference } = scene;
   const endsAt = performance.now() + runDeadlineMs;
@@ -187,7 +187,7 @@ function topView(house: House): PageView | undefined {
   return house.workspace.state(house.workspace.ids.users.agent).views.at(-1);
 }
 
-/** With the button that charges, or that asks a second person. */
+/** The review: its button charges, or asks for approval. */
 function isReadBack(view: PageView | undefined): boolean {
   return /^(Charge |Ask for approval$)/.test(view?.submit ?? '');
 }
@@ -200,7 +200,7 @@ function hasCodeField(view: PageView | undefined): boolean {
 
 type Values = Record<string, Record<string, unknown>>;
 
-/** A bot that dies meanwhile leaves the person with “We had some trouble connecting”, which is no problem of ours. */
+/** If the bot dies meanwhile, Slack shows “We had some trouble connecting”, which is expected. */
 async function submit({ house }: Pick<Scene, 'house'>, values: Values): Promise<void> {
   const viewId = topView(house)?.id;
   if (viewId === undefined) return;
@@ -214,7 +214,7 @@ async function enterCode(scene: Scene, code: string): Promise<void> {
   await submit(scene, { [field.block_id]: { [actionId]: { type: 'plain_text_input', value: code } } });
 }
 
-/** In the order of the words: the one at the beginning of a first line is the state. */
+/** In the order of the words: the one at the start of a first line is the state. */
 export const endWords: Record<string, string> = {
   approved: `✅ ${outcomeWords.paid}`,
   declined: `❌ ${outcomeWords.declined}`,
@@ -224,8 +224,8 @@ export const endWords: Record<string, string> = {
   expired: `⌛ ${outcomeWords.expired}`,
 };
 /**
- * A charge whose answer with the OTP's transaction id was lost can be given no code: the service ends it. One whose
- * rejection was lost is found nowhere, and is sent again only while that is not too late.
+ * If the answer with the OTP's transaction id was lost, no code can be entered: the service ends the charge. A charge
+ * whose rejection was lost is not found, and is sent again only while that is not too late.
  */
 const ends: Record<Story, readonly string[]> = {
   approved: ['approved'],
@@ -235,7 +235,7 @@ const ends: Record<Story, readonly string[]> = {
   otp: ['approved', 'declined', 'expired'],
 };
 
-/** Nothing may say that it is paid while the service's own record does not. */
+/** Nothing may say *paid* while the service's record does not. */
 function watchForPaid(scene: Scene): void {
   const { house, tooEarly } = scene;
   if (orderOf(scene)?.state === 'paid') return;
@@ -244,7 +244,7 @@ function watchForPaid(scene: Scene): void {
   for (const one of shown) if (one.includes(outcomeWords.paid)) tooEarly.add(one.slice(0, 200));
 }
 
-/** What is not as promised, once the charge is settled. */
+/** The broken promises, once the charge is settled. */
 async function problemsOf(scene: Scene): Promise<string[]> {
   const { reference, run, store } = scene;
   const record = await store.read(reference);
@@ -262,10 +262,10 @@ async function problemsOf(scene: Scene): Promise<string[]> {
   return [...problems, ...endProblems(scene, end), ...toldProblems(scene, end)];
 }
 
-/** It ended as its story has it, and as the service has it. */
+/** Its end must fit its story, and the service's record. */
 function endProblems(scene: Scene, end: string): string[] {
   const { story } = scene.run;
-  // Too late to be sent when somebody came to look: money did not move, and the words say so.
+  // Abandoned: when the successor came, it was too late to send. No money moved, and the words say so.
   const isAbandoned = end === 'abandoned' && requests(scene) === 0;
   const isPaid = orderOf(scene)?.state === 'paid';
   return [
@@ -277,7 +277,7 @@ function endProblems(scene: Scene, end: string): string[] {
   ];
 }
 
-/** The process died before anything was agreed: nothing happened, unless the agent agrees once more. */
+/** The process died before the charge was stored: nothing may have happened, unless the agent pressed again. */
 function neverStoredProblems(scene: Scene): string[] {
   const desk = scene.house.posts('payDesk');
   return [
@@ -288,7 +288,7 @@ function neverStoredProblems(scene: Scene): string[] {
   ];
 }
 
-/** So many charges were accepted, all of them under the one reference; and never more codes than the bank takes. */
+/** This many charges were accepted, all under the one reference; and never more codes than the bank allows. */
 function moneyProblems({ house, reference }: Scene, accepted: number): string[] {
   const { otpSubmissions } = house.payments.stats();
   const charged = house.payments.state().orders.map((order) => order.orderReference);
@@ -304,7 +304,7 @@ export function requests({ house }: Pick<Scene, 'house'>): number {
   return house.payments.stats().calls['POST /v1/checkout/tokenized-card-payment'] ?? 0;
 }
 
-/** Told once: each message stands once, each verdict in one note, and in at most one direct message. */
+/** Each message once, each verdict in one note and in at most one direct message. */
 function toldProblems({ house }: Scene, end: string): string[] {
   const problems: string[] = [];
   const desk = house.posts('payDesk');
@@ -340,17 +340,17 @@ export function directMessages(house: House, of: string = house.workspace.ids.us
   return channels.filter(({ kind }) => kind === 'dm').flatMap(({ id }) => house.workspace.posts(id));
 }
 
-/** What a bot's store holds of charges, read past the bot. */
+/** The charges in a bot's store, read past the bot. */
 export type ChargeInStore = {
   read: (reference: string) => Promise<ChargeRecord | undefined>;
-  /** The request for a second person that has this id. */
+  /** The request for approval with this id. */
   approval: (id: string) => Promise<Approval | undefined>;
-  /** Keys of what is still to be told or edited. */
+  /** Keys of messages still to be posted or edited. */
   toTell: () => Promise<string[]>;
   close: () => Promise<void>;
 };
 
-/** Of a house whose bot has started once: there is no file before. */
+/** The bot must have started once: before, there is no file. */
 export async function openChargeInStore(house: House): Promise<ChargeInStore> {
   const settings = readSettings(house.settings());
   if (settings.kind === 'refused') throw new Error(settings.words);
@@ -373,55 +373,55 @@ export async function openChargeInStore(house: House): Promise<ChargeInStore> {
   };
 }
 
-/** What the bank does with the charge; `lost`: it charges, and the connection breaks before the answer. */
+/** How the bank answers; `lost`: it charges, and the connection breaks before the answer. */
 export const stories = ['approved', 'otp', 'declined', 'rejected', 'lost'] as const;
 export type Story = (typeof stories)[number];
 
-/** What runs share. */
+/** Shared by all runs. */
 export type Place = {
   bundle: Bundle;
-  /** Where the bots of a run keep their store: this Redis, under a prefix of their own; absent: a file of their own. */
+  /** The Redis for the stores of a run's bots, under a prefix of their own; absent: a file. */
   redis?: { url: string };
-  /** What keeps a processor busy, or must not be kept waiting, goes through here. */
+  /** Work that uses the processor heavily, or must not be slowed down, goes through here. */
   busy: <T>(work: () => Promise<T>) => Promise<T>;
 };
 
 export type Run = {
   story: Story;
   place: Place;
-  /** See killed-bot.ts; absent: it is not killed, and `passed` names all its points. */
+  /** As in killed-bot.ts; absent: no kill, and `passed` names all points. */
   killAt?: string;
-  /** The agent, who sees the read-back stand there still, presses its button again once the bot is back. */
+  /** The agent still sees the review, and presses its button again once the bot is back. */
   pressAgain?: boolean;
   /**
-   * Waits until a charge ends for which no code can be entered, its answer having died with the bot. False leaves
-   * it in doubt, which it must then be said to be.
+   * Waits until a charge ends that can get no code because its answer died with the bot. False leaves it in doubt, and
+   * its words must say so.
    */
   awaitExpiry?: boolean;
 };
 
 export type Ran = {
   killed: boolean;
-  /** The read-back was still in front of the agent when the bot was back. */
+  /** The agent still saw the review when the bot was back. */
   stuck: boolean;
-  /** How the charge ended; `none`: it was never stored. */
+  /** The charge's end; `none`: it was never stored. */
   end: string;
   passed: string[];
-  /** What is wrong; empty when all is as promised. */
+  /** Broken promises; empty if there are none. */
   problems: string[];
 };
 
-/** One run as it goes. */
+/** One run. */
 type Scene = {
   run: Run;
   house: House;
   first: Bot;
   store: ChargeInStore;
-  /** Which the charge has, or would have. */
+  /** The reference that the charge has or would have. */
   reference: string;
-  /** The agent pressed the read-back's button a second time. */
+  /** The agent pressed the review's button a second time. */
   pressedAgain: boolean;
-  /** Said too early, whatever it became later. */
+  /** Words that came too early, even if they became true later. */
   tooEarly: Set<string>;
 };
 
@@ -429,7 +429,7 @@ function orderOf({ house, reference }: Scene) {
   return house.payments.state().orders.find((order) => order.orderReference === reference);
 }
 
-/** Also the events have come to the bot, and what they brought is done if it is quiet at the next look too. */
+/** All events were delivered, and the work they caused is done; must hold at two checks in a row. */
 async function isQuiet(scene: Scene): Promise<boolean> {
   const { deliveries } = scene.house.payments.state();
   return deliveries.every(({ state }) => state === 'delivered') && (await isSettled(scene));
@@ -444,7 +444,7 @@ export function isTold({ intent: { state, told } }: ChargeRecord): boolean {
   return 'concludedAt' in state && told.includes(state.kind);
 }
 
-/** The service waits for a code, and the bot knows of none: its transaction id was in the answer that was lost. */
+/** The service waits for a code, but the bot has no transaction id: it was in the lost answer. */
 function isCodeless(scene: Scene, { intent }: ChargeRecord): boolean {
   const isWaiting = orderOf(scene)?.state === 'awaiting_otp';
   return isWaiting && intent.otp === undefined && intent.state.kind === 'confirming';

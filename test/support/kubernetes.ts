@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { parseAllDocuments } from 'yaml';
 
 const folder = fileURLToPath(new URL('../../deploy/kubernetes', import.meta.url));
-/** What is the same for everybody, and what an operator copies and fills in. */
+/** The base for everybody, and the example that an operator copies and fills in. */
 export const [baseFolder, exampleFolder] = [join(folder, 'base'), join(folder, 'example')];
 
 type Probe = {
@@ -48,7 +48,7 @@ export type Deployment = {
   };
 };
 
-/** What the file of that folder holds, as the API server reads it: YAML 1.1, in which 0440 is octal. Throws for what is none. */
+/** The file's content as the API server reads it: YAML 1.1, in which 0440 is octal. Throws if it is invalid. */
 export function kubernetesFile<T>(folder: string, name: string): T[] {
   const text = readFileSync(join(folder, name), 'utf8');
   return parseAllDocuments(text, { version: '1.1' }).map((document) => {

@@ -1,6 +1,6 @@
 export type Limit = <T>(work: () => Promise<T>) => Promise<T>;
 
-/** Begins what it is given in the order given, so many at once. */
+/** Runs work in the given order, at most so many at once. */
 export function createLimit(most: number): Limit {
   const waiting: (() => void)[] = [];
   let running = 0;
@@ -10,7 +10,7 @@ export function createLimit(most: number): Limit {
     try {
       return await work();
     } finally {
-      // Whoever waits takes over this one's room.
+      // The next one waiting takes this one's place.
       const next = waiting.shift();
       if (next) next();
       else running -= 1;

@@ -1,6 +1,6 @@
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
-/** From some eight seconds up on an idle machine; what is not named here begins after them. */
+/** Files that take eight seconds or more on an idle machine; others start after them. */
 const longest = [
   'e2e/browser',
   'chaos/chaos',
@@ -27,7 +27,7 @@ function rankOf({ moduleId }: TestSpecification): number {
   return rank < 0 ? longest.length : rank;
 }
 
-/** So that no group of tests ends with one worker at a long file and the others idle. */
+/** Starts long files first, so that no worker ends with one while the others are idle. */
 export class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     // oxlint-disable-next-line unicorn/no-array-sort -- no array's: the sequencer's own, which gives a new one

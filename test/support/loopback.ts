@@ -2,9 +2,9 @@ import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 export type Loopback = {
-  /** No slash at the end. */
+  /** Without a final slash. */
   url: string;
-  /** Breaks every connection off. */
+  /** Cuts every connection. */
   cut: () => void;
   close: () => Promise<void>;
 };

@@ -1,10 +1,13 @@
 import nock from 'nock';
 import { afterAll, afterEach, beforeAll } from 'vitest';
 
-/** No call leaves this machine, and a mock that was set up and not used fails its test: it was a wrong expectation. */
+/**
+ * Blocks every call to other machines; a mock that is set up and not used fails its test, since the expectation was
+ * wrong.
+ */
 export function mockTheOutside(): void {
   beforeAll(() => {
-    // Test files share their worker's modules, and the one before has put the real outside back.
+    // Test files share their worker's modules, and the previous file has restored the network.
     if (!nock.isActive()) nock.activate();
     nock.disableNetConnect();
     nock.enableNetConnect('127.0.0.1');

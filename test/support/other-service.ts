@@ -5,7 +5,7 @@ import { readSignatureScheme } from '../../src/webhooks/webhook-settings.ts';
 import { serveOnLoopback } from './loopback.ts';
 import { signDelivery } from './sign-delivery.ts';
 
-/** What the bot's settings say of a service that answers nothing as their defaults have it. */
+/** Settings for a service whose answers all differ from the defaults. */
 export const otherSettings = {
   PAYMENTS_TOKEN_ISSUE_BODY:
     '{"grant_type":"client_credentials","app_key":"{{CLIENT_ID}}","app_secret":"{{CLIENT_SECRET}}"}',
@@ -43,7 +43,7 @@ const scheme = readSignatureScheme({
   webhookTimestampUnit: otherSettings.WEBHOOK_TIMESTAMP_UNIT,
 });
 
-/** For the payments simulator: how this service signs its events. */
+/** For the payments simulator: this service's signature of events. */
 export function signOtherwise(body: string, secret: string): Record<string, string> {
   if (!scheme.ok || !scheme.value) throw new Error('no scheme');
   return signDelivery(scheme.value, secret, Buffer.from(body), Date.now());
@@ -52,10 +52,13 @@ export function signOtherwise(body: string, secret: string): Record<string, stri
 const cardsPath = /^\/(?:v1|sandbox)\/checkout\/tokenized-card-data/;
 const fee = 75;
 const pageSize = 2;
-/** Of each customer who has one. */
+/** Per customer with any cards. */
 const cardsEach = 5;
 
-/** The payments simulator behind a door that turns every answer into another service's. Its address, and how to close it. */
+/**
+ * The payments simulator behind a proxy that turns every answer into another service's. Returns its address, and how to
+ * close it.
+ */
 export async function openOtherService(url: string): Promise<{ url: string; close: () => unknown }> {
   async function pass(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { method = 'GET', headers } = request;
@@ -102,7 +105,7 @@ function fromThem(path: string, answer: unknown): unknown {
   return path.endsWith('/accounts/single') ? { ...answer, data: otherRecord(data) } : answer;
 }
 
-/** What the customer paid and the fee together, in a place of its own. */
+/** Amount and fee together, in a field of its own. */
 function otherRecord({ amount, status, ...record }: JsonObject): JsonObject {
   const gross = (Number(amount) + fee).toFixed(2);
   return {

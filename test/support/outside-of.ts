@@ -4,7 +4,7 @@ import { readConfig } from '../../src/config/read-config.ts';
 
 export const accountId = '8b0e2f74-16c9-4d3a-b5a7-90c4d1e26f38';
 
-/** What a command of the operator's is given, with the fewest settings that a bot starts with and those named. */
+/** The input of an operator's command, with the minimal settings and those given. */
 export function outsideOf(settings: Record<string, string>): Outside {
   const result = readConfig({
     SLACK_BOT_TOKEN: 'xoxb-token',

@@ -6,8 +6,8 @@ import { openSqliteStore } from '../../src/store/sqlite-store.ts';
 import type { Store } from '../../src/store/store.ts';
 
 /**
- * A file for a store of the running test's own, whose folder goes with the test. Not once for a module: test files
- * share their worker's modules, and what a module asks to be cleaned up after is heard by the first of them alone.
+ * A file for a store of the running test, removed with it. Not shared by a module: test files share their worker's
+ * modules, and only the first file would clean up.
  */
 export function ownStorePath(name: string): string {
   const folder = mkdtempSync(join(tmpdir(), `payops-${name}-`));

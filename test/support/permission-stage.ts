@@ -8,17 +8,17 @@ import { createDirectory } from '../../src/slack/people/directory.ts';
 import type { Role } from '../../src/slack/people/role.ts';
 import { addListeners } from '../../src/slack/router/listeners.ts';
 
-/** One thing that a person can do in Slack, by what it is and its id there; behind that of a press what was chosen. */
+/** One thing that a person can do in Slack, by kind and id; a press also has the chosen value. */
 export type Thing = {
   id: string;
   kind: 'typed' | 'mention' | 'press' | 'form' | 'list' | 'global shortcut' | 'message shortcut';
   name: string;
 };
 
-/** Where it is done: a channel's id (of direct messages too), or a view. */
+/** The place of it: a channel's id (also a direct message's), or a view. */
 export type Place = string;
 
-/** All that can be asked of these verbs, each by what Slack sends for it. */
+/** Everything that these commands allow, by the requests that Slack sends. */
 export function everyThing(verbs: readonly Command[]): Thing[] {
   return verbs.flatMap((command) => {
     const { examples, menu, buttons = [], presses = [], modals = [] } = command;
@@ -43,18 +43,18 @@ export function everyThing(verbs: readonly Command[]): Thing[] {
   });
 }
 
-/** What came of it. `said` is all that Slack was told. */
+/** The result. `said`: everything sent to Slack. */
 export type Outcome = { ran: boolean; said: string };
 
 export type PermissionStage = {
   mayRun: MayRun;
   commands: CommandSet;
-  /** Through Bolt and the bot's own listeners, as Slack sends it. */
+  /** Sends it through Bolt and the bot's own listeners, like Slack. */
   act: (thing: Pick<Thing, 'kind' | 'name'>, place: Place) => Promise<Outcome>;
   openHome: () => Promise<string>;
 };
 
-/** What Slack knows; tests change it between two acts. */
+/** Slack's data; tests change it between two requests. */
 export type KnownToSlack = {
   members: Record<string, readonly string[]>;
   accounts: Record<string, Record<string, unknown>>;
@@ -64,7 +64,7 @@ export type KnownToSlack = {
 export const who = 'U0AGENT001';
 const teamId = 'T0TEAM0001';
 
-/** The listeners, the command set and the directory of the bot, with verbs that only note that they ran. */
+/** The bot's listeners, command set and directory, with commands that only record that they ran. */
 export function permissionStage(
   verbs: readonly Command[],
   roles: Readonly<Record<string, Role>>,
@@ -109,7 +109,7 @@ export function permissionStage(
   };
 }
 
-/** Bolt with nothing between it and Slack. */
+/** Bolt without a network. */
 function boltApp(responded: (answer: unknown) => void): App {
   async function respond(...sent: Parameters<typeof fetch>): Promise<Response> {
     responded(await new Request(...sent).json());
@@ -123,7 +123,7 @@ function boltApp(responded: (answer: unknown) => void): App {
   });
 }
 
-/** These verbs, of a bot that knows one account alone. */
+/** These commands, in a bot with one account. */
 export function oneAccount(verbs: readonly Command[], mayRun: MayRun): AccountVerbs {
   return { merchant: undefined, mayRun, environment: 'live', label: '', channels: [], verbs };
 }
@@ -136,7 +136,7 @@ function ofAccounts(names: readonly string[], verbs: readonly Command[], mayRun:
   }));
 }
 
-/** The verb as it is, but for what it does. */
+/** The command, except that running it only records that. */
 function noting(command: Command, ran: () => undefined): Command {
   const { open: _open, home: _home, ...facts } = command;
   return {
@@ -240,7 +240,7 @@ function container(channel: string): Record<string, unknown> {
   return { type: 'message', channel_id: channel, message_ts: '1.1', is_ephemeral: false };
 }
 
-/** The Home is made after each press in it, and is no answer to the press. */
+/** Ignores the Home, which is redrawn after each press in it and is no answer. */
 function fakeClient(
   slack: KnownToSlack,
   said: (what: unknown) => void,

@@ -1,46 +1,46 @@
 import type { Locator, Page } from 'playwright-core';
 
-/** Whom the page calls what. */
+/** The page's people. */
 const people = { ada: 'U0AGENT01', lindiwe: 'U0LEAD0001', omar: 'U0ONCALL01' } as const;
 export type PersonName = keyof typeof people;
 
-/** What is typed into the form; `card` into the list, of which the first card offered is chosen. */
+/** Input for the charge form; `card` is typed into the list, and the first card offered is chosen. */
 export type TypedCharge = { card: string; amount: string; reason?: string };
 
-/** One person's window on the playground, driven by what can be seen and clicked in it. */
+/** One person's window on the playground, driven only by what is visible. */
 export type PersonWindow = {
   page: Page;
   /** The modal on top. */
   modal: Locator;
-  /** The page is open as that person, and the bot answers. */
+  /** Opens the page as that person, once the bot answers. */
   be: (person: PersonName) => Promise<void>;
   type: (command: string) => Promise<void>;
-  /** Waits for the words in the modal and gives all that stands in it. */
+  /** Waits for the words in the modal and returns its whole text. */
   modalSays: (words: string | RegExp) => Promise<string>;
   click: (target: Locator) => Promise<void>;
   /** A button of the modal. */
   press: (button: string) => Promise<void>;
-  /** The open charge form, and its submit button: the review, as it reads. */
+  /** Fills in and submits the open charge form; returns the review's text. */
   review: (charge: TypedCharge) => Promise<string>;
-  /** `/pay charge` and all of it, with the click that charges. */
+  /** `/pay charge` to the end, with the click that charges. */
   charge: (charge: TypedCharge) => Promise<void>;
   enterCode: (code: string) => Promise<void>;
   close: () => Promise<void>;
   channel: (name: string) => Promise<void>;
   /** A tab of the page. */
   tab: (name: string) => Promise<void>;
-  /** The newest message of the open conversation that holds the words. */
+  /** The newest message in the open conversation that contains the words. */
   message: (words: string) => Locator;
 };
 
-/** `url` is the playground's. */
+/** `url`: the playground's. */
 export function openWindow(url: string, page: Page): PersonWindow {
   const modal = page.locator('dialog[data-view]').last();
 
   function field(blockId: string): Locator {
     return modal.locator(`[id*="${blockId}"]:is(input, textarea)`);
   }
-  /** Chromium draws a tab in the background about once a second, and a click waits for that. */
+  /** Chromium draws a background tab only about once a second, and a click waits for that. */
   async function click(target: Locator): Promise<void> {
     await page.bringToFront();
     await target.click();
@@ -51,7 +51,7 @@ export function openWindow(url: string, page: Page): PersonWindow {
     await page.keyboard.press('Enter');
   }
   async function modalSays(words: string | RegExp): Promise<string> {
-    // The customer's phone beside it says some of the same words, and sooner.
+    // Not the customer's phone beside it, which shows some of the same words sooner.
     const view = modal.locator('form');
     await view.getByText(words).first().waitFor();
     return view.innerText();
@@ -92,7 +92,7 @@ export function openWindow(url: string, page: Page): PersonWindow {
       await field('otp_code').fill(code);
       await press('Send code');
     },
-    /** One modal may lie on another: the one on top goes. */
+    /** Closes the modal on top. */
     async close() {
       const id = await modal.getAttribute('data-view');
       await click(modal.locator('footer button').first());
@@ -107,12 +107,12 @@ export function openWindow(url: string, page: Page): PersonWindow {
   };
 }
 
-/** What everybody sees in that person's conversation and holds the words. */
+/** A message with the words that everybody sees in that person's conversation. */
 export function posted({ page }: PersonWindow, words: string): Locator {
   return page.locator('.channel article:not(.ephemeral)', { hasText: words });
 }
 
-/** Presses a button of the newest message that holds the words. */
+/** Presses a button of the newest message with the words. */
 export async function pressIn(person: PersonWindow, words: string, button: string): Promise<void> {
   await person.click(person.message(words).getByRole('button', { name: button, exact: true }));
 }

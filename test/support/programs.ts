@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 
-/** Programs that are no npm packages; the tests that need one are skipped, aloud, when it is missing. */
+/** Programs that are no npm packages; tests that need a missing one are skipped with a notice. */
 export type Program = 'redis-server' | 'chromium' | 'openssl' | 'nginx' | 'prometheus';
 
 /** The program's path, or undefined. With PAYOPS_SKIP_NOTHING=1 a missing program is an error: CI may skip nothing. */

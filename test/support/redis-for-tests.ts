@@ -2,7 +2,7 @@ import { afterAll, beforeAll } from 'vitest';
 import { connectRedis, type RedisConnection } from '../../src/store/redis-client.ts';
 import { startRedis, type RedisServer } from './redis-server.ts';
 
-/** A Redis of its own for all tests of the group it is called in, with one connection to it. */
+/** A Redis for all tests of the calling group, with one connection. */
 export function redisForTests(): { server: () => RedisServer; connection: () => RedisConnection } {
   let opened: { server: RedisServer; connection: RedisConnection } | undefined;
   beforeAll(async () => {

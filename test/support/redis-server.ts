@@ -10,20 +10,20 @@ import { findProgram } from './programs.ts';
 export type RedisServer = {
   readonly url: string;
   readonly port: number;
-  /** Ends it and removes its folder. May be called in any state, also twice. */
+  /** Ends it and removes its folder. Idempotent, in any state. */
   stop(): Promise<void>;
-  /** The crash: no goodbye, no last write. Its files stay for restart(). */
+  /** A crash: nothing is closed or written. Its files stay for restart(). */
   kill9(): Promise<void>;
-  /** Hangs it: connections stay open and nothing answers. */
+  /** Suspends it: connections stay open, and nothing answers. */
   pause(): void;
   resume(): void;
-  /** Runs it again on the same port and files; ends it first if it runs. */
+  /** Starts it again on the same port and files, after ending it if it runs. */
   restart(): Promise<void>;
 };
 
 /**
- * A Redis of the test's own on a free loopback port and in a folder of its own, set up as the store wants
- * it: appendonly, appendfsync always, noeviction. `args` come last and so win.
+ * A Redis of the test's own on a free loopback port with its own folder, configured as the store requires: appendonly,
+ * appendfsync always, noeviction. `args` come last and so override.
  */
 export async function startRedis({ args = [] }: { args?: readonly string[] } = {}): Promise<RedisServer> {
   const program = findProgram('redis-server');
@@ -51,7 +51,7 @@ export async function startRedis({ args = [] }: { args?: readonly string[] } = {
   };
 }
 
-/** Since its port was found free, or while it was gone, that may have been given to a connection on its way out: that ends soon. */
+/** Retries if the port is taken: since it was found free, an outgoing connection may have got it, which ends soon. */
 export async function launchOnPort(
   program: string,
   args: readonly string[],
@@ -73,7 +73,7 @@ process.on('exit', () => {
   for (const child of running) child.kill('SIGKILL');
 });
 
-/** Resolves when it has written the words that say it is ready. */
+/** Resolves when its output contains these words. */
 async function launch(program: string, args: readonly string[], ready: string): Promise<ChildProcess> {
   const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'inherit'] });
   running.add(child);
@@ -96,7 +96,7 @@ export async function end(child: ChildProcess): Promise<void> {
   await exited;
 }
 
-/** Ports stay free for a moment after they are given: two tests at once that got the same one would share a server. */
+/** A port stays free for a moment after it is found: two tests at once must not get the same one. */
 const given = new Set<number>();
 
 export async function freePort(): Promise<number> {

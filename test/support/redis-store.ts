@@ -8,14 +8,14 @@ export type OpenedRedis = RedisConnection & { store: Store; lines: LineLog };
 
 let prefixes = 0;
 
-/** A store on a connection of its own, under a prefix of its own unless one is given; there already. */
+/** A connected store with its own connection and, by default, its own prefix. */
 export async function openRedis(options: Omit<RedisOptions, 'log'>): Promise<OpenedRedis> {
   const opened = await tryRedis(options);
   await untilRedis('connected', async () => opened.client.isReady);
   return opened;
 }
 
-/** The same after the first attempt to connect, good or bad. */
+/** The same after the first attempt to connect, successful or not. */
 export async function tryRedis(options: Omit<RedisOptions, 'log'>): Promise<OpenedRedis> {
   prefixes += 1;
   const prefix = options.prefix ?? `test-${prefixes}`;
@@ -40,7 +40,7 @@ export async function tryRedis(options: Omit<RedisOptions, 'log'>): Promise<Open
   };
 }
 
-/** One command to one server, past everything that is being tested. */
+/** Sends one command to one server, without the code under test. */
 export async function askRedis(port: number, ...words: string[]): Promise<unknown> {
   const connection = connectRedis({ url: `redis://127.0.0.1:${port}`, log: () => undefined });
   try {
@@ -51,7 +51,7 @@ export async function askRedis(port: number, ...words: string[]): Promise<unknow
   }
 }
 
-/** Asks again and again until the answer is right; a server that refuses for now is asked again too. */
+/** Repeats a command until the answer is right, also while the server refuses. */
 export async function untilRedis(
   what: string,
   isSo: () => Promise<boolean>,

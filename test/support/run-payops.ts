@@ -8,7 +8,7 @@ export type PayopsEnd = { code: number | null; stdout: string; stderr: string };
 
 export type RunningPayops = {
   child: ChildProcessByStdio<null, Readable, Readable>;
-  /** What stands on standard output so far. */
+  /** Standard output so far. */
   stdout: () => string;
   ended: Promise<PayopsEnd>;
 };
@@ -16,12 +16,12 @@ export type RunningPayops = {
 const program = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 const usualProgram = process.env[bundleVariable] ?? program;
 
-/** `npm run payops -- …` without npm: the real process, its two streams apart. */
+/** `npm run payops -- …` without npm: the real process, with separate streams. */
 export function startPayops(words: readonly string[], env: Readonly<Record<string, string>>): RunningPayops {
   return start([program, 'payops', ...words], env);
 }
 
-/** The same in one file where `npm test` has made one: see `bundleVariable`. */
+/** The same from the bundle of `npm test`, if there is one: see `bundleVariable`. */
 export function runPayops(
   words: readonly string[],
   env: Readonly<Record<string, string>>,

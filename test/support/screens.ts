@@ -5,18 +5,18 @@ import type { PageBlock, PageView } from '../../src/simulators/protocol.ts';
 import { people } from '../../src/simulators/slack/cast.ts';
 import type { Workspace } from '../../src/simulators/slack/workspace.ts';
 
-/** One thing that a person saw: a message, a window, or the Home. */
+/** One screen: a message, a window, or the Home. */
 export type Screen = {
-  /** What tells it from every other one: the surface and its first words. */
+  /** Unique: the surface and its first words. */
   name: string;
   blocks: readonly PageBlock[];
-  /** Of a window: what stands around its blocks. */
+  /** A window's title, buttons and errors. */
   frame: { title?: string; submit?: string; close?: string; errors?: Readonly<Record<string, string>> };
   words: number;
   most: number;
 };
 
-/** Words on a screen, buttons included, as it mostly is. */
+/** Maximum words per screen, buttons included, in the usual case. */
 const budgets = {
   alert: 40,
   look_up: 40,
@@ -29,36 +29,38 @@ const budgets = {
   digest: 50,
   help: 90,
   home: 120,
-  /** Ten records of a customer, each with its buttons. */
+  /** Ten records of a customer, with their buttons. */
   found: 160,
-  /** What an agent copies to a customer. */
+  /** Text that an agent copies for a customer. */
   proof: 30,
-  /** What `@pay` says that is no look-up. */
+  /** Answers to `@pay` other than look-ups. */
   mention: 25,
-  /** Below a daily summary, instead of its file. */
+  /** A notice below a daily summary, in place of its file. */
   day_file: 25,
-  /** Rows that somebody asked for: they grow with what there is. */
+  /** Lists; they grow with their rows. */
   list: 120,
-  /** A form that no line above names. */
+  /** Other forms. */
   form: 90,
   other: 60,
 } as const;
 
-/** The fullest form that any story shows may have a third more: several accounts, a sandbox, a repeat. */
+/** The largest form of any story (several accounts, a sandbox, a repeat) may have a third more. */
 export const fullest = 4 / 3;
 
 type Kind = keyof typeof budgets;
 
-/** What shows itself only once more is pressed counts as what is seen until then. */
+/** Text that shows only after *more* was pressed counts as what is visible before. */
 type Part = { [field: string]: unknown };
 
-/** What one house showed, and what was done there: words typed, ids pressed, chosen, searched and submitted. */
+/**
+ * A house's screens, and what people did there: typed words, and ids that were pressed, chosen, searched or submitted.
+ */
 export type Recorded = { screens: Screen[]; done: string[] };
 
-/** The folder to which `npm run gallery` has every story write. */
+/** The folder for the stories' screens in `npm run gallery`. */
 export const galleryVariable = 'PAYOPS_GALLERY';
 
-/** Takes down all that the bot shows anybody, as it is shown; of screens with one name the one with the most words. */
+/** Records every screen that the bot shows; of those with the same name, the one with the most words. */
 export function recordScreens(workspace: Workspace, folder: string): { end: () => void } {
   const known = new Map<string, Screen>();
   const seen = new WeakSet<readonly PageBlock[]>();
@@ -67,7 +69,7 @@ export function recordScreens(workspace: Workspace, folder: string): { end: () =
     const words = countWords(blocks, frame);
     const before = known.get(name);
     if (before && before.words >= words) return;
-    // What was asked for as a list has so many words for each of its rows.
+    // A list has a budget per row.
     const most = kind === 'list' ? Math.max(budgets.list, wordsARow * linesIn(blocks)) : budgets[kind];
     const isMarked = /May be a repeat/.test(textsOf(blocks).join(' '));
     known.set(name, { name, blocks, frame, words, most: most + (isMarked ? wordsOfMark : 0) });
@@ -119,7 +121,7 @@ export function recordScreens(workspace: Workspace, folder: string): { end: () =
   };
 }
 
-/** Which posts are marked depends on the answers that Slack loses on the way. */
+/** The repeat mark depends on which answers Slack loses. */
 const wordsOfMark = 10;
 const mostLines = 4;
 const wordsARow = 15;
@@ -191,7 +193,7 @@ function kindOfAnswer(blocks: readonly PageBlock[]): Kind {
     : 'other';
 }
 
-/** The first words, numbers and what is in quotes left out. */
+/** The first words, without numbers and quoted text. */
 function headOf(blocks: readonly PageBlock[]): string {
   const text = textsOf(blocks.slice(0, 1)).join(' ').split('\n')[0] ?? '';
   const [state = ''] = text.split(' · ');
@@ -210,7 +212,7 @@ function homeHeads(blocks: readonly PageBlock[]): string {
   return heads.length === 0 ? headOf(blocks.slice(-2)) : heads.join(', ');
 }
 
-/** As somebody reads it who counts words: what has a letter or a digit in it. */
+/** Counts words with a letter or a digit. */
 export function countWords(
   blocks: readonly PageBlock[],
   { title, submit, close, errors = {} }: Screen['frame'] = {},
@@ -218,14 +220,14 @@ export function countWords(
   return (
     [title ?? '', ...textsOf(blocks), ...Object.values(errors), submit ?? '', close ?? '']
       .join(' ')
-      // Whose name is not known yet counts as a name.
+      // A name that is not known yet counts as a name.
       .replaceAll('a colleague', 'Ada')
       .split(/\s+/)
       .filter((word) => /[\p{L}\p{N}]/u.test(word)).length
   );
 }
 
-/** What is no text in a block, and yet read on the screen. */
+/** Visible parts of a block that are no text fields. */
 const drawn: Readonly<Record<string, (part: Part) => string[]>> = {
   user: ({ user_id: id }) => [people.find((one) => one.id === id)?.realName ?? '@someone'],
   usergroup: () => ['@group'],
@@ -233,7 +235,7 @@ const drawn: Readonly<Record<string, (part: Part) => string[]>> = {
   date: ({ format }) => [format === '{time}' ? '14:05' : moment],
   rich_text_section: ({ elements }) => [textsOf(elements).join('')],
   rich_text_quote: ({ elements }) => [textsOf(elements).join('')],
-  // The rows of a table are what was asked for.
+  // A table's rows are the requested content, and don't count.
   rich_text_preformatted({ elements }) {
     const lines = textsOf(elements).join('').split('\n');
     return lines.length > mostLines ? [] : lines;
@@ -253,14 +255,14 @@ const drawn: Readonly<Record<string, (part: Part) => string[]>> = {
   ],
 };
 
-/** As Slack writes it. */
+/** As Slack shows it. */
 const moment = 'Nov 23 14:05';
 
 function chosen({ initial_option: option, placeholder }: Part): string[] {
   return textsOf(option ?? placeholder);
 }
 
-/** All that stands on the screen, in its order. */
+/** All visible text, in order. */
 export function textsOf(part: unknown): string[] {
   if (Array.isArray(part)) return part.flatMap(textsOf);
   if (typeof part !== 'object' || part === null) return [];

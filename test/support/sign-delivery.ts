@@ -5,8 +5,8 @@ import { keyBytes } from '../../src/webhooks/signature.ts';
 import { signedBytes, type SignatureScheme } from '../../src/webhooks/signed-delivery.ts';
 
 /**
- * The headers that make `body` a delivery of this scheme: the time where the scheme has one, and an id made from the body
- * in any other header that is signed.
+ * The headers that sign `body` by this scheme: with the time if the scheme has one, and an id made from the body in any
+ * other signed header.
  */
 export function signDelivery(
   scheme: SignatureScheme,

@@ -4,7 +4,7 @@ export const signingSecret = '8f742231b10e8888abcd99yyyzzz85a5';
 
 export type SignedRequest = { headers: Record<string, string>; body: string };
 
-/** Signs a body as Slack does. `atMs` is the time of the request, the real one unless told. */
+/** Signs a body like Slack. `atMs`: the request's time, by default now. */
 export function signSlack(
   body: string,
   options: { contentType?: string; atMs?: number; secret?: string } = {},

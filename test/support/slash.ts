@@ -4,11 +4,11 @@ import type { Bot } from './bot.ts';
 import { serveOnLoopback } from './loopback.ts';
 import { signSlack, slashBody } from './slack-requests.ts';
 
-/** One command, sent past the workspace, so that nothing but the bot is measured. */
+/** A command sent past the workspace, so that only the bot is measured. */
 export type Sent = {
   status: number;
   ackMs: number;
-  /** The texts told so far, along with the acknowledgement or through its response_url, oldest first. */
+  /** The answers so far, in the acknowledgement or through the response_url, oldest first. */
   answers: readonly string[];
 };
 
@@ -17,7 +17,7 @@ export type SlashSender = {
   close: () => Promise<void>;
 };
 
-/** Types `/pay` as Slack would send it, signed; each command has a response_url of its own. */
+/** Sends `/pay` as Slack would, signed; each command has its own response_url. */
 export async function openSlashSender(
   who: { signingSecret: string; userId: string; teamId: string },
   changed: () => void,

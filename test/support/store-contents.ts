@@ -8,23 +8,23 @@ import { alarmPrefix } from '../../src/features/alerts/missing-events.ts';
 import { connectRedis, type RedisConnection } from '../../src/store/redis-client.ts';
 import type { RedisClient } from '../../src/store/redis-node.ts';
 
-/** Longer than a failover takes, and the Sentinels' word of it. */
+/** Longer than a failover takes, including the Sentinels' notice. */
 const patienceMs = 10_000;
 
-/** What a bot's store holds, read past the bot. */
+/** A bot's store, read past the bot. */
 export type StoreContents = {
-  /** The records that are due by `untilMs`, or ever. */
+  /** Records that are due by `untilMs`; by default all with a due time. */
   due: (untilMs?: number) => Promise<{ key: string; lane: string }[]>;
-  /** Every byte it keeps, as text. */
+  /** The whole content as text. */
   dump: () => Promise<string>;
-  /** The keys of its records that begin so, as the bot names them. */
+  /** Keys of records with this prefix, as the bot names them. */
   keys: (prefix: string) => Promise<string[]>;
   close: () => void;
 };
 
 /**
- * Of what is due, what is to be done: without the timers and counts of alarms and the audit, which never end, and the
- * details of alerts, which go in some days. When there is none, nothing will ever be posted of what has come in.
+ * Due work that can still lead to a post: without the endless timers and counts of alarms and audit, and without the
+ * removal of alert details some days later.
  */
 export function workIn(due: readonly { key: string; lane: string }[]): { key: string; lane: string }[] {
   const timers = [alarmPrefix, auditRetentionPrefix, detailsLane];
@@ -33,7 +33,7 @@ export function workIn(due: readonly { key: string; lane: string }[]): { key: st
   );
 }
 
-/** How many records are still to be posted or edited in a channel. Other work, such as timers, may be there for ever. */
+/** Records still to be posted or edited in a channel; other work, such as timers, may stay for ever. */
 export async function channelWork(contents: StoreContents): Promise<number> {
   return (await contents.due()).filter(({ lane }) => /^(edits:)?C[A-Z]/.test(lane)).length;
 }
@@ -70,7 +70,7 @@ export function sqliteContents(dataDir: string): StoreContents {
 export function redisContents(url: string, prefix: string): StoreContents {
   let opened: RedisConnection | undefined;
 
-  /** While Redis is away, or another node takes over, it is asked again. */
+  /** Retries while Redis is away or fails over. */
   async function withClient<T>(work: (client: RedisClient) => Promise<T>): Promise<T> {
     opened ??= connectRedis({ url, prefix, log: () => undefined });
     const endsAt = performance.now() + patienceMs;

@@ -3,16 +3,16 @@ import type { AddressInfo } from 'node:net';
 
 export type TcpGate = {
   port: number;
-  /** Resolves when a caller has sent something that holds the text; that, and all it sends later, is kept back. */
+  /** Resolves when a caller has sent this text; from there on its bytes are held back. */
   hold: (text: string) => Promise<void>;
-  /** Where connections that are opened from now on lead; those that are open stay. */
+  /** Sets the target of new connections; open ones stay. */
   leadTo: (target: number) => void;
-  /** How many were opened through it. */
+  /** How many connections were opened through it. */
   opened: () => number;
   close: () => Promise<void>;
 };
 
-/** Passes bytes on to a port of this machine, until told to keep some back: a store that never gets a certain command. */
+/** Forwards bytes to a local port until told to hold some back: for a store that never gets a certain command. */
 export async function openTcpGate(target: number): Promise<TcpGate> {
   const sockets = new Set<Socket>();
   let wanted: { text: string; held: PromiseWithResolvers<void> } | undefined;

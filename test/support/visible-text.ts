@@ -1,7 +1,7 @@
-/** Stories read their whole screen again with each look; an edit brings other blocks. */
+/** By blocks, since stories read their whole screen at each check; an edit brings new blocks. */
 const known = new WeakMap<readonly unknown[], string>();
 
-/** Every text of the blocks in the order of the screen: a line for each block, people as `<@id>`. */
+/** All text of the blocks in screen order: one line per block, people as `<@id>`. */
 export function visibleText(blocks: readonly unknown[]): string {
   const text =
     known.get(blocks) ??

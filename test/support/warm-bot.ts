@@ -4,9 +4,9 @@ import { bundleBot } from './bot-bundle.ts';
 import { openHouse } from './house.ts';
 
 /**
- * Once before the tests that start bots: the bot is made one file, which all of them start. One starts, does a little
- * and ends in good order, and leaves its compiled code to the others: most of them are killed, and leave nothing.
- * Each group of tests asks for it, and the first makes it for all.
+ * Runs once before tests that start bots. Bundles the bot into one file for all of them, and starts and stops it once so
+ * that its compiled code is cached: most test bots are killed and write no cache. The first group of tests to call it
+ * does the work for all.
  */
 export async function setup(): Promise<(() => void) | undefined> {
   if (process.env[bundleVariable] !== undefined) return undefined;
