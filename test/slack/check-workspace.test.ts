@@ -211,6 +211,21 @@ describe('check:slack, against the simulated Slack', () => {
       { Home: /^problem: .*not_enabled/ },
     ],
     [
+      'posts that fail on Slack’s side',
+      { faults: [{ kind: 'error_500', method: 'chat.postMessage' }] },
+      { Post: /^problem: .*no usable answer/, Edit: /^skipped/, 'Clean-up': /^ok/ },
+    ],
+    [
+      'blocks that an old workspace does not know',
+      { faults: [{ kind: 'unknown_blocks', types: ['rich_text'] }] },
+      { Post: /^ok/, Edit: /^ok/, Home: /^problem: .*invalid_arguments/ },
+    ],
+    [
+      'a Home that hangs',
+      { faults: [{ kind: 'hang', method: 'views.publish' }] },
+      { 'Direct message': /^ok/, Home: /^problem: .*no_usable_answer/ },
+    ],
+    [
       'a Slack that is away',
       { faults: [{ kind: 'down' }] },
       { 'Slack token': /^problem: Slack does not answer/ },
