@@ -57,8 +57,11 @@ export const pageHeaders = {
 
 /** A whole page. Outside text is escaped, and its direction marks can't affect other text. */
 export function renderPage(screen: Screen, words: PageWords): string {
-  const body = screen.kind === 'form' ? formOf(screen, words) : saidOf(words[screen.what]);
-  return `<!doctype html><html lang="${words.lang}"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1"><meta name="robots" content="noindex"><title>${words.title}</title><style>${style}</style></head><body>${body}</body></html>`;
+  const [title, body] =
+    screen.kind === 'form'
+      ? [words.title, formOf(screen, words)]
+      : [words[screen.what][0], saidOf(words[screen.what])];
+  return `<!doctype html><html lang="${words.lang}"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1"><meta name="robots" content="noindex"><title>${title}</title><style>${style}</style></head><body>${body}</body></html>`;
 }
 
 function saidOf([head, text]: readonly [string, string]): string {

@@ -125,6 +125,8 @@ async function findNothing(page: Page, all: readonly Ending[]): Promise<void> {
   }
 }
 
+const titleOf = (body: string): string => /<title>([^<]+)<\/title>/.exec(body)?.[1] ?? '';
+
 const median = (ms: readonly number[]): number => ms.toSorted((a, b) => a - b)[20] ?? 0;
 
 describe('the customer’s page', () => {
@@ -145,7 +147,9 @@ describe('the customer’s page', () => {
     expect(world.bank.codes).toEqual(['000000']);
     await types(seat, rightCode, 2);
     expect((await seen())?.state.kind).toBe('approved');
-    expect((await send('GET', seat)).body).toContain('Paid');
+    // The title is what screen readers say first, after each step.
+    const paid = (await send('GET', seat)).body;
+    expect([page.body, paid].map(titleOf)).toEqual(['Enter your bank’s code', 'Paid']);
     const [dead, never] = [await send('GET', at), await send('GET', `/c/${'A'.repeat(22)}`)];
     expect(dead.status).toBe(404);
     expect([never.status, never.body]).toEqual([dead.status, dead.body]);
@@ -259,6 +263,27 @@ describe('the customer’s page', () => {
     expect((await send('GET', at)).body).toContain('2 tries left');
     world.clock.nowMs = ((await seen())?.otp?.until ?? 0) - 4_000;
     expect((await send('GET', at)).status).toBe(404);
+  });
+
+  it('is dead from the accepted code on, before that is looked up: page and workspace say so', async () => {
+    const { link, send, types, world, process, seen } = await openDoor();
+    const at = await link();
+    const looked = Promise.withResolvers<undefined>();
+    vi.spyOn(world.bank, 'find').mockReturnValueOnce(looked.promise as never);
+    const id = 'A'.repeat(22);
+    const typed = types(at, rightCode, 3, id);
+    await vi.waitFor(async () => expect((await seen())?.state.kind).toBe('confirming'));
+    const result = await send('GET', `/c/${id}`);
+    expect([titleOf(result.body), result.headers['refresh']]).toEqual(['Code accepted', '4']);
+    expect((await send('GET', at)).status).toBe(404);
+    const confirming = await seen();
+    if (!confirming) throw new Error('There is no charge.');
+    const place = { ...process.account.place, isMixed: false, otherAccounts: [] };
+    const shown = JSON.stringify(chargeMessage(confirming, place, { key: '', mayBeRepeat: false }));
+    expect(shown).toContain('Code accepted, confirming');
+    looked.resolve(undefined);
+    await typed;
+    await process.drained();
   });
 
   it('is dead from the third wrong code on, also before that is looked up, and cannot be taken back meanwhile', async () => {
