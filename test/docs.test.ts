@@ -244,6 +244,8 @@ describe('settings', () => {
     const passed = /@public path (.*)/.exec(read('deploy/Caddyfile'))?.[1]?.split(' ');
     expect(passed).toEqual(told.map((path) => path.replace(/<\w+>/, '*')));
     expect(compose.services['proxy']?.volumes).toContain('./deploy/Caddyfile:/etc/caddy/Caddyfile:ro');
+    // Also of the log for errors, which is on by default.
+    expect(read('deploy/Caddyfile')).toContain('request>uri regexp ^/c/.* /c/');
   });
 
   it('of compose.yml exist, and it mounts the file that PAYOPS_FILE names', () => {
