@@ -53,7 +53,7 @@ async function prompt(
   }
   if (form === 'secret') {
     const kept = proposal === undefined ? 'Enter skips' : `Enter keeps the one that is set, ${skips}`;
-    return await clack.password({ message: `${asked} (${kept})`, validate, ...streams });
+    return await clack.password({ message: `${asked} (${kept})`, validate, clearOnError: true, ...streams });
   }
   if (form === 'lines') {
     const message = `${asked}. Enter on an empty line ends it${proposal === undefined ? '' : ` or keeps yours, ${skips}`}`;

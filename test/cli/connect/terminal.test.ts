@@ -68,6 +68,12 @@ describe('a person at the terminal', () => {
     expect(shown()).toContain('It must be right');
   });
 
+  it('types a secret again after a wrong one, without clearing the old one', async () => {
+    const { answer } = open();
+    const question: Question = { name: 'client_secret', form: 'secret', check };
+    expect(await answer(question, 'wrong', enter, 'right', enter)).toBe('right');
+  });
+
   it('chooses from a few options', async () => {
     const { answer } = open();
     const question: Question = { name: 'environment', form: ['sandbox', 'live'], proposal: 'sandbox' };
