@@ -4,7 +4,11 @@ import { join } from 'node:path';
 import { parseEnv } from 'node:util';
 import { describe, expect, it, type TestContext } from 'vitest';
 import { stringify } from 'yaml';
-import { questions, skipWord } from '../../src/cli/connect/conversation.ts';
+import { connectService } from '../../src/cli/connect/connect-service.ts';
+import { connectSlack } from '../../src/cli/connect/connect-slack.ts';
+import { connectWebhook } from '../../src/cli/connect/connect-webhook.ts';
+import { type Conversation, questions, skipWord } from '../../src/cli/connect/conversation.ts';
+import { openDraft } from '../../src/cli/connect/draft.ts';
 import { runHere } from '../support/desk.ts';
 import { openHouse, type House } from '../support/house.ts';
 import { serveOnLoopback } from '../support/loopback.ts';
@@ -152,6 +156,46 @@ describe('npm run connect', () => {
     expect(stdout).toContain('Nothing was written.');
     expect(stdout).toContain('Not yet enough to run the doctor.');
     expect(existsSync(join(stage.folder, '.env'))).toBe(false);
+  });
+
+  it('asks a person for what does not do once more', async (test) => {
+    const stage = await openStage(test);
+    const answers = new Map<string, string[]>(
+      Object.entries(answersOf(stage)).map(([name, answer]) => [name, [answer]]),
+    );
+    answers.set('paid_reference', ['ORDER-1001', 'ORDER-1001']);
+    answers.set('paid_amount', ['12,575.00', '12,500.00']);
+    answers.set('cards_of', ['nobody@example.com', 'ada.obi@example.com']);
+    const told: string[] = [];
+    const talk: Conversation = {
+      isPerson: true,
+      ask: ({ name, proposal }) => Promise.resolve(answers.get(name)?.shift() ?? proposal),
+      tell: (words) => void told.push(words),
+      waitFor: () => Promise.resolve(undefined),
+    };
+    const file = join(stage.folder, 'delivery.http');
+    const event =
+      '{"event":"payment_failed","eventId":"evt-1","data":{"order":{"orderReference":"ORDER-9"}}}';
+    const { webhookSecret } = stage.house.payments.credentials;
+    const headers = Object.entries(signOtherwise(event, webhookSecret)).map(
+      ([name, value]) => `${name}: ${value}`,
+    );
+    writeFileSync(file, `${headers.join('\n')}\n\n${event}`);
+    answers.set('webhook_secret', ['another-secret-0001', webhookSecret]);
+    answers.set('delivery', [file, file]);
+    answers.set('slack_app_token', ['xapp-wrong', ...(answers.get('slack_app_token') ?? [])]);
+    const draft = openDraft({ SLACK_API_URL: stage.house.workspace.apiUrl });
+    const known = await connectService({ talk, draft, now: Date.now });
+    expect(await connectWebhook({ talk, draft })).toMatchObject({ body: Buffer.from(event) });
+    await connectSlack({ talk, draft, log: () => undefined }, true);
+    expect(known).toMatchObject({ paid: { minor: 1_250_000 }, cardsOf: 'ada.obi@example.com' });
+    expect(told.filter((words) => words.startsWith('❌'))).toEqual([
+      expect.stringContaining('its order was for 12500.00'),
+      expect.stringContaining('Does this customer have saved cards?'),
+      expect.stringContaining('Check WEBHOOK_SECRETS'),
+      expect.stringContaining('Slack refuses the app token: invalid_auth.'),
+    ]);
+    expect(told.at(-1)).toBe('✅ Slack gives a Socket Mode connection.');
   });
 
   it('that stops says what it has written by then', async (test) => {

@@ -157,7 +157,7 @@ async function connectPayment(step: ServiceStep, client: PaymentsClient): Promis
   if (found.kind === 'fits')
     return (await offer(step, 'payment_settings', found.changes)) ? known : undefined;
   await talk.tell(`❌ ${found.why}`);
-  return undefined;
+  return talk.isPerson ? await connectPayment(step, client) : undefined;
 }
 
 async function connectCards(step: ServiceStep, client: PaymentsClient): Promise<string | undefined> {
@@ -174,7 +174,7 @@ async function connectCards(step: ServiceStep, client: PaymentsClient): Promise<
   if (!found) return undefined;
   if (found.kind === 'none') {
     await talk.tell(`❌ ${found.why}`);
-    return undefined;
+    return talk.isPerson ? await connectCards(step, client) : undefined;
   }
   await talk.tell(cardsWords(found));
   const live = await liveSettings(step, found);

@@ -60,7 +60,7 @@ async function askBotToken(step: SlackStep): Promise<Identity | undefined> {
 
 async function askAppToken(step: SlackStep): Promise<void> {
   const { talk, draft, log } = step;
-  await askSetting(step, 'slack_app_token', 'SLACK_APP_TOKEN', { isSecret: true });
+  const token = await askSetting(step, 'slack_app_token', 'SLACK_APP_TOKEN', { isSecret: true });
   const { slackAppToken, slackApiUrl } = draft.config();
   if (slackAppToken === undefined) return;
   try {
@@ -68,6 +68,9 @@ async function askAppToken(step: SlackStep): Promise<void> {
     await talk.tell('✅ Slack gives a Socket Mode connection.');
   } catch (error) {
     await talk.tell(`❌ ${slackWords('the app token', error)}`);
+    if (!talk.isPerson || token === undefined) return;
+    draft.take({ SLACK_APP_TOKEN: '' });
+    await askAppToken(step);
   }
 }
 

@@ -26,7 +26,7 @@ export async function connectWebhook(step: Step): Promise<SignedRequest | undefi
   const found = proposeWebhook(draft.config(), delivery);
   if (found.kind === 'none') {
     await talk.tell(`❌ ${found.why}`);
-    return undefined;
+    return talk.isPerson ? await connectWebhook(step) : undefined;
   }
   if (!(await offer(step, 'webhook_settings', found.changes))) return undefined;
   if (found.lacks !== undefined)
