@@ -2,19 +2,22 @@ import { Keyv } from 'keyv';
 import { withinDeadline } from './deadline.ts';
 import type { RedisConnection } from './redis-client.ts';
 
-/** For values that may be missed. Methods never throw, nor wait over half a second: a failure is a miss. */
+/**
+ * A cache for values that may get lost. Methods never throw, and take half a second at most: a failure counts as a
+ * miss.
+ */
 type Cache<T> = {
   get(key: string): Promise<T | undefined>;
-  /** `ttlMs`: whole, above 0. */
+  /** `ttlMs`: a whole number above 0. */
   set(key: string, value: T, ttlMs: number): Promise<void>;
 };
 
 const deadlineMs = 500;
 
 /**
- * Shared by all replicas, on the store's connection; without Redis it always misses. Keys are under the store's hash tag,
- * so one access rule covers all. Values must survive JSON. The caller seals secrets. Never use it to decide something once:
- * Keyv has no set-if-absent.
+ * A cache on the store's Redis connection, shared by all replicas; without Redis it always misses. Its keys are under
+ * the store's hash tag, so that one access rule covers both. Values must survive JSON; the caller seals secrets. Never
+ * use it to make something happen once: Keyv has no set-if-absent.
  */
 export function createCache<T>(
   redis: Pick<RedisConnection, 'client' | 'cacheAdapter'> | undefined,
@@ -27,13 +30,13 @@ export function createCache<T>(
     namespace: `{${prefix}}:cache:${namespace}`,
     useKeyPrefix: false,
   });
-  // Without a listener Keyv throws. Each failure is a miss; the connection logs the outage.
+  // Without an error listener Keyv throws. Each failure is a miss here, and the connection logs the outage.
   for (const one of [adapter, keyv]) one?.on('error', () => undefined);
 
   async function attempt<R>(call: () => Promise<R>): Promise<R | undefined> {
-    // Keyv's adapter would otherwise reopen a closed connection and wait for it.
+    // Don't call Keyv then: its adapter would reopen the closed connection and wait for it.
     if (!redis || !adapter || !redis.client.isReady) return undefined;
-    // A failover makes a new client.
+    // After a failover there is a new client.
     if (adapter.client !== redis.client) adapter.client = redis.client;
     try {
       return await withinDeadline(call(), deadlineMs);

@@ -4,21 +4,23 @@ import { withinDeadline } from './deadline.ts';
 import { movingSchema, redisSchema } from './redis-scripts.ts';
 import type { ScriptRunner } from './redis-store.ts';
 
-/** `refusal`: with this setting the store would lose work, so do not start. The message says how to fix it. */
+/**
+ * `refusal`: with this setting the store would lose work, so the bot must not use it. The message says how to fix it.
+ */
 type RedisFinding = { kind: 'ok' | 'warning' | 'refusal'; message: string };
 
-/** The calls the check needs; node-redis's client has them. */
+/** The calls that the check needs; node-redis's client has them. */
 export type Inspectable = {
   configGet(name: string): Promise<Record<string, string>>;
   info(section: string): Promise<string>;
 };
 
-/** Every release writes a version first; those that know schemas write theirs too. */
+/** The schema of the stored records. Releases before schemas wrote only `:version`; that is schema 1. */
 const schemaScript = `
 local root = KEYS[1]
 return redis.call('GET', root .. ':schema') or (redis.call('EXISTS', root .. ':version') == 1 and '1') or ''`;
 
-/** Whether this release can read the records under this prefix. Throws StoreUnavailable. */
+/** Checks whether this release can read the records under the prefix. Throws StoreUnavailable. */
 export async function checkSchema(client: Pick<ScriptRunner, 'eval'>, prefix: string): Promise<RedisFinding> {
   const found = await ask(client.eval(schemaScript, { keys: [`{${prefix}}`], arguments: [] }));
   if (found === undefined || found === '' || found === redisSchema)
@@ -29,7 +31,7 @@ export async function checkSchema(client: Pick<ScriptRunner, 'eval'>, prefix: st
       message: `A store is being moved to the prefix ${prefix}, or that was broken off. Run npm run move-store to its end.`,
     };
   }
-  // Another prefix would be an empty store: the bot would forget its charges.
+  // Don't suggest another prefix: it would be an empty store, in which the bot has forgotten its charges.
   const [age, fix] =
     Number(found) < Number(redisSchema)
       ? ['an older', 'Run the release that wrote them, and see docs/upgrading.md.']
@@ -40,7 +42,10 @@ export async function checkSchema(client: Pick<ScriptRunner, 'eval'>, prefix: st
   };
 }
 
-/** What each setting must be, the risk otherwise, and where INFO reports it for a managed Redis that forbids CONFIG. */
+/**
+ * The required value of each setting, the risk of another one, and where INFO reports it for a managed Redis that
+ * forbids CONFIG.
+ */
 const settings = [
   {
     name: 'maxmemory-policy',
@@ -68,8 +73,8 @@ const settings = [
 ] as const;
 
 /**
- * Whether this Redis is safe for money: one finding a setting. A setting that neither CONFIG nor INFO reports is a warning.
- * Throws StoreUnavailable if Redis does not answer.
+ * Checks whether this Redis is safe for money: one finding per setting. A setting that neither CONFIG nor INFO reports
+ * is a warning. Throws StoreUnavailable if Redis does not answer.
  */
 export async function checkRedis(client: Inspectable): Promise<RedisFinding[]> {
   const findings: RedisFinding[] = [];
@@ -95,7 +100,7 @@ async function readInfo(
   return found === undefined ? undefined : found === '1' ? 'yes' : found === '0' ? 'no' : found;
 }
 
-/** Undefined if Redis refuses the command. Throws StoreUnavailable if Redis does not answer. */
+/** The answer; undefined if Redis refuses the command. Throws StoreUnavailable if Redis does not answer. */
 async function ask<T>(question: Promise<T>): Promise<T | undefined> {
   try {
     return await withinDeadline(question, 2000);
@@ -108,8 +113,8 @@ async function ask<T>(question: Promise<T>): Promise<T | undefined> {
 const retryMs = 2_000;
 
 /**
- * Checks a Redis each time it is called, as soon as Redis answers, and logs new findings. A Redis away at start is not
- * refused: it is checked once it is there.
+ * `check` checks the Redis and logs new findings. If Redis is away it is not refused: the check is repeated until it
+ * answers.
  */
 export function watchRedis(client: Inspectable & ScriptRunner, prefix: string, log: Log) {
   let timer: NodeJS.Timeout | undefined;
@@ -117,7 +122,7 @@ export function watchRedis(client: Inspectable & ScriptRunner, prefix: string, l
   let refusal: string | undefined;
   let told = '';
 
-  /** Skips findings that were logged before. */
+  /** Logs the findings unless the last check had the same ones; returns the refusal, if there is one. */
   function tellNews(findings: readonly RedisFinding[]): string | undefined {
     const words = JSON.stringify(findings);
     const refused = tell(findings, words === told ? () => undefined : log);
@@ -125,7 +130,7 @@ export function watchRedis(client: Inspectable & ScriptRunner, prefix: string, l
     return refused;
   }
 
-  /** Resolves when Redis has been checked, or is away for now. */
+  /** Resolves when Redis has been checked, or is away. */
   async function check(): Promise<void> {
     try {
       refusal = tellNews([...(await checkRedis(client)), await checkSchema(client, prefix)]);

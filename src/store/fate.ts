@@ -2,24 +2,24 @@ import type { Entry, Index, Listed, ListOptions, WriteOptions } from './store.ts
 import { hourMs, dayMs } from '../domain/span.ts';
 
 /**
- * What becomes of a record: `holdMs` extends its lease, `delayMs` makes it work, otherwise it is memory, kept for `ttlMs`
- * or for ever. At most one is set, in whole milliseconds.
+ * What a write makes of a record: `holdMs` extends its lease; `delayMs` makes it work; otherwise it is memory, kept for
+ * `ttlMs` or for ever. At most one is set, in whole milliseconds.
  */
 export type Fate = { holdMs?: number; delayMs?: number; ttlMs?: number };
 
-/** The longest lease or pause. */
+/** The longest lease, hold or pause. */
 const longestBlockMs = hourMs;
 
 const longestMs = 100 * 365 * dayMs;
 
-/** Reads the port's options for both adapters. Throws RangeError for an impossible duration. */
+/** Reads the options of `Store`, for both adapters. Throws RangeError for an impossible duration. */
 export function readFate({ holdMs, delayMs, ttlMs }: Fate): Fate {
   if (holdMs !== undefined) return { holdMs: blockMs('holdMs', holdMs) };
   if (delayMs !== undefined) return { delayMs: wholeMs('delayMs', delayMs) };
   return ttlMs === undefined ? {} : { ttlMs: wholeMs('ttlMs', ttlMs) };
 }
 
-/** Rounds up, so nothing is due or forgotten early. Throws RangeError below 0 and above 100 years. */
+/** Rounds up, so that nothing is due or forgotten too early. Throws RangeError below 0 and above 100 years. */
 function wholeMs(name: string, ms: number): number {
   if (!(ms >= 0 && ms <= longestMs)) {
     throw new RangeError(`${name} must be a duration from 0 to 100 years in milliseconds, not ${ms}.`);
@@ -31,7 +31,7 @@ export function blockMs(name: string, ms: number): number {
   return Math.min(wholeMs(name, ms), longestBlockMs);
 }
 
-/** Throws RangeError for an empty lease or batch: it would take work and lose it at once. */
+/** Throws RangeError for a lease or batch of 0: it would take work and lose it at once. */
 export function checkTake(leaseMs: number, max: number): { leaseMs: number; max: number } {
   const lease = blockMs('leaseMs', leaseMs);
   if (lease === 0) throw new RangeError('leaseMs must be more than 0.');
@@ -46,7 +46,7 @@ export function written(entry: Entry, value: string, version: number, options: W
   return { ...entry, value, version, lane };
 }
 
-/** The lists as both adapters store them. Throws RangeError if a place is not a whole number. */
+/** The lists as both adapters store them. Throws RangeError for a place that is not a whole number. */
 export function readIndex(index: Index): [name: string, place: number][] {
   const lists = Object.entries(index);
   for (const [name, place] of lists) {
@@ -56,13 +56,13 @@ export function readIndex(index: Index): [name: string, place: number][] {
   return lists;
 }
 
-/** A page starts after this place and key. */
+/** A page starts behind this place and key. */
 type Cursor = { place: number; key: string };
 
 /** Before the first entry of every list, and after the last. */
 const ends = { first: { place: -(2 ** 53), key: '' }, last: { place: 2 ** 53, key: '' } };
 
-/** Reads one more than `max`, to know whether there is another page. */
+/** Reads the options of `list`. `limit` is one more than `max`, to know whether there is a further page. */
 export function readList({ after, from, max, newestFirst = false }: ListOptions): {
   beyond: Cursor;
   limit: number;
@@ -77,7 +77,7 @@ export function readList({ after, from, max, newestFirst = false }: ListOptions)
 function beginning(from: number | undefined, newestFirst: boolean): Cursor {
   if (from === undefined) return newestFirst ? ends.last : ends.first;
   if (!Number.isSafeInteger(from)) throw new RangeError(`from must be a whole number, not ${from}.`);
-  // Before the first key of that place; newest first, of the next place.
+  // Starts before the first key of that place; for newest first, before the first key of the next place.
   return { place: newestFirst ? from + 1 : from, key: '' };
 }
 

@@ -38,9 +38,9 @@ type StoreSettings = {
 export type Kept = {
   store: Store;
   sealer: Sealer;
-  /** Of the keys it opens with; the first one seals. */
+  /** The ids of the configured sealing keys; the first one seals, all of them open. */
   keyIds: readonly string[];
-  /** The store of all accounts; `store` and `sealer` may be one account's part. */
+  /** The whole store, if `store` and `sealer` are one account's part of it. */
   whole?: Pick<Kept, 'store' | 'sealer'>;
   redis: RedisConnection | undefined;
   /** Path of the embedded store. */
@@ -58,15 +58,15 @@ export type Kept = {
 export const storeFile = 'payops.sqlite';
 const keyFile = 'sealing.key';
 const keyFileId = 'file';
-/** The audit's head, which earlier releases sealed too. */
+/** The audit's head. Earlier releases sealed it, too, so it shows whether the keys open an older store. */
 const sealedBefore = 'audit-head';
 
-/** False: no bot with these settings ran here, so the embedded store would be created empty. */
+/** False: no bot has run with these settings, so opening the embedded store would create an empty one. */
 export function hasStore({ redisUrl, dataDir }: Pick<StoreSettings, 'redisUrl' | 'dataDir'>): boolean {
   return redisUrl !== undefined || existsSync(join(dataDir, storeFile));
 }
 
-/** Opens the embedded store with its key file, or Redis with the replicas' shared keys. */
+/** Opens the embedded store with its key file, or Redis with the keys that the replicas share. */
 export async function openKept({
   config,
   log,
@@ -92,7 +92,7 @@ export async function openKept({
     };
   }
   const { redisUrl: url, redisPrefix: prefix, redisWaitReplicas: waitReplicas, sealingKeys = [] } = config;
-  // Imported late: 400 files that the embedded store doesn't need.
+  // Imported only here, because the embedded store doesn't need its 400 files.
   const { connectRedis } = await import('./redis-client.ts');
   const onOtherNode = () => void watch.check();
   const redis = connectRedis({ url, log, prefix, waitReplicas, onOtherNode });
@@ -108,7 +108,8 @@ export async function openKept({
     redis,
     refusal: () => watch.refusal() ?? mark.refusal(),
     async checked() {
-      // After the connection: a Redis still connecting would count as away, and stay unchecked.
+      // Check only after the first attempt to connect: a Redis that is still connecting would count as away, and start
+      // unchecked.
       await withinDeadline(redis.tried, firstAttemptMs).catch(() => undefined);
       await watch.check();
     },
@@ -120,7 +121,7 @@ export async function openKept({
   };
 }
 
-/** Opens the store's file with the keys of its records. Throws StoreUnavailable like `openStoreFile`. */
+/** Opens the store's file with the keys that sealed its records. Throws StoreUnavailable like `openStoreFile`. */
 export function openEmbedded(path: string, keys: readonly SealingKey[], now: () => number) {
   const store = openSqliteStore({ path, now });
   const sealer = createSealer(keys);
@@ -132,12 +133,12 @@ export function embeddedStore(config: StoreSettings): { path: string; keys: read
   return { path: join(config.dataDir, storeFile), keys: embeddedKeys(config) };
 }
 
-/** False if asking for the embedded store's keys would create one. */
+/** False if there is no key yet, so that asking for the embedded store's keys would create one. */
 export function hasKeys({ sealingKeys = [], dataDir }: StoreSettings): boolean {
   return sealingKeys.length > 0 || existsSync(join(dataDir, keyFile));
 }
 
-/** With SEALING_KEYS set, the key file still opens what it sealed, until it is removed. */
+/** If SEALING_KEYS is set, the key file still opens what it sealed, as long as it exists. */
 function embeddedKeys({ sealingKeys = [], dataDir }: StoreSettings): readonly SealingKey[] {
   const path = join(dataDir, keyFile);
   if (sealingKeys.length > 0 && !existsSync(path)) return sealingKeys;
@@ -145,7 +146,7 @@ function embeddedKeys({ sealingKeys = [], dataDir }: StoreSettings): readonly Se
   return isTaken ? sealingKeys : [...sealingKeys, { id: keyFileId, key: readOrMakeKeyFile(path) }];
 }
 
-/** A hanging Redis must not keep the process from serving. */
+/** How long the start waits for Redis: a hanging one must not keep the process from serving. */
 const firstAttemptMs = 2_000;
 
 function makeDataFolder(path: string): void {
@@ -163,7 +164,7 @@ function nothingToCheck(): Promise<void> {
   return Promise.resolve();
 }
 
-/** Throws StoreUnavailable if it is unknown why the store takes no writes. */
+/** The state of the store. Throws StoreUnavailable if it takes no writes for an unknown reason. */
 export async function storeHealth({
   store,
   refusal,
@@ -178,7 +179,7 @@ export async function storeHealth({
     return lost === undefined ? { state: 'ok' } : { state: 'down', detail: lost, fix: lostFix };
   } catch (error) {
     const cause = error instanceof Error ? String(error.cause) : '';
-    // Without a connection the call's own error says nothing more.
+    // If there is no connection, the call's error doesn't say why; the connection's failure does.
     const why = whyAway(cause) ?? whyAway(redis?.failure() ?? '');
     if (!why) throw error;
     return { state: 'down', ...why };
@@ -188,8 +189,9 @@ export async function storeHealth({
 const keyBytes = 32;
 
 /**
- * The file's 32 random bytes, made now if there is none. Two processes that start at once get the same key: the file
- * appears whole, and is on the disk before anything is sealed. Throws if others may read it, or if it doesn't hold 32 bytes.
+ * Reads the file's 32 random bytes, or makes them. Two processes that start at once get the same key: the file is
+ * complete and on the disk when it appears, before anything is sealed. Throws if others may read the file, or if it
+ * doesn't contain 32 bytes.
  */
 export function readOrMakeKeyFile(path: string): Buffer {
   if (!existsSync(path)) makeKeyFile(path);
@@ -220,7 +222,7 @@ function makeKeyFile(path: string): void {
     closeSync(file);
   }
   try {
-    // A link, unlike a rename, never replaces a key that another process made meanwhile.
+    // `link` instead of `rename`: it never replaces a key that another process has made meanwhile.
     linkSync(draft, path);
     syncToDisk(folder);
   } catch (error) {
@@ -230,7 +232,7 @@ function makeKeyFile(path: string): void {
   }
 }
 
-/** Makes a file's bytes, or a folder's names, survive a power cut. */
+/** Flushes a file, or a folder's entries, to the disk, so that they survive a power cut. */
 export function syncToDisk(path: string): void {
   const handle = openSync(path, 'r');
   try {

@@ -4,16 +4,16 @@ import { openRedisStore, type ScriptRunner } from './redis-store.ts';
 import { lockStoreFile, markMoved } from './sqlite-file.ts';
 import type { CreateOptions, Entry, WriteOptions } from './store.ts';
 
-/** `work`: records that are due at some time. */
+/** Numbers of moved records; `work`: those that are due at some time. */
 export type Moved = { records: number; work: number };
 
 export type MoveEnd =
   | ({ kind: 'moved' } & Moved)
   /** Another process has the file open. */
   | { kind: 'in_use' }
-  /** The prefix has records already. */
+  /** The prefix already has records. */
   | { kind: 'not_empty' }
-  /** So many records differ in Redis. It stays reserved, and no bot starts on it. */
+  /** This many records differ in Redis. Redis stays reserved, so no bot starts on it. */
   | { kind: 'differs'; records: number };
 
 type Move = {
@@ -23,19 +23,19 @@ type Move = {
   now: () => number;
   redis: ScriptRunner;
   prefix: string;
-  /** Changes a record's value on the way. */
+  /** Changes each record's value before it is written to Redis. */
   change: (key: string, value: string) => string;
 };
 
 const recordsAtOnce = 64;
 const deadlineMs = 10_000;
-/** Records that expire sooner are left out: they could be gone before they are read back. */
+/** Records that expire within this time are left out: they could be gone before they are read back. */
 const endingMs = 60_000;
 
 /**
- * Copies every record of a store's file into an empty Redis, with its lists, lane, attempts and due time or expiry. Reads
- * all of it back, and only then lets bots start on Redis, and none on the file. If interrupted, the file is unchanged and
- * Redis stays reserved; the next run starts over. Throws StoreUnavailable and Redis's own errors.
+ * Copies every record of a store's file into an empty Redis, with its lists, lane, attempts, and due time or expiry.
+ * Reads all of them back; only then may bots start on Redis, and no longer on the file. If interrupted, the file is
+ * unchanged and Redis stays reserved, and the next run starts over. Throws StoreUnavailable and Redis's own errors.
  */
 export async function moveStore({ path, now, redis, prefix, change }: Move): Promise<MoveEnd> {
   const db = lockStoreFile(path);
@@ -47,7 +47,7 @@ export async function moveStore({ path, now, redis, prefix, change }: Move): Pro
   let differing = 0;
   try {
     if ((await run(reserveScript)) !== 1) return { kind: 'not_empty' };
-    // In order, one page in memory. An earlier release's file has no `ahead_ms`: its clock is the machine's.
+    // In order, with one page in memory. A file of an earlier release has no `ahead_ms`; its clock is the machine's.
     const aheadMs = Number(db.prepare('select * from counter').get()?.['ahead_ms'] ?? 0);
     for (const page of pagesOf(db, Math.floor(now()) + aheadMs)) {
       const copies = page.map((record) => ({ ...record, value: change(record.key, record.value) }));
@@ -60,7 +60,7 @@ export async function moveStore({ path, now, redis, prefix, change }: Move): Pro
       moved.work += copies.filter(({ options }) => 'delayMs' in options).length;
     }
     if (differing > 0) return { kind: 'differs', records: differing };
-    // No bot starts between these two steps.
+    // Between these two steps no bot can start on either store.
     markMoved(db);
     await run(releaseScript);
     return { kind: 'moved', ...moved };
@@ -92,13 +92,13 @@ function isSame(
   );
 }
 
-/** Whether the time left is the time written, less up to `endingMs` for copying; or both are undefined. */
+/** Whether the time left is the time that was written, less up to `endingMs` for copying; or both are undefined. */
 function isSoon(leftMs: number | undefined, writtenMs: number | undefined): boolean {
   if (leftMs === undefined || writtenMs === undefined) return leftMs === writtenMs;
   return leftMs <= writtenMs && leftMs > writtenMs - endingMs;
 }
 
-/** By due time, so each lane keeps its order. */
+/** Pages in the order of due times, so that each lane keeps its order. */
 function* pagesOf(db: DatabaseSync, nowMs: number): Generator<Copy[]> {
   const entries = db
     .prepare('select * from entries where expires_at is null or expires_at > ? order by due_at, id')

@@ -11,14 +11,14 @@ type Owned = {
 };
 
 /**
- * Checks whose records the store holds, before anything uses them. If a name was given to another account, or another
- * account put first, one account's charges would use another's money. Throws words that say what to do, and
- * StoreUnavailable. A bot with one account only notes its owner.
+ * Checks that the store's records belong to the configured accounts, before anything uses them. If a name was given to
+ * another account, or another account was put first, one account's charges would move another's money. Throws an error
+ * whose message says what to do, and StoreUnavailable. For a bot with one account it only records the owner.
  */
 export async function checkOwners(store: Store, config: Owned): Promise<void> {
   const { merchant, further = [], payopsFile } = config;
   if (!merchant) {
-    // The next start notes the owner.
+    // Not vital: the next start records it.
     await noteOwner(store, '', ownerOf(config)).catch((error: unknown) => {
       if (!(error instanceof StoreUnavailable)) throw error;
     });
@@ -47,7 +47,7 @@ function ownerKey(scope: string): string {
   return `merchant:${scope}`;
 }
 
-/** Returns the owner on record, which is `owner` if there was none. */
+/** Records the owner if there is none; returns the owner on record. */
 async function claimOwner(store: Store, scope: string, owner: string): Promise<string> {
   if (await store.create(ownerKey(scope), owner)) return owner;
   return (await store.read(ownerKey(scope)))?.value ?? owner;

@@ -1,14 +1,14 @@
 export type RedisNode = { readonly host: string; readonly port: number };
 
 /**
- * The address of the store's Redis: one URL, or some nodes of a Cluster, or the Sentinels of a Redis. Those are asked which
- * node serves.
+ * The address of the store's Redis: one URL, or some nodes of a Cluster, or the Sentinels of a Redis. Cluster nodes and
+ * Sentinels are asked which node serves.
  */
 export type RedisAddress = { kind: 'alone'; url: string } | ClusterAddress | SentinelAddress;
 
 export type ClusterAddress = { kind: 'cluster' } & Named;
 
-/** `master` is its name in the Sentinels' configuration. */
+/** `master`: the Redis's name in the Sentinels' configuration. */
 export type SentinelAddress = { kind: 'sentinel'; master: string } & Named;
 
 type Named = {
@@ -18,13 +18,13 @@ type Named = {
   password: string | undefined;
 };
 
-/** Completes the sentence "the address must look like …". */
+/** The forms of an address, as the end of the sentence "the address must look like …". */
 export const redisAddressForms =
   'redis://host:6379, redis+cluster://host1:6379,host2:6379 or redis+sentinel://host1:26379,host2:26379/name, with rediss for TLS and user:password@ before the hosts';
 
 const named = /^(rediss?)\+(cluster|sentinel):\/\/(?:([^@/?#\s]*)@)?([^@/?#\s]+?)(?:\/([^/?#\s]*))?$/;
 
-/** Undefined for an address that can never work. Never throws: an error could show the password in it. */
+/** Undefined for an address that can never work. Never throws: an error could contain the password. */
 export function parseRedisAddress(text: string): RedisAddress | undefined {
   const match = named.exec(text);
   if (match === null) return parseAlone(text);
@@ -35,7 +35,7 @@ export function parseRedisAddress(text: string): RedisAddress | undefined {
   if (nodes === undefined || credentials === undefined || name === undefined) return undefined;
   const both = { nodes, tls: scheme === 'rediss', ...credentials };
   if (kind === 'sentinel') return name === '' ? undefined : { kind, master: name, ...both };
-  // A Cluster has only database 0.
+  // A Cluster has database 0 only.
   return name === '' || name === '0' ? { kind: 'cluster', ...both } : undefined;
 }
 

@@ -18,17 +18,17 @@ import type { ScriptRunner } from './redis-store.ts';
 import { whyAway } from './why-away.ts';
 
 export type RedisConnection = {
-  /** The current connection. Read it each time: an outage replaces it. */
+  /** The current connection. Read it each time, because it is replaced after an outage. */
   readonly client: RedisClient;
-  /** For the store and its check: always uses the current connection. */
+  /** Calls for the store and its check; always on the current connection. */
   readonly commands: ScriptRunner & Inspectable;
-  /** For a cache; stays on the connection it was made with. */
+  /** An adapter for a cache; it stays on the connection it was made with. */
   cacheAdapter: () => KeyvRedis<unknown>;
   /** Resolves when the first attempt to connect has ended. Never rejects. */
   tried: Promise<void>;
   /** Why Redis doesn't answer, in its words or the network's; undefined while it answers. */
   failure: () => string | undefined;
-  /** Drops the connection for good; calls under way reject. Close the store first. */
+  /** Closes the connection for good; calls under way reject. Close the store first. */
   close: () => void;
 };
 
@@ -36,35 +36,39 @@ export type RedisOptions = {
   /** See `redisAddressForms`. */
   url: string;
   log: Log;
-  /** The store's prefix; it decides which node of a Cluster serves. Default `payops`. */
+  /** The store's prefix, by which a node of the Cluster is found. Default `payops`. */
   prefix?: string;
-  /** How many replicas must have a script's writes and reads, else the call rejects. Default 0. */
+  /** How many replicas must have everything that a script wrote or read, or the call rejects. Default 0. */
   waitReplicas?: number;
-  /** Called when another node serves: its settings may differ. */
+  /** Called when another node serves from now on: its settings may differ. */
   onOtherNode?: () => void;
 };
 
 const connectMs = 1_500;
 const firstRetryMs = 50;
 const longestRetryMs = 500;
-/** Longer than Sentinels take to hear of a failover. Older news predates a new set-up of the Sentinels, and its epochs. */
+/**
+ * For how long a node with an older epoch is refused: longer than Sentinels take to hear of a failover. After that an
+ * older epoch means that the Sentinels were set up again, and count from the beginning.
+ */
 const newsMs = 15_000;
-/** If an address leads to a replica for good, don't reconnect with every call. */
+/** The least time between two reconnections to a single address, in case it leads to a replica for good. */
 const renewGapMs = 2_000;
 const silenceMs = 3000;
 const watchMs = 500;
-/** Longer than a healthy replica takes, short of the store's own deadline. */
+/** How long WAIT may take: longer than a healthy replica needs, less than the store's own deadline. */
 const replicasWithinMs = 500;
-/** Another node serves. The second form is Redis 6's, for an error within a script. */
+/** Errors that say that another node serves. The second form is Redis 6's, for an error within a script. */
 const servesNot = /^(MOVED|READONLY|CLUSTERDOWN|MASTERDOWN)\b|: -READONLY\b/;
 
 /**
- * Connects in the background and returns at once; reconnects within 3 s of Redis's return or a failover's end. While Redis
- * is away calls fail at once, instead of being carried out long after their callers gave up.
- * Not node-redis's own Cluster and Sentinel clients: they repeat calls, so a `create` that was carried out would be
- * answered "there already", and they follow ASK. Here a call goes once, to one node, and ASK is refused: while a Cluster
- * moves the store's slot, half of its records are elsewhere.
- * Logs each outage and its end once, without user and password. Throws only for an address that can never work.
+ * Connects in the background and returns at once; reconnects within 3 s of Redis's return or a failover's end. While
+ * Redis is away calls fail at once, instead of being carried out long after their callers gave up. Logs each outage and
+ * its end once, without user and password. Throws only for an address that can never work.
+ *
+ * Doesn't use node-redis's own Cluster and Sentinel clients. They repeat calls, so a `create` that was carried out
+ * could be answered "exists"; here each call is sent once, to one node. And they follow ASK redirections, which are
+ * refused here: while a Cluster moves the store's slot, a part of its records is on another node.
  */
 export function connectRedis(options: RedisOptions): RedisConnection {
   const { url, log, prefix = 'payops', waitReplicas = 0, onOtherNode = () => undefined } = options;
@@ -74,23 +78,27 @@ export function connectRedis(options: RedisOptions): RedisConnection {
       fix: 'Set REDIS_WAIT_REPLICAS to 1.',
     });
   }
-  // The store's hash tag keeps all its keys on one node of a Cluster.
+  // The store's hash tag, which keeps all its keys on one node of a Cluster.
   const key = `{${prefix}}`;
   const news = createRedisNews(log);
   const over = new AbortController();
   const first = Promise.withResolvers<void>();
-  // A placeholder until a node is found: never connected, so its calls fail at once.
+  // A placeholder until a node is found. It never connects, so its calls fail at once.
   let current = openNodeClient(address, undefined, connectMs);
   let searching = false;
   let served: ServingNode | undefined;
   let lostAt = 0;
   const gapMs = address.kind === 'alone' ? renewGapMs : 0;
   let leftAt = -Infinity;
-  /** Logged besides the call's error: most calls that wait for replicas meet their own deadline first. */
+  /**
+   * Why too few replicas have the last change. Kept for `failure`, because most calls that wait for replicas run into
+   * their own deadline first.
+   */
   let lacking: string | undefined;
 
   async function connect(node: ServingNode): Promise<void> {
-    // A Sentinel that hasn't heard of the failover still names the old master, which may be back for a moment.
+    // A Sentinel that hasn't heard of the failover yet still names the old master, which may be reachable again for a
+    // moment.
     const isOld = served !== undefined && node.epoch < served.epoch;
     if (isOld && performance.now() - lostAt < newsMs) throw new Error('The Sentinels name an old master.');
     const found = openNodeClient(address, node, connectMs);
@@ -112,7 +120,7 @@ export function connectRedis(options: RedisOptions): RedisConnection {
     if (isOther) onOtherNode();
   }
 
-  /** Retries until a serving node is found. */
+  /** Looks for a serving node until it is found. */
   async function follow(): Promise<void> {
     searching = true;
     for (let failed = 0; searching && !over.signal.aborted; failed += 1) {
@@ -129,7 +137,7 @@ export function connectRedis(options: RedisOptions): RedisConnection {
     }
   }
 
-  /** Replaces this connection, unless it was replaced already. */
+  /** Replaces the connection, unless that has already happened. */
   function renew(lost: RedisClient, failure: string): void {
     if (lost !== current || searching || over.signal.aborted) return;
     news.lose(failure);
@@ -155,9 +163,10 @@ export function connectRedis(options: RedisOptions): RedisConnection {
   }
 
   /**
-   * WAIT covers only the writes of its own connection, so it follows the script there, after a write of ours. A script that
-   * changed nothing may have read a write that no replica has yet: "there already" must not rest on it. (Redis 7 waits for
-   * all writes, but doesn't promise to.)
+   * Runs a script and waits until `waitReplicas` replicas have its changes. WAIT only covers writes of its own
+   * connection, so it is sent there after the script, and after a small write of ours: a script that changed nothing
+   * may have read a write that no replica has yet, and its answer ("exists") must not depend on that. (Redis 7 waits
+   * for all writes, but doesn't promise to.)
    */
   async function askKept<T>(call: (client: RedisClient) => Promise<T>): Promise<T> {
     return await ask(async (asked) => {
@@ -174,7 +183,8 @@ export function connectRedis(options: RedisOptions): RedisConnection {
     });
   }
 
-  // The socket's own timeout restarts with every write: under steady calls a dead connection would last TCP's many minutes.
+  // A watchdog besides the socket's own timeout: that one restarts with every write, so under steady calls a dead
+  // connection would last until TCP gives up, after many minutes.
   const watchdog = setInterval(() => {
     if (current.isReady && news.silentMs() > silenceMs) renew(current, `No answer for ${silenceMs} ms`);
   }, watchMs).unref();
@@ -207,16 +217,16 @@ function readAddress(url: string): RedisAddress {
   return address;
 }
 
-/** Redis' answers to a caller it doesn't let in. */
+/** Redis's answers to a login that it refuses. */
 const refusal = /^(WRONGPASS|NOAUTH|NOPERM)\b/;
 
-/** Logs an outage and its end once each, and a refusal once an outage. */
+/** Logs an outage and its end once each, and a refused login once per outage. */
 type RedisNews = {
   /** Called when Redis answers. */
   hear: () => void;
-  /** `forMs`: an answer within this time doesn't end the outage. */
+  /** Reports a failure. `forMs`: an answer within this time doesn't end the outage. */
   lose: (failure: string, forMs?: number) => void;
-  /** Since the last sign of life. */
+  /** The time since the last answer. */
   silentMs: () => number;
   failure: () => string | undefined;
 };

@@ -7,19 +7,22 @@ import { withinDeadline } from './deadline.ts';
 
 const answerMs = 1_500;
 
-/** `epoch` rises with every failover by Sentinels: of two masters the higher epoch is the newer one. */
+/** `epoch` rises with every failover by Sentinels, so of two masters the one with the higher epoch is the newer. */
 export type ServingNode = RedisNode & { readonly epoch: number };
 
-/** For a single address. */
+/** Stands for the only node of a single address. */
 const theOne: ServingNode = { host: '', port: 0, epoch: 0 };
 
-/** The node that serves now, by most of the Cluster's nodes or the Sentinels' newest epoch. Rejects if none is known. */
+/**
+ * The node that serves now, according to most of the Cluster's nodes or to the Sentinels' newest epoch. Rejects if none
+ * is known.
+ */
 export async function findNode(address: RedisAddress, key: string): Promise<ServingNode> {
   if (address.kind === 'alone') return theOne;
   return address.kind === 'cluster' ? await findSlotOwner(address, key) : await findMaster(address);
 }
 
-/** Rejects unless the node says that it serves: its role may have changed since. */
+/** Rejects unless the node itself says that it serves; its role may have changed since. */
 export async function checkServes(client: RedisClient, address: RedisAddress, key: string): Promise<void> {
   if (address.kind === 'alone') return;
   if (address.kind === 'cluster') return await ownedHere(client, key);
@@ -47,19 +50,20 @@ async function findSlotOwner(address: ClusterAddress, key: string): Promise<Serv
   return { ...first(most, answers), epoch: 0 };
 }
 
-/** Resolves on the node that owns the key; rejects with MOVED on the others. */
+/** Resolves on the node that owns the key; rejects with MOVED on any other. */
 async function ownedHere(client: RedisClient, key: string): Promise<void> {
   try {
     await client.exists(key);
   } catch (error) {
-    // A node that gives a slot away still owns it. The caller refuses calls meanwhile.
+    // ASK and TRYAGAIN come from a node whose slot is being moved away; it still owns the slot. (The caller refuses
+    // calls meanwhile.)
     if (!(error instanceof Error && /^(ASK|TRYAGAIN)\b/.test(error.message))) throw error;
   }
 }
 
 function readMoved(error: unknown, asked: RedisNode): RedisNode | undefined {
   const match = error instanceof Error ? /^MOVED \d+ (.*):(\d+)$/.exec(error.message) : null;
-  // Without a host Redis means the asked node: it does not know its own address.
+  // No host means the node that was asked: it doesn't know its own address.
   return match === null ? undefined : { host: match[1] || asked.host, port: Number(match[2]) };
 }
 
@@ -68,7 +72,7 @@ async function findMaster(address: SentinelAddress): Promise<ServingNode> {
   const { username, password } = address;
   const answers = await Promise.all(
     address.nodes.map((node) =>
-      // Sentinels often have no password where Redis has one, and refuse to be sent one.
+      // Ask first without the login of the Redis: Sentinels often have none, and then refuse a login.
       askNode({ ...address, username: undefined, password: undefined }, node, async (sentinel) => {
         const query = () => sentinel.sendCommand<string[]>(['SENTINEL', 'MASTER', address.master]);
         return readMaster(
@@ -89,13 +93,13 @@ async function findMaster(address: SentinelAddress): Promise<ServingNode> {
   );
 }
 
-/** Reads an answer of names and values. */
+/** Reads an answer that lists names and values in turn. */
 function readMaster(words: readonly string[]): ServingNode {
   const after = (name: string) => words[words.findIndex((word, n) => n % 2 === 0 && word === name) + 1] ?? '';
   return { host: after('ip'), port: Number(after('port')), epoch: Number(after('config-epoch')) };
 }
 
-/** Asks one question over a connection made for it. Takes at most 1.5 s. */
+/** Asks one question over a new connection. Takes at most 1.5 s. */
 async function askNode<T>(
   address: ClusterAddress | SentinelAddress,
   node: RedisNode,
@@ -128,10 +132,10 @@ function first<T>(nodes: readonly T[] = [], answers: readonly unknown[]): T {
 const pingIntervalMs = 1000;
 const socketSilenceMs = 3000;
 
-/** The node-redis client inside @keyv/redis: one connection for the store and the caches. */
+/** The client of @keyv/redis, so that store and caches share one connection. */
 export type RedisClient = ReturnType<typeof openNodeClient>;
 
-/** A client of one node, not connected yet. Never reconnects: another node may serve by then. */
+/** A client of one node, not connected yet. Never reconnects by itself, because another node may serve by then. */
 export function openNodeClient(address: RedisAddress, node: RedisNode | undefined, connectTimeout: number) {
   const socket = { connectTimeout, socketTimeout: socketSilenceMs, reconnectStrategy: false } as const;
   const usual = { disableOfflineQueue: true, pingInterval: pingIntervalMs };
@@ -146,7 +150,10 @@ export function openNodeClient(address: RedisAddress, node: RedisNode | undefine
   });
 }
 
-/** Rejects as soon as the connection breaks; node-redis alone would wait on if it broke during the first commands. */
+/**
+ * Connects, and rejects as soon as the connection breaks. node-redis itself keeps waiting if it breaks during the first
+ * commands.
+ */
 export async function connectOnce(client: RedisClient): Promise<void> {
   const broken = Promise.withResolvers<never>();
   client.once('error', broken.reject);

@@ -1,33 +1,33 @@
 import { createHash } from 'node:crypto';
 
-/** A Lua script, and the hash by which Redis caches it: calls send 40 characters instead of the text. */
+/** A Lua script, and the hash under which Redis caches it: a call sends the hash instead of the text. */
 export type Script = { readonly text: string; readonly sha1: string };
 
 /** The form in which this release writes records. */
 export const redisSchema = '3';
 
 /**
- * What all scripts share. Keys, all under KEYS[1], which is the hash tag, so that a Cluster keeps
- * them on one node:
- *   :schema         what the records are written as, since the first
- *   :version        the last version given to any record, so that none ever comes twice
- *   :ahead          how far the store's clock is ahead of Redis's, which was put back by so much; absent: not at all
+ * Shared by all scripts. All keys are under KEYS[1], which is the hash tag, so that a Cluster keeps them on one node:
+ *   :schema         the schema of the stored records; written with the first record
+ *   :version        the last version given to any record; no version is ever given twice
+ *   :ahead          how far the store's clock is ahead of Redis's, if that was put back; absent: not at all
  *   :record:<key>   hash: value, version, lane, attempts, lease
- *   :work:<lane>    sorted set: key by due time; being in it is what makes a record work
+ *   :work:<lane>    sorted set: key by due time; the records in it are work
  *   :lane:<lane>    hash, only while leased or paused: lease, out, lease_until, pause_until
- *   :ready          sorted set of the free lanes that have work, by the due time of their oldest
+ *   :ready          sorted set of the free lanes with work, by the due time of their oldest record
  *   :list:<name>    sorted set: key by its place in the list
  *   :lists:<key>    set: the names of the lists that the record is in
- *   :ends           sorted set of the records that are in lists and expire, by when: what is in lists leaves them here
- *   :pinged         when somebody last asked whether it can be written to
- *   :blocked        sorted set of the leased or paused lanes, by when they are free
- * Times are microseconds of the store's clock: fine enough that two records made in one millisecond keep
- * their order, and below 2^53. It is Redis's own clock, except that it never runs backwards: no version is behind the
- * clock, so one that is put back is behind the last version, and the store's goes on from there. Only what Redis forgets by
- * itself (PEXPIRE) waits for its own. Numbers are formatted by hand, because Lua writes large ones as 1.7e+15.
+ *   :ends           sorted set of records that expire and are in lists, by expiry; used to take them out of their lists
+ *   :pinged         when a health check last tested that Redis takes writes
+ *   :blocked        sorted set of the leased or paused lanes, by when they become free
+ * Times are microseconds of the store's clock: precise enough that two records made in the same millisecond keep their
+ * order, and below 2^53. The store's clock is Redis's own, but never runs backwards: versions are times, so if Redis's
+ * clock is behind the last version, it was put back, and the store's clock continues from that version. Only expiry by
+ * Redis itself (PEXPIRE) uses Redis's own clock. Numbers are formatted explicitly, because Lua writes large ones as
+ * 1.7e+15.
  *
- * In every script the first write that matters is one that Redis refuses when it is out of memory or
- * read-only, so a refused script has done nothing.
+ * The first write of each script that matters is one that Redis refuses if it is out of memory or read-only, so a
+ * script that is refused has changed nothing.
  */
 const names = `
 local root = KEYS[1]
@@ -35,7 +35,7 @@ local function record_of(key) return root .. ':record:' .. key end
 local function list_of(name) return root .. ':list:' .. name end
 `;
 
-/** What all need that ask for the time or write. */
+/** Shared by scripts that need the time or write. */
 const timed = `
 local ready, blocked = root .. ':ready', root .. ':blocked'
 local time = redis.call('TIME')
@@ -46,7 +46,7 @@ local behind = last_version - now
 if behind > 0 then now = last_version end
 
 local function whole(number) return string.format('%.0f', number) end
--- Called by what writes, first: what only reads may be asked of a Redis that takes no writes.
+-- Called first by every script that writes. Scripts that only read must also work on a Redis that takes no writes.
 local function keep_clock()
   if behind > 0 then redis.call('SET', root .. ':ahead', whole(now - time[1] * 1000000 - time[2])) end
 end
@@ -54,8 +54,8 @@ local function after(ms) return whole(now + tonumber(ms) * 1000) end
 local function work_of(lane) return root .. ':work:' .. lane end
 local function state_of(lane) return root .. ':lane:' .. lane end
 
--- Never behind the clock: a replica that takes over without the last changes gives none of their versions again.
--- Whatever is written first says by which schema, so that no record is ever without.
+-- At least the clock's time: a replica that takes over without the last changes doesn't give their versions again.
+-- The first write of all stores the schema, so that there is no record without one.
 local function next_version()
   if not last then redis.call('SET', root .. ':schema', '${redisSchema}') end
   last, last_version = true, math.max(last_version + 1, now)
@@ -67,7 +67,7 @@ local function new_version()
   return version
 end
 
--- Puts a lane where take looks for it: by its oldest work if free, else by when it will be free.
+-- Files a lane where take looks for it: by its oldest work if it is free, else by when it becomes free.
 local function settle(lane)
   local state = redis.call('HMGET', state_of(lane), 'lease_until', 'pause_until')
   local free_at = math.max(tonumber(state[1] or 0), tonumber(state[2] or 0))
@@ -91,7 +91,7 @@ local function leave_lists(key)
   redis.call('DEL', lists_of(key))
   redis.call('ZREM', ends, key)
 end
--- index: name, place, name, place, … as JSON. Whether it is in any list now.
+-- index: name, place, name, place, … as JSON. Returns whether the record is in any list now.
 local function put_in_lists(key, index)
   leave_lists(key)
   local wanted, names = cjson.decode(index), {}
@@ -102,7 +102,7 @@ local function put_in_lists(key, index)
   if #names > 0 then redis.call('SADD', lists_of(key), unpack(names)) end
   return #names > 0
 end
--- Redis forgets a record by itself, and its places in lists only so: some with every change of a record in lists.
+-- Takes expired records out of their lists: Redis expires only the record. Runs with every change of a record in lists.
 local function forget_ended(most)
   for _, ended in ipairs(redis.call('ZRANGEBYSCORE', ends, '-inf', whole(now), 'LIMIT', 0, most)) do
     if redis.call('EXISTS', record_of(ended)) == 0 then leave_lists(ended) end
@@ -118,7 +118,7 @@ end
 /**
  * ARGV: for each record, in their order: key, value, lane, delay (ms; empty: memory), ttl (ms; empty: for ever),
  * index (JSON; empty: in no list).
- * For each of them 1 when stored, 0 when there already.
+ * Returns for each of them 1 if it was created, 0 if it exists.
  */
 export const createScript = script(`
 keep_clock()
@@ -151,7 +151,7 @@ for at = 1, #ARGV, 6 do
       listed = listed + 1
     end
   end
-  -- What is made together keeps its order too.
+  -- Records that are created together keep their order, too.
   now = now + 1
 end
 if version then redis.call('SET', root .. ':version', whole(version)) end
@@ -167,8 +167,8 @@ return created
 `);
 
 /**
- * ARGV: keys. For each of them [value, version, lane, attempts], the last two absent if never work or taken; nil if it is
- * gone.
+ * ARGV: keys. Returns for each of them [value, version, lane, attempts], or nil if it is gone. Lane and attempts are absent
+ * if it was never work or never taken.
  */
 export const readScript = reading(`
 local found = {}
@@ -200,11 +200,11 @@ return 1
 `);
 
 /**
- * ARGV: for each list its name, place and key to start after, count, '1' for newest first. For each of them its records:
- * [place, key, value, version, lane, attempts], the last two as in \`readScript\`.
+ * ARGV: for each list its name, place and key to start after, count, '1' for newest first. Returns for each list its
+ * records: [place, key, value, version, lane, attempts], the last two as in `readScript`.
  */
 export const listScript = reading(`
--- By bytes, as Redis orders members, whatever the locale.
+-- Compares bytes, as Redis orders members; Lua's < would depend on the locale.
 local function is_before(one, other)
   for at = 1, math.min(#one, #other) do
     local a, b = string.byte(one, at), string.byte(other, at)
@@ -214,7 +214,7 @@ local function is_before(one, other)
 end
 local function records_of(name, place, key, limit, newest)
   local list = list_of(name)
-  -- The first rank that is beyond the cursor (newest first: that is not before it), by halving among those of its place.
+  -- Finds the rank at which the page starts, by binary search among the members with the same place.
   local low = redis.call('ZCOUNT', list, '-inf', '(' .. place)
   local high = low + redis.call('ZCOUNT', list, place, place)
   while low < high do
@@ -250,12 +250,15 @@ for at = 1, #ARGV, 5 do all[#all + 1] = records_of(unpack(ARGV, at, at + 4)) end
 return all
 `);
 
-/** ARGV: cursor. Returns the next cursor and names, possibly none. */
+/** ARGV: cursor. Returns the next cursor and keys, possibly none. */
 export const keysScript = script(`
 return redis.call('SCAN', ARGV[1], 'MATCH', record_of('') .. '*', 'COUNT', 500)
 `);
 
-/** ARGV: how many at most. [how long the oldest due record waits (ms), due in free lanes, in leased ones, in paused ones]. */
+/**
+ * ARGV: the most to count. Returns [ms since the oldest record is due, due in free lanes, in leased ones, in paused
+ * ones].
+ */
 export const backlogScript = script(`
 local most = tonumber(ARGV[1])
 local oldest = now
@@ -266,7 +269,7 @@ local function due_in(lane, limit)
   return math.min(redis.call('ZCOUNT', work_of(lane), '-inf', whole(now)), limit)
 end
 local free, leased, paused = 0, 0, 0
--- The first of them holds the oldest.
+-- In the order of their oldest work, so the oldest is among these.
 for _, lane in ipairs(redis.call('ZRANGEBYSCORE', ready, '-inf', whole(now), 'LIMIT', 0, most)) do
   if free >= most then break end
   free = free + due_in(lane, most - free)
@@ -281,14 +284,14 @@ end
 return { whole((now - oldest) / 1000), free, leased, paused }
 `);
 
-/** Writes, because a Redis that only reads doesn't help: it is out of memory or disk, or a replica. */
+/** Checks that Redis takes writes. One that only reads is of no use: it is out of memory or disk, or a replica. */
 export const pingScript = script(`
 redis.call('SET', root .. ':pinged', whole(now))
 `);
 
 /**
  * ARGV: key, version, value, delay, ttl, pause, hold (ms; empty: none), lane (empty: it stays), index (JSON; empty: it
- * stays). The new version, or 0 when refused.
+ * stays). Returns the new version, or 0 if refused.
  */
 export const writeScript = script(`
 keep_clock()
@@ -334,8 +337,8 @@ return written
 `);
 
 /**
- * ARGV: lease (ms), max, prefix of the lanes that give more than one. [lane, [[key, value, version, attempts], ...]],
- * or nil when nothing is due. A record that somebody deleted by hand is dropped from its lane and the search goes on.
+ * ARGV: lease (ms), max, prefix of the lanes that give more than one. Returns [lane, [[key, value, version, attempts],
+ * ...]], or nil if nothing is due. A record that was deleted by hand is dropped from its lane, and the search continues.
  */
 export const takeScript = script(`
 keep_clock()
@@ -366,12 +369,12 @@ while true do
 end
 `);
 
-/** The schema of a Redis during a move: no bot starts on it. */
+/** The schema of a Redis while records are moved there: no bot starts on it. */
 export const movingSchema = 'moving';
 
 /**
- * Reserves an empty Redis, or one from an interrupted move, whose records are dropped. Returns 1; or 0, with nothing
- * changed, for any other.
+ * Reserves an empty Redis, or one from an interrupted move, whose records it deletes. Returns 1; for any other Redis 0,
+ * and changes nothing.
  */
 export const reserveScript = script(`
 local schema = redis.call('GET', root .. ':schema')
@@ -390,7 +393,7 @@ redis.call('SET', root .. ':version', '0')
 return 1
 `);
 
-/** Sets for each record its key, lane and attempts. */
+/** ARGV: key, lane and attempts of each record. Sets lane and attempts. */
 export const pastScript = script(`
 for at = 1, #ARGV, 3 do
   local key, lane, attempts = unpack(ARGV, at, at + 2)
@@ -399,7 +402,9 @@ for at = 1, #ARGV, 3 do
 end
 `);
 
-/** Returns for each key [ms until due, or ''; ms until expiry, or -1; each list with the place in it]. */
+/**
+ * ARGV: keys. Returns for each of them [ms until due, or ''; ms until expiry, or -1; its lists, each with the place].
+ */
 export const restScript = script(`
 local found = {}
 for _, key in ipairs(ARGV) do
@@ -422,7 +427,10 @@ function script(body: string): Script {
   return hashed(names + timed + body);
 }
 
-/** One that asks neither for the time nor for a version: of eight calls an event costs, five are such. */
+/**
+ * A script that needs neither the time nor a version, so it is shorter. Of the eight calls that an event costs five are
+ * such.
+ */
 function reading(body: string): Script {
   return hashed(names + body);
 }

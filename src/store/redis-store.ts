@@ -18,23 +18,23 @@ import { mostDue, type Entry, type Index, type Store, type WriteOptions } from '
 
 type ScriptOptions = { keys: string[]; arguments: string[] };
 
-/** The calls the store needs; node-redis's client, cluster and sentinel all have them. */
+/** The calls that the store needs; node-redis's client, cluster and sentinel have them. */
 export type ScriptRunner = {
   evalSha(sha1: string, options: ScriptOptions): Promise<unknown>;
   eval(script: string, options: ScriptOptions): Promise<unknown>;
 };
 
 /**
- * The store in Redis, for any number of replicas: each method is one atomic script on Redis' clock. Redis must not evict
- * (`noeviction`) and should write each change to disk before answering (`appendfsync always`); see `checkRedis`. `close()`
- * doesn't close the client.
+ * The store in Redis, for any number of replicas. Each method is one atomic script, on Redis's clock. Redis must not
+ * evict (`noeviction`) and should write each change to disk before it answers (`appendfsync always`); see `checkRedis`.
+ * `close()` doesn't close the client.
  */
 export function openRedisStore(
   client: ScriptRunner,
   options: {
-    /** Stands in the hash tag of every key, so that two bots can share one Redis. Default `payops`. */
+    /** The hash tag of every key, so that two bots can share a Redis. Default `payops`. */
     prefix?: string;
-    /** How long a call may take before it throws StoreUnavailable. Default 2000. */
+    /** A call that takes longer throws StoreUnavailable. Default 2000. */
     deadlineMs?: number;
   } = {},
 ): Store {
@@ -57,7 +57,7 @@ export function openRedisStore(
     }
   }
 
-  /** Each script takes any number of calls, and answers each. */
+  /** Gathers the calls of a script that takes many at once and answers each. */
   function callsOf(script: Script, most: number) {
     return together(most, async (calls) => (await run(script, ...calls.flat())) as unknown[]);
   }
@@ -130,8 +130,8 @@ export function openRedisStore(
 type Call = { args: string[]; resolve: (answer: unknown) => void; reject: (error: unknown) => void };
 
 /**
- * Sends all calls of one turn of the event loop as one, in order: a burst of webhooks costs a few. They fail together.
- * `most`: larger ones would block Redis for too long.
+ * Sends all calls of one turn of the event loop as one, in order, so that a burst of webhooks costs only a few. They
+ * fail together. `most`: more calls at once would block Redis for too long.
  */
 function together(most: number, sendAll: (calls: string[][]) => Promise<unknown[]>) {
   let waiting: Call[] = [];
@@ -160,7 +160,7 @@ function together(most: number, sendAll: (calls: string[][]) => Promise<unknown[
   return Object.assign(call, { flush });
 }
 
-/** Sends the script's text if Redis forgot it, after a restart or a failover. */
+/** Runs a script by its hash; sends its text if Redis doesn't know it, as after a restart or failover. */
 async function evaluate(client: ScriptRunner, script: Script, options: ScriptOptions): Promise<unknown> {
   try {
     return await client.evalSha(script.sha1, options);
@@ -175,12 +175,12 @@ function timesOf(options: Fate) {
   return { delay: String(delayMs), ttl: String(ttlMs), hold: String(holdMs) };
 }
 
-/** The lists as the scripts take them; empty: unchanged. */
+/** The lists, as scripts expect them; empty: unchanged. */
 function listsOf(index: Index | undefined): string {
   return index === undefined ? '' : JSON.stringify(readIndex(index).flat().map(String));
 }
 
-/** Delay, ttl, pause, hold, lane and lists, as the script takes them. */
+/** Delay, ttl, pause, hold, lane and lists, as the script expects them. */
 function changeOf(options: WriteOptions): string[] {
   const { delay, ttl, hold } = timesOf(options);
   const pauseMs = blockMs('pauseMs', options.pauseMs ?? 0);

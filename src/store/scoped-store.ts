@@ -3,15 +3,15 @@ import type { Kept } from './kept.ts';
 import type { Entry, Index, Store } from './store.ts';
 
 type Scope = {
-  /** The same store with only the scope's records. It takes no work: workers use the whole store. */
+  /** A view of the store with only the scope's records. It gives out no work: workers take from the whole store. */
   store: Store;
-  /** The scope's view of an entry of the whole store; undefined for another scope's entry. */
+  /** An entry of the whole store as the scope sees it; undefined for another scope's entry. */
   entryOf: <Of extends Pick<Entry, 'key'>>(entry: Of) => Of | undefined;
 };
 
 /**
- * A part of the store that no other part can read or write. Keys and lists are the scope's own; lanes and versions are
- * shared: a lane is a Slack channel, and Slack limits its pace for all accounts together.
+ * A part of the store that no other part can read or write. Keys and lists are the scope's own. Lanes and versions are
+ * shared: a lane stands for a Slack channel, and Slack limits the posts to a channel for all accounts together.
  */
 export function scopeStore(store: Store, name: string): Scope {
   const prefix = merchantPrefix(name);
@@ -57,10 +57,13 @@ function ofTheWhole(what: string) {
   return () => Promise.reject(new Error(`A part of the store was asked for ${what}.`));
 }
 
-/** One account's part of the store. `entryOf` gives the account's view of an entry, and undefined for another account's. */
+/**
+ * One account's part of the store. `entryOf`: an entry of the whole store as the account sees it; undefined for another
+ * account's entry.
+ */
 export type KeptPart = Pick<Scope, 'entryOf'> & { kept: Kept };
 
-/** The first account, or the only one, has the records without a name. */
+/** The first account's records have no prefix, like those of a bot with one account. */
 export function keptPart(kept: Kept, merchant: Merchant | undefined): KeptPart {
   if (!merchant || merchant.isFirst) {
     return { kept, entryOf: (entry) => (entry.key.startsWith('@') ? undefined : entry) };
@@ -73,7 +76,7 @@ export function keptPart(kept: Kept, merchant: Merchant | undefined): KeptPart {
       ...kept,
       whole: kept,
       store,
-      // No other account's key opens what this one sealed.
+      // Sealed for the whole key, so that no other account can open it.
       sealer: {
         seal: (key, text) => sealer.seal(prefix + key, text),
         open: (key, sealed) => sealer.open(prefix + key, sealed),

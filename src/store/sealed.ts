@@ -5,10 +5,10 @@ const nonceBytes = 12;
 const tagBytes = 16;
 
 /**
- * AES-256-GCM with a random nonce. The context is authenticated, so a sealed token copied under another record's key does
- * not open. The first key seals; all of them open. To rotate, put the new key first and keep the old one until nothing
- * sealed with it is left. Sealed text is `<key id>.<base64url of nonce, tag, ciphertext>`. Throws RangeError for invalid
- * keys.
+ * Seals with AES-256-GCM and a random nonce. The context is authenticated: a sealed text that is copied into another
+ * record doesn't open there. The first key seals, and every key opens; to rotate, put the new key first and keep the
+ * old one until nothing is sealed with it. Sealed text is `<key id>.<base64url of nonce, tag, ciphertext>`. Throws
+ * RangeError for invalid keys.
  */
 export function createSealer(keys: readonly SealingKey[]): Sealer {
   const [first] = keys;
@@ -19,7 +19,7 @@ export function createSealer(keys: readonly SealingKey[]): Sealer {
     if (key.length !== 32)
       throw new RangeError(`Sealing key ${id} has ${key.length} bytes; it must have 32.`);
   }
-  // Node checks raw key bytes at every use, which takes longer than sealing.
+  // Key objects, because Node checks raw key bytes at every use, which takes longer than sealing.
   const byId = new Map(keys.map(({ id, key }) => [id, createSecretKey(key)]));
   const firstKey = createSecretKey(first.key);
   const nextNonce = createNonces();
@@ -36,7 +36,7 @@ export function createSealer(keys: readonly SealingKey[]): Sealer {
     open(context, sealed) {
       const dot = sealed.indexOf('.');
       const key = byId.get(sealed.slice(0, Math.max(dot, 0)));
-      // Don't repeat the id: in damaged text it could be a plain token.
+      // Don't repeat the id: in a damaged text it could be a part of a secret.
       if (key === undefined) {
         throw new SealBroken('Sealed with a key that is not configured: add the old key after the new one.');
       }
@@ -45,7 +45,7 @@ export function createSealer(keys: readonly SealingKey[]): Sealer {
   };
 }
 
-/** Random bytes cost a system call, so draw many at a time. Each nonce is used once. */
+/** Makes nonces, each used once. Random bytes cost a system call, so it draws many at a time. */
 function createNonces(): () => Buffer {
   const drawnAtOnce = 128;
   let drawn = Buffer.alloc(0);
@@ -74,7 +74,7 @@ function decrypt(key: KeyObject, context: string, bytes: Buffer): string {
 
 /** A key that seals secrets at rest. */
 export type SealingKey = {
-  /** Stands in clear text before everything sealed with the key: letters, digits, `-` and `_`. */
+  /** Written unencrypted before everything sealed with the key: letters, digits, `-` and `_`. */
   id: string;
   /** 32 bytes. */
   key: Uint8Array;

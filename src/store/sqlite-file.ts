@@ -5,19 +5,22 @@ import { StoreUnavailable } from '../domain/failure.ts';
 import { whyAway } from './why-away.ts';
 
 const schemaVersion = 3;
-/** Marks a file whose records were moved to Redis. */
+/** The schema version of a file whose records were moved to Redis. */
 const movedVersion = 1_000_000;
 
-/** The store's time of the last change, and how far it is ahead of a machine's clock that was put back. */
+/**
+ * `seen_at`: the store's time at the last change. `ahead_ms`: how far the store's clock is ahead of a machine's clock
+ * that was put back.
+ */
 const clockColumns = `
   alter table counter add column seen_at integer not null default 0;
   alter table counter add column ahead_ms integer not null default 0;
 `;
 
 /**
- * Records and their lanes. `lanes.head_at`: due time of the lane's oldest work. `lanes.free_at`: set only while the lane is
- * leased or paused. So the next lane to take and the next to set free are the first rows of two partial indexes, whatever
- * the backlog. `members`: the lists that records are in. All times are UTC milliseconds.
+ * Records and their lanes. `lanes.head_at`: the due time of the lane's oldest work. `lanes.free_at`: set only while the
+ * lane is leased or paused. Two partial indexes on these give the next lane to take, and the next to free, at once,
+ * even with a long backlog. `members`: the lists that records are in. All times are UTC milliseconds.
  */
 const schema = `
   create table entries (
@@ -59,9 +62,9 @@ const schema = `
 `;
 
 /**
- * Opens the store's file: commits survive a power cut (WAL, synchronous=FULL). If missing, makes it and its folder, for
- * their owner alone. Several processes may open it. Throws StoreUnavailable, with the reason, if it can't be opened, is no
- * SQLite file, or has another version's schema.
+ * Opens the store's file. Commits survive a power cut (WAL, synchronous=FULL). Creates a missing file and its folder,
+ * accessible to their owner only. Several processes may have it open. Throws StoreUnavailable, with the reason, if it
+ * can't be opened, is no SQLite file, or has another version's schema.
  */
 export function openStoreFile(path: string): DatabaseSync {
   try {
@@ -88,13 +91,13 @@ export function openStoreFile(path: string): DatabaseSync {
 }
 
 /**
- * Opens the file, even a moved one, for this process alone; undefined: another process has it open. Throws StoreUnavailable
- * like `openStoreFile`.
+ * Opens the file, also a moved one, for this process alone; undefined: another process has it open. Throws
+ * StoreUnavailable like `openStoreFile`.
  */
 export function lockStoreFile(path: string): DatabaseSync | undefined {
   const db = new DatabaseSync(path);
   try {
-    // Lock before reading: from here on no other process can open or write it.
+    // Lock before reading: from here on no other process can open or write the file.
     db.exec('pragma locking_mode = exclusive; begin exclusive');
     const found = Number(db.prepare('pragma user_version').get()?.['user_version']);
     if (found === schemaVersion || found === movedVersion) return db;
@@ -107,7 +110,7 @@ export function lockStoreFile(path: string): DatabaseSync | undefined {
   }
 }
 
-/** After this no bot starts on the file. */
+/** Marks the file as moved: no bot starts on it any more. */
 export function markMoved(db: DatabaseSync): void {
   db.exec(`pragma user_version = ${movedVersion}; commit`);
 }
@@ -115,16 +118,16 @@ export function markMoved(db: DatabaseSync): void {
 const sqliteBusy = 5;
 
 function isBusy(error: unknown): boolean {
-  // The lower byte is the error; the upper ones are details.
+  // The lower byte is SQLite's error code; the upper bytes are details.
   return error instanceof Error && 'errcode' in error && Number(error.errcode) % 256 === sqliteBusy;
 }
 
 function prepareSchema(db: DatabaseSync): void {
-  // Two processes may start at once on an empty file: the one that waits for the lock finds the schema made.
+  // Two processes may start at once on an empty file: the one that waits for this lock finds the schema already made.
   db.exec('begin immediate');
   const found = Number(db.prepare('pragma user_version').get()?.['user_version']);
   if (found === 0) db.exec(schema);
-  // Earlier releases can still use the file: they ignore these columns.
+  // Adding columns keeps the file usable for earlier releases: they ignore them.
   const hasClock =
     db.prepare(`select 1 from pragma_table_info('counter') where name = 'seen_at'`).get() !== undefined;
   if (found === schemaVersion && !hasClock) db.exec(clockColumns);

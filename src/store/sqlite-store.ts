@@ -5,9 +5,9 @@ import { openStoreFile } from './sqlite-file.ts';
 import { mostDue, type Entry, type Store } from './store.ts';
 
 /**
- * The store in one file, for one machine: what a call has answered survives kill -9 and power cuts. `now` (UTC ms) is the
- * machine's clock. Processes that share the clock may share the file; a call then blocks this process for up to 5 s while it
- * waits for the other's transaction. Throws StoreUnavailable if the file can't be opened.
+ * The store in one file, for one machine. A change whose call has resolved survives kill -9 and power cuts. `now` (UTC
+ * ms) is the machine's clock. Processes with the same clock may share the file; a call then blocks this process for up
+ * to 5 s while it waits for another's transaction. Throws StoreUnavailable if the file can't be opened.
  */
 export function openSqliteStore(options: { path: string; now: () => number }): Store {
   const db = openStoreFile(options.path);
@@ -94,8 +94,8 @@ export function openSqliteStore(options: { path: string; now: () => number }): S
 type Clock = ReturnType<typeof openClock>;
 
 /**
- * The store's clock, UTC ms: the machine's, except that it never runs backwards. When the machine's is put back, it goes on
- * from the last time it returned or stored, and stays ahead by that much.
+ * The store's clock, UTC ms. It is the machine's, but never runs backwards: when the machine's is put back, it
+ * continues from the last time it returned or stored, and stays ahead by the difference.
  */
 function openClock(db: DatabaseSync, now: () => number) {
   const readCounter = db.prepare('select version, seen_at, ahead_ms from counter');
@@ -114,21 +114,21 @@ function openClock(db: DatabaseSync, now: () => number) {
   };
 }
 
-/** Shared by the calls of a transaction: one clock reading (UTC ms), and the version counter that changes raise. */
+/** Shared by all calls of a transaction: one clock reading (UTC ms), and the version counter, which changes raise. */
 type Turn = { readonly now: number; version: number };
 
 type Call = {
-  /** Makes the change; returns what to do after the commit. */
+  /** Makes the change; returns a function to call after the commit. */
   run: (turn: Turn) => () => void;
   reject: (error: Error) => void;
 };
 
-/** Expired records removed per call: more than the one a call can add, so the file stops growing. */
+/** How many expired records each call removes: more than a call can add, so that the file stops growing. */
 const sweptPerCall = 4;
 
 /**
- * One transaction, so one wait for the disk, for all calls of a turn of the event loop: a burst of webhooks costs a few
- * fsyncs. Calls run in the order they came, and fail together when the disk fails.
+ * Runs all calls of one turn of the event loop in one transaction, with one wait for the disk, so that a burst of
+ * webhooks costs only a few fsyncs. Calls run in the order in which they came, and fail together if the disk fails.
  */
 function createGroupCommit(db: DatabaseSync, clock: Clock) {
   const begin = db.prepare('begin immediate');
@@ -165,7 +165,7 @@ function createGroupCommit(db: DatabaseSync, clock: Clock) {
   }
 
   return {
-    /** Resolves after the commit. Throws StoreUnavailable if it failed; the file is then unchanged. */
+    /** Resolves after the commit. Throws StoreUnavailable if it failed; then the file is unchanged. */
     run<T>(change: (turn: Turn) => T): Promise<T> {
       return new Promise((resolve, reject) => {
         if (closed) throw new StoreUnavailable('The store is closed.');
@@ -179,7 +179,7 @@ function createGroupCommit(db: DatabaseSync, clock: Clock) {
         if (waiting.length === 1) setImmediate(flush);
       });
     },
-    /** Commits pending calls; later ones throw StoreUnavailable. */
+    /** Commits pending calls; later calls throw StoreUnavailable. */
     close() {
       if (closed) return;
       closed = true;
@@ -294,7 +294,7 @@ type Change = {
   lists: Lists | undefined;
 };
 
-/** The new version; undefined: refused, and nothing changed. */
+/** Returns the new version; undefined: refused, and nothing changed. */
 function writeRecord(statements: Statements, turn: Turn, change: Change): number | undefined {
   const { entry, value, fate, pauseMs } = change;
   const found = statements.find.get(entry.key, entry.version, turn.now);
@@ -332,7 +332,10 @@ function holdRecord(
   return turn.version;
 }
 
-/** After an entry has changed: ends the lease if it was the last one out, sets the pause, finds the lane's oldest work. */
+/**
+ * Call after a change to one of the lane's entries. Ends the lane's lease if that was the last leased entry, sets the
+ * pause, and finds the lane's oldest work.
+ */
 function settleLane(
   statements: Statements,
   turn: Turn,

@@ -1,4 +1,4 @@
-/** Run as a thread: a large file takes seconds to copy and check. */
+/** Runs as a worker thread, because copying and checking a large file takes seconds. */
 import { workerData } from 'node:worker_threads';
 import { copyStoreFile } from './store-copy.ts';
 

@@ -14,21 +14,22 @@ import { errorCode, StoreUnavailable } from '../domain/failure.ts';
 import { syncToDisk } from './kept.ts';
 import { lockStoreFile } from './sqlite-file.ts';
 
-/** Contents of a copy of the store's file. */
+/** The number of records in a copy, and how many of them are work. */
 export type CopyContents = { records: number; work: number };
 
 type CopyEnd =
   | ({ kind: 'copied' } & CopyContents)
-  /** The file exists, and is left alone. */
+  /** The file already exists; it was not touched. */
   | { kind: 'exists' };
 
 /**
- * Writes a snapshot of the store's file to the new file `copy`, for its owner alone, and reads it back. Running bots aren't
- * held up. The copy is whole and on the disk, or there is none. Throws StoreUnavailable, and the file system's errors.
+ * Writes a snapshot of the store's file to the new file `copy`, readable for its owner only, and reads it back. Running
+ * bots are not blocked. The copy is complete and on the disk, or doesn't exist. Throws StoreUnavailable, and the file
+ * system's errors.
  */
 export function copyStoreFile(path: string, copy: string): CopyEnd {
   try {
-    // SQLite keeps an empty file's mode: so nobody else can read the copy, even for a moment.
+    // Create it empty first: SQLite keeps its mode, so others can't read the copy even for a moment.
     closeSync(openSync(copy, 'wx', 0o600));
   } catch (error) {
     if (errorCode(error) === 'EEXIST') return { kind: 'exists' };
@@ -55,9 +56,9 @@ type PutBackEnd =
   | { kind: 'in_use' };
 
 /**
- * Replaces the store's file at `path` with a copy. `isOurs` opens and closes the copy first; if it throws (another form, other
- * keys), nothing changes. The old file stays under the name `before`. After a crash the old or the new file is there, never
- * none. Throws StoreUnavailable, and the file system's errors.
+ * Replaces the store's file at `path` with a copy. First `isOurs` opens and closes the copy; if it throws (another
+ * schema, other keys), nothing changes. The old file is kept under the name `before`. After a crash either the old or
+ * the new file is there. Throws StoreUnavailable, and the file system's errors.
  */
 export async function putBackStoreFile(
   path: string,
@@ -81,7 +82,8 @@ export async function putBackStoreFile(
     if (lock === 'in_use') return { kind: 'in_use' };
     try {
       linkSync(path, before);
-      // A damaged file's newest changes are still in its WAL. SQLite would apply them to the new file.
+      // The newest changes of a damaged file are still in its WAL, which SQLite would apply to the new file; so move it
+      // away, too.
       if (existsSync(`${path}-wal`)) renameSync(`${path}-wal`, `${before}-wal`);
       rmSync(`${path}-shm`, { force: true });
       renameSync(draft, path);
@@ -95,12 +97,12 @@ export async function putBackStoreFile(
   }
 }
 
-/** Undefined if the file is damaged and can't be locked. */
+/** Locks the file; undefined if it is damaged and can't be locked. */
 function lockForReplacing(path: string): DatabaseSync | 'in_use' | undefined {
   try {
     const db = lockStoreFile(path);
     if (db === undefined) return 'in_use';
-    // Still locked; now all of it is in the one file.
+    // Leaving WAL mode moves everything into the one file; it stays locked.
     db.exec('commit; pragma journal_mode = delete');
     return db;
   } catch (error) {
@@ -109,7 +111,7 @@ function lockForReplacing(path: string): DatabaseSync | 'in_use' | undefined {
   }
 }
 
-/** Throws StoreUnavailable if the file is no complete store. */
+/** Counts the records. Throws StoreUnavailable if the file is not a complete store. */
 function contentsOf(path: string): CopyContents {
   let db;
   try {

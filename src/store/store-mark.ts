@@ -1,13 +1,15 @@
 import { randomBytes } from 'node:crypto';
 import { SealBroken, type Sealer, type Store } from './store.ts';
 
-/** Made by the first bot and never changed, except that `npm run reseal` seals it with the new key. */
+/** Created by the first bot and never changed, except that `npm run reseal` reseals it. */
 const markKey = 'store-mark';
 
-/** How many steps the store's form has taken: all of them in a new store; for an older one see `store-steps.ts`. */
+/** The number of steps (`store-steps.ts`) that the store has taken. A new store starts with all of them. */
 export const storeForm = { key: 'store-form', newest: 1 };
 
-/** The store's id, 64 hexadecimal digits. Undefined: no bot of this release has started on it. Throws SealBroken. */
+/**
+ * The store's id, 64 hexadecimal digits; undefined: no bot of this release has started on the store. Throws SealBroken.
+ */
 export async function readStoreId({
   store,
   sealer,
@@ -20,8 +22,9 @@ export async function readStoreId({
 }
 
 /**
- * Proves that a process may work on this store: its key opens what the first bot sealed. With another key every record
- * would be put aside. `sealedBefore`: a record sealed by an earlier release; its first line is the seal.
+ * Checks that a process may work on this store: its keys must open the mark that the first bot sealed. With other keys
+ * every record would be put aside as unreadable. `sealedBefore`: a record that earlier releases sealed, checked if
+ * there is no mark yet; its first line is the seal.
  */
 export function createStoreMark(
   { store, sealer }: { store: Pick<Store, 'create' | 'read'>; sealer: Sealer },
@@ -43,7 +46,10 @@ export function createStoreMark(
   }
 
   return {
-    /** Whether this process may take work. `begin` makes every store's records. Throws StoreUnavailable. */
+    /**
+     * Whether this process may take work. Makes the mark if there is none, after `begin` has made the records that
+     * every store needs. Throws StoreUnavailable.
+     */
     async claim(begin: () => Promise<unknown>): Promise<boolean> {
       if (known !== undefined) return true;
       try {
@@ -57,7 +63,7 @@ export function createStoreMark(
       }
     },
     refusal: () => refusal,
-    /** Why this is not the store the process began on; undefined if it is. Throws StoreUnavailable. */
+    /** Why this is no longer the store on which the process began; undefined if it is. Throws StoreUnavailable. */
     async lost(): Promise<string | undefined> {
       if (known === undefined) return undefined;
       const entry = await store.read(markKey);
@@ -67,7 +73,7 @@ export function createStoreMark(
           ? undefined
           : 'The store was replaced while the bot ran';
       } catch {
-        // Sealed by a replica with a newer key: the mark is there.
+        // The mark is there, but was resealed with a newer key by another process.
         return undefined;
       }
     },
@@ -79,6 +85,6 @@ export type StoreMark = ReturnType<typeof createStoreMark>;
 const wrongKey =
   'The sealing keys do not open what this store holds: SEALING_KEYS lacks the key that sealed it, or sealing.key in DATA_DIR is another file. Put that key back, behind the first one.';
 
-/** How to end the state *lost*. */
+/** What to do if the store was lost. */
 export const lostFix =
   'Stop the bots, restore the store from a backup, and start them again. To go on with the store as it is, restart every bot.';

@@ -11,8 +11,8 @@ import { storeForm } from './store-mark.ts';
 import type { Entry, Index, Store } from './store.ts';
 
 /**
- * How one step changes the records with this key prefix. `unread`: records that can't be opened here; they stay. Must be
- * idempotent: an interrupted step is repeated.
+ * How one step changes the records with this key prefix. `unread`: the record can't be opened here, and stays as it is.
+ * Must be idempotent, because an interrupted step is repeated.
  */
 export type StepOf = {
   prefix: string;
@@ -23,30 +23,33 @@ export type StepOf = {
 type Part = {
   store: Pick<Store, 'replace'>;
   entryOf: <Of extends Pick<Entry, 'key'>>(entry: Of) => Of | undefined;
-  /** The first step first. */
+  /** In order, beginning with the first step. */
   steps: readonly (readonly StepOf[])[];
 };
 
-/** Held by the one process that takes a step. */
+/** The lock of the process that takes a step. */
 const lockKey = 'store-form:lock';
 const replicas = 'replicas';
 
 const lookEveryMs = 20_000;
-/** A process silent for this long is gone. */
+/** A process that has not announced itself for this long is gone. */
 const goneAfterMs = 60_000;
-/** Longer than a page of keys takes. */
+/** Longer than one page of keys takes. */
 const lockMs = 60_000;
-/** As long as a rolling restart: older releases without steps don't announce themselves. */
+/**
+ * How long the first step is put off: as long as a rolling restart takes. Releases from before steps don't announce
+ * themselves, so they can't be waited for.
+ */
 const silentMs = 600_000;
 const atOnce = 25;
 const busyAgainMs = 1_000;
-/** After a failed copy; an hour. */
+/** The most looks that are skipped after failed copies: an hour. */
 const mostSkippedLooks = 180;
 
 /**
- * Brings the store to this release's form, step by step. One process at a time does so, once no older release runs, and on
- * SQLite after a copy. After a crash or an outage of the store the next look repeats the step. `file`: the embedded
- * store's. `claim`: false if this process must not work on the store.
+ * Brings the store to this release's form, step by step. One process does so at a time, once no older release runs; on
+ * SQLite it copies the file first. After a crash or an outage of the store the step is repeated. `file`: the embedded
+ * store's file. `claim`: false if this process must not work on the store.
  */
 export function createStoreSteps(options: {
   /** The whole store, of all accounts. */
@@ -65,7 +68,7 @@ export function createStoreSteps(options: {
   let isFailing = false;
   const copy = createStepCopy(file, log);
 
-  /** Announces this process and its form; returns the oldest form that any process writes. */
+  /** Announces this process with its form, and returns the oldest form that any running process writes. */
   async function oldestForm(): Promise<number> {
     const value = String(storeForm.newest);
     const known = await store.read(replicaKey);
@@ -75,7 +78,7 @@ export function createStoreSteps(options: {
     return Math.min(...entries.map((entry) => Number(entry.value)));
   }
 
-  /** How many steps the store has taken; an older release's store doesn't say. */
+  /** The number of steps that the store has taken; 0 for an older release's store, which doesn't say. */
   async function openForm(): Promise<{ entry: Entry; taken: number }> {
     const entry = await store.read(storeForm.key);
     if (entry) return { entry, taken: Number(entry.value) };
@@ -88,7 +91,7 @@ export function createStoreSteps(options: {
     if (!(await claim())) return;
     const oldest = await oldestForm();
     const { entry, taken } = await openForm();
-    // This process or an older one writes the old form, so the steps after it must run again.
+    // A process that runs writes records in an older form, so the steps after that form must be taken again.
     if (oldest < taken) await store.write(entry, String(oldest));
     if (oldest < storeForm.newest) {
       if (!isWaitTold) log('info', 'the store takes its next step once the older replicas are gone');
@@ -99,8 +102,8 @@ export function createStoreSteps(options: {
   }
 
   /**
-   * `hold` keeps the lock and announces this process, so it must be called more often than they end. It returns false if
-   * another process may have the lock, or an older release runs.
+   * Runs `work` under the lock. `hold` extends the lock and the announcement of this process, so call it more often
+   * than they expire; it returns false if another process may have the lock, or an older release runs.
    */
   async function locked(work: (hold: () => Promise<boolean>) => Promise<void>): Promise<void> {
     if (!(await store.create(lockKey, replicaKey, { ttlMs: lockMs }))) return;
@@ -125,7 +128,7 @@ export function createStoreSteps(options: {
     while (!(await Promise.race([copied, rest(lookEveryMs, false, { ref: false })]))) await hold();
     const counts = { changed: 0, unread: 0 };
     const changeAll = (keys: readonly string[]): Promise<string[]> => changeSome(keys, number, counts);
-    // Records that a worker has, or that changed meanwhile.
+    // Keys of records that a worker has, or that changed meanwhile; they are tried again.
     const busy: string[] = [];
     let after: string | undefined = '';
     while (after !== undefined) {
@@ -144,7 +147,7 @@ export function createStoreSteps(options: {
     log('info', `the store took step ${number}: ${counted(counts.changed, 'record')} changed${unread}`);
   }
 
-  /** Returns the keys of busy records. */
+  /** Changes these records; returns the keys of busy ones. */
   async function changeSome(
     keys: readonly string[],
     number: number,
@@ -211,7 +214,7 @@ export function createStoreSteps(options: {
   };
 }
 
-/** The copy of the embedded store's file before a step. */
+/** Copies the embedded store's file before a step. */
 function createStepCopy(file: string | undefined, log: Log) {
   let failures = 0;
   let looksToSkip = 0;
@@ -227,12 +230,15 @@ function createStepCopy(file: string | undefined, log: Log) {
   }
 
   return {
-    /** Ask once a look: after each failed copy more looks are skipped. */
+    /**
+     * Whether to skip this look, because the last copy failed. Call it once per look: each failure doubles the number
+     * of skipped looks.
+     */
     isTooSoon(): boolean {
       looksToSkip -= 1;
       return looksToSkip >= 0;
     },
-    /** The copy is whole, or there is none. */
+    /** Makes the copy unless there is one. It is complete, or doesn't exist. */
     async make(step: number): Promise<void> {
       const copy = `${file}.before-step-${step}`;
       if (file === undefined || existsSync(copy)) return;

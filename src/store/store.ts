@@ -1,6 +1,7 @@
 /**
- * One record. `version` rises with every change, a lease included, and is what compare-and-swap compares; a key that is
- * created again never repeats a version. `lane` defaults to the record's key. `attempts`: how often it was taken as work.
+ * One record. `version` rises with every change, also with a lease, and is what compare-and-swap compares. A key that
+ * is created again never gets an earlier version again. `lane` defaults to the record's key. `attempts`: how often the
+ * record was taken as work.
  */
 export type Entry = {
   readonly key: string;
@@ -11,35 +12,40 @@ export type Entry = {
 };
 
 /**
- * The lists a record is in, by name, and its place in each: a whole number, usually UTC ms. Equal places are ordered by
- * key, by bytes. Names are stored in the clear: no secrets.
+ * The lists that a record is in, by name, with its place in each: a whole number, usually UTC ms. Records with the same
+ * place are ordered by key, byte by byte. Names are stored unencrypted, so they must not contain secrets.
  */
 export type Index = Readonly<Record<string, number>>;
 
-/** With `delayMs` the record is work: due after that long, never expiring. Without, memory: kept for `ttlMs`, or for ever. */
+/**
+ * With `delayMs` the record is work: due after that time, and it never expires. Without, it is memory: kept for
+ * `ttlMs`, or for ever.
+ */
 export type CreateOptions = ({ delayMs: number; lane?: string } | { ttlMs?: number }) & { index?: Index };
 
 /**
- * With `delayMs` the record stays work, due after that long (`ttlMs` is ignored); without, it is finished and kept for
- * `ttlMs`, or for ever. `pauseMs` keeps the whole lane from being taken; a shorter pause never cuts a longer one. The
- * lane's lease ends when every entry taken with it was written.
+ * With `delayMs` the record stays work, due after that time (`ttlMs` is ignored). Without, it is finished, and kept for
+ * `ttlMs` or for ever. `pauseMs` keeps the whole lane from being taken; a shorter pause never shortens a longer one.
+ * The lane's lease ends once every entry that was taken with it has been written.
  */
 export type WriteOptions = {
   delayMs?: number;
   ttlMs?: number;
   pauseMs?: number;
-  /** Its new lane; absent: unchanged. A pause and a lease belong to the lane it leaves. */
+  /** Moves the record to this lane; absent: it stays. Pause and lease are those of the lane that it leaves. */
   lane?: string;
-  /** Replaces all its lists, in the same atomic step. Absent: unchanged. */
+  /** Replaces all the record's lists in the same atomic step; absent: they stay. */
   index?: Index;
-  /** Extends the lane's lease to this long from now; every other option is ignored. Fails if the lease has ended. */
+  /**
+   * Extends the lane's lease to this long from now. All other options are then ignored. Fails if the lease has ended.
+   */
   holdMs?: number;
 };
 
 export type ListOptions = {
-  /** `next` of the page before. */
+  /** `next` of the previous page. */
   after?: string;
-  /** The first page's first place, inclusive; absent: the list's end. */
+  /** The place at which the first page starts, inclusive; absent: the list's end. */
   from?: number;
   /** From 1 to 1000. */
   max: number;
@@ -47,59 +53,66 @@ export type ListOptions = {
   newestFirst?: boolean;
 };
 
-/** `next` is absent on the last page, and stays valid when its record changes or goes. */
+/** `next` is absent on the last page. It stays valid if its record changes or is removed. */
 export type Listed = { entries: readonly Entry[]; next?: string };
 
-/** Age of the oldest due record (0: nothing is due), and how many are due by their lane's state, up to `mostDue`. */
+/**
+ * `oldestDueMs`: how long the oldest due record has been due (0: nothing is due). `due`: how many records are due, by
+ * the state of their lane, counted up to `mostDue`.
+ */
 type Backlog = { oldestDueMs: number; due: Readonly<Record<'free' | 'leased' | 'paused', number>> };
 
 export const mostDue = 10_000;
 
 /**
- * Dedupe memory, outbox, timer and lock in one. Every method is atomic and goes by the store's own clock: only durations
- * cross this port, so replicas' clocks don't matter. Throws `StoreUnavailable` when the store doesn't answer in time; such a
- * call may have been carried out. Throws RangeError, before anything happens, for a duration that is negative, no number or
- * above a hundred years. A lease, hold or pause lasts an hour at most. If the clock is put back, the store goes on from the
- * time it had.
+ * Memory for recognising repeats, outbox, timer and lock in one. Every method is atomic and uses the store's own clock:
+ * only durations are passed, so differences between replicas' clocks don't matter. If the store's clock is put back, it
+ * continues from the time it had. Throws StoreUnavailable if the store doesn't answer in time; such a call may have
+ * been carried out. Throws RangeError, before anything happens, for a duration that is negative, not a number, or above
+ * a hundred years. A lease, hold or pause lasts an hour at most.
  */
 export type Store = {
-  /** False: the key exists, and nothing changed. Two callers never both get true. */
+  /** Creates a record. False: the key exists, and nothing was changed. Of several callers only one ever gets true. */
   create(key: string, value: string, options?: CreateOptions): Promise<boolean>;
-  /** Undefined: never created, or expired. */
+  /** Undefined: the record was never created, or has expired. */
   read(key: string): Promise<Entry | undefined>;
   /**
-   * Compare-and-swap on `entry.version`; returns the new entry. Undefined: it was changed meanwhile, is gone, or (with
-   * `holdMs`) its lease has ended. Drop your effect then.
+   * Compare-and-swap on `entry.version`; returns the new entry. Undefined: the record was changed meanwhile, is gone,
+   * or (with `holdMs`) its lease has ended. Then don't carry out the effect of this write.
    */
   write(entry: Entry, value: string, options?: WriteOptions): Promise<Entry | undefined>;
   /**
-   * Leases the free lane whose oldest entry has been due longest; returns up to `max` (default 1) of its due entries, oldest
-   * first, or none if no free lane has due work. From a lane whose name doesn't begin with `lanes` (default: any) it
-   * returns one. Until the lease ends or all of them are written, nobody else gets anything of that lane. Raises each entry's
-   * version and attempts. What a dead worker left keeps its place, and is due when the lease ends.
+   * Leases the free lane whose oldest entry has been due longest, and returns up to `max` (default 1) of its due
+   * entries, oldest first; none if no free lane has due work. From a lane whose name doesn't begin with `lanes`
+   * (default: any) it returns one entry. Until the lease ends or all these entries are written, no entry of that lane
+   * is given to anyone else. Raises version and attempts of each entry. Entries of a worker that died keep their place,
+   * and are due again when the lease ends.
    */
   take(leaseMs: number, max?: number, lanes?: string): Promise<Entry[]>;
   /**
-   * Changes the value, and with `index` the lists, of a record; due time, expiry and lane stay. False: it was changed
-   * meanwhile, is gone, or a worker has it.
+   * Changes a record's value and, with `index`, its lists; due time, expiry and lane stay. False: it was changed
+   * meanwhile, is gone, or is leased to a worker.
    */
   replace(entry: Entry, value: string, index?: Index): Promise<boolean>;
   /**
-   * Up to `max` unexpired records of the list, in its order. Costs the same however long the list is. Throws RangeError for
-   * an invalid `max` or `after`.
+   * Up to `max` unexpired records of the list, in its order. Takes the same time for a list of any length. Throws
+   * RangeError for an invalid `max` or `after`.
    */
   list(name: string, options: ListOptions): Promise<Listed>;
-  /** A page of keys, from '' on; `next` asks for the following one. A record that exists throughout is returned at least once. */
+  /**
+   * A page of keys, starting with ''; pass `next` for the following page. A record that exists all the time is returned
+   * at least once.
+   */
   keysAfter(after: string): Promise<{ keys: readonly string[]; next: string | undefined }>;
-  /** What is due now, for monitoring: costs more the more there is, up to `mostDue`. */
+  /** What is due now, for monitoring. Takes longer the more is due, up to `mostDue`. */
   backlog(): Promise<Backlog>;
   /** Throws StoreUnavailable unless the store takes writes. */
   ping(): Promise<void>;
-  /** Waits for calls under way; later ones throw StoreUnavailable. May be called twice. */
+  /** Waits for calls under way; later calls throw StoreUnavailable. May be called twice. */
   close(): Promise<void>;
 };
 
-/** The sealed text can't be opened. The message says why, without its content. */
+/** A sealed text can't be opened. The message says why, without the content. */
 export class SealBroken extends Error {
   constructor(message: string) {
     super(message);
@@ -107,10 +120,10 @@ export class SealBroken extends Error {
   }
 }
 
-/** Seals what may name a customer, a transaction or a card. */
+/** Seals texts that may name a customer, a transaction or a card. */
 export type Sealer = {
-  /** Binds the text to its context (its store key). Never returns the same twice. */
+  /** Seals the text for its context (its store key). Never returns the same text twice. */
   seal(context: string, plain: string): string;
-  /** Throws SealBroken if it was changed, moved to another context, or its key isn't here. */
+  /** Throws SealBroken if the text was changed, was moved to another context, or its key is not configured. */
   open(context: string, sealed: string): string;
 };

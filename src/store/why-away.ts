@@ -1,9 +1,11 @@
 import { networkTrouble, type NetworkTrouble } from '../domain/failure.ts';
 
-/** Why a store can't be used, and what to do about it. Safe to show anyone. */
+/** Why a store can't be used, and what to do about it. Contains nothing secret. */
 type WhyAway = { detail: string; fix: string };
 
-/** Matches the words of Redis, SQLite or the connection. No fix may lose records: people follow it at night. */
+/**
+ * Matched on errors of Redis, SQLite or the connection. No fix may lose records, because people follow it in a hurry.
+ */
 const causes: readonly (readonly [words: RegExp, detail: string, fix: string])[] = [
   [/\bOOM\b/, 'Redis is out of memory', 'Raise its maxmemory, or free some.'],
   [/\bMISCONF\b/, 'Redis cannot write to its disk', 'Free its disk; its own log says more.'],
@@ -108,7 +110,7 @@ const onTheWay: Readonly<Record<NetworkTrouble, WhyAway>> = {
   },
 };
 
-/** Undefined for unknown words. */
+/** Undefined if the words are unknown. */
 export function whyAway(words: string): WhyAway | undefined {
   const trouble = networkTrouble(words);
   if (trouble !== undefined) return onTheWay[trouble];

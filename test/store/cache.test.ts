@@ -17,7 +17,7 @@ describe.skipIf(missing)('createCache on Redis', () => {
   const { server, connection } = redisForTests();
   const open = (namespace: string) => createCache<string>(connection(), 'payops', namespace);
 
-  it('is one cache for all replicas, one namespace apart from another, until its time is over', async () => {
+  it('is shared by all replicas, keeps namespaces apart, and expires', async () => {
     await open('token').set('a', 'x', 60_000);
     await open('token').set('b', 'y', 1);
     expect(await open('token').get('a')).toBe('x');
@@ -26,7 +26,7 @@ describe.skipIf(missing)('createCache on Redis', () => {
     expect(await connection().client.keys('*')).toEqual(['{payops}:cache:token::a']);
   });
 
-  it('is a quick miss while Redis hangs, is dead, and after the connection was closed', async () => {
+  it('misses quickly while Redis hangs or is dead, and after the connection was closed', async () => {
     const cache = open('token');
     await cache.set('a', 'x', 60_000);
     async function misses(): Promise<void> {

@@ -30,17 +30,17 @@ describe.skipIf(missing)('checkRedis', () => {
     return connection.client;
   }
 
-  it('finds nothing wrong with a Redis that evicts nothing and writes before it answers', async () => {
+  it('accepts a Redis that evicts nothing and writes before it answers', async () => {
     expect((await checkRedis(await open())).map(({ kind }) => kind)).toEqual(['ok', 'ok', 'ok']);
   });
 
-  it('refuses records of another release in one sentence, and says what to do', async () => {
+  it('refuses records of another schema, and says what to do', async () => {
     const client = await open();
     const kinds = async () => (await checkSchema(client, 'mine')).kind;
     expect(await kinds()).toBe('ok');
     await openRedisStore(client, { prefix: 'mine' }).create('first', '');
     expect(await kinds()).toBe('ok');
-    // As the first house left it, and as the next may.
+    // As written by a release before schemas, and by a future one.
     await client.del('{mine}:schema');
     expect((await checkSchema(client, 'mine')).message).toMatch(
       /older Payops.*Run the release that wrote them/,
@@ -50,7 +50,7 @@ describe.skipIf(missing)('checkRedis', () => {
     expect((await checkSchema(client, 'other')).kind).toBe('ok');
   });
 
-  it('warns of one that may lose what it answered, with the fix', async () => {
+  it('warns of a Redis that may lose acknowledged changes, with the fix', async () => {
     const client = await open();
     await client.configSet('appendfsync', 'everysec');
     expect((await findings(client))[2]).toMatch(/^warning: .*everysec.*Set appendfsync to always/);
@@ -60,7 +60,7 @@ describe.skipIf(missing)('checkRedis', () => {
     await client.configSet('appendfsync', 'always');
   });
 
-  it('reads INFO where CONFIG is forbidden, and names what it could not check', async () => {
+  it('reads INFO if CONFIG is forbidden, and names what it could not check', async () => {
     const admin = await open();
     await admin.sendCommand(['ACL', 'SETUSER', 'managed', 'on', '>pw', '~*', '+@all', '-config']);
     await admin.configSet('maxmemory-policy', 'volatile-ttl');
@@ -71,7 +71,7 @@ describe.skipIf(missing)('checkRedis', () => {
     expect(found[2]).toMatch(/^warning: .*appendfsync, so it could not be checked.*always/);
   });
 
-  it('throws StoreUnavailable when Redis is away', async () => {
+  it('throws StoreUnavailable if Redis is away', async () => {
     const client = await open();
     client.destroy();
     await expect(checkRedis(client)).rejects.toThrow(StoreUnavailable);

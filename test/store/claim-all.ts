@@ -1,4 +1,4 @@
-/** A child process of the claim race: creates every key, prints how many were its own. */
+/** A child process of the claim race: creates every key, and prints how many it created itself. */
 import { once } from 'node:events';
 import { setTimeout } from 'node:timers/promises';
 import { connectRedis } from '../../src/store/redis-client.ts';
@@ -15,7 +15,10 @@ async function open(): Promise<Store> {
   return openRedisStore(commands);
 }
 
-/** Each batch begins when both have ended the one before: however busy the machine is, both race for the same keys. */
+/**
+ * Each batch begins once both processes have finished the one before, so that even on a busy machine they race for the
+ * same keys.
+ */
 async function claimAll(store: Store): Promise<number> {
   let claimed = 0;
   for (let first = 0; first < Number(count); first += 50) {

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 
-/** Two processes create the same keys at the same time; how many each was told were its own. */
+/** Two processes create the same keys at the same time. Returns how many keys each of them created. */
 export async function claimRace(where: string, count: number): Promise<number[]> {
   const program = fileURLToPath(new URL('claim-all.ts', import.meta.url));
   const children = [0, 1].map((me) =>

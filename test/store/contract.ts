@@ -3,19 +3,22 @@ import type { Entry, ListOptions, Store } from '../../src/store/store.ts';
 
 export type OpenStore = {
   store: Store;
-  /** Returns when the store's own clock has moved on by at least this much. */
+  /** Resolves once the store's own clock has advanced by at least this much. */
   pass(ms: number): Promise<void>;
-  /** Somebody sets that clock: on by so much, or back. */
+  /** Sets that clock forward or back by this much. */
   shift(ms: number): void;
   close(): Promise<void>;
 };
 
 const shortMs = 30;
-/** Short too, but a write comes in time also on a busy machine. */
+/** Short, but long enough for a write on a busy machine. */
 const enoughMs = 300;
 const longMs = 60_000;
 
-/** What every store promises. Short spans pass for real on Redis; whatever must not happen yet is a minute away. */
+/**
+ * The contract of `Store`, for every adapter. On Redis short times pass for real; what must not happen yet is a minute
+ * away.
+ */
 export function storeContract(name: string, open: () => Promise<OpenStore>): void {
   describe(`store contract on ${name}`, () => {
     let opened: OpenStore;
@@ -33,7 +36,7 @@ export function storeContract(name: string, open: () => Promise<OpenStore>): voi
     }
     async function work(key: string, lane?: string): Promise<void> {
       expect(await store.create(key, `value of ${key}`, { delayMs: 0, ...(lane && { lane }) })).toBe(true);
-      // The next record is due later on the store's clock, so that "oldest first" is decided.
+      // Advance the clock, so that the next record is due later and "oldest first" is defined.
       await opened.pass(1);
     }
     async function keysIn(name: string, options: Partial<ListOptions> = {}): Promise<string[]> {
@@ -53,31 +56,31 @@ export function storeContract(name: string, open: () => Promise<OpenStore>): voi
     }
 
     describe('create', () => {
-      it('stores once and changes nothing the second time', async () => {
+      it('stores a key once and changes nothing the second time', async () => {
         expect(await store.create('a', 'first')).toBe(true);
         expect(await store.create('a', 'second', { delayMs: 0 })).toBe(false);
         expect(await store.read('a')).toMatchObject({ key: 'a', value: 'first', lane: 'a', attempts: 0 });
         expect(await store.take(longMs)).toEqual([]);
       });
-      it('says true to exactly one of many callers at once', async () => {
+      it('returns true to exactly one of many simultaneous callers', async () => {
         const answers = await Promise.all(Array.from({ length: 50 }, () => store.create('a', '')));
         expect(answers.filter(Boolean)).toHaveLength(1);
       });
-      it('forgets memory after its time, and then takes the key anew', async () => {
+      it('forgets memory after its time, and then creates the key again', async () => {
         await store.create('a', 'old', { ttlMs: shortMs });
         await opened.pass(shortMs);
         expect(await store.read('a')).toBeUndefined();
         expect(await store.create('a', 'new', { ttlMs: longMs })).toBe(true);
         expect(await store.read('a')).toMatchObject({ value: 'new' });
       });
-      it('keeps memory without a time, and memory whose time is not over', async () => {
+      it('keeps memory without an expiry, and memory before its expiry', async () => {
         await store.create('for ever', '');
         await store.create('long', '', { ttlMs: longMs });
         await opened.pass(shortMs);
         expect(await store.create('for ever', '')).toBe(false);
         expect(await store.create('long', '')).toBe(false);
       });
-      it('refuses a duration that makes no sense, and stores nothing', async () => {
+      it('refuses an impossible duration, and stores nothing', async () => {
         for (const delayMs of [-1, Number.NaN, Infinity]) {
           await expect(store.create('a', '', { delayMs })).rejects.toThrow(RangeError);
         }
@@ -98,12 +101,12 @@ export function storeContract(name: string, open: () => Promise<OpenStore>): voi
         'NULL',
         '__proto__',
       ];
-      it.each(odd)('keeps the key, lane and value %j as they are', async (text) => {
+      it.each(odd)('keeps the key, lane and value %j unchanged', async (text) => {
         await store.create(text, text, { delayMs: 0, lane: `lane ${text}` });
         expect(await takeOne()).toMatchObject({ key: text, value: text, lane: `lane ${text}` });
         expect(await store.read(text)).toMatchObject({ key: text, value: text, attempts: 1 });
       });
-      it('tells keys apart by every character', async () => {
+      it('distinguishes keys by every character', async () => {
         for (const key of ['a', 'A', 'a ', 'á', 'a\u0301']) expect(await store.create(key, '')).toBe(true);
       });
       it('keeps a value of a megabyte', async () => {
@@ -114,7 +117,7 @@ export function storeContract(name: string, open: () => Promise<OpenStore>): voi
     });
 
     describe('list', () => {
-      it('gives the records by place, then key, from either end, as they are', async () => {
+      it('returns the records by place, then key, from either end', async () => {
         await store.create('b', 'value of b', { index: { open: 2, all: 1 } });
         await store.create('a', 'value of a', { delayMs: 0, lane: 'x', index: { open: 2 } });
         await store.create('c', '', { index: { open: -1 } });
@@ -126,7 +129,7 @@ export function storeContract(name: string, open: () => Promise<OpenStore>): voi
         const { entries } = await store.list('open', { max: 2, newestFirst: true });
         expect(entries).toEqual([await readThere('b'), await readThere('a')]);
       });
-      it('changes the lists of a record with the write, or leaves them', async () => {
+      it('changes a record’s lists with the write, or leaves them', async () => {
         await store.create('a', '', { index: { open: 1, all: 1 } });
         const moved = await store.write(await readThere('a'), '', { index: { closed: 5, all: 2 } });
         expect([await keysIn('open'), await keysIn('closed'), await keysIn('all')]).toEqual([
@@ -139,7 +142,7 @@ export function storeContract(name: string, open: () => Promise<OpenStore>): voi
         if (stays) await store.write(stays, '', { index: {} });
         expect([await keysIn('closed'), await keysIn('all')]).toEqual([[], []]);
       });
-      it('changes nothing with a write that is refused, or a create that comes second', async () => {
+      it('changes no lists with a refused write or create', async () => {
         await store.create('a', '', { index: { open: 1 } });
         const old = await readThere('a');
         await store.write(old, 'newer');
@@ -147,12 +150,12 @@ export function storeContract(name: string, open: () => Promise<OpenStore>): voi
         expect(await store.create('a', '', { index: { closed: 1 } })).toBe(false);
         expect([await keysIn('open'), await keysIn('closed')]).toEqual([['a'], []]);
       });
-      it('leaves the lists of work as they are when it is taken and held', async () => {
+      it('leaves the lists of work unchanged when it is taken and held', async () => {
         await store.create('a', '', { delayMs: 0, index: { open: 1 } });
         await store.write(await takeOne(), 'held', { holdMs: longMs, index: { closed: 1 } });
         expect([await keysIn('open'), await keysIn('closed')]).toEqual([['a'], []]);
       });
-      it('forgets a record with its time, and its lists when the key is taken anew', async () => {
+      it('forgets a record at its expiry, and its lists if the key is created again', async () => {
         await store.create('a', '', { ttlMs: shortMs, index: { open: 1 } });
         await store.create('b', '', { ttlMs: longMs, index: { open: 2 } });
         await opened.pass(shortMs);
@@ -160,7 +163,7 @@ export function storeContract(name: string, open: () => Promise<OpenStore>): voi
         await store.create('a', '', { index: { closed: 1 } });
         expect([await keysIn('open'), await keysIn('closed')]).toEqual([['b'], ['a']]);
       });
-      it('gives all of a long list page by page, each once, also where many share a place', async () => {
+      it('returns a long list page by page, each record once, also if many have the same place', async () => {
         const keys = Array.from({ length: 25 }, (_, at) => `é${String(at).padStart(2, '0')}`);
         await Promise.all(keys.map((key, at) => store.create(key, '', { index: { open: at < 5 ? at : 5 } })));
         const upwards = await pages('open', { max: 10 });
@@ -182,20 +185,20 @@ export function storeContract(name: string, open: () => Promise<OpenStore>): voi
           );
         },
       );
-      it('begins at a place, from either side', async () => {
+      it('starts at a place, from either end', async () => {
         for (const place of [1, 2, 2, 3])
           await store.create(`${place} ${Math.random()}`, '', { index: { open: place } });
         expect(await placesIn('open', 2, false)).toEqual([2, 2, 3]);
         expect(await placesIn('open', 2, true)).toEqual([2, 2, 1]);
         expect([await placesIn('open', 4, false), await placesIn('open', 0, true)]).toEqual([[], []]);
       });
-      it('keeps lists of odd names apart', async () => {
+      it('keeps lists with unusual names apart', async () => {
         const names = ['', ' ', '{x}:{payops}', '__proto__', 'naïve 支付', '"[1,"'];
         for (const name of names)
           await store.create(`in ${name}`, '', { index: Object.fromEntries([[name, 1]]) });
         for (const name of names) expect(await keysIn(name)).toEqual([`in ${name}`]);
       });
-      it('refuses a place, a page or a beginning that cannot be', async () => {
+      it('refuses an impossible place, page size or start', async () => {
         await expect(store.create('a', '', { index: { open: 1.5 } })).rejects.toThrow(RangeError);
         for (const max of [0, 1001, 1.5])
           await expect(store.list('open', { max })).rejects.toThrow(RangeError);
@@ -205,7 +208,7 @@ export function storeContract(name: string, open: () => Promise<OpenStore>): voi
     });
 
     describe('write', () => {
-      it('changes what was read, once: the second writer of one version loses', async () => {
+      it('changes a version once: its second writer loses', async () => {
         await store.create('a', 'one');
         const entry = await readThere('a');
         expect(await store.write(entry, 'two')).toBeDefined();
@@ -214,7 +217,7 @@ export function storeContract(name: string, open: () => Promise<OpenStore>): voi
         expect(after.value).toBe('two');
         expect(after.version).toBeGreaterThan(entry.version);
       });
-      it('lets exactly one of many writers at once win', async () => {
+      it('lets exactly one of many simultaneous writers win', async () => {
         await store.create('a', '');
         const entry = await readThere('a');
         const answers = await Promise.all(
@@ -222,7 +225,7 @@ export function storeContract(name: string, open: () => Promise<OpenStore>): voi
         );
         expect(answers.filter(Boolean)).toHaveLength(1);
       });
-      it('is refused for a key that was forgotten, also when it was created anew since', async () => {
+      it('is refused for a key that has expired, also if it was created again since', async () => {
         const old = await readShortLived();
         await opened.pass(shortMs);
         expect(await store.write(old, 'late')).toBeUndefined();
@@ -230,13 +233,13 @@ export function storeContract(name: string, open: () => Promise<OpenStore>): voi
         expect(await store.write(old, 'late')).toBeUndefined();
         expect(await store.read(old.key)).toMatchObject({ value: 'new' });
       });
-      it('gives the entry back as it stands, to be written again', async () => {
+      it('returns the new entry, which can be written again', async () => {
         await work('a');
         const written = await store.write(await takeOne(), 'one', { delayMs: 0 });
         expect(written).toEqual(await readThere('a'));
         expect(written && (await store.write(written, 'two'))).toMatchObject({ key: 'a', value: 'two' });
       });
-      it('finishes work: it is not taken again and its key stays claimed for its time', async () => {
+      it('finishes work: it is not taken again, and its key exists until its expiry', async () => {
         await work('a');
         expect(await store.write(await takeOne(), 'done', { ttlMs: shortMs })).toBeDefined();
         expect(await store.take(longMs)).toEqual([]);
@@ -244,13 +247,13 @@ export function storeContract(name: string, open: () => Promise<OpenStore>): voi
         await opened.pass(shortMs);
         expect(await store.read('a')).toBeUndefined();
       });
-      it('makes memory work, and then its old time to live no longer counts', async () => {
+      it('makes memory work, and then drops its expiry', async () => {
         let entry = await readShortLived();
         while (!(await store.write(entry, 'again', { delayMs: 0 }))) entry = await readShortLived();
         await opened.pass(shortMs);
         expect(await takeOne()).toMatchObject({ key: entry.key, value: 'again', attempts: 1 });
       });
-      it('puts work off, and never forgets it meanwhile', async () => {
+      it('delays work, and never forgets it meanwhile', async () => {
         await work('a');
         await work('b');
         await store.write(await takeOne(), 'later', { delayMs: shortMs, ttlMs: 1 });
@@ -267,7 +270,7 @@ export function storeContract(name: string, open: () => Promise<OpenStore>): voi
       if (entry === undefined) throw new Error(`${key} is not there`);
       return entry;
     }
-    /** A record that will soon be gone, read in time: on a busy machine one may be gone before it was read. */
+    /** Reads a record that expires soon. On a busy machine it may expire before it is read. */
     async function readShortLived(): Promise<Entry> {
       for (let n = 0; n < 50; n += 1) {
         await store.create(`short ${n}`, 'old', { ttlMs: shortMs });
@@ -278,17 +281,17 @@ export function storeContract(name: string, open: () => Promise<OpenStore>): voi
     }
 
     describe('take', () => {
-      it('gives nothing when nothing is due', async () => {
+      it('returns nothing if nothing is due', async () => {
         await store.create('memory', '');
         await store.create('later', '', { delayMs: longMs });
         expect(await store.take(longMs)).toEqual([]);
       });
-      it('gives work once its delay is over', async () => {
+      it('returns work once its delay is over', async () => {
         await store.create('a', 'x', { delayMs: shortMs });
         await opened.pass(shortMs);
         expect(await takeOne()).toMatchObject({ key: 'a', value: 'x', lane: 'a', attempts: 1 });
       });
-      it('gives the lane that has waited longest, and in it the oldest due first', async () => {
+      it('returns the lane that has waited longest, its oldest work first', async () => {
         await work('1', 'x');
         await work('2', 'y');
         await work('3', 'x');
@@ -297,24 +300,24 @@ export function storeContract(name: string, open: () => Promise<OpenStore>): voi
         expect(await keysTaken(10)).toEqual(['2', '4']);
         expect(await keysTaken(10)).toEqual([]);
       });
-      it('gives at most max, and one when not told', async () => {
+      it('returns at most max entries, one by default', async () => {
         for (const key of ['1', '2', '3']) await work(key, 'x');
         const batch = await store.take(longMs, 2);
         expect(batch.map((entry) => entry.key)).toEqual(['1', '2']);
         for (const entry of batch) await store.write(entry, 'done');
         expect(await store.take(longMs)).toHaveLength(1);
       });
-      it('gives one of a lane whose name begins otherwise, whatever max is', async () => {
+      it('returns one entry of a lane without the prefix, for any max', async () => {
         for (const key of ['a1', 'a2', 'b3', 'b4']) await work(key, key.slice(0, 1));
         expect(await keysTaken(2, 'b')).toEqual(['a1']);
         expect(await keysTaken(2, 'b')).toEqual(['b3', 'b4']);
       });
-      it('leaves out of the batch what is not due yet', async () => {
+      it('leaves work that is not due yet out of the batch', async () => {
         await work('due', 'x');
         await store.create('not yet', '', { delayMs: longMs, lane: 'x' });
         expect(await keysTaken(10)).toEqual(['due']);
       });
-      it('treats a record without a lane as a lane of its own', async () => {
+      it('gives a record without a lane its own lane', async () => {
         await work('1');
         await work('2');
         expect(await keysTaken(10)).toEqual(['1']);
@@ -327,7 +330,7 @@ export function storeContract(name: string, open: () => Promise<OpenStore>): voi
         expect(lanes).toHaveLength(5);
         expect(new Set(lanes).size).toBe(5);
       });
-      it('refuses a lease or a batch of nothing', async () => {
+      it('refuses a lease or batch of 0', async () => {
         await expect(store.take(0)).rejects.toThrow(RangeError);
         await expect(store.take(longMs, 0)).rejects.toThrow(RangeError);
         await expect(store.take(longMs, 1.5)).rejects.toThrow(RangeError);
@@ -335,7 +338,7 @@ export function storeContract(name: string, open: () => Promise<OpenStore>): voi
     });
 
     describe('a lane', () => {
-      it('is held while any entry of the batch is out, and free when the last is written', async () => {
+      it('stays leased until the last entry of the batch is written', async () => {
         for (const key of ['1', '2', '3']) await work(key, 'x');
         const [one, two] = await store.take(longMs, 2);
         if (one === undefined || two === undefined) throw new Error('two were due');
@@ -344,7 +347,7 @@ export function storeContract(name: string, open: () => Promise<OpenStore>): voi
         await store.write(one, 'again', { delayMs: 0 });
         expect(await keysTaken(3)).toEqual(['3', '1']);
       });
-      it('makes work that is created into it while it is leased wait its turn', async () => {
+      it('makes work that is created during a lease wait its turn', async () => {
         await work('1', 'x');
         const taken = await takeOne();
         await work('2', 'x');
@@ -352,14 +355,14 @@ export function storeContract(name: string, open: () => Promise<OpenStore>): voi
         await store.write(taken, 'done');
         expect(await keysTaken(1)).toEqual(['2']);
       });
-      it('is not freed by a write to an entry that is not out', async () => {
+      it('is not freed by a write to an entry that is not leased', async () => {
         await work('1', 'x');
         await work('2', 'x');
         await takeOne();
         expect(await store.write(await readThere('2'), 'edited', { delayMs: 0 })).toBeDefined();
         expect(await store.take(longMs)).toEqual([]);
       });
-      it('is held by a pause, for old and new work alike, and free when it is over', async () => {
+      it('is blocked by a pause, for old and new work, and free afterwards', async () => {
         await work('1', 'long');
         await store.write(await takeOne(), 'again', { delayMs: 0, pauseMs: longMs });
         await work('2', 'long');
@@ -369,14 +372,14 @@ export function storeContract(name: string, open: () => Promise<OpenStore>): voi
         expect(await keysTaken(10)).toEqual(['3']);
         expect(await keysTaken(10)).toEqual([]);
       });
-      it('keeps its pause when its last work is finished, and a shorter pause cuts no longer one', async () => {
+      it('keeps its pause when its last work is finished, and a shorter pause shortens no longer one', async () => {
         await work('1', 'x');
         await store.write(await takeOne(), 'done', { pauseMs: longMs });
         await store.write(await readThere('1'), 'done', { pauseMs: 1 });
         await work('2', 'x');
         expect(await store.take(longMs)).toEqual([]);
       });
-      it('is free again when the lease of a dead worker ends, with its work first and attempts counted', async () => {
+      it('is free again when a dead worker’s lease ends, with that work first and its attempt counted', async () => {
         await work('1', 'x');
         await work('2', 'x');
         const [dead] = await store.take(shortMs);
@@ -388,7 +391,7 @@ export function storeContract(name: string, open: () => Promise<OpenStore>): voi
           ['2', 1],
         ]);
       });
-      it('is left by a record that moves to another, which counts it from then on', async () => {
+      it('is left by a record that moves to another lane', async () => {
         await work('1', 'x');
         await work('2', 'x');
         const moved = await store.write(await takeOne(), 'moved', { delayMs: 0, pauseMs: longMs, lane: 'y' });
@@ -396,11 +399,11 @@ export function storeContract(name: string, open: () => Promise<OpenStore>): voi
         expect(await readThere('1')).toEqual(moved);
         await opened.pass(1);
         await work('3', 'y');
-        // The pause is of the lane that it left, and so is its lease.
+        // Pause and lease belong to the lane that the record left.
         expect(await keysTaken(10)).toEqual(['1', '3']);
         expect(await keysTaken(10)).toEqual([]);
       });
-      it('that is leased or paused stays so when a record moves into it', async () => {
+      it('stays leased or paused when a record moves into it', async () => {
         await work('1', 'y');
         await takeOne();
         await work('2', 'x');
@@ -429,7 +432,7 @@ export function storeContract(name: string, open: () => Promise<OpenStore>): voi
           expect(taken.map(({ key }) => key).toSorted()).toEqual(['1', '2', '3', '4']);
         },
       );
-      it('keeps its length also when the clock is put back time and again', async () => {
+      it('keeps its length also if the clock is put back repeatedly', async () => {
         await store.create('1', '', { delayMs: longMs });
         for (const byMs of [-60_000, -3_600_000, -1_000]) {
           opened.shift(byMs);
@@ -438,7 +441,7 @@ export function storeContract(name: string, open: () => Promise<OpenStore>): voi
         opened.shift(longMs);
         expect(await takeOne()).toMatchObject({ key: '1' });
       });
-      it('is lost to a worker whose lease ran out and whose entry was taken by another', async () => {
+      it('is lost once it has ended and another worker has taken the entry', async () => {
         await work('1', 'x');
         const late = await takeOne(shortMs);
         await opened.pass(shortMs);
@@ -447,7 +450,7 @@ export function storeContract(name: string, open: () => Promise<OpenStore>): voi
         expect(await store.write(mine, 'mine', { delayMs: 0 })).toBeDefined();
         expect(await takeOne()).toMatchObject({ value: 'mine', attempts: 3 });
       });
-      it('is renewed by a holder, whose change is seen, and ends later then', async () => {
+      it('is extended by its holder, whose change is stored', async () => {
         await work('1', 'x');
         await work('2', 'x');
         const held = await store.write(await takeOne(enoughMs), 'held', { holdMs: longMs });
@@ -458,13 +461,13 @@ export function storeContract(name: string, open: () => Promise<OpenStore>): voi
         expect(held && (await store.write(held, 'done'))).toBeDefined();
         expect(await takeOne()).toMatchObject({ key: '2' });
       });
-      it('frees a held entry, still due, when its holder dies', async () => {
+      it('frees an extended entry, which is still due, when its holder dies', async () => {
         await work('1', 'x');
         await store.write(await takeOne(longMs), 'held', { holdMs: shortMs });
         await opened.pass(shortMs);
         expect(await takeOne()).toMatchObject({ key: '1', value: 'held', attempts: 2 });
       });
-      it('cannot be renewed once it has ended, nor for what was never taken', async () => {
+      it('can’t be extended once it has ended, nor for an entry that was never taken', async () => {
         await work('1', 'x');
         const late = await takeOne(shortMs);
         await opened.pass(shortMs);
@@ -473,7 +476,7 @@ export function storeContract(name: string, open: () => Promise<OpenStore>): voi
         expect(await store.write(await readThere('2'), 'mine?', { holdMs: longMs })).toBeUndefined();
         expect(await readThere('1')).toMatchObject({ value: 'value of 1' });
       });
-      it('stays with the new holder when a late worker writes an entry nobody has taken since', async () => {
+      it('stays with the new holder if a late worker writes another entry of the lane', async () => {
         await work('1', 'x');
         await work('2', 'x');
         const [, second] = await store.take(shortMs, 2);
@@ -486,7 +489,7 @@ export function storeContract(name: string, open: () => Promise<OpenStore>): voi
     });
 
     describe('replace', () => {
-      it('changes the value alone: what is due, expires or waits in a lane stays so', async () => {
+      it('changes only the value: due time, expiry and lane stay', async () => {
         await work('work', 'x');
         await store.create('memory', 'old', { ttlMs: enoughMs });
         for (const key of ['work', 'memory']) {
@@ -497,7 +500,7 @@ export function storeContract(name: string, open: () => Promise<OpenStore>): voi
         await opened.pass(enoughMs);
         expect(await store.read('memory')).toBeUndefined();
       });
-      it('puts it into the lists that are named and no others, for as long as it is there', async () => {
+      it('puts the record into exactly the named lists, for as long as it exists', async () => {
         await store.create('work', '', { delayMs: 0, index: { old: 1, both: 1 } });
         await store.create('memory', '', { ttlMs: enoughMs, index: { old: 2 } });
         for (const [key, place] of [
@@ -518,11 +521,11 @@ export function storeContract(name: string, open: () => Promise<OpenStore>): voi
         expect([isOut, (await store.list('stolen', { max: 9 })).entries]).toEqual([false, []]);
         await opened.pass(enoughMs);
         expect((await store.list('new', { max: 9 })).entries.map(({ key }) => key)).toEqual(['work']);
-        // What is gone leaves its lists with the next changes of records in lists.
+        // Expired records leave their lists with later changes of records in lists.
         await store.create('memory', 'another', { index: { both: 3 } });
         expect((await store.list('new', { max: 9 })).entries.map(({ key }) => key)).toEqual(['work']);
       });
-      it('is refused for what was changed since, and makes an older write lose', async () => {
+      it('is refused for a record that was changed since, and makes an older write lose', async () => {
         await store.create('a', 'one');
         const entry = await readThere('a');
         expect(await store.replace(entry, 'two')).toBe(true);
@@ -530,7 +533,7 @@ export function storeContract(name: string, open: () => Promise<OpenStore>): voi
         expect(await store.write(entry, 'four')).toBeUndefined();
         expect(await readThere('a')).toMatchObject({ value: 'two' });
       });
-      it('leaves alone what a worker has, until its lease ends', async () => {
+      it('is refused for leased work until its lease ends', async () => {
         await work('a');
         const taken = await takeOne(enoughMs);
         expect(await store.replace(await readThere('a'), 'new')).toBe(false);
@@ -541,7 +544,7 @@ export function storeContract(name: string, open: () => Promise<OpenStore>): voi
       });
     });
 
-    it('tells every key there is, some at a time', async () => {
+    it('lists every key, page by page', async () => {
       const names = Array.from({ length: 1_200 }, (_, n) => `key ${n}`);
       await Promise.all(names.map((name) => store.create(name, '')));
       const found = new Set<string>();
@@ -553,7 +556,7 @@ export function storeContract(name: string, open: () => Promise<OpenStore>): voi
       expect([...found].toSorted()).toEqual(names.toSorted());
     });
 
-    it('tells how long the oldest due record waits, and how many are due by what their lane is', async () => {
+    it('reports how long the oldest record has been due, and how many are due by their lane’s state', async () => {
       expect(await store.backlog()).toEqual({ oldestDueMs: 0, due: { free: 0, leased: 0, paused: 0 } });
       await work('leased', 'l');
       await work('behind it', 'l');
@@ -572,7 +575,7 @@ export function storeContract(name: string, open: () => Promise<OpenStore>): voi
     it('answers a ping', async () => {
       await expect(store.ping()).resolves.toBeUndefined();
     });
-    it('throws StoreUnavailable after it was closed, which may happen twice', async () => {
+    it('throws StoreUnavailable after it was closed, also if it was closed twice', async () => {
       const under = store.create('a', '');
       await store.close();
       await store.close();

@@ -10,7 +10,7 @@ const folder = mkdtempSync(join(tmpdir(), 'payops-key-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 describe('readOrMakeKeyFile', () => {
-  it('makes 32 random bytes that only the owner may read, and gives the same ever after', () => {
+  it('makes 32 random bytes that only the owner may read, and then always returns these', () => {
     const path = join(folder, 'data', 'one.key');
     const key = readOrMakeKeyFile(path);
     expect(key).toHaveLength(32);
@@ -42,14 +42,14 @@ describe('readOrMakeKeyFile', () => {
     expect(readdirSync(join(folder, 'race'))).toEqual(['race.key']);
   });
 
-  it('refuses a file that others may read, with the command that helps', () => {
+  it('refuses a file that others may read, with the command that fixes it', () => {
     const path = join(folder, 'open.key');
     readOrMakeKeyFile(path);
     chmodSync(path, 0o640);
     expect(() => readOrMakeKeyFile(path)).toThrow(/mode 0640.*chmod 600/);
   });
 
-  it('refuses a file that holds no key, and leaves it as it is', () => {
+  it('refuses a file without a key, and leaves it unchanged', () => {
     const path = join(folder, 'short.key');
     writeFileSync(path, 'short', { mode: 0o600 });
     expect(() => readOrMakeKeyFile(path)).toThrow(/5 bytes instead of 32/);

@@ -5,7 +5,7 @@ import type { CreateOptions, Entry, Index, Store, WriteOptions } from '../../src
 type Model = Entry & { order: number; dueAt?: number; expiresAt?: number; lease?: number; index: Index };
 type Lane = { lease: number; leaseUntil: number; pauseUntil: number };
 
-/** The port's docstrings, written down as plainly as possible: what both adapters are compared with. */
+/** The docstrings of `Store` as the simplest possible program, with which both adapters are compared. */
 export function openModelStore(clock: () => number): Store & { keys(): string[] } {
   const entries = new Map<string, Model>();
   const lanes = new Map<string, Lane>();
@@ -16,7 +16,7 @@ export function openModelStore(clock: () => number): Store & { keys(): string[] 
   let aheadMs = 0;
   function now(): number {
     if (isClosed) throw new StoreUnavailable('The store is closed.');
-    // It never runs backwards, as that of the adapters.
+    // Never runs backwards, as in the adapters.
     aheadMs = Math.max(aheadMs, lastMs - clock());
     lastMs = clock() + aheadMs;
     return lastMs;

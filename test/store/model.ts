@@ -18,9 +18,9 @@ type Step =
   | { do: 'pass'; ms: number };
 
 /**
- * Carries out random command sequences on the store and on the model and compares every answer; throws the
- * shortest sequence that tells them apart. Both have a clock that the test moves. `ttl: false` leaves out
- * expiry, for a store that lets somebody else's clock do it.
+ * Runs random command sequences on the store and on the model, and compares every answer. Throws the shortest sequence
+ * with a difference. The test moves the clock of both. `ttl: false` leaves out expiry, for a store whose expiry uses
+ * another clock.
  */
 export async function compareWithModel(
   subject: ModelledStore,
@@ -33,8 +33,8 @@ export async function compareWithModel(
   await fc.assert(property, { numRuns: runs });
 }
 
-// Whole seconds here, one millisecond for each command below: no two records are ever due at the same
-// moment, where the order is nobody's promise.
+// Delays are whole seconds, and each command takes a millisecond, so that no two records are due at the same moment:
+// their order is not defined.
 const span = fc.constantFrom(0, 1000, 2000, 5000, 20_000);
 
 function steps(ttl: boolean): fc.Arbitrary<Step> {
@@ -81,7 +81,7 @@ async function carryOut({ store, setClock }: ModelledStore, script: readonly Ste
   let clock = 1_700_000_000_000;
   setClock(clock);
   const model = openModelStore(() => clock);
-  /** Entries as both gave them, newest first: writes pick among fresh and stale ones. */
+  /** The entries that both returned, newest first: writes choose among fresh and outdated ones. */
   const seen: { expected: Entry; actual: Entry }[] = [];
 
   function compare(expected: readonly Entry[], actual: readonly Entry[]): void {

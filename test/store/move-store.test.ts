@@ -25,7 +25,7 @@ const asItIs = (_key: string, value: string): string => value;
 describe.skipIf(missing)('moveStore', () => {
   const { connection } = redisForTests();
 
-  it('keeps each record with its lists, lane, turn, due time and expiry, whatever was done with it before', async () => {
+  it('keeps each record with its lists, lane, order, attempts, due time and expiry', async () => {
     const path = ownStorePath('move');
     let nowMs = startMs;
     const file = openSqliteStore({ path, now: () => nowMs });
@@ -35,7 +35,7 @@ describe.skipIf(missing)('moveStore', () => {
     await Promise.all(['c', 'a', 'b'].map((key) => file.create(key, key, { delayMs: 0, lane: 'due' })));
     const [done, ...dead] = await file.take(1_000, 3);
     if (!done) throw new Error('Nothing was due.');
-    // A finished record keeps its lane, and what a dead worker held its turn.
+    // A finished record keeps its lane, and a record of a dead worker its attempts.
     await file.write(done, done.value, { pauseMs: 300_000 });
     await file.create('later', 'l', { delayMs: 3_600_000, lane: 'due' });
     nowMs += 10;
@@ -71,7 +71,7 @@ describe.skipIf(missing)('moveStore', () => {
     expect(() => openSqliteStore({ path, now: () => nowMs })).toThrow('moved to Redis');
   });
 
-  it('refuses a file that is open, and a Redis that has records, and changes neither', async () => {
+  it('refuses an open file and a Redis with records, and changes neither', async () => {
     const path = ownStorePath('move');
     const file = openSqliteStore({ path, now: () => startMs });
     await file.create('one', 'here');
@@ -88,7 +88,7 @@ describe.skipIf(missing)('moveStore', () => {
     await openSqliteStore({ path, now: () => startMs }).close();
   });
 
-  it('broken off, keeps bots from starting on a part, and begins anew when it is run again', async () => {
+  it('keeps bots from starting on an interrupted move, and starts over when run again', async () => {
     const path = ownStorePath('move');
     const file = openSqliteStore({ path, now: () => startMs });
     const keys = Array.from({ length: 250 }, (_, at) => `record ${at}`);
@@ -107,7 +107,7 @@ describe.skipIf(missing)('moveStore', () => {
     );
     expect((await redis.keys('{broken}:record:*')).length).toBeGreaterThan(0);
     expect(await checkSchema(redis, 'broken')).toMatchObject({ kind: 'refusal' });
-    // The bot went on with the file meanwhile.
+    // The bot continued on the file meanwhile.
     const again = openSqliteStore({ path, now: () => startMs });
     const [gone] = (await again.list('all', { max: 1 })).entries;
     if (gone) await again.write(gone, gone.value, { ttlMs: 0, index: {} });

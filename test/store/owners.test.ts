@@ -18,7 +18,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true }));
 
-/** Each account as "name id environment", in the order of the file; none: the one of the settings. */
+/** The accounts as "name id environment", in the file's order; none: only the account of the settings. */
 function outside(...accounts: readonly string[]): Outside {
   const path = join(folder, 'payops.yml');
   const lines = accounts.map((written) => {
@@ -56,15 +56,15 @@ async function start(store: ReturnType<typeof openModelStore>, ...accounts: stri
   }
 }
 
-describe('whose the records of the store are', () => {
-  it('is remembered through a bot of one account that is given more', async () => {
+describe('the owner of the store’s records', () => {
+  it('is known when a bot with one account gets more', async () => {
     const store = openModelStore(() => 0);
     expect(await start(store)).toBe('started');
     expect(await start(store, `main ${ids.main}`, `lagos ${ids.lagos}`)).toBe('started');
     expect(await start(store, `main ${ids.main}`, `lagos ${ids.lagos}`)).toBe('started');
   });
 
-  it('keeps the bot from starting when another is put first, and says what to do', async () => {
+  it('keeps the bot from starting if another account is put first, and says what to do', async () => {
     const store = openModelStore(() => 0);
     await start(store);
     const told = await start(store, `lagos ${ids.lagos}`, `main ${ids.main}`);
@@ -74,7 +74,7 @@ describe('whose the records of the store are', () => {
     );
   });
 
-  it('keeps the bot from starting when a name means another account, or another environment, than before', async () => {
+  it('keeps the bot from starting if a name now means another account or environment', async () => {
     const store = openModelStore(() => 0);
     await start(store, `main ${ids.main}`, `lagos ${ids.lagos} sandbox`);
     const live = await start(store, `main ${ids.main}`, `lagos ${ids.lagos} live`);
@@ -83,7 +83,7 @@ describe('whose the records of the store are', () => {
     expect(await start(store, `main ${ids.main}`, `lagos ${ids.lagos} sandbox`)).toBe('started');
   });
 
-  it('is noted anew, and never a hindrance, for a bot of one account', async () => {
+  it('is only recorded, never checked, for a bot with one account', async () => {
     const store = openModelStore(() => 0);
     await start(store, `lagos ${ids.lagos}`);
     expect(await start(store)).toBe('started');
@@ -91,8 +91,8 @@ describe('whose the records of the store are', () => {
   });
 });
 
-describe('what one account has sealed', () => {
-  it('opens for no other, even under the same key', async () => {
+describe('a text sealed by one account', () => {
+  it('opens for no other account, even under the same key', async () => {
     const given = outside(
       `main ${ids.main}`,
       `lagos ${ids.lagos}`,

@@ -14,7 +14,7 @@ import { openTcpGate } from '../support/tcp-gate.ts';
 const missing = findProgram('redis-server') === undefined;
 if (missing) console.warn('SKIPPED: the Redis connection tests, because redis-server is not installed.');
 
-/** What it opens ends with it, the last opened first. */
+/** Closes at the test's end what the test opened, last opened first. */
 type Test = Pick<TestContext, 'onTestFinished'>;
 
 function open(test: Test, url: string) {
@@ -58,14 +58,14 @@ function connected(connection: RedisConnection): Promise<void> {
   return untilRedis('it is connected', async () => connection.client.isReady);
 }
 
-/** Several attempts to connect, none of which is to be told again. */
+/** Long enough for several attempts to connect, none of which may be logged again. */
 async function someAttempts(lines: readonly unknown[]): Promise<void> {
   await untilRedis('the outage is told', async () => lines.length > 0);
   await rest(500);
 }
 
 describe('connectRedis', () => {
-  it('refuses an address that can never work without repeating it', () => {
+  it('refuses an impossible address without repeating it', () => {
     for (const url of ['', 'http://user:hunter22@host', 'redis://user:hunter22@host:port', 'hunter22']) {
       const attempt = () => connectRedis({ url, log: () => undefined });
       expect(attempt).toThrow(/must look like redis:/);
@@ -85,7 +85,7 @@ describe('connectRedis', () => {
 });
 
 describe.skipIf(missing).concurrent('connectRedis to a Redis', () => {
-  it('starts while Redis is down, logs the outage once without its password, and is there when Redis is', async (test) => {
+  it('starts while Redis is down, logs the outage once without the password, and connects once Redis is up', async (test) => {
     const server = await startServer(test, ['--requirepass', 'hunter22']);
     await server.kill9();
     const { store, lines } = open(test, server.url.replace('//', '//:hunter22@'));
@@ -98,7 +98,7 @@ describe.skipIf(missing).concurrent('connectRedis to a Redis', () => {
     expect(JSON.stringify(lines)).not.toContain('hunter22');
   });
 
-  it('says that the password is wrong, once, without it, also behind an outage', async (test) => {
+  it('logs a wrong password once, without the password, also after an outage', async (test) => {
     const server = await startServer(test, ['--requirepass', 'correct-horse']);
     await server.kill9();
     const { lines } = open(test, server.url.replace('//', '//:hunter22@'));
@@ -113,9 +113,9 @@ describe.skipIf(missing).concurrent('connectRedis to a Redis', () => {
     expect(JSON.stringify(lines)).not.toContain('hunter22');
   });
 
-  it('leaves a connection that has gone silent, also under steady calls', async (test) => {
+  it('replaces a connection that has gone silent, also under steady calls', async (test) => {
     const server = await startServer(test);
-    // Redis behind a wire that can be cut without either end hearing of it.
+    // A Redis behind a connection that can be cut without either end noticing.
     const cut = new Set<Socket>();
     const wires = new Set<Socket>();
     const port = await listen(
@@ -136,12 +136,12 @@ describe.skipIf(missing).concurrent('connectRedis to a Redis', () => {
     for (const socket of wires) cut.add(socket);
     const steady = setInterval(() => void store.ping().catch(() => undefined), 200);
     test.onTestFinished(() => clearInterval(steady));
-    // Without the watchdog it would be TCP that gives up, after a quarter of an hour.
+    // Without the watchdog only TCP would give up, after a quarter of an hour.
     await untilRedis('it answers', () => store.ping().then(() => true));
     expect(connection.client.isReady).toBe(true);
   });
 
-  it('follows a failover behind one address at the first refused call, though its connection stays open', async (test) => {
+  it('follows a failover behind one address at the first refused call, even if the connection stays open', async (test) => {
     const [first, second] = await Promise.all([startServer(test), startServer(test)]);
     const { gate, store } = await behindOneAddress(test, first);
     expect(await store.create('before', '')).toBe(true);
@@ -152,7 +152,7 @@ describe.skipIf(missing).concurrent('connectRedis to a Redis', () => {
     await untilRedis('it goes on', () => store.create('after', ''));
   });
 
-  it('renews a connection to a replica once in a while, not with each call, and says it once', async (test) => {
+  it('replaces a connection to a replica at intervals, not with each call, and logs that once', async (test) => {
     const server = await startServer(test);
     const { gate, lines, store } = await behindOneAddress(test, server);
     await becomeReplicaOf(test, server, 1);
@@ -161,7 +161,7 @@ describe.skipIf(missing).concurrent('connectRedis to a Redis', () => {
       await expect(store.create(`${call}`, '')).rejects.toThrow(StoreUnavailable);
       await new Promise((resolve) => setTimeout(resolve, 3));
     }
-    // One before, one at once, and where a slow machine takes longer, one in two seconds.
+    // One connection before, one at once, and on a slow machine one more within two seconds.
     expect(gate.opened()).toBeGreaterThan(1);
     expect(gate.opened()).toBeLessThanOrEqual(2 + Math.floor((performance.now() - startedAt) / 2_000));
     expect(lines).toMatchObject([{ level: 'error', text: expect.stringContaining('READONLY') }]);

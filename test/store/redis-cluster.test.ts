@@ -16,7 +16,7 @@ describe.skipIf(missing)('the store on a Redis Cluster', () => {
   });
   afterAll(() => cluster?.stop());
 
-  it('finds its node whichever of the nodes are named', async () => {
+  it('finds its node from any of the nodes', async () => {
     for (const { port } of cluster.nodes) {
       const { store, close } = await openRedis({ url: `redis+cluster://127.0.0.1:1,127.0.0.1:${port}` });
       expect(await store.create('a', '')).toBe(true);
@@ -24,7 +24,7 @@ describe.skipIf(missing)('the store on a Redis Cluster', () => {
     }
   });
 
-  it('refuses every call while its slot is being moved, gives no key twice, and goes on at the new node', async () => {
+  it('refuses every call while its slot is being moved, creates no key twice, and continues on the new node', async () => {
     const prefix = 'moved';
     const { slot, owner, other } = await cluster.ownerOf(`{${prefix}}`);
     const opened = await openRedis({ url: cluster.url, prefix });
@@ -46,7 +46,7 @@ describe.skipIf(missing)('the store on a Redis Cluster', () => {
     opened.close();
   });
 
-  it('rejects at once while its node is dead, and is back within 3 s of its return', async () => {
+  it('rejects at once while its node is dead, and works within 3 s of its return', async () => {
     const prefix = 'killed';
     const { owner } = await cluster.ownerOf(`{${prefix}}`);
     const { store, close } = await openRedis({ url: cluster.url, prefix });
@@ -68,23 +68,23 @@ describe.skipIf(missing)('the store on a Redis Cluster', () => {
 });
 
 type RedisCluster = {
-  /** Names all nodes. */
+  /** The address with all nodes. */
   readonly url: string;
   readonly nodes: readonly RedisServer[];
   /** The node that owns the key's slot, and one that does not. */
   ownerOf(key: string): Promise<{ slot: number; owner: RedisServer; other: RedisServer }>;
-  /** From now on the slot is being moved: what the owner no longer has it sends to the target with ASK. */
+  /** Starts moving the slot: for missing records the owner now answers ASK with the target. */
   beginMove(slot: number, from: RedisServer, to: RedisServer): Promise<void>;
-  /** Moves what is there, and makes the target the owner. */
+  /** Moves the records, and makes the target the owner. */
   endMove(slot: number, from: RedisServer, to: RedisServer): Promise<void>;
-  /** Resolves when every node knows the others and all slots are served. */
+  /** Resolves once every node knows the others and all slots are served. */
   isWhole(): Promise<void>;
   stop(): Promise<void>;
 };
 
 const slots = 16_384;
 
-/** A Cluster of the test's own on loopback: three masters that share the slots, and no replicas. */
+/** The test's own Cluster on loopback: three masters that share the slots, without replicas. */
 async function startRedisCluster(): Promise<RedisCluster> {
   const nodes = await Promise.all([0, 1, 2].map(startNode));
   const bounds = [0, 5_461, 10_923, slots];
@@ -106,9 +106,9 @@ async function startRedisCluster(): Promise<RedisCluster> {
 }
 
 async function startNode(): Promise<{ node: RedisServer; busPort: number }> {
-  // Its default, the port and 10,000, is no port at all for most free ports.
+  // Set it, because for most free ports the default (port + 10,000) is not a valid port.
   const busPort = await freePort();
-  // No power is cut here: what a killed process wrote is there without a wait for the disk, too.
+  // The test cuts no power: a killed process's writes survive without waiting for the disk.
   const settings = `--appendfsync no --cluster-enabled yes --cluster-node-timeout 500 --cluster-port ${busPort}`;
   return { node: await startRedis({ args: settings.split(' ') }), busPort };
 }

@@ -15,13 +15,16 @@ if (missing) console.warn('SKIPPED: the store under Redis Sentinels, because red
 
 type Writer = ReturnType<typeof writeSteadily>;
 
-/** Creates one record after another. What was answered is told, and how long the slowest answer or refusal took. */
+/**
+ * Creates one record after another. Remembers the keys that were acknowledged, and how long the slowest answer or
+ * refusal took.
+ */
 function writeSteadily(store: Store, name: string) {
   const writer = {
     answered: [] as string[],
     refusals: [] as unknown[],
     slowestMs: 0,
-    /** Since the last refusal. */
+    /** Keys since the last refusal. */
     answersAgain: false,
     isStopped: false,
     async stop() {
@@ -50,7 +53,7 @@ function writeSteadily(store: Store, name: string) {
   return writer;
 }
 
-/** How long until it is answered again. */
+/** The time until calls are answered again. */
 function backMs(writer: Writer): Promise<number> {
   return calmMs(() => untilRedis('it answers again', async () => writer.answersAgain));
 }
@@ -62,7 +65,7 @@ describe.skipIf(missing).concurrent('the store under Redis Sentinels', () => {
   });
   afterAll(() => redis?.stop());
 
-  it.sequential('finds the master when only one of the Sentinels it names is there', async () => {
+  it.sequential('finds the master if only one of the named Sentinels is up', async () => {
     const [port] = redis.sentinels.map((sentinel) => sentinel.port);
     const url = `redis+sentinel://127.0.0.1:1,127.0.0.1:${port}/${masterName}`;
     const { store, client, close } = await openRedis({ url });
@@ -71,7 +74,7 @@ describe.skipIf(missing).concurrent('the store under Redis Sentinels', () => {
     close();
   });
 
-  it.sequential('says once, in words, that nobody knows a master of that name', async () => {
+  it.sequential('logs once that no Sentinel knows a master of that name', async () => {
     const { store, lines, close } = await tryRedis({ url: redis.url.replace(masterName, 'nobody') });
     await expect(store.ping()).rejects.toThrow(StoreUnavailable);
     expect(lines.filter(({ level }) => level === 'error')).toMatchObject([
@@ -80,7 +83,7 @@ describe.skipIf(missing).concurrent('the store under Redis Sentinels', () => {
     close();
   });
 
-  it.sequential('warns when no replica is waited for, with the fix, and not when one is', async () => {
+  it.sequential('warns if it waits for no replica, with the fix, and otherwise not', async () => {
     const careless = await openRedis({ url: redis.url });
     expect(careless.lines).toMatchObject([
       { level: 'warn', text: expect.stringContaining('REDIS_WAIT_REPLICAS') },
@@ -91,7 +94,7 @@ describe.skipIf(missing).concurrent('the store under Redis Sentinels', () => {
     careful.close();
   });
 
-  it.sequential('does not answer what too few replicas have', async () => {
+  it.sequential('does not acknowledge changes that too few replicas have', async () => {
     const [{ store, close }, other] = await Promise.all([
       openRedis({ url: redis.url, waitReplicas: 2, prefix: 'waited' }),
       openRedis({ url: redis.url, waitReplicas: 2, prefix: 'waited' }),
@@ -101,7 +104,7 @@ describe.skipIf(missing).concurrent('the store under Redis Sentinels', () => {
     replica?.pause();
     const refuses = async () => await expect(store.create('on two', '')).rejects.toThrow(StoreUnavailable);
     expect(await calmMs(refuses)).toBeLessThan(2_500);
-    // Another bot must not take it for kept either: it would call a repeated event a duplicate.
+    // Another bot must not take it for stored either: it would treat a repeated event as a duplicate.
     await expect(other.store.create('on two', '')).rejects.toThrow(StoreUnavailable);
     replica?.resume();
     await untilRedis('three have it', () => store.create('on three again', ''));
@@ -110,8 +113,8 @@ describe.skipIf(missing).concurrent('the store under Redis Sentinels', () => {
     other.close();
   });
 
-  // Sentinels that are short of processor time try a failover again and again.
-  it.sequential('refuses in time while the master is replaced, works within 3 s of the new one, and has all that a replica was waited for', async () => {
+  // Sequential, because Sentinels without enough processor time retry a failover again and again.
+  it.sequential('refuses calls in time during a failover, works within 3 s of the new master, and keeps acknowledged changes', async () => {
     let others = 0;
     const [alone, waited] = await Promise.all([
       openRedis({ url: redis.url, waitReplicas: 0, onOtherNode: () => (others += 1) }),
@@ -134,7 +137,7 @@ describe.skipIf(missing).concurrent('the store under Redis Sentinels', () => {
     const promotedAt = performance.now();
     const [aloneMs, waitedMs] = await Promise.all([
       backMs(first),
-      // Until the new master has a replica there is nothing to wait for.
+      // While the new master has no replica, there is nothing to wait for.
       redis.followed(promoted).then(() => backMs(second)),
     ]);
     console.log(
@@ -148,17 +151,17 @@ describe.skipIf(missing).concurrent('the store under Redis Sentinels', () => {
       for (const refusal of refusals) expect(refusal).toBeInstanceOf(StoreUnavailable);
     }
     expect(waited.client.options?.socket).toMatchObject({ port: promoted.port });
-    // Without a replica waited for nothing is promised of the last ones.
+    // Without waiting for a replica the last changes may be lost.
     const kept = second.answered;
     expect(kept.length).toBeGreaterThan(20);
     const found = await Promise.all(kept.map((key) => waited.store.read(key)));
     expect(kept.filter((_key, n) => found[n] === undefined)).toEqual([]);
-    // The lease taken from the old master counts at the new one.
+    // A lease from the old master counts on the new one.
     expect(await waited.store.take(1_000)).toEqual([]);
     expect(await waited.store.write(held, 'after')).toMatchObject({ value: 'after' });
     expect(others).toBe(1);
     for (const { lines, close } of [alone, waited]) {
-      // Sentinels may end the first connection to the new master again: an outage of its own.
+      // Sentinels may close the first connection to the new master, which is a separate outage.
       const told = lines.filter(({ level }) => level !== 'warn').map(({ level }) => level);
       expect(told.length).toBeGreaterThan(1);
       told.forEach((level, n) => expect(level).toBe(n % 2 === 0 ? 'error' : 'info'));
@@ -167,7 +170,7 @@ describe.skipIf(missing).concurrent('the store under Redis Sentinels', () => {
     }
   }, 300_000);
 
-  it.sequential('goes past the old master when it comes back', async () => {
+  it.sequential('ignores the old master when it comes back', async () => {
     await redis.agreedOn(await redis.failedOver());
     await redis.master.restart();
     const { store, client, close } = await openRedis({ url: redis.url });
@@ -178,7 +181,7 @@ describe.skipIf(missing).concurrent('the store under Redis Sentinels', () => {
 });
 
 describe.skipIf(missing).concurrent('the store under a Sentinel with a password', () => {
-  it.sequential('gives the password to a Sentinel that asks for one, and to no log', async () => {
+  it.sequential('sends the password to a Sentinel that asks for it, and never logs it', async () => {
     const redis = await startRedis({ args: ['--requirepass', 'hunter:22'] });
     const secured = [`requirepass hunter:22`, `sentinel auth-pass ${masterName} hunter:22`];
     const sentinel = await startSentinel(redis.port, secured);
@@ -202,25 +205,25 @@ describe.skipIf(missing).concurrent('the store under a Sentinel with a password'
 type Sentinel = { readonly port: number; stop(): Promise<void> };
 
 type SentinelRedis = {
-  /** Names all Sentinels. */
+  /** The address with all Sentinels. */
   readonly url: string;
   readonly master: RedisServer;
   readonly replicas: readonly RedisServer[];
   readonly sentinels: readonly Sentinel[];
-  /** Resolves when another node than the first master is a master that the Sentinels name. */
+  /** Resolves once the Sentinels name another master than the first, and that node is a master. */
   failedOver(): Promise<RedisServer>;
-  /** Resolves when the node has a replica that follows it: when Redis can keep what REDIS_WAIT_REPLICAS asks for. */
+  /** Resolves once a replica follows the node, so that Redis can do what REDIS_WAIT_REPLICAS asks for. */
   followed(master: RedisServer): Promise<void>;
-  /** Resolves when all Sentinels name it, and not only the one that made it master. */
+  /** Resolves once all Sentinels name this master, not only the one that promoted it. */
   agreedOn(master: RedisServer): Promise<void>;
   stop(): Promise<void>;
 };
 
 const masterName = 'payops-master';
 
-/** A master, replicas of it, and three Sentinels that replace it soon after it is gone; all on loopback. */
+/** A master with replicas, and three Sentinels that replace it soon after it is gone; all on loopback. */
 async function startSentinelRedis({ replicas: count = 1 } = {}): Promise<SentinelRedis> {
-  // A full copy would otherwise wait 5 s for more replicas to come.
+  // Otherwise a full copy waits 5 s for more replicas.
   const args = ['--repl-diskless-sync-delay', '0'];
   const master = await startRedis({ args });
   const follow = [...args, '--replicaof', '127.0.0.1', String(master.port)];
@@ -269,7 +272,7 @@ async function startSentinelRedis({ replicas: count = 1 } = {}): Promise<Sentine
   };
 }
 
-/** `settings` are lines of its configuration file. */
+/** `settings`: lines of the configuration file. */
 async function startSentinel(masterPort: number, settings: readonly string[] = []): Promise<Sentinel> {
   const program = findProgram('redis-server');
   if (program === undefined) throw new Error('redis-server is not installed.');

@@ -39,14 +39,14 @@ describe.skipIf(missing)('openRedisStore', () => {
     return Number(seconds) * 1000 + Number(micros) / 1000;
   }
   async function passOnRedis(ms: number): Promise<void> {
-    // One more, because Redis forgets a key in the millisecond after its last one.
+    // One more, because Redis expires a key in the millisecond after its last one.
     const until = (await redisNowMs()) + ms + 1;
     for (let left = ms + 1; left > 0; left = until - (await redisNowMs())) await rest(left);
   }
 
-  it('answers as the model does, whatever the order of commands', async () => {
+  it('answers as the model does, for any order of commands', async () => {
     let clock: [seconds: string, micros: string] = ['0', '0'];
-    // The scripts as they are, but with the test's clock where Redis's own would be asked.
+    // The real scripts, but with the test's clock instead of Redis's own.
     const client: ScriptRunner = {
       evalSha: async () => {
         throw new Error('NOSCRIPT');
@@ -71,13 +71,13 @@ describe.skipIf(missing)('openRedisStore', () => {
     await expect(compareWithModel(subject, { ttl: false, runs: 100 })).resolves.toBeUndefined();
   });
 
-  it('gives no key to two of two processes that claim 2,000 at once', async () => {
+  it('lets two processes that claim 2,000 keys at once never both create one', async () => {
     const [one = 0, two = 0] = await claimRace(server().url, 2_000);
     expect(one + two).toBe(2_000);
     expect(Math.min(one, two)).toBeGreaterThan(0);
   });
 
-  it('keeps nothing of records that expired, though nobody asks for their lists', async () => {
+  it('keeps nothing of expired records, even if their lists are never read', async () => {
     const store = newStore();
     const names = Array.from({ length: 40 }, (_, at) => `gone ${at}`);
     await Promise.all(
@@ -90,7 +90,7 @@ describe.skipIf(missing)('openRedisStore', () => {
     expect((await store.list('all', { max: 50 })).entries).toHaveLength(12);
   });
 
-  it('goes on when Redis has forgotten its scripts', async () => {
+  it('continues after Redis has forgotten its scripts', async () => {
     const store = newStore();
     await store.create('a', '');
     await connection().client.scriptFlush();
@@ -98,7 +98,7 @@ describe.skipIf(missing)('openRedisStore', () => {
     expect(await store.take(1000)).toEqual([]);
   });
 
-  it('gives no version twice when Redis has lost the last ones, as a replica that takes over can have', async () => {
+  it('gives no version twice if Redis has lost the last ones, as after a failover', async () => {
     const store = newStore();
     await store.create('a', 'before', { delayMs: 0 });
     const before = await store.read('a');
@@ -106,7 +106,7 @@ describe.skipIf(missing)('openRedisStore', () => {
     const [early] = await store.take(20);
     if (early === undefined) throw new Error('a was due');
     const root = `{test-${prefixes}}`;
-    // What the take did is lost: the lease, the version, the counter.
+    // The changes of `take` are lost: the lease, the version, the counter.
     await connection().client.hSet(`${root}:record:a`, { version: String(before.version) });
     await connection().client.hDel(`${root}:record:a`, ['lease', 'attempts']);
     await connection().client.set(`${root}:version`, String(before.version));
@@ -119,7 +119,7 @@ describe.skipIf(missing)('openRedisStore', () => {
     expect(late && (await store.write(late, 'after'))).toMatchObject({ value: 'after' });
   });
 
-  it('leaves nothing half done when Redis is out of memory', async () => {
+  it('leaves nothing half done if Redis is out of memory', async () => {
     const store = newStore();
     await store.create('a', 'x', { delayMs: 0 });
     const [taken] = await store.take(20);
@@ -154,7 +154,7 @@ describe.skipIf(missing)('openRedisStore', () => {
 
   it('answers no ping while Redis cannot save to its disk', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'payops-redis-full-'));
-    // Where the snapshot would go there is a folder.
+    // A folder is in the place of the snapshot file.
     mkdirSync(join(folder, 'dump.rdb', 'in-the-way'), { recursive: true });
     const full = await startRedis({ args: ['--dir', folder, '--save', '3600 1'] });
     const filling = connectRedis({ url: full.url, log: () => undefined });
@@ -168,7 +168,7 @@ describe.skipIf(missing)('openRedisStore', () => {
     rmSync(folder, { recursive: true });
   });
 
-  it('passes over work that somebody has deleted by hand', async () => {
+  it('skips work that was deleted by hand', async () => {
     const store = newStore();
     await store.create('gone', '', { delayMs: 0 });
     await store.create('here', '', { delayMs: 0 });
@@ -188,7 +188,7 @@ describe.skipIf(missing)('openRedisStore', () => {
     for (const key of keys) expect(key.startsWith(`{test-${prefixes}}:`)).toBe(true);
   });
 
-  it('rejects every call within 2.5 s while Redis hangs, and is back within 3 s of its waking', async () => {
+  it('rejects every call within 2.5 s while Redis hangs, and works within 3 s of its return', async () => {
     const store = openRedisStore(connection().commands, { prefix: 'hangs' });
     await store.create('kept', 'value');
     const entry = (await store.read('kept'))!;
@@ -215,7 +215,7 @@ describe.skipIf(missing)('openRedisStore', () => {
   });
 });
 
-/** A Redis whose clock somebody sets, by whole seconds, as far as its scripts read it. */
+/** A Redis whose scripts read a clock that the test can set, in whole seconds. */
 function withClock(redis: ScriptRunner): { client: ScriptRunner; shift: (ms: number) => void } {
   let secondsOff = 0;
   const time = "redis.call('TIME')";

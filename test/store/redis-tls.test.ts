@@ -35,7 +35,7 @@ describe.skipIf(missing.length > 0)('the store over TLS', () => {
     await server?.stop();
   });
 
-  it('is opened to a server of a trusted authority alone, and of that name alone', async () => {
+  it('connects only to a server with a certificate of a trusted authority and with the right name', async () => {
     const unknown = await tryRedis({ url: `rediss://127.0.0.1:${server.port}` });
     await expect(unknown.store.create('a', '')).rejects.toMatchObject({ name: 'StoreUnavailable' });
     expect(unknown.lines).toMatchObject([{ level: 'error', text: expect.stringMatching(/CERT|SIGNATURE/) }]);
@@ -51,7 +51,7 @@ describe.skipIf(missing.length > 0)('the store over TLS', () => {
     trusted.close();
   });
 
-  /** Node reads the variable when a process starts, and never again. */
+  /** Node reads the variable only when a process starts. */
   it('trusts the authority that NODE_EXTRA_CA_CERTS names when the process starts', async () => {
     const url = `rediss://127.0.0.1:${server.port}`;
     const env = { PATH: process.env['PATH'], NODE_EXTRA_CA_CERTS: server.authorityFile };
@@ -61,7 +61,7 @@ describe.skipIf(missing.length > 0)('the store over TLS', () => {
 });
 
 type TlsRedis = {
-  /** The certificate names 127.0.0.1 alone, not localhost. */
+  /** The certificate names only 127.0.0.1, not localhost. */
   readonly port: number;
   /** The authority's certificate: as a file for NODE_EXTRA_CA_CERTS, and as text. */
   readonly authorityFile: string;
@@ -69,13 +69,13 @@ type TlsRedis = {
   stop(): Promise<void>;
 };
 
-/** A Redis that speaks TLS, with a certificate of an authority that nobody knows. */
+/** A Redis with TLS, and a certificate of an unknown authority. */
 async function startTlsRedis(): Promise<TlsRedis> {
   const folder = mkdtempSync(join(tmpdir(), 'payops-tls-'));
   const at = (name: string) => join(folder, name);
   certify(at);
   const port = await freePort();
-  // No power is cut here, so nothing need wait for the disk.
+  // The test cuts no power, so nothing needs to wait for the disk.
   const settings = `--appendfsync no --tls-port ${port} --tls-auth-clients no --tls-cert-file ${at('redis.crt')} --tls-key-file ${at('redis.key')} --tls-ca-cert-file ${at('authority.crt')}`;
   const server = await startRedis({ args: settings.split(' ') });
   return {

@@ -13,8 +13,9 @@ import type { Kept } from '../../src/store/kept.ts';
 import { createStoreMark } from '../../src/store/store-mark.ts';
 import type { Store } from '../../src/store/store.ts';
 
-// Stores as an earlier state of this release left them, before any step: two accounts with a charge each, the first one
-// with a payment link too, and none of them in the list that a day is read from. Made once, by that state's own bot.
+// Stores as written by an earlier state of this release, before any step: two accounts with a charge each, the first
+// also with a payment link, and none of them in the list from which a day is read. They were made once, by that state's
+// own bot.
 
 const sealer = sealerOf('sealing-key-canary');
 
@@ -42,7 +43,7 @@ type Kind =
   | { type: 'zset'; value: { value: string; score: number }[] }
   | { type: 'hash'; value: Record<string, string> };
 
-/** Under the usual prefix. */
+/** Writes the sample into a Redis, under the usual prefix. */
 export async function writeRedisSample(client: RedisClient): Promise<void> {
   await client.sendCommand(['FLUSHALL']);
   for (const line of textOf('schema-3.redis.jsonl').trim().split('\n')) {
@@ -59,7 +60,7 @@ function textOf(name: string): string {
   return readFileSync(new URL(`samples/${name}`, import.meta.url), 'utf8');
 }
 
-/** The accounts of a sample, as the bot puts them together. */
+/** The sample's accounts, made as in the bot. */
 function accountsOf(store: Store, log: Log) {
   const kept = { store, sealer } as Kept;
   return (['main', 'lagos'] as const).map((name) => {
@@ -69,14 +70,14 @@ function accountsOf(store: Store, log: Log) {
   });
 }
 
-/** The steps of this release, in one process of its bot. `key`: another one than the sample's. */
+/** The steps of this release, in one process. `key`: another sealing key than the sample's. */
 export function stepsOver(store: Store, log: Log, file?: string, key = 'sealing-key-canary') {
   const mark = createStoreMark({ store, sealer: sealerOf(key) }, 'audit-head');
   const claim = (): Promise<boolean> => mark.claim(async () => undefined);
   return createStoreSteps({ store, claim, file, parts: accountsOf(store, log), log });
 }
 
-/** What `npm run payops -- day` knows of the sample's day. */
+/** The words of `npm run payops -- day` about the sample's day. */
 export async function knownOfDay(store: Store, account: Account): Promise<(string | undefined)[]> {
   const part = accountsOf(store, () => undefined).find(({ name }) => name === account);
   if (!part) throw new Error('No such account.');

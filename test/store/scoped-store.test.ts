@@ -8,7 +8,7 @@ function openScopes() {
 }
 
 describe('a part of the store', () => {
-  it('has records of its own under the same key as every other part and the whole', async () => {
+  it('has its own records under the same keys as other parts and the whole store', async () => {
     const { whole, lagos, abuja } = openScopes();
     expect(await whole.create('charge:1', 'whole')).toBe(true);
     expect(await lagos.store.create('charge:1', 'lagos')).toBe(true);
@@ -19,14 +19,14 @@ describe('a part of the store', () => {
     await whole.close();
   });
 
-  it('knows its entries by the keys it gave them, and writes over no other part’s', async () => {
+  it('knows its entries by its own keys, and overwrites no other part’s', async () => {
     const { whole, lagos, abuja } = openScopes();
     await lagos.store.create('a', '1');
     await abuja.store.create('a', '1');
     const entry = await lagos.store.read('a');
     if (!entry) throw new Error('it was created');
     expect(entry.key).toBe('a');
-    // The very entry of another part, taken for one of its own: its version is another.
+    // An entry of another part, passed off as one's own: its version differs.
     expect(await abuja.store.write(entry, 'stolen')).toBeUndefined();
     expect((await lagos.store.write(entry, '2'))?.key).toBe('a');
     expect(await lagos.store.write(entry, '3')).toBeUndefined();
@@ -34,7 +34,7 @@ describe('a part of the store', () => {
     await whole.close();
   });
 
-  it('has lists of its own under the same name as every other part', async () => {
+  it('has its own lists under the same names as other parts', async () => {
     const { whole, lagos, abuja } = openScopes();
     await lagos.store.create('a', 'lagos', { index: { open: 1 } });
     await lagos.store.create('b', 'lagos', { index: { open: 2 } });
@@ -51,7 +51,7 @@ describe('a part of the store', () => {
     await whole.close();
   });
 
-  it('shares the lanes, and leaves the work to whoever is above all parts', async () => {
+  it('shares the lanes, and gives out no work, which is taken from the whole store', async () => {
     const { whole, lagos, abuja } = openScopes();
     await lagos.store.create('message:1', 'one', { delayMs: 0, lane: 'C0CHANNEL' });
     await abuja.store.create('message:1', 'two', { delayMs: 0, lane: 'C0CHANNEL' });

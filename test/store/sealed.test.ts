@@ -9,7 +9,7 @@ const current = { id: 'new', key: Buffer.alloc(32, 2) };
 const secret = 'tok_live_4f9a';
 
 describe('createSealer', () => {
-  it('opens what it sealed, whatever the text and the context', () => {
+  it('opens what it sealed, for any text and context', () => {
     const sealer = createSealer([current]);
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme' }), fc.string({ unit: 'grapheme' }), (context, plain) => {
@@ -18,7 +18,7 @@ describe('createSealer', () => {
     );
   });
 
-  it('shows nothing of the text and never seals it twice alike', () => {
+  it('shows nothing of the text and never seals it the same way twice', () => {
     const sealer = createSealer([current]);
     const sealed = sealer.seal('charge:1', secret);
     expect(sealed).toMatch(/^new\.[\w-]+$/);
@@ -54,14 +54,14 @@ describe('createSealer', () => {
     }
   });
 
-  it('rotates: the first key seals and all open', () => {
+  it('rotates keys: the first one seals and all of them open', () => {
     const before = createSealer([old]).seal('a', secret);
     const rotated = createSealer([current, old]);
     expect(rotated.open('a', before)).toBe(secret);
     expect(rotated.seal('a', secret)).toMatch(/^new\./);
   });
 
-  it('refuses keys that cannot work', () => {
+  it('refuses invalid keys', () => {
     expect(() => createSealer([])).toThrow(RangeError);
     expect(() => createSealer([{ id: 'a', key: randomBytes(16) }])).toThrow(/16 bytes/);
     expect(() => createSealer([{ id: 'a.b', key: randomBytes(32) }])).toThrow(RangeError);

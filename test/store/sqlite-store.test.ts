@@ -33,7 +33,7 @@ function openAt(path: string, clock = { ms: 1_700_000_000_000 }) {
 storeContract('SQLite', async () => openAt(newPath()));
 
 describe('openSqliteStore', () => {
-  it('answers as the model does, whatever the order of commands', async () => {
+  it('answers as the model does, for any order of commands', async () => {
     const path = newPath();
     const { store, clock, close } = openAt(path);
     const raw = new DatabaseSync(path);
@@ -47,7 +47,7 @@ describe('openSqliteStore', () => {
     await close();
   });
 
-  it('has what it answered even if its process is killed the moment after', async () => {
+  it('keeps an acknowledged change even if its process is killed right after', async () => {
     const path = newPath();
     const module = new URL('../../src/store/sqlite-store.ts', import.meta.url).href;
     const program = `import { openSqliteStore } from ${JSON.stringify(module)};
@@ -62,7 +62,7 @@ describe('openSqliteStore', () => {
     await close();
   });
 
-  it('gives no key to two of two processes that claim 2,000 at once', async () => {
+  it('lets two processes that claim 2,000 keys at once never both create one', async () => {
     const [one = 0, two = 0] = await claimRace(newPath(), 2_000);
     expect(one + two).toBe(2_000);
     expect(Math.min(one, two)).toBeGreaterThan(0);
@@ -76,7 +76,7 @@ describe('openSqliteStore', () => {
     await close();
   });
 
-  it('gives the room of expired memory back as calls go by, a little at a time', async () => {
+  it('frees the space of expired memory, a little with each call', async () => {
     const { store, path, clock, close } = openAt(newPath());
     const raw = new DatabaseSync(path);
     const count = () => Number(raw.prepare('select count(*) n from entries').get()?.['n']);
@@ -92,7 +92,7 @@ describe('openSqliteStore', () => {
     await close();
   });
 
-  it('rejects with StoreUnavailable when the file cannot be written, and is whole when it can again', async () => {
+  it('throws StoreUnavailable while the file can’t be written, and is intact afterwards', async () => {
     const { store, path, close } = openAt(newPath());
     await store.create('before', '', { delayMs: 0 });
     const raw = new DatabaseSync(path);
@@ -110,15 +110,15 @@ describe('openSqliteStore', () => {
     await close();
   });
 
-  it('answers no ping once its disk is full', () => {
+  it('rejects a ping once its disk is full', () => {
     const module = new URL('../../src/store/sqlite-store.ts', import.meta.url).href;
-    // A process that may not let a file grow beyond 256 KiB stands for a disk that is full.
+    // A process that may not let a file grow beyond 256 KiB simulates a full disk.
     const program = `import { openSqliteStore } from ${JSON.stringify(module)};
       process.on('SIGXFSZ', () => undefined);
       const store = openSqliteStore({ path: ${JSON.stringify(newPath())}, now: Date.now });
       await store.ping();
       for (let n = 0; await store.create('a' + n, 'x'.repeat(999)).catch(() => false); n += 1) continue;
-      // What a record finds no room for, a few pings may still find.
+      // A few pings may still fit where a record doesn't.
       for (let n = 0; n < 10; n += 1) await store.ping().catch((error) => console.log(String(error.cause)));`;
     const run = `ulimit -f 256; exec '${process.execPath}' --input-type=module -e "$0"`;
     const child = spawnSync('bash', ['-c', run, program], { encoding: 'utf8' });

@@ -15,7 +15,7 @@ import { findProgram } from '../support/programs.ts';
 import { redisForTests } from '../support/redis-for-tests.ts';
 import { knownOfDay, sampled, stepsOver, writeRedisSample, writeSqliteSample } from './sample-store.ts';
 
-/** A store that an earlier state of the release left, held by two processes. */
+/** A store written by an earlier state of the release, opened by two processes. */
 type Sample = { one: Store; two: Store; where: string; file?: string; close: () => Promise<unknown> };
 
 describe('the steps of the store’s form, on SQLite', () => {
@@ -66,7 +66,7 @@ function steps(open: () => Promise<Sample>): void {
     if (!entry) throw new Error(`There is no ${key}.`);
     await sample.one.write(entry, '', { ttlMs: 0 });
   }
-  /** The ten minutes in which an older release may still run that says nothing. */
+  /** Lets ten minutes pass, in which an older release that doesn't announce itself may still run. */
   async function afterSilence(): Promise<void> {
     await ofSample().lookNow();
     expect(await knownOfDay(sample.one, 'main')).toEqual([]);
@@ -78,12 +78,12 @@ function steps(open: () => Promise<Sample>): void {
     expect(await knownOfDay(sample.one, 'lagos')).toEqual(sampled.lagos);
   }
 
-  it('give the charges and links of before their lists, of each account alone, and copy a file first', async () => {
+  it('put older charges and links of each account into their lists, after copying the file', async () => {
     await afterSilence();
     await ofSample().lookNow();
     await expectTaken();
     expect(taken()).toEqual(['the store took step 1: 3 records changed']);
-    // The link is due as it was, and in its other lists still.
+    // The link keeps its due time and its other lists.
     expect(await sample.one.take(1_000)).toMatchObject([{ key: 'link:OLD-LINK', attempts: 1 }]);
     expect((await sample.one.list('links-of:U0AGENT01', { max: 9 })).entries).toHaveLength(1);
     await ofSample(sample.two).lookNow();
@@ -97,7 +97,7 @@ function steps(open: () => Promise<Sample>): void {
     await before.close();
   });
 
-  it('wait for the last older replica, and are taken once more for one that came back', async () => {
+  it('wait for the last older replica, and are repeated after one that came back', async () => {
     await afterSilence();
     const older = { ttlMs: 60_000, index: { replicas: 0 } };
     await sample.two.create('replica:older', '0', older);
@@ -119,7 +119,7 @@ function steps(open: () => Promise<Sample>): void {
     await expectTaken();
   });
 
-  it('are taken once more after an older release that knew fewer, however long it ran', async () => {
+  it('are repeated after an older release with fewer steps has run for any time', async () => {
     await sample.one.create(storeForm.key, String(storeForm.newest + 1));
     await ofSample().lookNow();
     expect(await sample.one.read(storeForm.key)).toMatchObject({ value: String(storeForm.newest) });
@@ -133,7 +133,7 @@ function steps(open: () => Promise<Sample>): void {
     expect(lines).toEqual([]);
   });
 
-  it('end in the middle when an older replica starts, and tell it meanwhile that this one runs', async () => {
+  it('stop in the middle when an older replica starts, and announce this process meanwhile', async () => {
     await afterSilence();
     await sample.one.take(60_000);
     const looking = ofSample(sample.two).lookNow();
@@ -146,14 +146,14 @@ function steps(open: () => Promise<Sample>): void {
     expect(await sample.one.read(storeForm.key)).toMatchObject({ value: '0' });
   });
 
-  it('are taken by one of two replicas that look at once', async () => {
+  it('are taken by one of two replicas that look at the same time', async () => {
     await afterSilence();
     await Promise.all([ofSample(sample.one).lookNow(), ofSample(sample.two).lookNow()]);
     await expectTaken();
     expect(taken()).toHaveLength(1);
   });
 
-  it('begin once more after a kill in the middle, once its lock has ended, with the copy of before', async () => {
+  it('start again after a kill in the middle, once the lock has expired, with the earlier copy', async () => {
     await afterSilence();
     const program = fileURLToPath(new URL('take-steps.ts', import.meta.url));
     const child = spawn(process.execPath, [program, sample.where], { stdio: ['ignore', 'pipe', 'inherit'] });
@@ -172,7 +172,7 @@ function steps(open: () => Promise<Sample>): void {
     await before.close();
   });
 
-  it('wait for what a worker has, and leave what no key here opens', async () => {
+  it('wait for records that a worker has, and leave records that no configured key opens', async () => {
     await afterSilence();
     await sample.one.create('charge:unread', 'no sealed text');
     const [link] = await sample.one.take(60_000);
@@ -200,8 +200,8 @@ describe('the copy before a step', () => {
   });
   afterEach(async () => await store.close());
 
-  it('is made beside the work of the bot', async () => {
-    // It takes long enough to be looked at.
+  it('is made while the bot works', async () => {
+    // A file that takes long enough to copy.
     const text = 'x'.repeat(20_000);
     await Promise.all(Array.from({ length: 2_000 }, (_, index) => store.create(`large:${index}`, text)));
     const looking = stepsOver(store, log, path).lookNow();
@@ -212,7 +212,7 @@ describe('the copy before a step', () => {
     expect(existsSync(copy)).toBe(true);
   });
 
-  it('is tried less and less often while it fails', async () => {
+  it('is retried less and less often while it fails', async () => {
     mkdirSync(`${path}.before-step-1.part`);
     const steps = stepsOver(store, log, path);
     const tries: number[] = [];
@@ -225,7 +225,7 @@ describe('the copy before a step', () => {
   });
 });
 
-it('a new store has taken them all, and no copy is made of it', async () => {
+it('a new store starts with all steps taken, and is not copied', async () => {
   const path = ownStorePath('new');
   const store = openSqliteStore({ path, now: () => Date.now() });
   const sealer = createSealer([{ id: 'k', key: Buffer.alloc(32, 7) }]);

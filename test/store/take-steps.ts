@@ -1,4 +1,7 @@
-/** A process that is killed while it takes a step: it says that it changed a record, and then hears of no other any more. */
+/**
+ * A process to be killed while it takes a step: it prints when it has changed a record, and then its store never
+ * answers again.
+ */
 import { connectRedis } from '../../src/store/redis-client.ts';
 import { openRedisStore } from '../../src/store/redis-store.ts';
 import { openSqliteStore } from '../../src/store/sqlite-store.ts';
