@@ -4,13 +4,13 @@ import type { Workspace } from '../../src/simulators/slack/workspace.ts';
 import { pressable } from '../walks/people.ts';
 import { alertReference } from './plan.ts';
 
-/** Who may acknowledge in a chaos, as YAML of its policy. */
+/** The role that may acknowledge alerts in a chaos run, as YAML for the policy. */
 export const acknowledgerRoles = `{ lead: { users: [${userIds.lead}], may: [alerts] } }`;
 
-/** Acknowledged, in its own words and in those of the note below it. */
+/** The start of an acknowledged alert, and of the note below it. */
 const taken = /^👀/u;
 
-/** Of each failed payment the message that stands last: of two, the bot knows no other. */
+/** For each failed payment its last message: if there are two, the bot knows only the last. */
 function alertsIn(posts: readonly BotPost[]): Map<string, BotPost> {
   const alerts = new Map<string, BotPost>();
   for (const post of posts) {
@@ -21,8 +21,8 @@ function alertsIn(posts: readonly BotPost[]): Map<string, BotPost> {
 }
 
 /**
- * Presses *Acknowledge* on each alert whose thread does not say yet that it is acknowledged, once; again is for whoever
- * asks again, as a person presses again after a bot died over it. Gives how many were left to press.
+ * Presses *Acknowledge* once on each alert whose thread does not say yet that it is acknowledged. Call it again until it
+ * returns 0: a bot may die during a press. Returns how many were pressed.
  */
 export async function acknowledgeAll(
   workspace: Workspace,
@@ -52,7 +52,7 @@ export async function acknowledgeAll(
   return left.length;
 }
 
-/** The references of alerts that do not say themselves that they are acknowledged. */
+/** The references of alerts whose own message does not say that they are acknowledged. */
 export function unacknowledged(workspace: Workspace): string[] {
   return [...alertsIn(workspace.posts())].flatMap(([reference, { text }]) =>
     taken.test(text) ? [] : [reference],

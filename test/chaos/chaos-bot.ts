@@ -1,9 +1,8 @@
 /**
- * The bot as `src/main.ts` starts it, from the same environment, in a world that runs faster: see killed-bot.ts,
- * which says what that means. It says little, because what it writes is read by a process that is busy, and it is
- * told by
+ * The bot as `src/main.ts` starts it, with a faster clock: see killed-bot.ts. It logs little, because a busy process reads
+ * its output. Controlled by
  *   CHAOS_CLOCK  {"fromMs": …, "factor": …}: see `fastClock`
- *   CHAOS_BREAK  its store is broken, for the test of the checker; absent: it is not
+ *   CHAOS_BREAK  breaks its store, to test the checker
  */
 import { flushCompileCache } from 'node:module';
 import { hastenClock, openBot } from '../support/hastened-bot.ts';
@@ -15,14 +14,14 @@ const { factor, realNow } = hastenClock(CHAOS_CLOCK);
 const { config, kept, start } = await openBot(environment, realNow);
 const hastened = hastenedStore(kept.store, factor);
 const port = await start(CHAOS_BREAK === undefined ? hastened : breakStore(hastened));
-// Below its own level, and yet whoever started it waits for this line.
+// Below its own log level, but the parent process waits for this line.
 if (config.logLevel !== 'info') process.stdout.write(`{"message":"Payops listens","port":${port}}\n`);
-// The next ones start faster with it.
+// Makes later starts faster.
 flushCompileCache();
 
 /**
- * A store that lies about some alerts, the same ones in every process: it keeps nothing of those that end in 7, and of
- * those that end in 3 not what was written while they were first worked on, so that nobody remembers the post.
+ * A store with a bug for some alerts, the same in every process: those that end in 7 are never stored, and those that end
+ * in 3 lose what was written during their first work, so that their post is forgotten.
  */
 function breakStore(store: Store): Store {
   return {

@@ -18,7 +18,7 @@ afterAll(() => bundle?.remove());
 const seed = Date.now() % 1_000_000_000;
 const small = { events, seed, compress: 20, channels: 10, leaseMs: 3_000 };
 
-/** Everything that must not be; what the bots wrote about it goes to the console. */
+/** Every finding; prints the bots' log lines about it. */
 function whatWentWrong(result: ChaosResult): Record<string, unknown> {
   const { lost, doubled, misplaced, strangers, overtaken } = result;
   const keys = { lost, doubled, misplaced, strangers, overtaken };
@@ -56,19 +56,19 @@ function numbersOf(references: readonly string[]): string[] {
   return [...new Set(references.map((reference) => reference.slice(-6)))].toSorted();
 }
 
-/** Processes, for they are what is killed. \`npm run chaos\` does much more of it, and CI some, on both stores. */
+/** Real processes, since they are killed. \`npm run chaos\` does much more, and CI some, on both stores. */
 describe.concurrent('a small chaos', () => {
   it.skipIf(missing)(
     'on Redis, which is killed too: nothing lost, nothing doubled, in order and at Slack’s pace',
     async () => {
       console.log(`chaos: seed ${seed}`);
-      // More of Slack's faults than usual, so that some are among few posts.
+      // More faults of Slack than usual, so that a few posts meet some.
       const result = await runChaos({ ...small, store: 'redis', kills, bundle, faultShare: 0.03 });
       expect(whatWentWrong(result)).toEqual(nothing);
     },
   );
 
-  it('finds what a store that lies has lost and doubled, and nothing else', async () => {
+  it('finds what a broken store lost and doubled, and nothing else', async () => {
     const result = await runChaos({
       ...small,
       store: 'sqlite',

@@ -28,11 +28,11 @@ function history(part: Partial<History>): History {
 const three = [event('A', 0), event('B', 100), event('C', 200)];
 
 describe('checkHistory', () => {
-  it('finds nothing where every acknowledged event stands once in its channel, in order', () => {
+  it('finds nothing if every acknowledged event is in its channel once, in order', () => {
     expect(checkHistory(history({ acknowledged: three }))).toEqual(nothing);
   });
 
-  it('names an acknowledged event that stands nowhere', () => {
+  it('reports an acknowledged event without a post', () => {
     const posts = [
       { key: 'A', channel: 'C1' },
       { key: 'C', channel: 'C1' },
@@ -40,13 +40,13 @@ describe('checkHistory', () => {
     expect(checkHistory(history({ acknowledged: three, posts }))).toEqual({ ...nothing, lost: ['B'] });
   });
 
-  it('asks for no post of an event that was sent and never acknowledged, and allows one', () => {
+  it('requires no post of an event that was sent but not acknowledged, and allows one', () => {
     const sent = new Set(['A', 'B', 'C', 'D', 'E']);
     const posts = ['A', 'B', 'C', 'D'].map((key) => ({ key, channel: 'C1' }));
     expect(checkHistory(history({ acknowledged: three, posts, sent }))).toEqual(nothing);
   });
 
-  it('names an event once for each post beyond its first, acknowledged or not', () => {
+  it('reports each post of an event beyond its first, acknowledged or not', () => {
     const posts = ['A', 'B', 'B', 'D', 'B', 'C', 'D'].map((key) => ({ key, channel: 'C1' }));
     const sent = new Set(['A', 'B', 'C', 'D']);
     expect(checkHistory(history({ acknowledged: three, posts, sent }))).toEqual({
@@ -55,7 +55,7 @@ describe('checkHistory', () => {
     });
   });
 
-  it('names what stands in another channel, and what nobody sent', () => {
+  it('reports posts in the wrong channel, and posts without an event', () => {
     const posts = [
       { key: 'A', channel: 'C2' },
       { key: 'B', channel: 'C1' },
@@ -69,12 +69,12 @@ describe('checkHistory', () => {
     });
   });
 
-  it('names what stands behind an event that was sent only when it had been acknowledged', () => {
+  it('reports posts behind an event that was sent only after theirs was acknowledged', () => {
     const posts = ['B', 'A', 'C'].map((key) => ({ key, channel: 'C1' }));
     expect(checkHistory(history({ acknowledged: three, posts }))).toEqual({ ...nothing, overtaken: ['A'] });
   });
 
-  it('sees no order between events that were under way together, nor between channels', () => {
+  it('requires no order between events under way at the same time, nor between channels', () => {
     const acknowledged = [event('A', 0), event('B', 5), event('C', 100, 'C2')];
     const posts = [
       { key: 'C', channel: 'C2' },
@@ -84,7 +84,7 @@ describe('checkHistory', () => {
     expect(checkHistory(history({ acknowledged, posts }))).toEqual(nothing);
   });
 
-  it('finds what was taken from, added to and moved within a long history, whichever it is', () => {
+  it('finds any single removed, added or moved post in a long history', () => {
     const random = createRandom(20_261_121);
     for (let round = 0; round < 200; round += 1) {
       const acknowledged = Array.from({ length: 60 }, (_, index) =>
@@ -93,7 +93,7 @@ describe('checkHistory', () => {
       const posts = acknowledged.map(({ key, channel }) => ({ key, channel }));
       const [gone, twice] = [random.below(60), random.below(60)];
       const first = random.below(56);
-      // Four on stands the next one of the same channel: the two change places.
+      // The post four places later is the next of the same channel: swap both.
       const moved = posts.with(first, posts[first + 4]!).with(first + 4, posts[first]!);
       const without = posts.toSpliced(gone, 1);
       const withMore = posts.toSpliced(random.below(61), 0, posts[twice]!);

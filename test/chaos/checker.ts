@@ -1,41 +1,41 @@
-/** An event that was answered 2xx. Times are of one clock. */
+/** An event that was answered 2xx. All times are of one clock. */
 export type Acknowledged = {
   key: string;
-  /** The channel it belongs in. */
+  /** The right channel. */
   channel: string;
-  /** Before anything of it left its sender. */
+  /** Before the first byte was sent. */
   firstSentAtMs: number;
   /** When its first 2xx had arrived. */
   ackedAtMs: number;
 };
 
-/** A message about an event that stands in a channel, whether or not the bot was told so. */
+/** A message about an event in a channel, whether or not the bot got Slack's answer. */
 export type Posted = { key: string; channel: string };
 
 export type History = {
   acknowledged: readonly Acknowledged[];
-  /** In the order Slack took them. */
+  /** In the order in which Slack received them. */
   posts: readonly Posted[];
   /** Every key that was ever sent, acknowledged or not. */
   sent: ReadonlySet<string>;
 };
 
 export type Findings = {
-  /** Acknowledged, and in no channel. */
+  /** Acknowledged, but in no channel. */
   lost: string[];
-  /** One for each post beyond the first of a key, in whichever channel. */
+  /** One for each post of a key beyond its first, in any channel. */
   doubled: string[];
-  /** In a channel that is not the event’s. */
+  /** In a channel other than the event’s. */
   misplaced: string[];
-  /** Posts about what nobody sent. */
+  /** Posts about events that were never sent. */
   strangers: string[];
-  /** Behind an event that was sent only when they had been acknowledged. */
+  /** Behind an event that was sent only after theirs was acknowledged. */
   overtaken: string[];
 };
 
 /**
- * What the senders know against what stands in the channels: no word of the bot's or its store's is believed.
- * An event that was never acknowledged may be there or not; one that was must be there, once.
+ * Compares the senders' knowledge with the channels; trusts nothing that the bot or its store says. An event that was
+ * never acknowledged may be posted or not; an acknowledged one must be posted once.
  */
 export function checkHistory(history: History): Findings {
   const channelOf = new Map(history.acknowledged.map(({ key, channel }) => [key, channel]));
@@ -59,8 +59,8 @@ export function checkHistory(history: History): Findings {
 }
 
 /**
- * Those behind a post of their channel whose event left its sender only after they had been acknowledged. Two
- * that were under way at the same time have no order to keep.
+ * Posts behind a post of their channel whose event was sent only after theirs was acknowledged. Events under way at the
+ * same time have no order.
  */
 function overtakenKeys({ acknowledged, posts }: History): string[] {
   const byKey = new Map(acknowledged.map((event) => [event.key, event]));

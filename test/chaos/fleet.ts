@@ -4,7 +4,7 @@ import type { RedisServer } from '../support/redis-server.ts';
 import type { Random } from './random.ts';
 import { withDeadline } from '../../src/deadline.ts';
 
-/** The promise's own outcome if it comes in time; else a rejection that says what was waited for. */
+/** The promise's own outcome if it comes in time; else a rejection with `what`. */
 function within<T>(timeoutMs: number, what: string, promise: Promise<T>): Promise<T> {
   return withDeadline(
     timeoutMs,
@@ -17,26 +17,26 @@ export type Victim = 'bot' | 'redis';
 
 export type Fleet = {
   start: () => Promise<void>;
-  /** One of the bots that are given events; preferably one that runs. */
+  /** A bot that takes events, preferably a running one. */
   target: () => string | undefined;
   /**
-   * Kills a bot that runs, the one that listens there if one does, or Redis, and starts it again a little later.
-   * False when there is none that runs.
+   * Kills a running bot (the one at that address, if it runs) or Redis, and restarts it a little later. False if none
+   * runs.
    */
   kill: (victim: Victim, url?: string) => Promise<boolean>;
-  /** Resolves when all that was killed runs again; rejects when something of it does not in good time. */
+  /** Resolves when everything that was killed runs again; rejects if that takes too long. */
   whole: () => Promise<void>;
-  /** Rejects as soon as something that was killed could not be started again, and never resolves. */
+  /** Rejects as soon as a restart fails; never resolves. */
   broken: Promise<never>;
   counts: { bots: number; redis: number; endedByThemselves: number };
-  /** What they wrote, all bots in one. */
+  /** The output of all bots. */
   lines: () => string[];
   stop: () => Promise<void>;
 };
 
 export type FleetOptions = {
   bots: number;
-  /** How many of them are given events; all of them work. */
+  /** How many of them get events; all of them do the work. */
   ingesting: number;
   env: Readonly<Record<string, string>>;
   program: string;
@@ -49,13 +49,13 @@ const longestDownMs = 300;
 const startMs = 60_000;
 const endMs = 20_000;
 
-/** Bots, and the Redis they share, that are killed with SIGKILL and started again on what they left. */
+/** Bots and their shared Redis, which are killed with SIGKILL and restarted on what they left. */
 export function createFleet(options: FleetOptions): Fleet {
   const { random, redis } = options;
   const counts = { bots: 0, redis: 0, endedByThemselves: 0 };
   const starting = new Set<Promise<void>>();
   const broken = Promise.withResolvers<never>();
-  // Heard by whoever waits for it; nobody may.
+  // Avoids an unhandled rejection if no caller waits for it.
   broken.promise.catch(() => undefined);
   const wanted = new Set<Bot>();
   let redisRuns = true;
@@ -66,7 +66,7 @@ export function createFleet(options: FleetOptions): Fleet {
   });
   const ingesting = bots.slice(0, options.ingesting);
 
-  /** Whoever ends without being killed is a finding, and is started again so that the rest can be seen. */
+  /** A bot that ends without being killed is a finding; restart it to see the rest. */
   function reviveIfEnded(bot: Bot): void {
     if (!wanted.has(bot) || bot.isRunning()) return;
     counts.endedByThemselves += 1;
@@ -81,7 +81,7 @@ export function createFleet(options: FleetOptions): Fleet {
       throw new Error(`A bot did not start; it wrote:\n${said()}`, { cause: error });
     });
     wanted.add(bot);
-    // It may have ended between its word and ours.
+    // It may have ended just after it reported that it listens.
     reviveIfEnded(bot);
   }
 

@@ -3,10 +3,10 @@ import type { BotPost } from '../../src/simulators/slack/payloads.ts';
 import type { OrderFor } from '../../src/simulators/payments/orders.ts';
 import type { Random } from './random.ts';
 
-/** One channel, and the events that belong in it: those of this kind, of customers whose id begins so. */
+/** One channel and its events: those of this kind, for customers whose id begins like this. */
 export type ChaosChannel = { id: string; kind: PaymentEventKind; customerPrefix: string };
 
-/** One sending of an event; its repeats are others, with the same reference and an id of their own. */
+/** One delivery of an event; a repeat has the same reference and another id. */
 export type Delivery = { reference: string; channel: string; isRepeat: boolean; body: string };
 
 export type Plan = { channels: readonly ChaosChannel[]; deliveries: readonly Delivery[]; policy: string };
@@ -16,17 +16,17 @@ export type PlanOptions = {
   repeatShare: number;
   channels: number;
   random: Random;
-  /** Of the policy, as YAML; absent: nobody may do anything. */
+  /** The policy's roles, as YAML; absent: no permissions. */
   roles?: string;
 };
 
 const opsChannel = 'COPSCHAOS';
 const elsewhere = 'CELSEWHERE';
 export const otherChannels = [opsChannel, elsewhere];
-/** How far behind its event a repeat is sent, in deliveries. */
+/** How many deliveries a repeat may come after its event. */
 const repeatWithin = 500;
 
-/** Every event once, and that share of them a second time: at once, or some hundreds of deliveries later. */
+/** Every event once, and this share of them a second time: at once, or up to some hundreds of deliveries later. */
 export function planChaos({
   events,
   repeatShare,
@@ -48,7 +48,7 @@ export function planChaos({
   return { channels, deliveries, policy: policyOf(channels, roles) };
 }
 
-/** Every fifth is told of payments that went well, the others of those that failed. */
+/** Every fifth channel gets payments, the others failures. */
 function planChannels(wanted: number): ChaosChannel[] {
   return Array.from({ length: wanted }, (_, index) => {
     const number = String(index).padStart(3, '0');
@@ -57,7 +57,7 @@ function planChannels(wanted: number): ChaosChannel[] {
   });
 }
 
-/** A rule for each channel; what no rule takes would be told in one that the checker does not expect. */
+/** A rule for each channel; an event without a rule would go to a channel that the checker does not expect. */
 function policyOf(channels: readonly ChaosChannel[], roles: string): string {
   const rules = channels.flatMap(({ id, kind, customerPrefix }) => [
     `  - name: ${id}`,
@@ -79,12 +79,12 @@ function referenceOf(kind: PaymentEventKind, number: number): string {
   return `${kind === 'payment_success' ? 'PAID' : 'DECL'}-${String(number).padStart(6, '0')}`;
 }
 
-/** The reference that a message’s metadata is about; undefined for what is no alert. */
+/** The reference in a message’s metadata; undefined if it is no alert. */
 export function referenceIn(key: string): string | undefined {
   return /^message:alert:payment_\w+\/order\/([A-Z]+-\d+)/.exec(key)?.[1];
 }
 
-/** The same of a message in a channel; undefined for a note below one. */
+/** The same for a message in a channel; undefined for a note below one. */
 export function alertReference({
   metadata,
   threadTs,
@@ -94,7 +94,7 @@ export function alertReference({
 
 const declinedWords = 'Insufficient funds';
 
-/** What the service says when it is asked: what the event said. Other answers are tested elsewhere. */
+/** A look-up's answer agrees with the event. Other answers are tested elsewhere. */
 export function orderFor(reference: string): ReturnType<OrderFor> {
   return {
     amountMinor: 100 * nairaOf(reference),
@@ -103,7 +103,7 @@ export function orderFor(reference: string): ReturnType<OrderFor> {
   };
 }
 
-/** The same for the event, its repeats and the look-up. */
+/** The same amount for the event, its repeats and the look-up. */
 function nairaOf(reference: string): number {
   return 1_000 + Number(reference.slice(-3));
 }

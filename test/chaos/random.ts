@@ -1,15 +1,15 @@
 export type Random = {
-  /** From 0 up to 1, which it never is. */
+  /** From 0 up to, but not including, 1. */
   next: () => number;
   /** A whole number from 0, below `end`. */
   below: (end: number) => number;
   chance: (share: number) => boolean;
   pick: <T>(from: readonly T[]) => T;
-  /** Another one, whose draws do not depend on how many are taken of this. */
+  /** An independent generator: its draws do not depend on how many were drawn here. */
   fork: (name: string) => Random;
 };
 
-/** The same seed draws the same (mulberry32): what is planned can be planned again. */
+/** Deterministic (mulberry32): the same seed plans the same run. */
 export function createRandom(seed: number): Random {
   let state = seed | 0;
   function next(): number {

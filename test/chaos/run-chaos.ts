@@ -20,12 +20,11 @@ import { alertReference, orderFor, otherChannels, type Plan, planChaos } from '.
 import { createRandom, type Random } from './random.ts';
 import { createSender, type Sender } from './sender.ts';
 
-/** Often enough that every kill finds some entry of the audit under way, and too seldom to be a load. */
+/** Often enough that every kill finds an audit entry under way, and rarely enough to be no load. */
 const everyMs = 50;
 
 /**
- * Somebody who asks for help all the while, of one bot after the other, so that bots have something for the audit when
- * they are killed. Ends when `over` is.
+ * Asks one bot after the other for help, so that killed bots have audit entries under way. Ends when `over` is aborted.
  */
 async function keepAsking(
   workspace: Workspace,
@@ -37,7 +36,7 @@ async function keepAsking(
   while (!over.aborted) {
     const url = target();
     workspace.connect(url && `${url}/slack/events`);
-    // A bot that is killed meanwhile answers nothing, and is asked for nothing.
+    // A bot killed meanwhile does not answer, and need not.
     await workspace.act(agent, { kind: 'send_message', channel: payDesk, text: '/pay help' });
     await rest(everyMs);
   }
@@ -45,24 +44,27 @@ async function keepAsking(
 
 export type ChaosOptions = {
   store: 'redis' | 'sqlite';
-  /** Different events; the repeats come on top. */
+  /** Different events; repeats are additional. */
   events: number;
   kills: number;
   seed: number;
-  /** How many times as fast as real the bots’ clock, their store’s durations and Slack’s pace pass. */
+  /** How many times faster than real the bots’ clock, their store’s durations and Slack’s rate limit are. */
   compress: number;
   channels: number;
   /** From `bundleChaosBot`. */
   bundle: Bundle;
-  /** Their store lies, to see that the checker sees it. */
+  /** Breaks their store, to test the checker. */
   isBroken?: boolean;
-  /** Of Slack’s posts: as many are answered 500, and as many are kept while their answer is lost. */
+  /** The share of Slack’s posts that are answered 500, and again the share that are accepted with a lost answer. */
   faultShare?: number;
-  /** How long the work of a bot that was killed is nobody’s, in real time. */
+  /** The lease of a killed bot's work, in real time. */
   leaseMs?: number;
-  /** What only some say of Slack. Where edits need membership, the bot is in every other channel alone until all is told. */
+  /**
+   * Slack's behaviour that only some users report. If edits need membership, the bot is in only half of the channels
+   * until everything is posted.
+   */
   quirks?: Quirks;
-  /** Told now and then, for a person who waits. */
+  /** Called sometimes with progress, for a waiting person. */
   progress?: (words: string) => void;
 };
 
@@ -75,19 +77,22 @@ export type ChaosResult = Findings & {
   kills: Fleet['counts'];
   slack: SlackStats;
   sender: Sender['counts'];
-  /** Messages that are no alert: what the bot told its operators. */
+  /** Messages other than alerts: notices to the operators. */
   notices: number;
-  /** Alerts that people acknowledged, and that do not say so. Where edits need membership, else nobody does. */
+  /**
+   * Acknowledged alerts whose message does not say so; only if edits need membership, otherwise the run acknowledges
+   * none.
+   */
   unacknowledged: string[];
-  /** Edits that Slack refused or took. */
+  /** Edits that Slack accepted or refused. */
   edits: number;
-  /** Records that were still to be posted when nothing had moved for a minute. */
+  /** Records still to be posted when nothing had changed for a minute. */
   workLeft: number;
-  /** Commands that bots answered while they were killed, and what `audit verify` says of the trail afterwards. */
+  /** Commands that bots answered while they were killed, and the result of `audit verify` afterwards. */
   asked: number;
   audit: { exitCode: number | null; words: string; entries: number };
   tookMs: number;
-  /** What the bots wrote about an event. */
+  /** The bots' log lines about an event. */
   linesAbout: (reference: string) => string[];
 };
 
@@ -95,23 +100,23 @@ const repeatShare = 0.3;
 const usualFaultShare = 0.01;
 const manifestPath = fileURLToPath(new URL('../../manifest.yml', import.meta.url));
 const prefix = 'chaos';
-/** Real time in which a post and all that belongs to it are surely over: HTTP deadlines are not compressed. */
+/** Real time in which a post and its work are certainly over: HTTP deadlines are not compressed. */
 const usualLeaseMs = 6_000;
 const shortestLeaseSeconds = 45;
 const longestLeaseSeconds = 600;
 const hopelessAfterMs = 60_000;
-/** The bot's own time between two tries of what Slack refuses for a channel. */
+/** The bot's longest delay between attempts for a refusing channel. */
 const longestHoldMs = 600_000;
 
-/** For all the runs of a process; whoever asked removes it. */
+/** For all runs of a process; the caller removes it. */
 export function bundleChaosBot(): Promise<Bundle> {
   return bundleBot(fileURLToPath(new URL('chaos-bot.ts', import.meta.url)));
 }
 
 /**
- * Everything at once: events and their repeats over real HTTP to bots that are killed again and again, their
- * Redis too, and a Slack that fails now and then; until all is told and nothing is left to do. On SQLite there is
- * one bot; on Redis four, of which two are given events and all work. What came of it is for the checker to say.
+ * Events and their repeats over real HTTP to bots that are repeatedly killed, with their Redis, and a Slack with faults;
+ * until everything is posted and no work is left. One bot on SQLite; four on Redis, of which two get events and all work.
+ * The checker judges the result.
  */
 export async function runChaos(options: ChaosOptions): Promise<ChaosResult> {
   const startedAt = performance.now();
@@ -133,7 +138,7 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosResult> {
     quirks: options.quirks ?? {},
     moreChannels: [...plan.channels.map(({ id }) => id), ...otherChannels],
     now,
-    // To the millisecond one post a second, and an attempt that fails counts.
+    // Strictly one post a second; failed attempts count.
     postBurst: 1,
     dice: random.fork('slack').next,
   });
@@ -171,12 +176,12 @@ function outsideOf({ quirks }: ChaosOptions, { channels }: Plan): string[] {
   return channels.filter((_, index) => index % 2 === 1).map(({ id }) => id);
 }
 
-/** To the parts of a millisecond, each of which is a longer time for the bots. */
+/** With fractions of a millisecond, which are longer for the bots. */
 function preciseNow(): number {
   return performance.timeOrigin + performance.now();
 }
 
-/** The sign of a post comes when Slack has taken it, before it is answered. */
+/** Signals a post when Slack has received it, before its answer. */
 function tellPosts(workspace: Workspace): Signs {
   const signs = createSigns();
   let posts = 0;
@@ -188,7 +193,7 @@ function tellPosts(workspace: Workspace): Signs {
   return signs;
 }
 
-/** As an operator does it, beside the bots that run. */
+/** Like an operator, while the bots run. */
 async function verifyAudit({
   CHAOS_CLOCK: _clock,
   ...env
@@ -231,7 +236,7 @@ function environment(options: ChaosOptions, around: Surroundings): Record<string
       : {}),
     PAYMENTS_TIMEOUT_SECONDS: '5',
     SLACK_TIMEOUT_SECONDS: '10',
-    // One message for each event is what the checker counts; storms have tests of their own.
+    // The checker expects one message per event; storms have tests of their own.
     DIGEST_THRESHOLD: '0',
     WORK_LEASE_SECONDS: String(Math.min(Math.max(leaseSeconds, shortestLeaseSeconds), longestLeaseSeconds)),
     LOG_LEVEL: 'warn',
@@ -244,7 +249,7 @@ type Stage = {
   options: ChaosOptions;
   plan: Plan;
   workspace: Workspace;
-  /** Of the webhooks. */
+  /** For webhooks. */
   secret: string;
   fleet: Fleet;
   random: Random;
@@ -267,7 +272,7 @@ async function play(stage: Stage): Promise<Played> {
     atOnce: 24,
     over: over.signal,
     answered: (url) => signs.tell('acknowledged', url),
-    // The events last nearly as long as the posts, so that the kills find both under way.
+    // Keeps events coming nearly as long as posts, so that kills find both under way.
     mayGo: () => sender.acknowledged.size - posted() < backlog || watch.stillForMs() > 5_000,
   });
   const moved = (): number => sender.counts.answered2xx + posted();
@@ -295,8 +300,8 @@ async function play(stage: Stage): Promise<Played> {
 const pressAgainMs = 500;
 
 /**
- * Resolves when every event is told and every alert acknowledged, in its thread at least, though its edit may be refused:
- * what waits for an invitation holds up nothing else.
+ * Resolves when every event is posted and every alert acknowledged, at least in its thread: its edit may be refused. Work
+ * that waits for an invitation must hold up nothing else.
  */
 async function acknowledgeWhileOutside(stage: Stage, sender: Sender): Promise<void> {
   const { options, plan, workspace, fleet } = stage;
@@ -310,7 +315,7 @@ async function acknowledgeWhileOutside(stage: Stage, sender: Sender): Promise<vo
   }
 }
 
-/** Rejects when nothing has moved for so long that nothing will; never resolves. */
+/** Rejects when nothing has changed for so long that nothing will; never resolves. */
 async function standstill({ fleet, workspace, plan }: Stage, sender: Sender, watch: Watch): Promise<never> {
   await watch.hopeless;
   const refused = JSON.stringify([...sender.counts.refused]);
@@ -342,7 +347,7 @@ function watchMoves(moved: () => number, all: number, progress: ChaosOptions['pr
   };
 }
 
-/** Resolves when nothing will be posted any more, with 0; or with what is left when nothing moves for long. */
+/** Resolves with 0 when nothing more will be posted, or with the remaining work if nothing changes for long. */
 async function drain(contents: StoreContents, watch: Watch, heldMs: number): Promise<number> {
   for (;;) {
     const left = await channelWork(contents);
@@ -361,7 +366,7 @@ function judge(stage: Stage, sender: Sender, workLeft: number): Played {
     const { channel, blocks } = post;
     const key = alertReference(post);
     if (key === undefined) return [];
-    // Where nobody could look whether the first one arrived, the second says that it may be a repeat.
+    // If the history was unreadable after a lost answer, the second post says that it may be a repeat.
     const isMarked = seen.has(key) && !mayLook(channel) && JSON.stringify(blocks).includes('May be a repeat');
     seen.add(key);
     return isMarked ? [] : [{ key, channel }];
@@ -373,7 +378,7 @@ function judge(stage: Stage, sender: Sender, workLeft: number): Played {
   });
   return {
     ...findings,
-    // Others pass what is looked for in a slow history (docs/limits.md).
+    // While a slow history is searched for one message, others may pass it (docs/limits.md).
     overtaken: options.quirks?.isHistorySlow === true ? [] : findings.overtaken,
     unacknowledged: outsideOf(options, plan).length === 0 ? [] : unacknowledged(workspace),
     edits: workspace.stats().calls['chat.update'] ?? 0,
@@ -391,12 +396,12 @@ function judge(stage: Stage, sender: Sender, workLeft: number): Played {
   };
 }
 
-/** What a kill can follow at once, when it is likeliest to cut something in two. */
+/** What a kill can follow at once, when it is most likely to interrupt something. */
 type Sign = 'acknowledged' | 'posted';
 
 type Signs = {
   tell: (sign: Sign, url?: string) => void;
-  /** Resolves at the next one with the bot that it is of, where that is known; or after a while without one. */
+  /** Resolves at the next such event with the bot's address, if known; or without one after a while. */
   next: (sign: Sign) => Promise<string | undefined>;
 };
 
@@ -421,11 +426,11 @@ function createSigns(): Signs {
 }
 
 type Watch = {
-  /** From 0 to 1: how much of what is to be acknowledged and posted is. */
+  /** From 0 to 1: the share of the work that is acknowledged and posted. */
   share: () => number;
-  /** For how long nothing has been acknowledged or posted. */
+  /** Time since something was last acknowledged or posted. */
   stillForMs: () => number;
-  /** Resolves when that is so long that nothing ever will be. */
+  /** Resolves when that is so long that nothing more will come. */
   hopeless: Promise<void>;
   stop: () => void;
 };
@@ -435,8 +440,8 @@ type Wanted = { kills: number; store: 'redis' | 'sqlite' };
 type Killing = Wanted & { fleet: Fleet; signs: Signs; watch: Watch; random: Random; over: AbortSignal };
 
 /**
- * The kills, spread at random over the work, not over time: each waits for its share of it to be done, so that
- * all find work under way. One that waits in vain comes anyway. Rejects when it is over before that.
+ * Kills at random points of the work, not of time: each waits until its share is done, so that all find work under way.
+ * If the work stands still, it comes anyway. Rejects if `over` is aborted before.
  */
 async function killAlong(killing: Killing): Promise<void> {
   const { fleet, signs, watch, random, over, ...wanted } = killing;
@@ -449,7 +454,7 @@ async function killAlong(killing: Killing): Promise<void> {
 
 type Kill = { moment: number; victim: Victim; after: Sign | 'anything' };
 
-/** With Redis, one kill in eight is its own, and at least one is. */
+/** With Redis, one kill in eight is of Redis, and at least one. */
 function planKills({ kills, store }: Wanted, random: Random): Kill[] {
   const ofRedis = store === 'redis' ? Math.min(kills, Math.max(1, Math.floor(kills / 8))) : 0;
   return Array.from({ length: kills }, (_, index) => ({

@@ -8,39 +8,39 @@ import type { Random } from './random.ts';
 export type SenderOptions = {
   deliveries: readonly Delivery[];
   secret: string;
-  /** One of the bots that take events, as it listens now; undefined while none ever did. */
+  /** The address of a bot that takes events; undefined if none ever listened. */
   target: () => string | undefined;
   random: Random;
-  /** Deliveries under way at once. */
+  /** Concurrent deliveries. */
   atOnce: number;
-  /** Asked before each new delivery: holds the senders back while the bots have more than enough to post. */
+  /** Asked before each new delivery: false while the bots have enough to post. */
   mayGo: () => boolean;
-  /** Ends it before all is answered: `run` then rejects. */
+  /** Aborts the run: `run` then rejects. */
   over: AbortSignal;
-  /** Called as soon as the bot that listens there has answered 2xx. */
+  /** Called as soon as the bot at that address has answered 2xx. */
   answered: (url: string) => void;
 };
 
 export type Sender = {
-  /** Sends; resolves when every delivery has been answered 2xx. */
+  /** Sends; resolves when every delivery was answered 2xx. */
   run: () => Promise<void>;
-  /** By reference: what a 2xx promised. */
+  /** By reference: events answered 2xx. */
   acknowledged: ReadonlyMap<string, Acknowledged>;
-  /** References that were sent at all. */
+  /** All references that were sent. */
   sent: ReadonlySet<string>;
   counts: {
     answered2xx: number;
-    /** Attempts that were answered with something else, by status; 0: no answer. */
+    /** Attempts with another answer, by status; 0: no answer. */
     refused: Map<number, number>;
     slowestAnswerMs: number;
   };
 };
 
-/** Past this an attempt counts as not answered, as a sender that is not ours would have it. */
+/** After this an attempt counts as unanswered, like for a real sender. */
 const answerTimeoutMs = 10_000;
 const holdBackMs = 10;
 
-/** Sends every delivery until it is answered 2xx, as the service does, in order and some at once. */
+/** Sends every delivery until it is answered 2xx, like the service, in order and several at once. */
 export function createSender(options: SenderOptions): Sender {
   const agent = new Agent({ keepAlive: true, maxSockets: options.atOnce });
   const acknowledged = new Map<string, Acknowledged>();
@@ -98,7 +98,7 @@ export function createSender(options: SenderOptions): Sender {
   };
 }
 
-/** The status, or why there was none. */
+/** The status, or why there was no answer. */
 export function post(
   agent: Agent,
   url: string,

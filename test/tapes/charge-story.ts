@@ -21,7 +21,7 @@ export const paid: Transaction = {
   currency: 'NGN',
 };
 
-/** One charge and the clock, told as a story. Each method goes on from where the last one stopped. */
+/** One charge and the clock, told as a story. Each method continues from the current state. */
 export function story(about: { sendsOnce?: true } = {}) {
   let time = start;
   let intent: ChargeIntent | undefined;
@@ -48,7 +48,7 @@ export function story(about: { sendsOnce?: true } = {}) {
       time += ms;
       return told;
     },
-    /** The answer to the charge under way, as the last send's. */
+    /** The answer to the last send. */
     answered(answer: Extract<ChargeEvent, { kind: 'charge_answered' }>['answer'], send = now().sends.length) {
       return on({ kind: 'charge_answered', send, answer });
     },
@@ -62,7 +62,7 @@ export function story(about: { sendsOnce?: true } = {}) {
         typeof record === 'string' ? { kind: record } : findingOf({ reference, money }, asRead(record));
       return on({ kind: 'looked_up', askedAt, finding });
     },
-    /** Time passes until the store would give it out. */
+    /** Time passes until the store would return it as due. */
     due() {
       time = Math.max(time, now().dueAt ?? time);
       return on({ kind: 'due' });
@@ -74,7 +74,7 @@ export function story(about: { sendsOnce?: true } = {}) {
 
 export type Story = ReturnType<typeof story>;
 
-/** Looked up whenever it is due, with the same result each time. */
+/** Looks up whenever it is due, with the same result each time. */
 export function untilConcluded(charge: Story, record: Transaction | 'not_found'): void {
   while (!('concludedAt' in charge.now().state)) {
     charge.due();
@@ -90,7 +90,7 @@ export function declined() {
   return charge;
 }
 
-/** Three sends of which none arrived. */
+/** Three sends, none of which arrived. */
 export function abandoned() {
   const charge = story();
   for (let send = 0; send < 3; send++) {
@@ -104,7 +104,7 @@ export function abandoned() {
   return charge;
 }
 
-/** As the reader of transactions gives it, where the settings call these statuses final, and REFUNDED given back. */
+/** A record as the client reads it, with these statuses as final, and REFUNDED as returned. */
 export function asRead(record: Transaction, finalStatuses: readonly string[] = ['FAILED']): Transaction {
   if (record.status === 'REFUNDED') return { ...record, outcome: 'given_back' };
   const isFinal = record.status !== undefined && finalStatuses.includes(record.status);

@@ -3,10 +3,10 @@ import type { Money } from '../../src/domain/money.ts';
 import type { Transaction } from '../../src/domain/transaction.ts';
 import { Violation } from './watch.ts';
 
-/** The true time in UTC ms, which no replica can see. */
+/** The true time in UTC ms, which no replica sees. */
 export type Clock = { time: number };
 
-/** One choice out of `count`; 0, the harmless one, when the tape has run out. */
+/** One choice out of `count`; 0, the harmless one, once the tape has ended. */
 export type Draw = (count: number) => number;
 
 export function readTape(tape: readonly number[]): { draw: Draw; isOver: () => boolean } {
@@ -25,13 +25,13 @@ export function readTape(tape: readonly number[]): { draw: Draw; isOver: () => b
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 
-/** What arrives at the service. `right`: whether the code is the one the bank sent. */
+/** A call that arrives at the service. `right`: whether the code is the bank's. */
 export type Call =
   | { kind: 'charge'; reference: string; money: Money }
   | { kind: 'look_up'; reference: string }
   | { kind: 'submit_otp'; reference: string; transactionId: string; right: boolean };
 
-/** What a look-up is answered: a record, or none. */
+/** A look-up's answer: a record, or none. */
 export type Found = { transaction: Transaction | undefined } | 'failed';
 export type Answer = StoredChargeAnswer | Found | StoredOtpAnswer;
 
@@ -41,7 +41,7 @@ export type ServiceRecord = {
   reference: string;
   status: Status;
   taken: Money;
-  /** What the record says its reference is: a service with a fault mixes them up. */
+  /** The reference in the record: a faulty service confuses them. */
   shownReference: string;
   createdAt: number;
   visibleFrom: number;
@@ -55,9 +55,9 @@ export type WebhookEvent = Extract<
 
 export type ModelService = {
   answer: (call: Call) => Answer;
-  /** Lets the service's own clocks run: 15 minutes of OTP, banks that decide at last. */
+  /** Lets the service's own time limits pass: 15 minutes of OTP, and slow banks that decide. */
   tick: () => void;
-  /** The bank decides what it left open, takes back a decline, or gives back what it took. */
+  /** The bank decides a pending charge, reverses a decline, or returns the money. */
   decide: () => void;
   records: Map<string, ServiceRecord>;
   events: WebhookEvent[];
@@ -72,9 +72,9 @@ const behaviours = [
 ];
 
 /**
- * The payments service and its bank, as the specification has them: one reference charged at most once, OTP
- * three tries and 15 minutes, declines, rejections, events. What the specification leaves open (slow banks,
- * look-ups that lag, faults) is drawn from the tape; a tape at its end draws 0, and everything goes well.
+ * The payments service and its bank, as specified: a reference is charged at most once, an OTP has three tries and 15
+ * minutes, declines, rejections, events. What the specification leaves open (slow banks, delayed look-ups, faults) is
+ * drawn from the tape; after its end every draw is 0, and everything goes well.
  */
 export function createModelService(deps: {
   draw: Draw;
@@ -164,7 +164,7 @@ export function createModelService(deps: {
     if (record.status !== 'AWAITING_OTP')
       return { kind: 'wrong', why: 'No OTP is expected', ...(draw(2) === 0 && { isOver: true }) };
     if (!call.right) {
-      // Some services send one for each wrong code, while more may be entered.
+      // Some services send an event for each wrong code, even if more may be entered.
       if (draw(3) === 2) events.push({ kind: 'payment_failed', why: 'Invalid OTP' });
       return { kind: 'wrong', why: 'Invalid OTP' };
     }

@@ -3,15 +3,15 @@ import type { ChargeIntent } from '../../src/features/charge/machine.ts';
 export type ModelEntry = { readonly intent: ChargeIntent; readonly version: number };
 
 /**
- * The store's port for the one intent of a tape: create once, compare-and-swap, due work under a lease, all
- * by the true clock. Holds values as they are, frozen: a machine that changes one in place throws.
+ * The store's interface for the tape's one intent: create once, compare-and-swap, due work with a lease, by the true
+ * clock. Freezes values: code that changes one in place throws.
  */
 export type ModelStore = {
   create: (intent: ChargeIntent, delayMs: number | undefined) => boolean;
   read: () => ModelEntry | undefined;
   write: (entry: ModelEntry, intent: ChargeIntent, delayMs: number | undefined) => ModelEntry | undefined;
   take: () => ModelEntry | undefined;
-  /** When `take` gives something next; undefined when all is finished. */
+  /** When `take` next returns something; undefined once all is finished. */
   nextDue: () => number | undefined;
 };
 

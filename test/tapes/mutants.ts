@@ -2,10 +2,10 @@ const machine = 'src/features/charge/machine.ts';
 const limits = 'src/domain/charge.ts';
 const replica = 'test/tapes/replica.ts';
 
-/** One mistake somebody could make: in these files, this text for that. Each text stands there exactly once. */
+/** One possible mistake: in these files, one text replaced by another. Each text must be there exactly once. */
 export type Mutant = { name: string; edits: readonly [file: string, from: string, to: string][] };
 
-/** First the wrong rules; then, marked, callers that do not keep what the machine asks of them. */
+/** First wrong rules; then, marked, callers that break the machine's requirements. */
 export const mutants: readonly Mutant[] = [
   {
     name: 'the OTP try is counted after the answer',
@@ -246,7 +246,7 @@ export const mutants: readonly Mutant[] = [
     ],
   },
   {
-    name: 'a day in doubt is over, whatever was answered',
+    name: 'a day in doubt is over, also with answers',
     edits: [[machine, 'isLong && (state.answered ?? 0) >= doubtAnswers', 'isLong']],
   },
   {
@@ -275,7 +275,7 @@ export const mutants: readonly Mutant[] = [
     ],
   },
   {
-    name: 'an event that says given back asks nobody once the charge is paid',
+    name: 'an event that says given back causes no look-up once the charge is paid',
     edits: [[machine, "lookUpAsked(intent, at, 'also_paid')", 'lookUpAsked(intent, at)']],
   },
   {

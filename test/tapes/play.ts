@@ -16,7 +16,7 @@ import { createWatch, largestSkewMs, Violation } from './watch.ts';
 const hourMs = 3_600_000;
 const replicaCount = 3;
 const mostTurns = 5_000;
-/** What is on its way for longer than this never arrives. */
+/** A request or answer under way for longer never arrives. */
 const longestOnTheWayMs = 10 * hourMs;
 
 type Submitted = Extract<ChargeEvent, { kind: 'submitted' }>;
@@ -33,14 +33,14 @@ type Task = {
   flow: Flow;
   at: Await;
   answer: Answer | undefined;
-  /** When its call left, if it stands at one. */
+  /** When its call was sent, if it is at one. */
   leftAt: number;
 };
 type World = ReturnType<typeof createWorld>;
 
 /**
- * Plays one tape: each number is a choice. Then everything heals: requests on their way arrive, timers run
- * out, and all must come to an end. Throws a Violation when an invariant breaks; gives the steps made.
+ * Plays one tape: each number is a choice. Then faults end: requests under way arrive, timers expire, and everything must
+ * conclude. Throws a Violation if an invariant breaks; returns the steps made.
  */
 export function play(tape: readonly number[]): { steps: number; verdict: string } {
   const { draw, isOver } = readTape(tape);
@@ -88,12 +88,12 @@ function createWorld(draw: (count: number) => number) {
     watch,
     skews,
     replicas,
-    /** Whether, after the tape, the service's events come or are lost for good. */
+    /** Whether the service's events arrive after the tape, or are lost for good. */
     eventsComeAtLast: draw(2) === 0,
     tasks: [] as Task[],
-    /** Tasks whose process stands still, for seconds or hours, without knowing it. */
+    /** Tasks whose process is suspended, for seconds or hours, without knowing it. */
     stalled: [] as Task[],
-    /** Requests nobody waits for any more, and which may still arrive. */
+    /** Requests whose caller is gone; they may still arrive. */
     zombies: [] as { call: Call; leftAt: number }[],
   };
 }
@@ -106,7 +106,7 @@ function start(world: World, replica: number, begin: (deps: ReplicaDeps) => Flow
   resume(world, task, undefined);
 }
 
-/** Runs a task to its next await. A request leaves in the same breath as its deadline is checked. */
+/** Runs a task to its next await. A request is sent right after its deadline check. */
 function resume(world: World, task: Task, answer: Answer | undefined): void {
   if (task.at.kind === 'call') task.at.onAnswer();
   const result = task.flow.next(answer);
@@ -117,10 +117,10 @@ function resume(world: World, task: Task, answer: Answer | undefined): void {
   world.tasks.push({ ...task, at, answer: undefined, leftAt: world.clock.time });
 }
 
-/** One thing happens to a task: it goes on, its request arrives, or its answer does. */
+/** One step of a task: it continues, its request arrives, or its answer does. */
 function advance(world: World, task: Task): void {
   if (task.at.kind === 'pause') resume(world, task, undefined);
-  // A process that stood still for a day cannot have kept its request on the way for so long.
+  // A process suspended for a day can't have kept its request under way.
   else if (!task.answer && world.clock.time - task.leftAt > longestOnTheWayMs) resume(world, task, undefined);
   else if (!task.answer) task.answer = world.service.answer(task.at.call);
   else resume(world, task, task.answer);
@@ -130,7 +130,7 @@ function pick(world: World): Task | undefined {
   return world.tasks[world.draw(Math.max(1, world.tasks.length))];
 }
 
-/** The request or its answer is lost, or the answer is not waited for; the request may arrive all the same. */
+/** Loses a request or its answer, or the caller stops waiting; the request may still arrive. */
 function lose(world: World): void {
   const task = pick(world);
   if (task?.at.kind !== 'call') return;
@@ -145,7 +145,7 @@ function stall(world: World): void {
   world.stalled.push(task);
 }
 
-/** A call takes longer than it is waited for, and another replica finds the intent due. */
+/** A call outlasts its lease, and another replica finds the intent due. */
 function outlive(world: World): void {
   const task = world.tasks.findLast(({ at }) => at.kind === 'call');
   if (!task) return;
@@ -155,7 +155,7 @@ function outlive(world: World): void {
   worker(world);
 }
 
-/** Goes on as if no time had passed. */
+/** Resumes a suspended task, which does not notice the time. */
 function wake(world: World): void {
   const [task] = world.stalled.splice(world.draw(Math.max(1, world.stalled.length)), 1);
   if (!task) return;
@@ -183,14 +183,14 @@ function passTime(world: World, ms: number): void {
   world.service.tick();
 }
 
-/** Any event, in any order, as often as the tape likes. */
+/** Delivers any event, in any order, as often as the tape says. */
 function deliverEvent(world: World): void {
   const { events } = world.service;
   const event = events[world.draw(Math.max(1, events.length))];
   if (event) anyReplica((deps) => handle(deps, event))(world);
 }
 
-/** Starts something on some replica and lets it go on for a while, so that a tape gets somewhere. */
+/** Begins something on some replica and lets it run for a while, so that a tape gets somewhere. */
 function anyReplica(begin: (deps: ReplicaDeps) => Flow): (world: World) => void {
   return (world) => {
     start(world, world.draw(replicaCount), begin);
@@ -215,7 +215,7 @@ const worker = anyReplica(work);
 const typeOtp = (right: boolean) =>
   anyReplica((deps) => handle(deps, { kind: 'otp_submitted', by: 'U2' }, right));
 
-/** Among them the very end of an OTP's 15 minutes. */
+/** Includes the very end of an OTP's 15 minutes. */
 const longTimes: readonly ((draw: Draw) => number)[] = [
   (draw) => draw(5 * 60_000),
   (draw) => draw(5 * 60_000),
@@ -225,7 +225,7 @@ const longTimes: readonly ((draw: Draw) => number)[] = [
   (draw) => draw(26) * hourMs,
 ];
 
-/** What a number of the tape can mean; how often one stands here is how likely it is. */
+/** The meanings of a number on the tape; repeated entries are more likely. */
 const moves: readonly ((world: World) => void)[] = [
   ...Array.from({ length: 24 }, () => goOn),
   worker,
@@ -261,7 +261,7 @@ const moves: readonly ((world: World) => void)[] = [
   (world) => passTime(world, longTimes[world.draw(longTimes.length)]?.(world.draw) ?? 0),
 ];
 
-/** Faults end; what is open comes to its end, first without, then with what was still on its way. */
+/** Ends faults; first concludes what is open without the calls still under way, then with them. */
 function heal(world: World): void {
   world.skews.fill(0);
   settle(world, hourMs);
@@ -277,7 +277,7 @@ function startAndSettle(world: World, event: ChargeEvent): void {
   settle(world, 0);
 }
 
-/** Runs all tasks and all work that falls due within `patienceMs` of the one before. */
+/** Runs all tasks, and all work that becomes due within `patienceMs` of the work before. */
 function settle(world: World, patienceMs: number): void {
   for (let turn = 0; turn < mostTurns; turn++) {
     const [task] = world.tasks;
@@ -294,11 +294,11 @@ function settle(world: World, patienceMs: number): void {
 }
 
 export type TapesResult = {
-  /** How many tapes were played, the failing one included. */
+  /** How many tapes, with the failing one. */
   tapes: number;
   steps: number;
   verdicts: Map<string, number>;
-  /** What broke and the shortest tape found that breaks it. */
+  /** The violation, and the shortest tape that causes it. */
   failure?: { message: string; tape: readonly number[]; path: string | null };
 };
 
@@ -311,7 +311,7 @@ export function runTapes(options: { count: number; seed: number; shrink: boolean
   let tapes = 0;
   let failed = false;
   const plays = property(tapeOfNumbers, (tape) => {
-    // After the first failure the tapes are its own, cut ever shorter.
+    // After a failure, the later tapes are its own, shortened.
     if (!failed) tapes += 1;
     try {
       const result = play(tape);

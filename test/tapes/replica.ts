@@ -16,11 +16,11 @@ import type { Answer, Call, Found, ServiceRecord } from './model-service.ts';
 import type { ModelEntry, ModelStore } from './model-store.ts';
 import { rememberMs, type Watch } from './watch.ts';
 
-/** Where a replica can be stopped, crashed or overtaken: at every await of the real one. */
+/** Every await of the real code, where a replica can be suspended, killed or overtaken. */
 export type Await =
   | { kind: 'pause' }
   | { kind: 'call'; call: Call; onLeave: () => void; onAnswer: () => void };
-/** `undefined` for a call: its answer never came. */
+/** `undefined` for a call: no answer came. */
 export type Flow = Generator<Await, void, Answer | undefined>;
 
 export type ReplicaDeps = {
@@ -29,14 +29,14 @@ export type ReplicaDeps = {
   now: () => number;
   watch: Watch;
   record: (reference: string) => ServiceRecord | undefined;
-  /** The statuses that this merchant's settings name as final and not paid. */
+  /** The statuses that the settings name as final and not paid. */
   finalStatuses: readonly string[];
   countStep: () => void;
 };
 
 const pause = { kind: 'pause' } as const;
 
-/** A click on Charge: a double click or another replica's finds the intent there already. */
+/** A click on Charge; a double click, or another replica's, finds the intent already stored. */
 export function* submit(deps: ReplicaDeps, event: ChargeEvent): Flow {
   const first = advance(deps, undefined, event);
   yield pause;
@@ -46,7 +46,7 @@ export function* submit(deps: ReplicaDeps, event: ChargeEvent): Flow {
   yield* run(deps, first, undefined);
 }
 
-/** An answer, a click or a signed event: stepped again from what is stored whenever the swap is lost. */
+/** An answer, a click or a signed event: repeated on the stored state whenever the swap is lost. */
 export function* handle(deps: ReplicaDeps, event: ChargeEvent, rightOtp?: boolean): Flow {
   for (;;) {
     const entry = deps.store.read();
@@ -61,7 +61,7 @@ export function* handle(deps: ReplicaDeps, event: ChargeEvent, rightOtp?: boolea
   }
 }
 
-/** The recovery worker: what it was given as due is only its own while nobody else has written. */
+/** The worker: due work is its own only until another replica writes. */
 export function* work(deps: ReplicaDeps): Flow {
   const entry = deps.store.take();
   yield pause;
@@ -101,7 +101,7 @@ function* run(deps: ReplicaDeps, { next, effect }: Step, rightOtp: boolean | und
       return yield* submitOtp(deps, effect, rightOtp ?? false);
     case 'tell':
       if (effect.what !== 'approved') return yield* say(deps, effect.what, effect.key);
-      // Its money may have gone back since.
+      // The money may have been returned since.
       if (deps.store.read()?.intent.state.kind !== 'approved') return;
       deps.watch.givesValue(effect.key);
       yield pause;
@@ -167,7 +167,7 @@ function* submitOtp(
   yield* handle(deps, { kind: 'otp_answered', submission, answer: read });
 }
 
-/** Said only while it still stands: a replica that was away for long must not speak of the past. */
+/** Posted only if it is still true: a replica that was suspended must not report the past. */
 function* say(deps: ReplicaDeps, what: Told, key: string): Flow {
   if (deps.store.read()?.intent.state.kind !== what) return;
   deps.watch.says(what, key);

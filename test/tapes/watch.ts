@@ -9,7 +9,7 @@ import {
 import type { Told } from '../../src/domain/charge.ts';
 import type { Clock, Found, ServiceRecord } from './model-service.ts';
 
-/** An invariant does not hold. Everything else that is thrown is a bug of the model. */
+/** A broken invariant. Any other exception is a bug of the model. */
 export class Violation extends Error {
   override readonly name = 'Violation';
 }
@@ -18,31 +18,28 @@ export function demand(holds: unknown, invariant: string): void {
   if (!holds) throw new Violation(invariant);
 }
 
-/** Two minutes for the last send, 25 s for it to leave, and a second for steps that share a millisecond. */
+/** Two minutes for the last send, 25 s for it to leave, and a second for steps in the same millisecond. */
 const latestLeaveMs = 146_000;
 const otpWindowMs = 15 * 60_000;
 const weekMs = 7 * 24 * 3_600_000;
-/** For so long a charge under review is looked up. */
+/** How long a charge under review is looked up. */
 export const rememberMs = 60 * 24 * 3_600_000;
-/** Replicas' clocks differ from the true one by this much at most. */
+/** The maximum difference of a replica's clock from the true one. */
 export const largestSkewMs = 2_000;
 
 type OtpLeave = { giveUpAt: number; answered: boolean };
 
-/**
- * Sees everything that happens on a tape from outside, with the true clock, and throws a Violation as soon
- * as one of the invariants no longer holds.
- */
+/** Observes a whole tape from outside, with the true clock, and throws a Violation as soon as an invariant breaks. */
 export type Watch = {
   written: (step: WrittenStep) => void;
   chargeLeaves: (effect: Extract<Effect, { kind: 'charge' }>) => void;
   otpLeaves: (effect: Extract<Effect, { kind: 'submit_otp' }>, record: ServiceRecord | undefined) => OtpLeave;
-  /** An answer's handling came to its end without a crash. */
+  /** An answer was handled to the end without a crash. */
   chargeAnswerHandled: (answer: StoredChargeAnswer) => void;
   lookedUp: (found: Found) => void;
   says: (what: Told, key: string) => void;
   givesValue: (key: string) => void;
-  /** `eventsCame`: each of the service's events came at last, after all else had healed. */
+  /** `eventsCame`: all of the service's events arrived, after everything else had recovered. */
   ends: (
     intent: ChargeIntent | undefined,
     records: ReadonlyMap<string, ServiceRecord>,
@@ -154,7 +151,7 @@ type WrittenStep = {
   effect: Effect | undefined;
 };
 
-/** What must hold of every stored step, whatever led to it. */
+/** Invariants of every stored step. */
 function checkStep(step: WrittenStep): void {
   const { before, next } = step;
   demand(!before || before.reference === next.reference, 'one reference per intent');
@@ -174,7 +171,7 @@ function checkStep(step: WrittenStep): void {
   checkDoubt(before, next);
 }
 
-/** While the answer to a code is missing, the service is asked again and again, and before a later code is called wrong. */
+/** While the answer to a code is missing, the service is asked repeatedly, and no later code may be called wrong. */
 function checkMissingCode(before: ChargeIntent, next: ChargeIntent): void {
   const { state, history, at, dueAt = Infinity, told } = next;
   if (state.kind !== 'otp') return;
@@ -192,7 +189,7 @@ function checkMissingCode(before: ChargeIntent, next: ChargeIntent): void {
 
 const otpGraceMs = 60_000;
 
-/** When no code can be open any more, as far as the merchant can know. */
+/** When no code can be open any more, as far as the merchant knows. */
 function codeEnd({ otp, sends }: ChargeIntent): number {
   return otp?.until ?? Math.max(...sends) + 15 * 60_000;
 }
@@ -212,7 +209,7 @@ function checkConclusion(next: ChargeIntent): void {
   if (state.kind === 'wrong_codes') demand(isRefusedThrice(next), 'every code that was entered was refused');
 }
 
-/** A difference and a denial are cases at once; for want of proof alone the service is asked for long. */
+/** A difference or a denial needs review at once; a mere lack of proof only after long look-ups. */
 function checkReview({ history, at }: ChargeIntent): void {
   const last = history.at(-1)?.event;
   if (last?.kind !== 'looked_up' || ['mismatch', 'final_not_paid'].includes(last.finding.kind)) return;
@@ -221,7 +218,7 @@ function checkReview({ history, at }: ChargeIntent): void {
   demand(isDue, 'a review for want of proof follows half a day of answers, or a week without');
 }
 
-/** The answer to the look-up under way ends what it can: a card is not blocked for longer than its doubt. */
+/** A look-up's answer ends what it can: a card must not be blocked longer than its doubt lasts. */
 function checkDoubt(before: ChargeIntent, next: ChargeIntent): void {
   const last = next.history.at(-1)?.event;
   if (last?.kind !== 'looked_up' || before.state.kind !== 'confirming') return;
@@ -239,7 +236,7 @@ function checkDoubt(before: ChargeIntent, next: ChargeIntent): void {
   demand(isRight, 'three refused codes are no doubt and no decline');
 }
 
-/** Look-ups that the service answered; of those that found the same, one after the other, the last stands for all. */
+/** Look-ups that the service answered; consecutive equal ones are stored as one. */
 function answersIn(history: ChargeIntent['history']): number {
   return history.reduce(
     (sum, { event, times = 1 }) =>
@@ -281,7 +278,7 @@ function checkSend(before: ChargeIntent, { next, effect }: WrittenStep): void {
   demand(isNewer, 'a look-up older than the last send says nothing about it');
 }
 
-/** Read from the history alone, so that a machine that forgets to note it is found out. */
+/** From the history alone, so that a machine that forgets to note it is detected. */
 function isKnownToExist({ history }: ChargeIntent): boolean {
   return history.some(
     ({ event }) =>
@@ -292,15 +289,15 @@ function isKnownToExist({ history }: ChargeIntent): boolean {
   );
 }
 
-/** What the world looks like when nothing more will happen. */
+/** The final state. */
 type End = {
   intent: ChargeIntent;
-  /** The service's record of the intent's reference, and how many records it has in all. */
+  /** The service's record of the intent's reference, and the number of its records. */
   record: ServiceRecord | undefined;
   records: number;
   said: readonly Told[];
   values: number;
-  /** Whether a look-up has shown money that was not the right money. */
+  /** Whether a look-up showed a wrong amount. */
   sawDifference: boolean;
   otpRequired: boolean;
   eventsCame: boolean;
@@ -338,7 +335,7 @@ function checkMoney(end: End): void {
   demand(!isPaid || isRight || !end.sawDifference || inReview, 'a difference ends in review');
 }
 
-/** Of money that went back to the customer. */
+/** Money returned to the customer. */
 function checkGivenBack({ intent, record, eventsCame }: End): void {
   const { kind } = intent.state;
   const isBack = record?.status === 'REFUNDED' && record.shownReference === record.reference;
@@ -351,7 +348,7 @@ function isPaidOrBack(kind: ChargeIntent['state']['kind']): boolean {
   return kind === 'approved' || kind === 'given_back';
 }
 
-/** A case can go to review, be looked at again and come back: that is told once. */
+/** A charge may go to review, be looked up and return: that is posted once. */
 function checkSaid({ intent, said }: End): void {
   const { kind } = intent.state;
   demand(said.at(-1) === kind || (kind === 'review' && said.includes(kind)), 'the agent is told the end');
@@ -363,7 +360,7 @@ function isApproved({ intent }: End): boolean {
   return intent.state.kind === 'approved';
 }
 
-/** Look-ups that found the same are kept as one, so only the histories themselves may differ. */
+/** Equal look-ups are stored as one, so only the histories may differ. */
 function checkReplay(intent: ChargeIntent): void {
   const stored = JSON.parse(JSON.stringify(intent)) as ChargeIntent;
   const replayed = replay(stored.history);

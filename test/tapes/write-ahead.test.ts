@@ -66,7 +66,7 @@ function end(house: House): void {
 }
 
 describe('the write-ahead intent', () => {
-  it('is in the store, with a timer, before the charge leaves', () => {
+  it('is stored, with a timer, before the charge is sent', () => {
     const house = createHouse(false);
     const flow = submit(house.deps, submitted);
     let result = flow.next();
@@ -96,7 +96,7 @@ describe('the write-ahead intent', () => {
     });
   }
 
-  it('counts an OTP before it leaves: a crash at any await costs that try and nothing else', () => {
+  it('counts an OTP before it is sent: a crash at any await costs only that try', () => {
     for (let atAwait = 0; atAwait < 6; atAwait++) {
       const house = createHouse(true);
       run(house, submit(house.deps, submitted));

@@ -1,14 +1,14 @@
 import type { Store } from '../../src/store/store.ts';
 import type { Answer, Call } from './network.ts';
 
-/** A mistake made on purpose in what stands around the bot, which is as good as one of its own: no walk may overlook it. */
+/** A deliberate bug in the bot's surroundings, equivalent to one of the bot: every walk must detect it. */
 export type Breakage = {
   store?: (store: Store) => Store;
-  /** Instead of what happens when a call arrives: gives the answer. `carry` lets it happen. */
+  /** Replaces what happens when a call arrives, and returns the answer. `carry` carries the call out. */
   carry?: (call: Call, carry: (call: Call) => Promise<Answer | undefined>) => Promise<Answer | undefined>;
 };
 
-/** Of so many calls this is the last: then it counts from one again. */
+/** True for every nth call. */
 function everyNth(nth: number): () => boolean {
   let count = 0;
   return () => {
@@ -33,7 +33,7 @@ const isCharge = ({ path }: Call): boolean => path.endsWith('/tokenized-card-pay
 const isCode = ({ path }: Call): boolean => path.endsWith('/checkout-card-otp');
 const isLookUp = ({ path }: Call): boolean => path.includes('/transactions/');
 
-/** Made anew for each walk; each with what a walk must say of it. */
+/** Made for each walk; `seen`: what a walk must report. */
 export const breakages: Readonly<Record<string, { seen: RegExp; breakage: () => Breakage }>> = {
   'an event that is acknowledged and lost': {
     seen: /is not told in|digests in .* count/,
@@ -176,7 +176,7 @@ export const breakages: Readonly<Record<string, { seen: RegExp; breakage: () => 
         carry(isPost(call) ? { ...call, body: `${call.body}&note=tok-ada-approves` } : call),
     }),
   },
-  'a post that mentions whoever pressed': {
+  'a post that mentions the person who pressed': {
     seen: /is called for nothing/,
     breakage: () => ({
       carry: (call, carry) =>

@@ -2,21 +2,21 @@ import { seedCards } from '../../src/simulators/payments/seed.ts';
 import { background, people, pressInForm, say, submit, textOf } from './people.ts';
 import type { Scene } from './scene.ts';
 
-/** Where customers reach the bot. */
+/** The bot's public address for customers. */
 export const publicUrl = 'https://pay.walk';
 const address = /https:\/\/pay\.walk\/c\/([\w-]{22})/;
 const minuteMs = 60_000;
 
-/** What customers and robots did at the addresses that agents were shown. */
+/** Actions of customers and robots at the addresses that agents were shown. */
 export type Pages = {
-  /** Of links, and of where their submits led: what follows `/c/`. */
+  /** Ids after `/c/`: of links, and of the pages that their forms led to. */
   links: Set<string>;
   seats: Set<string>;
-  /** Codes of a customer's own, each typed once; a double tap sends it twice. */
+  /** Codes that customers typed, each once; a double tap sends it twice. */
   codes: Set<string>;
 };
 
-/** Somebody at one of those addresses: mostly a robot that looks, else a customer. */
+/** A visit at one of the addresses: mostly by a robot, else by a customer. */
 export function actAsCustomer(scene: Scene): void {
   const { random, workspace, pages } = scene;
   for (const person of people) {
@@ -33,7 +33,9 @@ export function actAsCustomer(scene: Scene): void {
   background(scene, () => typeCode(scene, at));
 }
 
-/** An agent charges a card whose bank wants a code and lets the customer type it; then both go on, and others with them. */
+/**
+ * An agent charges a card whose bank wants a code and lets the customer type it; then both continue, among other people.
+ */
 export async function lendCode(scene: Scene): Promise<void> {
   const { random, workspace, payments, time } = scene;
   const user = workspace.ids.users[random.pick(['agent', 'lead'] as const)];
@@ -58,7 +60,7 @@ export async function lendCode(scene: Scene): Promise<void> {
   }
 }
 
-/** The link's window is on top, and no button of the code's own window can be reached below it. */
+/** Closes the link's window first: it covers the code window's buttons. */
 async function closeAndReopen(scene: Scene, user: string): Promise<void> {
   const view = scene.workspace.state(user).views.at(-1);
   if (view) await scene.workspace.act(user, { kind: 'close_view', viewId: view.id });
@@ -73,7 +75,7 @@ async function look(scene: Scene, at: string, method = 'GET'): Promise<string> {
   return page;
 }
 
-/** Undefined: nobody was there, or no answer came. */
+/** Undefined: no bot, or no answer. */
 async function ask({ tell }: Scene, at: string, init: RequestInit): Promise<Response | undefined> {
   const answer = await fetch(`http://bot/c/${at}`, { ...init, signal: AbortSignal.timeout(minuteMs) }).catch(
     () => undefined,
@@ -104,7 +106,7 @@ async function typeCode(scene: Scene, at: string): Promise<void> {
   );
 }
 
-/** Looks at every address once more, when each has been dead for long. */
+/** Checks every address once more, after each should be dead. */
 export async function findLivingPages(scene: Scene): Promise<void> {
   const { links, seats } = scene.pages;
   for (const at of [...links, ...seats]) {

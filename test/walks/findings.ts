@@ -5,10 +5,7 @@ import type { BotPost } from '../../src/simulators/slack/payloads.ts';
 import { people, pressable, textOf } from './people.ts';
 import type { Scene } from './scene.ts';
 
-/**
- * The words that walks read on the screen, and nothing else they know of the bot. What a person would look for who
- * checks it: change them with the words of the bot.
- */
+/** The words that walks look for on the screen; they know nothing else of the bot. Change them with the bot's words. */
 export const words = {
   states: [
     ['taken', /^👀/u],
@@ -16,7 +13,7 @@ export const words = {
     ['resolved', /^✅ Resolved/u],
     ['closed', /^☑️ Resolved/u],
   ],
-  /** Notes below an alert that change nothing of its state, and those that only say who has it. */
+  /** Notes below an alert that don't change its state, and notes that only say who has it. */
   noState: /^(💳|🔎)/u,
   stillTaken: /^(👤|⏰)/u,
   called: /^📣/u,
@@ -30,9 +27,9 @@ export const words = {
   declined: /^❌/u,
   charge: /^(Charge.*[^…]|Again: .*|Approve .*)$/,
   deliverAgain: /^Deliver again/,
-  /** Charging takes it too, also once somebody has approved that. */
+  /** Charging acknowledges it too, also after an approval. */
   take: /^(Acknowledge|Charge|Again: |Ask for approval)/,
-  /** Whose link it is, and whose charge somebody took over. */
+  /** Notes that call people on purpose: the owner of a link, and of a charge that was taken over. */
   callsLater: /payops_(alert|storm)_note/,
   callsOnPurpose: /payops_(link|charge)_note/,
   givenUp: /given up until/,
@@ -47,12 +44,12 @@ function stateOf(text: string): State {
   return words.states.find(([, says]) => says.test(text))?.[0] ?? 'open';
 }
 
-/** A reference that the bot made stands below the first line, before any other. */
+/** A reference that the bot generated is below the first line, before any other. */
 function referenceOf({ text, blocks }: BotPost): string | undefined {
   return `${text} ${textOf(blocks)}`.match(references)?.[0];
 }
 
-/** A message of an event in a channel, and the thread below it. */
+/** An event's message in a channel, and its thread. */
 type Told = { channel: string; post: BotPost; thread: BotPost[] };
 type Event = {
   kind: 'payment_failed' | 'payment_success';
@@ -61,7 +58,7 @@ type Event = {
   told: Told[];
 };
 
-/** What must hold once everything has come to rest; gives what was met on the way. */
+/** Checks everything at rest; returns how often each case was met. */
 export function findWrongs(scene: Scene): Map<string, number> {
   const met = new Map<string, number>();
   const orders = new Map(scene.payments.state().orders.map((order) => [order.orderReference, order]));
@@ -108,7 +105,7 @@ function isSmall({ amount }: PaymentsOrder): boolean {
   return Number(amount.replaceAll(',', '')) <= 1_000;
 }
 
-/** Where the rules of the walk send it. */
+/** The channels by the walk's rules. */
 function channelsFor({ weather, workspace }: Scene, { kind, order }: Event): string[] {
   const { payAlerts, payDesk, general } = workspace.ids.channels;
   if (kind === 'payment_success') return [general];
@@ -124,12 +121,12 @@ function channelsFor({ weather, workspace }: Scene, { kind, order }: Event): str
   }
 }
 
-/** A charge of the bot's own tells its failure by its own message, unless it is paid or under review. */
+/** A charge of the bot's own reports its failure itself, unless it is paid or under review. */
 function mayBeUntold({ kind, reference }: Event): boolean {
   return kind === 'payment_failed' && reference.startsWith(chargeReferencePrefix);
 }
 
-/** Each event once in each channel that the rules name, by a message of its own or counted in a digest; nowhere else. */
+/** Each event must be once in each channel of its rules, as a message or counted in a digest, and nowhere else. */
 function findWrongTellings(scene: Scene, events: readonly Event[], met: Map<string, number>): void {
   const { workspace, weather, broken } = scene;
   const missing = new Map<string, number>();
@@ -166,14 +163,14 @@ function findWrongTellings(scene: Scene, events: readonly Event[], met: Map<stri
   }
 }
 
-/** Nobody could look whether the first one arrived, and its repeat says so; by then it may stand behind others. */
+/** If the history could not be read, a post may be repeated with a mark; by then it may be behind others. */
 function mayRepeat({ weather, seen }: Scene, { channel, blocks }: BotPost): boolean {
   const isOpen = weather.mayReadHistory && weather.quirks.isHistorySlow !== true && !seen.left.has(channel);
   const couldLook = isOpen && seen.slackAwayMs <= longAwayMs;
   return !couldLook && words.mayRepeat.test(textOf(blocks));
 }
 
-/** How many each of them counts that have no message of their own. */
+/** The counts in each digest of events without a message. */
 function digests({ workspace }: Scene, channel: string, kind: Event['kind']): number[] {
   return workspace.posts(channel).flatMap(({ text, threadTs }) => {
     const [, what, number] = words.digest.exec(text) ?? [];
@@ -182,12 +179,12 @@ function digests({ workspace }: Scene, channel: string, kind: Event['kind']): nu
     return [Number(number.replaceAll(',', ''))];
   });
 }
-/** Where a post may stand twice, nobody knows of the first: it is not edited, and nobody is called to it. */
+/** If a post is doubled, the bot knows only the last: it neither edits the first nor calls people to it. */
 function lastInEach(all: Event['told']): Event['told'] {
   return all.filter(({ channel }, index) => !all.slice(index + 1).some((one) => one.channel === channel));
 }
 
-/** What stands in the channels is what happened last, and the same in each. */
+/** Each channel's message must show the last state, and the same in all channels. */
 function findWrongStates(scene: Scene, events: readonly Event[]): void {
   const { broken, done } = scene;
   for (const { kind, reference, told: all } of events) {
@@ -195,7 +192,7 @@ function findWrongStates(scene: Scene, events: readonly Event[]): void {
     const states = new Set(told.map(({ post }) => stateOf(post.text)));
     if (states.size > 1) broken.push(`${kind} ${reference} is ${[...states].join(' and ')}`);
     for (const { post, thread } of told) {
-      // A step that comes by *Deliver again* stands below later ones.
+      // A step posted by *Deliver again* may be below later ones.
       const isLate = scene.log.some((line) => words.givenUp.test(line) && line.includes(`/${reference}#`));
       const [state, noted] = [stateOf(post.text), isLate ? undefined : notedState(thread)];
       if (noted !== undefined && noted !== state)
@@ -206,7 +203,7 @@ function findWrongStates(scene: Scene, events: readonly Event[]): void {
       if ((state === 'resolved' || state === 'closed') && has > 0)
         broken.push(`the alert of ${reference} is ${state} and has buttons`);
       const takers = done.filter(({ label }) => words.take.test(label)).map(({ user }) => user);
-      // An edit mentions whoever's name a restart has made it forget.
+      // After a restart an edit mentions a person whose name is forgotten.
       const [, id, name] = /Acknowledged by\W*(?:<@(\w+)>|(\w+))/.exec(textOf(post.blocks)) ?? [];
       const taker = id ?? cast.find(({ realName }) => realName === name)?.id;
       if (taker !== undefined && !takers.includes(taker)) broken.push(`${taker} never took ${reference}`);
@@ -216,7 +213,7 @@ function findWrongStates(scene: Scene, events: readonly Event[]): void {
   }
 }
 
-/** By the last note that says one. */
+/** By the last note that names a state. */
 function notedState(thread: readonly BotPost[]): State | undefined {
   const last = thread.findLast(({ text }) => stateOf(text) !== 'open' || words.stillTaken.test(text));
   if (!last) return undefined;
@@ -231,7 +228,7 @@ function hasButton({ blocks }: BotPost, button: string): boolean {
   return pressable(blocks).some(({ label }) => label === button);
 }
 
-/** By a rule that escalates, people are called once to what nobody has taken, below it and nowhere else. */
+/** By an escalating rule, people are called once to an alert that is not acknowledged, in its thread and nowhere else. */
 function findWrongCalls(
   { workspace, weather, broken }: Scene,
   events: readonly Event[],
@@ -241,7 +238,7 @@ function findWrongCalls(
   const posts = workspace.posts(payDesk);
   for (const { text } of posts) if (words.called.test(text)) count(met, 'calls');
   const digests = posts.filter(isStorm);
-  // Whoever takes a storm has its alerts in other channels too, whose messages do not say so.
+  // Acknowledging a storm also takes its alerts in other channels, whose messages don't show it.
   const areAlone = digests.length === 0 && !workspace.posts(payAlerts).some(isStorm);
   const alerts = events.flatMap(({ told }) => lastInEach(told).filter(({ channel }) => channel === payDesk));
   const above = [
@@ -260,7 +257,7 @@ function findWrongCalls(
   }
 }
 
-/** A payment of the same customer and amount that came later resolves the alert, and nothing else does. */
+/** Only a later payment of the same customer and amount resolves an alert, and it must. */
 function findWrongRecoveries(scene: Scene, events: readonly Event[]): void {
   const { seen, broken } = scene;
   const name = ({ kind, reference }: Event): string => `${kind} ${reference}`;
@@ -285,20 +282,20 @@ function isSameSale({ order: one }: Event, { order: other }: Event): boolean {
   return one.customerEmail === other.customerEmail && one.amount === other.amount;
 }
 
-/** What is in doubt steps aside in the end, while nobody can look whether it arrived. */
+/** After this long, a message in doubt that can't be checked lets others pass. */
 const longAwayMs = 10 * 60_000;
 
 /**
- * Behind an alert of its channel that left its sender only after it was acknowledged. An alert for several channels may be:
- * the worker makes its copies (docs/limits.md).
+ * No alert may be behind one of its channel that was sent only after it was acknowledged. An alert with several channels
+ * may be: the worker makes its copies (docs/limits.md).
  */
 function findWrongOrder(scene: Scene, events: readonly Event[]): void {
   const { workspace, seen, broken, weather } = scene;
   if (seen.slackAwayMs > longAwayMs || weather.quirks.isHistorySlow === true) return;
   for (const channel of Object.values(workspace.ids.channels)) {
-    // Without the optional scopes it may not post where it is no member.
+    // Without the optional scopes the bot can't post where it is no member.
     if (seen.refused.has(channel) || (seen.left.has(channel) && !weather.mayReadHistory)) continue;
-    // A message in doubt waits there for the next look, and those behind it are told meanwhile.
+    // A message in doubt waits there for the next check, and later ones are posted meanwhile.
     if (seen.slowHistory.has(channel)) continue;
     const placed = events
       .flatMap((event) =>
@@ -319,7 +316,7 @@ function findWrongOrder(scene: Scene, events: readonly Event[]): void {
   }
 }
 
-/** What people read of a charge is what the service has of it; and each was asked for. */
+/** A charge's words must agree with the service, and each charge must have been asked for. */
 function findWrongCharges(scene: Scene, met: Map<string, number>): void {
   const { workspace, payments, seen, done, broken } = scene;
   const { orders } = payments.state();
@@ -348,7 +345,10 @@ function isView({ path }: { path: string }): boolean {
   return /\/views\.(open|push|update)$/.test(path);
 }
 
-/** A customer's code reaches the service at most once, and no charge has more than three; link and code stand nowhere else. */
+/**
+ * A customer's code reaches the service at most once, and no charge gets more than three; links and codes appear nowhere
+ * else.
+ */
 function findWrongCodes({ seen, pages, log, broken }: Scene, met: Map<string, number>): void {
   for (const code of pages.codes) {
     const times = seen.codes.filter((one) => one.code === code).length;
@@ -372,7 +372,10 @@ function findWrongCodes({ seen, pages, log, broken }: Scene, met: Map<string, nu
   }
 }
 
-/** Slack’s own pace was kept; people of a rule are called by its posts alone, others by none but what they wait for; nothing secret went anywhere. */
+/**
+ * Slack’s rate limit was kept; only posts of a rule call its people, and no other post calls anybody except the person
+ * who waits for it; nothing secret was sent.
+ */
 function findWrongTraffic(scene: Scene): void {
   const { seen, broken, log, workspace, payments, weather } = scene;
   for (const { body } of seen.tooFast)

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import { Duplex } from 'node:stream';
 import { asRun, replaceAll, runOf, type Run, type VirtualTime } from './virtual-time.ts';
 
-/** What leaves somebody for somebody. `from` is undefined where it is not a bot. */
+/** One HTTP call. `from`: the bot; undefined for others. */
 export type Call = {
   from: Run | undefined;
   to: string;
@@ -15,8 +15,9 @@ export type Call = {
 export type Answer = { status: number; headers: Record<string, string>; body: string };
 
 /**
- * What becomes of a call. `not_sent`: nobody was there. `lost`: it gets nowhere, and no answer comes. `unheard`: it is
- * carried out, up to `lateMs` late, and no answer comes. `answered`: by somebody on the way, and nothing is carried out.
+ * A call's fate. `not_sent`: no server was there. `lost`: it never arrives, and there is no answer. `unheard`: it is
+ * carried out, up to `lateMs` late, but its answer is lost. `answered`: something between answers, and nothing is carried
+ * out.
  */
 export type Fate =
   | { kind: 'carried'; thereMs: number; backMs: number }
@@ -27,25 +28,25 @@ export type Fate =
 
 export type Traffic = {
   fate: (call: Call) => Fate;
-  /** Lets it happen where it arrives, and sees what comes of it. */
+  /** Carries the call out at its target, and may look at the result. */
   carry: (call: Call, carry: (call: Call) => Promise<Answer | undefined>) => Promise<Answer | undefined>;
 };
 
 type Listening = { server: Server; run: Run | undefined; underWay: Set<() => void> };
 
 /**
- * HTTP without a socket: whoever listens does so under a name, and every `fetch` of this process goes there, as the
- * traffic lets it. A dead bot's calls never leave and its answers never come.
+ * HTTP without sockets: servers listen under a name, and every `fetch` of this process goes there, subject to `Traffic`.
+ * A dead bot's calls are not sent, and it gets no answers.
  */
 export class Network {
-  /** Calls under way of others than bots. */
+  /** Calls under way from others than bots. */
   open = 0;
   private readonly listening = new Map<string, Listening>();
   private ports = 0;
   private readonly held = new Set<object>();
   private readonly time: VirtualTime;
   private readonly traffic: Traffic;
-  /** Which of the bots takes what is sent to `bot`; undefined: none does. */
+  /** Which bot gets calls to `bot`; undefined: none. */
   route: () => string | undefined = () => undefined;
 
   constructor(time: VirtualTime, traffic: Traffic) {
@@ -64,7 +65,7 @@ export class Network {
     ]);
   }
 
-  /** Its calls under way are cut, on either side. */
+  /** Cuts the bot's calls under way, in both directions. */
   kill(run: Run): void {
     run.isDead = true;
     for (const [name, one] of this.listening) {
@@ -116,7 +117,7 @@ export class Network {
       headers,
       body,
     };
-    // A request that nobody holds is collected, and its signal then ends nothing any more: at another time in each run.
+    // Keep a reference: a collected request's signal no longer aborts, and collection is not deterministic.
     const held = [input, request];
     this.held.add(held);
     const answer = await this.carry(call, request.signal).finally(() => this.held.delete(held));
@@ -152,7 +153,7 @@ export class Network {
     const deliver = async (work: (answer: Answer | undefined) => void): Promise<void> => {
       work(await this.deliver(call));
     };
-    // Out of the caller's hands: it arrives though the caller dies.
+    // Not bound to the caller: the call arrives even if the caller dies.
     const reach = (work: (answer: Answer | undefined) => void, ms: number): void =>
       void asRun(undefined, () => setTimeout(() => void deliver(work), ms));
     switch (fate.kind) {
@@ -179,7 +180,7 @@ export class Network {
     return done.promise;
   }
 
-  /** Undefined: cut off. */
+  /** Undefined if it was cut. */
   private async deliver(call: Call): Promise<Answer | undefined> {
     const answer = await this.traffic.carry(call, async (given) => {
       const name = given.to === 'bot' ? this.route() : given.to;
@@ -192,7 +193,7 @@ export class Network {
 }
 
 const cut: readonly [string, number] = ['ECONNRESET', 6];
-/** As long as `fetch` itself waits for an answer, when nobody told it how long to wait. */
+/** The default deadline of `fetch`, for calls without their own. */
 const hung: readonly [string, number] = ['UND_ERR_HEADERS_TIMEOUT', 300_000];
 const nobody: Answer = { status: 0, headers: {}, body: '' };
 
@@ -200,10 +201,10 @@ function failed(code: string): TypeError {
   return new TypeError('fetch failed', { cause: Object.assign(new Error(code), { code }) });
 }
 
-/** Keeps what is written to it. */
+/** Keeps its body. */
 class KeptResponse extends ServerResponse {
   readonly chunks: Buffer[] = [];
-  // Headers given here are not told afterwards.
+  // Headers given here can't be read back later.
   override writeHead(status: number, ...more: unknown[]): this {
     const given = more.findLast((one) => typeof one === 'object') as Record<string, string> | undefined;
     for (const [name, value] of Object.entries(given ?? {})) this.setHeader(name, value);

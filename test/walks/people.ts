@@ -13,12 +13,12 @@ type Element = {
 type Placed = { blockId: string; actionId: string; element: Element; label: string };
 type Container = { type: 'message'; channel: string; ts: string } | { type: 'view'; viewId: string };
 
-/** What somebody pressed or submitted: on which message or form, and by which words. */
+/** A press or submit: where it was, and its label. */
 export type Done = { user: string; label: string; on: string; atMs: number };
 
 export const people = ['agent', 'lead', 'onCall', 'outsider'] as const;
 export type Person = (typeof people)[number];
-/** Twice a whole number of 5,000 on purpose: payments and failures shall be of the same amount. */
+/** Few values, so that payments and failures often have equal amounts. */
 const amounts = [
   '5000.00',
   '12000.00',
@@ -47,17 +47,17 @@ function placedIn(block: PageBlock): Placed[] {
   });
 }
 
-/** A look-up that is shared stands in the channel as an alert does, and would be taken for one. */
+/** A shared look-up would be in the channel and be mistaken for an alert. */
 const unpressed = /^Share/;
 
-/** What a person can press there, by its label. */
+/** The elements that a person can press, by label. */
 export function pressable(blocks: readonly PageBlock[]): Placed[] {
   return blocks
     .flatMap((block) => (block.type === 'input' ? [] : placedIn(block)))
     .filter(({ label }) => !unpressed.test(label));
 }
 
-/** Every text of the blocks, people as `<@id>`. */
+/** All text of the blocks, people as `<@id>`. */
 export function textOf(part: unknown): string {
   if (Array.isArray(part)) return part.map(textOf).join(' ');
   if (typeof part !== 'object' || part === null) return '';
@@ -81,7 +81,7 @@ async function press(
   if (!result.ok) scene.tell(`${user} is told: ${result.problem}`);
 }
 
-/** Somebody does what their screen offers: fills in what is open, presses a button, types a command. */
+/** A person uses their screen: fills in an open form, presses a button, or types a command. */
 export function actAtRandom(scene: Scene, person: Person): void {
   const { random, workspace } = scene;
   const user = workspace.ids.users[person];
@@ -103,16 +103,16 @@ export function actAtRandom(scene: Scene, person: Person): void {
     .flatMap((all) => all.slice(-25))
     .flatMap((message) => pressable(message.blocks).map((placed) => ({ message, placed })));
   if (offered.length === 0 || random.chance(0.2)) return type(scene, user);
-  // Each kind of button as often as any other.
+  // Chooses the label first, so that each kind of button is equally likely.
   const label = random.pick([...new Set(offered.map(({ placed }) => placed.label))]);
   const { message, placed } = random.pick(offered.filter((one) => one.placed.label === label));
   pressOn(scene, user, message, placed);
-  // Two see the same message at once.
+  // A second person presses on the same message at the same time.
   const other = workspace.ids.users[random.pick(people)];
   if (other !== user && !message.ephemeral && random.chance(0.3)) pressOn(scene, other, message, placed);
 }
 
-/** Presses what has such a label in the form in front of the person, if there is one. */
+/** Presses such a button in the person's open form, if there is one. */
 export function pressInForm(scene: Scene, user: string, label: RegExp): void {
   const view = scene.workspace.state(user).views.at(-1);
   const placed = pressable(view?.blocks ?? []).find((one) => label.test(one.label));
@@ -125,7 +125,7 @@ function pressOn(scene: Scene, user: string, message: PageMessage, placed: Place
   background(scene, () => press(scene, user, placed, { type: 'message', channel, ts, on }));
 }
 
-/** Presses everything that has such a label on the newest message that has any. */
+/** Presses every such button of the newest message that has one. */
 export function pressAll(scene: Scene, user: string, label: RegExp): void {
   const on = ({ blocks }: PageMessage): Placed[] => pressable(blocks).filter((one) => label.test(one.label));
   const message = Object.values(scene.workspace.state(user).messages)
@@ -159,7 +159,7 @@ export function say(scene: Scene, user: string, text: string): void {
   background(scene, () => scene.workspace.act(user, { kind: 'send_message', channel, text }));
 }
 
-/** Fills in what is open, with that card, and submits it. */
+/** Fills in the open form with that card, and submits it. */
 export async function submit(
   scene: Scene,
   user: string,
@@ -190,7 +190,7 @@ async function fill(scene: Scene, user: string, field: Field): Promise<object | 
   const { block, element, viewId, card } = field;
   const kind = elementValues[element.type];
   if (!kind) return undefined;
-  // Mostly left as it stands; now and then typed again, as the bot asks where Slack sent nothing of it.
+  // Usually leaves prefilled values; sometimes types them again, as the bot asks when Slack did not send them.
   const standing = element[kind.initial];
   if (standing !== undefined) return random.chance(0.4) ? { [kind.value]: standing } : undefined;
   if (element.type === 'users_select') return { selected_user: workspace.ids.users[random.pick(people)] };
@@ -211,7 +211,7 @@ async function fill(scene: Scene, user: string, field: Field): Promise<object | 
   return { value: typed(scene, textOf(block['label']), field) };
 }
 
-/** By what the field is called. */
+/** By the field's label. */
 function typed({ random, payments }: Scene, label: string, { block, card }: Field): string {
   if (/token key/i.test(label)) return card.tokenKey;
   if (/e-?mail/i.test(label)) return card.customerEmail;
@@ -223,7 +223,7 @@ function typed({ random, payments }: Scene, label: string, { block, card }: Fiel
   return block['optional'] === true ? '' : 'Settled with the customer';
 }
 
-/** Nobody waits for it: what a person does takes the time it takes. */
+/** Does not wait: the person's action takes its own time. */
 export function background(scene: Scene, work: () => Promise<unknown>): void {
   work().catch((error: unknown) => scene.broken.push(`a person’s act fails: ${String(error)}`));
 }

@@ -20,11 +20,11 @@ import type { Done } from './people.ts';
 import { Network, type Answer, type Call, type Fate } from './network.ts';
 import { asRun, VirtualTime, type Run } from './virtual-time.ts';
 
-/** What a walk is like from its beginning to its end. */
+/** The fixed conditions of one walk. */
 export type Weather = {
   replicas: number;
   mayReadHistory: boolean;
-  /** Of all calls, in each direction. */
+  /** Shares of all calls that fail, in each direction. */
   slackFaults: number;
   paymentsFaults: number;
   storeFaults: number;
@@ -34,11 +34,11 @@ export type Weather = {
   codeEntry: 'agent' | 'customer' | 'both';
   rules: keyof typeof rules;
   acts: number;
-  /** What only some say of Slack. */
+  /** Slack's behaviour that only some users report. */
   quirks: Quirks;
 };
 
-/** A walk’s world: two simulators, the bots between them, and all that went to and fro. */
+/** A walk’s world: two simulators, the bots, and all traffic between them. */
 export type Scene = {
   random: Random;
   weather: Weather;
@@ -47,51 +47,51 @@ export type Scene = {
   workspace: Workspace;
   payments: PaymentsService;
   bots: Run[];
-  /** False from the moment that all is well again. */
+  /** `isOn` is false after the faults have ended. */
   faults: { isOn: boolean; slackAway: Fate['kind'] | undefined; storeAway: boolean; paymentsAway: boolean };
-  /** Calls that left anybody for anybody, so far. */
+  /** Calls sent so far. */
   changes: number;
   log: string[];
-  /** What happened, for whoever reads a failure. */
+  /** The history, for reading a failure. */
   story: string[];
-  /** What did not hold, seen at once. */
+  /** Violations found during the walk. */
   broken: string[];
   seen: Seen;
   tell: (line: string) => void;
   startBot: () => Promise<void>;
   crash: (run: Run) => void;
-  /** Lets so much time pass, in ever longer steps while nothing happens. */
+  /** Lets time pass, in growing steps while nothing happens. */
   letPass: (ms: number) => Promise<void>;
-  /** What people did. */
+  /** People's presses and submits. */
   done: Done[];
   /** The customers’ pages. */
   pages: Pages;
   end: () => Promise<void>;
 };
 
-/** What crossed the doors. */
+/** The recorded traffic. */
 export type Seen = {
-  /** Everything that left a bot for Slack. */
+  /** All calls from bots to Slack. */
   toSlack: Call[];
-  /** Every value that was stored. */
+  /** All values that were stored. */
   stored: string[];
-  /** Slack’s own refusals of a post for its pace. */
+  /** Posts that Slack refused for its rate limit. */
   tooFast: Call[];
-  /** Events that were answered with 200, by kind and reference: when first. */
+  /** Events answered with 200, by kind and reference: when first. */
   acknowledged: Map<string, number>;
-  /** When each event left first. */
+  /** When each event was first sent. */
   sent: Map<string, number>;
-  /** For how long Slack was away, all in all. */
+  /** For how long Slack was away in total. */
   slackAwayMs: number;
-  /** Channels that were refused for a while. */
+  /** Channels that were archived for a while. */
   refused: Set<string>;
-  /** Channels that the bot was not in for a while. */
+  /** Channels without the bot for a while. */
   left: Set<string>;
-  /** Channels whose history was to be read more slowly: others pass what is looked for there (docs/limits.md). */
+  /** Channels whose history was rate-limited: others pass a message that is searched there (docs/limits.md). */
   slowHistory: Set<string>;
-  /** What was charged: the order references that reached the service. */
+  /** Charged order references that reached the service. */
   charged: Set<string>;
-  /** Each code that reached the service, and of which charge. */
+  /** Codes that reached the service, with their charge. */
   codes: { reference: string; code: string }[];
 };
 
@@ -101,7 +101,7 @@ const longestStepMs = 1_800_000;
 const startMs = 1_800_000_000_000;
 const manifestPath = fileURLToPath(new URL('../../manifest.yml', import.meta.url));
 
-/** The rules that a walk may have. In each, `large` is told from NGN 10,000 on. */
+/** The rules that a walk may have. In each, `large` begins at NGN 10,000. */
 export const rules = {
   none: '',
   both: `routes:
@@ -160,7 +160,7 @@ export async function openScene(seed: number, weather: Weather, breakage: Breaka
       slack: { ...workspace.credentials, apiUrl: workspace.apiUrl },
       payments: { ...payments.credentials, url: payments.url },
     }),
-    // As an operator has them: the playground's people do not like to wait.
+    // An operator's usual values: the playground's are short, for people who wait.
     PAYMENTS_TIMEOUT_SECONDS: '8',
     SLACK_TIMEOUT_SECONDS: '10',
     WORK_LEASE_SECONDS: '45',
@@ -240,7 +240,7 @@ export async function openScene(seed: number, weather: Weather, breakage: Breaka
         const before = scene.changes;
         const isIdle = network.open === 0 && scene.bots.every(({ underWay }) => underWay === 0);
         if (isIdle) await time.leap(Math.min(stepMs, untilMs - time.nowMs));
-        // Whoever looked for work has an answer by then.
+        // Answers to work under way have arrived by then.
         await time.pass(settleMs);
         if (scene.changes !== before) stepMs = firstStepMs;
         else if (isIdle) stepMs = Math.min(stepMs * 4, longestStepMs);
@@ -271,7 +271,9 @@ export async function openScene(seed: number, weather: Weather, breakage: Breaka
   return scene;
 }
 
-/** Each call takes a little while, in which others go on; one of a dead bot is not made, or nobody hears its answer. */
+/**
+ * Each store call takes a little time, in which others continue. A dead bot's calls are not made, and it gets no answers.
+ */
 function gated(scene: Scene, run: Run, store: Store, random: Random): Store {
   const { time, weather, faults } = scene;
   async function through(call: () => Promise<unknown>): Promise<unknown> {
@@ -366,7 +368,7 @@ function arrived({ seen, workspace, payments }: Scene, call: Call): void {
 
 function answered(scene: Scene, call: Call, answer: Answer): void {
   const { seen, workspace, time } = scene;
-  // An answer to somebody's own press has no key of a message: those wait for no lane (docs/limits.md).
+  // Answers to a person's own press have no message key and don't wait for a lane (docs/limits.md).
   const isPost =
     workspace.url.endsWith(call.to) &&
     call.path === '/api/chat.postMessage' &&
@@ -379,7 +381,7 @@ function answered(scene: Scene, call: Call, answer: Answer): void {
   }
 }
 
-/** Its kind and reference, of what is sent as an event. */
+/** The kind and reference of an event's call; undefined for other calls. */
 function eventOf(call: Call): string | undefined {
   if (call.to !== 'bot' || !call.path.startsWith('/webhooks/')) return undefined;
   const { event, data } = JSON.parse(call.body) as {

@@ -4,10 +4,10 @@ import { syncBuiltinESMExports } from 'node:module';
 import timersPromises from 'node:timers/promises';
 import type { Random } from '../chaos/random.ts';
 
-/** One run of the bot. Whatever it waits for belongs to it: nothing of a dead one ever goes on. */
+/** One process of the bot. Its timers and calls belong to it: once it is dead, none of them continues. */
 export type Run = { readonly name: string; isDead: boolean; heldUntilMs: number; underWay: number };
 
-/** Who waits: undefined outside of every bot. */
+/** The current run; undefined outside of every bot. */
 const running = new AsyncLocalStorage<Run | undefined>();
 
 export function runOf(): Run | undefined {
@@ -46,17 +46,17 @@ class Timer {
   }
 }
 
-/** While anything happens within so many turns of the event loop, no time passes. */
+/** Time passes only after this many turns of the event loop without activity. */
 const quietTurns = 2;
 
 /**
- * A clock that stands still until it is told to go, and every timer and source of chance of this process with it: what
- * runs meanwhile runs the same way each time. Nothing may be waited for but timers and what is made of them: no socket,
- * no file. One at a time; `putBack` gives the process its own time again.
+ * A clock that only moves when told to, with every timer and random source of this process, so that a run is repeatable.
+ * Code may wait only for timers and what they trigger: no socket, no file. One at a time; `putBack` restores the real
+ * ones.
  */
 export class VirtualTime {
   nowMs: number;
-  /** Counts whatever shows that something goes on: timers, and what others add. */
+  /** Counts signs of activity: timers, and what others add. */
   activity = 0;
   private timers: Timer[] = [];
   private orders = 0;
@@ -66,12 +66,12 @@ export class VirtualTime {
     this.install(random);
   }
 
-  /** Resolves after so long, to whoever is not dead by then. */
+  /** Resolves after this time, unless its run is dead. */
   sleep(ms: number): Promise<void> {
     return new Promise((resolve) => this.add(resolve, ms));
   }
 
-  /** Until nothing goes on without time passing. */
+  /** Resolves when nothing continues without time passing. */
   async settle(): Promise<void> {
     for (let quiet = 0; quiet < quietTurns;) {
       const before = this.activity;
@@ -80,7 +80,7 @@ export class VirtualTime {
     }
   }
 
-  /** Lets so much time pass, timer by timer. */
+  /** Lets time pass, timer by timer. */
   async pass(ms: number): Promise<void> {
     const untilMs = this.nowMs + Math.round(ms);
     for (;;) {
@@ -93,7 +93,7 @@ export class VirtualTime {
     this.nowMs = untilMs;
   }
 
-  /** As much at once, as of a machine that slept: whatever came due meanwhile is called late, and once. */
+  /** Moves the clock at once, like a machine that was suspended: timers that came due are called late, and once. */
   async leap(ms: number): Promise<void> {
     await this.settle();
     this.nowMs += Math.round(ms);
@@ -223,7 +223,7 @@ export class VirtualTime {
 
 const replaced: [object, Record<string, unknown>][] = [];
 
-/** Until `putBack`. */
+/** Lasts until `putBack`. */
 export function replaceAll(changes: readonly [object, Record<string, unknown>][]): void {
   for (const [of, to] of changes) {
     const before = Object.keys(to).map((name) => [name, (of as Record<string, unknown>)[name]]);

@@ -46,7 +46,7 @@ function repeat({ random, payments }: Scene): void {
   });
 }
 
-/** What a person began goes on with their next acts. */
+/** One action of a person; a dialogue they began continues with their next actions. */
 async function person(scene: Scene): Promise<void> {
   const { random, time } = scene;
   const who = random.pick(random.chance(0.05) ? people : people.slice(0, 3));
@@ -62,7 +62,7 @@ async function passTime(scene: Scene): Promise<void> {
   );
 }
 
-/** At any moment of what is under way. */
+/** Kills a bot at any point of its work. */
 function crash(scene: Scene): void {
   const { random, weather, bots } = scene;
   if (!weather.mayCrash) return;
@@ -76,7 +76,7 @@ function crash(scene: Scene): void {
   }, random.below(1_500));
 }
 
-/** Stopped as by SIGSTOP, unless it waits for an answer, which would come too late. */
+/** Suspends a bot like SIGSTOP, unless it waits for an answer, which would come too late. */
 function freeze({ random, weather, bots, time, tell }: Scene): void {
   const run = bots.length === 0 ? undefined : random.pick(bots);
   if (!weather.mayCrash || !run || run.underWay > 0) return;
@@ -119,7 +119,10 @@ async function refuse(scene: Scene): Promise<void> {
   if (random.chance(0.7)) workspace.setChannel(channel, { archived: false });
 }
 
-/** It posts there all the same where the scope lets it; its edits wait where Slack wants a member for them. */
+/**
+ * Removes the bot from a channel. It can still post there if its scopes allow; edits wait if Slack wants a member for
+ * them.
+ */
 async function leave(scene: Scene): Promise<void> {
   const { random, weather, workspace, seen, tell } = scene;
   if (weather.slackFaults === 0) return;
@@ -132,7 +135,7 @@ async function leave(scene: Scene): Promise<void> {
   if (random.chance(0.7)) workspace.setChannel(channel, { botIsMember: true });
 }
 
-/** What may happen next, and how often. */
+/** The possible actions, with their weights. */
 const acts: readonly [weight: number, act: Act][] = [
   [14, fail],
   [8, pay],
@@ -161,7 +164,7 @@ export type Walked = { story: readonly string[]; broken: readonly string[]; met:
 
 const hourMs = 60 * minuteMs;
 
-/** One life of a bot, drawn from its seed, and what did not hold in it. The same seed gives the same walk. */
+/** One random life of a bot, and what was violated in it. The same seed gives the same walk. */
 export async function walk(seed: number, breakage: Breakage = {}): Promise<Walked> {
   const weather = weatherOf(createRandom(seed).fork('weather'));
   try {
@@ -203,7 +206,7 @@ function weatherOf(random: Random): Weather {
   };
 }
 
-/** Everything answers again, what was not acknowledged is sent again, and what was given up is delivered again. */
+/** Ends all faults, sends unacknowledged events again, and delivers again what was given up. */
 async function heal(scene: Scene): Promise<void> {
   const { workspace, payments, faults, bots } = scene;
   scene.tell('all is well from here on');
@@ -226,7 +229,7 @@ async function heal(scene: Scene): Promise<void> {
   await scene.letPass(30 * hourMs);
 }
 
-/** Nothing is due any more, or will be. */
+/** Checks that nothing more is sent once all work is done. */
 async function end(scene: Scene): Promise<void> {
   if (scene.broken.length > 0) return;
   const before = scene.seen.toSlack.length;
@@ -239,15 +242,15 @@ async function end(scene: Scene): Promise<void> {
 }
 
 type WalksResult = {
-  /** How many were walked, the failing one included. */
+  /** How many walks, with the failing one. */
   walks: number;
-  /** What was met on them, how often. */
+  /** How often each case was met. */
   met: Map<string, number>;
-  /** The first in which something did not hold. */
+  /** The first walk with a violation. */
   failure?: { seed: number; broken: readonly string[]; story: readonly string[] };
 };
 
-/** Walks from one seed to the next until something does not hold, and sees that the same seed goes the same way. */
+/** Walks seed after seed until something is violated, and checks that the same seed gives the same walk. */
 export async function runWalks({
   count,
   seed: first,
@@ -269,7 +272,7 @@ export async function runWalks({
   return { walks: count, met, failure: { seed: first, broken, story: one.story } };
 }
 
-/** What the first walk that sees the breakage says of it, and which one that is; undefined when none of so many does. */
+/** The report of the first walk that detects the bug, and its number; undefined if none does. */
 export async function findBreakage(
   name: string,
   { count, seed: first }: { count: number; seed: number },

@@ -4,11 +4,11 @@ import { notClosed, sendOddBodies } from './run-bot.ts';
 import { openScene } from './scene.ts';
 import { heldUp, type Latency } from './slow-sockets.ts';
 
-/** `npm run hostile`, in CI too, sends them to both doors at once and watches the memory of a deployed bot. */
-it('answers odd and endless bodies as they deserve', async (test) => {
+/** `npm run hostile`, also in CI, sends them to both endpoints at once and watches the memory of a deployed bot. */
+it('gives odd and endless bodies the right answers', async (test) => {
   const scene = await openScene('here');
   test.onTestFinished(() => scene.close());
-  // All at once: Bolt takes three seconds to give some of them up.
+  // Concurrently: Bolt takes three seconds to give up on some.
   const [wrong, endless] = await Promise.all([sendOddBodies(scene, Infinity), streamAlone(scene, 64)]);
   expect(wrong).toEqual([]);
   expect(notClosed(endless)).toEqual([]);

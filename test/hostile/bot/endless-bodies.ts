@@ -17,7 +17,7 @@ const kinds = Object.values(paths).flatMap((path) =>
   })),
 );
 
-/** As much as it takes, with and without a length, to the door of events alone. */
+/** As much as it accepts, with and without a length, to the events endpoint. */
 export async function streamAlone(scene: Scene, megabytes: number): Promise<Endless[]> {
   const all: Endless[] = [];
   for (const kind of kinds.filter(({ path }) => path === paths.webhook)) {
@@ -26,14 +26,14 @@ export async function streamAlone(scene: Scene, megabytes: number): Promise<Endl
   return all;
 }
 
-/** The same to both doors at once; that of Slack closes them when a request has lasted too long. */
+/** The same to both endpoints at once; Slack's closes connections whose request takes too long. */
 export function streamBeside(scene: Scene, megabytes: number): Promise<Endless[]> {
   return Promise.all(
     kinds.map((kind) => stream(scene, { ...kind, name: `${kind.name}, beside others` }, megabytes)),
   );
 }
 
-/** Reads its answer only when nothing more can be sent, as a sender does that means harm. */
+/** Reads the answer only once nothing more can be sent, like an attacker. */
 async function stream(
   scene: Scene,
   { path, isChunked, name }: { path: Path; isChunked: boolean; name: string },
@@ -70,13 +70,13 @@ function after(ms: number): Promise<undefined> {
   });
 }
 
-/** Resident memory of a process in megabytes, as the system counts it. */
+/** A process's resident memory in megabytes. */
 export function residentMb(pid: number): number {
   const found = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'));
   return Number(found?.[1]) / 1_024;
 }
 
-/** Looks every few milliseconds until it is asked for the most it saw. */
+/** Measures every few milliseconds; the returned function gives the maximum. */
 export function watchMemory(pid: number): () => number {
   let most = residentMb(pid);
   const timer = setInterval(() => {
@@ -88,7 +88,7 @@ export function watchMemory(pid: number): () => number {
   };
 }
 
-/** `receipt`: what the answer's body must hold, because the status alone would not say what was understood. */
+/** `receipt`: required content of the answer's body, since the status does not show how the body was understood. */
 type OddBody = {
   name: string;
   path: Path;
@@ -109,7 +109,7 @@ function event(order: string, more = ''): string {
   return `{"event_type":"payment_failed","data":{"order":{${order}}}${more}}`;
 }
 
-/** Signed and of a shape nobody knows: it meant something, so it is kept, reported and answered 200. */
+/** Signed, of an unknown shape: such events are stored, reported and answered 200. */
 const kept: readonly [name: string, body: string | Buffer, receipt?: string][] = [
   ['arrays 10,000 deep', nested(deep), '"unknown"'],
   ['objects 10,000 deep', '{"a":'.repeat(deep) + '1' + '}'.repeat(deep), '"unknown"'],
@@ -187,7 +187,7 @@ const refusedBodies: readonly OddBody[] = [
   }),
 ];
 
-/** What Slack would never send, signed with its secret: refused or ignored, and never a fault of the bot. */
+/** Bodies that Slack would never send, signed with its secret: refused or ignored, without an error of the bot. */
 const slackBodies = [
   `payload=${encodeURIComponent(nested(deep))}`,
   'payload=7',
@@ -206,7 +206,7 @@ const slackBodies = [
 
 export const oddBodies: readonly OddBody[] = [...signedBodies, ...refusedBodies, ...slackBodies];
 
-/** Sends it over a connection of its own, and says what is wrong with the answer; undefined: nothing. */
+/** Sends it over a connection of its own; returns what is wrong with the answer, or undefined. */
 export async function sendOdd(scene: Scene, odd: OddBody): Promise<string | undefined> {
   const client = await connectRaw(scene.port);
   const headers = {

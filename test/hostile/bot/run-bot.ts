@@ -13,24 +13,24 @@ import { eventText, paths, type Scene } from './scene.ts';
 export type BodiesResult = {
   odd: number;
   endless: readonly Endless[];
-  /** What was answered otherwise than it should be, or not closed. */
+  /** Wrong answers, and connections that were not closed. */
   wrong: string[];
   residentMb: number;
-  /** The most that the bot's resident memory stood above what ordinary work had brought it to, at any moment. */
+  /** The maximum growth of the bot's resident memory over its level after ordinary work. */
   grewMb: number;
 };
 
 export const mostGrowthMb = 32;
 const rounds = 2;
-/** Before that many, and what the worker then does with them, a process still grows by itself, whatever it is sent. */
+/** Up to this many events and their work, a process's memory grows with any load. */
 const eventsBefore = 1_500;
 const workMs = 6_000;
-/** A busy machine needs longer for that work: then it has grown for so long no more. */
+/** On a busy machine the work takes longer: it is over once memory has not grown for this long. */
 const calmMs = 2_000;
 const longestWorkMs = 30_000;
 const eventsAfter = 200;
 
-/** Odd and endless bodies at a bot that has begun its work, its memory watched from outside. */
+/** Odd and endless bodies, sent to a bot that has done ordinary work, while its memory is measured. */
 export async function runBodies(scene: Scene, megabytes: number): Promise<BodiesResult> {
   const pid = scene.pid();
   const atWork = watchMemory(pid);
@@ -49,14 +49,14 @@ export async function runBodies(scene: Scene, megabytes: number): Promise<Bodies
   return { odd: oddBodies.length * rounds, endless, wrong, residentMb: before, grewMb };
 }
 
-/** What was not refused and closed as it should be. */
+/** Endless bodies that were not refused and closed. */
 export function notClosed(endless: readonly Endless[]): string[] {
   return endless
     .filter(({ status, isClosed }) => status !== 413 || !isClosed)
     .map(({ name, status, isClosed }) => `${name}: ${status}, ${isClosed ? 'closed' : 'not closed'}`);
 }
 
-/** All of them once: what was answered otherwise than it should be. */
+/** Sends each odd body once; returns the wrong answers. */
 export async function sendOddBodies(scene: Scene, atOnce = 8): Promise<string[]> {
   const wrong: string[] = [];
   for (let from = 0; from < oddBodies.length; from += atOnce) {

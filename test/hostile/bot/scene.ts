@@ -6,16 +6,19 @@ import { openHouse } from '../../support/house.ts';
 /** One bot on loopback, between a workspace and a payments service. */
 export type Scene = {
   port: number;
-  /** Of the bot as it is deployed. */
+  /** For a deployed bot. */
   pid: () => number;
-  /** What the payments service would send with this body. */
+  /** The payments service's headers for this body. */
   signed: (body: Buffer | string) => Record<string, string>;
-  /** The same for Slack. */
+  /** Slack's headers for this body. */
   slackSigned: (body: string) => Record<string, string>;
   close: () => Promise<void>;
 };
 
-/** `deployed`: a process, to be measured from outside; `here`: in this one. Nothing of it needs vitest, so that a script can measure too. */
+/**
+ * `deployed`: a process, to measure it from outside; `here`: in this process. Independent of vitest, so that a script can
+ * use it.
+ */
 export async function openScene(where: 'deployed' | 'here'): Promise<Scene> {
   const closers: (() => unknown)[] = [];
   const test = {
@@ -35,7 +38,7 @@ export async function openScene(where: 'deployed' | 'here'): Promise<Scene> {
     pid: () => bot.pid(),
     signed: (body) => ({
       'content-type': 'application/json',
-      // One character a byte, so that bytes which are no text are signed as they are.
+      // One character per byte, so that bytes that are not text are signed unchanged.
       [signatureHeader]:
         typeof body === 'string'
           ? signWebhook(body, secret)
@@ -68,7 +71,7 @@ export function statusIn(answer: string): number {
   return Number(/^HTTP\/1\.1 (\d{3})/.exec(answer)?.[1] ?? 0);
 }
 
-/** One ordinary event, each another one. */
+/** An ordinary event, unique by reference. */
 export function eventText(reference: string): string {
   const order = {
     orderReference: reference,

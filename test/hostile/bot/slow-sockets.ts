@@ -5,7 +5,7 @@ import { calmMs } from '../../support/calm-ms.ts';
 
 export type SlowResult = {
   sockets: number;
-  /** Of those that the bot did not close in time. */
+  /** Connections that the bot did not close in time. */
   open: string[];
   slowestMs: number;
   before: Latency;
@@ -15,16 +15,16 @@ export type SlowResult = {
 export type Latency = { sent: number; wrong: number; p50Ms: number; p99Ms: number };
 
 export const closedWithinMs = 15_000;
-/** Beside slow sockets the slowest hundredth may take so many times as long as before: a busy machine is uneven. */
+/** Next to slow sockets, p99 may grow by this factor, because a busy machine is uneven. */
 const mostTimes = 5;
-/** Below this nobody notices: a fifth of the time in which an outage is answered. */
+/** Shorter delays don't matter: a fifth of the time in which an outage is answered. */
 const unnoticedMs = 500;
 const dribbleMs = 1_000;
 const eventsASecond = 20;
 
 type Slow = { name: string; open: (client: RawClient, path: string) => Promise<string> };
 
-/** What each says at once; what follows comes a character a second. */
+/** What each socket sends at once; the rest follows at one character a second. */
 const kinds: readonly Slow[] = [
   { name: 'says nothing', open: async () => '' },
   {
@@ -59,7 +59,7 @@ const kinds: readonly Slow[] = [
   },
 ];
 
-/** How the events beside the slow sockets were held up by them; empty when they were not. */
+/** How slow sockets delayed the events; empty if they didn't. */
 export function heldUp({ before, during }: Pick<SlowResult, 'before' | 'during'>): string[] {
   const mostMs = Math.max(unnoticedMs, mostTimes * before.p99Ms);
   const wrong = before.wrong + during.wrong;
@@ -71,7 +71,7 @@ export function heldUp({ before, during }: Pick<SlowResult, 'before' | 'during'>
   ];
 }
 
-/** Opens so many slow connections to both doors while events go on coming, and measures both. */
+/** Opens slow connections to both endpoints while events keep coming, and measures both. */
 export async function runSlowSockets(
   scene: Pick<Scene, 'port' | 'signed'>,
   sockets: number,
@@ -114,7 +114,7 @@ async function beSlow(port: number, kind: Slow, path: string): Promise<{ name: s
   return { name, tookMs };
 }
 
-/** Ordinary events at an even pace, each started in its time whether the one before is answered or not. */
+/** Ordinary events at an even rate, each sent on time even if the one before is unanswered. */
 async function deliver(scene: Pick<Scene, 'port' | 'signed'>, name: string, forMs: number): Promise<Latency> {
   const answers: Promise<{ status: number; tookMs: number }>[] = [];
   const startedAt = performance.now();
@@ -151,7 +151,7 @@ async function deliverOne(
       await response.text();
       status = response.status;
     } catch {
-      // Status 0, which is wrong.
+      // Leaves status 0, which counts as wrong.
     }
   });
   return { status, tookMs };

@@ -3,13 +3,13 @@ import type { Random } from '../../chaos/random.ts';
 import type { Original, WireRequest } from './same-request.ts';
 import { type EventBody, type Sender, senders } from './senders.ts';
 
-/** What a mutation may use besides the request: others that were really sent. */
+/** The input of a mutation: the request, and others that were really sent. */
 export type Scene = { random: Random; sender: Sender; original: Original; other: Original; nowMs: number };
 
 type Headers = WireRequest['headers'];
 export type HeaderMutation = (request: WireRequest, scene: Scene) => Headers;
 
-/** Written so, a signature is another text; some of them still are the same bytes, which the judge knows. */
+/** Other spellings of a signature; some are the same bytes, which the judge knows. */
 const respellings: readonly ((written: string, random: Random) => string)[] = [
   () => '',
   (written) => written.toUpperCase(),
@@ -33,7 +33,7 @@ const respellings: readonly ((written: string, random: Random) => string)[] = [
   (written) => written.replaceAll(/[0-9a-z]/gi, '0'),
   (written) => '0'.repeat(written.length),
   (written) => 'A'.repeat(43) + (written.endsWith('=') ? '=' : ''),
-  // The last character of an unpadded digest holds bits that say nothing.
+  // The last character of an unpadded digest has unused bits.
   (written) =>
     written.replace(/.(=*)$/, (last) => String.fromCharCode(last.charCodeAt(0) + 1) + last.slice(1)),
   (written, random) => {
@@ -180,7 +180,7 @@ function recased(name: string, random: Random): string {
     .join('');
 }
 
-/** The text where the signature stands, whatever stands around it. */
+/** Matches the signature in its header. */
 const signatureAt: Record<'whole' | 'pair' | 'list', RegExp> = {
   whole: /^(?<before>)(?<signature>.*)$/s,
   pair: /^(?<before>.*v1=)(?<signature>.*)$/s,
@@ -205,7 +205,7 @@ function signatureOf({ sender, request }: Original): string {
   return placeOf(sender).exec(carrier)?.groups?.['signature'] ?? '';
 }
 
-/** Where no time stands in a header, the signature is cut instead: a mutation that changes nothing shows nothing. */
+/** If no header has a time, cuts the signature instead: a mutation must change something. */
 function withTime(headers: Headers, sender: Sender, write: (written: string) => string): Headers {
   const place = sender.time?.in;
   if (place === undefined || place === 'body')
@@ -216,7 +216,7 @@ function withTime(headers: Headers, sender: Sender, write: (written: string) => 
   });
 }
 
-/** What the one in the middle makes of a body; `other` is another event of the same sender. */
+/** An attacker's change of a body; `other` is another event of the same sender. */
 type BodyMutation = (body: Buffer, random: Random, other: EventBody) => Buffer;
 
 export const bodyMutations: Readonly<Record<string, BodyMutation>> = {
@@ -257,7 +257,7 @@ export const bodyMutations: Readonly<Record<string, BodyMutation>> = {
       /^\{/,
       `{"${random.pick(['__proto__', 'constructor', 'toString'])}":{"event_type":"payment_success"},`,
     ),
-  'printed anew': (body, random) => reprinted(body, random.pick([0, 1, 4])),
+  'printed again': (body, random) => reprinted(body, random.pick([0, 1, 4])),
   'a letter as its escape': (body) => replaced(body, /payment_/, '\\u0070ayment_'),
   'composed letters': (body) => Buffer.from(body.toString().normalize('NFC')),
   'decomposed letters': (body) => Buffer.from(body.toString().normalize('NFD')),

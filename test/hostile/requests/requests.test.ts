@@ -63,15 +63,15 @@ afterEach(() => {
   fault.name = 'none';
 });
 
-/** `npm run hostile` sends more, in CI too. */
+/** `npm run hostile` sends more, also in CI. */
 const count = 1_000;
 
-it('accepts no mutated request, whatever scheme it was signed by', async () => {
+it('accepts no mutated request of any signature scheme', async () => {
   const seed = randomInt(2 ** 31);
   const { wrong, forged, same, genuine, statuses } = await runRequests({ count, seed });
   expect(wrong, `seed ${seed}`).toEqual([]);
   expect(forged).toBeGreaterThanOrEqual(count);
-  // Else all of it would be refused for another reason than its signature.
+  // Otherwise they might have been refused for another reason than their signature.
   expect(statuses.get(401) ?? 0).toBeGreaterThan(forged * 0.9);
   expect(genuine.accepted).toBeGreaterThan(count / 500);
   expect(same.accepted).toBeGreaterThan(count / 40);
@@ -88,7 +88,7 @@ it.each([
   fault.name = name;
   const seed = randomInt(2 ** 31);
   let seen = 0;
-  // Some mistakes are met by few of the mutations: as many as the whole run has, and mostly far fewer.
+  // Few mutations reveal some mistakes: tries up to as many as the whole run has; mostly far fewer suffice.
   for (let tried = 0; tried < 200_000 && seen === 0; tried += 250) {
     const { wrong } = await runRequests({ count: 250, seed: seed + tried });
     seen = wrong.length;

@@ -12,33 +12,33 @@ import { bodyMutations, contentType, headerMutations, type Scene } from './mutat
 import { type Genuine, type Original, rememberGenuine, wireBytes, type WireRequest } from './same-request.ts';
 
 export type RequestsResult = {
-  /** Mutated requests that nobody signed, and how they were answered. */
+  /** Mutated requests that no sender signed, and their answers. */
   forged: number;
   statuses: Map<number, number>;
-  /** Mutated, and yet in every signed part what the sender made: may be accepted. */
+  /** Mutated, but with every signed part unchanged: may be accepted. */
   same: { sent: number; accepted: number };
   /** Not mutated: must be accepted. */
   genuine: { sent: number; accepted: number };
   overTcp: number;
-  /** Forgeries that were accepted, and genuine ones that were read otherwise than they were signed. */
+  /** Accepted forgeries, and genuine requests that were understood differently than signed. */
   wrong: string[];
 };
 
 const nowMs = Date.UTC(2026, 8, 29, 10, 51, 44, 250);
-/** Signed then, a request is out of time. The edges of the tolerance are among those that are not. */
+/** A request signed at such an offset is out of time; `onTime` includes the edges of the tolerance. */
 const offTime = [-toleranceMs - 1_500, -86_400_000, toleranceMs + 1_500, 3_600_000];
 const onTime = [0, -1_000, 60_000, -toleranceMs + 2_000, toleranceMs - 2_000];
 const originalsOfEach = 60;
 const atOnce = 16;
-/** Each through a real socket and the bot's own server; the others are given to node:http as bytes. */
+/** This share goes through a real socket and the bot's own server; the others to node:http as bytes. */
 const tcpShare = 0.05;
 const mostShown = 20;
 
 type Planned = { request: WireRequest; how: string; number: number };
 
 /**
- * Sends requests to the bot's webhook door, through the HTTP parser, until so many forged ones were sent. Each is
- * one that a sender signed, mutated once to three times. The same seed sends the same requests.
+ * Sends requests to the bot's webhook endpoint, through the HTTP parser, until this many forged ones were sent. Each was
+ * signed by a sender and mutated one to three times. The same seed sends the same requests.
  */
 export async function runRequests(options: { count: number; seed: number }): Promise<RequestsResult> {
   const result: RequestsResult = {
@@ -100,7 +100,7 @@ function plan(sender: Sender, originals: readonly Original[], random: Random, nu
   if (random.chance(0.02)) return { request: original.request, how: 'as it was', number };
   const scene: Scene = { random, sender, original, other, nowMs };
   const times = random.chance(0.8) ? 1 : 2 + random.below(2);
-  // Where a signature does not cover the body, changing it forges nothing.
+  // If a signature does not cover the body, changing it is no forgery.
   const headerShare = sender.covers === 'body' ? 0.5 : 0.9;
   let { request } = original;
   const how: string[] = [];
@@ -153,12 +153,12 @@ function complain(
   result.wrong.push(`${sender.name}, request ${planned.number} (${planned.how}): ${what}${request}`);
 }
 
-/** Where a separator stands in a field too, the bot may refuse even what was signed: it cannot be read back. */
+/** A signed field with a separator in it may be refused: it can't be read back unambiguously. */
 function isPlain({ sender, event }: Original): boolean {
   return sender.covers !== 'fields' || !/[:|]/.test(event.orderId);
 }
 
-/** What a signature covers is what the bot goes by, and nothing else is. */
+/** The bot must use only signed parts. */
 function saysWhatWasSigned(sender: Sender, { event }: Original, received: PaymentEvent): boolean {
   if (sender.covers === 'nothing') return true;
   const { kind, orderReference, orderId, amountMinor, currency, reason } = received;
@@ -206,7 +206,7 @@ async function openDoor(sender: Sender): Promise<Door> {
 
 function silent(): void {}
 
-/** A connection without a socket, as node:http allows it. */
+/** A connection without a socket, as node:http allows. */
 function inject(server: Server): Duplex {
   const [ours, theirs] = duplexPair();
   server.emit('connection', theirs);

@@ -1,9 +1,9 @@
-// Says, without any cryptography, whether a request still is one that the sender made: nobody without the secret can
-// make another one that is signed, so what is not the same is forged.
+// Judges without cryptography whether a request is one that the sender made. Only the sender can sign another, so any
+// other one is forged.
 
 import { toleranceMs, type EventBody, type Sender } from './senders.ts';
 
-/** One request that the sender made, with the bot's secret or with another one. */
+/** One request by the sender, signed with the bot's secret or another one. */
 export type Original = {
   sender: Sender;
   request: WireRequest;
@@ -13,11 +13,11 @@ export type Original = {
 };
 
 export type Genuine = {
-  /** The original whose signed parts these are; undefined: forged, or out of time. */
+  /** The original with the same signed parts; undefined: forged, or out of time. */
   find: (request: WireRequest, nowMs: number) => Original | undefined;
 };
 
-/** Remembers all that the sender made for the bot. */
+/** Remembers everything that the sender signed for the bot. */
 export function rememberGenuine(sender: Sender, originals: readonly Original[]): Genuine {
   const bySigned = new Map<string, Original>();
   for (const original of originals) {
@@ -38,7 +38,7 @@ function isTimely({ sender, atMs }: Original, nowMs: number): boolean {
   return Math.abs(writtenMs - nowMs) <= toleranceMs;
 }
 
-/** For each signature that the request carries: it, and everything it was made over. */
+/** For each signature in the request: it, and everything that it covers. */
 function signedParts(sender: Sender, request: WireRequest): string[] {
   const carrier = sender.carriers.map((name) => valuesOf(request, name)).find((values) => values.length > 0);
   const [value, second] = carrier ?? [];
@@ -71,7 +71,7 @@ function pairsOf(carrier: string, key: string): string[] {
     .map((element) => element.slice(key.length + 1));
 }
 
-/** Other letters for the same bytes: the case of hex, the padding of base64. */
+/** Normalises spellings of the same bytes: the case of hex, the padding of base64. */
 function canonical({ encoding }: Sender, signature: string): string {
   if (encoding === 'hex') return signature.toLowerCase();
   return encoding === 'base64' ? signature.replace(/={1,2}$/, '') : signature;
@@ -97,7 +97,7 @@ function fieldsOf(body: Buffer): unknown[] | undefined {
   }
 }
 
-/** A POST as it goes over the wire: headers in order, names and values as written, one character a byte. */
+/** A POST as sent: headers in order, names and values as written, one character per byte. */
 export type WireRequest = { headers: readonly (readonly [name: string, value: string])[]; body: Buffer };
 
 export function wireBytes({ headers, body }: WireRequest): Buffer {
@@ -114,12 +114,12 @@ export function wireBytes({ headers, body }: WireRequest): Buffer {
   return Buffer.concat([Buffer.from(head, 'latin1'), body]);
 }
 
-/** A line break would begin another header, and that is another request. */
+/** A line break would begin another header, which is another request. */
 function onOneLine(value: string): string {
   return value.replaceAll(/[\r\n\0]/g, '?');
 }
 
-/** The values of a header, as HTTP reads them: its name in any case, blanks around the value no part of it. */
+/** A header's values as HTTP reads them: name in any case, blanks around the value ignored. */
 function valuesOf({ headers }: WireRequest, name: string): string[] {
   return headers.flatMap(([written, value]) =>
     written.toLowerCase() === name ? [onOneLine(value).replaceAll(/^[ \t]+|[ \t]+$/g, '')] : [],

@@ -1,4 +1,5 @@
-// Who signs how, written without the code under test: the bot is told the scheme, and the sender signs by hand.
+// Signers, written independently of the code under test: the bot gets the scheme's settings, and the sender signs by
+// hand.
 
 import { createHmac } from 'node:crypto';
 import type { SignaturePreset } from '../../../src/config/webhook-settings.ts';
@@ -9,18 +10,18 @@ import type { Random } from '../../chaos/random.ts';
 export type Sender = {
   name: string;
   scheme: SignatureScheme;
-  /** The bot's, the second from before a rotation. */
+  /** The bot's secrets; the second is from before a rotation. */
   secrets: readonly [string, string];
-  /** Whose signature the bot must not take. */
+  /** A secret that the bot must not accept. */
   stranger: string;
-  /** Names under which the signature may come, the first that is there counts. */
+  /** Header names for the signature; the first one present counts. */
   carriers: readonly string[];
   place: 'whole' | { pair: string } | { list: string };
-  /** `token`: nothing is signed. */
+  /** `token`: a plain token; nothing is signed. */
   encoding: 'hex' | 'base64' | 'token';
   /** What the signature covers besides `stands`. */
   covers: 'body' | 'fields' | 'nothing';
-  /** Header and pairs that are signed, or that carry the time. */
+  /** Headers and pairs that are signed, or that carry the time. */
   stands: readonly ({ header: string } | { pair: string })[];
   time?: { in: { header: string } | { pair: string } | 'body'; unit: 'iso' | 's' | 'ms' };
   sign: (secret: string, event: EventBody, atMs: number) => [name: string, value: string][];
@@ -54,7 +55,7 @@ function schemeOf(preset: SignaturePreset, settings: RecipeSettings = {}): Signa
   return reading.value;
 }
 
-/** Every preset, and what settings make of them: other hashes, encodings, places and times. */
+/** Every preset, and other possible settings: hashes, encodings, places and times. */
 export const senders: readonly Sender[] = [
   {
     ...plain,
@@ -179,14 +180,14 @@ export const senders: readonly Sender[] = [
     ...plain,
     name: 'raw-body, the time in the body',
     scheme: schemeOf('raw-body', { webhookTimestampSource: 'json:/sentAt', webhookTimestampUnit: 'iso' }),
-    // Else what one of the two signs would be the other's too.
+    // Different secrets, or one sender's signature would be valid for the other.
     secrets: ['secret beside a time in the body', 'an older one of these'],
     time: { in: 'body', unit: 'iso' },
     sign: (secret, { body }) => [[names[0], mac('sha256', secret, body).digest('hex')]],
   },
 ];
 
-/** A body and what was put into it, so that nobody has to read it again to know. */
+/** A body with the values that were put into it, so that tests need not parse it. */
 export type EventBody = {
   body: Buffer;
   kind: 'payment_failed' | 'payment_success';
@@ -197,7 +198,7 @@ export type EventBody = {
   reason: string;
 };
 
-/** Texts that a mutation can make something of: separators, two ways to write a letter, quotes, keys. */
+/** Texts that mutations can use: separators, letters with two encodings, quotes, keys. */
 const reasons = [
   'Insufficient funds',
   'Do not honor: é and é',

@@ -1,5 +1,5 @@
-// Every message the bot makes of an event, a look-up and what people do with the card, with outside words wherever
-// some can stand. Events come in as the JSON that was signed; records as the service's client reads them.
+// Every message of an event, a look-up and an alert's steps, with outside words wherever possible. Events are parsed from
+// signed JSON, records by the service's client.
 
 import {
   type CardStep,
@@ -146,7 +146,7 @@ function alertOf(outside: Outside, card: AlertCardShown | undefined): Alert {
   };
 }
 
-/** Parsed from the bytes that a sender signs, so that what JSON can carry gets in as it does in life. */
+/** Parsed from the bytes that a sender signs, so that everything JSON can carry gets in. */
 export function eventOf({ random, text }: Outside): PaymentEvent {
   const kind = random.pick(['payment_failed', 'payment_success']);
   const order = {

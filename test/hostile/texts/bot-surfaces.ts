@@ -1,5 +1,5 @@
-// What the bot says of itself, its channels and its rules: there outside words come from Slack's answers, from keys
-// and kinds of events, from payops.yml and from what people type.
+// The bot's messages about itself, its channels and its rules. Outside words come from Slack's answers, from keys and
+// kinds of events, from payops.yml and from typed text.
 
 import type { AlertRule, RoutePlan } from '../../../src/domain/alert.ts';
 import { readMerchantWords } from '../../../src/features/help/command-set.ts';
@@ -34,7 +34,7 @@ export const botSurfaces: readonly Surface[] = [
       ...(random.chance(0.5) ? { place: placeWords('live', text()) } : {}),
     }),
   ),
-  messageOf('an account nobody knows', ({ text }) => {
+  messageOf('an unknown account', ({ text }) => {
     const read = readMerchantWords(`charge --account ${text().replaceAll(/[\s"“”„«»]/g, '')}x`, [
       'lagos',
       'abuja',
@@ -62,7 +62,7 @@ export const botSurfaces: readonly Surface[] = [
   messageOf('a usage line', ({ text }) =>
     usageMessage(`“${text()}” is no amount. Write it so.`, '/pay lookup REF-1'),
   ),
-  messageOf('a verb nobody knows', ({ random, text }) =>
+  messageOf('an unknown verb', ({ random, text }) =>
     unknownVerbMessage(text(), random.chance(0.5) ? 'lookup' : undefined),
   ),
   messageOf('a refusal', ({ text }) => refusalMessage({ what: text(), rule: 'The rule', whoCan: 'leads' })),

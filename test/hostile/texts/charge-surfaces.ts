@@ -40,7 +40,7 @@ import { placeOf } from './alert-surfaces.ts';
 import { homeOf, messageOf, modalOf, type Outside, type Shown, type Surface } from './surface.ts';
 import type { ChargePlace } from '../../../src/slack/words/charge-place.ts';
 
-// Every message and form of a charge and of a card's e-mail, with outside words wherever some can stand.
+// Every message and form of a charge and of a card's e-mail, with outside words wherever possible.
 
 const toldKinds: readonly Told[] = [
   'otp',
@@ -163,7 +163,7 @@ export const chargeSurfaces: readonly Surface[] = [
   ),
 ];
 
-/** What an agent's form and the bank may put into a charge. A reference is the bot's own, or one an agent chose. */
+/** A charge with texts of an agent's form and of the bank. Its reference is generated, or chosen by the agent. */
 export function chargeOf(outside: Outside): ChargeSeen {
   const { random, text } = outside;
   const [, plain] = random.pick(everyCharge);
@@ -184,7 +184,7 @@ export function chargeOf(outside: Outside): ChargeSeen {
   };
 }
 
-/** Whatever passes for a reference; most texts do not. */
+/** A text that is a valid reference; most texts are not. */
 function referenceOf({ text }: Outside): OrderReference {
   const reading = parseOrderReference(Array.from(text()).slice(0, 50).join(''));
   return reading.ok ? reading.value : ('REF-1' as OrderReference);
@@ -201,7 +201,7 @@ function noteOf({ random }: Outside): ChargeNote {
   ]);
 }
 
-/** The names of roles are the policy file's own: whoever writes it may write anything. */
+/** Role names come from the policy file, whose author may write anything. */
 function limitOf({ random, text }: Outside): LimitRefusal {
   const money = { minor: 1_250_000, currency: random.pick(['NGN', text()]) };
   const amounts = { money, limitMinor: 1_000_000, leftMinor: 1 };

@@ -1,14 +1,14 @@
-// Says whether outside words can act in what Slack is given: by Slack's own rules of what is markup where, read from
-// the finished payload, without the code that made it.
+// Finds outside words that Slack would interpret, by Slack's own rules of markup, in the finished payload, independently
+// of the code that made it.
 
 import { mark } from './hostile-texts.ts';
 
-/** What the bot itself may name; whatever else is named came from outside. */
+/** Names that the bot may use itself; any other came from outside. */
 export type Own = {
   users: readonly string[];
   groups: readonly string[];
   channels: readonly string[];
-  /** The payment link's own address, as the service gave it and the bot checked it: the one that a button may open. */
+  /** The payment link's own address, checked by the bot: the only one that a button may open. */
   paymentLink?: string | undefined;
 };
 
@@ -16,12 +16,12 @@ type Json = { readonly [field: string]: unknown };
 
 type Finder = { own: Own; found: string[] };
 
-/** What a machine reads back and nobody is shown. */
+/** Fields for machines, which people don't see. */
 const unshown = new Set(['value', 'action_id', 'block_id', 'private_metadata', 'callback_id', 'key', 'type']);
-/** What a person typed into a form before, in the field where it stood. */
+/** A person's earlier input, in its own field. */
 const typed = 'initial_value';
 
-/** Where outside words could be a mention, a link, a style or a line of their own, each with its place; none: empty. */
+/** Every place where outside words could be a mention, a link, a style or a line of their own; empty if none. */
 export function findLiveText(payload: unknown, own: Own): string[] {
   const finder: Finder = { own, found: [] };
   if (isObject(payload) && typeof payload['text'] === 'string') judgeFallback(payload['text'], finder);
@@ -30,7 +30,7 @@ export function findLiveText(payload: unknown, own: Own): string[] {
   return finder.found;
 }
 
-/** Slack reads a message's `text` as mrkdwn, and tells it in notifications. */
+/** Slack reads a message's `text` as mrkdwn, and shows it in notifications. */
 function judgeFallback(text: string, { found }: Finder): void {
   if (/[<>]/.test(text)) found.push(`/text: an unescaped bracket in ${shown(text)}`);
   if (/&(?!amp;|lt;|gt;)/.test(text)) found.push(`/text: an unescaped ampersand in ${shown(text)}`);
@@ -88,7 +88,7 @@ function mustBeOwn(id: unknown, own: readonly string[], path: string, found: str
   if (!own.includes(String(id))) found.push(`${path}: names ${shown(String(id))}`);
 }
 
-/** The bot's own tokens, to the letter: a time, a channel, and the message that this one is about. */
+/** The bot's own tokens, exactly: a time, a channel, and the message's own link. */
 const ownTokens = [
   /<!date\^1[789]\d{8}\^\{date_short_pretty\} \{time\}\|20\d\d-\d\d-\d\d \d\d:\d\d UTC>/g,
   /<https:\/\/slack\.com\/archives\/C0OWN00001\/p\d{16}\|(?:an earlier message|the alert and its thread|the digest|Its message)>/g,
@@ -105,7 +105,7 @@ function judgeMarkup(node: Json, path: string, found: string[]): void {
     found.push(`${path}: outside words in style, ${shown(rest)}`);
 }
 
-/** What hides letters, turns them round or splits them; listed by hand, from Unicode's own names. */
+/** Characters that hide, reverse or split letters; listed by hand, from Unicode's names. */
 const unseen: readonly (readonly [first: number, last: number])[] = [
   [0x00, 0x08],
   [0x0e, 0x1f],
@@ -120,7 +120,7 @@ const unseen: readonly (readonly [first: number, last: number])[] = [
   [0x202a, 0x202e],
   [0x2060, 0x206f],
   [0x3164, 0x3164],
-  // Without the one that asks for an emoji's colours.
+  // Except the one that selects coloured emoji.
   [0xfe00, 0xfe0e],
   [0xfeff, 0xfeff],
   [0xffa0, 0xffa0],
@@ -137,7 +137,7 @@ function judgeSight(text: string, path: string, found: string[]): void {
     found.push(`${path}: a character nobody sees in ${shown(text)}`);
 }
 
-/** A break before or behind outside words makes them look like a line of ours. Code begins each of its lines with one. */
+/** A line break next to outside words makes them look like a line of ours. Code begins each of its lines with one. */
 function judgeLines(text: string, path: string, found: string[]): void {
   if (text.includes(mark) && /[\n\r\v\f\u0085\u2028\u2029]/.test(text.replace(/^\n/, ''))) {
     found.push(`${path}: outside words with a line of their own in ${shown(text)}`);

@@ -1,9 +1,9 @@
 import type { Random } from '../../chaos/random.ts';
 
-/** Stands in every hostile text, next to what would work: where it is found, outside words are. */
+/** Part of every hostile text, next to its markup: shows where outside words ended up. */
 export const mark = 'evil';
 
-/** Each would be more than words if Slack, or a reader, took it for ours. */
+/** Each would be more than words if Slack, or a reader, interpreted it. */
 const pieces: readonly string[] = [
   '<!channel>evil',
   '<!here|evil>',
@@ -80,7 +80,7 @@ const pieces: readonly string[] = [
 
 const joints = ['', ' ', ' ', '\n', '|', '>', '<', '&', '\u200B', '*'];
 
-/** Pieces in any order, sometimes cut anywhere, half characters included, sometimes very long. */
+/** Pieces in any order, sometimes cut (even inside a character), sometimes very long. */
 export function hostileText(random: Random): string {
   let text = random.pick(pieces);
   const more = random.below(5);

@@ -38,8 +38,8 @@ import {
 } from '../../../src/features/cards/cards-message.ts';
 import type { CardDeletion, ListedCard } from '../../../src/features/cards/saved-card-desk.ts';
 
-// The service's lists, what is told of their CSV, and sub accounts: outside words come from the service's records,
-// from what people type as a filter or into the form, and from Slack's answers.
+// The service's lists, messages about their CSV, and sub accounts. Outside words come from the service's records, from
+// typed filters and form fields, and from Slack's answers.
 
 const at = Date.UTC(2026, 8, 14, 13, 37);
 const colleague = 'U0OWN00002';
@@ -117,7 +117,7 @@ function shownList<Item>(outside: Outside, itemOf: (outside: Outside) => Item) {
   const { random, text } = outside;
   const items = [itemOf(outside), itemOf(outside)];
   const stop = random.chance(0.5) ? stopOf(outside) : undefined;
-  // What is longer is refused before anything is read.
+  // Longer filters are refused before anything is read.
   const typed = oneLine(text());
   const filter = random.chance(0.5) || typed.length > 100 ? '' : typed;
   const page: ListPage<Item> = {
@@ -186,7 +186,7 @@ function endOf(outside: Outside): AccountEnd {
   ]);
 }
 
-// The saved cards of a customer: what the service lists and answers is outside words, and so is the typed e-mail.
+// A customer's saved cards: the service's answers are outside words, and so is the typed e-mail.
 
 const list = 'f'.repeat(32);
 

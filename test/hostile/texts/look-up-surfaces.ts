@@ -30,8 +30,8 @@ import { homeOf, messageOf, modalOf, type Outside, type Surface } from './surfac
 import type { AuditEntry } from '../../../src/records/shapes.ts';
 import { noStoryMessage, storyFileMessage, storyMessage } from '../../../src/features/story/story.ts';
 
-// What is shown of a look-up outside its own answer, and what the menu and the App Home add to it. The message that a
-// reference is looked up in is somebody else's, whole.
+// Screens of a look-up other than its answer, and its parts of the menu and the App Home. The message with the reference
+// is entirely outside words.
 
 const at = Date.UTC(2026, 8, 14, 13, 37);
 const channel = 'C0OWN00001';
@@ -97,7 +97,7 @@ function mayOf({ random }: Outside): AnswerMay {
 }
 
 function viewOf(outside: Outside): TransactionView {
-  // Only what can be a reference is ever asked for.
+  // Only valid references are looked up.
   const typed = parseOrderReference(outside.text());
   const reference = typed.ok ? typed.value : ('REF-1' as OrderReference);
   const confirmation = confirm({ reference }, recordOf(outside, reference));
@@ -105,8 +105,8 @@ function viewOf(outside: Outside): TransactionView {
   return { reference, confirmation, ...placeOf(outside), checkedAtMs: at, amountMinor: 500, ...near };
 }
 
-// The story of a reference: outside words come from the bank, from events and from what people give as a reason, and a
-// reference is the merchant's own.
+// The story of a reference: outside words come from the bank, from events and from people's reasons; the reference is the
+// merchant's own.
 
 export const storySurfaces: readonly Surface[] = [
   messageOf('a story', (outside) =>
@@ -125,7 +125,7 @@ export const storySurfaces: readonly Surface[] = [
       { place: placeOf(outside), nowMs: at },
     ),
   ),
-  messageOf('a story that nobody knows', ({ text }) => noStoryMessage(text())),
+  messageOf('an unknown story', ({ text }) => noStoryMessage(text())),
   messageOf('what became of a story’s file', ({ text }) =>
     storyFileMessage(text(), { kind: 'uploaded', fileId: 'F0FILE0001' }),
   ),

@@ -4,8 +4,8 @@ import { createRandom } from '../../chaos/random.ts';
 import { surfaces } from './run-texts.ts';
 import type { Shown } from './surface.ts';
 
-// A merchant's reference may be any 50 characters, an address too, and is shown in full wherever it is named: without
-// it nothing can be looked up. Here it is left out, so that every other address is seen.
+// A merchant's reference may be any 50 characters, even an address, and is always shown in full, since it is needed for
+// look-ups. It is left out here, so that every other address is found.
 vi.mock(import('../../../src/slack/words/evidence.ts'), async (load): Promise<typeof EvidenceModule> => {
   const real = await load();
   const word = 'REFERENCE';
@@ -20,20 +20,19 @@ vi.mock(import('../../../src/slack/words/evidence.ts'), async (load): Promise<ty
 const canary = /can[a-z.+]*ry\d*@\w/i;
 
 /**
- * Where a whole address stands, and why that is right. Nobody but the one person who typed or asked for it sees any of
- * these: they are modals, and the one ephemeral message.
+ * Screens with a whole address, and the reason. All are modals or ephemeral messages for the one person who typed or
+ * requested it.
  */
 const inFull: Readonly<Record<string, string>> = {
-  'an e-mail in full': 'Reveal e-mail: ephemeral, for whoever may, on record before it is shown',
+  'an e-mail in full': 'Reveal e-mail: ephemeral, with its permission, after the audit recorded it',
   'an e-mail in full in a modal': 'the same, on top of a modal',
   'the form of a charge': 'what its own agent typed comes back for correction',
   'the form of a payment link': 'the same',
   'the form of a card’s e-mail': 'the same',
   'the form of a new account': 'the same',
-  'a card’s e-mail read back':
-    'whoever changes it must see which address is replaced by which, to the letter',
+  'a card’s e-mail read back': 'the person who changes it must check both addresses letter by letter',
   'the terms of a charge':
-    'read back in full to whoever typed it, because it must be the linked one to the letter',
+    'shown in full to the person who typed it, because it must be exactly the linked one',
 };
 
 describe('a customer’s address', () => {
@@ -52,7 +51,7 @@ describe('a customer’s address', () => {
     expect([...leaking].filter(([name]) => !(name in inFull))).toEqual([]);
   });
 
-  it('stands in full where it says so here, and only for whoever typed it or asked to read it', () => {
+  it('is shown in full only on the screens listed here, to the person who typed it or asked for it', () => {
     expect(Object.keys(inFull).filter((name) => !leaking.has(name))).toEqual([]);
     const kinds = surfaces
       .filter(({ name }) => name in inFull)
@@ -61,7 +60,7 @@ describe('a customer’s address', () => {
   });
 });
 
-/** An address as it could come: alone, in a sentence, in brackets, in capitals, behind what looks like its name. */
+/** An address as it may come: alone, in a sentence, in brackets, in capitals, after its name. */
 function addressed(number: number): string {
   const address = `canary${number}@leak.example`;
   const forms = [
@@ -77,8 +76,8 @@ function addressed(number: number): string {
 }
 
 /**
- * The first string that shows one. What buttons carry is not shown. A checkout link is the service’s, whole, or it leads
- * nowhere.
+ * The first visible text with an address. Values of buttons are not visible. A checkout link is the service’s and must
+ * stay whole.
  */
 function findAddress({ payload }: Shown): string | undefined {
   const found: string[] = [];

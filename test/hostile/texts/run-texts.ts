@@ -16,11 +16,11 @@ import type { Shown, Surface } from './surface.ts';
 
 export type TextsResult = {
   texts: number;
-  /** How many messages, forms and parts of the App Home were made with them. */
+  /** How many messages, forms and parts of the App Home were made. */
   shown: number;
-  /** Where outside words could act. */
+  /** Places where outside words could act. */
   live: string[];
-  /** What Slack would not take. */
+  /** Payloads that Slack would refuse. */
   unfit: string[];
 };
 
@@ -41,7 +41,7 @@ export const own = {
   channels: ['C0OWN00001'],
 };
 
-/** Puts so many hostile texts through everything the bot shows. The same seed makes the same messages. */
+/** Puts this many hostile texts through every screen of the bot. The same seed makes the same messages. */
 export function runTexts(options: { count: number; seed: number }): TextsResult {
   const random = createRandom(options.seed);
   const result: TextsResult = { texts: 0, shown: 0, live: [], unfit: [] };
@@ -81,14 +81,16 @@ function unfit(shown: Shown): string[] {
     : problems;
 }
 
-/** Slack's 4,000, less the name of an account that is put in front where there are several. */
+/** Slack's 4,000, minus room for an account's name in front. */
 const longestText = 3_950;
 
 function tooLong({ text }: SlackMessage): string[] {
   return text.length > longestText ? [`its text has ${text.length} characters`] : [];
 }
 
-/** A screen reader and a notification say `text` and nothing else: the first line, and the bot's own reference that stands below it. */
+/**
+ * Screen readers and notifications use only `text`: it must have the first line, and the generated reference below it.
+ */
 function unheard(message: SlackMessage): string[] {
   const heard = unescaped(message.text).trim();
   const [seen = '', below = ''] = firstLine(message).split('\n');

@@ -1,10 +1,10 @@
 import type { HomeBlock, Modal, SlackMessage } from '../../../src/slack/kit/message.ts';
 import type { Random } from '../../chaos/random.ts';
 
-/** Where outside words come from; each `text` is another one. */
+/** A source of outside words; each `text` is different. */
 export type Outside = { random: Random; text: () => string };
 
-/** One thing that the bot shows, made with outside words wherever some can stand. */
+/** One screen of the bot, made with outside words wherever possible. */
 export type Surface = { name: string; compose: (outside: Outside) => Shown };
 
 export type Shown = (
@@ -12,7 +12,7 @@ export type Shown = (
   | { kind: 'modal'; payload: Modal }
   | { kind: 'home'; payload: { blocks: readonly HomeBlock[] } }
 ) & {
-  /** The address of the payment link that it is about, as the bot has it once it was checked. */
+  /** The screen's payment link, as the bot checked it. */
   paymentLink?: string | undefined;
 };
 

@@ -14,7 +14,7 @@ vi.mock(import('../../../src/slack/kit/text.ts'), async (load): Promise<typeof T
       fault.name === 'escapes nothing' ? text.slice(0, max) : real.mrkdwnText(text, max),
     outsideText: (text, max) =>
       fault.name === 'keeps line breaks' ? real.visible(text).slice(0, max) : real.outsideText(text, max),
-    visible: (text) => (fault.name === 'keeps what nobody sees' ? text : real.visible(text)),
+    visible: (text) => (fault.name === 'keeps invisible characters' ? text : real.visible(text)),
   };
 });
 
@@ -31,7 +31,7 @@ describe('hostile texts', () => {
     expect(shown).toBeGreaterThan(1_000);
   });
 
-  it.each(['escapes nothing', 'keeps line breaks', 'keeps what nobody sees'])(
+  it.each(['escapes nothing', 'keeps line breaks', 'keeps invisible characters'])(
     'would be seen to act if the bot %s',
     (name) => {
       fault.name = name;
@@ -53,12 +53,12 @@ describe('the checker', () => {
     ],
   };
 
-  it('lets a button open the payment link, and nothing else, nor that where the screen is of none', () => {
+  it('allows a button to open the screen’s own payment link, and no other', () => {
     expect(findLiveText(only(opens(paymentLink)), withLink)).toEqual([]);
     expect(findLiveText(only(opens(paymentLink)), own)).not.toEqual([]);
   });
 
-  it('finds nothing where outside words are words', () => {
+  it('finds nothing if outside words are plain words', () => {
     expect(findLiveText(fine, own)).toEqual([]);
   });
 
