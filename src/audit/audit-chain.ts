@@ -9,21 +9,22 @@ import { readStoreId } from '../store/store-mark.ts';
 import { withoutUndefined, parseJson } from '../domain/json.ts';
 import { pagesOf } from '../records/pages.ts';
 
-/** A place on the chain: an entry's number, counted from 1, and its hash. */
+/** A position in the chain: an entry's number, counted from 1, and its hash. */
 export type AuditHead = { seq: number; hash: string };
 
 /** One entry of the chain. */
 export type ChainedEntry = AuditHead & {
   /** The hash of the entry before. */
   prev: string;
-  /** Whether the hash fits the line. */
+  /** Whether the hash is that of the line. */
   isTrue: boolean;
   entry: AuditEntry;
 };
 
 /**
- * The entry as one line of JSON, both stored and exported. Its last member, `hash`, is the SHA-256 of the line without it:
- * cut out `,"hash":"…"` and check with any tool. No canonical form is needed.
+ * Writes the entry as one line of JSON, which is both stored and exported. Its last member, `hash`, is the SHA-256 of
+ * the line without that member, so any tool can check it: cut out `,"hash":"…"` and hash the rest. That needs no
+ * canonical form of JSON.
  */
 export function writeAuditLine(entry: AuditEntry, before: AuditHead): { line: string; head: AuditHead } {
   const { id, atMs, who, where, what, verb, account, reference, result, reason } = entry;
@@ -48,7 +49,7 @@ export function writeAuditLine(entry: AuditEntry, before: AuditHead): { line: st
   return { line: `${line.slice(0, -1)},"hash":"${hash}"}`, head: { seq, hash } };
 }
 
-/** In UTF-16 units: what a reader can take in, and a bound on the cost of an entry. */
+/** The longest texts, in UTF-16 units: so much a person can read, and an entry's cost is limited. */
 const longest = {
   where: 80,
   verb: 80,
@@ -62,29 +63,30 @@ const longest = {
 const longestWho = 80;
 
 /**
- * The entry, fit to be kept for years and handed to an auditor: each text is one visible line, shortened, without whole
- * e-mail addresses or possible card numbers. Idempotent. Codes, token keys and transaction ids look like other words, so
- * writers must not put them in.
+ * Cleans an entry, which is kept for years and handed to auditors: each text becomes one visible line, shortened,
+ * without whole e-mail addresses and possible card numbers. Idempotent. Can't find codes, token keys and transaction
+ * ids, which look like other words, so callers must not put them into an entry.
  */
 export function cleanAuditEntry(entry: AuditEntry): AuditEntry {
   const { id, atMs, what } = entry;
   const cleaned: Partial<AuditEntry> = {};
   for (const name of Object.keys(longest) as (keyof typeof longest)[]) {
-    // An empty text is left out, like an absent one.
+    // Empty texts are left out, like absent ones.
     const text = outsideText(entry[name] ?? '', longest[name]);
     if (text !== '') cleaned[name] = text;
   }
   return { ...cleaned, id, atMs, who: outsideText(entry.who, longestWho), what };
 }
 
-/** Cleans a reference like `cleanAuditEntry`, so that searches match. */
+/** Cleans a reference as `cleanAuditEntry` does, so that searches match. */
 function cleanAuditReference(reference: string): string {
   return outsideText(reference, longest.reference);
 }
 
 /**
- * A reference as entries hold it. Two that are masked alike get different hashes. One that looks like a card number gets
- * none: a hash of so few digits gives them away.
+ * A reference as it is written into entries. If cleaning changes it, a hash is added, so that two references that are
+ * masked alike stay different. One that looks like a card number gets no hash: with so few digits, the hash would
+ * reveal them.
  */
 export function keptReference(reference: string): string {
   const clean = cleanAuditReference(reference);
@@ -94,7 +96,7 @@ export function keptReference(reference: string): string {
 
 const hashEnd = /,"hash":"([0-9a-f]{64})"\}$/;
 
-/** Strict only in the chain's own fields: a newer release's entry may have more. */
+/** Strict only about the chain's own fields: an entry of a newer release may have more. */
 const lineShape = z.object({
   seq: z.number().int().min(1),
   prev: z.string(),
@@ -112,7 +114,7 @@ const lineShape = z.object({
   reason: z.string().optional(),
 });
 
-/** Undefined if the line is no line of a chain. */
+/** Parses a line; undefined if it is not a line of a chain. */
 export function readAuditLine(line: string): ChainedEntry | undefined {
   const found = hashEnd.exec(line);
   const hash = found?.[1];
@@ -130,14 +132,14 @@ export function sha256(text: string): string {
 }
 
 /**
- * The clear text after a line that only holders of a sealing key can make, for this record alone: a copy under another key
- * fails. The line names the key, so keys may be rotated.
+ * Signs a text: the result is a first line that only holders of a sealing key can make, for this record alone (a copy
+ * under another key fails), followed by the unencrypted text. The line names its key, so keys can be rotated.
  */
 export function signText(sealer: Sealer, key: string, text: string): string {
   return `${sealer.seal(key, sha256(text))}\n${text}`;
 }
 
-/** `problem`: why the text is not trusted. */
+/** Reads a signed text. `problem`: why it is not trusted. */
 function readSignedText(
   sealer: Sealer,
   { key, value }: Entry,
@@ -153,20 +155,20 @@ function readSignedText(
 }
 
 /**
- * The chain is stored in blocks of a few entries, numbered from 0, created once and never changed. The replica that creates
- * number n first has continued the chain: one chain for all replicas, without a lock.
+ * The chain is stored in blocks of a few entries. Blocks are numbered from 0, created once and never changed. The
+ * replica that creates number n first has continued the chain, so all replicas write one chain without a lock.
  */
 export type AuditBlock = {
   number: number;
   lines: readonly string[];
-  /** Why the bot may not have written it. */
+  /** Why the block may not be the bot's own; undefined: its signature is valid. */
   problem: string | undefined;
 };
 
-/** The store, and the sealer that signs. */
+/** The store with the chain, and the sealer that signs it. */
 export type Chain = { store: Pick<Store, 'read' | 'list'>; sealer: Sealer };
 
-/** The last block and its last entry; block -1 before the first. */
+/** The last block's number and its last entry; block -1: there is no block yet. */
 export type Tail = AuditHead & { block: number };
 
 export const emptyTail: Tail = { seq: 0, hash: '0'.repeat(64), block: -1 };
@@ -180,8 +182,8 @@ export function blockKey(number: number): string {
 const everyBlock = 'audit-blocks';
 
 /**
- * False: another replica was faster. The same write adds the block to the list of all blocks, and to a list for each
- * reference in it. The lists are not signed and prove nothing.
+ * Creates a block; false: another replica was faster. The same write adds the block to the list of all blocks, and to
+ * one list for each reference in it. The lists are not signed and prove nothing.
  */
 export function createBlock(
   { store, sealer }: { store: Pick<Store, 'create'>; sealer: Sealer },
@@ -193,17 +195,20 @@ export function createBlock(
   return store.create(blockKey(number), signText(sealer, blockKey(number), lines.join('\n')), { index });
 }
 
-/** References are outside text; a hash keeps names short and plain. */
+/** The list of a reference. References are outside text, so the name contains a hash, which is short and plain. */
 function listOf(reference: string): string {
   return `audit-of:${sha256(reference).slice(0, 32)}`;
 }
 
-/** A limit for a reference looked up all day; only an export finds its older blocks. */
+/**
+ * The most blocks that are read for one reference, which may have been looked up all day. An export also finds older
+ * blocks.
+ */
 const mostBlocks = 5_000;
-/** A block may hold tens of kilobytes. */
+/** How many blocks are read at once. A block may have tens of kilobytes. */
 const readTogether = 16;
 
-/** The entries about a reference, in the form entries hold it, by any replica. */
+/** The entries about a reference (as `keptReference` writes it), by any replica. */
 export async function entriesAbout(chain: Chain, reference: string): Promise<ChainedEntry[]> {
   const found: ChainedEntry[] = [];
   const newestFirst = { max: readTogether, newestFirst: true };
@@ -231,14 +236,14 @@ function numberOf(key: string): number {
   return Number(key.slice(blockPrefix.length));
 }
 
-/** The block's entries, without invalid lines. */
+/** The block's entries, without lines that are invalid. */
 export function entriesOf({ lines }: AuditBlock): ChainedEntry[] {
   return lines.flatMap((line) => readAuditLine(line) ?? []);
 }
 
 /**
- * The tail after this block. A spoilt block is continued unchanged, so its damage shows, with a new number: above
- * `seqBefore`.
+ * The tail after this block. If its last line is damaged, the block is continued without being repaired, so that the
+ * damage shows; the next entry then gets a number above `seqBefore`.
  */
 export function endOf(block: AuditBlock, seqBefore = 0): Tail {
   const last = block.lines.at(-1) ?? '';
@@ -248,7 +253,7 @@ export function endOf(block: AuditBlock, seqBefore = 0): Tail {
   return { block: block.number, seq, hash: sha256(block.lines.join('\n')) };
 }
 
-/** The number of the last listed block; -1: none. Unsigned, so only a place to start looking. */
+/** The number of the last block in the list; -1: none. The list is unsigned, so this is only where a search starts. */
 async function lastListed(store: Pick<Store, 'list'>): Promise<number> {
   const { entries } = await store.list(everyBlock, { max: 1, newestFirst: true });
   return entries[0] ? numberOf(entries[0].key) : -1;
@@ -262,8 +267,8 @@ async function lastBlockFrom(store: Chain['store'], from: number): Promise<numbe
 }
 
 /**
- * The bot's signed marks beside the chain: how far it goes, and what retention removed. `store`: the chain's store; absent
- * in an earlier release's mark, and before the first entries.
+ * The bot's two signed marks beside the chain: the head says how far the chain goes, the stub what retention removed.
+ * `store`: the store that the chain belongs to; absent in marks of an earlier release, and before the first entries.
  */
 const markShape = z.object({
   block: z.number().int(),
@@ -272,12 +277,12 @@ const markShape = z.object({
   store: z.string().exactOptional(),
 });
 const stubShape = markShape.extend({
-  /** The first entry of that removal; earlier ones were removed before. */
+  /** The first entry of the last removal; entries before it were removed earlier. */
   from: z.number().int(),
-  /** When the removal was, and when its newest entry was written; ISO 8601, UTC. */
+  /** The time of the removal, and the time of the newest removed entry; ISO 8601, UTC. */
   removedAt: z.string(),
   newest: z.string(),
-  /** False from the mark's writing until its removal is finished. */
+  /** False while the removal is not finished. */
   isDone: z.boolean(),
 });
 
@@ -285,10 +290,13 @@ export type AuditStub = z.infer<typeof stubShape>;
 
 export const headKey = 'audit-head';
 export const stubKey = 'audit-stub';
-/** A copy of the head under another name: putting back an older copy of the audit’s records does not replace it. */
+/**
+ * A copy of the head under another name. If somebody puts back an older copy of the audit's records, this one is not
+ * among them.
+ */
 export const witnessKey = 'store-audit';
 
-/** `problem`: not trusted; `said` is then only a place to start looking. */
+/** A mark as it was read. With a `problem` it is not trusted, and `said` is only where a search starts. */
 type Mark<T> = { entry: Entry; said: T | undefined; problem: string | undefined };
 
 export function believed<T>(mark: Mark<T> | undefined): T | undefined {
@@ -301,7 +309,10 @@ export function signMark(sealer: Sealer, key: string, said: SignedTail | AuditSt
   return signText(sealer, key, JSON.stringify(said));
 }
 
-/** Runs before the store gets its mark: a store with a mark and no head means that somebody removed the trail. */
+/**
+ * Creates the first head. It runs before the store gets its mark (`store-mark.ts`), so a store with that mark and
+ * without a head shows that somebody removed the audit.
+ */
 export async function beginAudit({ store, sealer }: { store: Pick<Store, 'create'>; sealer: Sealer }) {
   await store.create(headKey, signMark(sealer, headKey, emptyTail));
 }
@@ -329,8 +340,8 @@ export async function readMarks(chain: Chain): Promise<Marks> {
 }
 
 /**
- * Ties the chain to its store. `number`: the store’s own, from its public mark; undefined: no bot of this release has
- * started on it. `isUnopened`: its key is not here.
+ * What ties the chain to its store. `number`: derived from the store's id; undefined: no bot of this release has
+ * started on the store. `isUnopened`: the id can't be read, as its sealing key is not configured.
  */
 export type Tie = {
   number: string | undefined;
@@ -353,12 +364,15 @@ async function storeNumber(chain: Chain): Promise<Pick<Tie, 'number' | 'isUnopen
   }
 }
 
-/** What the first entry follows: the store’s number; zeros for a store without a bot, and in an earlier release’s chain. */
+/**
+ * What the first entry follows: the store’s number; zeros if no bot has started on the store, and in an earlier
+ * release’s chain.
+ */
 export function beginningOf({ number }: Pick<Tie, 'number'>): AuditHead {
   return { seq: 0, hash: number ?? emptyTail.hash };
 }
 
-/** The chain's end. Marks are checked, not trusted: a forged one must not restart the chain. */
+/** Finds the chain's end. The marks are checked, not trusted: a forged mark must not make the chain start again. */
 export async function findTail(chain: Chain, { head, stub }: Marks): Promise<Tail> {
   const removed = believed(stub) ?? emptyTail;
   const atHead = await readBlock(chain, head?.said?.block ?? -1);
@@ -367,7 +381,7 @@ export async function findTail(chain: Chain, { head, stub }: Marks): Promise<Tai
   return last ? endOf(last, Math.max(removed.seq, believed(head)?.seq ?? 0)) : removed;
 }
 
-/** The blocks from `from` on; after `until` they end at the first gap. */
+/** The blocks from `from` on, up to the first gap after `until`. */
 export async function* blocksFrom(chain: Chain, from: number, until = from): AsyncGenerator<AuditBlock> {
   for (let first = from; ; first += readTogether) {
     const numbers = Array.from({ length: readTogether }, (_, index) => first + index);
@@ -380,7 +394,7 @@ export async function* blocksFrom(chain: Chain, from: number, until = from): Asy
   }
 }
 
-/** Every block after the removed ones, also behind gaps. */
+/** Every block after the removed ones, also blocks behind gaps. */
 export async function* allBlocks(chain: Chain, { head, stub }: Marks): AsyncGenerator<AuditBlock> {
   const last = Math.max(believed(head)?.block ?? -1, await lastListed(chain.store));
   yield* blocksFrom(chain, (stub?.said?.block ?? -1) + 1, last);

@@ -32,35 +32,40 @@ import type { Sealer, Store } from '../store/store.ts';
 import type { Log } from '../log.ts';
 import { hourMs } from '../domain/span.ts';
 
-/** Resolves once the entry is on the chain. Throws StoreUnavailable; then call again with the same id. */
+/** Appends an entry; resolves once it is on the chain. Throws StoreUnavailable; then call again with the same id. */
 export type Audit = (entry: AuditEntry) => Promise<void>;
 
 /**
- * What was done, in one chain for all replicas: each entry carries the hash of the entry before. Entries are first cleaned
- * by `cleanAuditEntry`.
+ * The audit log: one chain for all replicas, in which each entry has the hash of the entry before. Entries are first
+ * cleaned by `cleanAuditEntry`.
  */
 export type AuditLog = {
   /**
-   * Resolves once the entry is on the chain, in this process's order of calls. Many at once cost what a few do. Throws
-   * StoreUnavailable; a repeat with the same id counts once.
+   * Resolves once the entry is on the chain. Keeps the order of this process's calls. Many simultaneous entries cost
+   * little more than one. Throws StoreUnavailable; a repeat with the same id counts once.
    */
   append: Audit;
-  /** All acknowledged entries about the reference, by any replica, oldest first, each id once. Throws StoreUnavailable. */
+  /**
+   * All acknowledged entries about the reference, of all replicas, oldest first, each id once. Throws StoreUnavailable.
+   */
   ofReference: (reference: string) => Promise<AuditEntry[]>;
   /**
-   * Moves the signed head to the chain's end and returns it; undefined if the chain is empty. Runs by itself a second after
-   * each append. Throws StoreUnavailable.
+   * Moves the signed head to the chain's end and returns it; undefined if the chain is empty. Is also called a second
+   * after each append. Throws StoreUnavailable.
    */
   settle(): Promise<AuditHead | undefined>;
-  /** Finishes a dead process's work; logs the chain's end hourly, as a witness outside the store. */
+  /** Finishes the work of a process that died. Logs the chain's end every hour, as a witness outside the store. */
   start: () => void;
-  /** Finishes work under way and logs the chain's end once more. Never throws. */
+  /** Finishes work under way, and logs the chain's end once more. Never throws. */
   stop: () => Promise<void>;
 };
 
-/** The most entries in a block: reading one entry reads its whole block. */
+/** The most entries in a block. To read one entry its whole block must be read. */
 const mostTogether = 512;
-/** In a shorter outage the store cannot have gone back unseen: calls would have failed. */
+/**
+ * For how long the end of the chain is trusted without reading it again. In so short a time the store can't be put back
+ * unnoticed: calls would have failed.
+ */
 const trustedMs = 1_000;
 const settleAfterMs = 1_000;
 const witnessEveryMs = hourMs;
@@ -69,11 +74,11 @@ const latestMs = Date.UTC(9999, 11, 31);
 type Waiting = { entry: AuditEntry; resolve: () => void; reject: (error: unknown) => void };
 
 export function createAuditLog(options: {
-  /** The whole store: all accounts share one chain, and an entry names its account. */
+  /** The whole store: all accounts share one chain, in which entries name their account. */
   store: Pick<Store, 'create' | 'read' | 'write' | 'list'>;
   sealer: Sealer;
   log: Log;
-  /** Each block costs a write to disk, however few its entries. */
+  /** The least time between two blocks: each costs a write to disk, even with few entries. */
   blockEveryMs?: number;
 }): AuditLog {
   const { store, sealer, log, blockEveryMs = 50 } = options;
@@ -84,8 +89,8 @@ export function createAuditLog(options: {
   let isDamageTold = false;
 
   /**
-   * Head and witness move only along the chain. One that contradicts the chain stays for ever: it shows that the end was
-   * cut off, rewritten, or put back.
+   * Moves head and witness forward along the chain. If one of them contradicts the chain it is never moved again,
+   * because it shows that the end was cut off, rewritten or put back.
    */
   async function settle(): Promise<AuditHead | undefined> {
     const [marks, tie] = await Promise.all([readMarks(chain), readTie(chain)]);
@@ -98,7 +103,7 @@ export function createAuditLog(options: {
       await moveMarks(marks, tie, tail);
     return { seq: tail.seq, hash: tail.hash };
   }
-  /** The witness first: a head that names its store always has one. */
+  /** The witness is written first, so that a head with a store's number always has a witness. */
   async function moveMarks({ head }: Marks, { number, witness }: Tie, tail: Tail): Promise<void> {
     const says = { ...tail, ...withoutUndefined({ store: number ?? believed(head)?.store }) };
     if (number !== undefined) {
@@ -107,10 +112,10 @@ export function createAuditLog(options: {
     }
     if (head) await store.write(head.entry, signMark(sealer, headKey, says));
   }
-  /** Undefined: the chain continues from its marks, and is this store’s. */
+  /** What is wrong with the chain's end; undefined: it continues both marks, and belongs to this store. */
   async function damageOf({ head, stub }: Marks, { number, isUnopened, witness }: Tie) {
     const said = believed(head);
-    // The head is made before the first block: with blocks and no head, somebody removed it.
+    // The head is created before the first block, so if there are blocks without a head, somebody removed it.
     if (!head) return `the record ${headKey} is gone`;
     if (!said || !(await isOnChain(said))) return `it does not lead on from the record ${headKey}`;
     if (isUnopened) return undefined;
@@ -141,7 +146,7 @@ export function createAuditLog(options: {
       });
     }, settleAfterMs).unref();
   }
-  /** Never throws. */
+  /** Logs the chain's end. Never throws. */
   async function tellWitness(): Promise<void> {
     try {
       const last = await settle();
@@ -180,23 +185,23 @@ export function createAuditLog(options: {
   };
 }
 
-/** Our ids are short; a longer one still stays distinct. */
+/** Cleans an id. The bot's own ids are short; a longer one is replaced by a hash, so that it stays unique. */
 function cleanId(id: string): string {
   if (/^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/.test(id)) return id;
   return outsideText(id, 200) === id && id !== '' ? id : `id-${sha256(id).slice(0, 40)}`;
 }
 
-/** Called with each block that this process may not have written. */
+/** Called with each block that another process may have written. */
 type Seen = (block: AuditBlock) => void;
 
 type ChainEnd = {
-  /** Returns the tail for the next block. */
+  /** Returns the tail after which the next block goes. */
   current(seen: Seen): Promise<Tail>;
   /** Writes the entries after the tail. False: another replica was faster. */
   write(tail: Tail, entries: readonly AuditEntry[]): Promise<boolean>;
 };
 
-/** The end of the chain as this process knows it. One `write` at a time. */
+/** The end of the chain as this process knows it. Call `write` one at a time. */
 function createChainEnd(store: Pick<Store, 'create' | 'read' | 'list'>, sealer: Sealer, log: Log): ChainEnd {
   const chain = { store, sealer };
   let known: Tail | undefined;
@@ -213,7 +218,10 @@ function createChainEnd(store: Pick<Store, 'create' | 'read' | 'list'>, sealer: 
     return same !== undefined && endOf(same).hash === hash;
   }
 
-  /** Logged as a witness outside the store: chain and head may agree with each other. */
+  /**
+   * Logs the entry that is gone. The log is outside the store, and the only witness if chain and head were put back
+   * together.
+   */
   function tellGoneBack({ seq, hash }: Tail): void {
     const fix = `Run npm run audit -- verify --head ${seq}:${hash}; keep a copy of the store as it is.`;
     log('error', 'The audit trail has gone back: an entry that stood in it is gone or another', {
@@ -226,11 +234,11 @@ function createChainEnd(store: Pick<Store, 'create' | 'read' | 'list'>, sealer: 
   return {
     async current(seen) {
       if (known && performance.now() < trustedUntilMs) return known;
-      // The next block may be ours, from a call whose answer was lost.
+      // The next block may be our own: of a call whose answer was lost.
       const next = known && (await readBlock(chain, known.block + 1));
       if (next) seen(next);
       const isThere = known !== undefined && (await stands(known));
-      // Unchanged: nobody has written since.
+      // The end is unchanged.
       if (known && isThere && !next) return trust(known);
       const marks = await readMarks(chain);
       const removed = believed(marks.stub)?.block ?? -1;
@@ -238,7 +246,7 @@ function createChainEnd(store: Pick<Store, 'create' | 'read' | 'list'>, sealer: 
       const tail = await findTail(chain, marks);
       if (tail.seq > 0) return trust(tail);
       const tie = await readTie(chain);
-      // The store was away at start, and has no mark yet.
+      // A store without a mark: it was away at the start.
       if (!marks.head && tie.number === undefined) await beginAudit({ store, sealer });
       return trust({ ...tail, ...beginningOf(tie) });
     },
@@ -263,13 +271,16 @@ function chained(entries: readonly AuditEntry[], after: AuditHead): { lines: str
   return { lines, head };
 }
 
-/** Entries that arrive during a write share the next block. */
+/** Collects entries into blocks: those that arrive during a write share the next block. */
 function createQueue(chain: ChainEnd, blockEveryMs: number, wrote: () => void) {
   let waiting: Waiting[] = [];
   let writing: Promise<void> | undefined;
   let lastAtMs = -Infinity;
 
-  /** Entries already on the chain: written by an earlier call, or by a replica that did the same thing. */
+  /**
+   * Resolves waiting entries that are in this block already: written by an earlier call, or by a replica that did the
+   * same thing.
+   */
   function settleSeen(block: AuditBlock): void {
     const ids = new Set(entriesOf(block).map(({ entry }) => entry.id));
     const done = waiting.filter(({ entry }) => ids.has(entry.id));
@@ -278,10 +289,10 @@ function createQueue(chain: ChainEnd, blockEveryMs: number, wrote: () => void) {
   }
 
   async function writeAll(): Promise<void> {
-    // Entries of the same turn share a block.
+    // Wait one turn of the event loop, so that its entries share a block.
     await new Promise((resolve) => setImmediate(resolve));
     while (waiting.length > 0) {
-      // Each block needs the hash of the one before.
+      // One block after the other: each needs the hash of the one before.
       const soonMs = lastAtMs + blockEveryMs - performance.now();
       if (soonMs > 0 && waiting.length < mostTogether) await sleep(soonMs);
       const tail = await chain.current(settleSeen);
@@ -290,7 +301,7 @@ function createQueue(chain: ChainEnd, blockEveryMs: number, wrote: () => void) {
       const entries = batch.map(({ entry }) => entry);
       if (!(await chain.write(tail, entries))) continue;
       lastAtMs = performance.now();
-      // Entries that arrived meanwhile come next.
+      // Entries that arrived meanwhile wait for the next block.
       waiting = waiting.slice(batch.length);
       for (const { resolve } of batch) resolve();
       wrote();

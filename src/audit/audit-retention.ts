@@ -19,28 +19,28 @@ import { checkBlock, createAuditCheck } from './verify-audit.ts';
 import { dayMs, hourMs } from '../domain/span.ts';
 
 /**
- * Removes the oldest blocks when all their entries are older than `keepMs`, once a day. First writes a signed stub of what
- * it removes; the chain is verified from the stub on. The next run finishes after a crash. Damaged blocks and all after
- * them are never removed: they are evidence.
+ * Once a day, removes the oldest blocks whose entries are all older than `keepMs`. First it writes a signed stub that
+ * says what it removes; from then on the chain is verified from the stub. After a crash the next run finishes the
+ * removal. Damaged blocks, and all blocks after them, are never removed: they are evidence.
  */
 type AuditRetention = {
-  /** Checks now and then that the timer is in the store. */
+  /** Makes sure, now and then, that the timer record is in the store. */
   start(): void;
   stop(): void;
-  /** Works on records with the prefix `auditRetentionPrefix`. */
+  /** Works on the timer record, whose key begins with `auditRetentionPrefix`. */
   work(entry: Entry): Promise<void>;
 };
 
 export const auditRetentionPrefix = 'audit-retention';
 const armEveryMs = hourMs;
-/** Limits one piece of work, so it ends within its lease. */
+/** The most blocks in one piece of work, so that it ends within its lease. */
 const mostBlocks = 256;
 
 export function createAuditRetention(options: {
   store: Pick<Store, 'create' | 'read' | 'write' | 'list'>;
   sealer: Sealer;
   append: Audit;
-  /** Undefined: nothing is removed. */
+  /** How long entries are kept; undefined: for ever. */
   keepMs: number | undefined;
   now: () => number;
   log: Log;
@@ -60,7 +60,7 @@ export function createAuditRetention(options: {
     log('error', `Old entries of the audit trail are kept: ${what}`, { fix });
   }
 
-  /** Returns whether more may be due now. Throws StoreUnavailable. */
+  /** Removes old blocks; returns whether there may be more. Throws StoreUnavailable. */
   async function removeOld(beforeMs: number): Promise<boolean> {
     const { head, stub: before } = await readMarks(chain);
     const said = believed(before);
@@ -72,19 +72,19 @@ export function createAuditRetention(options: {
       await finish(before.entry, said);
       return true;
     }
-    // Without a trusted head nothing is removed.
+    // Block -1: without a trusted head nothing is removed.
     const old = await findOld(said, beforeMs, believed(head)?.block ?? -1);
     if (!old) return false;
     const signed = signMark(sealer, stubKey, old.stub);
     const written = before
       ? await store.write(before.entry, signed)
       : (await store.create(stubKey, signed)) && (await store.read(stubKey));
-    // Undefined: another replica removes them.
+    // If this write loses, another replica removes them.
     if (written) await finish(written, old.stub);
     return old.blocks >= mostBlocks;
   }
 
-  /** The old, undamaged blocks at the chain's beginning; never the last block. */
+  /** Finds the old, undamaged blocks at the chain's beginning; never the last block. */
   async function findOld(
     stub: AuditStub | undefined,
     beforeMs: number,
@@ -113,7 +113,7 @@ export function createAuditRetention(options: {
     return { stub: { ...endOf(last), from, removedAt, newest, isDone: false }, blocks };
   }
 
-  /** Removes the blocks in the stub, adds an entry about it, and marks the stub done. */
+  /** Removes the blocks that the stub names, appends an entry about that, and marks the stub as done. */
   async function finish(entry: Entry, said: AuditStub): Promise<void> {
     await removeBlocks(said.block);
     await append({
@@ -128,10 +128,13 @@ export function createAuditRetention(options: {
     await store.write(entry, signMark(sealer, stubKey, { ...said, isDone: true }));
   }
 
-  /** Oldest first: after a crash the rest is one run of blocks below the stub's, and is found from there. */
+  /**
+   * Removes the blocks up to this number, oldest first: after a crash the remaining ones are one run just below the
+   * stub's last block, where they are found again.
+   */
   async function removeBlocks(last: number): Promise<void> {
     const found: Entry[] = [];
-    // One after the other, so stopping anywhere is safe.
+    // One after the other, so that the work can stop at any point.
     for (let number = last; number >= 0; number -= 1) {
       const entry = await store.read(blockKey(number));
       if (!entry) break;
@@ -151,7 +154,7 @@ export function createAuditRetention(options: {
     },
     async work(entry) {
       if (keepMs === undefined) {
-        // Retention is off: drop the timer. A replica with the old settings puts it back.
+        // Retention is switched off: remove the timer. A replica that still has the old settings creates it again.
         await store.write(entry, '', { ttlMs: 0, index: {} });
         return;
       }

@@ -9,7 +9,7 @@ import type { AuditEntry } from '../records/shapes.ts';
 import { createWorkUnderWay } from '../under-way.ts';
 import { dayMs } from '../domain/span.ts';
 
-/** One trail for all merchant accounts, in the whole store, with its retention. */
+/** The audit of all merchant accounts in one log in the whole store, with its retention. */
 export function createAuditTrail(
   { config, log, now }: { config: { auditKeepDays: number }; log: Log; now: () => number },
   { store, sealer }: { store: Store; sealer: Sealer },
@@ -22,14 +22,14 @@ export function createAuditTrail(
   return {
     append,
     ofReference,
-    /** Notes of one account; undefined: of no account, or of the only one. */
+    /** Notes about one account; undefined: about none, or the only one. */
     notesOf: notes.of,
     kinds,
     start() {
       start();
       retention.start();
     },
-    /** Call it when no work is under way. */
+    /** Call it once no other work is under way. */
     async stop() {
       retention.stop();
       await notes.drained();
@@ -40,18 +40,21 @@ export function createAuditTrail(
 
 export type AuditTrail = ReturnType<typeof createAuditTrail>;
 
-/** Audit entries that nobody waits for. */
+/** Writes audit entries in the background. */
 export type AuditNotes = {
-  /** By default with a new id and the present time. Never throws. */
+  /** Writes an entry, by default with a new id and the present time. Never throws. */
   note: (note: Omit<AuditEntry, 'id' | 'atMs'> & Partial<Pick<AuditEntry, 'id' | 'atMs'>>) => void;
-  /** True once the entry is on the chain; false if all tries failed, which is logged. Never throws. */
+  /** Resolves to true once the entry is on the chain, or false if all tries failed, which is logged. Never throws. */
   write: (entry: AuditEntry) => Promise<boolean>;
 };
 
-/** With the store's deadlines these fit the grace period of a stopping process. */
+/** The waits before each try. Together with the store's deadlines they fit into the time that a process has to stop. */
 const triesAfterMs = [0, 100, 400, 1_600];
 
-/** Answers to people never wait for the audit, nor fail with it. An entry that could not be written is logged by its id. */
+/**
+ * Entries are written in the background, so answers to people neither wait for the audit nor fail with it. An entry
+ * that could not be written is logged by its id.
+ */
 export function createAuditNotes(options: {
   audit: Audit;
   now: () => number;
@@ -80,7 +83,7 @@ export function createAuditNotes(options: {
   return {
     of: (account: string | undefined): AuditNotes => {
       function write(entry: AuditEntry): Promise<boolean> {
-        // Two accounts may have the same order reference: keep their entries apart.
+        // Two accounts may have the same order reference, so the account is part of the id.
         const own = account === undefined ? entry : { ...entry, id: `${account}/${entry.id}`, account };
         return underWay.add(tryAll(own));
       }

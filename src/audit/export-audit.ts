@@ -9,18 +9,21 @@ import {
   type ChainedEntry,
 } from './audit-chain.ts';
 
-/** The entries to export: from a time (UTC ms, inclusive) until another (exclusive), of one reference, of one account. */
+/**
+ * Which entries to export: from a time (UTC ms, inclusive) until another (exclusive), about one reference, of one
+ * account.
+ */
 export type AuditChoice = { fromMs?: number; untilMs?: number; reference?: string; account?: string };
 
 export type ExportedAudit = {
   count: number;
-  /** Unreadable lines; JSON Lines include them unchanged. */
+  /** The number of unreadable lines. JSON Lines contain them unchanged. */
   unreadable: number;
 };
 
 /**
- * Writes the chosen entries, oldest first, block by block, so a trail of any length fits in memory. JSON Lines are the
- * stored lines, to the byte. Throws StoreUnavailable.
+ * Writes the chosen entries, oldest first, block by block, so that an audit of any length fits into memory. JSON Lines
+ * are exactly the stored lines. Throws StoreUnavailable.
  */
 export async function exportAudit(
   chain: Chain,
@@ -30,7 +33,7 @@ export async function exportAudit(
   const isChosen = chooser(choice);
   let count = 0;
   let unreadable = 0;
-  // An export without entries still has its header.
+  // The header, also if no entry follows.
   await out(format === 'csv' ? csvHead(auditColumns) : '');
   for await (const { lines } of allBlocks(chain, await readMarks(chain))) {
     const chosen = lines
@@ -56,7 +59,7 @@ function chooser(choice: AuditChoice): (entry: AuditEntry) => boolean {
     (account === undefined || entry.account === account);
 }
 
-/** The fields of an entry; the hashes belong to an export only. */
+/** The columns of an entry; an export also has the hashes. */
 const entryColumns: readonly CsvColumn<AuditEntry>[] = [
   { head: 'at', cell: ({ atMs }) => new Date(atMs).toISOString() },
   ...(
@@ -83,7 +86,7 @@ const auditColumns: readonly CsvColumn<ChainedEntry>[] = [
   { head: 'hash', cell: ({ hash }) => hash },
 ];
 
-/** The whole story as a CSV file, with the audit's fields. */
+/** All entries about a reference as a CSV file, with the audit's columns. */
 export function storyCsv(entries: readonly AuditEntry[]): string {
   return csvHead(entryColumns) + csvRows(entryColumns, entries);
 }

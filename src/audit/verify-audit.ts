@@ -19,22 +19,22 @@ import {
 } from './audit-chain.ts';
 
 export type VerifiedAudit = AuditReport & {
-  /** What retention removed; undefined: nothing. */
+  /** What retention has removed; undefined: nothing. */
   stub: AuditStub | undefined;
   /** False: no bot has started on this store. */
   isBegun: boolean;
 };
 
 /**
- * Reads the whole chain. Finds entries changed, removed, moved, cut off or added, and a rewritten chain, by anyone who can
- * write to the store without a sealing key. Changes made with a key, or a store put back as a whole, show only against a
- * witness. Bots may write meanwhile. Throws StoreUnavailable.
+ * Verifies the whole chain. Finds entries that were changed, removed, moved, cut off or added, and a rewritten chain,
+ * if that was done without a sealing key. Changes made with a key, or a store that was put back as a whole, are found
+ * only by a witness. Bots may write meanwhile. Throws StoreUnavailable.
  */
 export async function verifyAudit(chain: Chain, witnesses: readonly Witness[] = []): Promise<VerifiedAudit> {
   const marks = await readMarks(chain);
   const verified = await verifyBehind(chain, marks, witnesses);
   if (verified.problems.length === 0) return verified;
-  // Blocks removed by retention, or a chain begun, meanwhile are no problem.
+  // If retention removed blocks, or the chain was begun, meanwhile, that is no problem: verify again.
   const { head, stub } = await readMarks(chain);
   const isSame = stub?.said?.block === marks.stub?.said?.block && !head === !marks.head;
   return isSame ? verified : verifyAudit(chain, witnesses);
@@ -58,7 +58,7 @@ async function verifyBehind(chain: Chain, marks: Marks, told: readonly Witness[]
   return { ...check.report(), stub: marks.stub?.said, isBegun: tie.number !== undefined };
 }
 
-/** The bot's signed mark is one more witness. */
+/** The bot's own signed mark as a witness. */
 function ownWitness(mark: Marks['head'], key: string): Witness[] {
   const said = believed(mark);
   return said ? [{ ...said, by: `The record ${key}` }] : [];
@@ -70,7 +70,7 @@ function judgeStub(check: AuditCheck, { stub }: Marks): void {
   check.add({ kind: 'forged', seq: stub.said?.seq ?? 0, words });
 }
 
-/** Checks each line; reports a bad signature where the lines alone look right. */
+/** Checks each line of the block. A bad signature is reported only if the lines alone show no problem. */
 export function checkBlock(check: AuditCheck, block: AuditBlock): void {
   const place = `block ${block.number}`;
   const met = check.problems();
@@ -95,7 +95,7 @@ function judgeHead(check: AuditCheck, { head }: Marks, { number, isUnopened }: T
   }
 }
 
-/** Checks that the chain is this store's. */
+/** Checks that the chain belongs to this store. */
 function judgeTie(check: AuditCheck, { head }: Marks, { number, witness }: Tie): void {
   const seq = check.last()?.seq ?? 0;
   const said = believed(head);
@@ -115,21 +115,21 @@ function otherStores(seq: number, key: string): AuditProblem {
   return { kind: 'other_store', seq, words: `The record ${key} was written for another store.` };
 }
 
-/** Only the witness that knows most of the end is reported. */
+/** Checks the chain's end against the witness with the highest number; the others would only repeat it. */
 export function judgeEnd(check: AuditCheck, witnesses: readonly Witness[]): void {
   const lastSeq = check.last()?.seq ?? 0;
   const [furthest] = witnesses.toSorted((a, b) => b.seq - a.seq);
   if (furthest && furthest.seq > lastSeq) check.add(cutOff(furthest, lastSeq));
 }
 
-/** `seq`: the first entry concerned. `words`: the problem, for people. */
+/** `seq`: the first entry that is concerned. `words`: the problem, for people. */
 type AuditProblem = {
   kind: 'changed' | 'removed' | 'misplaced' | 'forged' | 'cut_off' | 'written_anew' | 'other_store';
   seq: number;
   words: string;
 };
 
-/** A note of the chain's end at some time. `by`: its source, like `The log`. */
+/** The chain's end as noted at some time. `by`: the source of the note, like `The log`. */
 export type Witness = AuditHead & { by: string };
 
 export type AuditReport = {
@@ -137,28 +137,28 @@ export type AuditReport = {
   first: ChainedEntry | undefined;
   /** The entry with the highest number. */
   last: ChainedEntry | undefined;
-  /** In order of discovery; empty: nothing is wrong. */
+  /** In the order in which they were found; empty: nothing is wrong. */
   problems: readonly AuditProblem[];
-  /** How many problems were left out. */
+  /** How many further problems were found but are not listed. */
   furtherProblems: number;
 };
 
 type AuditCheck = {
-  /** Checks the next line, raw; problems name `place`, like `block 12`. */
+  /** Checks the next line as it is stored. Problems name its `place`, like `block 12`. */
   line(text: string, place: string): ChainedEntry | undefined;
-  /** Adds a problem that no line alone shows. */
+  /** Adds a problem that a line alone doesn't show. */
   add(problem: AuditProblem): void;
   /** The number of problems so far. */
   problems(): number;
-  /** The entry that the next line follows; undefined before the first line of a part. */
+  /** The entry that the next line must follow; undefined before the first line of a part. */
   last(): { seq: number } | undefined;
   report(): AuditReport;
 };
 
 type CheckOptions = {
-  /** What the first line must follow; undefined: a part, which may begin anywhere. */
+  /** The entry that the first line must follow; undefined: the lines are a part, which may begin anywhere. */
   before: { seq: number; hash: string | undefined } | undefined;
-  /** The lines were chosen, so entries between them are missing on purpose. */
+  /** The lines are a selection, so missing entries between them are no problem. */
   hasGaps?: boolean;
   witnesses?: readonly Witness[];
 };
@@ -166,8 +166,8 @@ type CheckOptions = {
 const mostProblems = 20;
 
 /**
- * Checks a chain line by line for entries changed, removed, moved or repeated. Continues after a problem, so the rest is
- * still checked. Stores no lines and at most twenty problems.
+ * Checks a chain line by line for entries that were changed, removed, moved or repeated. Continues after a problem, so
+ * that the rest is checked as well. Keeps no lines and at most twenty problems.
  */
 export function createAuditCheck({ before, hasGaps = false, witnesses = [] }: CheckOptions): AuditCheck {
   const problems: AuditProblem[] = [];
@@ -175,7 +175,7 @@ export function createAuditCheck({ before, hasGaps = false, witnesses = [] }: Ch
   let count = 0;
   let first: ChainedEntry | undefined;
   let highest: ChainedEntry | undefined;
-  // The hash is undefined after an unreadable line.
+  // The hash is undefined after a line that can't be read.
   let last: { seq: number; hash: string | undefined } | undefined = before;
 
   function add(problem: AuditProblem): void {
@@ -190,7 +190,7 @@ export function createAuditCheck({ before, hasGaps = false, witnesses = [] }: Ch
     last = { seq, hash: undefined };
   }
 
-  /** Checks whether a line, whose own hash fits, follows the line before. */
+  /** Checks that a line, whose own hash is right, follows the line before. */
   function judgePlace(read: ChainedEntry, place: string): void {
     if (last === undefined) return;
     const { seq } = read;
@@ -249,7 +249,7 @@ function missing(from: number, behind: number, place: string): AuditProblem {
   return { kind: 'removed', seq: from, words: `${which} missing before entry ${behind} (${place}).` };
 }
 
-/** The chain ends before the witness, or has another entry under its number. */
+/** The problem that the entry under the witness's number has another hash. */
 function writtenAnew({ by, seq, hash }: Witness): AuditProblem {
   const words = `Entry ${seq} is not the one that was there: ${by} says that its hash was ${hash}. The chain was rewritten, here or before.`;
   return { kind: 'written_anew', seq, words };

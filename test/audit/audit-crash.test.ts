@@ -24,7 +24,10 @@ function pointed(store: RecordsOnly, points: Points): RecordsOnly {
   };
 }
 
-/** Kills the work at each thing that it awaits, one after the other, until it comes to its end. */
+/**
+ * Runs the work again and again, killed at a later await each time, until it ends before the kill. Returns the number
+ * of kills.
+ */
 async function killEverywhere(
   work: (points: Points) => Promise<void>,
   judge: (killedAt: number) => Promise<void>,
@@ -38,7 +41,7 @@ async function killEverywhere(
   }
 }
 
-it('lacks nothing that was acknowledged, whenever a replica is killed while it appends and moves its head', async () => {
+it('has every acknowledged entry, at any kill while a replica appends and moves the head', async () => {
   let store = memoryStore({ nowMs: 0 });
   let acknowledged: string[] = [];
   const reference = 'pay-1';
@@ -58,7 +61,7 @@ it('lacks nothing that was acknowledged, whenever a replica is killed while it a
       }
     },
     async (killedAt) => {
-      // Whoever was told nothing asks again, at another replica.
+      // Callers without an answer repeat their call, at another replica.
       const log = auditLog(store);
       const missing = ['a', 'b', 'c', 'd', 'e'].filter((id) => !acknowledged.includes(id));
       await Promise.all(missing.map((id) => log.append(entryOf(id, { reference }))));
@@ -68,14 +71,14 @@ it('lacks nothing that was acknowledged, whenever a replica is killed while it a
       expect((await log.ofReference(reference)).map(({ id }) => id)).toEqual(told);
       const report = await verifyAudit({ store, sealer });
       expect(report.problems, `killed at ${killedAt}`).toEqual([]);
-      // At most what was on its way stands there a second time.
+      // Only entries that were under way at the kill may be there twice.
       expect(report.count).toBeLessThanOrEqual(7);
     },
   );
   expect(kills).toBeGreaterThan(60);
 });
 
-it('lacks nothing but what is too old, whenever a replica is killed while it removes that', async () => {
+it('loses only old entries, at any kill while a replica removes them', async () => {
   let store = memoryStore({ nowMs: 0 });
   const blocks = [['a'], ['b', 'c'], ['d'], ['e'], ['f']];
   const nowMs = startMs + 5 * dayMs;

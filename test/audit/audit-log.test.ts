@@ -30,13 +30,13 @@ async function idsOnChain(store: RecordsOnly): Promise<string[]> {
 }
 
 onBothStores('the audit trail', (open) => {
-  it('is one chain however many replicas write at once, with nothing lost or doubled', async () => {
+  it('is one chain for many replicas that write at once, with nothing lost or doubled', async () => {
     const { one, two, close } = await open();
     const logs = [one, two].map((store) => auditLog(store));
     const ids = Array.from({ length: 500 }, (_, index) => String(index));
     await Promise.all(
       logs.flatMap((log, replica) => [
-        // Most of them all at once, the others each behind the one before.
+        // Most of them at once, the others one after the other.
         ...ids.slice(0, 480).map((id) => log.append(entryOf(`${replica}/${id}`))),
         ids
           .slice(480)
@@ -56,7 +56,7 @@ onBothStores('the audit trail', (open) => {
     await close();
   });
 
-  it('has no card number and no e-mail address in the store, whatever it is told', async () => {
+  it('never stores a card number or an e-mail address', async () => {
     const { one, contents, close } = await open();
     const log = auditLog(one);
     for (const secret of ['canary.obi@example.com', '4111111111111111']) {
@@ -70,7 +70,7 @@ onBothStores('the audit trail', (open) => {
     await close();
   });
 
-  it('refuses an entry without a time, and that one alone', async () => {
+  it('refuses only an entry without a time', async () => {
     const { one, close } = await open();
     const log = auditLog(one);
     const times = { a: 1, b: Number.NaN, c: 1 };
@@ -82,7 +82,7 @@ onBothStores('the audit trail', (open) => {
     await close();
   });
 
-  it('counts an entry once whose answer was lost, when it is appended again', async () => {
+  it('counts an entry once if its answer was lost and it is appended again', async () => {
     const { one, two, close } = await open();
     let isLost = false;
     const losing: RecordsOnly = {
@@ -105,7 +105,7 @@ onBothStores('the audit trail', (open) => {
     await close();
   });
 
-  it('counts an entry once whose block arrives just when it is appended again', async () => {
+  it('counts an entry once if its late block appears while it is appended again', async () => {
     const { one, close } = await open();
     let late: (() => Promise<boolean>) | undefined;
     const slow: RecordsOnly = {
@@ -127,7 +127,7 @@ onBothStores('the audit trail', (open) => {
     await close();
   });
 
-  it('goes on from where the store is when that has gone back to an older state', async () => {
+  it('continues from an older state of the store that was put back, and reports that', async () => {
     const { one, close } = await open();
     let isAway = false;
     const told: unknown[] = [];
@@ -148,7 +148,7 @@ onBothStores('the audit trail', (open) => {
     expect(told).toEqual([]);
     await remove(one, blockKey(2));
     await log.append(entryOf('d'));
-    // Chain and head may agree again: whoever knew better says so outside the store.
+    // Chain and head may agree again, so the log is the only witness.
     expect(told).toEqual([
       [
         'error',
@@ -161,7 +161,7 @@ onBothStores('the audit trail', (open) => {
     await close();
   });
 
-  it('finds its end with few reads, wherever the signed head was left', async () => {
+  it('finds its end with few reads, even if the signed head is far behind', async () => {
     const { one, close } = await open();
     const log = auditLog(one);
     await appendBlocks(
@@ -179,7 +179,7 @@ onBothStores('the audit trail', (open) => {
     await counted.append(entryOf('last'));
     expect(reads).toBeLessThan(25);
     expect((await counted.settle())?.seq).toBe(151);
-    // Past the time in which its end is believed without a look, and nobody has written since.
+    // After the time in which the end is trusted without reading, and without a write in between.
     await sleep(1_100);
     reads = 0;
     await counted.append(entryOf('after a rest'));
@@ -187,7 +187,7 @@ onBothStores('the audit trail', (open) => {
     await close();
   });
 
-  it('tells everything about a reference that any replica was told before, in order and once', async () => {
+  it('returns all entries about a reference, of every replica, in order and once', async () => {
     const { one, two, close } = await open();
     const [first, second] = [auditLog(one), auditLog(two)];
     const reference = 'pay-abc';
@@ -195,7 +195,7 @@ onBothStores('the audit trail', (open) => {
     await second.append(entryOf('b', { reference: 'another' }));
     expect((await second.ofReference(reference)).map(({ id }) => id)).toEqual(['a']);
     await first.append(entryOf('c', { reference, after: 'approved' }));
-    // As after a crash: the same thing once more.
+    // The same entry again, as after a crash.
     await second.append(entryOf('a', { reference }));
     expect(await first.ofReference(reference)).toEqual([
       entryOf('a', { reference }),
@@ -206,7 +206,7 @@ onBothStores('the audit trail', (open) => {
     await close();
   });
 
-  it('never mixes up two references that are masked alike, and keeps neither address', async () => {
+  it('distinguishes two references that are masked alike, and stores neither address', async () => {
     const { one, close } = await open();
     const log = auditLog(one);
     const [jane, john] = ['jane@example.com', 'john@example.com'];
@@ -222,7 +222,7 @@ onBothStores('the audit trail', (open) => {
     await close();
   });
 
-  it('goes on behind a block that somebody spoilt, which then shows', async () => {
+  it('continues after a damaged block, which verification finds', async () => {
     const { one, two, close } = await open();
     await appendBlocks(auditLog(one), [['a'], ['b']]);
     await overwrite(one, blockKey(1), () => 'nothing of ours');
@@ -234,7 +234,7 @@ onBothStores('the audit trail', (open) => {
   });
 });
 
-it('tells the log where the chain stands when the process stops, and nothing while it is empty', async () => {
+it('logs the chain’s end when the process stops, and nothing for an empty chain', async () => {
   const lines: unknown[] = [];
   const store = memoryStore({ nowMs: 0 });
   const log = createAuditLog({
@@ -251,7 +251,7 @@ it('tells the log where the chain stands when the process stops, and nothing whi
   expect(lines).toEqual([['info', 'The audit trail stands here', { auditSeq: 1, auditHash: head?.hash }]]);
 });
 
-it('is told a note in a few tries under the name of its account; one that gets nowhere is told in the log by its id', async () => {
+it('writes a note with its account’s name in a few tries, and logs the id of one that fails', async () => {
   const [written, logged, waited]: [AuditEntry[], unknown[], number[]] = [[], [], []];
   let refusals = 3;
   const all = createAuditNotes({
@@ -264,7 +264,7 @@ it('is told a note in a few tries under the name of its account; one that gets n
     wait: (ms) => Promise.resolve(waited.push(ms)),
     log: (_level, message, fields) => void logged.push({ message, key: fields?.key }),
   });
-  // Two accounts may have an order of one reference.
+  // Two accounts may have the same order reference.
   const notes = all.of('shop-b');
   notes.note({ what: 'step', who: 'payops', id: 'mine' });
   await all.drained();
@@ -280,7 +280,7 @@ it('is told a note in a few tries under the name of its account; one that gets n
   expect(logged).toEqual([{ message: 'an entry of the audit could not be written', key: 'shop-b/other' }]);
 });
 
-it('the audit trail has at its stop what was noted before, though the store was away for a moment', async () => {
+it('the audit trail has all earlier notes when it stops, even if the store was away for a moment', async () => {
   const clock = { nowMs: 1_000 };
   const store = memoryStore(clock);
   let isAway = true;

@@ -18,18 +18,18 @@ import { onBothStores } from '../features/two-stores.ts';
 
 const witness = 'store-audit';
 
-/** A bot of this release has started on it. */
+/** Makes the records of a store on which a bot of this release has started. */
 const begin = (store: RecordsOnly): Promise<boolean> =>
   createStoreMark({ store, sealer }, headKey).claim(() => beginAudit({ store, sealer }));
 
-/** Three entries in two blocks, and the head behind them. */
+/** Writes these entries in blocks, and moves the head. */
 async function write(store: RecordsOnly, ids: readonly (readonly string[])[]): Promise<void> {
   const log = auditLog(store);
   await appendBlocks(log, ids);
   await log.settle();
 }
 
-/** The chain's own records, as somebody copies them who reaches the store. */
+/** Copies the chain's own records, as somebody with access to the store could. */
 async function copyOf(store: RecordsOnly): Promise<Map<string, string>> {
   const copy = new Map([[headKey, await readRecord(store, headKey)]]);
   for (let number = 0; await store.read(blockKey(number)); number += 1)
@@ -48,7 +48,7 @@ async function putBack(store: RecordsOnly, copy: ReadonlyMap<string, string>): P
 }
 
 onBothStores('the chain of a store', (open) => {
-  it('is found to be an older copy of itself where the rest of the store is not, without a --head', async () => {
+  it('is recognised as an older copy of itself in an otherwise newer store, without --head', async () => {
     const { one, two, close } = await open();
     await begin(one);
     await write(one, [['a', 'b'], ['c']]);
@@ -57,7 +57,7 @@ onBothStores('the chain of a store', (open) => {
     expect(await found({ store: one, sealer })).toEqual([]);
     await putBack(two, copy);
     expect(await found({ store: one, sealer })).toEqual(['cut_off 4']);
-    // A bot that starts on it says so, and what is written then hides nothing.
+    // A bot that starts on it logs that, and its new entries don't hide it.
     const lines: string[] = [];
     const log = createAuditLog({
       store: one,
@@ -76,7 +76,7 @@ onBothStores('the chain of a store', (open) => {
     await close();
   });
 
-  it('is found to be another store’s, though the same keys signed it', async () => {
+  it('is recognised as another store’s, even with the same keys', async () => {
     const own = await open();
     const other = await open();
     for (const { one } of [own, other]) await begin(one);
@@ -84,13 +84,13 @@ onBothStores('the chain of a store', (open) => {
     await putBack(own.one, await copyOf(other.one));
     const chain = { store: own.two, sealer };
     expect(await found(chain)).toContain('other_store 1');
-    // With the record that says once more how far it went.
+    // Also with a copy of the witness record.
     await own.one.create(witness, await readRecord(other.one, witness));
     expect(await found(chain)).toEqual(expect.arrayContaining(['other_store 1', 'other_store 3']));
     await Promise.all([own.close(), other.close()]);
   });
 
-  it('is found where the record is gone that would show an older copy, or the store’s own mark', async () => {
+  it('is reported if the witness record or the store’s own mark is gone', async () => {
     const { one, two, close } = await open();
     await begin(one);
     await write(one, [['a', 'b'], ['c']]);
@@ -104,7 +104,7 @@ onBothStores('the chain of a store', (open) => {
     await close();
   });
 
-  it('is found to be removed as a whole, before its next entry and after it, while a new one that is empty is whole', async () => {
+  it('is reported if it was removed as a whole, before and after its next entry, but not if it is new and empty', async () => {
     const { one, two, close } = await open();
     expect(await verifyAudit({ store: one, sealer })).toMatchObject({ isBegun: false, problems: [] });
     await begin(one);
@@ -113,14 +113,14 @@ onBothStores('the chain of a store', (open) => {
     await write(one, [['a', 'b'], ['c']]);
     for (const key of [witness, ...(await copyOf(two)).keys()]) await remove(two, key);
     expect(await found({ store: one, sealer })).toEqual(['cut_off 1']);
-    // A bot that starts on it.
+    // A bot starts on this store.
     await begin(two);
     await write(two, [['d']]);
     expect(await found({ store: one, sealer })).toEqual(['cut_off 2']);
     await close();
   });
 
-  it('is taken over as an earlier release began it, and is the store’s from the next entry on', async () => {
+  it('is accepted as an earlier release began it, and belongs to the store from the next entry on', async () => {
     const { one, two, close } = await open();
     await write(one, [['a'], ['b']]);
     expect(await found({ store: one, sealer })).toEqual([]);

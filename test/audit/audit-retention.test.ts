@@ -18,7 +18,7 @@ import {
 import { onBothStores } from '../features/two-stores.ts';
 
 const dayMs = 86_400_000;
-/** A block a day. */
+/** One block per day. */
 const days = [['a', 'b'], ['c'], ['d', 'e', 'f'], ['g'], ['h']];
 
 type Settings = { keepDays?: number; nowMs: number; lines?: string[] };
@@ -53,9 +53,9 @@ onBothStores('retention', (open) => {
     return { store: one, log, work, present, close };
   }
 
-  it('removes what is older than it is kept and no more, and leaves a chain that is whole behind its stub', async () => {
+  it('removes exactly the entries that are too old, and leaves a whole chain after the stub', async () => {
     const { store, work, present, close } = await withDays();
-    // The block of the third day is just not old enough.
+    // The third day's block is not quite old enough.
     await work({ nowMs: startMs + 4 * dayMs });
     expect(await present()).toEqual([2, 3, 4]);
     const report = await verifyAudit({ store, sealer });
@@ -74,7 +74,7 @@ onBothStores('retention', (open) => {
     await close();
   });
 
-  it('goes on from its stub the next day, and removes nothing twice', async () => {
+  it('continues from its stub the next day, and removes nothing twice', async () => {
     const { store, work, present, close } = await withDays();
     await work({ nowMs: startMs + 4 * dayMs });
     await work({ nowMs: startMs + 4 * dayMs });
@@ -89,7 +89,7 @@ onBothStores('retention', (open) => {
     await close();
   });
 
-  it('leaves the last block that the head knows, however old, and everything where there is no head', async () => {
+  it('keeps the last block of the head at any age, and everything without a head', async () => {
     const { store, work, present, close } = await withDays();
     await work({ nowMs: startMs + 99 * dayMs });
     expect(await present()).toEqual([4]);
@@ -102,7 +102,7 @@ onBothStores('retention', (open) => {
     await beheaded.close();
   });
 
-  it('has a replica that was idle meanwhile go on behind it, and tell of no chain that went back', async () => {
+  it('lets a replica that was idle meanwhile continue, without reporting that the chain went back', async () => {
     const { store, log, work, present, close } = await withDays();
     const told: string[] = [];
     const idle = createAuditLog({
@@ -116,7 +116,7 @@ onBothStores('retention', (open) => {
     await log.settle();
     await work({ nowMs: startMs + 9 * dayMs });
     expect(await present()).toEqual([]);
-    // As long as the end that it knows is believed without a look.
+    // Within the time in which the known end is trusted without reading.
     await sleep(1_100);
     await idle.append(entryOf('back', { atMs: startMs + 9 * dayMs }));
     expect(told).toEqual([]);
@@ -124,7 +124,7 @@ onBothStores('retention', (open) => {
     await close();
   });
 
-  it('removes nothing with 0 days, and finishes the timer', async () => {
+  it('removes nothing with 0 days, and removes its timer', async () => {
     const { store, work, present, close } = await withDays();
     await work({ keepDays: 0, nowMs: startMs + 1_000 * dayMs });
     expect(await present()).toEqual([0, 1, 2, 3, 4]);
@@ -133,7 +133,7 @@ onBothStores('retention', (open) => {
     await close();
   });
 
-  it('keeps a block that is not as the bot wrote it, and all behind it, and says so', async () => {
+  it('keeps a block that is not as the bot wrote it, and all after it, and logs that', async () => {
     const { store, work, present, close } = await withDays();
     await overwriteLines(store, 1, (lines) => lines.map((line) => line.replace('charge', 'lookup')));
     const lines: string[] = [];
@@ -146,7 +146,7 @@ onBothStores('retention', (open) => {
     await close();
   });
 
-  it('does nothing to a chain whose stub or head somebody removed or made up', async () => {
+  it('removes nothing if the stub was forged', async () => {
     const { store, work, present, close } = await withDays();
     await work({ nowMs: startMs + 4 * dayMs });
     await store.write((await store.read(stubKey))!, 'no stub of ours');
@@ -156,12 +156,12 @@ onBothStores('retention', (open) => {
     await close();
   });
 
-  it('finds a stub that was removed: what it told of is then missing', async () => {
+  it('shows a removed stub as missing entries', async () => {
     const { store, work, close } = await withDays();
     await work({ nowMs: startMs + 4 * dayMs });
     await remove(store, stubKey);
     expect(await found({ store, sealer })).toEqual(['removed 1']);
-    // Another replica, which has nothing but the store, begins no new chain.
+    // Another replica, which knows only the store, does not start a new chain.
     await appendBlocks(auditLog(store), [['later']]);
     expect(await store.read(blockKey(0))).toBeUndefined();
     expect(await found({ store, sealer })).toEqual(['removed 1']);

@@ -50,7 +50,7 @@ onBothStores('a verification', (open) => {
     return { report, problems: report.problems.map(({ kind, seq }) => `${kind} ${seq}`) };
   }
 
-  it('finds nothing in a chain that nobody touched, and says what it holds', async () => {
+  it('finds no problem in an unchanged chain, and describes it', async () => {
     const { report } = await withChain(() => Promise.resolve());
     expect(report).toMatchObject({ problems: [], count: 10, first: { seq: 1 }, last: { seq: 10 } });
     expect(report.first?.entry).toEqual(entryOf('a', { atMs: startMs }));
@@ -179,12 +179,12 @@ onBothStores('a verification', (open) => {
     expect(report.problems[0]?.words).toBe('Entries 4 to 6 are missing before entry 7 (block 1).');
   });
 
-  it('finds that head and stub were removed after retention, also when a bot starts behind that', async () => {
+  it('finds that head and stub were removed after retention, also if a bot starts after that', async () => {
     const taken = Array.from({ length: 80 }, (_, index) => [`e${index}`]);
     const { problems } = await withChain(async (store) => {
       await appendBlocks(auditLog(store), taken);
       await auditLog(store).settle();
-      // As retention leaves it, without its stub.
+      // As after retention, but without the stub.
       await Promise.all(Array.from({ length: 70 }, (_, number) => remove(store, blockKey(number))));
       await Promise.all([remove(store, headKey), remove(store, stubKey)]);
       expect(await found({ store, sealer })).toEqual(['removed 1', 'cut_off 91']);
@@ -195,7 +195,7 @@ onBothStores('a verification', (open) => {
     expect(problems).toEqual(['removed 1', 'cut_off 92']);
   });
 
-  it('finds a whole chain that was written anew without the key, hashes, blocks and head', async () => {
+  it('finds a whole chain that was rewritten without the key, with hashes, blocks and head', async () => {
     const { problems, report } = await withChain(async (store) => {
       let head: AuditHead = emptyTail;
       for (const [number, ids] of blocks.entries()) {
@@ -215,7 +215,7 @@ onBothStores('a verification', (open) => {
     expect(problems.at(-1)).toBe('forged 10');
   });
 
-  it('holds the chain against what the log told, which no store can change', async () => {
+  it('checks the chain against the log’s notes, which can’t be changed through the store', async () => {
     const { one, close } = await open();
     const log = auditLog(one);
     await appendBlocks(log, blocks);
@@ -233,13 +233,13 @@ onBothStores('a verification', (open) => {
     await close();
   });
 
-  it('is not alarmed by a chain that begins while it looks', async () => {
+  it('reports no problem for a chain that begins meanwhile', async () => {
     const { one, close } = await open();
     let began: Promise<void> | undefined;
     const store: RecordsOnly = {
       ...one,
       async list(...given) {
-        // Head and stub were read before.
+        // By now head and stub have been read.
         began ??= auditLog(one).append(entryOf('a'));
         await began;
         return await one.list(...given);
@@ -250,7 +250,7 @@ onBothStores('a verification', (open) => {
     await close();
   });
 
-  it('stays right while bots write', async () => {
+  it('is right while bots write', async () => {
     const { one, two, close } = await open();
     const log = auditLog(one);
     const ids = Array.from({ length: 40 }, (_, index) => `e${index}`);
