@@ -4,18 +4,18 @@ import { openDesk, shareDesk, type Desk, type Message } from '../support/desk.ts
 
 const terminalsPath = '/v1/accounts/terminals';
 const granted = { workspace: { grantedOptionalScopes: 'all' as const } };
-/** A loaded machine reads many pages slowly; an edit of a message that Slack did not take in time is not repeated. */
+/** Long timeouts: a loaded machine reads many pages slowly, and a command's message edit that times out is not repeated. */
 const patient = {
   PAYMENTS_TIMEOUT_SECONDS: '4',
   SLACK_TIMEOUT_SECONDS: '10',
   WORK_LEASE_SECONDS: '30',
   LOG_LEVEL: 'debug',
 };
-/** For answers that never come. */
+/** Short timeouts, for tests in which an answer never comes. */
 const hurried = { PAYMENTS_TIMEOUT_SECONDS: '1', SLACK_TIMEOUT_SECONDS: '1', WORK_LEASE_SECONDS: '5' };
 
 describe('/pay terminals', () => {
-  it('turns and searches pages, each asked for once, and reads them again after a restart', async (test) => {
+  it('turns and searches pages, reads each once, and reads them again after a restart', async (test) => {
     const terminals = countOf({ full: 10_000, share: 600 });
     const desk = await openDesk(test, { env: patient, payments: { terminals, seed: false } });
     const first = await desk.asks('agent', '/pay terminals', 'Terminals 1–10 · page 1 · more follow');
@@ -39,11 +39,11 @@ describe('/pay terminals', () => {
     const matches = Math.floor(terminals / 60);
     expect(found.text).toContain(`${matches} terminals match “Lekki Kiosk”`);
     await desk.asks('agent', '/pay terminals nothing-like-it', 'No terminal matches “nothing-like-it”');
-    // With its blank, which no sealed text holds by chance.
+    // Two words: encrypted text contains no space, so it can't match by chance.
     expect(await desk.kept({ filter: 'Lekki Kiosk' })).toEqual([]);
   });
 
-  it('keeps what was read when the service stops, and goes on from there', async (test) => {
+  it('keeps the pages read before a rate limit, and reads on from there', async (test) => {
     const desk = await openDesk(test, { env: patient, payments: { terminals: 600 } });
     await desk.asks('agent', '/pay terminals yaba', 'searched 5 pages so far, 250 terminals');
     await desk.house.payments.act({ kind: 'set_weather', weather: 'rate_limited' });
@@ -78,7 +78,7 @@ describe('/pay accounts', () => {
     await desk.asks('agent', '/pay account new', 'Not allowed');
   });
 
-  it('are searched on when the call limit is over', async (test) => {
+  it('can be searched further once the call limit is over', async (test) => {
     const rateLimit = { limit: 1, windowMs: 60_000 };
     const desk = await openDesk(test, { clock: true, payments: { rateLimit } });
     const stopped = await desk.asks('agent', '/pay accounts PLAYGROUND', 'searched 1 page so far');
@@ -89,7 +89,7 @@ describe('/pay accounts', () => {
     );
   });
 
-  it('and terminals are read anew where nothing matched', async () => {
+  it('and terminals can be reloaded after a search without a match', async () => {
     const desk = at();
     for (const [verb, path] of [
       ['accounts', '/v1/accounts'],
@@ -98,12 +98,12 @@ describe('/pay accounts', () => {
       await desk.asks('agent', `/pay ${verb} nothing-like-it`, 'matches “nothing-like-it”');
       const before = desk.calls(path);
       await desk.presses('agent', 'Reload');
-      await desk.house.until(`the ${verb} are read anew`, () => desk.calls(path) > before);
+      await desk.house.until(`the ${verb} are read again`, () => desk.calls(path) > before);
       expect(desk.calls(path)).toBeGreaterThan(before);
     }
   });
 
-  it('new is checked at each field, created once, and refused by the service corrected in the same form', async () => {
+  it('new: checks each field, creates once, and lets a refused account be corrected in the same form', async () => {
     const desk = at();
     await desk.opens('lead', '/pay account new');
     const wrong = await desk.submits('lead', {
@@ -126,7 +126,7 @@ describe('/pay accounts', () => {
     expect(await desk.kept({ bvn: '22345678901' })).toEqual([]);
   });
 
-  it('new whose answer was lost is looked up under its reference and asked for no second time', async () => {
+  it('new: after a lost answer, looks the account up by its reference and does not request it again', async () => {
     const desk = at();
     const before = created(desk).length;
     await desk.opens('lead', '/pay account new');
@@ -144,7 +144,7 @@ describe('/pay accounts', () => {
     expect(created(desk)).toHaveLength(before + 1);
   });
 
-  it('new may have been created while the service hangs, as whoever closed the window is told', async () => {
+  it('new: tells a person who closed the window during a hang that the account may exist', async () => {
     const desk = at();
     await desk.opens('lead', '/pay account new');
     await desk.house.payments.act({ kind: 'set_weather', weather: 'hang' });
@@ -155,7 +155,7 @@ describe('/pay accounts', () => {
     await desk.seesBy('lead', 'Not found', () => desk.presses('lead', 'Look up'));
   });
 
-  it('new has the fields that ACCOUNT_NEW_FIELDS names, and without a reference says where to look', async (test) => {
+  it('new: has the fields in ACCOUNT_NEW_FIELDS, and without a reference says where to look', async (test) => {
     const ACCOUNT_NEW_FIELDS = 'accountName!:2-255,branchCode!:3,tier:gold|silver';
     const desk = await openDesk(test, { env: { ...hurried, ACCOUNT_NEW_FIELDS } });
     const form = await desk.opens('lead', '/pay account new');
@@ -173,7 +173,7 @@ describe('/pay accounts', () => {
 });
 
 describe('CSV', () => {
-  it('has every row, and tells how far it is', async (test) => {
+  it('has every row, and shows progress', async (test) => {
     const desk = await openDesk(test, {
       ...granted,
       env: patient,
@@ -198,7 +198,7 @@ describe('CSV', () => {
     expect(desk.calls(terminalsPath)).toBeLessThanOrEqual(24);
   });
 
-  it('goes to whoever asked alone; no formula in it is one, and it is masked', async (test) => {
+  it('goes only to the person who asked, masked, and with formulas disarmed', async (test) => {
     const desk = await openDesk(test, { ...granted, env: patient });
     await desk.opens('lead', '/pay account new');
     await desk.submits('lead', { ...kiosk, 'Account name': '=HYPERLINK("http://x")' });
@@ -216,7 +216,7 @@ describe('CSV', () => {
     expect(file?.text).not.toMatch(/@example|\+234/);
   });
 
-  it('says what to do without the scope, and when the service stops in between', async (test) => {
+  it('says what to do without the upload scope, and when the service fails halfway', async (test) => {
     const desk = await openDesk(test, { env: patient, payments: { terminals: 300 } });
     await desk.asks('agent', '/pay terminals', 'Terminals 1–10');
     await desk.house.payments.act({ kind: 'set_weather', weather: 'rate_limited' });
@@ -245,7 +245,7 @@ describe('CSV', () => {
 
 const kiosk = { 'Account name': 'Akoka Kiosk', BVN: '22345678901' };
 
-/** What the service was asked to create, oldest first. */
+/** Requests to create an account, oldest first. */
 function created({ house }: Desk): unknown[] {
   return house.paymentsGate.passed
     .filter(({ path, request }) => path === '/v1/accounts' && request.includes('accountName'))

@@ -27,8 +27,8 @@ describe('a channel that Slack refuses', () => {
       .flatMap(({ text }) => references.filter((one) => text.includes(one)));
   const isRefused = (before = 0) => at().house.until('it is refused', () => tries(at()) > before);
   /**
-   * A try that was under way at the jump is due some minutes after it, and is found to be too late then; or its lease ended
-   * with the jump, and the day counts from after it.
+   * Moves the clock until the messages are dead letters. Usually a retry some minutes after the jump finds them too old. If
+   * the jump ended a try's lease instead, the refusal counts from after the jump, so a second day may be needed.
    */
   async function isGivenUp(): Promise<void> {
     at().house.later(25 * hourMs);
@@ -41,7 +41,7 @@ describe('a channel that Slack refuses', () => {
   }
   const references: string[] = [];
 
-  test('is told to the operators once, with what to do, and tried again', async () => {
+  test('causes one notice to the operators, with what to do, and is retried', async () => {
     const desk = at();
     const { workspace } = desk.house;
     expect(await health(desk, 'undelivered')).toEqual({ name: 'undelivered', state: 'ok' });
@@ -60,7 +60,7 @@ describe('a channel that Slack refuses', () => {
     await desk.asks('agent', '/pay undelivered', 'Not allowed');
   });
 
-  test('for a day is given up: health, the metric and /pay undelivered say so', async () => {
+  test('for a day makes its messages dead letters: health, the metric and /pay undelivered show them', async () => {
     const desk = at();
     await isGivenUp();
     await desk.house.until('both are', () => metric(desk, 'payops_undelivered_messages{account="main"} 2'));
@@ -72,7 +72,7 @@ describe('a channel that Slack refuses', () => {
     expect(desk.posts('lead', 'payOps')).toHaveLength(1);
   });
 
-  test('Deliver again: what Slack still refuses comes back; once it is mended each is delivered once, in the old order', async () => {
+  test('Deliver again delivers each message once, in the old order, after the channel is repaired', async () => {
     const desk = at();
     const { workspace } = desk.house;
     workspace.setChannel(workspace.ids.channels.payAlerts, { archived: false });
@@ -82,14 +82,14 @@ describe('a channel that Slack refuses', () => {
     expect(alertsOf(references)).toEqual(references);
     await desk.asks('onCall', '/pay undelivered', 'Everything was delivered');
     expect(await health(desk, 'undelivered')).toEqual({ name: 'undelivered', state: 'ok' });
-    // What was given up lives on.
+    // A redelivered alert still works.
     const alert = await desk.reads('lead', references[0] ?? '', 'payAlerts');
     await desk.presses('lead', 'Acknowledge', alert);
     await desk.reads('lead', [references[0] ?? '', '👀 Acknowledged'], 'payAlerts');
     await desk.settled('soon');
   });
 
-  test('npm run redrive has it delivered by the running bot, of one channel alone if so asked', async () => {
+  test('npm run redrive has the running bot redeliver all, or those of one channel', async () => {
     const desk = at();
     const { workspace } = desk.house;
     const { payAlerts, payOps } = workspace.ids.channels;
@@ -109,19 +109,19 @@ describe('a channel that Slack refuses', () => {
     expect(alertsOf([reference])).toEqual([reference]);
   });
 
-  test('where the workspace forbids edits, what changes is posted once more, and then told in its thread', async () => {
+  test('if the workspace forbids edits, a changed alert is reposted once, then its thread tells further changes', async () => {
     const desk = at();
     const { workspace } = desk.house;
     const reference = await desk.house.decline();
     const alert = await desk.reads('lead', [reference, 'Acknowledge'], 'payAlerts');
     workspace.setFaults({ kind: 'refused', method: 'chat.update', error: 'edit_window_closed' });
     await desk.presses('lead', 'Acknowledge', alert);
-    const anew = await desk.reads('lead', [reference, 'Replaces'], 'payAlerts');
+    const repost = await desk.reads('lead', [reference, 'Replaces'], 'payAlerts');
     await desk.settled('soon');
-    await desk.presses('lead', 'Resolve…', anew);
+    await desk.presses('lead', 'Resolve…', repost);
     await desk.modalSays('lead', 'Resolve alert');
     await desk.submits('lead', { Reason: 'Paid in cash' });
-    await desk.reads('lead', ['☑️ Resolved', 'Paid in cash'], anew);
+    await desk.reads('lead', ['☑️ Resolved', 'Paid in cash'], repost);
     desk.house.later(25 * hourMs);
     await desk.settled('soon').catch(() => undefined);
     expect(alertsOf([reference])).toHaveLength(2);
@@ -129,7 +129,7 @@ describe('a channel that Slack refuses', () => {
     workspace.setFaults();
   });
 
-  test('after a lost answer the channel’s history is read, and the alert stands there once', async () => {
+  test('after a lost answer the history is searched, and the alert is in the channel once', async () => {
     const desk = at();
     const { workspace } = desk.house;
     workspace.setFaults({ kind: 'answer_lost', method: 'chat.postMessage', times: 1 });
@@ -145,7 +145,7 @@ describe('a channel that Slack refuses', () => {
 describe('without the history scopes', () => {
   const at = shareDesk({ clock: true });
 
-  test('an alert whose answer was lost is posted again, marked as one that may be a repeat', async () => {
+  test('an alert whose answer was lost is posted again, marked as a possible repeat', async () => {
     const desk = at();
     desk.house.workspace.setFaults({ kind: 'answer_lost', method: 'chat.postMessage', times: 1 });
     const reference = await desk.house.decline();
@@ -155,13 +155,13 @@ describe('without the history scopes', () => {
   });
 });
 
-describe('where the bot may post, and edit only as a member', () => {
+describe('if the bot may post without being a member, but not edit', () => {
   const at = shareDesk({
     clock: true,
     workspace: { grantedOptionalScopes: 'all', quirks: { editsNeedMembership: true } },
   });
 
-  test('a refused edit holds up no alert, its thread says what it would, and an invitation mends it', async () => {
+  test('a refused edit delays no alert, the thread tells the change, and inviting the bot fixes it', async () => {
     const desk = at();
     const { workspace } = desk.house;
     const { payAlerts } = workspace.ids.channels;
@@ -193,19 +193,19 @@ describe('where the bot may post, and edit only as a member', () => {
   });
 });
 
-describe('where Slack lets the histories be read once a minute, 15 messages at a time', () => {
+describe('if Slack allows one history page of 15 messages a minute', () => {
   const at = shareDesk({
     clock: true,
     workspace: { grantedOptionalScopes: 'all', quirks: { isHistorySlow: true }, postBurst: Infinity },
   });
 
-  test('an alert in doubt is found however much came after it, stands once, and nothing waits for it', async () => {
+  test('an alert in doubt is found behind many later messages, is posted once, and delays nothing', async () => {
     const desk = at();
     const { workspace } = desk.house;
     workspace.setFaults({ kind: 'answer_lost', method: 'chat.postMessage', times: 1 });
     const reference = await desk.house.decline();
     await desk.reads('lead', reference, 'payAlerts');
-    // Somebody else talks in the channel: the alert is on the third page when it is looked for.
+    // Other messages in the channel push the alert to the third page of the history.
     const { payAlerts } = workspace.ids.channels;
     for (let number = 0; number < 32; number += 1)
       await workspace.act(workspace.ids.users.agent, {

@@ -19,19 +19,19 @@ import {
 import type { SlackMessage } from '../../slack/kit/message.ts';
 import { oneLine } from '../../slack/kit/text.ts';
 
-/** What was typed, or which button of a list was pressed. */
+/** A typed command or a pressed list button. */
 type Question = { which: ListButton | 'typed' } & ListPress;
 
-/** The first words of a button's value. Typed, they are answered like a press. */
+/** Marks a button press, which arrives as command words. A person who types it gets the same answer. */
 const pressedWord = '--list';
 
 const longestFilter = 100;
-/** So that a filter mostly has an answer at once, without a call of every page. */
+/** Calls for a first answer: mostly enough for a filter to match, without reading every page. */
 const callsAtFirst = 4;
-/** Fifty thousand items; after that a person is asked again. */
+/** Calls for one request, 50,000 items; then a person has to press again. */
 const callsAtMost = 1_000;
 
-const buttonKinds: readonly ListButton[] = ['back', 'next', 'all', 'csv', 'anew'];
+const buttonKinds: readonly ListButton[] = ['back', 'next', 'all', 'csv', 'reload'];
 
 type Verb<Item> = {
   subject: ListSubject<Item>;
@@ -39,13 +39,13 @@ type Verb<Item> = {
   examples: readonly string[];
   menu: Pick<MenuEntry, 'actionId' | 'text'>;
   list: ServiceList<Item>;
-  /** Of its file: under the specification’s own names. */
+  /** Of its file; the heads are the specification’s field names. */
   columns: readonly CsvColumn<Item>[];
 };
 
 type Listing<Item> = Pick<Account, 'place' | 'slack' | 'now'> & Verb<Item>;
 
-/** A verb that lists what the service gives in pages, filtered by what is typed behind it. */
+/** A command that shows a list of the service, filtered by the words after it. */
 export function listCommand<Item>(account: Account, verb: Verb<Item>): Command {
   const { subject, summary, examples, menu } = verb;
   const listing = { ...account, ...verb };
@@ -95,7 +95,7 @@ async function answer<Item>(
     filter,
     number,
     mostCalls: which === 'all' || filter === '' ? callsAtMost : callsAtFirst,
-    anew: which === 'anew' || (which === 'typed' && filter === ''),
+    reload: which === 'reload' || (which === 'typed' && filter === ''),
     progress: (reading, found) => Object.assign(seen, { reading, found }),
   };
   const page = await whileWaiting(list(request), () =>
@@ -104,7 +104,7 @@ async function answer<Item>(
   return listMessage(subject, { filter, page }, place);
 }
 
-/** Makes the file, tells how far it is, and gives the list back with what became of it above. */
+/** Makes the file while showing progress, then shows the list with the result above it. */
 async function answerCsv<Item>(
   listing: Listing<Item>,
   { filter, number }: Question,
@@ -118,7 +118,7 @@ async function answerCsv<Item>(
   return listMessage(subject, { filter, page, news: fileNews({ subject, filter }, end) }, place);
 }
 
-/** The whole list, or what matches of it, as a file for the person alone; none where something is missing. */
+/** Sends the person the whole list, or its matches, as a file by direct message. No file if the list wasn't fully read. */
 async function makeCsv<Item>(
   { subject, list, columns, place, slack, now }: Listing<Item>,
   filter: string,

@@ -1,4 +1,4 @@
-// The message of one page of a list, whatever the list is of.
+// The message that shows one page of a list, for any kind of item.
 
 import { z } from 'zod';
 import { holdsCardNumber } from '../../domain/card.ts';
@@ -18,24 +18,23 @@ import type { CsvColumn } from '../../csv.ts';
 import { placeWords } from '../../slack/words/evidence.ts';
 import type { UploadedFile, UploadOutcome } from '../../slack/kit/upload-file.ts';
 
-/** What a list is of: its words, its columns and its buttons. */
+/** A kind of list: its words, columns and buttons. */
 export type ListSubject<Item> = {
-  /** Of the command, without the slash command itself: `terminals`. */
+  /** The command's word after `/pay`: `terminals`. */
   verb: string;
   one: string;
   many: string;
-  /** The first two stand in the first line of a row, the others in its second. */
+  /** A row's first line shows the first two, its second line the others. */
   columns: readonly { cell: (item: Item) => string | undefined; longest: number }[];
-  /** The ids of its buttons. */
   actions: Readonly<Record<ListButton, string>>;
-  /** What can be done with one of them. */
+  /** Shown below the rows: what to do with one item. */
   next?: readonly Run[];
 };
 
-/** What a list's button asks for. */
+/** A list button's value. */
 export type ListPress = { filter: string; number: number };
 
-/** No filter of ours holds a card number: those are refused before anything is asked. */
+/** Reads no value with a card number: no button of ours holds one, because such commands are refused before a list is shown. */
 export const listPress = codec<ListPress>(
   z.object({
     filter: z.string().refine((filter) => !holdsCardNumber(filter)),
@@ -43,14 +42,14 @@ export const listPress = codec<ListPress>(
   }),
 );
 
-export type ListButton = 'back' | 'next' | 'all' | 'csv' | 'anew';
+export type ListButton = 'back' | 'next' | 'all' | 'csv' | 'reload';
 
 const longestFilter = 60;
 
-/** `news`: what became of the button that was pressed, told above. */
+/** `news`: shown above the list, the result of a pressed button. */
 type ShownList<Item> = { filter: string; page: ListPage<Item>; news?: SlackMessage };
 
-/** One page, its table, how far the list is read, and the ways on. */
+/** One page: its rows, how far the list was read, and its buttons. */
 export function listMessage<Item>(
   subject: ListSubject<Item>,
   { filter, page, news }: ShownList<Item>,
@@ -148,7 +147,7 @@ function failureSentence({ kind, retryAfterMs, said }: ServiceFailure): string {
   return `${what}; it asks to wait ${counted(Math.ceil(retryAfterMs / 1_000), 'second')}`;
 }
 
-/** At most three, by state: the likeliest next steps. The command always reads the list again. */
+/** At most three: the likeliest next steps. No reload beside them: the command always reads the list again. */
 function listButtons<Item>(
   { actions: ids }: ListSubject<Item>,
   filter: string,
@@ -168,19 +167,19 @@ function listButtons<Item>(
 
 type Way = { which: ListButton; text: string; number?: number };
 
-/** The most wanted first. */
+/** The most useful first. */
 function otherWays<Item>({ found, reading, stop }: ListPage<Item>, filter: string): Way[] {
-  const anew: Way = { which: 'anew', text: 'Reload', number: 0 };
-  if (stop?.kind === 'cursor_refused') return [anew];
+  const reload: Way = { which: 'reload', text: 'Reload', number: 0 };
+  if (stop?.kind === 'cursor_refused') return [reload];
   const goOn = stop?.kind === 'failure' ? 'Go on searching' : 'Search all';
   const all: Way[] = filter !== '' && reading.end === 'more' ? [{ which: 'all', text: goOn }] : [];
-  if (found === 0) return all.length === 0 ? [anew] : all;
+  if (found === 0) return all.length === 0 ? [reload] : all;
   return [...all, { which: 'csv', text: 'CSV' }];
 }
 
 const mostButtons = 3;
 
-/** How far it is, while the list is read on. */
+/** Progress, while the list is read. */
 export function readingMessage<Item>(
   { one, many }: ListSubject<Item>,
   { filter, reading, found }: { filter: string; reading: Reading | undefined; found: number },
@@ -202,7 +201,7 @@ function numbered(count: number, one: string, many: string): string {
 const longestCell = 1_000;
 const longestComment = 500;
 
-/** What stands in a file that Slack keeps is what may stand in its messages. */
+/** Cleans a file's cells as messages' text is cleaned, because Slack keeps the file too. */
 export function fileColumns<Item>(columns: readonly CsvColumn<Item>[]): CsvColumn<Item>[] {
   return columns.map(({ head, cell }) => ({
     head,
@@ -238,7 +237,7 @@ function rowsWords<Item>({ subject, filter }: Wanted<Item>, rows: number): strin
   return `${count} that ${rows === 1 ? 'matches' : 'match'} “${outsideText(filter, longestFilter)}”`;
 }
 
-/** How far it is, while the file is made. */
+/** Progress, while the file is made. */
 export function exportingMessage<Item>(
   { subject, filter }: Wanted<Item>,
   seen: { reading?: Reading; rows: number },
@@ -260,7 +259,7 @@ export type FileEnd =
   | { kind: 'nothing' }
   | { kind: 'stopped'; stop: ReadingStop; rows: number; reading: Reading };
 
-/** What became of it, to stand above the list. */
+/** The file's result, shown above the list. */
 export function fileNews<Item>(wanted: Wanted<Item>, end: FileEnd): SlackMessage {
   switch (end.kind) {
     case 'placed':

@@ -8,8 +8,8 @@ import type { ListSubject } from './list-message.ts';
 import { createServiceList } from './service-list.ts';
 
 /**
- * `/pay terminals` and `/pay accounts`: what the service lists by its own pages, filtered by what is typed behind the
- * verb, and as a file. What was read is remembered for half an hour (`service-list.ts`).
+ * `/pay terminals` and `/pay accounts`: the service's lists, page by page, with an optional filter, and as a CSV file. Pages
+ * are cached for half an hour (`service-list.ts`).
  */
 export function createLists(merchant: MerchantAccount): Feature {
   const { payments, now } = merchant;
@@ -45,7 +45,7 @@ export const terminalSubject: ListSubject<Terminal> = {
     next: 'terminals.next',
     all: 'terminals.all',
     csv: 'terminals.csv',
-    anew: 'terminals.anew',
+    reload: 'terminals.anew',
   },
   one: 'terminal',
   many: 'terminals',
@@ -65,7 +65,7 @@ export const accountSubject: ListSubject<Account> = {
     next: 'accounts.next',
     all: 'accounts.all',
     csv: 'accounts.csv',
-    anew: 'accounts.anew',
+    reload: 'accounts.anew',
   },
   one: 'account',
   many: 'accounts',
@@ -78,12 +78,12 @@ export const accountSubject: ListSubject<Account> = {
   next: [words('One of them: '), code('/pay account <reference>')],
 };
 
-/** The merchant, where the terminal's label doesn't say it. */
+/** The merchant, unless the terminal's label names it. */
 function otherMerchant({ terminalLabel, merchantName = '' }: Terminal): string | undefined {
   return terminalLabel === undefined || terminalLabel.includes(merchantName) ? undefined : merchantName;
 }
 
-/** "2026-11-21"; what is no time the bot can read stays as the service wrote it. */
+/** "2026-11-21"; an unreadable time stays as the service wrote it. */
 function dayOf(time: string | undefined): string | undefined {
   if (time === undefined) return undefined;
   const ms = Date.parse(time);
@@ -104,7 +104,7 @@ export const terminalColumns: readonly CsvColumn<Terminal>[] = (
   ] as const
 ).map((head) => ({ head, cell: (terminal) => terminal[head] }));
 
-/** Neither the e-mail nor the telephone number: a file is passed on. Spec: Account. */
+/** No e-mail and no telephone number, because people pass files on. Spec: Account. */
 export const accountColumns: readonly CsvColumn<Account>[] = (
   [
     'accountId',
@@ -119,7 +119,7 @@ export const accountColumns: readonly CsvColumn<Account>[] = (
   ] as const
 ).map((head) => ({ head, cell: (account) => account[head] }));
 
-/** Whether each of the words, lower-case, stands in what names the account. */
+/** Whether each of the lower-case words is in one of the account's fields. */
 export function accountMatches(account: Account, words: readonly string[]): boolean {
   const { accountId, accountRef, accountName, status, type, email, description, banks = [] } = account;
   const named = [accountId, accountRef, accountName, status, type, email, description];

@@ -1,26 +1,25 @@
 import { ServiceFailure } from '../../domain/failure.ts';
 import type { ReadPage } from '../../payments/terminals.ts';
 
-/** As many as a person reads at once, on a phone too. The service is asked for its own pages, which are larger. */
+/** Items on a shown page, few enough for a phone. The service's own pages are larger. */
 const shownPage = 10;
 
 export type ListRequest = {
   filter: string;
-  /** Which ten of what matches, from 0; all of them when absent. */
+  /** The shown page among the matches, from 0; absent: all matches. */
   number?: number;
-  /** How many pages may be asked of the service for this, the first of a new list not counted. */
+  /** The most calls of the service, besides the one for a new list's first page. */
   mostCalls: number;
-  /** The list is read from its beginning, whatever of it is remembered. */
-  anew?: boolean;
-  /** Told after each page, so that a person who waits sees how far it is. */
+  /** Ignores the cache and reads from the first page. */
+  reload?: boolean;
+  /** Called after each page, to show a waiting person the progress. */
   progress?: (reading: Reading, found: number) => void;
 };
 
 /**
- * What to show of a list of the payments service, which is read by its own cursors as far as that needs: with a filter to
- * its end. What was read is remembered for half an hour, in this process and for everybody who may see it; a cursor is
- * only ever one the service returned. What stops the reading is told beside what was read. Throws ServiceFailure where
- * there is no first page.
+ * Returns one page of a list of the payments service. Reads as many of the service's pages as needed; with a filter, all of
+ * them. They are cached for half an hour in this process, for everybody who may see the list. If reading stops early, `stop`
+ * says why, beside what was read. Throws ServiceFailure if the first page can't be read.
  */
 export type ServiceList<Item> = (request: ListRequest) => Promise<ListPage<Item>>;
 
@@ -28,16 +27,16 @@ type Remembered<Item> = {
   readAt: number;
   pages: number;
   items: Item[];
-  /** Those that have led to a page; the last leads to the next. */
+  /** All cursors the service has returned; the last one leads to the next page. */
   cursors: string[];
   end: Reading['end'];
-  /** The page that is being read: of two who want it, one asks. */
+  /** The page being read now: concurrent requests share the call. */
   next?: Promise<ReadingStop | undefined> | undefined;
 };
 
 const rememberMs = 30 * 60_000;
 
-/** `matches`: whether the item is one of those that these words, lower-case, look for. */
+/** `matches`: whether an item matches all of the lower-case words. */
 export function createServiceList<Item>(
   readPage: ReadPage<Item>,
   matches: (item: Item, words: readonly string[]) => boolean,
@@ -65,12 +64,12 @@ export function createServiceList<Item>(
     return undefined;
   }
 
-  function open(anew = false): Remembered<Item> {
-    if (remembered && !anew && now() - remembered.readAt < rememberMs) return remembered;
+  function open(reload = false): Remembered<Item> {
+    if (remembered && !reload && now() - remembered.readAt < rememberMs) return remembered;
     return { readAt: now(), pages: 0, items: [], cursors: [], end: 'more' };
   }
 
-  /** What matches of what is read by then; each item is judged once, however often that is asked. */
+  /** Returns a function that gives the matches among the items read so far. It checks each item once. */
   function matching({ items }: Remembered<Item>, words: readonly string[]): () => readonly Item[] {
     if (words.length === 0) return () => items;
     const found: Item[] = [];
@@ -82,8 +81,8 @@ export function createServiceList<Item>(
     };
   }
 
-  return async function show({ filter, number, mostCalls, anew, progress }) {
-    const list = open(anew);
+  return async function show({ filter, number, mostCalls, reload, progress }) {
+    const list = open(reload);
     const words = filter.toLowerCase().split(/\s+/u).filter(Boolean);
     const enough = words.length === 0 && number !== undefined ? (number + 1) * shownPage : Infinity;
     let [calls, left] = [0, list.pages === 0 ? mostCalls + 1 : mostCalls];
@@ -113,7 +112,7 @@ function failureOf(stop: ReadingStop): ServiceFailure {
     : new ServiceFailure('malformed', 'The first page was refused.');
 }
 
-/** Ten of what was found, or the last of them where there are fewer; all of it without a number. */
+/** One shown page of the matches, at most the last one; without a number, all matches. */
 function cutOf<Item>(
   found: readonly Item[],
   number: number | undefined,
@@ -137,29 +136,29 @@ function cutOf<Item>(
 export type Reading = {
   pages: number;
   items: number;
-  /** Calls of the service that this very request made. */
+  /** Calls of the service for this request alone. */
   calls: number;
   /** When its first page was read, UTC milliseconds. */
   readAt: number;
-  /** `more`: the service has given a cursor for a next page. */
+  /** `more`: the service returned a cursor for a next page. */
   end: 'more' | 'last_page' | 'repeated_cursor';
 };
 
-/** Why reading stopped before it had come as far as it was to. */
+/** Why reading stopped early. */
 export type ReadingStop =
   | { kind: 'failure'; failure: ServiceFailure }
   | { kind: 'cursor_refused' }
-  /** As many calls as one request makes. */
+  /** `mostCalls` is used up. */
   | { kind: 'enough_calls' };
 
-/** What stands on one shown page of a list. */
+/** One shown page of a list. */
 export type ListPage<Item> = {
   /** From 0. */
   number: number;
   items: readonly Item[];
-  /** Of the first item: how many stand before it, on this list or among those that match. */
+  /** How many items, or matches, come before the page's first one. */
   before: number;
-  /** Without a filter the same as `reading.items`. */
+  /** Matches so far; without a filter, `reading.items`. */
   found: number;
   hasNext: boolean;
   reading: Reading;

@@ -25,10 +25,10 @@ import type { SlackMessage } from '../../slack/kit/message.ts';
 
 export type Undelivered = ReturnType<typeof createUndelivered>;
 
-/** What Slack refuses of one channel or person. */
+/** The dead letters of one channel or person. */
 type AtChannel = Awaited<ReturnType<typeof readUndelivered>>[number];
 
-/** `/pay undelivered`: what Slack refused for so long that it is kept until somebody has it delivered again. */
+/** `/pay undelivered`: messages that Slack refused for so long that only a person can have them redelivered. */
 export function createUndelivered({ store, place, wake, log }: Account) {
   const verb = defineCommand<undefined>({
     verb: 'undelivered',
@@ -41,7 +41,7 @@ export function createUndelivered({ store, place, wake, log }: Account) {
       {
         actionId: deliverAgainId,
         aboutOther: itself,
-        // Pressed twice it delivers once.
+        // Idempotent: pressed twice, it delivers once.
         effect: 'none',
         async press({ caller, value: channel, reply }) {
           const messages = countOf(await redrive(store, channel));
@@ -63,7 +63,7 @@ export function createUndelivered({ store, place, wake, log }: Account) {
   });
   return {
     verbs: [verb],
-    /** How many messages there are, a thousand at most. */
+    /** How many messages, counted up to a thousand. */
     count: async () => countOf(await readUndelivered(store)),
   };
 }
@@ -92,12 +92,12 @@ function countOf(all: readonly { messages: number }[]): number {
 /** The button's id; its value is the channel. */
 const deliverAgainId = 'undelivered.deliver_again';
 
-/** More than a person reads at once; each takes two blocks. */
+/** As many channels as a person reads at once; each takes two of a message's fifty blocks. */
 const mostShown = 10;
 
 /**
- * What could not be delivered, by channel: how much, since when, why, the fix, and the button that tries again; and what
- * Slack refuses now, which the bot tries again by itself.
+ * Dead letters by channel: how many, since when, why, the fix, and a button to redeliver. Below them the current refusals,
+ * which the bot retries by itself.
  */
 export function undeliveredMessage(
   all: readonly AtChannel[],
@@ -137,7 +137,7 @@ export function undeliveredMessage(
   });
 }
 
-/** `messages`: how many are work again because of this very press. */
+/** `messages`: how many this press made due again. */
 export function deliveringAgainMessage(channel: string, messages: number): SlackMessage {
   if (messages === 0) return noteMessage({ state: 'Nothing left to deliver here' });
   return noteMessage({
@@ -156,7 +156,7 @@ function deliverAgainButton({ channel, messages }: AtChannel) {
     value: channel,
     confirm: confirmDialog({
       title: 'Deliver again?',
-      // It shows no names, and an id would tell nobody which channel that is.
+      // "above": a dialog can't show a channel's name, and people don't know its id.
       text: `${counted(messages)} for the ${place} above. Fix the reason first.`,
       confirm: 'Deliver again',
       deny: 'Not now',

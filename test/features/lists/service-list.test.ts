@@ -5,7 +5,7 @@ import { createServiceList, type ListRequest } from '../../../src/features/lists
 
 type Item = { id: string };
 
-/** A service whose page after cursor `c<n>` is page n; what `answers` has for a page comes instead of it. */
+/** A service whose cursor `c<n>` leads to page n. `answers` overrides pages by number. */
 function open(count: number, answers: Record<number, Partial<PageAnswer<Item>> | Error> = {}) {
   const asked: (string | undefined)[] = [];
   const clock = { nowMs: 1_000 };
@@ -28,7 +28,7 @@ function open(count: number, answers: Record<number, Partial<PageAnswer<Item>> |
 }
 
 describe('a list of the service', () => {
-  it('stays on the last page when one beyond it is asked for', async () => {
+  it('shows the last page if a later one is requested', async () => {
     const { show, asked } = open(60);
     expect(await show(9)).toMatchObject({ number: 5, hasNext: false });
     expect(asked.length).toBe(2);
@@ -45,20 +45,20 @@ describe('a list of the service', () => {
     expect(asked.length).toBe(calls);
   });
 
-  it('goes on after an empty page that has a cursor', async () => {
+  it('reads on after an empty page that has a cursor', async () => {
     const { show } = open(120, { 1: { items: [] } });
     const reading = { pages: 3, end: 'last_page' };
     expect(await show(0, { filter: 'item' })).toMatchObject({ found: 70, reading });
   });
 
-  it('throws the failure of the first page, and lets a bug be a bug', async () => {
+  it('throws if the first page fails, and on any bug', async () => {
     await expect(open(10, { 0: new ServiceFailure('server', 'broken') }).show(0)).rejects.toThrow(
       ServiceFailure,
     );
     await expect(open(100, { 1: new TypeError('bug') }).show(5)).rejects.toThrow(TypeError);
   });
 
-  it('tells that the service refuses its own cursor, or fails, and goes on from there', async () => {
+  it('reports a refused cursor or a failure, and continues from there', async () => {
     const { show, answers, asked } = open(100, { 1: { kind: 'cursor_refused' } });
     expect(await show(5)).toMatchObject({ number: 4, stop: { kind: 'cursor_refused' } });
     answers[1] = new ServiceFailure('rate_limited', 'Later.');
@@ -68,16 +68,16 @@ describe('a list of the service', () => {
     expect(asked).toEqual([undefined, 'c1', 'c1', 'c1']);
   });
 
-  it('is read again after half an hour, and when that is asked for', async () => {
+  it('is read again after half an hour, or on reload', async () => {
     const { show, clock, asked } = open(100);
     await show(5);
-    await show(5, { anew: true });
+    await show(5, { reload: true });
     clock.nowMs += 30 * 60_000;
     expect(await show(5)).toMatchObject({ number: 5, reading: { calls: 2, readAt: clock.nowMs } });
     expect(asked).toEqual([undefined, 'c1', undefined, 'c1', undefined, 'c1']);
   });
 
-  it('asks once for the page that two want at once', async () => {
+  it('reads a page once for two concurrent requests', async () => {
     const { show, asked } = open(100);
     await show(0);
     const both = await Promise.all([show(5), show(5, { filter: 'item' })]);
