@@ -158,9 +158,11 @@ function isLoopback(host: string): boolean {
 /** Customers’ data must not be sent unencrypted, and a forwarded event must not come back to this bot. */
 function forwardCheck({ webhookForwardUrl: url, webhookForwardHttpHosts = [], ...own }: Config) {
   if (url === undefined) return false;
-  const { protocol, hostname, port } = new URL(url);
+  const { protocol, hostname, port, origin, pathname } = new URL(url);
   const isHere = isLoopback(hostname) || hostname === own.host || hostname === '0.0.0.0';
-  if (isHere && [own.port, own.metricsPort].includes(Number(port || (protocol === 'http:' ? 80 : 443)))) {
+  const isOurPort = [own.port, own.metricsPort].includes(Number(port || (protocol === 'http:' ? 80 : 443)));
+  const isOurPage = own.publicUrl !== undefined && origin === new URL(own.publicUrl).origin;
+  if ((isHere && isOurPort) || (isOurPage && pathname.startsWith('/webhooks/payments'))) {
     return 'WEBHOOK_FORWARD_URL leads to this bot itself: write the address of your own backend.';
   }
   return (

@@ -106,6 +106,11 @@ describe('readConfig', () => {
       ['http://127.0.0.1:3001/hooks'],
       ['http://backend:8080/hooks', { WEBHOOK_FORWARD_HTTP_HOSTS: 'other, backend' }],
       ['http://127.0.0.1/hooks'],
+      // One proxy may serve both.
+      [
+        'https://pay.example.com/shop/hooks',
+        { PUBLIC_URL: 'https://pay.example.com', MERCHANT_NAME: 'Shop' },
+      ],
     ] as const;
     for (const [url, more] of fine) expect(toldOf(url, more)).toEqual([]);
     expect(
@@ -126,6 +131,10 @@ describe('readConfig', () => {
       ['http://[::1]:3000/anywhere'],
       ['http://localhost:9090/metrics', { METRICS_PORT: '9090' }],
       ['https://localhost/webhooks/payments', { PORT: '443' }],
+      [
+        'https://pay.example.com/webhooks/payments/lagos',
+        { PUBLIC_URL: 'https://pay.example.com', MERCHANT_NAME: 'Shop' },
+      ],
     ] as const;
     for (const [url, more] of itself) {
       expect(toldOf(url, more)).toEqual([expect.stringContaining('leads to this bot itself')]);
