@@ -18,7 +18,7 @@ const sendersAtOnce = 4;
 const betweenDeathsMs = 400;
 const ofKind = ['payment_failed', 'order_seen', 'payment_success'];
 
-/** Of an order, in the order they are sent. */
+/** The body of an order's event number `index`; each is sent in this order. */
 function bodyOf(order: string, index: number): string {
   return `{"event_type":"${ofKind[index]}", "n":${index},\t"data":{"order":{"orderReference":"${order}","note":"é ✓"}}}`;
 }
@@ -67,7 +67,7 @@ describe.skipIf(missing)('while bots, their Redis and the backend die in turns',
               refused.set(status, (refused.get(status) ?? 0) + 1);
               await rest(50);
             }
-            // All of it lasts for many deaths.
+            // Spread the events over many restarts.
             await rest(random.below(200));
           }
         }

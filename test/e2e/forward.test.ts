@@ -9,7 +9,7 @@ const dayMs = 1_440 * minuteMs;
 
 type Stage = Desk & { backend: Backend };
 
-/** A bot that forwards to a backend, before people. */
+/** A desk whose bot forwards to a backend. */
 async function stage(test: TestContext, env: Record<string, string> = {}): Promise<Stage> {
   let desk: Desk | undefined;
   const backend = await openBackend(() => desk?.house.payments.credentials.webhookSecret);
@@ -21,7 +21,7 @@ async function stage(test: TestContext, env: Record<string, string> = {}): Promi
   return { ...desk, backend };
 }
 
-/** Sends these very bytes, signed. */
+/** Sends the body byte for byte, signed. */
 async function deliver({ house }: Desk, body: string, headers?: Record<string, string>): Promise<number> {
   const bytes = Buffer.from(body);
   const { webhookSecret } = house.payments.credentials;
@@ -56,7 +56,7 @@ async function metric({ bot }: Desk, line: string): Promise<boolean> {
   return (await (await fetch(`${bot.url()}/metrics`)).text()).includes(line);
 }
 
-/** What the backend took, by a word of it, in order. */
+/** The bodies that the backend accepted, in order. */
 function taken({ backend }: Stage): string[] {
   return backend.asked.filter(({ status }) => status === 200).map(({ body }) => body);
 }
@@ -66,7 +66,7 @@ function notices(desk: Desk): string[] {
 }
 
 describe('a delivery', () => {
-  it('goes on to the backend byte for byte, so that its own check of the signature holds', async (test) => {
+  it('is forwarded byte for byte, so that the backend’s own signature check passes', async (test) => {
     const at = await stage(test);
     const odd = failure('ÖRDER-1', ', "note":"\\u00e9 ✓  two  blanks"');
     expect(await deliver(at, odd, { 'x-other': 'not signed' })).toBe(200);
@@ -81,7 +81,7 @@ describe('a delivery', () => {
     expect(await at.house.storeKeys('forward:')).toEqual([]);
   });
 
-  it('of unknown kind goes on too, and one that our check refuses does not', async (test) => {
+  it('of an unknown kind is forwarded too, and one that our check refuses is not', async (test) => {
     const at = await stage(test);
     expect(await deliver(at, '{"event_type":"refund.settled","data":{}}')).toBe(200);
     expect(await deliver(at, failure('FORGED-1'), { [signatureHeader]: 'ab'.repeat(64) })).toBe(401);
@@ -90,7 +90,7 @@ describe('a delivery', () => {
     expect(taken(at)).toEqual([expect.stringContaining('refund.settled')]);
   });
 
-  it('that our check refuses goes on, with all of its headers, where `all` says so; it is answered 401 all the same', async (test) => {
+  it('that our check refuses is forwarded with all headers if set to `all`, and is still answered 401', async (test) => {
     const at = await stage(test, { WEBHOOK_FORWARD_DELIVERIES: 'all' });
     const other = { [signatureHeader]: 'ab'.repeat(64), 'x-other-signature': 'v1,abc' };
     expect(await deliver(at, failure('OTHER-1'), other)).toBe(401);
@@ -100,7 +100,7 @@ describe('a delivery', () => {
     expect(at.posts('lead', 'payAlerts')).toEqual([]);
   });
 
-  it('lies sealed while it waits, and nothing of it is in the log', async (test) => {
+  it('is stored encrypted while it waits, and never logged', async (test) => {
     const at = await stage(test, { LOG_LEVEL: 'debug' });
     at.backend.answers({ status: 500 });
     await deliver(at, failure('SEALED-1', ', "customer":{"email":"sealed.canary@example.com"}'));
@@ -113,7 +113,7 @@ describe('a delivery', () => {
 });
 
 describe('a backend that is away', () => {
-  it('gets all of it when it is back, in order for each reference, and other orders do not wait for one', async (test) => {
+  it('gets every event when it is back, in order for each reference, while other orders don’t wait', async (test) => {
     const at = await stage(test);
     at.backend.answers((body) => ({ status: body.includes('ORDER-A') ? 503 : 200 }));
     for (const body of [failure('ORDER-A'), success('ORDER-A'), failure('ORDER-B')]) {
@@ -127,7 +127,7 @@ describe('a backend that is away', () => {
     expect(taken(at)).toEqual([failure('ORDER-B'), failure('ORDER-A'), success('ORDER-A')]);
   });
 
-  it('is told once after a quarter of an hour, and readiness, doctor and metrics say how much waits', async (test) => {
+  it('causes one notice after 15 minutes, and readiness, doctor and metrics count what waits', async (test) => {
     const at = await stage(test);
     expect(await part(at, 'forward')).toEqual({ name: 'forward', state: 'ok' });
     at.backend.answers({ status: 302, headers: { location: `${at.backend.url}/elsewhere` } });
@@ -158,7 +158,7 @@ describe('a backend that is away', () => {
     expect(await part(at, 'forward')).toEqual({ name: 'forward', state: 'ok' });
   });
 
-  it('for longer than WEBHOOK_FORWARD_DAYS is told once more, and gets it by `payops forward`, in order', async (test) => {
+  it('for longer than WEBHOOK_FORWARD_DAYS causes a second notice, and `payops forward` sends all, in order', async (test) => {
     const at = await stage(test, { WEBHOOK_FORWARD_DAYS: '1' });
     await at.backend.close();
     await deliver(at, failure('LATE-1'));
@@ -184,7 +184,7 @@ describe('a backend that is away', () => {
     });
   });
 
-  it('because it hangs delays neither the sender’s 200 nor an alert', async (test) => {
+  it('(it hangs) delays neither the sender’s 200 nor an alert', async (test) => {
     const at = await stage(test);
     at.backend.answers('hang');
     const many = Array.from({ length: 40 }, (_, index) => `HANG-${index}`);
@@ -198,7 +198,7 @@ describe('a backend that is away', () => {
 });
 
 describe('a backend that refuses', () => {
-  it('for good is told once, and what comes after goes on', async (test) => {
+  it('an event for good causes one notice, and later events are still forwarded', async (test) => {
     const at = await stage(test);
     at.backend.answers((body) => ({ status: body.includes('GONE') ? 410 : 200 }));
     await deliver(at, failure('GONE-1'));
@@ -221,7 +221,7 @@ describe('a backend that refuses', () => {
     await at.house.until('so is the rest', () => taken(at).length === 3);
   });
 
-  it('for now, by 408 or 429, is asked again', async (test) => {
+  it('an event for now, by 408 or 429, gets it again', async (test) => {
     const at = await stage(test);
     for (const [index, status] of [408, 429].entries()) {
       at.backend.answers({ status });
@@ -235,7 +235,7 @@ describe('a backend that refuses', () => {
 });
 
 describe('a loop', () => {
-  it('by the header is refused, and the bot that forwards to it tells its operators', async (test) => {
+  it('is refused by its header, and the forwarding bot tells its operators', async (test) => {
     const at = await stage(test);
     expect(await deliver(at, failure('ROUND-1'), { 'payops-forwarded': '1' })).toBe(400);
     expect(log(at, 'a bot forwarded it')[0]).toContain('set your own backend’s address');
@@ -246,7 +246,7 @@ describe('a loop', () => {
     expect(at.house.webhookGate.passed.filter(({ request }) => request.includes('ROUND-2'))).toHaveLength(2);
   });
 
-  it('is none for a bot that forwards nothing: it takes what another bot forwards to it', async (test) => {
+  it('is impossible for a bot that doesn’t forward, so it accepts what another bot forwards', async (test) => {
     const desk = await openDesk(test, { clock: true });
     expect(await deliver(desk, failure('NEXT-1'), { 'payops-forwarded': '1' })).toBe(200);
     expect(await desk.house.storeKeys('forward:')).toEqual([]);

@@ -2,7 +2,7 @@ import { expect, test, vi } from 'vitest';
 import { shareDesk } from '../support/desk.ts';
 
 const minuteMs = 60_000;
-/** A mute begins and ends five seconds after the press. */
+/** Past the five seconds after which a mute begins or ends. */
 const soonMs = 6_000;
 const policy = (text: string): string =>
   text.concat(`
@@ -19,7 +19,7 @@ const isTold = (reference: string): boolean =>
     .posts('lead', 'payAlerts')
     .some(({ text, shown }) => text.includes('Declined') && shown.text.includes(reference));
 
-test('a mute keeps what fits it from the channel, which is told until when, why, and at the end of what', async () => {
+test('a mute stops matching alerts; the channel is told until when and why, and at the end how many', async () => {
   const desk = at();
   const form = await desk.opens('onCall', '/pay mute', 'payAlerts');
   expect(form.fields).toEqual(['Bank’s reason contains', 'Customer id', 'Rule', 'For how long', 'Why']);
@@ -44,13 +44,13 @@ test('a mute keeps what fits it from the channel, which is told until when, why,
   await desk.reads('lead', ['🔔 Mute is over', '1 not posted', muted], 'payAlerts');
   const after = await desk.house.decline({ reason: 'Insufficient funds' });
   await desk.reads('lead', ['Declined', after], 'payAlerts');
-  // It is an alert like any other: a payment resolves it, and both say so.
+  // A muted alert is resolved by a payment like any other.
   await desk.house.approve({ amount: '5000.00', customerEmail: 'm@example.com' });
   await desk.settled('soon');
   await desk.asks('onCall', '/pay alerts', `${muted} ✓`, 'payAlerts');
 });
 
-test('a mute of everything is ended by the button in the channel, and by the form', async () => {
+test('a mute of everything can be ended by the button in the channel, and in the form', async () => {
   const desk = at();
   const mutes = async (): Promise<void> => {
     await desk.opens('onCall', '/pay mute', 'payAlerts');
@@ -81,7 +81,7 @@ test('a mute of everything is ended by the button in the channel, and by the for
   expect(isTold(kept)).toBe(false);
 });
 
-test('what a mute keeps back is in the daily summary, which names the mute', async () => {
+test('the daily summary counts muted events, and names the mute', async () => {
   const desk = at();
   await desk.opens('onCall', '/pay mute', 'payAlerts');
   await desk.submits('onCall', { Rule: 'Rule fraud', 'For how long': '24 hours', Why: 'Tests' });
@@ -101,7 +101,7 @@ test('muting is refused without the permission, and where no alerts come', async
   await desk.asks('onCall', '/pay mute', 'No alerts come here', 'payDesk');
 });
 
-test('a mute that is over keeps nothing back, though a clock is put back behind its end', async () => {
+test('a mute that is over stops no alert, even if a clock is set back to before its end', async () => {
   const desk = at();
   await desk.opens('onCall', '/pay mute', 'payAlerts');
   const what = { 'Bank’s reason contains': 'Do not honour', 'For how long': '30 minutes', Why: 'Tests' };
@@ -115,7 +115,7 @@ test('a mute that is over keeps nothing back, though a clock is put back behind 
   await desk.reads('lead', ['Declined', after], 'payAlerts');
 });
 
-test('payments that a mute keeps back are named when it is over', async () => {
+test('muted payments are named when the mute is over', async () => {
   const desk = at();
   await desk.opens('onCall', '/pay mute', 'general');
   await desk.submits('onCall', { 'For how long': '30 minutes', Why: 'Tests' });

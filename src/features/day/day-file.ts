@@ -13,10 +13,10 @@ import type { Entry } from '../../store/store.ts';
 
 const dayFilePrefix = 'day-file:';
 
-/** A day as CSV, and in words. */
+/** A day's CSV, and the message with it. */
 export type DayFile = { text: string; words: string };
 
-/** `summary`: the key of the message whose thread it goes into. `isSending`: it may have arrived. */
+/** `summary`: the key of the message whose thread gets the file. `isSending`: stored before the upload; it may have arrived. */
 const fileRecord = z.object({
   channel: z.string(),
   date: z.string(),
@@ -24,18 +24,19 @@ const fileRecord = z.object({
   isSending: z.literal(true).exactOptional(),
 });
 
-/** Said in its place, below the summary. */
+/** Posted instead of a file that did not arrive. */
 type NoDayFile = { date: string; summary: string; why: string };
 type Shown = { kind: 'no_day_file' } & Omit<NoDayFile, 'summary'>;
 
 const firstLookMs = 5_000;
 const longestLookMs = 300_000;
-/** Longer than an upload takes. */
+/** When a crashed upload's record is due: later than an upload may take. */
 const unsureAfterMs = 90_000;
 
 /**
- * The last whole day as a CSV below its channel's daily summary, once on all replicas: it is on record before it leaves,
- * and one that may have arrived is not sent again. What did not arrive for sure is said there, with the command.
+ * Uploads yesterday's CSV into the thread of a channel's daily summary, at most once on all replicas: `isSending` is stored
+ * before the upload, and a file that may have arrived is not sent again. If it failed or may be missing, the thread says so,
+ * with the command that makes the file.
  */
 export function createDayFiles(
   account: Pick<
@@ -102,7 +103,7 @@ export function createDayFiles(
   };
 }
 
-/** `account`: its name, where the bot has several. */
+/** `account`: the merchant account's name, if the bot has several. */
 function noDayFileMessage({
   date,
   why,

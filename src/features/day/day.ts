@@ -10,17 +10,17 @@ import { pagesOf } from '../../records/pages.ts';
 import { isUnreadable } from '../../records/records.ts';
 import type { Entry } from '../../store/store.ts';
 
-/** Why a row stands on top. */
+/** Why a row is at the top. */
 type Attention = 'in doubt' | 'no event';
 
 type DayRow = FoundRecord & { attention?: Attention };
 
-/** `unread`: records that these sealing keys do not open. */
+/** `unread`: how many records the present sealing keys can't open. */
 type Day = { rows: readonly DayRow[]; unread: number };
 
 /**
- * Each charge, payment link and event that began that day, as last known: what is in doubt first, then proven payments
- * whose event never came, then the rest by time. Throws StoreUnavailable.
+ * Every charge, payment link and event that began in the span, in its latest state. Records in doubt first, then proven
+ * payments without an event, then the rest by time. Throws StoreUnavailable.
  */
 export async function readDay(
   { store }: Pick<Account, 'store'>,
@@ -62,7 +62,7 @@ export async function readDay(
   };
 }
 
-/** What is in it, in a sentence or two. */
+/** The day's numbers, in two sentences. */
 export function dayWords({ rows }: Day, date: string): string {
   const count = (what: Attention): number => rows.filter(({ attention }) => attention === what).length;
   return `${counted(rows.length, 'record')} of ${date}: ${count('in doubt')} in doubt, ${count('no event')} without an event. It is what came through this bot.`;
@@ -72,7 +72,7 @@ function placeOf({ attention }: DayRow): number {
   return attention === 'in doubt' ? 0 : attention === 'no event' ? 1 : 2;
 }
 
-/** A line of the file: a record, a total, or words alone. */
+/** A line of the file: a record, a total, or a sentence. */
 type Line = { [Column in (typeof columnNames)[number]]?: string };
 
 const columnNames = [
@@ -92,8 +92,8 @@ const columnNames = [
 const columns: readonly CsvColumn<Line>[] = columnNames.map((head) => ({ head, cell: (line) => line[head] }));
 
 /**
- * The day as a CSV file's text. Amounts are plain decimals, so that a spreadsheet sums the column; the totals stand below, in a
- * column of their own. No cell is taken for a formula.
+ * The day as CSV text. Amounts are plain decimals, so that a spreadsheet can sum the column; totals are below, in a column of
+ * their own. Formulas are disarmed.
  */
 export function dayCsv({ rows, unread }: Day): string {
   const words = [
@@ -122,7 +122,7 @@ function lineOf({ atMs, reference, kind, money, state, isProven, agent, attentio
   };
 }
 
-/** Without its symbol, which some spreadsheets can't show. */
+/** Removes the emoji, which some spreadsheets can't show. */
 function plainState(state: string): string {
   return state.replaceAll(/[^\p{L}\p{N}\p{P}\p{Zs}]/gu, '').trim();
 }

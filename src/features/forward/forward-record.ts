@@ -18,9 +18,9 @@ const forward = z.object({
     orderReference: z.string().exactOptional(),
   }),
   receivedAtMs: z.number(),
-  /** Start of the tries: its arrival, or the last request to send it again. */
+  /** When its tries began: its arrival, or the last request to send it again. */
   triedSinceMs: z.number(),
-  /** Why the bot stopped sending it. */
+  /** Why the bot abandoned it; absent: it waits to be sent. */
   leftWhy: z.string().exactOptional(),
 });
 
@@ -41,7 +41,7 @@ export function forwardRecords({ store, sealer }: Keeping): Records<Forward> {
   return createRecords({ store, sealer, wait }, forwardKind);
 }
 
-/** Counting reads each one, so stop here. */
+/** Counting reads each record, so it stops here. */
 const mostCounted = { max: 1_000 };
 
 /** Waiting and abandoned deliveries, each up to a thousand, and the oldest waiting one's arrival (UTC ms). */
@@ -59,7 +59,7 @@ export async function forwardDepth(account: Keeping): Promise<ForwardDepth> {
   return oldest ? { ...depth, oldestAtMs: oldest.receivedAtMs } : depth;
 }
 
-/** Longer than a deploy of the backend. */
+/** Health is degraded after this time: longer than a deploy of the backend. */
 const longAwayMs = 300_000;
 
 /** For readiness and the doctor. */
@@ -86,8 +86,8 @@ function judge({ waiting, left, oldestAtMs }: ForwardDepth, nowMs: number): Part
 }
 
 /**
- * Sends abandoned deliveries again, in order, and tries waiting ones now. Repeats send nothing twice except deliveries
- * under way. Throws StoreUnavailable.
+ * Makes abandoned deliveries due again, in order, and waiting ones due now. Returns how many of each. Called twice, it sends
+ * a delivery twice only if that one is being sent. Throws StoreUnavailable.
  */
 export async function forwardAgain(
   account: Keeping,
@@ -98,13 +98,13 @@ export async function forwardAgain(
   const done = { left: 0, waiting: 0 };
   for await (const entries of pagesOf(store, waitingList)) {
     for (const entry of entries) {
-      // Keeps its place in the lane; fails if its turn has not come.
+      // Ends the lane's wait; fails for a delivery that isn't the first of its lane.
       if (await store.write(entry, entry.value, { holdMs: 0 })) done.waiting += 1;
     }
   }
   for await (const entries of pagesOf(store, leftList)) {
     for (const entry of entries) {
-      // A moment apart, since a store may not order equal times.
+      // Due a millisecond apart: a store may not keep the order of records due at the same time.
       const isDue = await takeUp(records, records.idOf(entry), nowMs, done.left);
       if (isDue) done.left += 1;
     }
@@ -112,7 +112,7 @@ export async function forwardAgain(
   return done;
 }
 
-/** Makes an abandoned delivery work again, as if it arrived now. False: it waits already, or is gone. */
+/** Makes an abandoned delivery due again, as if it arrived now. False: it waits already, or was forgotten. */
 export async function takeUp(
   records: Records<Forward>,
   id: string,

@@ -11,12 +11,12 @@ import { type Forward, forwardDepth, forwardKind, forwardRecords, takeUp } from 
 import { type Sent, sendDelivery } from './send-delivery.ts';
 import { dayMs, hourMs } from '../../domain/span.ts';
 
-/** One account's connections from one process, if the backend hangs. */
+/** The most connections of one account from one process, so that a hanging backend can't take more. */
 const mostAtOnce = 16;
 const longestSendMs = 10_000;
 const firstRetryMs = 5_000;
 const longestRetryMs = hourMs;
-/** An outage to report: longer than a deploy. */
+/** Operators get a notice after this time: longer than a deploy of the backend. */
 const tellAfterMs = 900_000;
 
 export type Forwarding = ReturnType<typeof createForwarding>;
@@ -34,11 +34,12 @@ export function createForwarding(account: Account, count: (result: Sent['kind'] 
   const queue = createQueue(mostAtOnce);
   const sendMs = Math.min(longestSendMs, leaseMs / 2);
 
-  /** Once a day a cause; the log has all. */
+  /** One notice a day per cause; the log has every case. */
   async function tell(cause: string, notice: Notice): Promise<void> {
     await tellOperators(operators, `forward:${cause}:${Math.floor(now() / dayMs)}`, notice);
   }
 
+  /** Abandons a delivery: kept, but only sent again on request. */
   async function leave(entry: Entry, forward: Forward, why: string): Promise<void> {
     const value = { ...forward, leftWhy: why };
     if (!(await records.write(entry, value, { ttlMs: webhookRememberDays * dayMs }))) return;
@@ -48,7 +49,7 @@ export function createForwarding(account: Account, count: (result: Sent['kind'] 
     wake();
   }
 
-  /** Its lane waits, and retries it first. */
+  /** Holds the delivery's lane until the next try, which keeps the order. */
   async function retry(entry: Entry, forward: Forward, why: string): Promise<void> {
     const ageMs = Math.max(0, now() - forward.triedSinceMs);
     if (ageMs >= days * dayMs) {
@@ -56,7 +57,7 @@ export function createForwarding(account: Account, count: (result: Sent['kind'] 
       await tell('left', leftNotice(why, forward, days));
       return;
     }
-    // Half as long as it was away: notices a return soon, and costs little over days.
+    // Wait half as long as the backend has been away: a return is noticed soon, and days of outage cost few tries.
     const holdMs = Math.min(Math.max(ageMs / 2, firstRetryMs), longestRetryMs);
     await store.write(entry, entry.value, { holdMs });
     if (ageMs >= tellAfterMs) await tell('away', awayNotice(why, days));
@@ -95,7 +96,7 @@ export function createForwarding(account: Account, count: (result: Sent['kind'] 
       await store.write(entry, entry.value, { holdMs: ticket.ms });
       return;
     }
-    // Its lane is leased meanwhile; the worker goes on with alerts.
+    // In the background: the delivery's lane stays leased, and the worker is free for alerts.
     background.add(send(entry, forward).finally(() => ticket.leave(now())));
   }
 
@@ -103,7 +104,7 @@ export function createForwarding(account: Account, count: (result: Sent['kind'] 
     cases: [{ prefix: forwardKind.prefix, work }],
     drained: background.drained,
     /**
-     * Stores a delivery to forward; idempotent while it waits. Undefined: nothing is forwarded. Throws StoreUnavailable.
+     * Stores a delivery to forward; idempotent while it waits. Undefined if forwarding is off. Throws StoreUnavailable.
      */
     keep:
       url === undefined
@@ -119,7 +120,7 @@ export function createForwarding(account: Account, count: (result: Sent['kind'] 
               triedSinceMs: atMs,
             };
             const lane = `forward/${digest(`${name ?? ''}\0${orderOf}`)}`;
-            // An abandoned delivery that its sender repeats is tried again.
+            // The sender repeats an abandoned delivery: try it again.
             if (!(await records.create(id, value, { delayMs: 0, lane }))) await takeUp(records, id, atMs);
             wake();
           },
@@ -133,8 +134,8 @@ function digest(content: string | Buffer): string {
 }
 
 /**
- * Limits deliveries under way. Later ones learn when there will be room, by how long the last ones took: a backlog shrinks
- * at the backend's pace.
+ * Limits concurrent deliveries. Further ones wait, for a time estimated from the last deliveries' durations, so that a
+ * backlog is sent at the backend's pace.
  */
 function createQueue(most: number) {
   let underWay = 0;

@@ -2,10 +2,10 @@ import { DeadlinePassed, withDeadline } from '../../deadline.ts';
 import { errorCode } from '../../domain/failure.ts';
 import { type ForwardedDelivery, forwardedHeader } from '../../domain/forwarding.ts';
 
-/** `refused`: a repeat would get the same answer. `missed`: it may work later. */
+/** `refused`: a retry would get the same answer. `missed`: a retry may succeed. */
 export type Sent = { kind: 'taken' | 'refused' | 'missed'; why: string; httpStatus?: number };
 
-/** Of an answer that nobody reads. */
+/** Reads at most this much of the backend's answer, which is thrown away. */
 const mostAnswerBytes = 64 * 1024;
 
 /** Sends a delivery once; never throws. `why` holds no address and nothing of the delivery. */
@@ -20,7 +20,7 @@ export async function sendDelivery(
         method: 'POST',
         headers: [...headers.map(([name, value]): [string, string] => [name, value]), [forwardedHeader, '1']],
         body: new Uint8Array(body),
-        // A redirect could lead anywhere.
+        // Don't follow redirects: they could lead anywhere.
         redirect: 'manual',
         signal,
       });

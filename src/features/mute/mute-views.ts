@@ -51,7 +51,7 @@ function muteForm(rules: readonly string[]) {
       ),
     ),
     customer: optional(text({ label: 'Customer id', maxLength: 100 }, parsed)),
-    // Absent where no rule sends anything here.
+    // Optional: the field isn't shown if no rule sends alerts to this channel.
     rule: { ...choice({ label: 'Rule', choices }), read: parsed<string> },
     hours: choice({ label: 'For how long', choices: times }),
     why: text(
@@ -66,7 +66,7 @@ function muteForm(rules: readonly string[]) {
   });
 }
 
-/** What is muted here, each with a button that ends it; below, the form for one more. */
+/** The channel's mutes, each with a button to end it, and a form for a new one. */
 export function muteModal(
   channel: string,
   { rules, mutes, place }: { rules: readonly string[]; mutes: readonly AlertMute[]; place: ChargePlace },
@@ -90,7 +90,7 @@ function endButton({ id }: AlertMute) {
   return button({ actionId: endMuteId, text: 'End mute', value: id });
 }
 
-/** What the form asks for, and for how long; or what is wrong with it. */
+/** The form's mute and its duration, or the form's errors. */
 export function readMuteModal(values: ViewValues) {
   const form = muteForm([]).read(values);
   if (form.kind === 'errors') return form;
@@ -106,7 +106,7 @@ export function readMuteModal(values: ViewValues) {
   return { kind: 'read', wanted, forMs: Number(hours) * hourMs } as const;
 }
 
-/** What the form becomes; the channel is told by a message. */
+/** Replaces the form after the submit; the channel gets a message besides. */
 export function mutedModal(mute: AlertMute, place: ChargePlace): Modal {
   const note: Note = {
     state: '🔕 Muted',
@@ -143,7 +143,7 @@ export function muteMessage(
   return posted(note, 'payops_mute', about);
 }
 
-/** To who types `/pay unmute`: that one form does it all, and who may. */
+/** Answers `/pay unmute` and the like: `/pay mute` does it, and who may use it. */
 export function muteElsewhereMessage(): SlackMessage {
   return noteMessage({
     state: '/pay mute mutes alerts, and ends a mute',
@@ -154,7 +154,7 @@ export function muteElsewhereMessage(): SlackMessage {
   });
 }
 
-/** Where it was typed in a place without alerts, or what was pressed is over. */
+/** Answers `/pay mute` in a channel without alerts, and (`isOver`) a press on a mute that has ended. */
 export function nothingToMute(isOver: boolean): SlackMessage {
   const command = code('/pay mute');
   const next = isOver

@@ -28,7 +28,7 @@ const mutePrefix = 'mute:';
 
 type MuteEvent = { kind: 'ended'; by: string } | { kind: 'over' };
 
-/** The channel’s message with the mute as it is; or, once it is over, the one that says what it kept back. */
+/** A mute's message in the channel, edited as it changes; `isOver`: the second one, about the events it kept back. */
 type MuteBodies = { mute: { id: string; isOver: boolean } };
 
 const muteCase: z.ZodType<AlertMute> = z.object({
@@ -47,20 +47,20 @@ const muteCase: z.ZodType<AlertMute> = z.object({
   isOver: z.boolean(),
 });
 
-/** All mutes, by their ends. */
+/** The list of all mutes, by their end. */
 const mutesList = 'mutes';
 const mostListed = 100;
 
 /**
- * A mute begins and ends so long after the press: by then every replica has read it, and all of them keep back the same
- * events.
+ * How long after the press a mute begins or ends: long enough for every replica to read it, so that all of them keep back the
+ * same events.
  */
 const muteDelayMs = 5_000;
 const readAgainMs = 3_000;
-/** What came just before its end may be on its way to the store for so long, and is told of with the rest. */
+/** How long after a mute's end its kept-back events are counted: the last ones may not be stored yet. */
 const overAfterMs = 4_000;
 
-/** The mutes of an account, each a case. */
+/** An account's mutes; each is a case. */
 export function openMutes(
   deps: Pick<Account, 'store' | 'sealer' | 'wait' | 'rememberMs' | 'leaseMs' | 'now' | 'wake'> & {
     audit?: Account['audit']['write'];
@@ -93,12 +93,12 @@ export function openMutes(
       },
     },
   );
-  /** The hundred that end last, over or not. Throws StoreUnavailable. */
+  /** The hundred mutes with the latest ends, including ended ones. Throws StoreUnavailable. */
   const newest = (): Promise<AlertMute[]> => cases.list(mutesList, { max: mostListed, newestFirst: true });
   return {
     cases,
     newest,
-    /** The same as of a moment ago. None while the store is away: then alerts are told. */
+    /** `newest`, cached for three seconds. Empty during an outage of the store: better an alert too many than one missing. */
     all: (): Promise<readonly AlertMute[]> => {
       if (!known || now() - known.atMs >= readAgainMs || now() < known.atMs) {
         known = { atMs: now(), mutes: newest().catch(noneIfAway) };
@@ -132,8 +132,8 @@ function auditOf({ event, before, after, turn, atMs }: CaseStep<AlertMute, MuteE
 export type Mutes = ReturnType<typeof createMutes>;
 
 /**
- * `/pay mute`: keeps alerts from the channel it is typed in for up to a day. What a mute kept from
- * its channel is asked of the alerts by `notPosted`, which throws StoreUnavailable.
+ * `/pay mute`: stops alerts in the channel it is typed in, for up to a day. `notPosted`: the events that a mute kept back;
+ * throws StoreUnavailable.
  */
 export function createMutes(account: Account, notPosted: (mute: AlertMute) => Promise<NotPosted>) {
   const { rules, place, settings, audit, wake, now } = account;
@@ -148,7 +148,7 @@ export function createMutes(account: Account, notPosted: (mute: AlertMute) => Pr
     return muteModal(channel, { rules: here.map(({ name }) => name), mutes, place });
   }
 
-  /** The channel’s message and the audit follow by the worker. */
+  /** Ends a mute; the worker then edits its message and writes the audit. */
   async function end({ caller, value, view, updateModal, reply }: Pressed): Promise<void> {
     const ended = await cases.hear(value, { kind: 'ended', by: caller.userId });
     if (view) await updateModal(await formFor(view.privateMetadata));
@@ -184,7 +184,7 @@ export function createMutes(account: Account, notPosted: (mute: AlertMute) => Pr
             untilMs: fromMs + read.forMs,
             isOver: false,
           };
-          // Submitted twice it is one.
+          // The view's id is the key: a repeated submit begins no second mute.
           const begun = await cases.begin(viewId, mute, { untold: true });
           if (begun.kind === 'begun') await cases.settle(viewId, begun.kept);
           wake();

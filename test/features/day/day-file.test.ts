@@ -13,7 +13,7 @@ const ts = '1795785190.817000';
 const atMs = Date.UTC(2026, 10, 21, 7);
 const record = { channel, sealed: '', receivedAtMs: atMs, ...newCounters };
 
-/** A summary, and what goes below it; `answer`: of Slack, to a file. */
+/** A daily summary whose thread gets a file. `answer`: Slack's answer to an upload. */
 function stage(answer: UploadFile = async () => ({ kind: 'uploaded', fileId: 'F1' })) {
   const clock = { nowMs: atMs };
   const store = memoryStore(clock);
@@ -48,7 +48,7 @@ function stage(answer: UploadFile = async () => ({ kind: 'uploaded', fileId: 'F1
     ask: () => filesOn(store).ask(channel, summary, atMs),
     post: () =>
       store.create(summary, writeMessageRecord({ ...record, settled: 1, posted: { channel, ts } }), {}),
-    /** Ten minutes of the bot’s work. */
+    /** Works for ten minutes. */
     run: async (using?: Partial<Store>): Promise<void> => {
       for (let passed = 0; passed < 40; passed += 1, clock.nowMs += 15_000) await drain(using);
     },
@@ -60,8 +60,8 @@ async function done(store: Store, entry: Entry): Promise<void> {
   await store.write(entry, entry.value);
 }
 
-describe('the file below a daily summary', () => {
-  it('is of the last whole day, once however often it is asked for, and waits for its summary', async () => {
+describe('the file in a daily summary’s thread', () => {
+  it('covers yesterday, is sent once however often it is requested, and waits for its summary', async () => {
     const { ask, post, run, sent, store, told } = stage();
     await store.create(summary, writeMessageRecord(record), {});
     await ask();
@@ -86,7 +86,7 @@ describe('the file below a daily summary', () => {
   });
 
   it.each([1, 2, 3])(
-    'leaves once at most though the worker was killed at call %i of the store, and what may be missing is told once',
+    'is uploaded at most once if the worker is killed at store call %i, and one note says that it may be missing',
     async (fatal) => {
       const { ask, post, run, sent, store, told } = stage();
       await post();
@@ -105,7 +105,7 @@ describe('the file below a daily summary', () => {
     },
   );
 
-  it('is told in words once where Slack refuses it, and is no matter where its summary is gone', async () => {
+  it('is replaced by one note if Slack refuses it, and dropped if its summary is gone', async () => {
     const refused = stage(async () => ({ kind: 'failed', why: 'Slack says “missing_scope”.', fix: '' }));
     await refused.post();
     await refused.ask();

@@ -43,7 +43,7 @@ async function dayOf(
   return await readDay({ store }, finders, { span, hasEvent });
 }
 
-/** Its cells, line by line, without the byte order mark. */
+/** A CSV's cells, line by line, without the byte order mark. */
 function cells(csv: string): string[][] {
   return csv
     .replace('\uFEFF', '')
@@ -53,7 +53,7 @@ function cells(csv: string): string[][] {
 }
 
 describe('a day for finance', () => {
-  it('has what began that day and nothing of the day before or after', async () => {
+  it('has the records that began that day, and none of the day before or after', async () => {
     const times = [fromMs - 1, fromMs, fromMs + dayMs - 1, fromMs + dayMs];
     const { rows } = await dayOf(
       times.map((atMs) => record({ atMs, reference: `R-${atMs}` })),
@@ -67,7 +67,7 @@ describe('a day for finance', () => {
     ]);
   });
 
-  it('puts what is in doubt first, then proven payments whose event never came, then the rest by time', async () => {
+  it('puts records in doubt first, then proven payments without an event, then the rest by time', async () => {
     const { rows } = await dayOf(
       [
         record({ reference: 'HEARD', atMs: fromMs + 1 }),
@@ -85,7 +85,7 @@ describe('a day for finance', () => {
     ]);
   });
 
-  it('writes amounts that a spreadsheet sums, totals in a column of their own, and no formula', async () => {
+  it('writes amounts that a spreadsheet can sum, totals in their own column, and no formula', async () => {
     const day = await dayOf(
       [
         record({ reference: '=1+1', agent: 'U0ADA00001' }),
@@ -114,7 +114,7 @@ describe('a day for finance', () => {
     expect(dayCsv(day)).toContain('what came through this bot alone');
   });
 
-  it('says how many records it cannot read', async () => {
+  it('counts the records it can’t read', async () => {
     const store = openModelStore(() => fromMs);
     await store.create('broken', 'no json', { index: { [eventsList]: fromMs } });
     const day = await readDay({ store }, finders, { span, hasEvent: async () => true });

@@ -39,19 +39,19 @@ const mute = {
   isOver: false,
 };
 
-it('says what a mute kept back once everything that came before its end is on record', async () => {
+it('reports a mute’s kept-back events only after all events before its end are stored', async () => {
   const { clock, mutes, work, isTold } = muteHouse();
   await mutes.cases.begin('V1', mute, { untold: true });
   clock.nowMs = mute.untilMs;
   await work();
-  // What came a moment ago may still be on its way to the store.
+  // An event received just before the end may not be stored yet.
   expect(isTold()).toBe(false);
   clock.nowMs += 5_000;
   await work();
   expect(isTold()).toBe(true);
 });
 
-it('keeps nothing back once it may have said what it kept, whatever a replica remembers of it', async () => {
+it('keeps back no event after its report, even if a replica’s cache still has the mute', async () => {
   const { clock, mutes, work, isTold } = muteHouse();
   await mutes.cases.begin('V1', mute, { untold: true });
   const place = { environment: 'live', account: 'main account' } as const;
@@ -60,7 +60,7 @@ it('keeps nothing back once it may have said what it kept, whatever a replica re
   const routed = async () => routesOf(await mutes.all(), { event, receivedAtMs, nowMs: clock.nowMs, plan });
   clock.nowMs = receivedAtMs;
   expect(await routed()).toEqual({ routed: [], keptBy: ['V1'] });
-  // Looked up for its rules, it is routed later, by what was read of the mute just before that was over.
+  // The event was looked up first, so it is routed late; the cache was filled just before the mute was over.
   clock.nowMs = mute.untilMs + 3_999;
   await mutes.all();
   clock.nowMs += 1;
