@@ -50,21 +50,21 @@ import { customerWord, placeWords, quoted } from '../../slack/words/evidence.ts'
 import { noteMessage } from '../../slack/kit/note.ts';
 import { wordsModal } from '../../slack/kit/modals.ts';
 
-/** What card e-mails need of other features. */
+/** What changes of card e-mails need of other features. */
 type Around = {
-  /** Undefined when remembering cards is switched off: then every token key is pasted. */
+  /** Undefined if the bot remembers no cards: then every token key is pasted. */
   ledger: (KnownCards & KnownCardEmails) | undefined;
-  /** Undefined: nothing needs a second person. */
+  /** Undefined if nothing needs a second person. */
   approvals: ApprovalGate | undefined;
-  /** What the window says of a change that a second person decides. */
+  /** The modal of a change that waits for approval. */
   requestModal: (approval: Approval) => Modal;
 };
 
 export type CardEmail = ReturnType<typeof createCardEmail>;
 
 /**
- * The e-mail that a saved card is linked with. `/pay card-email`: the form, the review of exactly what changes, the change,
- * and what became of it, all in one modal. Running it changes nothing; the change is asked for once for each review
+ * Changes the e-mail with which a saved card is linked. `/pay card-email` shows the form, the review of the exact
+ * change, and the result in one modal. The command itself changes nothing. The service is asked once per review
  * (`change-card-email.ts`).
  */
 export function createCardEmail(account: Account, { ledger, approvals, requestModal }: Around) {
@@ -73,7 +73,7 @@ export function createCardEmail(account: Account, { ledger, approvals, requestMo
   const formOf = (prefill?: Prefill, problem?: string): Modal =>
     cardEmailModal(place, ledger !== undefined, prefill, problem);
 
-  /** Nothing is sent from here: the change is kept for review. */
+  /** Stores the change and shows it for review. Sends nothing. */
   async function review({ values }: Submission): Promise<ViewAnswer> {
     const read = await readTerms(values, ledger);
     if (read.kind === 'errors') return read;
@@ -109,12 +109,12 @@ export function createCardEmail(account: Account, { ledger, approvals, requestMo
     }
   }
 
-  /** Back to the form: in its own dialogue, or in a new one from a direct message. */
+  /** Back to the form: in the same modal, or in a new one if the button is in a direct message. */
   async function correctAgain({ value, view, openModal, updateModal }: Pressed): Promise<void> {
     const read = await cardEmails.readDraft(value);
     const card = read && (await ledger?.find(read.card));
     const { currentEmail, newEmail } = read?.terms ?? {};
-    // A token key of a card that the bot does not know never stands in a modal.
+    // A card that the bot doesn't know must be pasted again: a token key must never return to a modal.
     const modal = read
       ? formOf(
           withoutUndefined({ card: card && cardChoice(card), currentEmail, newEmail }),
@@ -133,7 +133,7 @@ export function createCardEmail(account: Account, { ledger, approvals, requestMo
     menu: { actionId: 'menu.card-email', text: 'Change a card’s e-mail', opens: 'modal' },
     opensForm: true,
     effect: 'none',
-    // What was typed is not repeated: an e-mail address stays out of what the bot says.
+    // Don't repeat the typed words: the bot never shows an e-mail address there.
     parse: nothingAfter('Type nothing after it: the card and both addresses are asked for in a form.'),
     modals: [
       { callbackId: cardEmailModalId, effect: 'none', submit: review },
@@ -149,15 +149,15 @@ export function createCardEmail(account: Account, { ledger, approvals, requestMo
   });
   return {
     verbs: [verb],
-    /** The form with the card chosen. */
+    /** The form with this card chosen. */
     form: (card: OfferedCard): Modal => formOf({ card }),
     change: cardEmails.change,
   };
 }
 
 /**
- * What the filled form would change, whole: the card behind the choice, and the e-mail it is saved with; or what is wrong,
- * each at its own field.
+ * The change that the filled form means, unmasked: with the chosen card and its present e-mail; or all problems, each
+ * at its field.
  */
 async function readTerms(
   values: ViewValues,
@@ -183,7 +183,8 @@ async function readTerms(
     const words = 'The bot doesn’t know this card’s e-mail. Type the one it is saved with.';
     return { kind: 'errors', errors: { card_email_current: words } };
   }
-  // Letter for letter: whether the service tells upper from lower case is not shown, so case alone can be put right.
+  // Compare exactly, so that a change of case alone is possible: the specification doesn't say whether the service
+  // ignores case.
   if (currentEmail === newEmail) {
     return { kind: 'errors', errors: { card_email_new: 'The card has this e-mail already. Type another.' } };
   }
@@ -192,7 +193,7 @@ async function readTerms(
 
 type Card = { tokenKey: string; face: CardFace; linked?: string | undefined };
 
-/** A pasted token may be one of a card the bot knows: then people see which, and its typed e-mail stands. */
+/** The chosen card. A pasted token of a known card shows that card; its typed e-mail is used. */
 async function readCard(card: CardChoice, ledger: KnownCards | undefined): Promise<Card | undefined> {
   if (card.kind === 'pasted') {
     const known = await ledger?.find(await ledger.idOf(card.tokenKey));
@@ -203,17 +204,17 @@ async function readCard(card: CardChoice, ledger: KnownCards | undefined): Promi
 }
 
 /**
- * What is typed stands, for a person may know of a change the bot has not heard of; but not for the sake of
- * capitals, which the service may take for another address.
+ * The card's current e-mail. A typed one is used, since the person may know of a change that the bot has missed; but
+ * the linked one if they differ only in case, because the service may take that for another address.
  */
 function currentOf(typed: string | undefined, linked: string | undefined): string | undefined {
   return typed === undefined || typed.toLowerCase() === linked?.toLowerCase() ? linked || undefined : typed;
 }
 
 const cardEmailActions = {
-  /** The typeahead over saved cards; its block has the same id. */
+  /** The typeahead of saved cards; its block has the same id. */
   card: 'card_email_card',
-  /** Back to the form from the review, or from what became of it. The modal says which draft. */
+  /** Back to the form from the review or the result. The value is the draft's word. */
   again: 'card_email_again',
 } as const;
 
@@ -221,7 +222,7 @@ const cardEmailModalId = 'card_email';
 
 const cardEmailFields = { card: cardEmailActions.card, token: 'card_email_token' } as const;
 
-/** `ledger`: the e-mail of a card that is chosen is known. */
+/** The inputs for both addresses. `ledger`: a chosen card's e-mail is known. */
 function emailFields(ledger: boolean) {
   const hint = ledger
     ? 'Leave empty to use the card’s saved e-mail. Required if you paste a token key.'
@@ -235,7 +236,7 @@ function emailFields(ledger: boolean) {
 
 type Prefill = { card?: OfferedCard; currentEmail?: string; newEmail?: string };
 
-/** Collects a change of a card's e-mail; nothing is sent by it. `ledger`: saved cards are known and can be chosen. */
+/** The form for a change; submitting it sends nothing yet. `ledger`: saved cards can be chosen. */
 export function cardEmailModal(
   place: ChargePlace,
   ledger: boolean,
@@ -260,7 +261,10 @@ export function cardEmailModal(
 
 const reviewModalId = 'card_email_terms';
 
-/** The change, addresses whole; its submit button is what makes it. `draft` stands for exactly this, and is no secret. */
+/**
+ * The review, with unmasked addresses; submitting it makes the change. `draft` identifies exactly this change, and is
+ * no secret.
+ */
 export function reviewModal(terms: ShownCardEmail, draft: string, place: ChargePlace): Modal {
   const { card, currentEmail, newEmail } = terms;
   const [old, now] = [currentEmail, newEmail].map((email) => bold(emailWord(email)));
@@ -287,7 +291,7 @@ function windowOf(message: SlackMessage): Modal {
   return wordsModal('Card e-mail', message);
 }
 
-/** While the service is asked. It stays only when the bot ends meanwhile, so it says what is true then, too. */
+/** Shown while the service is asked. It stays if the bot stops meanwhile, so it is worded to be true then, too. */
 export function changingMessage(terms: ShownCardEmail, place: ChargePlace): SlackMessage {
   return noteMessage({
     state: '⏳ Changing the e-mail …',
@@ -300,7 +304,7 @@ export function changingMessage(terms: ShownCardEmail, place: ChargePlace): Slac
   });
 }
 
-/** What became of the change, with the way back to the form where that helps. */
+/** The result of the change, with a button back to the form if that helps. */
 export function endMessage(
   end: CardEmailEnd,
   { terms, draft }: { terms: ShownCardEmail; draft: string },
@@ -319,21 +323,21 @@ export function endMessage(
   });
 }
 
-/** The review is gone by now. */
+/** Shown if the review has expired. */
 function staleMessage(place: ChargePlace): SlackMessage {
   const next = labelled('Next', 'start over with ', code('/pay card-email'), '.');
   const body = [rich`Nothing was changed.`, next];
   return noteMessage({ state: '⌛ This review has expired', body, foot: placeFoot(place) });
 }
 
-/** A lost answer leaves two possibilities, and the service tells them apart when it is asked the same again. */
+/** After a lost answer asking again is safe: the service's next answer shows whether the change was made. */
 const doubtAdvice = 'do it again with the same addresses; that does no harm.';
 
 function aboutOf({ card, newEmail }: ShownCardEmail): string[] {
   return [cardWords(card), customerWord(newEmail)];
 }
 
-/** `again`: the button back to the form, where that helps. */
+/** The words for each result. `again`: the label of the button back to the form, if that helps. */
 function endWords(kind: CardEmailEnd['kind']): { state: string; lines: Run[][]; again?: string } {
   switch (kind) {
     case 'changed':

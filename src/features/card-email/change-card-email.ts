@@ -19,7 +19,7 @@ import { approvalId } from '../../records/reference-of.ts';
 import { catchUp } from '../../records/insist.ts';
 import { cardFaceShape } from '../../records/shapes.ts';
 
-/** The same, for changes of a card's e-mail. */
+/** The part of the card ledger that changes of e-mails need. */
 export type KnownCardEmails = Pick<KnownCards, 'idOf'> & {
   /** The service has linked the card to another address. */
   changeEmail(id: string, newEmail: string): Promise<void>;
@@ -30,16 +30,19 @@ export type KnownCardEmails = Pick<KnownCards, 'idOf'> & {
 export type CardEmails = ReturnType<typeof createCardEmails>;
 
 type CardEmailBeginning =
-  /** `carryOn` asks the service, once, and resolves with what became of it. It never throws. */
+  /** `carryOn` asks the service, once, and resolves with the result. Never throws. */
   | { kind: 'begun'; terms: ShownCardEmail; carryOn: () => Promise<CardEmailEnd> }
-  /** Confirmed before; nothing more happens. Without `end`, the first person hears the result. */
+  /**
+   * The review was submitted before, and nothing more happens. `end` is undefined while the first submit still waits
+   * for the service.
+   */
   | { kind: 'known'; terms: ShownCardEmail; end: CardEmailEnd | undefined }
-  /** A second person decides: nothing was sent. Agreed to again it is the same request. */
+  /** A second person decides. Nothing was sent. Later submits return the same request. */
   | { kind: 'awaiting_approval'; approval: Approval }
-  /** The review is gone: nothing was sent. */
+  /** The review has expired. Nothing was sent. */
   | { kind: 'stale' };
 
-/** A reviewed change. Without `askedAtMs` nothing was sent: it is written before the request leaves. */
+/** A reviewed change. `askedAtMs` is written before the request is sent, so without it nothing was sent. */
 const reviewedChange = z.object({
   /** The card's fingerprint. */
   card: z.string(),
@@ -55,11 +58,12 @@ const reviewedChange = z.object({
 
 type ReviewedChange = z.infer<typeof reviewedChange>;
 
-/** Longer than any call takes: who asked and has said nothing for so long has died. */
+/** Longer than a call takes. If there is still no result, the process that made the call has died. */
 const answeredWithinMs = 60_000;
 
 /**
- * What an answer says became of it. The service has words of its own for two ends that it also tells by the answer's form.
+ * The result that an answer stands for. Two results can come in two forms: as an answer of their own kind, or as a
+ * rejection with a reason.
  *
  * Spec: change the email of a saved card; Errors (saved-card charge rejections).
  */
@@ -82,10 +86,9 @@ const endsOfRejections: Partial<Record<RejectionReason, CardEmailEnd['kind']>> =
 };
 
 /**
- * Changes of saved cards' e-mails, each reviewed before it is made, and asked for once for each review. There is no look-up
- * by which a lost answer could be settled, so that is a person's to ask about again: they alone know whether the current
- * e-mail was the linked one to begin with. All of it throws StoreUnavailable when the store is away, and then nothing was
- * sent.
+ * Changes of saved cards' e-mails. Each is reviewed first, and the service is asked once per review. There is no
+ * look-up that could settle a lost answer, so a person must repeat the change: only they know whether the current
+ * e-mail was right. Methods throw StoreUnavailable; nothing was sent then.
  *
  * Spec: change the email of a saved card.
  */
@@ -101,7 +104,7 @@ export function createCardEmails(
     return isOwnName(word) ? await reviews.read(word) : undefined;
   }
 
-  /** The change as it was, undefined when it is gone, and as `made` leaves it. */
+  /** Changes a stored review; returns it as it was before, undefined if it is gone. */
   function change(word: string, made: (before: ReviewedChange) => ReviewedChange) {
     return reviews.change<ReviewedChange | undefined>(word, (before) => {
       const after = before && made(before);
@@ -112,7 +115,7 @@ export function createCardEmails(
   }
 
   /**
-   * Asks the service, once; never throws. For what was approved the approval's record says that it is asked for. Charges
+   * Asks the service, once. Never throws. For an approved change the approval's record notes that it was sent. Charges
    * that were reviewed with the old address are not stopped here: the service refuses them before the bank sees them.
    */
   async function askService(terms: CardEmailTerms, by: string): Promise<CardEmailEnd> {
@@ -126,7 +129,7 @@ export function createCardEmails(
       ...(answer.kind === 'unknown' ? { failure: answer.cause.kind } : {}),
     });
     const [before, after] = maskedApart(currentEmail, newEmail);
-    // Masked addresses and the card's face: enough for the audit.
+    // The audit gets masked addresses and the card's face.
     audit.note({
       what: 'step',
       who: by,
@@ -139,7 +142,7 @@ export function createCardEmails(
     if (!ledger || (end.kind !== 'changed' && end.kind !== 'not_linked')) return end;
     await catchUp(account, 'A remembered card still has an address it is not linked to', async () => {
       const id = await ledger.idOf(tokenKey);
-      // What the service denies must not be the form's default any longer, or no charge of the card would succeed.
+      // Forget an address that the service denies: as the form's default it would make every charge of the card fail.
       await (end.kind === 'changed'
         ? ledger.changeEmail(id, newEmail)
         : ledger.forgetEmail(id, currentEmail));
@@ -148,14 +151,17 @@ export function createCardEmails(
   }
 
   return {
-    /** Keeps the reviewed change, sealed, for half an hour; the word it gives stands for exactly this and is no secret. */
+    /**
+     * Stores the reviewed change, sealed, for half an hour. The returned word identifies exactly this change, and is no
+     * secret.
+     */
     async keepDraft(terms: CardEmailTerms): Promise<string> {
       const word = randomBytes(16).toString('hex');
       await reviews.create(word, { card: await fingerprint(terms.tokenKey), terms }, { ttlMs: draftKeepMs });
       return word;
     },
     readDraft,
-    /** Begins the reviewed change, at most once however often it is submitted. */
+    /** Begins the reviewed change, at most once even if it is submitted often. */
     async begin(word: string, by: string): Promise<CardEmailBeginning> {
       const draft = await readDraft(word);
       if (!draft) return { kind: 'stale' };
@@ -180,7 +186,8 @@ export function createCardEmails(
         terms,
         async carryOn() {
           const end = await askService(before.terms, by);
-          // What became of it stands whatever becomes of the record: kept as asked for, it is not asked for again.
+          // The result is valid even if it can't be stored: the record then says *asked*, so the service isn't asked
+          // again.
           await catchUp(account, 'What became of a card’s e-mail could not be noted', () =>
             change(word, (kept) => ({ ...kept, end })),
           );
@@ -192,7 +199,7 @@ export function createCardEmails(
   };
 }
 
-/** Without the token key: what goes to Slack is made of this alone. */
+/** The terms without the token key: only these are sent to Slack. */
 export function shownTerms({ tokenKey: _secret, ...terms }: CardEmailTerms): ShownCardEmail {
   return terms;
 }

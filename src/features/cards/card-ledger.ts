@@ -9,17 +9,17 @@ import { createRecords, isOwnName, isUnreadable, type RecordChange } from '../..
 import { cardFaceShape } from '../../records/shapes.ts';
 import { dayMs } from '../../domain/span.ts';
 
-/** A remembered card for people; the e-mail is whole. `id` is its fingerprint, not a secret. */
+/** A remembered card for display; the e-mail is unmasked. `id` is the card's fingerprint, which is no secret. */
 export type LedgerCard = { id: string; face: CardFace; customerEmail?: string; expiry?: string };
 
-/** One account's ledger; undefined if switched off. */
+/** One account's ledger; undefined if it is switched off. */
 export function openLedger(account: Account): CardLedger | undefined {
   const { settings } = account;
   if (settings.cardLedger !== 'on') return undefined;
   return createCardLedger(account, settings.savedCardDays * dayMs);
 }
 
-/** No cardPan, so none can be stored. */
+/** There is no field for the card number, so it can't be stored. */
 const storedCard = z.object({
   tokenKey: z.string(),
   face: cardFaceShape,
@@ -38,8 +38,9 @@ const forgotten: StoredCard = { tokenKey: '', face: {}, savedAt: 0 };
 export type CardLedger = ReturnType<typeof createCardLedger>;
 
 /**
- * The saved cards from first-payment events, so agents choose cards instead of typing tokens. All of it is sealed. Methods
- * throw StoreUnavailable. A card is forgotten `keepMs` after its last news, or when it expires.
+ * Remembers saved cards from events of first payments, so that agents choose cards instead of pasting tokens.
+ * Everything is sealed. A card is forgotten `keepMs` after the last event about it, or when it expires. Methods throw
+ * StoreUnavailable.
  */
 export function createCardLedger(
   account: Pick<Account, 'store' | 'sealer' | 'fingerprint' | 'now' | 'wait' | 'log'>,
@@ -47,7 +48,10 @@ export function createCardLedger(
 ) {
   const { store, fingerprint, now } = account;
 
-  /** Hashed: list names must not hold an address, digits or a name. No token key begins with this character. */
+  /**
+   * A term's list. Its name is hashed, because it must not contain an address, digits or a name. The first character
+   * keeps terms apart from token keys, which have the same hash.
+   */
   const listOf = async (term: string): Promise<string> => `cards:${await fingerprint(`\0term\0${term}`)}`;
 
   const cards = createRecords<StoredCard>(account, {
@@ -73,7 +77,7 @@ export function createCardLedger(
     return { id: await fingerprint(tokenKey), ...card };
   }
 
-  /** By token, newest first. */
+  /** The cards of these terms' lists by token, newest first. */
   async function newest(terms: readonly string[]): Promise<ReadonlyMap<string, StoredCard>> {
     const lists = await Promise.all(
       terms.map(async (term) => cards.list(await listOf(term), { max: mostInList, newestFirst: true })),
@@ -81,7 +85,7 @@ export function createCardLedger(
     return new Map(lists.flat().map((card) => [card.tokenKey, card]));
   }
 
-  /** False: no such card, or not the one meant. */
+  /** Forgets the card if `isMeant`; false: there is no such card, or it isn't. */
   function forgetIf(id: string, isMeant: (card: StoredCard) => boolean): Promise<boolean> {
     return cards.change<boolean>(id, (card) =>
       card && isMeant(card)
@@ -90,7 +94,7 @@ export function createCardLedger(
     );
   }
 
-  /** Sets the address that `judge` returns for the known one; does nothing without such a card. */
+  /** Replaces the card's address by what `judge` returns; does nothing without such a card. */
   function relink(id: string, judge: (known: string | undefined) => string | undefined): Promise<void> {
     return cards.change<void>(id, (card) => {
       const customerEmail = judge(card?.customerEmail);
@@ -101,13 +105,13 @@ export function createCardLedger(
   }
 
   return {
-    /** Once it resolves, every term finds the card. One read for a known, unchanged card. */
+    /** Stores or updates a card; once it resolves, every term finds it. Costs one read for a known, unchanged card. */
     async remember(told: SavedCard): Promise<void> {
       const id = await fingerprint(told.tokenKey);
       const change = (): Promise<void> =>
         cards.change<void>(id, (known) => {
           const card = merged(told, known, now());
-          // Expired: it can't be charged, and is forgotten.
+          // Don't remember an expired card: it can't be charged.
           const isNeedless = !card || (!known && leftMs(card) === 0);
           return isNeedless ? stays : written(card);
         });
@@ -122,8 +126,9 @@ export function createCardLedger(
     },
 
     /**
-     * Cards that match every typed word, newest first; without words the newest. Reads the list of the word that ends
-     * first, which has every card with that word: “visa 4081” is found behind any number of newer Visa cards.
+     * Cards that match every typed word, newest first; without words the newest cards. Reads the newest cards of each
+     * word's list, and filters the shortest: a list that isn't full has every card with its word. So “visa 4081” is
+     * found behind any number of newer Visa cards.
      */
     async search(typed: string, max: number): Promise<readonly LedgerCard[]> {
       const words = wordsIn(typed);
@@ -133,7 +138,9 @@ export function createCardLedger(
       return await Promise.all(fitting.slice(0, Math.max(max, 0)).map(shown));
     },
 
-    /** The card with its secret token key, and its last change. Throws without its sealing key. */
+    /**
+     * The card with its token key, which is a secret, and the time of its last change. Throws without its sealing key.
+     */
     async find(id: string): Promise<(LedgerCard & { tokenKey: string; savedAt: number }) | undefined> {
       const card = isOwnName(id) ? await cards.read(id) : undefined;
       return card && { ...(await shown(card)), tokenKey: card.tokenKey, savedAt: card.savedAt };
@@ -142,8 +149,8 @@ export function createCardLedger(
     idOf: (tokenKey: string): Promise<string> => fingerprint(tokenKey),
 
     /**
-     * Forgets every card of the address, in any case, and returns their number. Throws for an unreadable one: nobody may
-     * say that it is forgotten, or not this customer's.
+     * Forgets every card of the address, in any case, and returns their number. Throws if one is unreadable, because
+     * then it is not certain that all were forgotten.
      */
     async forget(email: string): Promise<number> {
       const address = termOfEmail(email);
@@ -156,11 +163,11 @@ export function createCardLedger(
       return count;
     },
 
-    /** False: no such card. */
+    /** Forgets one card; false: there is no such card. */
     forgetCard: (id: string): Promise<boolean> => forgetIf(id, () => true),
-    /** The service linked the card to another address. */
+    /** The service has linked the card to another address. */
     changeEmail: (id: string, newEmail: string): Promise<void> => relink(id, () => newEmail),
-    /** The service says that this address is not the card's: the next agent types the right one. */
+    /** The service says that this address is not the card's, so the next agent must type the right one. */
     forgetEmail: (id: string, wrongEmail: string): Promise<void> =>
       relink(id, (known) => (known === wrongEmail ? undefined : known)),
   };
@@ -168,7 +175,7 @@ export function createCardLedger(
 
 const stays = { kind: 'keep', result: undefined } as const;
 
-/** The card to store; undefined if unchanged. Keeps what the event leaves out. */
+/** The card to store, undefined if it is unchanged. Fields that the event leaves out are kept. */
 function merged(told: SavedCard, known: StoredCard | undefined, savedAt: number): StoredCard | undefined {
   const news = withoutUndefined({
     customerEmail: safe(told.customerEmail),
@@ -179,27 +186,30 @@ function merged(told: SavedCard, known: StoredCard | undefined, savedAt: number)
   return known && isDeepStrictEqual(card, { ...known, savedAt }) ? undefined : card;
 }
 
-/** Outside text to store: a card number may be in any field. */
+/** Outside text that may be stored; undefined if it may contain a card number, which can be in any field. */
 function safe(text: string | undefined): string | undefined {
   const trimmed = text?.trim();
   return trimmed && !holdsCardNumber(trimmed) ? trimmed : undefined;
 }
 
-/** The searchable parts of a card. */
+/** The parts of a card that can be searched for. */
 export type Findable = { face: CardFace; customerEmail?: string };
 
-/** Words are found by up to this many first characters; an e-mail address also as a whole. */
+/**
+ * A word has a list for each of its beginnings from `shortestPrefix` to this many characters; an e-mail address also
+ * has one as a whole.
+ */
 const longestPrefix = 8;
 const shortestPrefix = 2;
-/** Further words only filter the result. */
+/** Lists are read for this many words; further words only filter the result. */
 const mostWordsLookedUp = 5;
 
-/** The term of every card; nobody can type it. */
+/** The term of every card. It is empty, so no typed word equals it. */
 const everyCard = '';
 
 /**
- * All terms of a card's lists. A word of two characters or more matches a card (`fits`) exactly if the card is in the list
- * of the word's term (`termsOfWord`): no matching card is missed.
+ * The terms of all lists that a card is in. Guarantees that a word of two characters or more matches a card (`fits`)
+ * exactly if the card is in the list of the word's term (`termsOfWord`), so no matching card is missed.
  */
 export function termsOfCard(card: Findable): string[] {
   const terms = new Set([everyCard]);
@@ -212,12 +222,12 @@ export function termsOfCard(card: Findable): string[] {
   return [...terms];
 }
 
-/** The term of a whole address, in any case. Begins with a blank, unlike every word's term. */
+/** The term of a whole address, ignoring case. Begins with a blank, unlike a word's term. */
 function termOfEmail(email: string): string {
   return ` ${normalised(email)}`;
 }
 
-/** A search's words, normalised. */
+/** The normalised words of a search. */
 export function wordsIn(typed: string): string[] {
   return normalised(typed.slice(0, 300))
     .split(/[\s,;·]+/u)
@@ -226,8 +236,8 @@ export function wordsIn(typed: string): string[] {
 }
 
 /**
- * For each word its terms, narrowest first: their lists have every card with that word. Without usable words: the term of
- * every card.
+ * For each word the terms whose lists contain every card with that word, narrowest first. Without usable words the term
+ * of every card.
  */
 export function termsOfWords(words: readonly string[]): string[][] {
   const usable = words
@@ -239,11 +249,11 @@ export function termsOfWords(words: readonly string[]): string[][] {
 
 function termsOfWord(word: string): string[] {
   const prefix = word.slice(0, longestPrefix);
-  // A whole address may be the beginning of a longer one.
+  // Also by its beginning: a whole address may be the beginning of a longer one.
   return word.length > longestPrefix && word.includes('@') ? [termOfEmail(word), prefix] : [prefix];
 }
 
-/** Whether every word begins the card's address, a word of its type, or its last four digits. */
+/** Whether every word is the beginning of the card's address, of a word of its type, or of its last four digits. */
 export function fits(card: Findable, words: readonly string[]): boolean {
   const tokens = tokensOf(card);
   return words.every((word) => tokens.some((token) => token.startsWith(word)));
@@ -260,8 +270,8 @@ function normalised(text: string): string {
 }
 
 /**
- * When a saved card has surely expired (UTC ms): the end of its month, plus a day for time zones. Undefined if unreadable.
- * Spec: not shown; reads month and year in either order, and a whole date by its month.
+ * When a saved card has certainly expired (UTC ms): at the end of its month, plus a day for time zones. Undefined if
+ * the text is unreadable. Reads month and year in either order, and a whole date by its month. Spec: not shown.
  */
 export function cardExpiresAtMs(text: string): number | undefined {
   const yearFirst = /^\s*(20\d\d)\s*[-/.]?\s*(\d\d?)([-/.]\d\d?(T.*)?)?\s*$/.exec(text);
@@ -271,7 +281,7 @@ export function cardExpiresAtMs(text: string): number | undefined {
     [monthFirst?.[2], monthFirst?.[1]],
   ].map((parts) => parts.map(Number))) {
     if (year === undefined || month === undefined || !(month >= 1 && month <= 12)) continue;
-    // Months count from 0, so this is the next month's first day.
+    // In JavaScript months count from 0, so this is the first day of the next month.
     return Date.UTC(year < 100 ? 2000 + year : year, month, 1) + dayMs;
   }
   return undefined;

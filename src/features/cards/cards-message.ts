@@ -27,13 +27,13 @@ import { codec } from '../../slack/kit/form.ts';
 import { noteMessage } from '../../slack/kit/note.ts';
 import type { CardDeletion, CardListing, ListedCard } from './saved-card-desk.ts';
 
-// The saved cards of one customer, or why there are none.
+// Messages with the saved cards of a customer, or with the reason why there are none.
 
 export const cardsActions = {
-  /** A card's menu; values are an action, a colon and the card's place. */
+  /** A card's menu. Its values are an action, a colon and the card's place. */
   more: 'cards.more',
   page: 'cards.page',
-  /** For an earlier deletion in doubt. */
+  /** Repeats a deletion whose answer was lost. */
   remove: 'cards.delete',
 } as const;
 
@@ -41,7 +41,7 @@ const actWords = { charge: 'Charge', changeEmail: 'Change e-mail', remove: 'Dele
 export type CardAct = keyof typeof actWords;
 export const cardActs = Object.keys(actWords) as readonly CardAct[];
 
-/** `may`: the person's permissions. `canOffer`: forms can offer cards, as the bot remembers them. */
+/** `may`: what the person may do. `canOffer`: forms can offer the cards, because the bot remembers cards. */
 export type CardsContext = {
   place: ChargePlace;
   may: Partial<Record<CardAct, boolean>>;
@@ -52,16 +52,16 @@ export type CardsContext = {
 const longestExpiry = 24;
 const shownOfFingerprint = 12;
 
-/** Spec: sandbox behaviour 1. */
+/** Says that the sandbox's list is a sample. Spec: sandbox behaviour 1. */
 function sampleLine(environment: Environment): Run[] {
   if (environment !== 'sandbox') return [];
   return labelled(environmentWords.sandbox, 'a fixed sample, no real card.');
 }
 
-/** As much as a person reads at once. */
+/** The number of cards on a page. */
 const shownPage = 10;
 
-/** Ten cards from this index on, each with its actions. */
+/** A page of the listing, from this index on, with each card's actions. */
 export function cardsMessage(listing: CardListing, context: CardsContext, from = 0): SlackMessage {
   const { list, email, cards, total, mayHaveMore } = listing;
   const { place, canOffer, nowMs } = context;
@@ -87,7 +87,7 @@ export function cardsMessage(listing: CardListing, context: CardsContext, from =
 function pageButtons({ list, from, listed }: { list: string; from: number; listed: number }): Button[] {
   const to = (text: string, index: number): Button =>
     button({ actionId: cardsActions.page, text, value: cardsPlace.write({ list, index }) });
-  // A block can't repeat an action id.
+  // One button only: a block can't have the same action id twice.
   return from + shownPage < listed ? [to('Next', from + shownPage)] : from > 0 ? [to('First page', 0)] : [];
 }
 
@@ -110,14 +110,17 @@ function cardBlocks(
   return [richText(first, ...(token.length === 0 ? [] : [token])), ...cardMenu(card, at, context)];
 }
 
-/** What tells a card from others; `of`: the owner, shown above. */
+/** The facts that distinguish a card from the others. `of`: the owner, who is named above. */
 function factsOf({ face, expiry, customerEmail }: ListedCard, of?: string): string {
   const until = expiry === undefined ? [] : [`expiry ${outsideText(expiry, longestExpiry)}`];
   const whose = customerEmail === of ? [] : [customerWord(customerEmail)];
   return [faceWords(face), ...until, ...whose].join(' · ');
 }
 
-/** Forms offer the bot's remembered cards; never put a token in one. */
+/**
+ * The card's menu. Charging and changing need a remembered card, which the forms offer by its fingerprint; never put a
+ * token into a form.
+ */
 function cardMenu(
   { fingerprint }: ListedCard,
   at: CardsPlace,
@@ -135,7 +138,7 @@ export function writeCardAct(act: CardAct, at: CardsPlace): string {
   return `${act}:${cardsPlace.write(at)}`;
 }
 
-/** Undefined if the value is not ours. */
+/** Reads a menu's value; undefined if it is not one of ours. */
 export function readCardAct(value: string): { act: CardAct; at: CardsPlace } | undefined {
   const colon = value.indexOf(':');
   const act = cardActs.find((one) => one === value.slice(0, colon));
@@ -150,7 +153,7 @@ const deletionWords: Record<Environment, string> = {
 
 export const deletionModalId = 'cards_delete';
 
-/** Asks before deleting. */
+/** The modal that asks before a card is deleted. */
 export function deletionModal(
   card: ListedCard,
   at: CardsPlace,
@@ -175,13 +178,13 @@ export function deletionWindow(message: SlackMessage): Modal {
   return wordsModal(deletionTitle, message);
 }
 
-/** "Visa ·· 4242"; other words if the service sent neither. */
+/** "Visa ·· 4242", or other words if the service sent neither type nor digits. */
 function faceWords(face: CardFace): string {
   const isNamed = face.cardType !== undefined || face.lastFour !== undefined;
   return isNamed ? cardWords(face) : 'Card of unknown type';
 }
 
-/** An answer, not an error. */
+/** The customer has no saved cards. */
 export function noCardsMessage(
   email: string,
   { place, nowMs }: Pick<CardsContext, 'place' | 'nowMs'>,
@@ -198,7 +201,7 @@ export function noCardsMessage(
   });
 }
 
-/** The service called the request invalid. */
+/** The service refused the request as invalid. */
 export function refusedCardsMessage(
   { email, message }: { email: string; message: string | undefined },
   { place, nowMs }: Pick<CardsContext, 'place' | 'nowMs'>,
@@ -218,7 +221,7 @@ export function listingMessage(email: string): SlackMessage {
   return noteMessage({ state: '⏳ Listing the saved cards …', about: [customerWord(email)] });
 }
 
-/** The listing or card is gone, or another person's: nothing was done. */
+/** The listing or the card is gone, or belongs to another person. Nothing was done. */
 export function goneCardsMessage(): SlackMessage {
   const command = code('/pay cards <e-mail>');
   return noteMessage({
@@ -227,7 +230,7 @@ export function goneCardsMessage(): SlackMessage {
   });
 }
 
-/** For an environment whose settings are missing. */
+/** Settings are missing that this environment needs. */
 export function notSetUpMessage(missing: readonly string[], { environment }: ChargePlace): SlackMessage {
   return noteMessage({
     state: 'Saved cards can’t be listed here yet',
@@ -240,13 +243,13 @@ export function notSetUpMessage(missing: readonly string[], { environment }: Cha
   });
 }
 
-/** A button's value: the listing's random name and the card's index, both useless alone. */
+/** A button's value: the listing's random name and the card's index. It is useless without the stored listing. */
 export const cardsPlace = codec(z.object({ list: z.string(), index: z.int().nonnegative() }));
 export type CardsPlace = { list: string; index: number };
 
 const askAgain = 'press Delete again; that does no harm.';
 
-/** Shown before the service is asked. It stays if the bot stops meanwhile, so it is true then too. */
+/** Shown while the service is asked. It stays if the bot stops meanwhile, so it is worded to be true then, too. */
 export function deletingMessage(card: ListedCard, at: CardsPlace): SlackMessage {
   return noteMessage({
     state: '⏳ Deleting the card',
@@ -256,7 +259,9 @@ export function deletingMessage(card: ListedCard, at: CardsPlace): SlackMessage 
   });
 }
 
-/** The service's answer, and the bot's reaction. Doubt is called neither deleted nor failed. */
+/**
+ * The result of a deletion, and what the bot did then. If the answer was lost, it says neither *deleted* nor *failed*.
+ */
 export function deletionMessage(
   deletion: CardDeletion,
   at: CardsPlace,

@@ -36,15 +36,15 @@ import type { Modal, SlackMessage } from '../../slack/kit/message.ts';
 import { oneLine } from '../../slack/kit/text.ts';
 import { cardChoice } from '../../slack/words/card-words.ts';
 
-/** Functions from other features. */
+/** What saved cards need of other features. */
 type Around = {
   ledger: CardLedger | undefined;
-  /** Forms that begin with a listed card. */
+  /** Forms with this card chosen. */
   chargeForm: (card: OfferedCard) => Modal;
   cardEmailForm: (card: OfferedCard) => Modal;
 };
 
-/** Permission to delete a saved card; the list needs only `cards`. */
+/** The permission to delete a saved card. The list needs only `cards`. */
 export const deleteCardPermission: Permission = 'card-delete';
 
 const actPermissions = {
@@ -62,9 +62,10 @@ const facts = {
 } as const;
 
 /**
- * Customers' saved cards: those the service lists (`saved-card-desk.ts`), and those the bot remembers so that nobody pastes
- * a token (`card-ledger.ts`). `/pay cards <e-mail>` lists a customer's, to charge, change or delete. Hidden while its
- * environment's settings are missing; typed, it names them.
+ * Customers' saved cards: those that the service lists (`saved-card-desk.ts`), and those that the bot remembers, so
+ * that agents need not paste tokens (`card-ledger.ts`). `/pay cards <e-mail>` lists a customer's cards, to charge,
+ * change or delete them. While settings of the environment are missing, the command is hidden; if it is typed, it names
+ * them.
  */
 export function createCards(account: Account, around: Around): Feature {
   const { place, payments } = account;
@@ -98,7 +99,7 @@ function cardsCommand({ place, people, slack, now }: Account, around: Around, de
     }
   }
 
-  /** Offers only what the caller may do; a press checks again. */
+  /** The actions that the caller may do. A press checks again. */
   async function contextOf(caller: Caller): Promise<CardsContext> {
     const can = async (permission: Permission): Promise<boolean> =>
       (await people.mayRun(permission, caller)).kind === 'allowed';
@@ -113,7 +114,9 @@ function cardsCommand({ place, people, slack, now }: Account, around: Around, de
     };
   }
 
-  /** Opens a form with the card chosen, and remembers the card: forms offer only remembered ones. */
+  /**
+   * Opens a form with the card chosen. First puts the card into the ledger, because forms offer only remembered cards.
+   */
   async function choose({ caller, value, openModal, reply }: Pressed): Promise<void> {
     const { act, at } = readCardAct(value) ?? {};
     const theirs = at && { ...at, by: caller.userId };
@@ -159,7 +162,7 @@ function cardsCommand({ place, people, slack, now }: Account, around: Around, de
     return deletion ? deletionMessage(deletion, at, place, now()) : goneCardsMessage();
   }
 
-  /** After a deletion in doubt. */
+  /** Repeats a deletion whose answer was lost. */
   async function removeAgain({ caller, value, view, updateModal, reply }: Pressed): Promise<void> {
     const show = (message: SlackMessage): Promise<void> =>
       view ? updateModal(deletionWindow(message)) : reply(message);
@@ -207,7 +210,7 @@ function cardsCommand({ place, people, slack, now }: Account, around: Around, de
   });
 }
 
-/** Doesn't repeat the typed text: the bot never shows an e-mail address. */
+/** Reads the typed e-mail. Problems don't repeat the text: the bot never shows an e-mail address there. */
 function parseQuestion(words: readonly string[]): Parsed<{ email: string }> {
   const email = oneLine(words[0] ?? '');
   if (words.length !== 1) return problem('Give the customer’s e-mail, and nothing else.');

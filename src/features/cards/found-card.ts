@@ -2,7 +2,7 @@ import type { Account, Finder } from '../../account.ts';
 import { openRecord } from '../../records/records.ts';
 import { storedCardKind } from './card-ledger.ts';
 
-/** Remembered saved cards, for `/pay find`. */
+/** Reads remembered saved cards for `/pay find`. */
 export function cardFinder({ sealer }: Pick<Account, 'sealer'>): Finder {
   return {
     prefix: storedCardKind.prefix,

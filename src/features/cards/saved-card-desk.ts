@@ -14,24 +14,29 @@ import { createRecords, isOwnName } from '../../records/records.ts';
 import { cardFaceShape } from '../../records/shapes.ts';
 import type { CardLedger, LedgerCard } from './card-ledger.ts';
 
-/** A listed card, for people. */
+/** A listed card for display. */
 const listedCard = z.object({
-  /** The token's keyed hash; absent if the service sent no token, and then the card can only be shown. */
+  /** The token's keyed hash. Absent if the service sent no token; then the card can only be shown. */
   fingerprint: z.string().exactOptional(),
   face: cardFaceShape,
-  /** As the service wrote it. */
+  /** As written by the service. */
   expiry: z.string().exactOptional(),
   customerEmail: z.string(),
 });
 export type ListedCard = z.infer<typeof listedCard>;
 
-/** No cardPan, so none can be stored. */
+/** A listed card as stored. There is no field for the card number, so it can't be stored. */
 const keptCard = listedCard.extend({
   tokenKey: z.string().exactOptional(),
-  /** Absent: the e-mail is the one searched for, which may differ in detail from the linked one. */
+  /**
+   * Absent: the service sent no e-mail, so it is the one searched for, which may differ in detail from the linked one.
+   */
   isEmailTold: z.literal(true).exactOptional(),
 });
-/** `total`: all that the service sent. `mayHaveMore`: nothing said that these are all. */
+/**
+ * A stored listing. `total`: the number of cards that the service sent. `mayHaveMore`: the service's answer doesn't say
+ * that these are all.
+ */
 const keptListing = z.object({
   by: z.string(),
   atMs: z.number(),
@@ -44,29 +49,30 @@ const keptListing = z.object({
 type KeptCard = z.infer<typeof keptCard>;
 type KeptListing = z.infer<typeof keptListing>;
 
-/** For people. `list`: the listing's random name. */
+/** A listing for display. `list`: its random name. */
 export type CardListing = Pick<KeptListing, 'email' | 'total' | 'mayHaveMore'> & {
   list: string;
   cards: readonly ListedCard[];
 };
 
-/** One card of a listing, as in a button's value. */
+/** One card of a listing, as in a button's value, and the person who pressed it. */
 type ListedPlace = { list: string; index: number; by: string };
 
 export type CardDeletion = CardDeletionAnswer & {
   card: ListedCard;
-  /** Whether the bot's records forgot the card; `kept` if it may still exist. */
+  /** Whether the bot's own records forgot the card. `kept`: not tried, as the card may still exist. */
   records: 'forgotten' | 'behind' | 'kept';
 };
 
-/** Ten pages: more than any customer has. */
+/** More cards than any customer has. */
 const mostListed = 100;
 
 export type SavedCardDesk = ReturnType<typeof createSavedCardDesk>;
 
 /**
- * Customers' saved cards, as the service lists them. A listing is stored for half an hour, sealed, under a random name, for
- * its requester alone: a button's value is useless by itself. Methods throw StoreUnavailable; then nothing was deleted.
+ * Customers' saved cards, as the service lists them. A listing is stored, sealed, for half an hour under a random name,
+ * and only for the person who asked; so a button's value is useless without it. Methods throw StoreUnavailable; nothing
+ * was deleted then.
  */
 export function createSavedCardDesk(
   account: Account,
@@ -95,7 +101,10 @@ export function createSavedCardDesk(
   }
 
   return {
-    /** Throws ServiceFailure if the service gave no usable answer. */
+    /**
+     * Asks the service for a customer's cards, and stores the listing. Throws ServiceFailure if there is no usable
+     * answer.
+     */
     async list(
       email: string,
       by: string,
@@ -115,7 +124,7 @@ export function createSavedCardDesk(
       await listings.create(list, { by, atMs: now(), ...shown, cards }, { ttlMs: draftKeepMs });
       return { kind: 'listed', list, ...shown, cards: cards.map(shownCard) };
     },
-    /** The stored listing. */
+    /** The stored listing; undefined if it is gone or another person's. */
     async listing(list: string, by: string): Promise<CardListing | undefined> {
       const listing = await read(list, by);
       return listing && { ...listing, list, cards: listing.cards.map(shownCard) };
@@ -125,8 +134,8 @@ export function createSavedCardDesk(
       return card && shownCard(card);
     },
     /**
-     * Puts the card in the bot's own ledger, so that forms can offer it. Undefined: there is no ledger, or the listing is
-     * gone.
+     * Puts the card into the bot's own ledger, so that forms can offer it. Undefined: there is no ledger, or the
+     * listing is gone.
      */
     async remember(place: ListedPlace): Promise<LedgerCard | undefined> {
       const card = await find(place);
@@ -149,7 +158,10 @@ export function createSavedCardDesk(
       const { tokenKey: _secret, ...offered } = found;
       return offered;
     },
-    /** Asks once; without an answer, list again to see. Undefined: the listing is gone, and nothing was sent. */
+    /**
+     * Deletes the card. Asks the service once; if the answer is lost, a new list shows the outcome. Undefined: the
+     * listing is gone, and nothing was sent.
+     */
     async remove(place: ListedPlace): Promise<CardDeletion | undefined> {
       const kept = await find(place);
       const { tokenKey, fingerprint: id } = kept ?? {};
@@ -176,12 +188,12 @@ export function createSavedCardDesk(
   };
 }
 
-/** Never includes the token. */
+/** The card for display, without its token. */
 function shownCard({ fingerprint, face, expiry, customerEmail }: KeptCard): ListedCard {
   return withoutUndefined({ fingerprint, face, expiry, customerEmail });
 }
 
-/** If the service doesn't say a card's e-mail, it is the one searched for. */
+/** The card to store. If the service sends no e-mail, it is the one searched for. */
 function keptOf(told: ToldCard, email: string): KeptCard {
   const { tokenKey = '', tokenExpiryDate, customerEmail } = told;
   function safe(text: string | undefined): string | undefined {

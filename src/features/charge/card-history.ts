@@ -13,13 +13,14 @@ import { hourMs, dayMs } from '../../domain/span.ts';
 /** Why a card can't be charged now. */
 export type CardRefusal =
   | Exclude<RetryVerdict, { kind: 'allowed' | 'under_way' }>
-  /** Another charge of the card is open: the same one, or one that may use up the last attempt. */
+  /** Another charge of the card is open: with the same money, or one that may use up the last attempt. */
   | { kind: 'under_way'; reference: OrderReference; by: string; at: number };
 
 /**
- * `card`: fingerprint; `by`: Slack user id; `despite`: references of the twins that the person saw. `readAtMs`: when they
- * read the terms, UTC ms; twins count from before that. Default: now. `overridesRest`: a second person allows a charge
- * during the hold; all other rules stay.
+ * A request to charge a card. `card`: fingerprint. `by`: Slack user id. `despite`: references of the twins (equal
+ * recent charges) that the person saw and accepted. `readAtMs`: when they read the terms, UTC ms (default: now); twins
+ * are counted from `twinMs` before that. `overridesRest`: a second person allows the charge despite the hold after a
+ * decline; all other rules apply.
  */
 export type CardClaim = {
   card: string;
@@ -29,22 +30,25 @@ export type CardClaim = {
   readAtMs?: number;
   despite?: readonly string[];
   overridesRest?: true;
-  /** The failure that it retries; counts like an attempt of the bot's. */
+  /** The failure that it retries, which counts like an attempt of the bot's own. */
   outside?: OutsideDecline;
 };
 
 export type ClaimResult =
   | { kind: 'claimed' }
   | { kind: 'refused'; refusal: CardRefusal }
-  /** Newest first, without those in `despite`. */
+  /** Twins, newest first, without those in `despite`. */
   | { kind: 'twin'; twins: readonly Twin[] };
 
 export type CardHistory = ReturnType<typeof createCardHistory>;
 
-/** An account's rules for cards, and whether a charge is stored: a claim without one is left from a crash. */
+/**
+ * An account's rules for cards. `chargeExists`: whether the charge is stored; a claim without a charge is left over
+ * from a crash.
+ */
 type Discipline = {
   rule: RetryRule;
-  /** A settled charge begun this long before the terms were read asks for confirmation. 0: never. */
+  /** If an equal charge was settled within this time before the person read the terms, they must confirm. 0: never. */
   twinMs: number;
   chargeExists: (reference: string) => Promise<boolean>;
 };
@@ -66,9 +70,9 @@ export function openCardHistory(account: Account, charges: Pick<ChargeRecords, '
 const attemptRecord = z.object({
   reference: referenceShape,
   begunAt: z.number(),
-  /** When it got its outcome; while pending, when it began. */
+  /** The time of its outcome; while pending, of its beginning. */
   at: z.number(),
-  /** `cleared`: neither bank nor card refused (rejected, never sent, no code in time). */
+  /** `cleared`: neither bank nor card refused it (rejected by the service, never sent, no code in time). */
   outcome: z.enum(['pending', 'approved', 'given_back', 'declined', 'three_d_secure', 'cleared', 'review']),
   by: z.string(),
   minor: z.number().int(),
@@ -79,27 +83,28 @@ type Attempt = z.infer<typeof attemptRecord>;
 type Settled = Attempt & Pick<Twin, 'outcome'>;
 
 /**
- * The rules for retrying cards, on all replicas: one record a card, checked and changed in one compare-and-swap. A card
- * with an unreadable record is not charged. Methods throw StoreUnavailable.
+ * Enforces the rules for retrying cards, over all replicas: one record per card, checked and changed in one
+ * compare-and-swap. If a card's record is unreadable, the card can't be charged. Methods throw StoreUnavailable.
  *
  * Spec: charge a saved card (retry rules); 3D Secure on a saved-card charge.
  */
 export function createCardHistory(account: Account, { rule, twinMs, chargeExists }: Discipline) {
   const { now } = account;
   const cards = createRecords<Attempt[]>(account, { prefix: 'card:', schema: z.array(attemptRecord) });
-  // An approval request's terms may be read this long before the charge.
+  // Long enough for twins of an approval request, whose terms may have been read this long before the charge.
   const keepMs = Math.max(rule.forgetMs, twinMs + longestRequestMinutes * 60_000);
 
   function stillCounting(attempts: Attempt[]): Attempt[] {
     const isOld = (attempt: Attempt) => isSettled(attempt) && now() - attempt.at >= keepMs;
-    // Only an approved charge ends a 3-D Secure refusal, and only once it can no longer be corrected.
+    // A 3-D Secure refusal is kept until an approved charge ends it, and until that approval can no longer be
+    // corrected.
     const approvedAt = lastApproval(attempts.filter(isOld));
     return attempts.filter(
       (attempt) => !isOld(attempt) || (attempt.outcome === 'three_d_secure' && attempt.at > approvedAt),
     );
   }
 
-  /** Attempts that count; claims that never became a charge are cleared. */
+  /** The attempts that count. Claims that never became a charge are cleared. */
   function standingAttempts(kept: Attempt[] = []): Promise<Attempt[]> {
     return Promise.all(
       stillCounting(kept).map(async (attempt): Promise<Attempt> => {
@@ -111,7 +116,10 @@ export function createCardHistory(account: Account, { rule, twinMs, chargeExists
     );
   }
 
-  /** A claim that was lost, or may be before its charge is stored, is checked again. */
+  /**
+   * Whether an earlier claim of the same charge still holds. A claim that may be lost before its charge was stored is
+   * made again.
+   */
   async function stands(own: Attempt): Promise<boolean> {
     if (own.outcome === 'pending' && now() - own.begunAt < claimTimes.renewMs) return true;
     if (own.outcome !== 'pending' && own.outcome !== 'cleared') return true;
@@ -127,7 +135,7 @@ export function createCardHistory(account: Account, { rule, twinMs, chargeExists
     const refusal = refusalOf(withOutside(others, claim.outside), claim.money, rule, at);
     const isOverridden = refusal?.kind === 'resting' && claim.overridesRest === true;
     if (refusal && !isOverridden) return { kind: 'keep', result: { kind: 'refused', refusal } };
-    // A second person who allows a charge knows of the decline.
+    // Declines are no twins then: the second person who allows the charge knows of them.
     const besides = isOverridden ? others.filter(({ outcome }) => outcome !== 'declined') : others;
     const twins = twinMs === 0 ? [] : twinsOf(besides, claim, Math.min(at, claim.readAtMs ?? at) - twinMs);
     if (twins.length > 0) return { kind: 'keep', result: { kind: 'twin', twins } };
@@ -148,14 +156,14 @@ export function createCardHistory(account: Account, { rule, twinMs, chargeExists
 
   return {
     /**
-     * Stores the new attempt as pending if the card may be charged now. Idempotent for a reference. Take the charge's time
-     * before the claim, so it can't leave long after it.
+     * Stores the attempt as pending if the card may be charged now. Idempotent for a reference. Read the charge's time
+     * before the claim, so that the charge can't be sent long after it.
      */
     claim: (claim: CardClaim) => cards.change(claim.card, (before) => judged(claim, before)),
     /** What `claim` would return now. Changes nothing. */
     judge: async (claim: CardClaim) => (await judged(claim, await cards.read(claim.card))).result,
     /**
-     * Stores an attempt's outcome; a later outcome (a correction) replaces it. Does nothing for an attempt that no longer
+     * Stores an attempt's outcome; a later outcome (a correction) replaces it. Ignored for an attempt that no longer
      * counts.
      */
     settle: (card: string, reference: OrderReference, outcome: Twin['outcome']) =>
@@ -163,7 +171,8 @@ export function createCardHistory(account: Account, { rule, twinMs, chargeExists
         const attempts = stillCounting(before);
         const own = attempts.find((attempt) => attempt.reference === reference);
         if (!own || own.outcome === outcome) return { kind: 'keep', result: undefined };
-        // After every earlier outcome, whatever a replica's clock says: an approval clears exactly those.
+        // Later than all earlier outcomes, even if this replica's clock is behind: an approval clears the outcomes
+        // before it.
         const earlier = attempts.filter((attempt) => attempt !== own && isSettled(attempt));
         const at = Math.max(now(), ...earlier.map((attempt) => attempt.at + 1));
         const settled = attempts.map((attempt) => (attempt === own ? { ...own, outcome, at } : attempt));
@@ -175,7 +184,7 @@ export function createCardHistory(account: Account, { rule, twinMs, chargeExists
   };
 }
 
-/** The history already has the outcomes of the bot's own charges. */
+/** Adds the failure that is retried, unless it was a charge of the bot's own, whose outcome the history has already. */
 function withOutside(attempts: readonly Attempt[], outside: OutsideDecline | undefined): readonly Attempt[] {
   if (!outside || attempts.some(({ reference }) => reference === outside.reference)) return attempts;
   const { reference, atMs: at, outcome } = outside;
@@ -214,7 +223,9 @@ function underWay({ reference, by, begunAt }: Attempt): CardRefusal {
   return { kind: 'under_way', reference, by, at: begunAt };
 }
 
-/** Settled charges of the same money since then, newest first, without those the person saw. */
+/**
+ * Settled charges with the same amount and currency since then, newest first, without those that the person accepted.
+ */
 function twinsOf(
   attempts: readonly Attempt[],
   { money, despite = [] }: Pick<CardClaim, 'money' | 'despite'>,
@@ -236,7 +247,10 @@ function isSettled(attempt: Attempt): attempt is Settled {
   return attempt.outcome !== 'pending';
 }
 
-/** The approval that restarts the count. The bank also approved what was given back. */
+/**
+ * The time of the last approval, which restarts the count. A charge that was given back counts: the bank had approved
+ * it.
+ */
 function lastApproval(attempts: readonly CardAttempt[]): number {
   const times = attempts
     .filter(({ outcome }) => outcome === 'approved' || outcome === 'given_back')
@@ -248,9 +262,9 @@ function lastApproval(attempts: readonly CardAttempt[]): number {
 export type CardAttempt = Pick<Attempt, 'reference' | 'at' | 'outcome'>;
 
 /**
- * Whether a card may be charged now, from its whole history. Pure: write the history by compare-and-swap together with the
- * new `pending` attempt, and the rule holds on all replicas. An open charge counts as a decline to come: two at once can't
- * exceed the cap.
+ * Whether a card may be charged now, from its whole history. Pure: if the history is written together with the new
+ * `pending` attempt by compare-and-swap, the rule holds over all replicas. An open charge counts as a decline, so that
+ * two open charges can't exceed the limit.
  *
  * Spec: charge a saved card (retry rules); 3D Secure on a saved-card charge.
  */
@@ -262,7 +276,7 @@ export function mayTry(history: readonly CardAttempt[], rule: RetryRule, now: nu
     .filter(({ outcome, at }) => outcome === 'declined' && now - at < rule.forgetMs)
     .map(({ at }) => at)
     .toSorted((a, b) => a - b);
-  // Open charges count at any age and place: they may still be declined.
+  // Open charges always count, however old: they may still be declined.
   const pending = history.filter(({ outcome }) => outcome === 'pending');
   const [oldest] = pending;
   const used = declines.length + pending.length;
@@ -282,7 +296,7 @@ export function mayTry(history: readonly CardAttempt[], rule: RetryRule, now: nu
     : { kind: 'allowed', attemptsLeft };
 }
 
-/** When enough declines are forgotten for one attempt, and the last one's hold is over. */
+/** When enough declines are forgotten for another attempt, and the hold after the last one is over. */
 function freeAgain(declines: readonly number[], rule: RetryRule): number {
   const decisive = declines.at(-rule.attempts) ?? 0;
   return Math.max(decisive + rule.forgetMs, (declines.at(-1) ?? 0) + rule.waitMs);

@@ -30,17 +30,18 @@ const mostViews = 10;
 
 type Request = { reference: string; by: string };
 
-/** The charge now, and the work still to do; without `carryOn` the request had no effect. */
+/** The charge as it is now, and the work still to do. Without `carryOn` the request had no effect. */
 type Answered = { charge: ChargeSeen; carryOn?: () => Promise<void> };
 
 /** Banks need a moment to send a code, and people press twice. */
 const resendAgainMs = 30_000;
-/** As long as a charge may take to leave. */
+/** As long as a charge may take to be sent. */
 const leaveMs = 25_000;
 
 /**
- * Everything a person can do with a charge. Only `carryOn` and `lookUpNow` wait for the payments service. Methods throw
- * StoreUnavailable, and then nothing was sent; `submit` returns that as a value. Undefined: there is no such charge.
+ * Everything that people can do with a charge. Only `carryOn` and `lookUpNow` wait for the payments service. Methods
+ * throw StoreUnavailable; nothing was sent then. (`submit` returns that as a value.) Undefined: there is no such
+ * charge.
  */
 export function createChargeDesk(
   account: Account,
@@ -60,7 +61,9 @@ export function createChargeDesk(
     return charge && { charge };
   }
 
-  /** Spec: resend-otp. Changes neither time nor tries, so the machine gets no event. */
+  /**
+   * Asks the service to send another code. Not an event of the machine, because time and tries stay. Spec: resend-otp.
+   */
   async function askForAnother(record: ChargeRecord, at: number): Promise<void> {
     const { reference, otp } = record.intent;
     if (!otp) return;
@@ -79,9 +82,12 @@ export function createChargeDesk(
     ...createSubmits(account, own),
     ...createCodeLinks(account, own),
     find,
-    /** This person's limits, and how much of their day is used. */
+    /** The person's limits, and how much of today's is used. */
     limitsOf: (userId: string) => limits.of(userId),
-    /** Why this dialogue, or a new one, can't charge from that alert now; undefined: it can. `submit` checks again. */
+    /**
+     * Why no charge can be begun from that alert now, in this dialogue or a new one; undefined: it can. `submit` checks
+     * again.
+     */
     alertTaken: (alert: string, viewId?: string) => around.alerts.taken(alert, viewId && referenceOf(viewId)),
     inDoubt: () => chargesInDoubt(account, charges),
 
@@ -104,8 +110,8 @@ export function createChargeDesk(
     },
 
     /**
-     * From now on the modal shows the charge's progress: at once if the charge has changed since `at`, the step that the
-     * modal shows.
+     * Registers a modal that shows the charge: from now on it is updated. It is updated at once if the charge has
+     * changed since `at`, the step that the modal shows.
      */
     async watch(reference: string, { id, userId, at }: ChargeView & { at: number }): Promise<void> {
       const watched = await charges.amend(reference, (record) => {
@@ -116,8 +122,8 @@ export function createChargeDesk(
     },
 
     /**
-     * Something else ended the charge's alert, or already paid for it: message and windows show that. Does nothing for a
-     * charge that ended without money, or does not exist. Idempotent.
+     * Another payment or a person has ended the charge's alert; message and modals then show that. Ignored for a charge
+     * that ended without money, or doesn't exist. Idempotent.
      */
     async hearOfAlert(reference: string, news: AlertNews): Promise<void> {
       const told = await charges.amend(reference, (record) => {
@@ -127,7 +133,7 @@ export function createChargeDesk(
       if (told) await runner.showProgress(told);
     },
 
-    /** Looks up a charge in doubt now; resolves when the answer is stored. */
+    /** Looks up a charge now; resolves when the answer is stored. */
     async lookUpNow({ reference, by }: Request): Promise<ChargeSeen | undefined> {
       const advanced = await charges.advance(reference, { kind: 'look_up_asked', by });
       if (advanced) await runner.run(advanced);
@@ -135,9 +141,9 @@ export function createChargeDesk(
     },
 
     /**
-     * Submits a typed code: `carryOn` sends it, from memory, and nothing stores it. The try is counted before it leaves, by
-     * the winner of the swap. `triesLeft`: as in the modal, so a repeated delivery costs one try. Only the charge's agent
-     * may enter a code, or the person who takes it over.
+     * Submits a typed code. `carryOn` sends it, from memory: the code is never stored. The try is counted before that,
+     * by compare-and-swap. `triesLeft`: as the modal showed it, so that a repeated delivery costs only one try. Only
+     * the agent may submit codes, or the customer through their link.
      */
     async submitCode(
       typed: CodeRequest & { code: string; triesLeft: number },
@@ -148,7 +154,7 @@ export function createChargeDesk(
         const { otp } = record.intent;
         if (!holdsCode(record, typed, entry) || !otp || otpLimits.submissions - otp.tries !== triesLeft)
           return false;
-        // Throws if its key is gone: before the try is counted.
+        // Fail here, before the try is counted, if its sealing key is gone.
         sealer.open(chargeKey(reference), otp.sealedTransactionId);
         return true;
       });
@@ -157,8 +163,8 @@ export function createChargeDesk(
     },
 
     /**
-     * Asks the bank for another code, without more time or tries. Stored before it leaves, so a double click is one
-     * request.
+     * Asks the bank to send another code; time and tries stay. The request is stored before it is sent, so a double
+     * click is one request.
      */
     async resendCode(wish: CodeRequest): Promise<Answered | undefined> {
       const { reference, by = customer } = wish;
@@ -174,7 +180,10 @@ export function createChargeDesk(
       return { charge: await runner.see(asked), carryOn: () => askForAnother(asked, at) };
     },
 
-    /** This person now enters the code and gets the messages, for all to see. Settled charges keep their agent. */
+    /**
+     * Makes this person the charge's agent, who enters the code and gets the messages; everybody can see that. Settled
+     * charges keep their agent.
+     */
     async takeOver({ reference, by }: Request): Promise<ChargeSeen | undefined> {
       const at = account.now();
       const taken = await charges.amend(reference, (record) => {

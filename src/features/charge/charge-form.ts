@@ -29,7 +29,7 @@ import { chargeActions } from './charge-screens.ts';
 
 export const chargeModalId = 'charge';
 
-/** Block ids of the fields, also for their errors. */
+/** The fields' block ids, at which errors are shown, too. */
 export const chargeFields = {
   card: chargeActions.card,
   token: 'charge_token',
@@ -57,11 +57,11 @@ type ChargeModalOptions = {
   ledger: boolean;
   prefill?: ChargePrefill;
   problem?: string;
-  /** Includes the rare fields: an unknown card's token key and e-mail, the customer's id. */
+  /** Shows also the fields that are rarely needed: an unknown card's token key and e-mail, and the customer's id. */
   isWhole?: boolean;
-  /** The customer's cards, as the only choices. */
+  /** If given, only these cards can be chosen. */
   cards?: readonly KnownCard[];
-  /** The id of the alert that the charge should resolve, in the form's metadata. */
+  /** The id of the alert that the charge should resolve; kept in the form's metadata. */
   alert?: string;
 };
 
@@ -69,7 +69,7 @@ const longestCustomerId = 100;
 const longestReason = 300;
 const longestMoney = 40;
 
-/** Asks for the currency if there are several. */
+/** The form's inputs. It asks for the currency only if there are several. */
 function inputsOf(currencies: readonly string[], isWhole: boolean) {
   const [, ...others] = currencies;
   const currency = choice({
@@ -89,7 +89,7 @@ function inputsOf(currencies: readonly string[], isWhole: boolean) {
     maxLength: longestReason,
   };
   return form('charge', {
-    // Right below the token key, which needs it.
+    // Directly below the token key, which requires it.
     ...(isWhole
       ? { email: optional(email({ label: 'Customer’s e-mail', hint: 'Required with a token key.' })) }
       : {}),
@@ -100,11 +100,11 @@ function inputsOf(currencies: readonly string[], isWhole: boolean) {
   });
 }
 
-/** Collects a charge; sends nothing. No field takes a card number. */
+/** The form for a charge; submitting it sends nothing yet. No field accepts a card number. */
 export function chargeModal(options: ChargeModalOptions): Modal {
   const { place, ledger, currencies, prefill = {} } = options;
   const { amountMinor, currency, customerEmail, reason, customerId } = prefill;
-  // An amount belongs to its currency: in another one it would be another charge.
+  // Prefill the amount only with its own currency: in another one it would be another charge.
   const isOffered = currency === undefined || currencies.includes(currency);
   const amount = amountMinor === undefined || !isOffered ? undefined : amountOnly(amountMinor);
   const filled = { email: customerEmail, amount, currency, reason, customer_id: customerId };
@@ -148,7 +148,7 @@ function problems({ problem, currencies, prefill = {} }: ChargeModalOptions, isO
 
 export type ChargeForm = ReturnType<typeof createChargeForm>;
 
-/** One account's form: opened, refilled and read. Without a `ledger` every token key is pasted. */
+/** Opens, refills and reads one account's form. Without a `ledger` every token key must be pasted. */
 export function createChargeForm({ place, settings }: Account, ledger: KnownCards | undefined) {
   const currencies = settings.chargeCurrencies;
   const open = (filled: Omit<ChargeModalOptions, 'place' | 'currencies' | 'ledger'> = {}): Modal =>
@@ -157,14 +157,14 @@ export function createChargeForm({ place, settings }: Account, ledger: KnownCard
     open,
 
     /**
-     * The form with known terms, except the token key, which never returns to a modal: an unknown card must be pasted
-     * again. The charge still belongs to its alert: once that is paid, nothing is charged. `card`: an id; undefined: choose
-     * another one.
+     * The form filled with earlier terms, except the token key, which must never return to a modal: an unknown card
+     * must be pasted again. The charge keeps its alert. `card`: the chosen card's id; undefined: another card must be
+     * chosen.
      */
     async again(terms: ShownTerms, card: string | undefined): Promise<Modal> {
       const { money, customerId, reason, alert, customerEmail } = terms;
       const known = card === undefined ? undefined : await ledger?.find(card);
-      // Empty if the card's own serves, so another card can be chosen without editing it.
+      // Leave the e-mail empty if it is the card's own, so that another card can be chosen without editing it.
       const isOwn = card === undefined || customerEmail === known?.customerEmail;
       return open({
         prefill: withoutUndefined({
@@ -180,7 +180,7 @@ export function createChargeForm({ place, settings }: Account, ledger: KnownCard
       });
     },
 
-    /** All fields. Slack keeps typed text in fields that stay, and prefilled values return. */
+    /** The form with all fields. Slack keeps the text in fields that stay; prefilled values are passed again. */
     async whole(view: { values: ViewValues; privateMetadata: string }): Promise<Modal> {
       const { values, privateMetadata: alert } = view;
       const amount = parseAmount(values[chargeFields.amount] ?? '');
@@ -199,7 +199,7 @@ export function createChargeForm({ place, settings }: Account, ledger: KnownCard
     },
 
     /**
-     * The charge that the filled form means: the chosen card, and its e-mail. Else all problems, each at its field, without
+     * The terms of the filled form, with the chosen card and its e-mail; or all problems, each at its field, without
      * the typed text.
      */
     async read(values: ViewValues): Promise<ReadTerms> {
@@ -208,7 +208,7 @@ export function createChargeForm({ place, settings }: Account, ledger: KnownCard
       const typed = oneLine(values[chargeFields.email] ?? '');
       const isUnmailed = chosen.ok && chosen.value.kind === 'pasted' && typed === '';
       const card = chosen.ok ? await readCard(chosen.value, typed, ledger) : undefined;
-      // There may be no token-key field.
+      // The short form has no field for the token key, so show the error at the card.
       const cardField =
         ledger && (values[chargeFields.token] ?? '') === '' ? chargeFields.card : chargeFields.token;
       const needed = 'Needed with a pasted token key: the e-mail the card is saved with.';
@@ -227,7 +227,7 @@ export function createChargeForm({ place, settings }: Account, ledger: KnownCard
   };
 }
 
-/** The card itself failed, so another must be chosen. */
+/** Whether the charge failed because of the card itself, so that another one must be chosen. */
 export function isCardWrong({ state, bankWords, nextTry }: ChargeSeen): boolean {
   if (state.kind === 'rejected') return state.reason === 'invalid_token';
   if (state.kind !== 'declined') return false;
@@ -236,14 +236,14 @@ export function isCardWrong({ state, bankWords, nextTry }: ChargeSeen): boolean 
 
 type ReadTerms =
   | { kind: 'terms'; terms: ChargeTerms }
-  /** By block id. Never typed text; a card's e-mail only masked. */
+  /** By block id. Never contains typed text, and a card's e-mail only masked. */
   | { kind: 'errors'; errors: Record<string, string> };
 
 type Card = Pick<ChargeTerms, 'tokenKey' | 'card' | 'customerEmail'>;
 
 /**
- * A pasted token of a known card shows that card. Its typed e-mail counts: the person may know of a change that the bot has
- * missed.
+ * The chosen card. A pasted token of a known card shows that card. Its typed e-mail is used, since the person may know
+ * of a change that the bot has missed.
  *
  * Spec: charge a saved card (order.customerEmail must equal the e-mail the card was saved with).
  */

@@ -24,21 +24,21 @@ export type LimitRefusal =
       money: Money;
       limitMinor: number;
       leftMinor: number;
-      /** Absent for a limit of one charge, and for a day that is over: `isPast`. */
+      /** When the daily limit is free again; absent for a limit per charge, and for a day that is over (`isPast`). */
       freesAtMs?: number;
       isPast?: true;
       timeZone: string;
-      /** Other roles that may charge this. */
+      /** Other roles that may charge this amount. */
       whoCan: readonly string[];
     }
   /** None of the person's roles has the currency. */
   | { kind: 'currency'; currency: string; allowed: readonly string[]; whoCan: readonly string[] }
-  /** No role of theirs may charge any more. */
+  /** The person no longer has a role that may charge. */
   | { kind: 'no_role' }
-  /** Slack could not say which roles they have. */
+  /** Slack could not say which roles the person has. */
   | { kind: 'unknown_standing' };
 
-/** A day's use, in minor units: of the agent, and of the card by all agents. */
+/** The amounts used in a day, in minor units: by the agent, and of the card by all agents. */
 export type DayUse = Partial<Record<Exclude<LimitKind, 'per_charge'>, number>>;
 
 export type LimitVerdict = { kind: 'allowed' } | { kind: 'refused'; refusal: LimitRefusal };
@@ -54,15 +54,15 @@ export type OwnLimits =
       currencies: readonly { currency: string; limits: CurrencyLimits; agentMinor: number }[];
     };
 
-/** The roles' limits to apply. */
+/** The limits that apply to a person by their roles. */
 type HeldLimits =
   | { kind: 'none' }
   | { kind: 'limited'; byCurrency: RoleLimits; held: readonly string[] }
   | { kind: 'refused'; refusal: Extract<LimitRefusal, { kind: 'no_role' | 'unknown_standing' }> };
 
 /**
- * The limits of these roles together. The most generous role counts, separately for each kind and currency, and a role
- * without limits lifts all: a second role never takes anything away.
+ * Combines the limits of these roles. For each kind of limit and each currency the most generous role counts, and a
+ * role without limits lifts all: a second role never takes anything away.
  */
 export function heldLimits(roles: ChargingRoles, standing: Standing): HeldLimits {
   if (standing.kind === 'unknown') return { kind: 'refused', refusal: { kind: 'unknown_standing' } };
@@ -91,7 +91,7 @@ function mostGenerous(all: readonly CurrencyLimits[]): CurrencyLimits {
   return found;
 }
 
-/** The charge currency's limits; undefined: unlimited. */
+/** The limits in this currency; undefined: unlimited. */
 export function limitsFor(
   roles: ChargingRoles,
   held: HeldLimits,
@@ -110,12 +110,12 @@ export function limitsFor(
   };
 }
 
-/** What a limit leaves, at least 0: a correction may have exceeded it. */
+/** What is left of a limit; 0 if it was exceeded, as by a later correction. */
 export function leftOf(limitMinor: number, usedMinor: number): number {
   return Math.max(0, limitMinor - usedMinor);
 }
 
-/** The first limit that this amount exceeds: of one charge, and of each given day; undefined: none. */
+/** The first limit that this amount exceeds, of one charge or of the days given; undefined: none. */
 export function overLimit(
   limits: CurrencyLimits,
   { minor }: Money,
@@ -131,7 +131,7 @@ export function overLimit(
   return undefined;
 }
 
-/** Other roles that could charge this today, with nothing used yet. */
+/** Other roles with which this amount could be charged by a person who has used nothing today. */
 export function rolesThatCould(
   roles: ChargingRoles,
   held: readonly string[],
@@ -146,19 +146,22 @@ export function rolesThatCould(
   });
 }
 
-// Counting, on all replicas.
+// Counting of used amounts, over all replicas.
 
 const dayClaim = z.object({ reference: z.string(), minor: z.int(), at: z.number() });
 
-/** One charge in the count of an agent's or a card's day. */
+/** One charge that is counted in an agent's or a card's day. */
 type DayClaim = z.infer<typeof dayClaim>;
 
-/** `card`: fingerprint; `by`: Slack user id; `atMs`: when it was submitted or requested, which decides its day. */
+/**
+ * The charge to count. `card`: fingerprint. `by`: Slack user id. `atMs`: when it was submitted or requested, which
+ * decides its day.
+ */
 export type LimitedCharge = { reference: string; by: string; card: string; money: Money; atMs: number };
 
 export type LimitClaims = ReturnType<typeof createLimitClaims>;
 
-/** One account's limits. Without limits in the policy nothing is asked or stored. */
+/** One account's limits. If the policy has none, nothing is read or stored. */
 export function openLimits(account: Account, charges: Pick<ChargeRecords, 'read'>): LimitClaims {
   const { limits } = account.rules;
   if (limits) return createLimitClaims(account, limits, (reference) => hasEnded(charges, reference));
@@ -169,26 +172,26 @@ export function openLimits(account: Account, charges: Pick<ChargeRecords, 'read'
 const allowed = Promise.resolve<LimitVerdict>({ kind: 'allowed' });
 
 /**
- * Limits charges by role, over all replicas. An agent's day and a card's day are one record each, and each claim's amount
- * comes from its charge. Two records can't change in one step, so the agent's is counted first, then the card's, then the
- * charge is stored; a claim without a charge counts for `claimTimes.lostMs`. So too much may count for a while, never too
- * little. Methods throw StoreUnavailable.
+ * Limits charges by role, over all replicas. An agent's day and a card's day are one record each. A claim counts with
+ * the amount that its charge has moved, or may still move. Since two records can't change in one step, the agent's is
+ * counted first, then the card's, then the charge is stored; a claim without a charge counts for `claimTimes.lostMs`.
+ * So for a while too much may be counted, but never too little. Methods throw StoreUnavailable.
  *
  * Spec: not shown; limits are the policy's own.
  */
 export function createLimitClaims(
   account: Account,
   rules: LimitRules,
-  /** Whether the stored charge ended without money; undefined: there is none. */
+  /** Whether the charge ended without money; undefined: it is not stored. */
   isOver: (reference: string) => Promise<boolean | undefined>,
 ) {
   const { now } = account;
   const days = createRecords<DayClaim[]>(account, { prefix: 'limit:', schema: z.array(dayClaim) });
   const dayOf = localDays(rules.timeZone);
-  // Today's request may be approved, and counted, this much later.
+  // A request of today may be approved, and then counted, this much later.
   const keepMs = keepAfterMs + (account.rules.approvals.length > 0 ? longestRequestMinutes * 60_000 : 0);
 
-  /** Each claim with its amount now. */
+  /** Each claim with the amount that it counts now. */
   function judged(claims: readonly DayClaim[] = []): Promise<Judged[]> {
     return Promise.all(
       claims.map(async (claim): Promise<Judged> => {
@@ -223,7 +226,10 @@ export function createLimitClaims(
     return { kind: 'refused', refusal };
   }
 
-  /** Amounts already counted are not checked again: another delivery of the submit may have charged. */
+  /**
+   * Checks the limits. A charge that is counted already is not checked again: an earlier delivery of the same submit
+   * may have charged.
+   */
   async function weigh(asked: Asked): Promise<LimitVerdict> {
     const { charge, limits, day } = asked;
     if (!limits) return { kind: 'allowed' };
@@ -244,7 +250,7 @@ export function createLimitClaims(
     return { kind: 'asked', charge, held: own, limits: found.limits, day: dayOf(charge.atMs) };
   }
 
-  /** Undefined: counted. */
+  /** Counts the charge in one record; undefined: it is counted. */
   function claimIn(id: string, asked: Asked, limit: keyof DayUse): Promise<Refused | undefined> {
     const { charge, limits = {}, day } = asked;
     const { reference, money } = charge;
@@ -264,20 +270,20 @@ export function createLimitClaims(
   }
 
   return {
-    /** What a claim would return now. Changes nothing. */
+    /** What `claim` would return now. Changes nothing. */
     async judge(charge: LimitedCharge): Promise<LimitVerdict> {
       const asked = await ask(charge);
       return asked.kind === 'refused' ? asked : await weigh(asked);
     },
 
     /**
-     * Counts the charge if it exceeds no limit: two replicas can't both use the rest. A reference counts once, even if
-     * claimed often. Unlimited agents still count towards the card's limit.
+     * Counts the charge if it exceeds no limit. Two replicas can't both use the remainder. Idempotent for a reference.
+     * Unlimited agents still count towards the card's limit.
      */
     async claim(charge: LimitedCharge): Promise<LimitVerdict> {
       const asked = await ask(charge);
       if (asked.kind === 'refused') return asked;
-      // Check before counting: a refused charge uses nothing.
+      // Check before counting, so that a refused charge uses nothing.
       const verdict = await weigh(asked);
       if (verdict.kind === 'refused') return verdict;
       return (
@@ -287,7 +293,7 @@ export function createLimitClaims(
       );
     },
 
-    /** This person's limits, and how much of their day is used. */
+    /** The person's limits, and how much of today's is used. */
     async of(userId: string): Promise<OwnLimits> {
       const own = await held(userId);
       if (own.kind === 'none') return own;
@@ -329,7 +335,7 @@ function counts(claims: readonly Judged[], { reference, money }: LimitedCharge):
   );
 }
 
-/** The total of the other claims. */
+/** The total of the claims, without the one of `except`. */
 function usedBy(claims: readonly Judged[], except?: string): number {
   return claims.reduce(
     (sum, { claim, countedMinor }) => sum + (claim.reference === except ? 0 : countedMinor),
@@ -337,5 +343,5 @@ function usedBy(claims: readonly Judged[], except?: string): number {
   );
 }
 
-/** Longer than replicas' clocks differ about a day's end. */
+/** For how long a day's record is kept after the day: longer than replicas' clocks may differ. */
 const keepAfterMs = hourMs;

@@ -56,7 +56,7 @@ export function pendingCodesMessage(
   return noteMessage({ state, body, foot: messageFoot(place, nowMs) });
 }
 
-/** Charges with an unknown outcome: who began each, what happens next and when, and what a person must do. */
+/** The charges with an unknown outcome: who began each, what happens next and when, and what people must do. */
 export function doubtMessage({ charges, unread }: Doubts, place: ChargePlace, nowMs: number): SlackMessage {
   const items = listed(charges, 'They follow as these end; the bot checks all of them.', (charge) => [
     chargeHeadline(charge).block,
@@ -78,7 +78,9 @@ export function doubtTitle(charges: number, unread: number): string {
   return unread > 0 ? `❔ ${counted(unread, 'charge', 'charges')} cannot be opened` : 'No charge is in doubt';
 }
 
-/** Charges whose sealing key is missing: they must not look settled. */
+/**
+ * Lines for charges that can't be opened because their sealing key is missing; without them they would look settled.
+ */
 function unopened(unread: readonly string[]): HomeBlock[] {
   if (unread.length === 0) return [];
   const shown = unread
@@ -117,7 +119,7 @@ function doubtButtons({ state, reference }: ChargeSeen): HomeBlock[] {
   return mayCheck ? [actions(checkButton(reference))] : [];
 }
 
-/** A part of the App Home; empty without charges. */
+/** A section of the App Home; empty without charges. */
 export function homeCharges(
   title: string,
   charges: readonly ChargeSeen[],
@@ -136,7 +138,7 @@ export function homeCharges(
 function homeItem(charge: ChargeSeen, nowMs: number): HomeBlock[] {
   const { state, reference } = charge;
   const nextTry = state.kind === 'declined' ? holdWords(charge.nextTry) : undefined;
-  // Stays on screen for long: only times that each reader's clock formats.
+  // The Home stays on the screen for long, so use only absolute times, formatted by each reader's Slack.
   const lines =
     state.kind === 'otp'
       ? [codeLine(charge)]
@@ -166,13 +168,13 @@ function listed(
   return [...charges.slice(0, mostShown).flatMap(item), ...moreLine];
 }
 
-/** The customer may be the one who types a code. */
+/** *from you* only if none of the codes is typed by the customer. */
 function waitingWords(charges: readonly ChargeSeen[]): string {
   const from = charges.every(agentTypes) ? ' from you' : '';
   return `🔑 ${counted(charges.length, 'charge waits', 'charges wait')} for a code${from}`;
 }
 
-/** For their menu: charges that wait for a person's code. */
+/** A person's menu entry for charges that wait for a code. */
 export function openCodes(charges: readonly ChargeSeen[]): OpenItems | undefined {
   const count = charges.length;
   if (count === 0) return undefined;
@@ -184,7 +186,7 @@ export function openCodes(charges: readonly ChargeSeen[]): OpenItems | undefined
   return { count, untilMs, line: [waits, until, moment(untilMs, '{time}')] };
 }
 
-/** A person's charges with an unknown outcome. */
+/** A person's menu entry for charges with an unknown outcome. */
 export function openDoubts(charges: readonly ChargeSeen[]): OpenItems | undefined {
   const count = charges.length;
   if (count === 0) return undefined;
@@ -199,7 +201,7 @@ export function openDoubts(charges: readonly ChargeSeen[]): OpenItems | undefine
   };
 }
 
-/** `/pay doubt`: every charge with an unknown outcome, and what the bot does about it. */
+/** `/pay doubt`: lists every charge with an unknown outcome, and what the bot does about it. */
 export function doubtCommand({ place, now }: Account, { inDoubt }: ChargeDesk): Command {
   return defineCommand<undefined>({
     verb: 'doubt',

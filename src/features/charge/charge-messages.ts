@@ -35,17 +35,17 @@ import {
 import type { ChargeView } from './charge-record.ts';
 import { createMessages, type Messages } from '../../messages/messages.ts';
 
-/** Notes in a charge's thread, each posted once. People are Slack user ids. */
+/** The notes in a charge's thread; each is posted once. People are Slack user ids. */
 export type ChargeNote =
   | { kind: 'told'; what: Told }
   | { kind: 'handed_over'; from: string; to: string }
   | { kind: 'not_mine' }
-  /** A signed event says given back; its look-up says otherwise, or nothing. */
+  /** A signed event says that the charge was given back, but its look-up says otherwise, or nothing. */
   | { kind: 'said_given_back'; found: Lookup['kind'] };
 
 /**
- * A charge's message in the desk channel, edited as it goes on; the same charge gives the same message. A settled one loses
- * terms and buttons; only the thread says why it ended, and what to do.
+ * A charge's message in the desk channel; it is edited as the charge continues. Once settled it is shortened: without
+ * terms and buttons, and only the thread says why it ended and what to do.
  */
 export function chargeMessage(charge: ChargeSeen, place: ChargePlace, about: AboutMessage): SlackMessage {
   const said = [...correction(charge), ...alertNews(charge), ...notMine(charge), ...advice(charge)];
@@ -83,7 +83,7 @@ export function notMineNotice(reference: string, agent: string, money: Money): N
   };
 }
 
-/** One step of a charge, for the desk's thread. Doesn't name the person who just clicked. */
+/** The note about one step of a charge, for the desk's thread. Doesn't mention the person who just clicked. */
 export function chargeNoteMessage(
   note: ChargeNote,
   charge: ChargeSeen,
@@ -114,7 +114,7 @@ function stepOf(note: ChargeNote, charge: ChargeSeen): Partial<Note> {
   }
 }
 
-/** A note posted again may be outdated: the charge's present state is above. */
+/** If the note is posted again it may be outdated; the charge's present state is in the message above. */
 function toldBody(what: Told, charge: ChargeSeen): NonNullable<Note['body']> {
   if (charge.state.kind !== what) return [];
   if (what !== 'otp') return stateBlocks(charge);
@@ -123,8 +123,8 @@ function toldBody(what: Told, charge: ChargeSeen): NonNullable<Note['body']> {
 }
 
 /**
- * The agent's message about a charge, complete, because the modal may be closed. A request for a code is edited once the
- * code is settled: it then shows the charge's state, without a button.
+ * The direct message to the agent about a charge. It is complete, because the modal may be closed. A request for a code
+ * is edited once the code is settled: it then shows the charge's state, without a button.
  */
 export function chargeDirectMessage(
   what: Told,
@@ -135,7 +135,7 @@ export function chargeDirectMessage(
   const { state, terms } = charge;
   const isOpen = state.kind === 'otp';
   const card = isOpen || state.kind === 'review' ? [] : fields({ Card: termFields(terms).Card });
-  // A conclusion has its modal's buttons, as the modal may be closed.
+  // A conclusion has the modal's buttons, because the modal may be closed.
   const buttons = isOpen ? messageButtons(charge) : modalButtons(charge, place);
   const body = [...(isOpen ? codeRequest(charge) : stateBlocks(charge)), ...card];
   const message = noteOf(charge, place, { body: [...body, ...(what === state.kind ? buttons : [])] });
@@ -149,7 +149,7 @@ function codeRequest(charge: ChargeSeen): RichTextBlock[] {
     richText(
       plain(whoTypes(charge)),
       codeLine(charge),
-      // Only after a hand-over, so the first message pings nobody; edits never ping.
+      // Name the agent only after a hand-over: the first message then pings nobody, and edits never ping.
       ...(charge.handOvers.length === 0 ? [] : [inHand(charge)]),
     ),
   ];
@@ -166,10 +166,12 @@ function noteOf(charge: ChargeSeen, place: ChargePlace, more: Partial<Note>): Sl
   return noteMessage({ ...chargeHead(charge), ...more, foot: chargeFoot(charge, place) });
 }
 
-/** Stores only the charge's reference; the rest is read when the message leaves. */
+/**
+ * The stored bodies of messages. They contain only the charge's reference; the rest is read when the message is sent.
+ */
 type ChargeBodies = {
   charge: { reference: string };
-  /** `isDirect`: to the agent, in no thread. */
+  /** `isDirect`: sent to the agent instead of a thread. */
   charge_note: { reference: string; note: ChargeNote; isDirect?: true };
   charge_direct: { reference: string; what: Told };
 };
@@ -189,28 +191,28 @@ export function chargeViews(
     return charge;
   }
   return {
-    /** In the desk’s channel. */
+    /** The message in the desk’s channel. */
     async charge({ reference }) {
       return { kind: 'shown', post: { kind: 'charge', charge: await requireCharge(reference) } };
     },
-    /** A step, in its thread. */
+    /** The note about a step, in that message's thread. */
     async charge_note({ reference, note, isDirect }, { record: { posted } }) {
       const charge = await requireCharge(reference);
       if (note.kind === 'told' && !posted && charge.state.kind !== note.what) {
-        // A verdict under another look-up may return; later messages tell the rest.
+        // The verdict may return after the look-up under way; otherwise later messages tell the outcome.
         return note.what === 'otp' || 'concludedAt' in charge.state ? { kind: 'nothing' } : { kind: 'later' };
       }
       const shown = { kind: 'shown', post: { kind: 'charge_note', note, charge } } as const;
       return isDirect ? shown : { ...shown, below: { key: messageKey('charge', reference) } };
     },
-    /** The agent's message, as the modal may be closed; skipped if another message tells it better. */
+    /** The direct message to the agent. Not sent if it is outdated, as another message then tells the outcome. */
     async charge_direct({ reference, what }, { entry: { key }, record: { posted } }) {
       const charge = await requireCharge(reference);
       const { state } = charge;
       const isConcluded = 'concludedAt' in state;
       const holds = what === 'otp' ? !isConcluded : state.kind === what;
       if (posted || holds) return { kind: 'shown', post: { kind: 'charge_direct', what, charge } };
-      // A verdict under another look-up may return, and would not be posted twice.
+      // The verdict may return after the look-up under way, and its message would not be posted twice; so wait.
       if (!isConcluded) return { kind: 'later' };
       log('info', 'not told: it no longer holds', { key, result: state.kind });
       return { kind: 'nothing' };
@@ -230,9 +232,9 @@ export function chargeWords(place: ChargePlace): Words<ChargeShown> {
 }
 
 /**
- * Stores a charge's messages; `createDeliverPost` posts them. Call it after the charge was stored: a message shows the
- * charge as stored when it leaves. Idempotent; resolves once stored. Without a desk channel only the agents are told.
- * Methods throw StoreUnavailable.
+ * Stores a charge's messages, which `createDeliverPost` sends. Call it after the charge was stored: a message shows the
+ * charge as it is stored at the time of sending. Idempotent; resolves once stored. Without a desk channel only the
+ * agents get messages. Methods throw StoreUnavailable.
  */
 export function createChargePosts(
   deps: Pick<Account, 'store' | 'sealer' | 'rememberMs' | 'leaseMs' | 'now' | 'wake'>,
@@ -240,7 +242,7 @@ export function createChargePosts(
 ) {
   const messages: Messages<ChargeBodies> = createMessages(deps);
 
-  /** Posted messages are updated even after the desk channel was unset. */
+  /** Updates the desk's message, also if the desk channel was removed from the policy since. */
   function refreshDesk(reference: string): Promise<void> {
     const key = messageKey('charge', reference);
     if (deskChannel === undefined) return messages.refresh(key);
@@ -248,51 +250,56 @@ export function createChargePosts(
   }
 
   return {
-    /** Whether a channel message outlives the modal. */
+    /** Whether there is a message in a channel, which stays when the modal is closed. */
     hasDesk: deskChannel !== undefined,
 
-    /** Updates the desk's message and open requests for a code. `agents`: all the charge ever had. */
+    /** Updates the desk's message, and the open requests for a code of all `agents` that the charge ever had. */
     async refresh(reference: string, agents: readonly string[]): Promise<void> {
       const codes = [...new Set(agents)].map((userId) => codeRequestKey(reference, userId));
       await Promise.all([refreshDesk(reference), ...codes.map((key) => messages.refresh(key))]);
     },
 
-    /** In the desk's thread, once a name. Nothing without a desk channel. */
+    /** Posts a note in the desk's thread, once per name. Does nothing without a desk channel. */
     async note(reference: string, name: string, note: ChargeNote): Promise<void> {
       if (deskChannel === undefined) return;
       const key = messageKey('charge_note', `${reference}:${name}`);
       await messages.post(key, { channel: deskChannel, body: { reference, note }, isNote: true });
     },
 
-    /** The same note to the agent alone. */
+    /** Sends the same note to the agent alone. */
     async tellAgent(userId: string, reference: string, name: string, note: ChargeNote): Promise<void> {
       const key = messageKey('charge_note', `${reference}:${name}:direct`);
       const body = { reference, note, isDirect: true } as const;
       await messages.post(key, { channel: userId, body, isNote: true });
     },
 
-    /** To one person, once a key. A request for a code: once a charge, edited by `refresh`. */
+    /**
+     * Sends a direct message, once per key. A request for a code is sent once per charge and person, and edited by
+     * `refresh`.
+     */
     async direct(userId: string, key: string, { reference, what }: { reference: string; what: Told }) {
       const name = what === 'otp' ? codeRequestKey(reference, userId) : messageKey('charge_direct', key);
-      // Without a desk channel nobody else is told, and agents don't look for undelivered messages.
+      // Retry for ever: without a desk channel the agent is the only one who gets it, and agents don't look for
+      // undelivered messages.
       const body = { reference, what };
       await messages.post(name, { channel: userId, body, isNeverGivenUp: true });
     },
   };
 }
 
-/** A request for a code, edited when the charge leaves that state; one for each agent. */
+/** The key of a request for a code: one per charge and agent. */
 function codeRequestKey(reference: string, userId: string): MessageKey<'charge_direct'> {
   return messageKey('charge_direct', `otp:${reference}:${userId}`);
 }
 
-/** The stored charge for people, and the modals that show it. */
+/** The stored charge for display, and the modals that show it. */
 type Standing = { charge: ChargeSeen; views: readonly ChargeView[] };
 
 /**
- * Shows the stored charge in its modals, one round after the other, so no screen goes back; and once more if a replica
- * changed it meanwhile, since our update may have come after its. True if the agent has one of them open. A modal may be
- * closed, so vital news needs a message too.
+ * Shows the stored charge in its modals. Updates of a charge run one after the other, so that no modal goes back to an
+ * older state; if another replica has changed the charge meanwhile, they are updated once more, because our update may
+ * have arrived after its. Resolves to true if the agent has one of the modals open. A modal may be closed, so important
+ * news needs a message as well.
  */
 export function createShowCharge(
   { slack, place, now, log }: Account,
@@ -326,7 +333,7 @@ export function createShowCharge(
   }
 
   return async function show(reference: string): Promise<boolean> {
-    // A round that has not begun will show what is stored by then.
+    // An update that has not begun yet will show what is stored by then, so share it.
     const waiting = next.get(reference);
     if (waiting) return await waiting;
     const own = (last.get(reference) ?? Promise.resolve()).then(() => {

@@ -35,7 +35,7 @@ const intent = z.custom<ChargeIntent>(
 const chargeRecord = z.object({
   intent,
   terms: chargeTermsShape,
-  /** The card's fingerprint, which is the key of its history. */
+  /** The card's fingerprint: the key of the card's history. */
   card: z.string(),
   by: z.string(),
   agent: z.string(),
@@ -53,15 +53,15 @@ const chargeRecord = z.object({
     .exactOptional(),
   /** When the customer pressed *I did not ask for this*, UTC ms. */
   notMineAt: z.number().exactOptional(),
-  /** Another payment, or a person, ended the alert it was begun from. */
+  /** Another payment or a person has ended the alert from which this charge was begun. */
   alertNews: alertNewsShape.exactOptional(),
-  /** Modals that show it, newest last. */
+  /** The modals that show it, newest last. */
   views: z.array(z.object({ id: z.string(), userId: z.string() })),
-  /** The last step in the audit, UTC ms. */
+  /** The time of the last step that is in the audit, UTC ms. */
   auditedAt: z.number(),
 });
 
-/** A stored charge: the machine's intent, and data beside it. */
+/** A stored charge: the machine's intent, and further data. */
 export type ChargeRecord = z.infer<typeof chargeRecord>;
 
 /** A modal that shows the charge, and its viewer. */
@@ -69,14 +69,14 @@ export type ChargeView = ChargeRecord['views'][number];
 
 export type ChargeRecords = Records<ChargeRecord>;
 
-/** Reads charges. To write them, `openChargeBook` needs the keys of their lists. */
+/** Reads charges. (To write them, `openChargeBook` also needs the keys of their lists.) */
 export function createChargeRecords(
   deps: Pick<Account, 'store' | 'sealer' | 'wait'>,
 ): Pick<ChargeRecords, 'read' | 'open' | 'idOf' | 'list' | 'all'> {
   return createRecords(deps, { prefix: chargePrefix, schema: chargeRecord });
 }
 
-/** Writes charges. */
+/** The record kind of charges, with their lists. */
 export function chargeKind(account: Pick<Account, 'fingerprint' | 'log'>) {
   return {
     prefix: chargePrefix,
@@ -85,12 +85,12 @@ export function chargeKind(account: Pick<Account, 'fingerprint' | 'log'>) {
   };
 }
 
-/** A stored step: only its caller runs `effect`. */
+/** A stored step. Only the caller that stored it runs `effect`. */
 export type Advanced = { record: ChargeRecord; effect: Effect | undefined };
 
 export type ChargeBook = ReturnType<typeof openChargeBook>;
 
-/** One account's charges, and the two ways to change one. Methods throw StoreUnavailable. */
+/** One account's charges, with the two ways to change one. Methods throw StoreUnavailable. */
 export function openChargeBook(account: Account) {
   const charges: ChargeRecords = createRecords(account, chargeKind(account));
   function written<Result>(value: ChargeRecord, result: Result) {
@@ -99,15 +99,15 @@ export function openChargeBook(account: Account) {
   return {
     ...charges,
 
-    /** Stores a new charge; if one exists, returns that and writes nothing. */
+    /** Stores a new charge. If one exists, returns that and changes nothing. */
     add: (record: ChargeRecord): Promise<ChargeRecord | undefined> =>
       charges.change<ChargeRecord | undefined>(record.intent.reference, (before) =>
         before ? { kind: 'keep', result: before } : written(record, undefined),
       ),
 
     /**
-     * Stores one event's step and returns it; on a conflict, steps again from the stored record. Undefined: no such charge,
-     * the event changes nothing, or `mayStep` refuses the record to be replaced.
+     * Steps the machine with an event, stores the result and returns it; after a conflict, steps again from the stored
+     * record. Undefined: there is no such charge, the event changes nothing, or `mayStep` refuses the stored record.
      */
     advance: (
       reference: string,
@@ -121,7 +121,7 @@ export function openChargeBook(account: Account) {
         return written(record, { record, effect: stepped.effect });
       }),
 
-    /** Changes data beside the intent, not the timer. Undefined: no such charge, or `change` refuses. */
+    /** Changes data other than the intent; the timer stays. Undefined: there is no such charge, or `change` refuses. */
     amend: (
       reference: string,
       change: (record: ChargeRecord) => ChargeRecord | undefined,
@@ -134,7 +134,8 @@ export function openChargeBook(account: Account) {
 }
 
 /**
- * Lists of charges, in order of submission: charges that need somebody, a person's own, and those that wait for their code.
+ * Lists of charges, in the order of submission: those that need somebody, a person's own, and those that wait for a
+ * person's code.
  */
 export const chargeLists = {
   open: 'open-charges',
@@ -161,10 +162,10 @@ export function chargeKey(reference: string): string {
   return `${chargePrefix}${reference}`;
 }
 
-/** How soon a charge is due whose audit lacks steps, whatever its own timer says. */
+/** If the audit lacks steps, the charge is due this soon, regardless of its own timer. */
 const auditWithinMs = 30_000;
 
-/** Work while the machine has a timer or the audit lacks steps; memory when done. */
+/** A charge is work while the machine has a timer or the audit lacks steps; then it is memory. */
 function restOfCharge(record: ChargeRecord, { now, rememberMs }: Pick<Account, 'now' | 'rememberMs'>): Rest {
   const { at } = record.intent;
   const dueAt = workAt(record.intent, rememberMs) ?? Infinity;
@@ -173,12 +174,12 @@ function restOfCharge(record: ChargeRecord, { now, rememberMs }: Pick<Account, '
   return delayMs === Infinity ? { ttlMs: rememberMs } : { delayMs };
 }
 
-/** Whether the audit has every step. */
+/** Whether the audit has all steps. */
 export function isAudited({ intent, auditedAt }: ChargeRecord): boolean {
   return auditedAt >= intent.at;
 }
 
-/** The charge for people. */
+/** The charge for display. */
 export function seenOf(record: ChargeRecord, nextTry?: RetryVerdict): ChargeSeen {
   const { intent, terms, by, agent, handOvers, resends, customer, notMineAt, alertNews } = record;
   const { tokenKey: _secret, ...shown } = terms;
@@ -255,14 +256,14 @@ const movedNothing = new Set<ChargeState['kind']>([
   'expired',
 ]);
 
-/** It ended and took no money. */
+/** The charge ended without taking money. */
 export function hasMovedNothing({ intent }: Pick<ChargeRecord, 'intent'>): boolean {
   return movedNothing.has(intent.state.kind);
 }
 
 /**
- * Whether the stored charge ended and moved no money, or none that stayed; undefined: there is none. False in doubt, and
- * for a payment that came after all.
+ * Whether the charge ended without taking money, or gave it back; undefined: it is not stored. False for a charge in
+ * doubt, and for one that was paid late.
  */
 export async function hasEnded(
   charges: Pick<ChargeRecords, 'read'>,
@@ -272,15 +273,15 @@ export async function hasEnded(
     const record = await charges.read(reference);
     return record && (hasMovedNothing(record) || record.intent.state.kind === 'given_back');
   } catch (error) {
-    // Its sealing key is gone: it may have moved money.
+    // Its sealing key is gone, so it may have moved money.
     if (isUnreadable(error)) return false;
     throw error;
   }
 }
 
 /**
- * Whether the charge's message says, or will say, that it failed. False for a paid one with a contradicting event, and
- * under review.
+ * Whether the charge's own message says, or will say, that it failed. False for a paid charge with an event that
+ * contradicts, and under review.
  */
 export async function tellsFailure(
   charges: Pick<ChargeRecords, 'read'>,
@@ -295,13 +296,13 @@ export async function tellsFailure(
   }
 }
 
-/** Outside text of any length must not shape a key. */
+/** Check the reference first: outside text must not get into a key. */
 async function readNamed(charges: Pick<ChargeRecords, 'read'>, reference: string) {
   if (!reference.startsWith(chargeReferencePrefix) || !parseOrderReference(reference).ok) return undefined;
   return await charges.read(reference);
 }
 
-/** The bot's charge under this reference; undefined: none, or forgotten. */
+/** The bot's charge with this reference; undefined: there is none, or it is no longer remembered. */
 export async function chargeOf(
   charges: Pick<ChargeRecords, 'read'>,
   reference: string,
@@ -312,10 +313,10 @@ export async function chargeOf(
   );
 }
 
-/** `unread`: references of unreadable charges, whose outcome is unknown too. */
+/** `unread`: references of charges that can't be read, so their outcome is unknown, too. */
 export type Doubts = { charges: readonly ChargeSeen[]; unread: readonly string[] };
 
-/** Charges with an unknown outcome, oldest first, then those under review. Changes nothing. */
+/** The charges with an unknown outcome, oldest first, then those under review. Changes nothing. */
 export async function chargesInDoubt(
   { store, log }: { store: Pick<Store, 'list'>; log: Log },
   charges: Pick<ChargeRecords, 'open' | 'idOf'>,
@@ -326,7 +327,7 @@ export async function chargesInDoubt(
     try {
       records.push(charges.open(entry));
     } catch (error) {
-      // An unreadable charge must not hide all others.
+      // One unreadable charge must not hide all others.
       const reference = charges.idOf(entry);
       log('error', 'a charge on a list cannot be opened', { orderReference: reference }, error);
       unread.push(reference);
@@ -342,9 +343,9 @@ function isInDoubt({ state }: ChargeIntent): boolean {
 }
 
 /**
- * The audit of a charge, from its history alone: each step with the states before and after, its author and the answer, not
- * yet cleaned (`cleanAuditEntry`). A look-up with the same result as before, or a timer with nothing to do, has no entry: a
- * day in doubt has hundreds. Ids depend only on the step.
+ * The audit entries of a charge, from its history alone: each step with the states before and after, its author and the
+ * answer; not cleaned yet (`cleanAuditEntry`). There is no entry for a look-up with the same result as before, nor for
+ * a timer with nothing to do: a day in doubt has hundreds. Ids depend only on the step.
  *
  * Spec: not shown; this is the bot's own account of what it did.
  */
@@ -359,7 +360,7 @@ export function auditOfCharge(history: readonly Past[]): AuditEntry[] {
   return entries;
 }
 
-/** Counted steps: see `remember`. */
+/** Whether the step is worth an entry. Counted steps are not: see `remember` in `machine.ts`. */
 function isNews(past: Past, earlier: Past | undefined): boolean {
   if (past.times !== undefined) return false;
   return !(past.event.kind === 'looked_up' && (earlier?.times ?? 0) > 1);
@@ -384,7 +385,7 @@ function entryOf({ at, event }: Past, before: ChargeIntent | undefined, after: C
   };
 }
 
-/** The result, and the reason in their words or ours. */
+/** The result of an event, and the reason in the bank's words or ours. */
 function saidBy(event: ChargeEvent, { state }: ChargeIntent): [result: string, reason?: string] {
   switch (event.kind) {
     case 'submitted':

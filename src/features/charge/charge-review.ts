@@ -46,19 +46,19 @@ import { chargeActions, showButton, unsureChargeModal } from './charge-screens.t
 import type { ChargeViews } from './charge-views.ts';
 import { limitProblem, limitRefusalModal, notChargedModal } from './limit-words.ts';
 
-/** Functions from other features for reviewing a charge. */
+/** Functions of other features that reviews need. */
 export type ForReviews = {
   /** Undefined if the bot remembers no cards: every token key is pasted. */
   ledger: KnownCards | undefined;
-  /** The window of a charge that waits for approval. */
+  /** The modal of a charge that waits for approval. */
   requestModal: (approval: Approval) => Modal;
-  /** Why no charge can begin from an alert now. */
+  /** The message that no charge can be begun from an alert now, with the reason. */
   takenMessage: (taken: AlertTaken, askedBy: string) => SlackMessage;
 };
 
 /**
- * Form and review are one dialogue, identified by its view id. An error while the form is read means that nothing was sent.
- * An error in the review counts as one about money: `carryOn` may fail with the charge on its way.
+ * Form and review are one dialogue, identified by its view id. After an error while the form is read, nothing was sent.
+ * After an error in the review the outcome is in doubt: if `carryOn` fails, the charge may have been sent.
  */
 export function createReview(
   { place, now, slack }: Pick<Account, 'place' | 'now' | 'slack'>,
@@ -71,11 +71,11 @@ export function createReview(
 ) {
   const { desk, form, views, around } = own;
 
-  /** The same words as for a press that comes too late. */
+  /** The same words as for a button that is pressed too late. */
   const alertTakenModal = (taken: AlertTaken, userId: string): Modal =>
     wordsModal('Not charged', around.takenMessage(taken, userId));
 
-  /** Sends nothing: stores the terms and shows them for review. */
+  /** Stores the terms and shows them for review. Sends nothing. */
   async function review(submission: Submission): Promise<ViewAnswer> {
     const { viewId, values, caller } = submission;
     const alert = submission.privateMetadata || undefined;
@@ -92,7 +92,7 @@ export function createReview(
     return update(termsModal({ ...reviewed, place, terms: shown(terms), draft, nowMs: now() }));
   }
 
-  /** Opens the review directly, as a new dialogue, if the form has nothing to ask. */
+  /** Opens the review at once, as a new dialogue, if the form would have nothing to ask. */
   async function open(terms: ChargeTerms, { caller, openModal }: Conversation): Promise<void> {
     const viewId = await openModal(loadingModal());
     const reviewed = await desk.review({ viewId, terms, by: caller.userId });
@@ -110,8 +110,8 @@ export function createReview(
   }
 
   /**
-   * Charges the reviewed terms, or asks for approval. A second submit of the dialogue finds the first one's charge or
-   * request. If the store is away the desk returns `unsure`: an earlier submit may have charged.
+   * Charges the reviewed terms, or asks for approval. A second submit of the dialogue finds the charge or request of
+   * the first. If the store is away the desk returns `unsure`, because an earlier submit may have charged.
    */
   async function submit(submission: Submission): Promise<ViewAnswer> {
     const { caller, viewId, privateMetadata, values } = submission;
@@ -141,7 +141,10 @@ export function createReview(
     }
   }
 
-  /** The same terms with news: a hold, or twins. Submitting now accepts those twins. */
+  /**
+   * The review of the same terms with new facts: a hold, or twins (equal recent charges). Submitting it accepts those
+   * twins.
+   */
   async function reviewAgain({ viewId, caller }: Submission, draft: string): Promise<Modal> {
     const kept = await desk.readDraft(viewId, draft);
     if (!kept) return staleTermsModal(place);
@@ -152,7 +155,7 @@ export function createReview(
       : termsModal({ ...reviewed, place, terms: shown(terms), draft, nowMs: now() });
   }
 
-  /** Back to the form, in the same dialogue: if it has charged already, it will show that charge. */
+  /** Back to the form in the same dialogue. If the dialogue has charged already, submitting again shows that charge. */
   async function change({ view, updateModal }: Pressed): Promise<void> {
     if (!view) return;
     const agreed = agreedTerms.read(view.privateMetadata);
@@ -170,7 +173,7 @@ export function createReview(
   return { modals, change, open };
 }
 
-/** Without the token key: only this goes to Slack. */
+/** The terms without the token key: only these are sent to Slack. */
 function shown({ tokenKey: _secret, ...terms }: ChargeTerms): ShownTerms {
   return terms;
 }
@@ -180,7 +183,7 @@ function update(modal: Modal): ViewAnswer {
 }
 
 export const termsModalId = 'charge_terms';
-/** In the review of a card on hold: the approver reads it. */
+/** The field for the reason to charge a card on hold; the approver reads it. */
 const whyNowField = 'charge_why_now';
 
 const longestWhyNow = 300;
@@ -195,7 +198,10 @@ const whyNowInput = textInput({
 
 type Agreed = { kind: 'agreed'; draft: string; despite?: readonly string[]; override?: string };
 
-/** The reviewed terms, and why to charge a card on hold now; `stale`: not made by the bot. */
+/**
+ * Reads the submitted review: its draft, the accepted twins, and why to charge a card on hold now. `stale`: the
+ * metadata is not the bot's.
+ */
 function readTermsModal(
   values: ViewValues,
   metadata: string,
@@ -214,9 +220,9 @@ function readTermsModal(
 type TermsModalOptions = {
   place: ChargePlace;
   terms: ShownTerms;
-  /** Identifies exactly these terms. */
+  /** The word of `keepDraft` for exactly these terms. */
   draft: string;
-  /** Recent equal charges: the person must confirm. */
+  /** Equal recent charges; the person must confirm. */
   twins?: readonly Twin[];
   /** The card can't be charged now; with `approval` a second person may allow it. */
   hold?: CardRefusal;
@@ -225,10 +231,12 @@ type TermsModalOptions = {
   nowMs: number;
 };
 
-/** The exact terms with all restrictions. The submit button says what it does: charge, or ask. */
+/**
+ * The review: the exact terms with all restrictions. The submit button says what it does: charge, or ask for approval.
+ */
 export function termsModal(options: TermsModalOptions): Modal {
   const { place, terms, draft, twins = [], hold, approval, nowMs } = options;
-  // A restriction is enough to read.
+  // With a restriction the modal is long enough, so leave other lines out.
   const isPlain = !hold && !approval && twins.length === 0;
   const amount = amountWord(terms.money);
   const email = emailWord(terms.customerEmail);
@@ -262,7 +270,7 @@ export function termsModal(options: TermsModalOptions): Modal {
   });
 }
 
-/** Restrictions between the terms and the charge. */
+/** The restrictions, shown between the terms and the button. */
 function restrictions({ hold, approval, nowMs }: TermsModalOptions): ModalBlock[] {
   const mayAsk = approval !== undefined;
   const held = hold && (hold.kind === 'under_way' ? underWay(hold, nowMs) : holdLines(hold, { mayAsk }));
@@ -275,7 +283,7 @@ function restrictions({ hold, approval, nowMs }: TermsModalOptions): ModalBlock[
   ];
 }
 
-/** The reviewed terms are gone or changed. */
+/** Shown if the reviewed terms are gone or were changed. */
 function staleTermsModal(place: ChargePlace): Modal {
   const next = labelled('Next', 'start over with ', code('/pay charge'), '.');
   const note = { state: '⌛ This review has expired', body: [plain('Nothing was charged.'), next] };
@@ -293,12 +301,12 @@ function underWay(
   ];
 }
 
-/** In a bot with sandbox accounts, agents may be used to free charges. */
+/** A live account in a bot that also has sandbox accounts: agents may be used to charges that move no money. */
 function isLiveAmongOthers({ environment, isMixed }: ChargePlace): boolean {
   return environment === 'live' && isMixed === true;
 }
 
-/** "Charge NGN 12,500.00", shortened for a button; never an amount cut or without its currency. */
+/** "Charge NGN 12,500.00", short enough for a button. Never with an amount that is cut or without its currency. */
 function submitWords({ money }: ShownTerms, isAgain: boolean): string {
   const amount = amountWord(money);
   const whole = isAgain ? [`Charge again ${amount}`, `Again: ${amount}`] : [`Charge ${amount}`];
@@ -306,7 +314,7 @@ function submitWords({ money }: ShownTerms, isAgain: boolean): string {
   return fits ?? (isAgain ? 'Charge again' : 'Charge');
 }
 
-/** A modal's terms and the twins shown with them: no secret. */
+/** The review's metadata: the draft's word, and the twins that were shown. Contains no secret. */
 const agreedTerms = codec(
   z.object({ draft: z.string().min(1), despite: z.array(z.string()).exactOptional() }),
 );

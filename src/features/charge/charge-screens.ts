@@ -46,9 +46,9 @@ import type { Modal, ModalBlock } from '../../slack/kit/message.ts';
 import { type ChargePlace, messageFoot, placeFoot } from '../../slack/words/charge-place.ts';
 import { type Note, noteModal } from '../../slack/kit/note.ts';
 
-// What a state means, and what happens or is to be done next, for modals, messages and lists.
+// Words for each state: what it means, what happens next or what to do, for modals, messages and lists.
 
-/** All blocks of a state, a correction first. */
+/** All blocks of a state. A correction comes first. */
 export function stateBlocks(charge: ChargeSeen): RichTextBlock[] {
   return [
     ...correction(charge),
@@ -59,7 +59,10 @@ export function stateBlocks(charge: ChargeSeen): RichTextBlock[] {
   ];
 }
 
-/** False for a second payment of the same thing, and for one that its customer did not ask for. */
+/**
+ * Whether goods may be delivered on the payment. Not for a second payment of the same order, nor for one that its
+ * customer did not ask for.
+ */
 function isGivenOnce({ state, alertNews: news, notMineAt }: ChargeSeen): boolean {
   return state.kind !== 'approved' || (news === undefined && notMineAt === undefined);
 }
@@ -68,13 +71,13 @@ export function alertNews({ alertNews: news, state }: ChargeSeen): RichTextBlock
   return alertNewsBlocks(news, state.kind === 'approved');
 }
 
-/** If an earlier conclusion was wrong, the new one begins with that. */
+/** If an earlier conclusion was wrong, the new one begins with the correction. */
 export function correction({ corrects }: ChargeSeen): RichTextBlock[] {
   if (corrects === undefined) return [];
   return [richText(labelled('Correction', `earlier you were told “${wordsOfTold[corrects]}”.`))];
 }
 
-/** Only a look-up with all three parts proves a charge. */
+/** The message's foot. Only a charge proven by status, reference and amount gets the proof. */
 export function chargeFoot({ state, proof }: ChargeSeen, place: ChargePlace): ContextBlock {
   return state.kind === 'approved'
     ? messageFoot(place, state.concludedAt, provenBy(proof?.status, proof?.compared))
@@ -83,7 +86,7 @@ export function chargeFoot({ state, proof }: ChargeSeen, place: ChargePlace): Co
 
 const longestWhy = 300;
 
-/** Outside words with their author; under review, what differs. */
+/** The words of bank or service with their author; under review, what differs. */
 function theirWords({ state, bankWords, otp }: ChargeSeen): RichTextBlock[] {
   if (!isConcluded(state)) return [];
   switch (state.kind) {
@@ -158,7 +161,10 @@ const givenBackLines: Run[][] = [
   labelled('Next', 'don’t deliver. If you did already, tell your payments lead.'),
 ];
 
-/** When the code's time is over, the service gives the charge up, or asks the bank. */
+/**
+ * Until when the bank may show the payment as pending: when the code's time is over, the service gives the charge up or
+ * asks the bank.
+ */
 function pendingUntil({ otp }: ChargeSeen): (string | Run)[] {
   return otp ? [' The bank may list it as pending until ', moment(otp.until, '{time}'), '.'] : [];
 }
@@ -177,20 +183,23 @@ function rejected({ reason = 'other', why: theirs }: Conclusion): Run[][] {
   return [plain(isSaid ? 'No money moved.' : `${why} No money moved.`), labelled('Next', fix)];
 }
 
-/** Loud, since a mistake costs money: what not to do comes first. */
+/** What not to do comes first, because a mistake here costs money. */
 export const reviewLines: Run[][] = [
   labelled('Do not charge again, and don’t deliver', 'money may have moved.'),
   labelled('Next', 'ask the payments service.'),
 ];
 
-/** Why the service refused, and the fix. `again`: the helpful button. `theirs`: its own words say more. */
+/**
+ * Why the service refused a charge, and the fix. `again`: the label of the button that helps. `theirs`: the service's
+ * own words say more, so show them.
+ */
 type RejectionWords = { why: string; fix: string; again?: string; theirs?: true };
 
 const correct = 'Correct and try again';
 const operators = 'tell the people who run this bot; trying again won’t help.';
 
 /**
- * Each reason has its own words and fix.
+ * The words for each reason.
  *
  * Spec: Errors (saved-card charge rejections; HTTP status responses).
  */
@@ -235,7 +244,7 @@ const rejectionWords: Record<Refusal['reason'], RejectionWords> = {
   },
 };
 
-/** A charge's message buttons, by state; none if nothing is left to do. */
+/** The buttons of a charge's message, by its state; none if there is nothing left to do. */
 export function messageButtons(charge: ChargeSeen): ActionsBlock[] {
   const { reference, state, nextTry } = charge;
   switch (state.kind) {
@@ -251,12 +260,12 @@ export function messageButtons(charge: ChargeSeen): ActionsBlock[] {
   }
 }
 
-/** Its modal's buttons; here a new charge can start from the old one's terms. */
+/** The buttons of a charge's modal. From here a new charge can be begun with the old one's terms. */
 export function modalButtons(charge: ChargeSeen, { environment }: ChargePlace): ActionsBlock[] {
-  // The modal itself has the code's field.
+  // The modal already has the field for the code.
   if (charge.state.kind === 'otp') return [];
   if (charge.state.kind === 'approved') {
-    // Not if somebody must first find out whether to give the money back.
+    // No proof if people must first find out whether to give the money back.
     const proof = isGivenOnce(charge)
       ? proofButton(environment, charge.reference, charge.terms.money.minor)
       : [];
@@ -269,7 +278,7 @@ export function modalButtons(charge: ChargeSeen, { environment }: ChargePlace): 
     : [actions(chargeButton('another', again, charge.reference))];
 }
 
-/** The label for a new charge; `none`: no such button, nor any other. */
+/** The label of the button for a new charge; `none`: no such button, nor any other. */
 function againWords({ state, bankWords, nextTry }: ChargeSeen): string | undefined {
   switch (state.kind) {
     case 'rejected':
@@ -301,14 +310,16 @@ function chargeButton(action: keyof typeof chargeActions, text: string, referenc
   return button({ actionId: chargeActions[action], text, value: reference });
 }
 
-/** Values: the charge's reference; `change` and `more` have none, as their modal holds the terms. */
+/**
+ * Action ids. The values are the charge's reference; `change` and `more` have none, because their modal has the terms.
+ */
 export const chargeActions = {
   checkNow: 'charge_check',
   another: 'charge_another',
-  /** Opens the form of `/pay link`: the customer pays there, and saves the card again. */
+  /** Opens the form of `/pay link`: the customer pays with the link, and saves the card again. */
   link: 'charge_link',
   change: 'charge_change',
-  /** Shows the form's rare fields. */
+  /** Shows the form's other fields. */
   more: 'charge_more',
   show: 'charge_show',
   /** The typeahead of saved cards; its block has the same id. */
@@ -318,10 +329,10 @@ export const chargeActions = {
 /** The modal's viewer, and the time. */
 type Viewer = { nowMs: number; viewerId: string };
 
-/** Nothing to submit. */
+/** This modal has nothing to submit. */
 const chargeStateModalId = 'charge_state';
 
-/** A charge's modal in any state: while it goes on, and when opened again. */
+/** A charge's modal, in any state: while the charge continues, and when it is opened again. */
 export function chargeStateModal(charge: ChargeSeen, place: ChargePlace, viewer: Viewer): Modal {
   if (charge.state.kind === 'otp') return otpModal(charge, place, viewer);
   const blocks: ModalBlock[] = [
@@ -335,8 +346,8 @@ export function chargeStateModal(charge: ChargeSeen, place: ChargePlace, viewer:
 }
 
 /**
- * The store failed while the charge was written. Never say that nothing was charged: if it was stored, it will be charged
- * once, and the agent is told.
+ * Shown if the store failed while the charge was written. Never says that nothing was charged: if the charge was
+ * stored, it is sent once, and the agent is told the outcome.
  */
 export function unsureChargeModal(reference: string, place: ChargePlace): Modal {
   const note: Note = {
@@ -352,7 +363,7 @@ export function unsureChargeModal(reference: string, place: ChargePlace): Modal 
   return noteModal(note, { callbackId: 'charge_unsure', title: 'Charge' });
 }
 
-/** No charge of this reference was begun here, or it is forgotten. Undefined: the window names none. */
+/** Shown if the bot has no charge with this reference, or no longer. Undefined: the modal names no reference. */
 export function unknownCharge(reference: string | undefined, place: ChargePlace): Note {
   const named = reference === undefined ? '' : typedReference(reference);
   const next: Run[] =
@@ -372,9 +383,9 @@ export function unknownChargeModal(reference: string | undefined, place: ChargeP
   return noteModal(unknownCharge(reference, place), window);
 }
 
-// The window for the bank's code, and its reader.
+// The modal for the bank's code, and its reader.
 
-/** Values: the charge's reference. */
+/** Action ids. The values are the charge's reference. */
 export const otpActions = {
   enterCode: 'otp_enter',
   resend: 'otp_resend',
@@ -386,19 +397,19 @@ export const otpActions = {
 export const otpModalId = 'otp';
 
 const codeField = 'otp_code';
-/** Fits blanks and hyphens between digits. */
+/** Long enough for blanks and hyphens between the digits. */
 const longestTyped = 20;
 const longestBankWords = 500;
 const longestNamed = 100;
 
-/** The charge, and this try's field. */
+/** The modal's metadata: the charge's reference, and the id of this try's field. */
 const about = codec(
   z.object({ reference: z.string().min(1), field: z.string().regex(new RegExp(`^${codeField}_\\d$`)) }),
 );
 
 /**
- * A charge that waits for a code: a field for its agent; for others the agent's name and a way to take over. Never shows a
- * code: each try has a new field, so Slack can't put a refused code back.
+ * The modal of a charge that waits for a code. The agent gets the field; others see the agent's name and a button to
+ * take over. The code is never shown: each try has a new field, so Slack can't fill in a refused code.
  */
 function otpModal(charge: ChargeSeen, place: ChargePlace, { nowMs, viewerId }: Viewer): Modal {
   const { reference, otp, resends, bankWords } = charge;
@@ -414,7 +425,7 @@ function otpModal(charge: ChargeSeen, place: ChargePlace, { nowMs, viewerId }: V
     chargeHeadline(charge).block,
     ...news,
     richText(codeLine(charge), ...(isAgent ? [] : [inHand(charge)])),
-    // The bank's request is read once; later there is more to say.
+    // Quote the bank's request only as long as there is nothing newer to say.
     ...(saysMore ? [] : quoted('The bank says:', bankWords)),
     ...(mayEnter ? [codeInput(field)] : []),
     ...(holder ? customerTyping(charge) : []),
@@ -464,7 +475,7 @@ function lastCode({ otp, bankWords }: ChargeSeen): ModalBlock[] {
   }
 }
 
-/** "2 of 3 tries left · until 14:32": still true a minute later. */
+/** "2 of 3 tries left · until 14:32": with absolute times, so that it stays true. */
 export function standing({ otp }: ChargeSeen): Run[] {
   if (!otp) return [words('Tries and time left aren’t known.')];
   if (otp.lastCode === 'time_over')
@@ -473,7 +484,7 @@ export function standing({ otp }: ChargeSeen): Run[] {
   return [words(`${tries} · until `), moment(otp.until, '{time}')];
 }
 
-/** The code's state; while the customer types it, the result of that. */
+/** The code's state. While the customer types it, also the result of their last try. */
 export function codeLine(charge: ChargeSeen): Run[] {
   const { customer, otp, state, heard } = charge;
   if (state.kind === 'otp') {
@@ -492,12 +503,12 @@ export function codeLine(charge: ChargeSeen): Run[] {
     : [];
 }
 
-/** Whether the agent types the code. */
+/** Whether the agent, not the customer, types the code. */
 export function agentTypes({ customer, codeEntry }: ChargeSeen): boolean {
   return customer === undefined && codeEntry !== 'customer';
 }
 
-/** Buttons to the customer's code page, and back. */
+/** Buttons to hand the code to the customer's page, and to take it back. */
 function customerTyping(charge: ChargeSeen): ModalBlock[] {
   const { reference, customer, codeEntry } = charge;
   if (codeEntry === undefined) return [];
@@ -518,7 +529,7 @@ function makeLinkButton(reference: string, text = 'Let the customer type it'): B
   return button({ actionId: otpActions.makeLink, text, value: reference });
 }
 
-/** The customer pressed *I did not ask for this*: shown until no money is known to have moved. */
+/** Says that the customer pressed *I did not ask for this*; shown as long as money may have moved. */
 export function notMine({ notMineAt, state }: ChargeSeen): RichTextBlock[] {
   const isPaid = state.kind === 'approved';
   if (notMineAt === undefined || (isConcluded(state) && !isPaid && state.kind !== 'review')) return [];
@@ -537,7 +548,7 @@ export const notMineLines: Run[][] = [
   labelled('Next', 'stop, and find out who asked for this charge. Send no new link until you know.'),
 ];
 
-/** Who enters the code, and since when. */
+/** The agent, and since when. */
 export function inHand(charge: ChargeSeen): Run[] {
   return labelled('Agent', person(charge.agent), ', since ', moment(inHandSince(charge), '{time}'));
 }
@@ -567,7 +578,7 @@ function takingOver(charge: ChargeSeen): ModalBlock[] {
   ];
 }
 
-/** The sandbox sends no other code. Spec: Versioning (sandbox); resend-otp. */
+/** The button to send another code. The sandbox can't. Spec: Versioning (sandbox); resend-otp. */
 function resending({ reference, resends }: ChargeSeen, place: ChargePlace, mayAsk: boolean): ModalBlock[] {
   if (place.environment === 'sandbox') {
     return mayAsk ? [richText(plain('The sandbox can’t send another code.'))] : [];
@@ -580,7 +591,7 @@ function resending({ reference, resends }: ChargeSeen, place: ChargePlace, mayAs
   ];
 }
 
-/** The result of the last request for another code; `not_made`: the bank was not asked. */
+/** The result of the last request for another code. `not_made`: the bank was not asked. */
 function resendWords(answer: Resend['answer']): string {
   switch (answer) {
     case undefined:
@@ -596,7 +607,7 @@ function resendWords(answer: Resend['answer']): string {
   }
 }
 
-/** A message's ways to the code: the field, or the customer's link. */
+/** A message's buttons to enter the code: the agent's field, or the customer's link. */
 export function codeButtons(charge: ChargeSeen): Button[] {
   const { reference, customer, codeEntry } = charge;
   const enter = { actionId: otpActions.enterCode, value: reference };
@@ -608,13 +619,13 @@ export function codeButtons(charge: ChargeSeen): Button[] {
 }
 
 type ReadOtp =
-  /** `code` is a secret: use it for one call alone. */
+  /** `code` is a secret: use it for a single call. */
   | { kind: 'read'; reference: string; code: string; triesLeft: number }
   | { kind: 'errors'; errors: Record<string, string> }
-  /** Not made by `otpModal`. */
+  /** The metadata is not of `otpModal`. */
   | { kind: 'not_ours' };
 
-/** The code without blanks and hyphens. Problems don't repeat it. */
+/** Reads the submitted code, without blanks and hyphens. Problems never repeat it. */
 export function readOtpModal(submitted: { values: ViewValues; privateMetadata: string }): ReadOtp {
   const read = about.read(submitted.privateMetadata);
   if (!read) return { kind: 'not_ours' };
@@ -627,7 +638,7 @@ export function readOtpModal(submitted: { values: ViewValues; privateMetadata: s
 
 const noCode = `A code has ${codeLength.least} to ${codeLength.most} letters or digits. Type it as the bank sent it.`;
 
-/** The charge of a closed modal; undefined if `otpModal` did not make it. */
+/** The reference of a closed modal's charge; undefined if it is not a modal of `otpModal`. */
 export function readOtpReference(privateMetadata: string): string | undefined {
   return about.read(privateMetadata)?.reference;
 }

@@ -10,13 +10,13 @@ import { chargeStateModal, unknownCharge, unknownChargeModal } from './charge-sc
 
 export type ChargeViews = ReturnType<typeof createChargeViews>;
 
-/** Shows charges to people; shared by all verbs that do. */
+/** Shows charges to people, for all verbs that do. */
 export function createChargeViews({ place, now }: Account, desk: ChargeDesk) {
-  /** The charge for this person: only its agent gets the code field. */
+  /** The charge's modal for this person: only the agent gets the field for the code. */
   const modalFor = (charge: ChargeSeen, viewerId: string) =>
     chargeStateModal(charge, place, { nowMs: now(), viewerId });
 
-  /** Opens the charge; its modal shows the progress. */
+  /** Opens the charge in a modal, which then shows its progress. */
   async function open(
     charge: ChargeSeen,
     { caller: { userId }, openModal }: { caller: Caller; openModal: OpenModal },
@@ -25,7 +25,7 @@ export function createChargeViews({ place, now }: Account, desk: ChargeDesk) {
     await desk.watch(charge.reference, { id, userId, at: charge.at });
   }
 
-  /** Answers a modal's button in the modal, others to the caller alone. */
+  /** Says that there is no such charge: in the modal if its button was in one, else to the caller alone. */
   async function sayUnknown({ value, view, reply, updateModal }: Pressed): Promise<void> {
     await (view
       ? updateModal(unknownChargeModal(value, place))
@@ -33,8 +33,9 @@ export function createChargeViews({ place, now }: Account, desk: ChargeDesk) {
   }
 
   /**
-   * Stored work continues, watched or not: without the store the modal stays, and the agent gets a direct message. Don't
-   * report it as an error, least of all in the store's words, which say that nothing was sent.
+   * Registers the modal and runs `carryOn`. The charge is stored, so it continues in any case: if the store fails here,
+   * the modal isn't updated, but the agent gets a direct message. So don't show an error, least of all the store's
+   * usual one, which says that nothing was sent.
    */
   async function watchAndCarryOn(
     reference: string,
@@ -46,7 +47,7 @@ export function createChargeViews({ place, now }: Account, desk: ChargeDesk) {
     if (watched.status === 'rejected' && !(watched.reason instanceof StoreUnavailable)) throw watched.reason;
   }
 
-  /** Opens the charge named by a button, or says that there is none. */
+  /** Opens the charge that the button names, or says that there is none. */
   async function openNamed(pressed: Pressed): Promise<void> {
     const charge = await desk.find(pressed.value);
     await (charge ? open(charge, pressed) : sayUnknown(pressed));
@@ -58,8 +59,8 @@ export function createChargeViews({ place, now }: Account, desk: ChargeDesk) {
     sayUnknown,
 
     /**
-     * Shows the charge where its button was pressed: in the modal, which then shows its progress, or as one line for the
-     * caller alone. Undefined: there is none.
+     * Shows the charge where its button was pressed: in the modal, which then shows its progress, or as one line for
+     * the caller alone. Undefined: there is no charge.
      */
     async show(pressed: Pressed, charge: ChargeSeen | undefined): Promise<void> {
       const { caller, view } = pressed;
@@ -73,8 +74,9 @@ export function createChargeViews({ place, now }: Account, desk: ChargeDesk) {
     },
 
     /**
-     * Shows the charge in the submitted modal, then runs `carryOn`. The modal watches only once Slack has our answer, which
-     * would otherwise overwrite a fast outcome, and before anything leaves, to miss no outcome.
+     * Shows the charge in the submitted modal, then runs `carryOn`. The modal is registered only after Slack has our
+     * answer, which could otherwise overwrite a fast outcome, but before anything is sent, so that no outcome is
+     * missed.
      */
     showAndCarryOn(
       charge: ChargeSeen,

@@ -42,13 +42,13 @@ import { type CustomerLink, otpCommand } from './otp.ts';
 import { createChargeRunner, createChargeWork, type ForRuns } from './run-charge.ts';
 import type { ForSubmits } from './submit-charge.ts';
 
-/** Functions from other features. */
+/** What charges need of other features. */
 export type ForCharges = ForSubmits &
   ForRuns &
   ForCodeLinks &
   ForReviews & {
     customerLink: CustomerLink;
-    /** The filled form of `/pay link`. */
+    /** The form of `/pay link`, filled with these values. */
     linkForm: (
       filled: { amountMinor: number; currency: string; customerEmail?: string; customerId?: string },
       caller: Caller,
@@ -58,9 +58,10 @@ export type ForCharges = ForSubmits &
 export type Charges = ReturnType<typeof createCharges>;
 
 /**
- * Moves money: `/pay charge`, `/pay otp` and `/pay doubt`. `charge-form.ts` reads what people type, `charge-review.ts`
- * shows it for review, `submit-charge.ts` claims and stores. Then `run-charge.ts` runs the effects of the machine
- * (`machine.ts`), and `charge-messages.ts` tells the result. `charge-desk.ts` has everything that people do with a charge.
+ * The feature that moves money: `/pay charge`, `/pay otp` and `/pay doubt`. `charge-form.ts` reads what people type,
+ * `charge-review.ts` shows it for review, and `submit-charge.ts` claims and stores the charge. Then `run-charge.ts`
+ * runs the effects of the machine (`machine.ts`), and `charge-messages.ts` posts the result. `charge-desk.ts` has
+ * everything that people can do with a charge.
  */
 export function createCharges(account: Account, around: ForCharges) {
   const charges = openChargeBook(account);
@@ -77,7 +78,7 @@ export function createCharges(account: Account, around: ForCharges) {
 
   async function recent({ userId }: Caller): Promise<HomeBlock[]> {
     const found = await desk.recent(userId, 2 * recentCharges);
-    // Open charges have their own heading.
+    // Leave out open charges, which have their own section.
     const settled = found.filter(({ state }) => 'concludedAt' in state && state.kind !== 'review');
     return homeCharges('Your last charges', settled.slice(0, recentCharges), place, now());
   }
@@ -87,12 +88,12 @@ export function createCharges(account: Account, around: ForCharges) {
     const charge = await desk.find(pressed.value);
     if (!charge) return await views.sayUnknown(pressed);
     const card = isCardWrong(charge) ? undefined : charge.card;
-    // A colleague sees the e-mail masked, so they must type it.
+    // A colleague has seen the e-mail only masked, so they must type it.
     const customerEmail = charge.by === pressed.caller.userId ? charge.terms.customerEmail : '';
     await pressed.openModal(await form.again({ ...charge.terms, customerEmail }, card));
   }
 
-  /** A normal link, with its own message. A colleague sees the e-mail masked, so they must type it. */
+  /** Opens the form for a payment link. A colleague has seen the e-mail only masked, so they must type it. */
   async function openLinkForm(pressed: Pressed): Promise<void> {
     const { caller, value } = pressed;
     const charge = await desk.find(value);
@@ -114,8 +115,8 @@ export function createCharges(account: Account, around: ForCharges) {
   }
 
   /**
-   * Goes as far as the typed words allow: with one saved card to the review, with several to their choice. With several
-   * currencies the form asks for the currency.
+   * Begins as far on as the typed words allow: with one saved card at the review, with several at their choice. With
+   * several currencies the form must ask for the currency.
    */
   async function beginCharge({ amountMinor, email }: Beginning, conversation: Conversation): Promise<void> {
     const { openModal } = conversation;
@@ -143,7 +144,7 @@ export function createCharges(account: Account, around: ForCharges) {
     await review.open(terms, conversation);
   }
 
-  /** None of these begins a charge: a store error here means that nothing new was sent. */
+  /** None of these presses begins a charge, so after a store error nothing new was sent. */
   const presses: Press[] = [
     { actionId: chargeActions.change, press: review.change },
     { actionId: chargeActions.more, press: more },
@@ -162,7 +163,7 @@ export function createCharges(account: Account, around: ForCharges) {
       press: views.openNamed,
       permissions: lookers,
     },
-    // A look-up may find that the charge never arrived, and it is sent again.
+    // May send: if the look-up finds that the charge never arrived, it is sent again.
     {
       actionId: chargeActions.checkNow,
       about: itself,
@@ -173,8 +174,8 @@ export function createCharges(account: Account, around: ForCharges) {
   ];
 
   /**
-   * `/pay charge [amount]`: form, review of the exact terms, charge and outcome in one modal. The command charges nothing,
-   * so a repeat is harmless; the dialogue's own reference makes the charge happen at most once.
+   * `/pay charge [amount]`: form, review of the exact terms, charge and outcome in one modal. The command itself
+   * charges nothing, so it may be repeated. The dialogue's own reference makes the charge happen at most once.
    */
   const chargeCommand: Command = defineCommand<Beginning>({
     verb: 'charge',
@@ -210,7 +211,7 @@ export function createCharges(account: Account, around: ForCharges) {
       otpCommand(account, desk, views, around.customerLink),
       doubtCommand(account, desk),
     ],
-    /** The form, filled with known terms. */
+    /** The form, filled with these terms. */
     form: form.open,
     desk,
     find: desk.find,
@@ -221,7 +222,7 @@ export function createCharges(account: Account, around: ForCharges) {
     onPaymentEvent: work.onPaymentEvent,
     hearGivenBack: work.hearGivenBack,
     mayTry: (card: string, outside?: OutsideDecline) => cards.mayTry(card, outside),
-    /** Charges that are not over. */
+    /** Open charges. */
     open: () => charges.all(chargeLists.open),
     hasEnded: (reference: string) => hasEnded(charges, reference),
     tellsFailure: (reference: string) => tellsFailure(charges, reference),
@@ -254,5 +255,5 @@ function parseBeginning(typed: readonly string[]): Parsed<Beginning> {
 
 const recentCharges = 3;
 
-/** People with `/pay doubt` may see charges in doubt and look them up. */
+/** The permissions with which people may look up a charge: also `doubt`, for charges in doubt. */
 const lookers = ['charge', 'otp', 'doubt'];

@@ -7,19 +7,19 @@ import type { ChargeBook, ChargeRecord } from './charge-record.ts';
 import { otpStanding } from './machine.ts';
 import type { ChargeRunner } from './run-charge.ts';
 
-/** A request about a code. `link`: the customer's, by the hash of their link; absent: a person's in Slack. */
+/** A request about a code. `link`: from the customer, by the hash of their link; without it, from a person in Slack. */
 export type CodeRequest = { reference: string } & (
   | { by: string; link?: never }
   | { link: string; by?: never }
 );
 
-/** The customer's name in history and audit, as the person who types the code. */
+/** How history and audit name the customer who types a code. */
 export const customer = 'customer';
 
-/** Functions from other features. */
+/** What code links need of other features. */
 export type ForCodeLinks = { tellOperators: (name: string, notice: Notice) => Promise<void> };
 
-/** The link to the customer's code page: made and revoked by the agent, ended by the customer. */
+/** The link to the customer's code page. The agent makes and revokes it, and the customer can end it. */
 export function createCodeLinks(
   account: Account,
   { charges, runner, around }: { charges: ChargeBook; runner: ChargeRunner; around: ForCodeLinks },
@@ -35,8 +35,8 @@ export function createCodeLinks(
 
   return {
     /**
-     * The customer now types the code, through the link with this hash; an earlier link ends. Only the charge's agent makes
-     * one, and only while a code can still reach the bank: `isMade`.
+     * Lets the customer type the code, through the link with this hash; an earlier link ends. `isMade`: only for the
+     * charge's agent, and only while a code can still reach the bank.
      */
     async letCustomerType({ reference, by, link }: { reference: string; by: string; link: string }) {
       const at = account.now();
@@ -51,7 +51,10 @@ export function createCodeLinks(
       return { isMade: true, charge: await runner.see(made) };
     },
 
-    /** Ends the customer's link: the agent types the code. Not during a check: the customer reads its result. */
+    /**
+     * Ends the customer's link, so that the agent types the code. Not while a code is being checked: the customer waits
+     * for its result.
+     */
     async takeBack({ reference, by }: { reference: string; by: string }): Promise<ChargeSeen | undefined> {
       const at = account.now();
       const ended = await charges.amend(reference, (record) => {
@@ -65,8 +68,8 @@ export function createCodeLinks(
     },
 
     /**
-     * The customer, by this link, did not ask for the charge, which may be paid by now; the link ends. Messages to agent and
-     * operators are stored first, so a crash loses none.
+     * The customer says, through this link, that they did not ask for the charge, which may be paid by now. The link
+     * ends. Messages to agent and operators are stored first, so that a crash loses none.
      */
     async refuseByCustomer({ reference, link }: { reference: string; link: string }): Promise<void> {
       const record = await charges.read(reference);
@@ -87,7 +90,10 @@ export function createCodeLinks(
   };
 }
 
-/** One holder at a time, so tries aren't wasted: the customer while they have a link, else the agent. */
+/**
+ * Whether this request may enter the code. One holder at a time, so that tries aren't wasted: the customer while they
+ * have a link, else the agent.
+ */
 export function holdsCode(
   { customer: made, agent }: ChargeRecord,
   wish: CodeRequest,
@@ -98,7 +104,7 @@ export function holdsCode(
   return entry !== 'customer' && link === undefined && agent === wish.by;
 }
 
-/** Until when a code may leave; undefined if none is asked for. */
+/** Until when a code may be sent; undefined if the charge waits for none. */
 export function openUntil({ intent }: ChargeRecord, nowMs: number): number | undefined {
   const standing = intent.state.kind === 'otp' && intent.otp && otpStanding(intent.otp, nowMs);
   return standing && standing.kind === 'open' ? standing.leaveBy : undefined;

@@ -10,7 +10,7 @@ import {
   type ChargeRecord,
 } from './charge-record.ts';
 
-/** The bot's own charges, for `/pay find`. */
+/** Reads the bot's own charges for `/pay find`. */
 export function chargeFinder(account: Pick<Account, 'store' | 'sealer' | 'wait'>): Finder {
   const charges = createChargeRecords(account);
   return { prefix: chargePrefix, read: async (entry) => foundCharge(charges.open(entry)) };

@@ -17,27 +17,30 @@ import type { HomeBlock, Modal } from '../../slack/kit/message.ts';
 import { amountWord, labelled, plain } from '../../slack/words/charge-facts.ts';
 import { placeFoot, type ChargePlace } from '../../slack/words/charge-place.ts';
 
-// Limits on a person's charges, for forms, modals and the App Home.
+// Words about the limits on a person's charges, for forms, modals and the App Home.
 
 type Over = Extract<LimitRefusal, { kind: 'over' }>;
 
-/** More than a person reads at once. */
+/** The longest list of roles, and the most currencies, that people read at once. */
 const longestNames = 150;
 const mostCurrencies = 10;
 
-/** The amount now exceeds a limit. Nothing was sent. */
+/** Shown if the amount exceeds a limit by now. Nothing was sent. */
 export function limitRefusalModal(refusal: LimitRefusal, place: ChargePlace): Modal {
   const state = refusal.kind === 'over' ? '⛔ Not charged: above your limit' : '⛔ Not charged';
   return notChargedModal({ state, body: [plain(limitProblem(refusal))] }, place);
 }
 
-/** Replaces the form or review. */
+/** Replaces the form or the review. */
 export function notChargedModal(note: Note, place: ChargePlace): Modal {
   const window = { callbackId: 'charge_refused', title: 'Not charged' };
   return noteModal({ ...note, foot: placeFoot(place) }, window);
 }
 
-/** The limit, what is left, when that changes, and who can: for the agent, or for the requester of an approval. */
+/**
+ * Says the limit, what is left of it, when that changes, and who can charge the amount: to the agent, or to the
+ * approvers about the requester.
+ */
 export function limitProblem(refusal: LimitRefusal, whose: 'your' | 'the requester’s' = 'your'): string {
   switch (refusal.kind) {
     case 'over':
@@ -73,7 +76,7 @@ function names(all: readonly string[]): string {
   return cut(all.flatMap((name) => word(name) ?? []).join(', '), longestNames);
 }
 
-/** One person's daily limit doesn't affect others. */
+/** Who can charge the amount. If only the person's own daily limit is used up, any colleague with enough left can. */
 function whoCan({ limit, money, limitMinor, whoCan }: Over): string {
   const colleague = 'a colleague with enough left today';
   if (limit !== 'per_agent_per_day' || money.minor > limitMinor) return rolesWords(whoCan);
@@ -85,7 +88,7 @@ function rolesWords(roles: readonly string[]): string {
   return `people in the ${roles.length === 1 ? 'role' : 'roles'} ${names(roles)}`;
 }
 
-/** A part of the App Home; empty for unlimited people. */
+/** A section of the App Home; empty for people without limits. */
 export function homeLimits(own: OwnLimits): HomeBlock[] {
   if (own.kind === 'none') return [];
   const title = header('Your limits');

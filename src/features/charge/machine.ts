@@ -13,44 +13,45 @@ import { otpLimits } from '../../domain/otp.ts';
 import type { OrderReference } from '../../domain/order-reference.ts';
 import { confirm, type Transaction } from '../../domain/transaction.ts';
 
-// The pure step of a charge: one event in, the next state out. `npm run tapes` and `npm run mutants` test it.
+// The pure step function of a charge: state and event in, next state out. `npm run tapes` and `npm run mutants` test
+// it.
 
 /**
- * One intent to charge: plain JSON, with sealed secrets only. Times are UTC ms. The record around it has card and e-mail;
- * the machine needs only what proof needs.
+ * One intent to charge, as plain JSON; secrets in it are sealed. Times are UTC ms. Card and e-mail are on the record
+ * around it: here is only what a proof needs.
  */
 export type ChargeIntent = {
   reference: OrderReference;
   money: Money;
   submittedAt: number;
-  /** The last step's time. Always later than the step before, whatever a replica's clock says. */
+  /** The time of the last step. Each step's time is later than the one before, also if a replica's clock is behind. */
   at: number;
   state: ChargeState;
-  /** When a worker must look again; absent when done. */
+  /** When a worker must continue; absent: the charge is done. */
   dueAt?: number;
-  /** When each send was decided: at most three, all with the one reference. */
+  /** The time of each send: at most three, all under the same reference. */
   sends: readonly number[];
-  /** Don't repeat a lost request: the service does not promise one charge a reference. */
+  /** Don't resend after a lost answer, because the service doesn't promise one charge per reference. */
   sendsOnce?: true;
   heard: readonly Heard[];
   told: readonly Told[];
-  /** When a signed event first said that it failed: a reason to look up, never a proof. */
+  /** When a signed event first said that the charge failed: a reason for a look-up, not a proof. */
   failedAt?: number;
   otp?: PendingOtp;
-  /** A refused repeat; it says nothing about the earlier send. */
+  /** The refusal of a resend; it says nothing about the earlier send. */
   refusal?: Refusal;
-  /** The bank's last words: where it sent the code, what was wrong with one, why it declined. */
+  /** The bank's last words: where it sent the code, what was wrong with one, or why it declined. */
   bankWords?: string;
-  /** The record's last words about an unpaid charge, used if the bank has none. */
+  /** The transaction record's last words about the unpaid charge; used if the bank gives none. */
   recordWords?: string;
   history: readonly Past[];
 };
 
-/** One step. `times`: equal look-ups in a row are stored as one. */
+/** One step. `times`: how many equal look-ups in a row it stands for. */
 export type Past = { at: number; event: ChargeEvent; times?: number };
 
 /**
- * The stored answer to a charge request, made by `storedChargeAnswer`.
+ * The answer to a charge request in the form that is stored, made by `storedChargeAnswer`.
  *
  * Spec: charge a saved card; Errors (saved-card charge rejections).
  */
@@ -71,9 +72,9 @@ export type StoredOtpAnswer =
   | { kind: 'unknown' };
 
 /**
- * A look-up's result for this charge, from `findingOf`: the only part of the record that enters a history. `pending`:
- * neither success nor known as final. `given_back`: paid, then returned. `mismatch`: success with another amount or
- * reference. `failed`: the look-up had no answer.
+ * A look-up's result for this charge, made by `findingOf`; the only part of the record that gets into the history.
+ * `pending`: neither success nor a final status. `given_back`: paid, then returned to the customer. `mismatch`:
+ * success, but with another amount or reference. `failed`: the look-up was not answered.
  */
 export type Finding =
   | { kind: 'paid'; status?: string; compared?: string }
@@ -83,27 +84,28 @@ export type Finding =
   | { kind: 'not_found' }
   | { kind: 'failed' };
 
-/** `by`: the person. No event carries an OTP; a transaction id only sealed. */
+/** `by`: a person. Events never contain an OTP, and a transaction id only sealed. */
 export type ChargeEvent =
   | { kind: 'submitted'; reference: OrderReference; money: Money; by: string; sendsOnce?: true }
   | { kind: 'charge_answered'; send: number; answer: StoredChargeAnswer }
   | { kind: 'looked_up'; askedAt: number; finding: Finding }
   | { kind: 'otp_submitted'; by: string }
   | { kind: 'otp_answered'; submission: number; answer: StoredOtpAnswer }
-  /** Signed events, already verified. */
+  /** Signed events, verified before. */
   | { kind: 'payment_success' }
   | { kind: 'payment_failed'; why?: string }
   | { kind: 'payment_given_back' }
-  /** The store returned the intent as due: a timer, a crash or a lost answer. */
+  /** The intent is due: its timer ran out, a process crashed or an answer was lost. */
   | { kind: 'due' }
-  /** A person wants to know now. */
+  /** A person asks for a look-up now. */
   | { kind: 'look_up_asked'; by: string }
-  /** The message of a `tell` is stored and will be delivered. */
+  /** The message of a `tell` is stored, and will be delivered. */
   | { kind: 'told'; what: Told };
 
 /**
- * The work after a stored step, for the writer of the step alone. A call that can't leave by `leaveBy` must not leave, and
- * counts as `unknown`; after `giveUpAt` its answer is not awaited. `key` makes `tell` idempotent.
+ * The work to do once the step is stored; only the process that stored the step does it. A call that can't be sent by
+ * `leaveBy` must not be sent, and counts as `unknown`; after `giveUpAt` its answer is not awaited. `key` makes `tell`
+ * idempotent.
  */
 export type Effect =
   | { kind: 'charge'; reference: OrderReference; send: number; leaveBy: number; giveUpAt: number }
@@ -116,19 +118,21 @@ export type Effect =
       leaveBy: number;
       giveUpAt: number;
     }
-  /** For `approved` it also gives value, and nothing else may say paid; for `otp` it asks for the code. */
+  /** `approved`: the only message that says paid, on which goods are delivered. `otp`: asks for the code. */
   | { kind: 'tell'; what: Told; key: string };
 
 export type Step = { next: ChargeIntent; effect: Effect | undefined };
 
 /**
- * The step of one event; undefined if it changes nothing. Money moves at most once and nothing is called paid
- * without proof, if the caller
- * (1) stores `next` before it runs `effect`: by create for the first, then by compare-and-swap,
- * (2) drops the effect if the swap is lost, and for anything but `due` steps again from the stored state,
- * (3) keeps each effect's deadlines, (4) has the store return the intent at `dueAt`, and
- * (5) tells only what still holds when it is told.
- * `now` is UTC ms; a clock put back makes time stand still. `times`, for replay: how many look-ups this one stands for.
+ * Returns the next state and its effect; undefined if the event changes nothing. Money moves at most once, and nothing
+ * is called paid without proof, if the caller
+ * (1) stores `next` before it runs `effect`: the first step by create, later ones by compare-and-swap,
+ * (2) after a lost swap drops the effect, and (except for `due`) steps again from the stored state,
+ * (3) keeps each effect's deadlines,
+ * (4) calls it with `due` when `dueAt` has come, and
+ * (5) tells only what still holds at the time of telling.
+ * `now` is UTC ms; if the clock is put back, the intent's time stands still. `times` is for replay: how many look-ups
+ * this one stands for.
  *
  * Spec: Card-saving payment and saved-card charge; charge a saved card; Transactions; OTP errors.
  */
@@ -153,7 +157,9 @@ export function replay(history: readonly Past[]): ChargeIntent | undefined {
   return intent;
 }
 
-/** The intent is stored before anything leaves: after a crash its timer finds it. */
+/**
+ * The first step. The intent is stored before the charge is sent, so that after a crash its timer leads to a look-up.
+ */
 function begin(event: Extract<ChargeEvent, { kind: 'submitted' }>, at: number): Step {
   const { reference, money, sendsOnce } = event;
   const times = { submittedAt: at, at, sends: [], ...(sendsOnce ? { sendsOnce } : {}) };
@@ -218,7 +224,10 @@ function notApproved(intent: ChargeIntent, answer: NotApproved, at: number): Ste
   }
 }
 
-/** The intent has moved on since that send: only proof that the service has the charge counts. */
+/**
+ * A late answer, which is no longer awaited. It counts only if it says something new: a decline, or that the service
+ * has the charge.
+ */
 function notApprovedLate(intent: ChargeIntent, answer: NotApproved, at: number): Step | undefined {
   if (answer.kind === 'declined') {
     return saidFailed(intent, hear(quote(intent, answer), 'declined'), at);
@@ -229,7 +238,10 @@ function notApprovedLate(intent: ChargeIntent, answer: NotApproved, at: number):
   return isNews ? lookUp(hear(intent, 'exists'), at) : undefined;
 }
 
-/** The code's time runs from the send that was answered. Even a late answer's transaction id is needed. */
+/**
+ * The code's time starts with the send that was answered. Also a late answer counts: its transaction id is needed to
+ * submit a code.
+ */
 function otpRequired(
   intent: ChargeIntent,
   send: number,
@@ -248,14 +260,14 @@ function because<T extends { kind: string }>({ kind: _kind, ...rest }: T): Omit<
   return rest;
 }
 
-/** A refusal is about its own request: an earlier one may have charged. Spec: Errors. */
+/** A refusal is only about its own request; an earlier one may have charged. Spec: Errors. */
 function rejected(intent: ChargeIntent, refusal: Refusal, at: number): Step {
   return intent.sends.length === 1
     ? conclude(intent, at, 'rejected', refusal)
     : lookUp({ ...intent, refusal }, at);
 }
 
-/** Spec: submit OTP; OTP errors. An earlier submission's answer says nothing about the present one. */
+/** Counts only as the answer to the last submission. Spec: submit OTP; OTP errors. */
 function otpAnswered(
   intent: ChargeIntent,
   { submission, answer }: { submission: number; answer: StoredOtpAnswer },
@@ -267,10 +279,10 @@ function otpAnswered(
   const refused = { ...otp, unanswered: otp.unanswered - 1 };
   switch (answer.kind) {
     case 'wrong': {
-      // Look up beside the open form: by our clock its time is not over.
+      // The bank says that the code's time is over, but by our clock it isn't: look up, and keep the form open.
       const asked = answer.isOver ? { ...refused, lostAt: at } : refused;
       const known = { ...quote(intent, answer), otp: asked };
-      // A bank that took an earlier code refuses the next: look up before believing it.
+      // A bank that has accepted an earlier code refuses the next, so look up before believing the refusal.
       return refused.unanswered > 0 ? lookUp(known, at) : askForOtp(known, at);
     }
     case 'too_many':
@@ -280,23 +292,32 @@ function otpAnswered(
   }
 }
 
-/** The answer is no longer awaited: the bank may have accepted the code. */
+/** The answer to a code is given up: the bank may have accepted the code. */
 function codeLost(intent: ChargeIntent, at: number): Step {
   const { otp } = intent;
   return lookUp(otp ? { ...intent, otp: { ...otp, lostAt: at } } : intent, at);
 }
 
-/** An approval or a payment_success at any time: a reason to look up, never a proof. Spec: Events. */
+/**
+ * The service says that the charge is paid, in an answer or an event: a reason for a look-up, not a proof. Spec:
+ * Events.
+ */
 function saidPaid(intent: ChargeIntent, at: number): Step | undefined {
   return isPaid(intent.state) ? undefined : lookUp(hear(intent, 'paid'), at);
 }
 
-/** Spec: Events. The first one's time tells a decline from an expired code. */
+/**
+ * A payment_failed event. The first one's time is kept: it tells a decline from a code that was not entered in time.
+ * Spec: Events.
+ */
 function paymentFailed(intent: ChargeIntent, said: { why?: string }, at: number): Step | undefined {
   return saidFailed(intent, { ...quote(intent, said), failedAt: intent.failedAt ?? at }, at);
 }
 
-/** An unexpected decline, or a payment_failed: stored while an answer is awaited, else looked up. */
+/**
+ * The service says that the charge failed, in a late answer or an event. Looked up, or only stored while another answer
+ * is awaited.
+ */
 function saidFailed(intent: ChargeIntent, heard: ChargeIntent, at: number): Step | undefined {
   const { state } = intent;
   if (state.kind === 'confirming' || isUnsent(intent)) return lookUp(heard, at);
@@ -307,7 +328,10 @@ function saidFailed(intent: ChargeIntent, heard: ChargeIntent, at: number): Step
   return underWay && isNews ? enter(heard, state, intent.dueAt) : undefined;
 }
 
-/** A decline that was told without a reason is told once more with it: the card's history may go by its words. */
+/**
+ * If a decline was told without a reason, it is told again with the reason, because the card's history may depend on
+ * its words.
+ */
 function saidWhy(intent: ChargeIntent, state: Conclusion, heard: ChargeIntent): Step | undefined {
   const { bankWords: why } = heard;
   if (state.why !== undefined || why === undefined || why === intent.bankWords) return undefined;
@@ -330,7 +354,7 @@ function due(intent: ChargeIntent, at: number): Step | undefined {
   }
 }
 
-/** While an answer to a code is missing, the charge is looked up beside the open form. */
+/** An OTP that is due. While the answer to a code is missing, the charge is looked up and the form stays open. */
 function codeDue(intent: ChargeIntent, at: number): Step {
   const { otp, told } = intent;
   if (!told.includes('otp')) return askForOtp(intent, at);
@@ -338,7 +362,9 @@ function codeDue(intent: ChargeIntent, at: number): Step {
   return isOpen ? lookUpOpen(intent, at) : lookUp(intent, at);
 }
 
-/** A proven payment is asked about once more only where an event says that it was given back. */
+/**
+ * Looks up on request. A proven payment is looked up again only if an event says that it was given back (`also_paid`).
+ */
 function lookUpAsked(intent: ChargeIntent, at: number, whom?: 'also_paid'): Step | undefined {
   const { state } = intent;
   if (state.kind === 'confirming') return lookUp(intent, at);
@@ -360,17 +386,17 @@ function isConcluded(state: ChargeIntent['state']): state is Conclusion {
   return 'concludedAt' in state;
 }
 
-/** A look-up proved the payment, whether its money went back since or not. */
+/** A look-up has proved the payment; its money may have been given back since. */
 function isPaid({ kind }: ChargeIntent['state']): boolean {
   return kind === 'approved' || kind === 'given_back';
 }
 
-/** The agent was told that nothing was sent. */
+/** Concluded as never sent to the bank, which the agent was told. */
 function isUnsent({ state }: ChargeIntent): boolean {
   return state.kind === 'abandoned' || state.kind === 'rejected';
 }
 
-/** Sends the charge, again under the same reference. Spec: charge a saved card (retry rules). */
+/** Sends the charge, the first time or again under the same reference. Spec: charge a saved card (retry rules). */
 function charge(intent: ChargeIntent, at: number): Step {
   const sends = [...intent.sends, at];
   const { reference } = intent;
@@ -383,7 +409,7 @@ function charge(intent: ChargeIntent, at: number): Step {
   });
 }
 
-/** Asks what became of it; a concluded intent is in doubt again. Spec: Transactions. */
+/** Looks the charge up; if it was concluded, it is in doubt again. Spec: Transactions. */
 function lookUp(intent: ChargeIntent, at: number): Step {
   const before =
     intent.state.kind === 'confirming' ? intent.state : { kind: 'confirming' as const, since: at };
@@ -391,12 +417,12 @@ function lookUp(intent: ChargeIntent, at: number): Step {
   return enter(intent, state, at + chargeLimits.answerMs, lookUpEffect(intent, at));
 }
 
-/** Asks once more and stays concluded meanwhile. */
+/** Looks a concluded charge up again; meanwhile it stays concluded. */
 function lookUpLate(intent: ChargeIntent, state: Conclusion, at: number): Step {
   return enter(intent, { ...state, askedAt: at }, at + chargeLimits.answerMs, lookUpEffect(intent, at));
 }
 
-/** Asks, and the code stays open meanwhile: nobody who is typing one is interrupted. */
+/** Looks the charge up and keeps the code's form open, so that a person who is typing is not interrupted. */
 function lookUpOpen(intent: ChargeIntent, at: number): Step {
   const { otp, dueAt } = intent;
   const askAgainAt = otp?.lostAt === undefined ? dueAt : Math.min(otp.until, at + chargeLimits.answerMs);
@@ -407,7 +433,7 @@ function lookUpEffect({ reference }: ChargeIntent, askedAt: number): Effect {
   return { kind: 'look_up', reference, askedAt };
 }
 
-/** Opens the OTP to agents if tries and time are left, and looks up otherwise. Spec: pending OTP; OTP errors. */
+/** Asks for the OTP if tries and time are left; else looks up. Spec: pending OTP; OTP errors. */
 function askForOtp(intent: ChargeIntent, at: number): Step {
   const standing = intent.otp && otpStanding(intent.otp, at);
   if (!intent.otp || standing?.kind !== 'open') return lookUp(intent, at);
@@ -415,8 +441,8 @@ function askForOtp(intent: ChargeIntent, at: number): Step {
 }
 
 /**
- * When an open code is looked at next: soon until it is on record that somebody was asked for it, after seconds and then
- * minutes while an answer to one is missing, else when its time is over.
+ * When a charge that waits for a code is due: soon, until the request for the code is recorded as told; while the
+ * answer to a code is missing, at growing intervals (seconds to minutes); otherwise when the code's time is over.
  */
 function codeLookUpAt({ otp, told }: ChargeIntent, at: number): number | undefined {
   if (!otp) return undefined;
@@ -425,7 +451,7 @@ function codeLookUpAt({ otp, told }: ChargeIntent, at: number): number | undefin
   return lostAt === undefined ? until : Math.min(until, at + backOffMs(at - lostAt));
 }
 
-/** The try is counted here, before the code leaves: a crash in between costs a try, never allows a fourth. */
+/** Counts the try before the code is sent: a crash in between wastes a try, but never allows a fourth. */
 function submitOtp(intent: ChargeIntent, at: number): Step | undefined {
   const { otp, reference } = intent;
   if (intent.state.kind !== 'otp' || !otp) return undefined;
@@ -443,7 +469,7 @@ function submitOtp(intent: ChargeIntent, at: number): Step | undefined {
   });
 }
 
-/** Ends the intent for now, and tells unless this very verdict was told before. */
+/** Concludes the intent for now, and tells the verdict unless the same one was told before. */
 function conclude(intent: ChargeIntent, at: number, verdict: Verdict, because: Because = {}): Step {
   const state: Conclusion = { kind: verdict, concludedAt: at, ...because };
   return intent.told.includes(verdict)
@@ -451,7 +477,7 @@ function conclude(intent: ChargeIntent, at: number, verdict: Verdict, because: B
     : announce(intent, state, at);
 }
 
-/** Repeated until it is on record as told; the key makes the repeats one. */
+/** Tells a verdict, and repeats that until it is recorded as told. The messages' key makes repeats one message. */
 function announce(intent: ChargeIntent, state: Conclusion, at: number): Step {
   return enter(intent, state, at + chargeLimits.answerMs, telling(intent, state.kind));
 }
@@ -460,21 +486,24 @@ function telling({ reference }: ChargeIntent, what: Told): Effect {
   return { kind: 'tell', what, key: `told:${what}:${reference}` };
 }
 
-/** In step with the time that something has been unknown for: 1 s to 5 min. */
+/** The interval grows with the time that the outcome has been unknown: from 1 s to 5 min. */
 function backOffMs(unknownMs: number): number {
   return Math.min(Math.max(unknownMs, chargeLimits.shortestBackOffMs), chargeLimits.longestBackOffMs);
 }
 
-/** When the time for a code is over, if the bank wants one: what no answer has told may still be paid until then. */
+/**
+ * When the time for a code is over, in case the bank wants one: as long as the answer is unknown, the charge may be
+ * paid until then.
+ */
 function codeEndsAt({ otp, sends }: ChargeIntent): number {
   return otp?.until ?? Math.max(...sends) + otpLimits.windowMs;
 }
 
 /**
- * When a conclusion is looked at next, in case money moves after all: a request can arrive late and a bank can
- * change its mind. A refused only send is sure, as is proof. A charge under review is looked at ever more rarely, for as
- * long as it is remembered (`workAt`). `since` is the last answered look-up, else the conclusion: a look that was missed,
- * because its process stood still, is still owed.
+ * When a concluded charge is looked up again, in case money moves after all: a request can arrive late, and a bank can
+ * change its mind. Not for a proof, nor for a single send that was refused, as these are certain. Under review the
+ * intervals grow, for as long as the charge is remembered (`workAt`). `since` is the last answered look-up, else the
+ * conclusion, so that a look-up which was missed, because the process was suspended, is made later.
  */
 function lateLookUpAt(intent: ChargeIntent, state: Conclusion, since: number): number | undefined {
   const { kind, concludedAt } = state;
@@ -483,18 +512,18 @@ function lateLookUpAt(intent: ChargeIntent, state: Conclusion, since: number): n
   const { firstReviewMs, longestReviewMs } = chargeLimits;
   if (kind === 'review')
     return since + Math.min(Math.max(since - concludedAt, firstReviewMs), longestReviewMs);
-  // The service asks the bank itself once the time for the code is over.
+  // The service asks the bank once the time for the code is over.
   const bankAsked = kind === 'wrong_codes' ? [codeEndsAt(intent) + chargeLimits.otpGraceMs] : [];
   return [...bankAsked, concludedAt + chargeLimits.lateLookUpMs].find((time) => time > since);
 }
 
-/** When the intent is work next; undefined: it is remembered, for `rememberMs`, and no more looked at. */
+/** When the intent is due; undefined: it is only remembered for `rememberMs`, and not looked up any more. */
 export function workAt({ state, told, dueAt }: ChargeIntent, rememberMs: number): number | undefined {
   if (dueAt === undefined || state.kind !== 'review' || !told.includes('review')) return dueAt;
   return dueAt < state.concludedAt + rememberMs ? dueAt : undefined;
 }
 
-/** What an answer or an event said in words; the last words stay when it brought none. */
+/** Stores the words of an answer or event; without words the earlier ones stay. */
 function quote(intent: ChargeIntent, { why }: { why?: string }): ChargeIntent {
   return why === undefined ? intent : { ...intent, bankWords: why };
 }
@@ -503,7 +532,7 @@ function hear(intent: ChargeIntent, heard: Heard): ChargeIntent {
   return intent.heard.includes(heard) ? intent : { ...intent, heard: [...intent.heard, heard] };
 }
 
-/** The intent in another state, due then; without a time it is finished. */
+/** The intent in this state, due at that time; without a time it is finished. */
 function enter(intent: ChargeIntent, state: ChargeState, dueAt: number | undefined, effect?: Effect): Step {
   const { dueAt: _before, ...rest } = intent;
   const next: ChargeIntent = dueAt === undefined ? { ...rest, state } : { ...rest, state, dueAt };
@@ -513,9 +542,8 @@ function enter(intent: ChargeIntent, state: ChargeState, dueAt: number | undefin
 type LookedUp = Extract<ChargeEvent, { kind: 'looked_up' }>;
 
 /**
- * What a look-up's answer does. Proof counts from any state and however late it comes, and so does that a payment was
- * given back, after which a proof from before counts no more; anything else counts only as the answer to the look-up
- * under way.
+ * The step after a look-up. A proof counts in any state, however late it comes. So does *given back*, after which
+ * earlier proofs don't count. Every other finding counts only as the answer to the look-up under way.
  *
  * Spec: Transactions ("A charge is successful only when all hold").
  */
@@ -527,7 +555,7 @@ function lookedUp(before: ChargeIntent, event: LookedUp, at: number, times: numb
   if (finding.kind === 'paid' && !isPaid(state)) return conclude(intent, at, 'approved');
   if (!('askedAt' in state) || state.askedAt !== event.askedAt) return undefined;
   if (state.kind === 'approved') return stillConcluded(intent, state, finding, at);
-  // It was paid once more, or its giving back was taken back.
+  // It was paid again, or the return of the money was cancelled.
   if (finding.kind === 'paid') return conclude(intent, at, 'approved');
   if (finding.kind === 'mismatch') {
     const isKnown = state.kind === 'review' && state.why === finding.why;
@@ -566,8 +594,8 @@ function givenBack(
 }
 
 /**
- * Judges what a look-up found. A status that is neither success nor known to be final proves nothing either way,
- * and neither does one of another reference.
+ * Judges the record that a look-up found. A status that is neither success nor final proves nothing, nor does a record
+ * with another reference.
  *
  * Spec: Transactions ("A charge is successful only when all hold"); Transaction status.
  */
@@ -600,8 +628,9 @@ export function findingOf(
 type Unproven = Exclude<Finding, { kind: 'mismatch' } | { kind: 'paid' } | { kind: 'given_back' }>;
 
 /**
- * Concludes on a status that is known to be final, or on the charge's own answer. Else nothing is concluded while
- * a code may be open: an event that says "failed" is no more than a reason to look.
+ * The step for a charge in doubt after a look-up without proof. It is concluded by a final status, or by the charge's
+ * own answer. As long as a code may still be entered nothing else concludes it: an event that says "failed" is only a
+ * reason for a look-up.
  *
  * Spec: awaiting OTP, 15 minutes pass; Events.
  */
@@ -622,7 +651,10 @@ function stillInDoubt(before: ChargeIntent, found: Unproven, at: number, times: 
   return otp ? conclude(known, at, 'expired') : notPaid(known, at);
 }
 
-/** A charge called paid waits for proof; if its record is finally not paid, a person decides. */
+/**
+ * If the service has called the charge paid, it waits for proof. If the record then has a final unpaid status, a person
+ * decides.
+ */
 function calledPaid(intent: ChargeIntent, found: Unproven, at: number): Step {
   if (found.kind !== 'final_not_paid') return lookAgain(intent, at);
   return conclude(intent, at, 'review', {
@@ -630,14 +662,17 @@ function calledPaid(intent: ChargeIntent, found: Unproven, at: number): Step {
   });
 }
 
-/** Declined, unless it failed no sooner than the time for a code ran out. */
+/** Expired if it failed only after the time for a code was over; otherwise declined. */
 function notPaid(intent: ChargeIntent, at: number): Step {
   return (intent.failedAt ?? at) < codeEndsAt(intent)
     ? conclude(intent, at, 'declined', bankSaid(intent))
     : conclude(intent, at, 'expired');
 }
 
-/** Nobody has ever said that the reference arrived. Spec: charge a saved card (retry rules). */
+/**
+ * The service has never said that the reference arrived: resend the charge, or conclude that it was never sent. Spec:
+ * charge a saved card (retry rules).
+ */
 function neverSeen(intent: ChargeIntent, at: number): Step {
   const { sends, refusal } = intent;
   const soon = at < intent.submittedAt + chargeLimits.resendMs;
@@ -659,7 +694,7 @@ function bankSaid({ bankWords, recordWords }: ChargeIntent): Because {
   return recordWords === undefined ? {} : { why: recordWords, from: 'record' };
 }
 
-/** Counts a look-up that the service answered without proof. */
+/** Counts a look-up that was answered without proof. */
 function answered(intent: ChargeIntent, times: number): ChargeIntent {
   const { state } = intent;
   return state.kind === 'confirming'
@@ -667,7 +702,7 @@ function answered(intent: ChargeIntent, times: number): ChargeIntent {
     : intent;
 }
 
-/** After a day in doubt, and as many answers as half of one has, it is a person's case. */
+/** Looks up again. After a day in doubt with `doubtAnswers` answered look-ups the charge goes to review. */
 function lookAgain(intent: ChargeIntent, at: number, noLaterThan = Infinity): Step {
   const { state } = intent;
   const { doubtMs, doubtAnswers } = chargeLimits;
@@ -677,7 +712,9 @@ function lookAgain(intent: ChargeIntent, at: number, noLaterThan = Infinity): St
     : lookAgainIn(intent, at, noLaterThan);
 }
 
-/** An outage of a day says nothing of the charge; after a week a person must know, and the look-ups go on. */
+/**
+ * A look-up failed. An outage says nothing about the charge, so review comes only after a week, and look-ups continue.
+ */
 function stillUnanswered(intent: ChargeIntent, at: number): Step {
   const { state } = intent;
   const isOver = state.kind === 'confirming' && at - state.since >= chargeLimits.unansweredMs;
@@ -692,7 +729,10 @@ function lookAgainIn(intent: ChargeIntent, at: number, noLaterThan = Infinity): 
   return enter(intent, state, Math.min(at + backOffMs(inDoubtMs), noLaterThan));
 }
 
-/** A look-up of a concluded intent that proves nothing leaves it as it is, unless it belies "never sent". */
+/**
+ * A look-up of a concluded charge without proof changes nothing, unless the service turns out to have a charge that was
+ * concluded as never sent.
+ */
 function stillConcluded(intent: ChargeIntent, state: Conclusion, found: Finding, at: number): Step {
   if (found.kind === 'failed') return enter(intent, state, at + chargeLimits.longestBackOffMs);
   const unsent = state.kind === 'abandoned' || state.kind === 'rejected';
@@ -702,7 +742,7 @@ function stillConcluded(intent: ChargeIntent, state: Conclusion, found: Finding,
   return enter(intent, state, lateLookUpAt(intent, state, state.askedAt ?? at));
 }
 
-/** Under review for want of an answer alone: nobody called it paid, and no look-up found other money. */
+/** Under review only because no answer came: the service never called it paid, and no look-up found another amount. */
 function isDoubtUnderReview({ state, heard, history }: ChargeIntent): boolean {
   const isOtherMoney = history.some(
     ({ event }) => event.kind === 'looked_up' && event.finding.kind === 'mismatch',
@@ -711,9 +751,9 @@ function isDoubtUnderReview({ state, heard, history }: ChargeIntent): boolean {
 }
 
 /**
- * The history with one more step. Look-ups that find the same again and again, while nothing else happens,
- * are kept as the last one with a count: a day in doubt is some 300 of them, and the record is written at
- * each. What is left out changed nothing that the last one, for so many `times`, does not set again: replay still holds.
+ * Adds the step to the history. Equal look-ups in a row, with nothing in between, are kept as the last one with a
+ * count, because a day in doubt has some 300 of them and the record is written at each. Replay still gives the same
+ * state: the last look-up, repeated `times` times, sets everything that the omitted ones set.
  */
 function remember(before: ChargeIntent, next: ChargeIntent, event: ChargeEvent, at: number): Past[] {
   const { history } = before;
@@ -728,18 +768,18 @@ function remember(before: ChargeIntent, next: ChargeIntent, event: ChargeEvent, 
   return [...history.slice(0, -3), countedWith(due, earlierDue), counted];
 }
 
-/** The step before concluded it: replay needs that one, whatever is found the same after it. */
+/** The step before was the conclusion. Replay needs it, so it is never merged with equal steps that follow. */
 function isJustConcluded({ state, at }: ChargeIntent): boolean {
   return 'concludedAt' in state && state.concludedAt === at;
 }
 
-/** A verdict that cannot be told is tried again and again: the same nothing, kept once. */
+/** A further timer step without effect, as while a verdict can't be told: kept once, with a count. */
 function isIdleAgain(history: readonly Past[], past: Past): boolean {
   const last = history.at(-1);
   return past.times !== undefined && last?.times !== undefined && last.event.kind === 'due';
 }
 
-/** Due, looked up, due: and now the same is found again. */
+/** The last steps were due, looked up, due; and this look-up found the same as the one before. */
 function isLookUpAgain(history: readonly Past[], event: ChargeEvent): boolean {
   const [earlierDue, earlier, due] = history.slice(-3);
   if (event.kind !== 'looked_up' || !earlierDue?.times || !earlier || !due?.times) return false;
@@ -754,19 +794,19 @@ function isSameLookUp(event: ChargeEvent, finding: Finding): boolean {
   return event.kind === 'looked_up' && JSON.stringify(event.finding) === JSON.stringify(finding);
 }
 
-/** The bank's open question about one charge. The code itself is never part of it. */
+/** The bank's open request for a code. The code itself is never part of it. */
 export type PendingOtp = {
-  /** Sealed before it gets here: the machine and its history only carry it. */
+  /** Sealed by the caller; machine and history only pass it on. */
   sealedTransactionId: string;
-  /** UTC ms: 15 minutes after the charge was sent, which is never later than the service's own limit. */
+  /** UTC ms: 15 minutes after the charge was sent, so never later than the service's own limit. */
   until: number;
-  /** Submissions that may have left, counted before each leaves. */
+  /** Codes that may have been sent; counted before each is sent. */
   tries: number;
-  /** Those of them that no answer has refused: the bank may have taken their code. */
+  /** Those of them that were not refused by an answer: the bank may have accepted one. */
   unanswered: number;
   /**
-   * When the last answer that never came was given up, or the bank said that the time is over: from then on the charge is
-   * looked up beside the open form.
+   * When the last missing answer was given up, or the bank said that the code's time is over. From then on the charge
+   * is looked up while the form stays open.
    */
   lostAt?: number;
 };
@@ -777,7 +817,8 @@ type OtpStanding =
   | { kind: 'time_over' };
 
 /**
- * Whether one more code may be submitted, and until when it may leave. Resending the code changes neither.
+ * Whether another code may be submitted, and by when it must be sent. Asking the bank to send the code again changes
+ * neither.
  *
  * Spec: Limits; Card-saving payment and saved-card charge (awaiting OTP).
  */
@@ -788,7 +829,7 @@ export function otpStanding(otp: PendingOtp, now: number): OtpStanding {
   return triesLeft > 0 ? { kind: 'open', triesLeft, leaveBy } : { kind: 'tries_used' };
 }
 
-/** Every code that may be entered was, and each was refused: nothing is in doubt. */
+/** All tries were used and every code was refused, so nothing is in doubt. */
 function isRefused({ tries, unanswered }: Pick<PendingOtp, 'tries' | 'unanswered'>): boolean {
   return tries >= otpLimits.submissions && unanswered === 0;
 }

@@ -32,15 +32,15 @@ import type { ChargeViews } from './charge-views.ts';
 
 type Wanted = { reference?: OrderReference };
 
-/** The link to the customer's code page, and the window that shows it once. */
+/** Makes the link to the customer's code page, and the modal that shows it once. */
 export type CustomerLink = {
   make: (reference: string) => Promise<{ secret: string; link: string }>;
   modal: (charge: ChargeSeen, secret: string) => Modal;
 };
 
 /**
- * `/pay otp [reference]`: the field for the bank's code, after the modal was closed or the bot restarted. The code goes
- * through one call to the desk, and nothing stores it.
+ * `/pay otp [reference]`: opens the field for the bank's code, after the modal was closed or the bot restarted. The
+ * code is passed to the desk in one call, and never stored.
  */
 export function otpCommand(
   { place, now }: Account,
@@ -61,7 +61,7 @@ export function otpCommand(
     return undefined;
   }
 
-  /** In any state: the modal says if no code is needed, and the outcome. */
+  /** Opens a charge in any state: if it needs no code, the modal says so, with the outcome. */
   async function openOne(
     reference: OrderReference,
     conversation: Conversation,
@@ -73,8 +73,8 @@ export function otpCommand(
   }
 
   /**
-   * One try. If `desk.submitCode` itself throws StoreUnavailable, the code has not left; otherwise only `carryOn` holds it,
-   * until it ran.
+   * Submits one try. If `desk.submitCode` itself throws StoreUnavailable, the code was not sent; otherwise only
+   * `carryOn` has the code, until it has run.
    */
   async function enterCode(submission: Submission): Promise<ViewAnswer> {
     const read = readOtpModal(submission);
@@ -87,7 +87,7 @@ export function otpCommand(
       : { kind: 'update', modal: unknownChargeModal(read.reference, place) };
   }
 
-  /** Another code, without more time or tries. */
+  /** Asks for another code; time and tries stay. */
   async function resend(pressed: Pressed): Promise<void> {
     const { caller, value } = pressed;
     const result = await desk.resendCode({ reference: value, by: caller.userId });
@@ -95,7 +95,7 @@ export function otpCommand(
     await result?.carryOn?.();
   }
 
-  /** This person now enters the code; the modal has the field at once. */
+  /** Makes this person the agent; the modal gets the field at once. */
   async function takeOver(pressed: Pressed): Promise<void> {
     const { caller, value, view } = pressed;
     const charge = await desk.takeOver({ reference: value, by: caller.userId });
@@ -103,7 +103,7 @@ export function otpCommand(
     await views.show(pressed, charge);
   }
 
-  /** Shows the link to its maker alone; the charge stores its hash. */
+  /** Shows the link only to the person who made it; the charge stores its hash. */
   async function makeLink(pressed: Pressed): Promise<void> {
     const { caller, value: reference } = pressed;
     const { secret, link } = await customerLink.make(reference);
@@ -147,7 +147,7 @@ export function otpCommand(
 
 function parseWanted([first, ...rest]: readonly string[]): Parsed<Wanted> {
   if (first === undefined) return parsed({});
-  // The words may hold a code, which doesn't belong in a command: don't repeat them.
+  // Don't repeat the words: they may contain a code, which doesn't belong in a command.
   if (rest.length > 0) return problem('Give one reference. The code goes into a form.');
   const reference = parseOrderReference(first);
   if (!reference.ok) return reference;

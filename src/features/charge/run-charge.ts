@@ -34,22 +34,22 @@ import { createBackground } from '../../under-way.ts';
 import type { CardHistory } from './card-history.ts';
 import { createChargePosts, createShowCharge } from './charge-messages.ts';
 
-/** Functions from other features. */
+/** What running charges needs of other features. */
 export type ForRuns = {
   alerts: Pick<AlertClaims, 'retell'> & {
-    /** Reports a proven payment to the alerts, even if its event never comes. */
+    /** Reports a proven payment to the alerts; needed because its event may never come. */
     paid: (charge: ProvenPayment) => Promise<void>;
   };
   approvals?: Pick<ApprovalGate, 'charged'> | undefined;
-  /** Called at least once for an approved charge without its event. */
+  /** Called at least once for an approved charge whose event has not come yet. */
   awaitEvent: (reference: string) => Promise<void>;
-  /** Counts each outcome; again after a crash. */
+  /** Counts an outcome; after a crash perhaps twice. */
   count: (outcome: Exclude<Told, 'otp'>) => void;
 };
 
 export type ChargeRunner = ReturnType<typeof createChargeRunner>;
 
-/** Runs the effects of stored steps, and tells the results. */
+/** Runs the effects of stored steps, and posts the results. */
 export function createChargeRunner(
   account: Account,
   charges: ChargeBook,
@@ -64,7 +64,7 @@ export function createChargeRunner(
   });
   const background = createBackground(log, 'a charge');
 
-  /** The charge for people; after a decline with the card's next try. */
+  /** The charge for display; after a decline with the card's next possible try. */
   async function see(record: ChargeRecord): Promise<ChargeSeen> {
     const isDeclined = record.intent.state.kind === 'declined';
     const seen = seenOf(record, isDeclined ? await cards.mayTry(record.card) : undefined);
@@ -74,15 +74,15 @@ export function createChargeRunner(
     return own;
   }
 
-  /** Steps one event and runs the effects, until something must be waited for. */
+  /** Steps the charge with an event and runs the effects, until it must wait for something. */
   async function handle(reference: string, event: ChargeEvent): Promise<void> {
     const advanced = await insist(account, () => charges.advance(reference, event));
     if (advanced) await goOn(advanced);
   }
 
   /**
-   * Runs a stored step's effect and steps on with its answer. `code`: the OTP to submit, passed on and never stored. Only
-   * the writer of the step may call this, once.
+   * Runs a stored step's effect, and continues with its answer. `code`: the OTP to submit, passed on and never stored.
+   * Only the process that stored the step may call this, once.
    */
   async function run(advanced: Advanced, code?: string): Promise<void> {
     try {
@@ -93,8 +93,8 @@ export function createChargeRunner(
   }
 
   /**
-   * Writes the missing steps to the audit, in order, and notes that on the record. After a crash it writes them again under
-   * the same ids, which counts once. Runs in the background; unwritten steps are work again.
+   * Writes the missing steps to the audit, in order, and notes that on the record. After a crash it writes them again
+   * with the same ids, which counts once. Runs in the background; a charge with unwritten steps becomes due again.
    */
   async function auditSteps(reference: string): Promise<void> {
     try {
@@ -102,7 +102,7 @@ export function createChargeRunner(
       if (!record || isAudited(record)) return;
       const { at, history } = record.intent;
       const missing = auditOfCharge(history).filter(({ atMs }) => atMs > record.auditedAt);
-      // Together, so they share a block.
+      // All at once, so that they share a block of the audit.
       const written = await Promise.all(missing.map((entry) => account.audit.write(entry)));
       if (written.includes(false)) return;
       await charges.amend(reference, (current) =>
@@ -115,7 +115,7 @@ export function createChargeRunner(
 
   async function goOn({ record, effect }: Advanced, code?: string): Promise<void> {
     if (effect?.kind === 'tell') return await tell(record, effect.what, effect.key);
-    // Don't redraw an open form: somebody may be typing.
+    // Don't update an open form, in which somebody may be typing.
     if (record.intent.state.kind !== 'otp') await showProgress(record);
     switch (effect?.kind) {
       case undefined:
@@ -129,10 +129,10 @@ export function createChargeRunner(
     }
   }
 
-  /** The bank must not wait for a screen: await only what must be stored. */
+  /** Updates modals and messages. Awaits only what must be stored: a call to the bank must not wait for a screen. */
   async function showProgress(record: ChargeRecord): Promise<void> {
     background.add(show(record.intent.reference));
-    // If this fails the next step repeats it; an open charge always has one.
+    // If this fails, the next step does it again; an open charge always has one.
     await posts.refresh(record.intent.reference, agentsOf(record)).catch((error: unknown) => {
       log('warn', 'the desk’s message is behind', { orderReference: record.intent.reference }, error);
     });
@@ -153,7 +153,7 @@ export function createChargeRunner(
     await handle(reference, { kind: 'charge_answered', send, answer: told });
   }
 
-  /** Log why the outcome is unknown: engineers look for that. */
+  /** Logs an answer; for an unknown outcome also the reason, which engineers look for. */
   function logAnswer(
     what: string,
     reference: string,
@@ -185,7 +185,10 @@ export function createChargeRunner(
     }
   }
 
-  /** After a crash the code is gone, and nothing leaves: the try is spent, and the timer looks up. */
+  /**
+   * Sends the code. After a crash the code is gone and nothing is sent: the try is used up, and the timer leads to a
+   * look-up.
+   */
   async function submitCode(
     { reference, sealedTransactionId, submission, leaveBy }: Extract<Effect, { kind: 'submit_otp' }>,
     otp: string | undefined,
@@ -198,8 +201,9 @@ export function createChargeRunner(
   }
 
   /**
-   * Stores the messages to agent and desk before the machine records them: after a crash the same keys make them one. If
-   * the record changed meanwhile, skip: the writer posts its own message.
+   * Stores the messages to agent and desk, and then records that in the machine; after a crash in between they are
+   * stored again under the same keys, which counts once. If the charge has changed meanwhile, does nothing: the process
+   * that changed it posts its own message.
    */
   async function tell(stepped: ChargeRecord, what: Told, key: string): Promise<void> {
     const { reference } = stepped.intent;
@@ -209,7 +213,7 @@ export function createChargeRunner(
       await settle(record);
       if (what === 'approved' && !hasEvent(record.intent)) await around.awaitEvent(reference);
       await posts.refresh(reference, agentsOf(record));
-      // Approvers look at the request, so it shows the outcome too.
+      // Approvers look at the request, so show the outcome there, too.
       await around.approvals?.charged(reference);
       await posts.note(reference, key, { kind: 'told', what });
       const reached = await show(reference);
@@ -218,11 +222,11 @@ export function createChargeRunner(
     });
     if (!isTold) return;
     if (what !== 'otp' && !stepped.intent.told.includes(what)) around.count(what);
-    // Nothing that is shown changes with it.
+    // This step changes nothing on any screen.
     await insist(account, () => charges.advance(reference, { kind: 'told', what }));
   }
 
-  /** Reports the outcome to the card's history and the alerts. */
+  /** Reports the outcome to the card's history and to the alerts. */
   async function settle({ intent, card, terms }: ChargeRecord): Promise<void> {
     const { state, reference } = intent;
     const outcome = outcomeForCard(intent, account.settings.chargeThreeDSecureWords);
@@ -236,7 +240,7 @@ export function createChargeRunner(
   return { run, see, show, showProgress, posts, auditSteps, background };
 }
 
-/** A decline without words uses its record's, unless the record contradicts it. */
+/** Adds words to a decline without any: those of its transaction record, if the record agrees that it is unpaid. */
 async function withRecordWords(
   answer: StoredChargeAnswer,
   find: () => Promise<Finding>,
@@ -247,7 +251,7 @@ async function withRecordWords(
   return isUnpaid && found.why !== undefined ? { ...answer, why: found.why, from: 'record' } : answer;
 }
 
-/** All agents the charge ever had. */
+/** All agents that the charge ever had. */
 function agentsOf({ agent, handOvers }: ChargeRecord): string[] {
   return [...new Set([agent, ...handOvers.map(({ from }) => from)])];
 }
@@ -256,7 +260,7 @@ function hasEvent({ history }: ChargeIntent): boolean {
   return history.some(({ event }) => event.kind === 'payment_success');
 }
 
-/** The outcome for the card's history; undefined while open. */
+/** The outcome for the card's history; undefined while the charge is open. */
 function outcomeForCard({ state }: ChargeIntent, threeDSecureWords: readonly string[]) {
   switch (state.kind) {
     case 'approved':
@@ -268,23 +272,23 @@ function outcomeForCard({ state }: ChargeIntent, threeDSecureWords: readonly str
     case 'abandoned':
     case 'wrong_codes':
     case 'expired':
-      // Neither bank nor card refused.
+      // Neither bank nor card has refused.
       return 'cleared';
     case 'review':
-      // A person decides; the card isn't blocked, but its next charge shows this one.
+      // A person decides. The card isn't blocked, but before its next equal charge this one is shown.
       return 'review';
     default:
       return undefined;
   }
 }
 
-/** The most charges one process settles at once; the others stay due, and don't hold up alerts. */
+/** The most due charges that one process works on at once; others stay due, so that they don't delay alerts. */
 const settledAtOnce = 32;
 
-/** Surplus charges return at random within this time, so that not all come at once. */
+/** Charges without room are due again at a random time within this, so that not all come at once. */
 const noRoomMs = 30_000;
 
-/** Moves charges without people: by timers and signed events. */
+/** Continues charges without people: after timers and signed events. */
 export function createChargeWork(
   account: Account,
   charges: ChargeBook,
@@ -293,8 +297,8 @@ export function createChargeWork(
   let taken = 0;
 
   /**
-   * A due charge, from its timer or after a crash. Stores the step here, and runs its effects in the background: a bank may
-   * be slow, and the worker has alerts to deliver.
+   * Works on a due charge, after its timer or a crash. Stores the step here, and runs its effects in the background: a
+   * bank may be slow, and the worker has alerts to deliver.
    */
   async function recover(entry: Entry): Promise<void> {
     if (taken >= settledAtOnce) {
@@ -303,14 +307,14 @@ export function createChargeWork(
     }
     const record = charges.open(entry);
     const { reference, dueAt, at } = record.intent;
-    // Due before its time: only for the audit.
+    // A charge that is due before its own timer is due only for the audit.
     const isDue = dueAt !== undefined && (isAudited(record) || dueAt <= account.now());
-    // On a conflict the other writer runs the effect.
+    // After a conflict the other process runs the effect.
     const advanced = isDue
       ? await charges.advance(reference, { kind: 'due' }, (current) => current.intent.at === at)
       : undefined;
     if (!advanced) {
-      // Not due yet; the worker returns it then.
+      // Not due yet: store it unchanged, so that it is due at its own time.
       await charges.amend(reference, (current) => current);
       background.add(auditSteps(reference));
       return;
@@ -324,31 +328,32 @@ export function createChargeWork(
   }
 
   /**
-   * A signed event decides nothing: it makes the bot look up the charge of its reference now; with an unsigned reference it
-   * does nothing else. Resolves once stored, so the webhook can be acknowledged; the look-up runs in the background. Throws
-   * only StoreUnavailable.
+   * A signed event decides nothing; it leads to a look-up of the charge with its reference. (An unsigned reference does
+   * so, too, and nothing else.) Resolves once that is stored, so that the webhook can be acknowledged; the look-up runs
+   * in the background. Throws only StoreUnavailable.
    *
    * Spec: Events.
    */
   async function onPaymentEvent(event: PaymentEvent): Promise<void> {
     const orderReference = event.orderReference ?? event.referenceHint;
-    // Most events belong to no charge of ours. `hearGivenBack` handles money given back, with its look-up.
+    // Most events belong to no charge of the bot's. Those about money given back are handled by `hearGivenBack`, with
+    // their look-up.
     if (!orderReference?.startsWith(chargeReferencePrefix) || event.kind === 'payment_given_back') return;
     try {
       const advanced = await charges.advance(orderReference, saidBy(event));
       if (advanced) background.add(run(advanced));
     } catch (error) {
       if (error instanceof StoreUnavailable) throw error;
-      // The sealing key is missing: no reason to refuse the sender for ever.
+      // The sealing key is missing, which is no reason to refuse the webhook for ever.
       const errorId = newErrorId();
       account.log('error', 'an event’s charge cannot be opened', { errorId, orderReference }, error);
     }
   }
 
   /**
-   * A signed event says that this charge was given back. The charge is looked up and reports by itself; if the event's
-   * look-up `found` otherwise, thread and agent hear of the event. False: no charge of ours. Throws StoreUnavailable;
-   * idempotent.
+   * A signed event says that this charge was given back. The charge is looked up, and posts the result. If the event's
+   * own look-up `found` otherwise, thread and agent are told of the event. False: it is no charge of the bot's. Throws
+   * StoreUnavailable; idempotent.
    */
   async function hearGivenBack(
     reference: string,
@@ -374,8 +379,9 @@ function saidBy({ kind, orderReference, reason }: PaymentEvent): ChargeEvent {
 }
 
 /**
- * The part of an answer that machine and history may store: no errors, and no unsealed secret. "Already exists" is news of
- * the charge, not a rejection. Never sent and never answered are both unknown, for a look-up to settle.
+ * The part of an answer that machine and history may store: no errors, and secrets only sealed. "Already exists" is
+ * information about the charge, not a rejection. A request that was never sent and one that was never answered are both
+ * unknown, to be settled by a look-up.
  *
  * Spec: charge a saved card (retry rules); Errors (saved-card charge rejections).
  */
@@ -407,7 +413,7 @@ export function storedChargeAnswer(
   }
 }
 
-/** A code refused locally still costs its try: better than to risk a fourth. */
+/** The answer to a code. A code that was never sent still costs its try, rather than risk a fourth. */
 export function storedOtpAnswer(answer: OtpAnswer): StoredOtpAnswer {
   switch (answer.kind) {
     case 'accepted':

@@ -25,64 +25,67 @@ import { limitProblem } from './limit-words.ts';
 import { step } from './machine.ts';
 import type { ChargeRunner } from './run-charge.ts';
 
-/** What these terms would meet now. */
+/** What would happen to these terms now. */
 type ChargeReview =
   | { kind: 'over_limit'; refusal: LimitRefusal }
   | {
       kind: 'ready';
-      /** The card can't be charged now; with `approval` a second person may allow it. */
+      /** Why the card can't be charged now; with `approval` a second person may allow it. */
       hold?: CardRefusal;
       twins?: readonly Twin[];
       /** Submitting asks a second person. */
       approval?: ApprovalNeeded;
     };
 
-/** Results of a claim. Throws StoreUnavailable. */
+/** Results of claiming and storing a charge. */
 type Claimed =
-  /** Stored, so it will be settled. `carryOn` sends it, and resolves when this process has done what it can. */
+  /**
+   * The charge is stored, so it will be settled. `carryOn` sends it, and resolves when this process has done what it
+   * can.
+   */
   | { kind: 'begun'; charge: ChargeSeen; carryOn: () => Promise<void> }
-  /** This dialogue has charged already: a double click, or a repeated delivery. */
+  /** The dialogue has charged already: a double click, or a repeated delivery. */
   | { kind: 'known'; charge: ChargeSeen }
   | { kind: 'refused'; refusal: CardRefusal }
   | { kind: 'twin'; twins: readonly Twin[] }
-  /** By now above the limits of the person's roles: nothing was sent. */
+  /** The amount now exceeds the person's limits. Nothing was sent. */
   | { kind: 'over_limit'; refusal: LimitRefusal }
-  /** By now the alert is resolved, closed or being charged: nothing was sent. */
+  /** The alert is resolved, closed or being charged by now. Nothing was sent. */
   | { kind: 'alert_taken'; taken: AlertTaken };
 
 /** Results of submitting a reviewed charge. */
 export type SubmitResult =
   | Claimed
-  /** A second person decides: nothing was sent. Later submits of this dialogue return the same request. */
+  /** A second person decides. Nothing was sent. Later submits of this dialogue return the same request. */
   | { kind: 'awaiting_approval'; approval: Approval }
-  /** The reviewed terms are gone (half an hour) or changed: nothing was sent. */
+  /** The reviewed terms are gone (after half an hour) or were changed. Nothing was sent. */
   | { kind: 'stale' }
-  /** The store failed while the charge was written: if it was stored, it will be charged once. */
+  /** The store failed while the charge was written. If it was stored, it will be sent once. */
   | { kind: 'unsure'; reference: string };
 
 type SubmitRequest = {
-  /** The dialogue: makes the reference, so a double submit is one charge. */
+  /** The dialogue's id. The reference is made from it, so a double submit is one charge. */
   viewId: string;
   /** `keepDraft`'s word for the terms just read. */
   draft: string;
   by: string;
-  /** Twins that the person saw and accepts. */
+  /** References of twins (equal recent charges) that the person saw and accepted. */
   despite?: readonly string[];
-  /** Asks a second person to charge a card on hold; why now, in the agent's words. */
+  /** Given to ask a second person to allow charging a card on hold: why now, in the agent's words. */
   override?: string;
 };
 
-/** A question to the limits and the card's history. */
+/** What is asked of the limits and the card's history. */
 type Asked = CardClaim & LimitedCharge;
 
-/** Functions from other features. */
+/** What submitting needs of other features. */
 export type ForSubmits = {
   alerts: AlertClaims;
-  /** Absent: no charge needs a second person. */
+  /** Absent if no charge needs a second person. */
   approvals?: ApprovalGate | undefined;
 };
 
-/** From reviewed terms to the stored charge: obstacles, and the claims on alert, limits and card. */
+/** From reviewed terms to the stored charge: checks, and the claims on alert, limits and card. */
 export function createSubmits(
   account: Account,
   own: {
@@ -96,7 +99,7 @@ export function createSubmits(
   const { charges, cards, limits, runner, around } = own;
   const drafts = createDrafts(account);
 
-  /** The failure it retries, as an attempt of this card. */
+  /** The failure that the charge retries, if it counts as an attempt of this card. */
   async function outsideOf({ alert }: ShownTerms, card: string): Promise<Pick<CardClaim, 'outside'>> {
     const outside = alert === undefined ? undefined : await around.alerts.declined(alert, card);
     return withoutUndefined({ outside });
@@ -107,8 +110,8 @@ export function createSubmits(
   }
 
   /**
-   * Why it can't be charged now; undefined: nothing is in the way, or `claim` has claimed it. `ofMs`: the day it counts
-   * for.
+   * Asks limits and card. Why the charge can't be made now; undefined: it can and, with `claim`, is claimed. `ofMs`:
+   * the time whose day it counts for.
    */
   async function meet(asked: Asked, how: 'judge' | 'claim', ofMs = asked.atMs) {
     const limit = await limits[how]({ ...asked, atMs: ofMs });
@@ -117,7 +120,7 @@ export function createSubmits(
     return card.kind === 'claimed' ? undefined : card;
   }
 
-  /** All restrictions on these terms, before the button is pressed. Claims nothing: `submit` decides. */
+  /** All restrictions on these terms, to show before the button is pressed. Claims nothing: `submit` decides. */
   async function review(of: { viewId: string; terms: ChargeTerms; by: string }): Promise<ChargeReview> {
     const { viewId, terms, by } = of;
     const { money } = terms;
@@ -140,7 +143,7 @@ export function createSubmits(
     const mayOverride =
       hold?.kind === 'resting' && around.approvals?.needFor({ kind: 'retry' }) !== undefined;
     const overriding: { overridesRest?: true } = mayOverride ? { overridesRest: true } : {};
-    // Show other obstacles together with the hold, or asking for approval would lead back here.
+    // Find twins besides the hold, too; otherwise the request for approval would lead back to this review.
     const beside = mayOverride ? await cards.judge({ ...asked, ...overriding }) : met;
     const twins = beside?.kind === 'twin' ? beside.twins : undefined;
     const approval =
@@ -148,7 +151,7 @@ export function createSubmits(
     return { kind: 'ready', ...withoutUndefined({ hold, twins, approval }) };
   }
 
-  /** Restrictions on a card alone, by its fingerprint. */
+  /** Why a card can't be charged at any amount, by its fingerprint. */
   async function holdOf(of: { card: string; by: string; currency: string }): Promise<CardHold | undefined> {
     const { card, by, currency } = of;
     const verdict = await cards.mayTry(card);
@@ -166,7 +169,7 @@ export function createSubmits(
     const reference = referenceOf(viewId);
     const known = await charges.read(reference);
     if (known) return { kind: 'known', charge: await runner.see(known) };
-    // One dialogue has one charge, and so one request, even with other terms.
+    // A dialogue has one charge and so one request, also after its terms were changed.
     const asked = await around.approvals?.desk.find(reference);
     if (asked) return { kind: 'awaiting_approval', approval: asked };
     const kept = await drafts.readDraft(viewId, draft);
@@ -174,7 +177,7 @@ export function createSubmits(
     const { terms: reviewed, readAtMs } = kept;
     const reason = [override, reviewed.reason].filter((part) => part !== undefined).join(' · ');
     const terms = override === undefined ? reviewed : { ...reviewed, reason };
-    // Read the clock before claiming: a process that sleeps on the way is too late to charge.
+    // Read the clock before claiming: if the process is suspended in between, it is then too late to send the charge.
     const nowMs = account.now();
     const card = await account.fingerprint(terms.tokenKey);
     const charge = { reference, terms, card, by, viewId, readAtMs, ...withoutUndefined({ despite }) };
@@ -182,8 +185,8 @@ export function createSubmits(
   }
 
   /**
-   * Undefined: nobody else is needed. A charge that can't be made now needs no approval: alert and card are checked first,
-   * without claiming.
+   * Requests approval if it is needed; undefined: it isn't. A charge that can't be made now isn't requested, so alert
+   * and card are checked first, without claiming.
    */
   async function askForApproval(
     given: ApprovedCharge,
@@ -191,7 +194,7 @@ export function createSubmits(
   ): Promise<SubmitResult | undefined> {
     const { approvals, alerts } = around;
     if (!approvals) return undefined;
-    // Ask for override approval even if the hold just ended: that is the button they pressed.
+    // Ask for override approval even if the hold has just ended: that is the button they pressed.
     const overrides = override !== undefined && approvals.needFor({ kind: 'retry' }) !== undefined;
     const charge: ApprovedCharge = overrides ? { ...given, overridesRest: true } : given;
     const { by, readAtMs: _ofTheDraft, ...kept } = charge;
@@ -213,7 +216,7 @@ export function createSubmits(
       terms.alert === undefined ? undefined : await around.alerts.claim(terms.alert, { reference, by });
     if (alert?.kind === 'taken') return { kind: 'alert_taken', taken: alert.taken };
     const asked = await askedFor(charge, nowMs);
-    // Judge before claiming: a refused charge uses no limit, unless two submits race.
+    // Check before claiming, so that a refused charge uses up no limit (unless two submits race).
     const met = (await meet(asked, 'judge', ofMs)) ?? (await meet(asked, 'claim', ofMs));
     if (!met) return await begin(charge, nowMs);
     await alert?.release();
@@ -230,16 +233,16 @@ export function createSubmits(
     return { kind: 'begun', charge: seenOf(record.record), carryOn: () => runner.run(record) };
   }
 
-  /** Twins since the terms were read, without `despite`; none if the card refuses the charge. */
+  /** Twins since the terms were read, without those in `despite`; none if the card refuses the charge. */
   async function twinsOf(charge: ShownCharge): Promise<readonly Twin[]> {
     const judged = await cards.judge(await askedFor(charge, account.now()));
     return judged.kind === 'twin' ? judged.twins : [];
   }
 
   /**
-   * Charges approved terms, from the approval instead of a draft, without asking again. `nowMs`: when the caller last knew
-   * that it may charge. Counts for the day of the request, as its approvers read. All other rules apply. Idempotent for a
-   * reference. Throws StoreUnavailable; then call it again.
+   * Charges approved terms; they come from the approval instead of a draft, and no approval is requested again.
+   * `nowMs`: when the caller last knew that it may charge. Counts for the day of the request, as its approvers read.
+   * All other rules apply. Idempotent for a reference. Throws StoreUnavailable; then call it again.
    */
   async function submitApproved(charge: ApprovedCharge, nowMs: number): Promise<ApprovedEnd> {
     if (await charges.read(charge.reference)) return { kind: 'begun' };
@@ -256,15 +259,16 @@ export function createSubmits(
     twinsOf,
 
     /**
-     * Charges the reviewed terms if the card allows it, at most once a dialogue. The intent is stored before anything
-     * leaves: after a crash its timer finds it. `unsure` if the store is away.
+     * Charges the reviewed terms if limits, alert and card allow it, at most once per dialogue. The intent is stored
+     * before anything is sent, so that after a crash its timer leads to a look-up. Returns `unsure` if the store is
+     * away.
      */
     async submit(request: SubmitRequest): Promise<SubmitResult> {
       try {
         return await submit(request);
       } catch (error) {
         if (!(error instanceof StoreUnavailable)) throw error;
-        // This dialogue may have charged before: only its reference is known.
+        // An earlier submit of this dialogue may have charged; only the reference is known.
         return { kind: 'unsure', reference: referenceOf(request.viewId) };
       }
     },
@@ -277,7 +281,7 @@ function askedOf({ terms, ...charge }: ShownCharge, atMs: number): Asked {
   return { reference, card, by, money, atMs, readAtMs, ...withoutUndefined({ despite, overridesRest }) };
 }
 
-/** The charge to store, and what leaves then. */
+/** The charge to store, and its first effect. */
 function firstOf({ reference, terms, card, by, viewId }: ApprovedCharge, nowMs: number, sendsOnce: boolean) {
   const submitted = { kind: 'submitted', reference, money: terms.money, by } as const;
   const first = step(undefined, sendsOnce ? { ...submitted, sendsOnce } : submitted, nowMs);
@@ -304,7 +308,7 @@ function endOf(result: Claimed): ApprovedEnd {
     case 'refused':
       return { kind: 'stopped', why: holdWords[result.refusal.kind] };
     case 'over_limit':
-      // Approval lifts no limit: the requester could not have charged this alone.
+      // Approval lifts no limit: what the requester can't charge, they can't charge with approval either.
       return result.refusal.kind === 'unknown_standing'
         ? { kind: 'later' }
         : { kind: 'stopped', why: limitProblem(result.refusal, 'the requester’s') };
@@ -335,7 +339,7 @@ function takenWords(taken: AlertTaken): string {
     : `Another charge of the same alert was begun meanwhile: ${taken.charge.reference}.`;
 }
 
-/** An earlier release's draft has no reading time: it asks about every twin. */
+/** A draft of an earlier release has no reading time, so the review shows every twin. */
 const chargeDraft = z.object({ word: z.string(), terms: chargeTermsShape, readAtMs: z.number().default(0) });
 
 type ChargeDraft = z.infer<typeof chargeDraft>;
@@ -344,17 +348,17 @@ function isSame(one: ChargeTerms, other: ChargeTerms): boolean {
   return JSON.stringify(one) === JSON.stringify(other);
 }
 
-/** A charge's terms under review, until submitted. Methods throw StoreUnavailable. */
+/** Stores terms under review until they are submitted. Methods throw StoreUnavailable. */
 function createDrafts(account: Account) {
   const kind = { prefix: 'draft:', schema: chargeDraft };
   const records = createRecords<ChargeDraft>(account, kind);
   return {
     /**
-     * Stores the dialogue's terms for half an hour, in place of earlier ones, and returns a word for exactly them: the same
-     * terms give the same word. It reveals nothing, so a view may hold it.
+     * Stores the dialogue's terms for half an hour, in place of earlier ones. Returns a word for exactly these terms;
+     * the same terms give the same word. It reveals nothing, so a view may contain it.
      */
     async keepDraft(viewId: string, given: ChargeTerms): Promise<string> {
-      // In the schema's order.
+      // Parsed, so that the members are in the schema's order and can be compared.
       const terms = chargeTermsShape.parse(given);
       const newWord = randomBytes(16).toString('hex');
       return await records.change(viewId, (before) => {
@@ -368,12 +372,12 @@ function createDrafts(account: Account) {
         };
       });
     },
-    /** The terms behind this word, and when they were first read; undefined if they are gone or changed. */
+    /** The terms with this word, and when they were first read; undefined if they are gone or were changed. */
     async readDraft(viewId: string, word: string): Promise<ChargeDraft | undefined> {
       const draft = await records.read(viewId);
       return draft?.word === word ? draft : undefined;
     },
-    /** When this dialogue first showed these terms, UTC ms; undefined: never. */
+    /** When this dialogue first showed these terms, UTC ms; undefined: it has not. */
     async readSince(viewId: string, given: ChargeTerms): Promise<number | undefined> {
       const draft = await records.read(viewId);
       return draft && isSame(draft.terms, chargeTermsShape.parse(given)) ? draft.readAtMs : undefined;
