@@ -1,7 +1,7 @@
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { charges, shareDesk, type Message } from '../support/desk.ts';
 
-// Where an alert and a charge are about the same money: each says the same, and neither is left alone with the other's end.
+// An alert and a charge about the same money must agree, and each must report what ends the other.
 
 const minuteMs = 60_000;
 const dayMs = 24 * 60 * minuteMs;
@@ -14,17 +14,17 @@ const at = shareDesk({
 });
 
 beforeAll(() => at().settled());
-// A day of its own for each story, so that no card is on hold after the story before.
+// Each story has its own day, so that no card is on hold from the story before.
 beforeEach(() => at().house.later(dayMs + minuteMs));
 
 const bola = '1127';
 
-/** The newest that this alert says in its channel, once it has the words. */
+/** The alert's newest message in its channel, once it has the words. */
 function alertSays(reference: string, ...words: string[]): Promise<Message> {
   return at().reads('lead', [reference, ...words], 'payAlerts');
 }
 
-/** Resolves once the service has sent the failure of this charge, and nothing is left to be told of it. */
+/** Resolves once the service has sent this charge's failure, and nothing is left to post about it. */
 async function failureIsSent(reference: string): Promise<void> {
   const { house } = at();
   const sent = () =>
@@ -43,7 +43,7 @@ function alertsOf(reference: string): string[] {
 }
 
 describe('a charge of the bot’s own that fails', () => {
-  it('whose code runs out is told by its own message alone: Expired, and a look-up says the same', async () => {
+  it('whose code expires is reported only by its own message: Expired, and a look-up says the same', async () => {
     const desk = at();
     const reference = await charges(desk, 'agent', { card: bola, amount: '1500.00' });
     await desk.modalSays('agent', 'Needs a code');
@@ -57,7 +57,7 @@ describe('a charge of the bot’s own that fails', () => {
     expect(looked.shown.text).not.toContain('Declined');
   });
 
-  it('whose code was wrong three times is told by its own message alone', async () => {
+  it('whose code was wrong three times is reported only by its own message', async () => {
     const desk = at();
     const reference = await charges(desk, 'agent', { card: bola, amount: '1600.00' });
     await desk.modalSays('agent', 'Needs a code');
@@ -72,7 +72,7 @@ describe('a charge of the bot’s own that fails', () => {
     expect(looked.shown.text).toContain('check the customer’s phone, then charge again');
   });
 
-  it('whose codes were used up elsewhere is told in the service’s words, in its look-up too', async () => {
+  it('whose codes were used up elsewhere is reported in the service’s words, also in its look-up', async () => {
     const desk = at();
     const { paymentsGate } = desk.house;
     const reference = await charges(desk, 'agent', { card: bola, amount: '1650.00' });
@@ -96,7 +96,7 @@ describe('a charge of the bot’s own that fails', () => {
     expect(looked.shown.text).not.toContain('three times');
   });
 
-  it('by the bank is told by its own message alone, and counted in no list of open alerts', async () => {
+  it('at the bank is reported only by its own message, and counted in no list of open alerts', async () => {
     const desk = at();
     const reference = await charges(desk, 'agent', { card: '6640', amount: '1700.00' });
     await desk.modalSays('agent', '❌ Declined by the bank');
@@ -104,7 +104,7 @@ describe('a charge of the bot’s own that fails', () => {
     expect(alertsOf(reference)).toEqual([]);
   });
 
-  it('has an alert where its event says otherwise: it is paid', async () => {
+  it('has an alert if the charge is paid in spite of the event', async () => {
     const desk = at();
     const reference = await charges(desk, 'agent', { card: '4081', amount: '1800.00' });
     await desk.modalSays('agent', 'Paid (confirmed)');
@@ -114,8 +114,8 @@ describe('a charge of the bot’s own that fails', () => {
   });
 });
 
-describe('a failure whose card is on hold, where nobody may decide to charge it sooner', () => {
-  it('offers a payment link, filled in, until the hold ends; then Charge again…', async () => {
+describe('a failure whose card is on hold, if no rule allows to charge it sooner', () => {
+  it('offers a filled-in payment link until the hold ends; then Charge again…', async () => {
     const desk = at();
     const reference = await desk.house.decline({
       customerEmail: 'chidi.eze@example.com',
@@ -136,7 +136,7 @@ describe('a failure whose card is on hold, where nobody may decide to charge it 
   });
 });
 
-/** A failure of the merchant's own charge, and the form to charge it again; the card is long off hold. */
+/** A failure of the merchant's own charge, and the form to charge it again; the card's hold has ended. */
 async function chargesAgain(
   amount: string,
   card: string,
@@ -152,7 +152,7 @@ async function chargesAgain(
   return { failed, first };
 }
 
-/** Charges from the alert; gives the reference. */
+/** Charges from the alert; returns the reference. */
 async function againFrom(person: 'agent' | 'lead', failed: string, card: string): Promise<string> {
   const desk = at();
   const before = new Set(desk.house.payments.state().orders.map(({ orderReference }) => orderReference));
@@ -174,7 +174,7 @@ function paysLate(orderReference: string) {
 }
 
 describe('two payments for one alert', () => {
-  it('by two charges, the first of them paid late: said in the thread, on both charges, and to both agents', async () => {
+  it('by two charges, the first of them paid late: reported in the thread, on both charges, and to both agents', async () => {
     const desk = at();
     const { failed, first } = await chargesAgain('2100.00', bola);
     await desk.modalSays('agent', 'Needs a code');
@@ -196,7 +196,7 @@ describe('two payments for one alert', () => {
     expect(desk.posts('lead', alert).filter(({ text }) => text.includes('Paid twice'))).toHaveLength(1);
   });
 
-  it('by a payment link of that customer, and the charge late: said to both', async () => {
+  it('by a payment link of that customer, with the charge paid late: reported to both', async () => {
     const desk = at();
     const { failed, first } = await chargesAgain('2200.00', bola);
     await desk.modalSays('agent', 'Needs a code');
@@ -213,14 +213,14 @@ describe('two payments for one alert', () => {
       await desk.reads(person, ['🚨 Paid twice', failed, link], `${person}Dm`);
   });
 
-  it('by a charge, and by the payment link that was made from the alert before: said to both', async () => {
+  it('by a charge, and by the payment link made from the alert before: reported to both', async () => {
     const desk = at();
     const customerEmail = 'chidi.eze@example.com';
     const failed = await desk.house.decline({ customerEmail, amount: '2400.00' });
     await desk.presses('lead', 'Acknowledge', await alertSays(failed, 'Acknowledge'));
     await desk.presses('lead', 'Payment link', await alertSays(failed, 'Payment link'));
     await desk.modalSays('lead', 'The customer pays on');
-    // A link for half of it is the alert's all the same.
+    // A link for half of it still belongs to the alert.
     await desk.submits('lead', { Amount: '1200.00' });
     await desk.modalSays('lead', '/checkout/');
     const link = desk.house.payments.state().orders[0]?.orderReference ?? '';
@@ -233,13 +233,13 @@ describe('two payments for one alert', () => {
     await desk.modalSays('agent', ['was already paid by', link]);
   });
 
-  it('by a charge, and by a payment link of that customer for the same amount: said to both, and on the link', async () => {
+  it('by a charge, and by a payment link of that customer for the same amount: reported to both, and on the link', async () => {
     const desk = at();
     const customerEmail = 'chidi.eze@example.com';
     const failed = await desk.house.decline({ customerEmail, amount: '2500.00' });
     await desk.presses('lead', 'Acknowledge', await alertSays(failed, 'Acknowledge'));
     const linked: Record<string, string> = {};
-    // What is for another amount is another sale.
+    // Another amount is another sale.
     for (const amount of ['2600.00', '2500.00']) {
       await desk.opens('lead', `/pay link ${amount}`);
       await desk.submits('lead', { 'Customer’s e-mail': customerEmail });
@@ -265,7 +265,7 @@ describe('two payments for one alert', () => {
     );
   });
 
-  it('once it was closed as paid in cash: said to who closed it and to the agent', async () => {
+  it('after it was closed as paid in cash: reported to the person who closed it and to the agent', async () => {
     const desk = at();
     const { failed, first } = await chargesAgain('2300.00', bola);
     await desk.modalSays('agent', 'Needs a code');
@@ -284,7 +284,7 @@ describe('two payments for one alert', () => {
 });
 
 describe('an alert whose charge needs review', () => {
-  it('says that, not that it is being charged, to its channel and to who would charge it again', async () => {
+  it('says so, instead of *being charged*, in its channel and to a person who would charge it again', async () => {
     const desk = at();
     const { failed, first } = await chargesAgain('2400.12', '4081');
     await desk.modalSays('agent', '🚨 Needs review');
@@ -297,7 +297,7 @@ describe('an alert whose charge needs review', () => {
 });
 
 describe('an alert whose charge waits for a code', () => {
-  it('says so to who closes it or gives it away, is closed by a second press, and its agent’s window says that', async () => {
+  it('says so to a person who closes or assigns it, closes on the second press, and its agent’s window then says that', async () => {
     const desk = at();
     const { failed, first } = await chargesAgain('2500.00', bola);
     await desk.modalSays('agent', 'Needs a code');

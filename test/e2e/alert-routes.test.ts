@@ -7,7 +7,7 @@ const [payOps, payDesk, payAlerts] = ['C0OPS00001', 'C0DESK0001', 'C0ALERTS01'];
 const onCallGroup = 'S0ONCALL01';
 const minuteMs = 60_000;
 
-/** Always two hours from now until then, whenever the test runs. */
+/** The time of day so many hours from now. */
 function clockTime(hoursFromNow: number): string {
   return `${String((new Date().getUTCHours() + hoursFromNow + 24) % 24).padStart(2, '0')}:00`;
 }
@@ -47,19 +47,19 @@ describe('routes of payops.yml', () => {
     }
     await desk.settled('soon');
     expect(toldIn(reference)).toEqual(['payOps', 'payDesk']);
-    // One state in all its channels.
+    // All channels show the same state.
     await desk.presses('lead', 'Acknowledge', await desk.reads('lead', reference, 'payOps'));
     await desk.reads('lead', [reference, '👀 Acknowledged'], 'payDesk');
   });
 
-  test('post in quiet hours, and call nobody then', async () => {
+  test('post in quiet hours, without calling people', async () => {
     const desk = at();
     const reference = await desk.house.decline({ reason: 'Quiet please' });
     const alert = await desk.reads('lead', [reference, 'by rule quiet'], 'payOps');
     expect(JSON.stringify(alert.blocks)).not.toContain(onCallGroup);
   });
 
-  test('what none takes goes to channels.alerts, payments to channels.successes', async () => {
+  test('send events that match no rule to channels.alerts, payments to channels.successes', async () => {
     const desk = at();
     const other = await desk.house.decline();
     const paid = await desk.house.approve({ customerEmail: 'nobody.special@example.com' });
@@ -69,7 +69,7 @@ describe('routes of payops.yml', () => {
     expect([other, paid].map(toldIn)).toEqual([['payAlerts'], ['general']]);
   });
 
-  test('continue asks the rules after it too; amounts, domains and successes match as they are written', async () => {
+  test('continue tries the later rules too; amounts, domains and successes match as documented', async () => {
     const desk = at();
     const customerEmail = 'vera@vip.example.com';
     const both = await desk.house.decline({ customerEmail, amount: '100000.00', reason: 'Do not honour' });
@@ -83,7 +83,7 @@ describe('routes of payops.yml', () => {
     ]);
   });
 
-  test('digest_after stands in place of DIGEST_THRESHOLD', async () => {
+  test('digest_after replaces DIGEST_THRESHOLD', async () => {
     const desk = at();
     for (let number = 0; number < 3; number += 1)
       await desk.house.decline({ reason: 'Count me', customerEmail: `counted.${number}@example.com` });
@@ -91,7 +91,7 @@ describe('routes of payops.yml', () => {
     expect(digest.shown.buttons).toContain('Acknowledge all');
   });
 
-  test('/pay alerts says what the channel gets and why', async () => {
+  test('/pay alerts explains what the channel gets and why', async () => {
     const desk = at();
     await desk.asks('agent', '/pay alerts', 'Not allowed', 'payOps');
     await desk.asks(
@@ -105,7 +105,7 @@ describe('routes of payops.yml', () => {
     for (const words of ['fraud', 'High severity', 'Calls']) expect(said.shown.text).toContain(words);
   });
 
-  test('Send a test alert goes the whole way of an alert, and says who asked', async () => {
+  test('Send a test alert goes the way of a real alert, and says who asked', async () => {
     const desk = at();
     await desk.presses(
       'onCall',
@@ -119,7 +119,7 @@ describe('routes of payops.yml', () => {
   });
 });
 
-test('alerts of several events that say no amount are looked up at once and told in their order', async (scope) => {
+test('alerts of several events without an amount are looked up at once and posted in order', async (scope) => {
   const house = await openHouse(scope, { clock: true, env: { PAYMENTS_TIMEOUT_SECONDS: '8' } });
   writeFileSync(
     house.policyFile,
@@ -140,7 +140,7 @@ test('alerts of several events that say no amount are looked up at once and told
   expect(told()).toEqual(references);
 });
 
-test('rules that cannot hold keep the bot from starting, all told at once', async (scope) => {
+test('invalid rules keep the bot from starting, all named at once', async (scope) => {
   const house = await openHouse(scope);
   const wrong = `routes:\n  - { name: all, to: ${payOps} }\n  - { name: all, when: { currency: NGN }, to: ${payAlerts} }\n`;
   writeFileSync(house.policyFile, readFileSync(house.policyFile, 'utf8') + wrong);
@@ -152,14 +152,14 @@ test('rules that cannot hold keep the bot from starting, all told at once', asyn
 });
 
 describe('daily_summary of payops.yml', () => {
-  /** A time in Lagos, an hour ahead of UTC all year, that does not come by itself while the test runs. */
+  /** A time in Lagos (UTC+1 all year) that real time does not reach during the test. */
   const at = shareDesk({
     clock: true,
     policy: (policy) =>
       `${policy}daily_summary:\n  - { channel: ${payOps}, at: '${clockTime(13)}', tz: Africa/Lagos }\n`,
   });
 
-  test('tells its channel once a day what came and the open alerts, over a restart too', async () => {
+  test('posts in its channel once a day what came and which alerts are open, also over a restart', async () => {
     const desk = at();
     await desk.house.decline();
     await desk.house.decline({ customerEmail: 'other@example.com' });
@@ -184,7 +184,7 @@ describe('daily_summary of payops.yml', () => {
 });
 
 describe('a daily summary with `file: true`', () => {
-  test('has the last whole day as a CSV below it, the one of the command line, once over a restart', async (context) => {
+  test('posts the last whole day as a CSV below it, the same as the command line’s, once even over a restart', async (context) => {
     const workspace = { grantedOptionalScopes: 'all' } as const;
     const desk = await openDesk(context, { clock: true, policy: withFile, workspace });
     await desk.house.decline({ customerEmail: 'ada@example.com', amount: '300.00' });
@@ -203,7 +203,7 @@ describe('a daily summary with `file: true`', () => {
     expect(file?.text).not.toContain('@');
   });
 
-  test('says there which command writes it where Slack takes no file', async (context) => {
+  test('names the command that writes it if Slack takes no file', async (context) => {
     const desk = await openDesk(context, { clock: true, policy: withFile });
     const day = new Intl.DateTimeFormat('en-CA', { timeZone: 'Africa/Lagos' }).format(desk.house.now());
     await desk.settled('soon');
@@ -221,7 +221,7 @@ function withFile(policy: string): string {
   return `${policy}timezone: Africa/Lagos\ndaily_summary:\n  - { channel: ${payOps}, at: '${clockTime(13)}', tz: Africa/Lagos, file: true }\n`;
 }
 
-/** What stands in the thread of the daily summary. */
+/** The messages in the daily summary's thread. */
 async function below(desk: Desk): Promise<Message[]> {
   return desk.posts('lead', await desk.reads('lead', '📋 Daily summary', 'payOps'));
 }

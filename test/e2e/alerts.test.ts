@@ -14,18 +14,18 @@ const at = shareDesk({
 });
 
 let customers = 0;
-/** So that no payment of one story is for a failure of another. */
+/** Unique, so that no payment of one story resolves a failure of another. */
 function newCustomer(): string {
   customers += 1;
   return `customer.${customers}@example.com`;
 }
 
-/** The newest that this alert says in its channel, once it has the words. */
+/** The alert's newest message in its channel, once it has the words. */
 function alertSays(reference: string, ...words: string[]): Promise<Message> {
   return at().reads('lead', [reference, ...words], 'payAlerts');
 }
 
-/** The alert of one more failed charge; nobody has it yet. */
+/** A new failed charge and its open alert. */
 async function fails(charged: Charged = {}) {
   const { house } = at();
   const customerEmail = charged.customerEmail ?? newCustomer();
@@ -40,7 +40,7 @@ async function isTaken(charged?: Charged) {
   return { reference, customerEmail, alert: await alertSays(reference, '👀 Acknowledged') };
 }
 
-/** Presses what opens a form, fills it in and submits it. */
+/** Presses a button that opens a form, fills it in and submits it. */
 async function does(
   person: Person,
   label: string,
@@ -68,7 +68,7 @@ function directsAbout(person: 'agent' | 'lead' | 'onCall', reference: string): s
 }
 
 describe('one failure, one message', () => {
-  test('says the bank’s words, the next step by them, and what the service confirms; and calls nobody', async () => {
+  test('says the bank’s words, the next step for them, and what the service confirms, without calling people', async () => {
     const { alert, reference } = await fails({ amount: '1234.50', customerEmail: chidi });
     expect(alert.text).toBe(`❌ Declined by the bank · NGN 1,234.50 · c***@example.com · ${reference}`);
     for (const words of ['Insufficient funds', 'try again from', '✗ status FAILED', 'Lagos store'])
@@ -98,7 +98,7 @@ describe('one failure, one message', () => {
 });
 
 describe('the states of an alert', () => {
-  test('Acknowledge: one person has it, and whoever clicks second is told who was first', async () => {
+  test('Acknowledge: one person has it, and the second to click reads who was first', async () => {
     const desk = at();
     const { reference, alert } = await fails();
     await desk.presses('lead', 'Acknowledge', alert);
@@ -110,11 +110,11 @@ describe('the states of an alert', () => {
     const taken = await alertSays(reference, '👀 Acknowledged', `Acknowledged by ${lead}`);
     expect(taken.shown.buttons).toEqual(['Look up', 'Resolve…', 'Assign…', 'Snooze…']);
     const note = await desk.reads('onCall', ['👀 Acknowledged', `By ${lead}`], taken);
-    // It names whoever pressed, and calls nobody.
+    // It names the person who pressed, without a mention.
     for (const { shown } of [taken, note]) expect(shown.text).not.toContain('<@');
   });
 
-  test('Assign: the assignee is told by direct message with the way to it, and so is whoever had it until then', async () => {
+  test('Assign: the new and the former assignee are told by direct message, with a link', async () => {
     const desk = at();
     const { reference, alert } = await isTaken();
     const refused = await does('lead', 'Assign…', alert, { 'Assign to': desk.id('outsider') });
@@ -128,14 +128,14 @@ describe('the states of an alert', () => {
     expect(JSON.stringify(told.blocks)).toContain(
       `<https://slack.com/archives/${alert.channel}/p${alert.ts.replace('.', '')}|`,
     );
-    // Whoever gave it away knows; a third who gives it on is told of to whoever loses it.
+    // A person who gives an alert away is not told; a person who loses it by a third person's press is.
     expect(directsAbout('lead', reference)).toEqual([]);
     await does('onCall', 'Assign…', assigned, { 'Assign to': desk.id('lead') });
     await direct('agent', '👤 Assigned to somebody else', reference);
     await direct('lead', '👤 Assigned to you', reference);
   });
 
-  test('Snooze: ends by itself, in the thread and by direct message to whoever has it', async () => {
+  test('Snooze: ends on time, reported in the thread and by direct message to the assignee', async () => {
     const desk = at();
     const { reference, alert } = await isTaken();
     await does('lead', 'Snooze…', alert, { 'For how long': '1 hour' });
@@ -151,7 +151,7 @@ describe('the states of an alert', () => {
     await alertSays(reference, '👀 Acknowledged');
   });
 
-  test('Close: asks for a reason, tells whoever had it, and leaves the first line and how it ended', async () => {
+  test('Close: asks for a reason, tells the assignee, and leaves the first line and the end', async () => {
     const desk = at();
     const { reference, alert } = await isTaken();
     await does('onCall', 'Resolve…', alert, { Reason: 'Paid in cash' });
@@ -162,10 +162,10 @@ describe('the states of an alert', () => {
     await direct('lead', '☑️ Resolved', reference);
   });
 
-  test('Look up: whoever may look up reads the verdict, and everybody that it was asked again', async () => {
+  test('Look up: a person with the permission reads the verdict, and everybody reads that it was looked up', async () => {
     const desk = at();
     const { reference, alert } = await fails();
-    // Not in the very moment of its first look-up, as the house's clock is no finer than 20 ms.
+    // Not at the moment of its first look-up: the house's clock has steps of 20 ms.
     desk.house.later(1_000);
     await desk.presses('agent', 'Look up', alert);
     const answer = await desk.sees('agent', ['Declined', reference, '✗'], 'payAlerts');
@@ -174,7 +174,7 @@ describe('the states of an alert', () => {
     await alertSays(reference, 'checked');
   });
 
-  test('are moved by those alone who may: the support agent is refused, and nothing changes', async () => {
+  test('need the permission: the support agent is refused, and nothing changes', async () => {
     const desk = at();
     const { reference, alert } = await fails();
     await desk.presses('agent', 'Acknowledge', alert);
@@ -185,7 +185,7 @@ describe('the states of an alert', () => {
     expect((await alertSays(reference)).shown.buttons).toContain('Acknowledge');
   });
 
-  test('are on record: who did what with which alert', async () => {
+  test('are in the audit: who did what with which alert', async () => {
     const desk = at();
     const { reference, alert } = await isTaken();
     await does('lead', 'Resolve…', alert, { Reason: 'Told the customer' });
@@ -197,7 +197,7 @@ describe('the states of an alert', () => {
 });
 
 describe('a payment resolves a failure', () => {
-  test('of the same customer and amount: Resolved by another payment, with the time it took, and its people told', async () => {
+  test('of the same customer and amount: Resolved by another payment, with the time it took, and its people are told', async () => {
     const desk = at();
     const { reference, customerEmail, alert } = await isTaken();
     await does('lead', 'Assign…', alert, { 'Assign to': desk.id('agent') });
@@ -213,7 +213,7 @@ describe('a payment resolves a failure', () => {
     expect(directsAbout('onCall', reference)).toEqual([]);
   });
 
-  test('of the same order: Paid (confirmed) stands beside it', async () => {
+  test('of the same order: Paid (confirmed), next to it', async () => {
     const { house } = at();
     const orderReference = 'ORDER-PAID-LATER';
     await house.payments.act({
@@ -223,7 +223,7 @@ describe('a payment resolves a failure', () => {
       orderReference,
     });
     await house.payments.act({ kind: 'pay_order', orderReference, outcome: 'declined' });
-    // Of a first payment the service tells no failure; another one might.
+    // The service sends no failure of a first payment, but another one might.
     const order = { orderReference, amount: '50.00', currency: 'NGN' };
     await house.sendEvent({ event: 'payment_failed', data: { order } });
     await alertSays(orderReference, 'Declined by the bank');
@@ -240,7 +240,7 @@ describe('a payment resolves a failure', () => {
     expect((await alertSays(reference)).shown.buttons).toContain('Acknowledge');
   });
 
-  test('of somebody else does not, and of one that was closed nothing changes', async () => {
+  test('of another customer does not; and a closed alert does not change', async () => {
     const desk = at();
     const { reference } = await fails();
     const closed = await isTaken();
@@ -253,7 +253,7 @@ describe('a payment resolves a failure', () => {
     expect((await alertSays(closed.reference)).text).toContain('☑️ Resolved');
   });
 
-  test('only once the look-up proves it: an event that the service does not bear out resolves nothing', async () => {
+  test('only if the look-up proves it: an event that the service does not confirm resolves nothing', async () => {
     const desk = at();
     const { reference, customerEmail } = await fails();
     const order = { orderReference: 'NEVER-PAID', amount: '5000.00', currency: 'NGN', customerEmail };
@@ -263,7 +263,7 @@ describe('a payment resolves a failure', () => {
     expect((await alertSays(reference)).shown.text).not.toContain('Resolved');
   });
 
-  test('that came before the failure’s own event: the first post says both, and has no buttons', async () => {
+  test('that came before the failure’s own event: the first post reports both, without buttons', async () => {
     const { house, settled } = at();
     house.payments.sendWebhooksTo(undefined);
     const orderReference = 'PAID-BEFORE-FAILED';
@@ -288,7 +288,7 @@ describe('a payment resolves a failure', () => {
 });
 
 describe('Charge again…', () => {
-  test('opens the form of a card on hold where a second person may decide, whose review asks for that', async () => {
+  test('opens the form of a card on hold if a second person may allow it; the review then asks for that', async () => {
     const desk = at();
     const { reference, alert } = await fails({ customerEmail: chidi, amount: '1235.00' });
     expect(alert.shown.buttons).toEqual(['Acknowledge', 'Charge again…', 'Look up', 'Resolve…']);
@@ -300,7 +300,7 @@ describe('Charge again…', () => {
     expect((await alertSays(reference)).shown.text).not.toContain('Acknowledged');
   });
 
-  test('stands on the direct message of the person it is assigned to, and charges from there', async () => {
+  test('is on the assignee’s direct message too, and charges from there', async () => {
     const desk = at();
     const { reference } = await isTaken({ customerEmail: 'ada.obi@example.com', amount: '1239.00' });
     desk.house.later(2 * hourMs);
@@ -332,7 +332,7 @@ describe('Charge again…', () => {
     await alertSays(reference, '✅ Resolved', 'charged again');
   });
 
-  test('one failed charge is charged again once: by three people with two cards, and resolved without any event', async ({
+  test('charges a failed charge again only once: with three people and two cards, and resolves it without any event', async ({
     onTestFinished,
   }) => {
     const desk = at();
@@ -378,7 +378,7 @@ describe('Charge again…', () => {
 });
 
 describe('the message of an alert', () => {
-  test('that somebody deleted is replaced by one that links to where it was', async () => {
+  test('is replaced after it was deleted by one that links to its old place', async () => {
     const { house, reads } = at();
     const { reference, customerEmail, alert } = await fails();
     await fetch(`${house.workspace.apiUrl}chat.delete`, {
@@ -390,9 +390,9 @@ describe('the message of an alert', () => {
       body: JSON.stringify({ channel: alert.channel, ts: alert.ts }),
     });
     await house.approve({ amount: '5000.00', customerEmail });
-    const anew = await alertSays(reference, '✅ Resolved', 'Replaces');
-    expect(anew.ts).not.toBe(alert.ts);
-    expect(JSON.stringify(anew.blocks)).toContain(`/p${alert.ts.replace('.', '')}|`);
-    await reads('lead', '✅ Resolved', anew);
+    const replacement = await alertSays(reference, '✅ Resolved', 'Replaces');
+    expect(replacement.ts).not.toBe(alert.ts);
+    expect(JSON.stringify(replacement.blocks)).toContain(`/p${alert.ts.replace('.', '')}|`);
+    await reads('lead', '✅ Resolved', replacement);
   });
 });

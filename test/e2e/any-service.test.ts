@@ -4,7 +4,7 @@ import { charges, shareDesk, type Desk } from '../support/desk.ts';
 import type { Channel } from '../support/house.ts';
 import { signDelivery } from '../support/sign-delivery.ts';
 
-/** Of every story here, from the service's event to the words on the screen. */
+/** The deadline of each story, from the service's event to the words on the screen. */
 const soonMs = 10_000;
 
 const signs = {
@@ -14,7 +14,7 @@ const signs = {
   WEBHOOK_TIMESTAMP_SOURCE: 'header:x-neighbour-at',
 } as const;
 
-/** A neighbour's service: it signs three fields, puts its fee into the amount, and has its own word for paid. */
+/** Another service: it signs three fields, includes its fee in the amount, and has its own status for paid. */
 const settings = {
   WEBHOOK_SIGNATURE_PRESET: 'field-concatenation',
   ...signs,
@@ -23,7 +23,7 @@ const settings = {
   PAYMENTS_FEE_POINTER: '/fee',
 };
 const fee = '75.00';
-/** Orders whose record has the id of another try. */
+/** Orders whose record has another attempt's id. */
 const newIds = new Set<string>();
 
 function sign(body: string, secret: string): Record<string, string> {
@@ -38,14 +38,14 @@ function sign(body: string, secret: string): Record<string, string> {
   return signDelivery(scheme.value, secret, Buffer.from(body), Date.now());
 }
 
-/** Resolves with the blocks of the message that has these words in its text. */
+/** Resolves with the blocks of the message whose text has these words. */
 async function says({ house }: Desk, channel: Channel, words: string): Promise<string> {
   const found = () => house.posts(channel).find(({ text }) => text.includes(words));
   await house.until(`${channel}: ${words}`, () => found() !== undefined, soonMs);
   return JSON.stringify(found()?.blocks);
 }
 
-describe('a service that signs fields alone, with its own statuses and its fee, by settings', () => {
+describe('a service with signed fields, other statuses and a fee, configured by settings', () => {
   const at = shareDesk({
     clock: true,
     env: settings,
@@ -61,7 +61,7 @@ describe('a service that signs fields alone, with its own statuses and its fee, 
     },
   });
 
-  it('has its link paid by its event, and the proof says which amount was compared', async () => {
+  it('gets its link paid by its event, and the proof says which amount was compared', async () => {
     const desk = at();
     const { house } = desk;
     await desk.opens('agent', '/pay link 150.00');
@@ -74,7 +74,7 @@ describe('a service that signs fields alone, with its own statuses and its fee, 
     expect(proof).toContain('proven (NGN 225.00 − NGN 75.00 fee)');
   });
 
-  it('has a charge whose answer was lost declined, by a status that the settings call final', async () => {
+  it('gets a charge declined whose answer was lost, by a status that the settings call final', async () => {
     const desk = at();
     const { house } = desk;
     void house.paymentsGate.hold('/tokenized-card-payment', 'after');
@@ -87,7 +87,7 @@ describe('a service that signs fields alone, with its own statuses and its fee, 
     expect(desk.modal('agent')?.shown.text).toContain('Declined by the bank');
   });
 
-  it('has a charge approved with its own word and what was compared as the proof', async () => {
+  it('gets a charge approved with its own status and the compared amounts as the proof', async () => {
     const desk = at();
     const ada = { token: 'tok-ada-approves', email: 'ada.obi@example.com', amount: '1,000.00' };
     await charges(desk, 'agent', ada);
@@ -95,7 +95,7 @@ describe('a service that signs fields alone, with its own statuses and its fee, 
     expect(shown.text).toContain('proven by SETTLED (NGN 1,075.00 − NGN 75.00 fee)');
   });
 
-  it('has a failure resolved by its own order’s payment, and its order known ever after', async () => {
+  it('gets a failure resolved by a payment of its order, and the order stays known', async () => {
     const desk = at();
     const { house } = desk;
     const reference = await house.decline();
@@ -103,7 +103,7 @@ describe('a service that signs fields alone, with its own statuses and its fee, 
     const told = await desk.reads('onCall', ['Declined by the bank', reference], 'payAlerts');
     await house.payments.act({ kind: 'pay_order', orderReference: reference, outcome: 'approved' });
     await says(desk, 'payAlerts', `✅ Resolved: paid · NGN 5,000.00 · c***@example.com · ${reference}`);
-    // Another try of the order is its transaction now: the record has the failure's id no more.
+    // The order's record now has another attempt's id, not the failure's.
     newIds.add(reference);
     const look = () => desk.presses('onCall', 'Look up', told);
     await desk.seesBy('onCall', ['✅ Paid (confirmed)', 'NGN 5,000.00', reference], look);
@@ -114,7 +114,7 @@ describe('a service that signs fields alone, with its own statuses and its fee, 
     expect(story.shown.text).toContain('Pay resolved the alert');
   });
 
-  it('has a second payment told: the alert’s own order was paid, and then its customer’s link', async () => {
+  it('reports a second payment: the alert’s own order was paid, and then its customer’s link', async () => {
     const desk = at();
     const { house } = desk;
     const customerEmail = 'ngozi.eze@example.com';
@@ -134,7 +134,7 @@ describe('a service that signs fields alone, with its own statuses and its fee, 
     await desk.reads('lead', ['✅ Paid (confirmed)', link, ...words], 'payDesk');
   });
 
-  it('has an alert whose look-up was not answered told with its reference, and looked up until it is', async () => {
+  it('posts an alert whose look-up was not answered with its reference, and looks it up until it is', async () => {
     const desk = at();
     const { house } = desk;
     house.payments.setFaults({ kind: 'error_500', operation: 'GET /v1/transactions/accounts/single' });
@@ -145,7 +145,7 @@ describe('a service that signs fields alone, with its own statuses and its fee, 
     await says(desk, 'payAlerts', `❌ Declined by the bank · NGN 61.00 · c***@example.com · ${reference}`);
   });
 
-  it('has its alerts told by the signed transaction, and an unsigned reference never taken for its own', async () => {
+  it('reports its alerts by the signed transaction, and never trusts an unsigned reference', async () => {
     const desk = at();
     const { house, bot } = desk;
     expect(bot.lines.join('\n')).toContain('saved cards aren’t learnt from events');

@@ -6,7 +6,7 @@ const minuteMs = 60_000;
 const [ada, chidi] = ['4081', '6640'];
 const at = shareDesk({
   clock: true,
-  // A token's lock and the like end by the clock, which runs ten times as fast as connections.
+  // A token's lock and similar times end by the clock, which runs ten times as fast as connections.
   env: { PAYMENTS_TIMEOUT_SECONDS: '5' },
   payments: { knownCards: true },
   policy: (policy) =>
@@ -21,7 +21,7 @@ const at = shareDesk({
 });
 
 beforeAll(() => at().settled());
-// A day of its own for each story: what waited has expired.
+// Each story has its own day: older requests have expired.
 beforeEach(async () => {
   at().house.later(25 * 60 * minuteMs);
   await at().settled();
@@ -29,7 +29,7 @@ beforeEach(async () => {
 
 let naira = 100_000;
 
-/** The person asks for a large charge, and the window says that it waits. Gives its reference. */
+/** The person requests a large charge, and the window says that it waits. Returns its reference. */
 async function asks(person: Person, typed: Partial<Typed> = {}): Promise<string> {
   naira += 1;
   const large = { card: ada, amount: `${naira}.00`, reason: 'Renewal, asked for by phone' };
@@ -41,7 +41,7 @@ async function asks(person: Person, typed: Partial<Typed> = {}): Promise<string>
 const approve = (message: Message): string =>
   message.shown.buttons.find((label) => label.startsWith('Approve')) ?? 'no button that approves';
 
-/** Every copy of the request: the channel's, the deciders' and the asker's. */
+/** Every copy of the request: the channel's, the approvers' and the requester's. */
 async function everywhere(reference: string, words: string, people: readonly Person[]): Promise<Message[]> {
   const desk = at();
   const own = people.map((person) => desk.reads(person, [words, reference], `${person}Dm` as const));
@@ -51,7 +51,7 @@ async function everywhere(reference: string, words: string, people: readonly Per
 const taken = (reference: string): number => at().house.payments.stats().chargesByReference[reference] ?? 0;
 
 describe('a charge that a second person decides', () => {
-  it('says so on the review, is told to everybody who can decide, and is charged once it is approved', async () => {
+  it('says so on the review, goes to everybody who can decide, and is charged once it is approved', async () => {
     const desk = at();
     const review = await reviews(desk, 'agent', { card: ada, amount: '150,000.00', reason: 'Renewal' });
     expect(review.submit).toBe('Ask for approval');
@@ -72,7 +72,7 @@ describe('a charge that a second person decides', () => {
     await desk.settled('soon');
     const [post] = copies as [Message, ...Message[]];
     expect(post.shown.text).toContain(`Asked by ${desk.named('agent')}`);
-    // Said at once, by one call a message.
+    // Posted with its final words: no edit follows.
     const edits = desk.house.slackGate.passed.filter(({ path }) => path === '/api/chat.update');
     expect(edits.filter(({ request }) => request.includes(post.ts))).toEqual([]);
 
@@ -94,7 +94,7 @@ describe('a charge that a second person decides', () => {
     expect(await desk.kept({ 'the address': 'ada.obi@example.com' })).toEqual([]);
   });
 
-  it('is refused with a reason that whoever asked reads, and nothing is charged', async () => {
+  it('is refused with a reason that the requester reads, and nothing is charged', async () => {
     const desk = at();
     const reference = await asks('agent');
     const card = await desk.reads('lead', ['🟡 Needs approval', reference], 'leadDm');
@@ -110,7 +110,7 @@ describe('a charge that a second person decides', () => {
     expect(taken(reference)).toBe(0);
   });
 
-  it('is never decided by whoever asked, who can withdraw it', async () => {
+  it('is never decided by its requester, who can withdraw it', async () => {
     const desk = at();
     const reference = await asks('lead');
     const post = await desk.reads('onCall', ['🟡 Needs approval', reference], 'payOps');
@@ -131,7 +131,7 @@ describe('a charge that a second person decides', () => {
     const post = await desk.reads('lead', ['🟡 Needs approval', reference], 'payOps');
     await desk.presses('lead', approve(post), post);
     const [half] = await everywhere(reference, '🟡 1 of 2 approved', ['agent', 'lead', 'onCall']);
-    // Within the same second it would be one press.
+    // Within the same second it would count as one press.
     await desk.settled('soon');
     desk.house.later(5_000);
     await desk.seesBy('lead', '🟡 You already approved this', () =>
@@ -143,7 +143,7 @@ describe('a charge that a second person decides', () => {
     expect(taken(reference)).toBe(1);
   });
 
-  it('is warned of before it expires, and is not called refused then', async () => {
+  it('is announced before it expires, and is not called refused then', async () => {
     const desk = at();
     const reference = await asks('agent');
     await desk.closes('agent');
@@ -156,7 +156,7 @@ describe('a charge that a second person decides', () => {
     expect(taken(reference)).toBe(0);
   });
 
-  it('of a card on hold after a decline says why now, and only then charges it', async () => {
+  it('of a card on hold after a decline says why now, and is charged only after the approval', async () => {
     const desk = at();
     await charges(desk, 'agent', { card: chidi, amount: '900.00' });
     await desk.modalSays('agent', 'Declined by the bank');
@@ -177,7 +177,7 @@ describe('a charge that a second person decides', () => {
     await desk.modalSays('agent', ['✅ Paid (confirmed)', 'NGN 900.00']);
   });
 
-  it('of a card on hold that was charged the same amount before says that too', async () => {
+  it('of a card on hold after an earlier charge of the same amount says that too', async () => {
     const desk = at();
     await desk.house.payments.act({ kind: 'order_next_charge', next: 'approve' });
     await charges(desk, 'agent', { card: chidi, amount: '902.00' });
@@ -192,7 +192,7 @@ describe('a charge that a second person decides', () => {
     await desk.modalSays('agent', 'Needs approval');
   });
 
-  it('is not done when something no longer holds, and says what', async () => {
+  it('is stopped if a condition no longer holds, and says which', async () => {
     const desk = at();
     const reference = await asks('agent');
     const card = await desk.reads('lead', ['🟡 Needs approval', reference], 'leadDm');
@@ -212,7 +212,7 @@ describe('a charge that a second person decides', () => {
     );
   });
 
-  it('asks its approver about the same charged since, until they have seen each, and charges it then', async () => {
+  it('asks its approver about later charges of the same card and amount until they have seen each, and then charges', async () => {
     const desk = at();
     const waits = await asks('agent');
     const same = { amount: `${naira}.00` };
@@ -244,7 +244,7 @@ describe('a charge that a second person decides', () => {
     expect(taken(waits)).toBe(1);
   });
 
-  it('is decided by nobody who lost the role after the request was shown', async () => {
+  it('can’t be decided by a person who lost the role after the request was posted', async () => {
     const desk = at();
     const reference = await asks('agent');
     const card = await desk.reads('lead', ['🟡 Needs approval', reference], 'leadDm');
@@ -258,7 +258,7 @@ describe('a charge that a second person decides', () => {
 });
 
 describe('/pay approvals', () => {
-  it('lists what waits for a person and what they asked for, as the menu and the Home do, and decides there', async () => {
+  it('lists requests to decide and own requests, like the menu and the Home, and decides there', async () => {
     const desk = at();
     const reference = await asks('agent');
     const asked = await desk.asks('agent', '/pay approvals', 'Nothing waits for your decision');
@@ -294,8 +294,8 @@ describe('/pay approvals', () => {
   });
 });
 
-describe('what else a second person decides', () => {
-  it('is the change of a card’s e-mail: masked in messages, whole to who decides, and that is on record', async () => {
+describe('other requests for approval', () => {
+  it('are changes of a card’s e-mail: masked in messages, whole for the approver, with an audit entry', async () => {
     const desk = at();
     await desk.opens('agent', '/pay card-email');
     await desk.submits('agent', { 'Saved card': '1127', 'New e-mail': 'bola.new@example.com' });

@@ -26,7 +26,7 @@ describe('npm run backup and npm run restore', () => {
     const { house, bot, desk, store, copy, alerts } = await atWork(test);
     const told = await house.decline();
     await alerts(told);
-    // What is under way at a backup may be posted again after a restore.
+    // Work under way at a backup may be posted again after a restore.
     await desk.settled();
 
     const events = Array.from({ length: 5 }, (_, at) => house.decline({ amount: `${6000 + at}.00` }));
@@ -57,7 +57,7 @@ describe('npm run backup and npm run restore', () => {
 
     const next = house.bot();
     await house.start(next);
-    // The bot knows the first one still, and not the one since: sent again, that alone is told again.
+    // The restored bot knows the first event but not the later one: of both sent again, only that one is posted.
     for (const { id, orderReference } of house.payments.state().deliveries)
       if (orderReference === told || orderReference === since)
         await house.payments.act({ kind: 'redeliver', deliveryId: id, how: 'late' });

@@ -16,18 +16,21 @@ import { findProgram } from '../support/programs.ts';
 const missing = findProgram('chromium') === undefined;
 if (missing) console.warn('SKIPPED: the whole product in a browser, because chromium is not installed.');
 
-/** What `npm run playground` runs. */
+/** The program of `npm run playground`. */
 const startProgram = fileURLToPath(new URL('../../src/playground/start.ts', import.meta.url));
 const cards = { approves: '4081', asksForCode: '1127' } as const;
 const cardNumber = '4111 1111 1111 1111';
 const mostKeys = 80;
 
-/** One playground by its one command, and two windows on it, of which Ada has the first. */
+/** One playground, started by its command, and two windows on it; Ada has the first. */
 describe.skipIf(missing)('the whole product in a browser', () => {
   let playground: ChildProcess;
   let folder: string;
   let url: string;
-  /** When a person could type: since the command, and what the playground had computed by then, its bot left out. */
+  /**
+   * When a person could type: the time since the command, and the playground's own processor time by then, without the
+   * bot's.
+   */
   let usable: { afterMs: number; cpuMs: number | undefined };
   let browser: TestBrowser;
   let ada: PersonWindow;
@@ -49,7 +52,7 @@ describe.skipIf(missing)('the whole product in a browser', () => {
     await page.goto(url);
     await page.locator('#composer:focus').waitFor();
     usable = { afterMs: performance.now() - startedAt, cpuMs: cpuMsOf(playground.pid) };
-    // What a newcomer finds is played first.
+    // The opening conversation is played first.
     await vi.waitUntil(
       async () => {
         return (await state()).openedAt !== undefined;
@@ -74,7 +77,7 @@ describe.skipIf(missing)('the whole product in a browser', () => {
       }
       if (await page.locator('.undrawn').count()) throw new Error('The page cannot draw a block of the bot.');
     }
-    // A window that nobody looks into would be drawn all the same.
+    // A window that is not used any more would still be redrawn.
     await second?.page.goto('about:blank');
     browser.checkQuiet();
   });
@@ -94,7 +97,7 @@ describe.skipIf(missing)('the whole product in a browser', () => {
     return (await state()).payments.orders.filter((order) => order.amount === amount);
   }
 
-  /** The merchant's system charges a saved card and the bank declines; gives the charge's reference. */
+  /** The merchant's system charges a saved card and the bank declines; returns the charge's reference. */
   async function decline(amount: string): Promise<string> {
     await ada.tab('Saved cards');
     await ada.page.locator('input[name=amount]').fill(amount);
@@ -104,7 +107,7 @@ describe.skipIf(missing)('the whole product in a browser', () => {
     return (await ordersOf(amount))[0]?.orderReference ?? '';
   }
 
-  /** Alerts of one channel come in order: when a later one is there, no more of an earlier one can come. */
+  /** Alerts of a channel come in order: once a later one is there, no more of an earlier one can come. */
   async function expectOneAlert(reference: string, later: string): Promise<void> {
     await ada.message(await decline(later)).waitFor();
     expect(await posted(ada, reference).count()).toBe(1);
@@ -115,7 +118,7 @@ describe.skipIf(missing)('the whole product in a browser', () => {
     return /The bank sent (\d+) to/.exec(await phone.innerText())?.[1] ?? '';
   }
 
-  it('is there by one command, with a conversation to look at and to go on with', async () => {
+  it('starts by one command, with a conversation to read and to continue', async () => {
     const { page } = ada;
     expect(await page.locator('.log details').count()).toBe(0);
     const found = page.locator('.channel article');
@@ -166,10 +169,10 @@ describe.skipIf(missing)('the whole product in a browser', () => {
     await expectOneAlert(reference, '7701.00');
   });
 
-  it('can be typed into within two seconds of the command, before its bot is ready', () => {
+  it('accepts typing within two seconds of the command, before its bot is ready', () => {
     const [afterMs, cpuMs] = [Math.round(usable.afterMs), usable.cpuMs];
     console.log(`The page could be used ${afterMs} ms after the command, ${cpuMs} ms of them computed.`);
-    // Beside other work the clock tells nothing: what is computed until then must fit into the two seconds.
+    // Under load the clock says nothing: the processor time must fit into two seconds.
     expect(usable.cpuMs ?? 0).toBeLessThan(2_000);
   });
 
@@ -189,12 +192,12 @@ describe.skipIf(missing)('the whole product in a browser', () => {
     await page.keyboard.press('Enter');
     await page.keyboard.press('Enter');
     await ada.modalSays('Nothing sent yet.');
-    // The focus rests on the title: the same Enter pressed once more agrees to nothing.
+    // The focus is on the title, so that pressing Enter once more agrees to nothing.
     await page.keyboard.press('Enter');
     await keysTo(modal.getByRole('button', { name: 'Change', exact: true }));
     await page.keyboard.press('Enter');
     await ada.modalSays('You review it');
-    // What comes back is filled in as it was, and the card too.
+    // The form comes back with its values, including the card.
     await keysTo(modal.getByRole('textbox', { name: /^Amount/ }));
     await page.keyboard.press('Control+A');
     await page.keyboard.type('1350.50');
@@ -228,7 +231,7 @@ describe.skipIf(missing)('the whole product in a browser', () => {
     expect(everything).not.toMatch(/4111\D?1111\D?1111/);
   });
 
-  it('shows at once in one window which alert was taken in another, and an answer to nobody else', async () => {
+  it('shows an acknowledgement in the other window at once, and an ephemeral answer only to its person', async () => {
     await ada.channel('pay-desk');
     const reference = await decline('6600.00');
     const omar = await openSecond('omar');
@@ -248,7 +251,7 @@ describe.skipIf(missing)('the whole product in a browser', () => {
     expect(await answers(omar).count()).toBe(0);
   });
 
-  it('takes two people in two windows to charge what needs approval', async () => {
+  it('needs two people in two windows to charge what needs approval', async () => {
     await ada.channel('pay-desk');
     await ada.charge({ card: cards.approves, amount: '150000', reason: 'Renewal' });
     await ada.modalSays('Sent to the approvers');
@@ -267,7 +270,7 @@ describe.skipIf(missing)('the whole product in a browser', () => {
     expect(await ordersOf('150000.00')).toHaveLength(1);
   });
 
-  it('turns a list, filters it and makes a CSV of it by keyboard alone', async () => {
+  it('turns a list’s pages, filters it and makes its CSV by keyboard alone', async () => {
     await ada.channel('pay-desk');
     await typeByKeys('/pay terminals');
     await pressByKeys('Terminals 1–10', 'Next');
@@ -285,7 +288,7 @@ describe.skipIf(missing)('the whole product in a browser', () => {
     expect((await file.locator('pre').textContent())?.trim().split('\n')).toHaveLength(13);
   });
 
-  it('looks up what a message names, charges from anywhere, and shows the Home, by keyboard alone', async () => {
+  it('looks up a message’s reference, charges from anywhere, and shows the Home, by keyboard alone', async () => {
     const { page } = ada;
     await ada.channel('pay-desk');
     await typeByKeys('is ORDER-1001 <img src=x onerror="pwned=1"> or ORDER-1002 paid?');
@@ -312,7 +315,7 @@ describe.skipIf(missing)('the whole product in a browser', () => {
     await keysTo(page.getByRole('tab', { name: 'Home' }));
     await page.keyboard.press('Enter');
     await page.getByRole('tabpanel', { name: 'Home' }).getByText('lists what you can type').waitFor();
-    // However much has been logged by now, it scrolls in its own pane.
+    // A long log scrolls in its own pane.
     expect(await page.evaluate('document.documentElement.scrollHeight - window.innerHeight')).toBe(0);
   });
 
@@ -326,12 +329,12 @@ describe.skipIf(missing)('the whole product in a browser', () => {
       };
       await page.setViewportSize({ width, height: 900 });
       const toggle = page.getByRole('button', { name: 'Payments', exact: true });
-      // The guide has opened it beside the conversation; on a telephone it lies over it.
+      // The guide has opened it beside the conversation; on a phone it lies over it.
       const isOver = width < 1000 && (await toggle.getAttribute('aria-pressed')) === 'true';
       if (isOver) await ada.click(toggle);
       await ada.channel('pay-desk');
       await check('desk');
-      // The page is drawn once more when the window has another size.
+      // A change of the window's size redraws the page.
       const fits = `document.documentElement.scrollWidth === ${width}`;
       await page.waitForFunction(fits, undefined, { timeout: 10_000 }).catch(() => found.push('too wide'));
       const people = page.getByRole('group', { name: 'You are' });
@@ -354,7 +357,7 @@ describe.skipIf(missing)('the whole product in a browser', () => {
     await page.setViewportSize({ width: 1440, height: 900 });
   });
 
-  it('loses neither an alert nor a charge to Kill −9, and repeats none', async () => {
+  it('loses neither an alert nor a charge by Kill −9, and repeats none', async () => {
     const { page } = ada;
     const bot = page.getByRole('region', { name: 'The bot' });
     await ada.channel('pay-desk');
@@ -391,7 +394,7 @@ describe.skipIf(missing)('the whole product in a browser', () => {
     await expectOneAlert(reference, '5501.00');
   });
 
-  it('tells an old workspace the words alone, in a direct message, and posts no alert where it is not invited', async () => {
+  it('shows an old workspace plain text in a direct message, and posts no alert without an invitation', async () => {
     const { page } = ada;
     const fault = async (name: RegExp): Promise<Locator> => {
       await ada.tab('Faults');
@@ -419,7 +422,7 @@ describe.skipIf(missing)('the whole product in a browser', () => {
     expect(await (await fault(/^The bot is not in/)).isChecked()).toBe(false);
   });
 
-  it('ends on Ctrl+C and keeps nothing', async () => {
+  it('ends on Ctrl+C and leaves no files', async () => {
     await Promise.all(browser.context.pages().map((page) => page.goto('about:blank')));
     const ended = once(playground, 'exit');
     playground.kill('SIGINT');
@@ -431,7 +434,7 @@ describe.skipIf(missing)('the whole product in a browser', () => {
     return (await fetch(`${url}${path}`)).text();
   }
 
-  /** Moves the focus to it, from wherever it is; throws when the keys do not lead there. */
+  /** Moves the focus to the element, from anywhere; throws if the keys do not lead there. */
   async function keysTo(target: Locator, key: 'Tab' | 'Shift+Tab' = 'Tab'): Promise<void> {
     await target.waitFor();
     for (let keys = 0; keys < mostKeys; keys += 1) {
@@ -447,7 +450,7 @@ describe.skipIf(missing)('the whole product in a browser', () => {
     await ada.page.keyboard.press('Enter');
   }
 
-  /** Presses a button of the newest message that holds the words, coming from the composer below it. */
+  /** Presses a button of the newest message with the words, coming from the message field below it. */
   async function pressByKeys(words: string, name: string): Promise<void> {
     await ada.message(words).waitFor();
     await ada.page.locator('#composer').focus();
@@ -456,7 +459,7 @@ describe.skipIf(missing)('the whole product in a browser', () => {
   }
 });
 
-/** What a process of this machine has computed so far; undefined where the system does not say. */
+/** A process's processor time so far; undefined if the system does not tell. */
 function cpuMsOf(pid: number | undefined): number | undefined {
   const path = `/proc/${pid}/stat`;
   if (!existsSync(path)) return undefined;
@@ -467,7 +470,7 @@ function cpuMsOf(pid: number | undefined): number | undefined {
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
-/** What axe finds, as "serious color-contrast: .soft"; what is minor is left out. */
+/** axe's findings, as "serious color-contrast: .soft"; without minor ones. */
 async function findViolations(page: Page): Promise<string[]> {
   await page.evaluate(axe);
   return page.evaluate<string[]>(`axe.run(document).then(({ violations }) => violations

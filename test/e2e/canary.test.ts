@@ -29,7 +29,7 @@ const odd = 'odd-event-canary-90125';
 type Driven = { house: House; bot: Bot; canaries: Canaries; earlierDump: string };
 
 describe.concurrent('with everything logged, no secret gets out', () => {
-  /** A process, whose own output is searched: all that it writes to stdout and stderr. */
+  /** A process, so that its whole stdout and stderr can be searched. */
   it('when everything goes wrong, on SQLite in Socket Mode', async (test) => {
     const driven = await driveAll(test);
     const { house, canaries } = driven;
@@ -41,14 +41,14 @@ describe.concurrent('with everything logged, no secret gets out', () => {
     expect(findCanaries(canaries, await placesOf(driven))).toContain('access token 1 in the store');
   });
 
-  it.skipIf(missing || bySocket)('when every charge is walked, on Redis in HTTP mode', async (test) => {
+  it.skipIf(missing || bySocket)('when every kind of charge runs, on Redis in HTTP mode', async (test) => {
     const redis = await startRedis();
     test.onTestFinished(() => redis.stop());
     const walked = await walk(test, redis.url);
     const { house, canaries } = walked;
     await expectNothingOut(walked);
 
-    // What is planted is found.
+    // Planted secrets are found.
     await postAsTheBot(house, Object.values(canaries).join(' '));
     await askRedis(redis.port, 'SET', 'planted', `${seedCards.approves.tokenKey} ${rightOtp}`);
     const planted = await placesOf(walked);
@@ -68,7 +68,7 @@ describe.concurrent('with everything logged, no secret gets out', () => {
 });
 
 describe('findCanaries', () => {
-  it('finds a planted secret, plain or disguised, wherever it stands', () => {
+  it('finds a planted secret, plain or encoded, in any place', () => {
     const secret = 'planted "canary"/+?~';
     const disguised = {
       plain: `a ${secret} b`,
@@ -97,7 +97,7 @@ async function driveAll(test: TestContext): Promise<Driven> {
   await house.until('the socket is open', () => house.workspace.openSockets() === 2);
   await type(house, 'ORDER-1001', 'ORDER-1002', 'ORDER-1003 15,000.00', 'NO-SUCH-1', 'lokup x', 'help');
   await type(house, cardNumber, `lookup ${cardNumber.replace(/(\d{4})/g, '$1 ')}`, `help ${cardNumber}`);
-  // Held before Slack has them, so that the store is also seen with its work undone.
+  // Holds the posts before Slack, so that the store is searched with unfinished work too.
   const posts = ['successes', 'alerts', 'ops'].map(() => house.slackGate.hold('/chat.postMessage', 'before'));
   await driveEvents(house, bot);
   await posts[0];
@@ -106,7 +106,7 @@ async function driveAll(test: TestContext): Promise<Driven> {
   for (const post of posts) void post.then(({ release }) => release());
   await driveWeather(house);
   await forge(house, bot);
-  // What tells everything that is known of one order, and what is offered to whoever may reveal.
+  // Screens with everything known of one order, and the button to reveal an e-mail.
   await typeAs(house, 'lead', [
     'ORDER-1001',
     'CANARY-ORDER-1',
@@ -131,7 +131,7 @@ async function typeAs(house: House, person: Person, commands: readonly string[])
   }
 }
 
-/** A payment that saves a card, with its token in the event; a decline; repeats of both, and one that differs. */
+/** A payment that saves a card, with its token in the event; a decline; repeats of both, and a repeat that differs. */
 async function driveEvents(house: House, bot: Bot): Promise<void> {
   const { payments } = house;
   const orderReference = 'CANARY-ORDER-1';
@@ -139,7 +139,7 @@ async function driveEvents(house: House, bot: Bot): Promise<void> {
   await payments.act({ kind: 'pay_order', orderReference, outcome: 'approved' });
   const reason = `Do not honour ${cardNumber}`;
   const terms = { amount: '200.00', customerEmail: customer, reason };
-  // The second one waits untouched while the first one is held.
+  // The second waits untouched while the first is held.
   await payments.act({ kind: 'decline_saved_card_charge', ...terms });
   await payments.act({ kind: 'decline_saved_card_charge', ...terms });
   await payments.settled();
@@ -175,7 +175,7 @@ async function driveWeather(house: House): Promise<void> {
   house.workspace.setFaults();
 }
 
-/** What is not Slack's and not the service's, with secrets in it. */
+/** Forged requests with secrets in them. */
 async function forge(house: House, bot: Bot): Promise<void> {
   const forged = signSlack(`text=${odd}&token=${house.payments.credentials.webhookSecret}`, { secret: odd });
   await (await fetch(`${bot.url()}/slack/events`, { method: 'POST', ...forged })).text();
@@ -190,7 +190,7 @@ async function deliver({ payments }: House, bot: Bot, body: string, secret?: str
   await response.text();
 }
 
-/** `answers`: what the bot answered Slack's payloads with, unmasked. */
+/** `answers`: the bot's answers to Slack's payloads, unmasked. */
 type Walked = Driven & { walk: Walk; answers: readonly Passed[]; forgotten: string; metrics: string };
 
 async function walk(test: TestContext, redisUrl: string): Promise<Walked> {
@@ -238,9 +238,9 @@ async function expectNothingOut(walked: Walked): Promise<void> {
   expect(findCanaries(walked.canaries, places)).toEqual([]);
   expect(rightCodeIn(places)).toEqual([]);
   expectCodesOnlyAtTheDoor(walked);
-  // The link is in the one window that shows it, and where its customer is sent, nowhere at all.
+  // The link appears only in the window that shows it once; the address of the page appears nowhere.
   const { 'Slack payloads': _once, ...elsewhere } = places;
-  // The page names the address that its submit leads to.
+  // The page contains the address that its form leads to.
   const { 'the customer’s page': _own, ...beside } = places;
   const { links, seats } = walked.walk.typed;
   expect(findCanaries(numbered('link', links), elsewhere)).toEqual([]);
@@ -249,13 +249,13 @@ async function expectNothingOut(walked: Walked): Promise<void> {
     const shown = walked.house.slackGate.passed.filter(({ request }) => plain(request).includes(link));
     expect(shown.map(({ path }) => path)).toEqual(['/api/views.push']);
   }
-  // Whoever may charge sees a customer’s e-mail in the modal; at rest it is sealed, and it is never logged.
+  // People with the permission see a customer’s e-mail in the modal; it is stored sealed, and never logged.
   const atRest = Object.entries(places).filter(([place]) => /log|store|printed/.test(place));
   const { customerEmail } = seedCards.requiresOtp;
   expect(findCanaries({ 'customer e-mail': customerEmail }, Object.fromEntries(atRest))).toEqual([]);
 }
 
-/** As an operator would, beside the running bot; what it printed and logged. */
+/** Runs a command like an operator, while the bot runs; returns its output and log. */
 async function forgetCards(house: House): Promise<string> {
   const { stdout, stderr } = await runHere(
     ['forget-cards', seedCards.approves.customerEmail],
@@ -265,7 +265,7 @@ async function forgetCards(house: House): Promise<string> {
   return `${stdout}\n${stderr}`;
 }
 
-/** The secrets the bot was given, and those that really passed through it. */
+/** The secrets that the bot was given, and those that passed through it. */
 function canariesOf(house: House): Canaries {
   const { clientSecret, webhookSecret } = house.payments.credentials;
   const { botToken, appToken, signingSecret } = house.workspace.credentials;
@@ -351,7 +351,7 @@ async function placesOf(driven: Driven | Walked): Promise<Places> {
   const { stdout, stderr } = await runHere(['audit', 'export'], house.settings());
   const places: Record<string, string> = {
     'the log': bot.lines.join('\n'),
-    // At rest it is sealed, and would show nothing.
+    // Sealed at rest, which would hide a leak.
     'what the export of the audit printed': `${stdout}\n${stderr}`,
     'the store as it was': earlierDump,
     'the store': await house.storeDump(),
@@ -367,7 +367,7 @@ async function placesOf(driven: Driven | Walked): Promise<Places> {
     places['the metrics'] = driven.metrics;
     places['the customer’s page'] = driven.walk.typed.pages.join('\n');
   }
-  // Each is really what its name says.
+  // Make sure that each place has the content that its name says.
   for (const [place, words] of Object.entries('walk' in driven ? saidByCharges : saidByAll))
     for (const one of words) expect(places[place]).toContain(one);
   return places;
@@ -396,13 +396,15 @@ function plain(form: string): string {
   return decodeURIComponent(form.replaceAll('+', ' '));
 }
 
-/** The bank's right code is six digits that could stand in a longer number by chance: whole, it must stand nowhere. */
+/**
+ * The bank's right code has six digits, which a longer number may contain by chance, so search for it as a whole word.
+ */
 function rightCodeIn(places: Places): string[] {
   const whole = new RegExp(`\\b${rightOtp}\\b`);
   return Object.keys(places).filter((place) => whole.test(places[place] ?? ''));
 }
 
-/** Each code is in as many requests to the payments service as it was submitted, and in those of no other path. */
+/** Each code is in as many requests to the payments service as it was submitted, and only in those of its path. */
 function expectCodesOnlyAtTheDoor(walked: Walked): void {
   const { typed } = walked.walk;
   for (const [code, times] of Object.entries(typed.codes)) {
@@ -416,7 +418,7 @@ function expectCodesOnlyAtTheDoor(walked: Walked): void {
   expect(findCanaries(numbered('card number', typed.cardNumbers), { requests: everything })).toEqual([]);
 }
 
-/** Of the requests to the payments service, and of the answers, that carry it. */
+/** The paths of requests to the payments service, and of answers, that contain it. */
 function pathsWith({ house }: Walked, code: string): string[] {
   const whole = new RegExp(`\\b${code}\\b`);
   const carriers = house.paymentsGate.passed.filter(
@@ -437,16 +439,16 @@ async function postAsTheBot(house: House, text: string): Promise<void> {
   expect(await response.json()).toMatchObject({ ok: true });
 }
 
-/** What was typed on the way and must stand nowhere, unlike anything else there is. */
+/** Values typed on the way, which must not leak; unique. */
 type Typed = {
-  /** Each OTP that was submitted, with how often. The bank's own right one has six digits, these have ten. */
+  /** Each submitted OTP, with how often. They have ten digits, the bank's right one six. */
   codes: Record<string, number>;
-  /** OTPs typed where none is asked for: they must not leave at all. */
+  /** OTPs typed where none was asked for: they must not leave at all. */
   strayCodes: string[];
   cardNumbers: string[];
-  /** Token keys that no service knows, or that are no token keys at all. */
+  /** Unknown token keys, and texts that are no token keys. */
   tokens: string[];
-  /** What of a customer's addresses follows `/c/`: of the link, and of where each submit led. */
+  /** Ids after `/c/` in a customer's addresses: the link's, and those that each submit led to. */
   links: string[];
   seats: string[];
   /** Every page that the customer saw. */
@@ -458,7 +460,7 @@ type Walk = { typed: Typed; cards: readonly NewCard[] };
 const codeField = 'Code from the bank';
 const resend = 'otp_resend';
 
-/** A house whose bots have everything to keep secret: every story of a charge once, each to its end. */
+/** A house whose bots handle every secret: each kind of charge once, to its end. */
 async function walkCharges(desk: Desk): Promise<Walk> {
   const { house } = desk;
   const empty = { strayCodes: [], cardNumbers: [], tokens: [], links: [], seats: [], pages: [] };
@@ -475,7 +477,7 @@ const pan = '5555555555554444';
 /** As people type them. */
 const panForms = [pan, '5555 5555 5555 4444', '5555-5555-5555-4444', '4000.0025.0000.3155'];
 
-/** In a command, in every field of the form, in the list of cards: refused without a word of it. */
+/** In a command, in every field of the form, in the list of cards: refused without repeating it. */
 async function typeCardNumbers(desk: Desk, typed: Typed): Promise<void> {
   typed.cardNumbers.push(...panForms);
   const { house } = desk;
@@ -505,7 +507,7 @@ async function typeCardNumbers(desk: Desk, typed: Typed): Promise<void> {
   await desk.closes('agent');
 }
 
-/** Types it into the list of saved cards of the open form, which may find nothing. */
+/** Types into the list of saved cards of the open form; it may find nothing. */
 async function seeks(desk: Desk, text: string): Promise<void> {
   const top = desk.modal('agent');
   const list = top?.blocks.find(
@@ -516,13 +518,13 @@ async function seeks(desk: Desk, text: string): Promise<void> {
   await desk.does('agent', { kind: 'suggest', text, ...place });
 }
 
-/** Up to the press that charges, where the review has one. */
+/** Up to the press that charges, if the review has one. */
 async function charge(desk: Desk, person: Person, typed: TypedCharge): Promise<void> {
   const { submit } = await reviews(desk, person, typed);
   if (submit !== undefined) await desk.submits(person);
 }
 
-/** Wrong, another code asked for, handed over, wrong, right; with the bot's own ways back into the modal. */
+/** Wrong, resent, handed over, wrong, right; reopening the modal in between. */
 async function walkOtp(desk: Desk, typed: Typed): Promise<void> {
   const { house } = desk;
   const { tokenKey: token, customerEmail: email } = seedCards.requiresOtp;
@@ -536,7 +538,7 @@ async function walkOtp(desk: Desk, typed: Typed): Promise<void> {
   typed.codes[first] = 1;
   await desk.submits('agent', { [codeField]: ` ${first.slice(0, 5)}-${first.slice(5)} ` });
   await desk.modalSays('agent', '2 of 3 tries left');
-  // What stands in the field comes along with every press.
+  // Every press carries the field's text.
   const standing = newCode();
   typed.strayCodes.push(standing);
   await resendsWith(desk, standing);
@@ -565,7 +567,7 @@ async function walkOtp(desk: Desk, typed: Typed): Promise<void> {
   await walkCustomer(desk, typed);
 }
 
-/** By the customer, on their own page: wrong, another try, right. */
+/** By the customer on their page: wrong, another try, right. */
 async function walkCustomer(desk: Desk, typed: Typed): Promise<void> {
   const { house, bot } = desk;
   const { tokenKey: token, customerEmail: email } = seedCards.requiresOtp;
@@ -602,7 +604,7 @@ async function walkCustomer(desk: Desk, typed: Typed): Promise<void> {
   await desk.asks('lead', `/pay story ${reference}`, 'The customer entered a code');
 }
 
-/** What stands in the field comes along with the press. */
+/** The press carries the field's text. */
 async function resendsWith(desk: Desk, code: string): Promise<void> {
   const top = desk.modal('agent');
   const input = top?.blocks.find(({ type }) => type === 'input');
@@ -639,7 +641,7 @@ async function walkOutcomes(desk: Desk, person: Person, [lost, broken]: readonly
   await desk.modalSays(person, 'Paid (confirmed)');
 }
 
-/** Every row of the specification's table that an agent can cause, and what the form itself refuses. */
+/** Every rejection of the specification's table that an agent can cause, and those of the form itself. */
 async function walkRejections(desk: Desk, typed: Typed, [, , card]: readonly NewCard[]): Promise<void> {
   const made = `tok-canary-${randomBytes(8).toString('hex')}`;
   const other = `tok-canary-${randomBytes(8).toString('hex')}`;
@@ -666,7 +668,7 @@ async function walkRejections(desk: Desk, typed: Typed, [, , card]: readonly New
   await desk.closes('agent');
 }
 
-/** The service in the states in which the bot logs most. */
+/** The service in the states that cause most log lines. */
 async function walkWeather(desk: Desk, [, , , one, two]: readonly NewCard[]): Promise<void> {
   const { payments } = desk.house;
   await payments.act({ kind: 'set_weather', weather: 'unauthorized' });
@@ -685,7 +687,7 @@ function formOf(card: NewCard | undefined): { token: string; email: string } {
   return { token: card.tokenKey, email: card.customerEmail };
 }
 
-/** Ten digits: nothing else here has them by chance. */
+/** Ten digits: no other value has them by chance. */
 function newCode(): string {
   return String(randomInt(1_000_000_000, 9_999_999_999));
 }

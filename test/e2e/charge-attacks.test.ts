@@ -12,7 +12,7 @@ import { serveOnLoopback } from '../support/loopback.ts';
 import { findProgram } from '../support/programs.ts';
 import { startRedis } from '../support/redis-server.ts';
 
-// What is sent is signed by Slack, and nobody's to believe: whatever ids, values and fields somebody likes.
+// Requests that Slack signed, with any ids, values and fields that an attacker likes: the bot must trust none of them.
 
 const dayMs = 25 * 3_600_000;
 const [ada, bola] = ['4081', '1127'];
@@ -24,12 +24,12 @@ const at = shareDesk({
   clock: true,
   env: { PAYMENTS_TIMEOUT_SECONDS: '5', LOG_LEVEL: 'debug' },
   payments: { knownCards: true },
-  // On-call may enter codes, and no more.
+  // On-call may enter codes, and nothing more.
   policy: (policy) => policy.replace('may: [lookup, doubt]', 'may: [lookup, otp]'),
 });
 
 const closers: (() => unknown)[] = [];
-/** What was told to who pressed, oldest first. */
+/** Answers to the person who pressed, oldest first. */
 const told: string[] = [];
 let line: SlackLine;
 let responseUrl: string;
@@ -50,7 +50,7 @@ beforeAll(async () => {
   await settled();
 });
 afterAll(() => Promise.all(closers.map((close) => close())));
-// A day of its own for each story; and who everybody is, is known.
+// Each story has its own day; and everybody's account is known.
 beforeEach(async () => {
   at().house.later(dayMs);
   for (const person of ['agent', 'onCall', 'outsider'] as const)
@@ -70,7 +70,7 @@ async function sends(form: string): Promise<string> {
   return body;
 }
 
-/** Submits a form that the bot never opened; gives what is answered. */
+/** Submits a form that the bot never opened; returns the answer. */
 function submits(
   view: { id: string; callback_id: string; private_metadata: string },
   inputs: Record<string, string>,
@@ -98,7 +98,7 @@ function submitsCode(reference: string, field = 'otp_code_3', from: From = {}): 
   return submits({ id, callback_id: otpModalId, private_metadata }, { [field]: code }, from);
 }
 
-/** Presses a button of a message that the person sees alone. */
+/** Presses a button of an ephemeral message. */
 async function pressesForged(action_id: string, value: string, from: From = {}): Promise<void> {
   presses += 1;
   const container = { type: 'message', channel_id: 'C0DESK0001', message_ts: '1700000000.000100' };
@@ -142,7 +142,7 @@ const oversize = {
   [chargeFields.reason]: '<!channel> '.repeat(270),
 };
 
-/** What no modal of ours ever held, and what the longest Slack carries. */
+/** Metadata that no modal of the bot ever had, and the longest that Slack carries. */
 const forgedMetadata = [
   '',
   '{',
@@ -158,12 +158,12 @@ const forgedMetadata = [
 const noReferences = ['pay-other', '__proto__', '../../token:fresh:1', 'x'.repeat(1_900), '<!channel>'];
 
 const { card: _typeahead, ...buttons } = { ...chargeActions, ...otpActions };
-/** All but those whose modal says which terms they are about. */
+/** All buttons except those whose modal says which terms they are about. */
 const { change: _change, more: _form, ...ofCharges } = buttons;
 
-// Its signed requests are HTTP mode's.
+// Signed requests exist only in HTTP mode.
 describe.skipIf(bySocket)('forged', () => {
-  it('a code reaches the bank from nobody but the agent in charge, from no other field, and for no other charge', async () => {
+  it('a code reaches the bank only from the agent in charge, from its own field, and for its own charge', async () => {
     const desk = at();
     const reference = await waitsForCode(desk, '100.00');
     const before = codesSent();
@@ -183,7 +183,7 @@ describe.skipIf(bySocket)('forged', () => {
     expect(desk.bot.lines.join('\n')).not.toContain(code);
   });
 
-  it('an agreement charges nothing but the terms of its own dialogue, for nobody who may not charge, and once', async () => {
+  it('a submitted review charges only the terms of its own dialogue, only with the permission, and once', async () => {
     const desk = at();
     await reviews(desk, 'agent', { card: ada, amount: '700.00' });
     const before = [taken(), asked()];
@@ -216,7 +216,7 @@ describe.skipIf(bySocket)('forged', () => {
     },
   );
 
-  it('a button does nothing for who may not, for nobody of another workspace, and with no value of its own', async () => {
+  it('a button does nothing without the permission, from another workspace, or with a forged value', async () => {
     const desk = at();
     const reference = await waitsForCode(desk, '101.00');
     for (const field of ['__proto__', 'constructor'])

@@ -26,14 +26,14 @@ const chargePath = '/v1/checkout/tokenized-card-payment';
 const otpPath = '/v1/checkout/checkout-card-otp';
 const people: readonly Person[] = ['agent', 'lead', 'onCall'];
 
-/** All at once. */
+/** Reviews submitted all at once. */
 const readBacks = 20;
-/** At one message a second, each of them takes the desk's channel two or three. */
+/** Each charge puts two or three messages into the desk's channel, at one a second. */
 const deskCharges = 2;
 
 type Two = { house: House; desk: Desk; line: SlackLine; two: readonly [Bot, Bot] };
 
-// A chosen replica is asked by a signed request.
+// Signed requests choose the replica, which needs HTTP mode.
 describe.skipIf(missing || bySocket)('charges on two replicas with one Redis', () => {
   let redis: RedisServer;
   beforeAll(async () => {
@@ -45,7 +45,7 @@ describe.skipIf(missing || bySocket)('charges on two replicas with one Redis', (
     const house = await openHouse(test, {
       redisUrl: redis.url,
       workspace: { grantedOptionalScopes: 'all' },
-      // A loaded machine must not make the bots give answers up.
+      // On a loaded machine the bots must not give answers up.
       env: { PAYMENTS_TIMEOUT_SECONDS: '10', SLACK_TIMEOUT_SECONDS: '5', WORK_LEASE_SECONDS: '60' },
       ...options,
     });
@@ -57,7 +57,7 @@ describe.skipIf(missing || bySocket)('charges on two replicas with one Redis', (
     return { house, desk: sitAt(house, two[0]), line, two };
   }
 
-  it.concurrent('make one charge of each of many read-backs submitted to both at once, and tell it once', async (test) => {
+  it.concurrent('make one charge of each of many reviews submitted to both at once, and post it once', async (test) => {
     const opened = await openTwo(test, 'off');
     const { house, desk } = opened;
     const forms = await readBackAll(opened, await saveCards(house, readBacks));
@@ -68,7 +68,7 @@ describe.skipIf(missing || bySocket)('charges on two replicas with one Redis', (
     await house.until('all are told', async () => (await told()).length >= readBacks);
 
     expectOneChargeEach(opened, readBacks);
-    // On record once each: it is told once, however long the person's lane is.
+    // Each is stored once, so it is posted once, however long the person's lane is.
     const approved = chargeReferences(house).map((reference) => `told:approved:${reference}`);
     const keys = await told();
     expect(keys.map((key) => key.replace('message:charge_direct:', '')).toSorted()).toEqual(
@@ -76,7 +76,7 @@ describe.skipIf(missing || bySocket)('charges on two replicas with one Redis', (
     );
     const direct = people.flatMap((person) => desk.messages(person, `${person}Dm`));
     expect(direct.filter(({ text }) => !text.includes('Paid (confirmed)'))).toEqual([]);
-    // Nobody may read a person's messages: where this busy Slack's answer was lost, a repeat says that it may be one.
+    // People's direct messages can't be searched: if this busy Slack's answer was lost, a repeat is marked.
     const seen = direct
       .filter(({ blocks }) => !visibleText(blocks).includes('May be a repeat'))
       .map(({ text }) => text);
@@ -92,7 +92,7 @@ describe.skipIf(missing || bySocket)('charges on two replicas with one Redis', (
     const parentsOf = () => house.posts('payDesk').filter(({ threadTs }) => threadTs === undefined);
     const verdictsOf = () => house.posts('payDesk').filter(({ threadTs }) => threadTs !== undefined);
     const arePaid = () => parentsOf().every(({ text }) => text.includes('Paid (confirmed)'));
-    // What is left then are the charges' own timers, of half a minute.
+    // Only the charges' own timers, of half a minute, are left then.
     await house.until(
       'all is told',
       async () => verdictsOf().length >= deskCharges && arePaid() && (await house.workLeft()) <= deskCharges,
@@ -113,7 +113,7 @@ describe.skipIf(missing || bySocket)('charges on two replicas with one Redis', (
     }
   });
 
-  it.concurrent('count one try and let one code out when two agents submit one at the same moment', async (test) => {
+  it.concurrent('count one try and send one code when two agents submit one at the same moment', async (test) => {
     const opened = await openTwo(test, 'on');
     const { house, desk, two } = opened;
     const { requiresOtp } = seedCards;
@@ -162,7 +162,7 @@ function setPolicy({ policyFile }: House, desk: 'on' | 'off'): void {
   writeFileSync(policyFile, desk === 'on' ? policy : policy.replace(/ {2}desk: .*\n/, ''));
 }
 
-/** A dialogue for each card, driven at one replica by all people at once, up to its read-back; their submissions. */
+/** Opens a dialogue for each card at one replica, all at once, up to the review; returns their submissions. */
 async function readBackAll({ desk, line }: Two, cards: readonly NewCard[]): Promise<string[]> {
   const left = cards.map((card, index) => ({ card, amount: `${1_000 + index}.00` }));
   const forms: string[] = [];
@@ -179,7 +179,7 @@ async function readBackAll({ desk, line }: Two, cards: readonly NewCard[]): Prom
   return forms;
 }
 
-/** The service accepted one request for each reference; more than one of a reference can only have been its retry. */
+/** The service accepted one request for each reference; any further one can only be its retry. */
 function expectOneChargeEach({ house }: Two, count: number): void {
   const posts = house.paymentsGate.passed.filter(({ path }) => path === chargePath);
   const accepted = posts.filter(({ answer }) => answer.includes('"code":"00"'));

@@ -7,16 +7,16 @@ const hourMs = 3_600_000;
 const at = shareDesk({
   clock: true,
   payments: { knownCards: true },
-  // A token's lock and the like end by the clock, which runs ten times as fast as connections.
+  // A token's lock and similar times end by the clock, which runs ten times as fast as connections.
   env: { PAYMENTS_TIMEOUT_SECONDS: '5', CHARGE_RETRY_ATTEMPTS: '10' },
-  // Nobody decides about a card on hold, nor about a large charge.
+  // No rule allows a card on hold or a large charge with approval.
   policy: (policy) => policy.replace(/approvals:\n(.*\n)*/, ''),
 });
 
 const [ada, bola, chidi, dayo] = ['4081', '1127', '6640', '9018'];
 
 beforeAll(() => at().settled());
-// A day of its own for each story: what a card or an amount was used for is over.
+// Each story has its own day: holds and limits of the story before are over.
 beforeEach(() => at().house.later(25 * hourMs));
 
 const taken = (reference: string): number => at().house.payments.stats().chargesByReference[reference] ?? 0;
@@ -30,7 +30,7 @@ async function orderNext(next: NextCharge, reason?: string): Promise<void> {
 }
 
 describe('/pay charge', () => {
-  it('charges a saved card, chosen by its last four digits, on the exact terms read back, and is Paid with its proof', async () => {
+  it('charges a saved card, chosen by its last four digits, on exactly the reviewed terms, and is Paid with its proof', async () => {
     const desk = at();
     const form = await desk.opens('agent', '/pay charge 12,500.00');
     expect(form.title).toBe('Charge a card');
@@ -52,7 +52,7 @@ describe('/pay charge', () => {
     await desk.sees('onCall', ['✅ Paid (confirmed)', reference], 'payDesk');
   });
 
-  it('begins at the review where amount and e-mail leave nothing to ask, and else asks for that alone', async () => {
+  it('begins at the review if amount and e-mail suffice, and otherwise asks only for the rest', async () => {
     const desk = at();
     const review = await desk.opens('agent', '/pay charge 300 bola.ade@example.com');
     expect(review.shown.text).toContain('Charge NGN 300.00 to Visa ·· 1127 of bola.ade@example.com');
@@ -74,7 +74,7 @@ describe('/pay charge', () => {
     await desk.asks('agent', '/pay charge 300 nobody@', 'That isn’t an e-mail address');
   });
 
-  it('charges a card whose token key is pasted, and tells every problem of the form at its field', async () => {
+  it('charges a card whose token key is pasted, and reports every problem at its field', async () => {
     const desk = at();
     await desk.opens('agent', '/pay charge');
     const number = { 'Or the card’s token key': '5555 5555 5555 4444', Amount: '1.00' };
@@ -98,7 +98,7 @@ describe('/pay charge', () => {
     await desk.modalSays('agent', 'Paid (confirmed)');
   });
 
-  it('tells at once that the amount and the e-mail of the chosen card are wrong', async () => {
+  it('reports a wrong amount and a wrong e-mail for the chosen card at once', async () => {
     const desk = at();
     await desk.opens('agent', '/pay charge');
     const wrong = await desk.submits('agent', {
@@ -113,7 +113,7 @@ describe('/pay charge', () => {
     await desk.closes('agent');
   });
 
-  it('takes no press of a form in which a card number stands, and keeps it nowhere', async () => {
+  it('refuses a press in a form with a card number, and stores it nowhere', async () => {
     const desk = at();
     await desk.opens('agent', '/pay charge 17.50');
     await desk.fills('agent', { Reason: 'their card is 5555 5555 5555 4444' });
@@ -123,7 +123,7 @@ describe('/pay charge', () => {
     await desk.closes('agent');
   });
 
-  it('asks for the card, the amount and why; for the rest on demand, and what was filled in stays', async () => {
+  it('asks for card, amount and reason; for the rest on demand, and keeps what was filled in', async () => {
     const desk = at();
     const form = await desk.opens('agent', '/pay charge 17.50');
     expect(form.fields).toEqual(['Saved card', 'Amount', 'Reason']);
@@ -136,7 +136,7 @@ describe('/pay charge', () => {
     await desk.closes('agent');
   });
 
-  it('goes back to the form as it was filled in with Change, and charges what is changed', async () => {
+  it('returns to the filled-in form with Change, and charges the changed terms', async () => {
     const desk = at();
     await reviews(desk, 'agent', { card: ada, amount: '100.00' });
     await desk.presses('agent', 'Change');
@@ -155,7 +155,7 @@ describe('/pay charge', () => {
     expect(after?.submit).toBeUndefined();
   });
 
-  it('tells the outcome by direct message when the window is closed', async () => {
+  it('reports the outcome by direct message if the window is closed', async () => {
     const desk = at();
     await reviews(desk, 'agent', { card: ada, amount: '400.00' });
     const answer = desk.house.paymentsGate.hold('/v1/checkout/tokenized-card-payment', 'before');
@@ -180,7 +180,7 @@ describe('/pay charge', () => {
     expect(referenceIn(again.shown.text)).not.toBe(first);
   });
 
-  it('asks about what was charged while the review stood open, for however long', async () => {
+  it('asks about charges made while the review was open, however long', async () => {
     const desk = at();
     const review = await reviews(desk, 'agent', { card: ada, amount: '510.00' });
     expect(review.submit).toBe('Charge NGN 510.00');
@@ -195,7 +195,7 @@ describe('/pay charge', () => {
     expect(referenceIn(again.shown.text)).not.toBe(first);
   });
 
-  it('does not start the charge again that is still open, and shows that one', async () => {
+  it('does not start a charge again that is still open, but shows it', async () => {
     const desk = at();
     const first = await charges(desk, 'agent', { card: bola, amount: '600.00' });
     await desk.modalSays('agent', 'of 3 tries left');
@@ -206,7 +206,7 @@ describe('/pay charge', () => {
     await desk.modalSays('lead', ['Needs a code', first]);
   });
 
-  it('is refused to whoever may not charge, and to who names no amount', async () => {
+  it('is refused without the permission, and without an amount', async () => {
     const desk = at();
     await desk.asks('onCall', '/pay charge', 'Not allowed: /pay charge');
     await desk.asks('agent', '/pay charge lots', 'amount');
@@ -247,7 +247,7 @@ describe('a charge that the bank declines', () => {
     expect(review?.submit).toBe('Charge NGN 1,100.00');
   });
 
-  it('makes the card wait a day on every path, which the list and the review say, and charges it then', async () => {
+  it('makes the card wait a day on every path, as the list and the review say, and then charges it', async () => {
     const desk = at();
     await charges(desk, 'agent', { card: chidi, amount: '1,200.00' });
     await desk.modalSays('agent', 'Declined by the bank');
@@ -279,7 +279,7 @@ describe('a charge that the bank declines', () => {
   });
 });
 
-describe('a charge that the service rejects: Not charged, and why', () => {
+describe('a charge that the service rejects: Not charged, with the reason', () => {
   it.each([
     ['1,000.14', 'Card payments aren’t switched on', undefined],
     ['1,000.15', 'The merchant is under review', 'Correct and try again'],
@@ -294,7 +294,7 @@ describe('a charge that the service rejects: Not charged, and why', () => {
     expect(taken(reference)).toBe(0);
   });
 
-  it('as it does not know the token: another card is chosen', async () => {
+  it('for an unknown token: another card is chosen', async () => {
     const desk = at();
     await charges(desk, 'agent', { token: 'tok-nobody', email: 'ada.obi@example.com', amount: '1,400.00' });
     await desk.modalSays('agent', ['⛔ Not charged: card not known', 'doesn’t know this card']);
@@ -304,7 +304,7 @@ describe('a charge that the service rejects: Not charged, and why', () => {
     expect(review?.submit).toBe('Charge NGN 1,400.00');
   });
 
-  it('as the card is saved with another e-mail: it is corrected', async () => {
+  it('for another e-mail of the card: it is corrected', async () => {
     const desk = at();
     await charges(desk, 'agent', { token: 'tok-bola-otp', email: 'bola@example.com', amount: '1,500.00' });
     const shown = await desk.modalSays('agent', [
@@ -317,7 +317,7 @@ describe('a charge that the service rejects: Not charged, and why', () => {
     expect(form.fields).toContain('Saved card');
   });
 
-  it('gives a colleague who corrects it the form without the whole e-mail, which they see masked', async () => {
+  it('opens the correction for a colleague without the e-mail, which they see masked', async () => {
     const desk = at();
     const email = 'bola.typed@example.com';
     const reference = await charges(desk, 'agent', { token: 'tok-bola-otp', email, amount: '1,501.00' });
@@ -346,14 +346,14 @@ describe('a charge that the service rejects: Not charged, and why', () => {
 });
 
 describe('a charge whose outcome is unknown', () => {
-  it('is In doubt, checking, and becomes Paid (confirmed) by itself, charged once', async () => {
+  it('is In doubt, checking, and then Paid (confirmed) without a person, charged once', async () => {
     const desk = at();
     const reference = await charges(desk, 'agent', { card: ada, amount: '2,000.09' });
     await desk.modalSays('agent', 'Paid (confirmed)');
     expect(taken(reference)).toBe(1);
   });
 
-  it('is sent again under the one reference when it never arrived', async () => {
+  it('is sent again under the same reference if it never arrived', async () => {
     const desk = at();
     const reference = await charges(desk, 'agent', { card: ada, amount: '2,000.08' });
     await desk.modalSays('agent', 'Paid (confirmed)');
@@ -370,7 +370,7 @@ describe('a charge whose outcome is unknown', () => {
     expect(list.shown.text).toContain('charge in doubt');
     expect(list.shown.text).toContain(`By: <@${desk.id('agent')}>`);
     expect((await desk.home('agent', reference)).text).toContain('In doubt');
-    // No event comes, and the bot looks again in minutes only.
+    // No event comes, and the bot's next look-up is minutes away.
     desk.house.sendEventsTo([]);
     const lookUps = desk.calls('/v1/transactions/accounts/single');
     desk.house.later(8 * 60_000);
@@ -386,7 +386,7 @@ describe('a charge whose outcome is unknown', () => {
     desk.house.sendEventsTo([desk.bot]);
   });
 
-  it('is Approved, confirming while the look-up does not prove it yet', async () => {
+  it('is Approved, confirming until the look-up proves it', async () => {
     const desk = at();
     const reference = await charges(desk, 'agent', { card: ada, amount: '2,000.13' });
     await desk.modalSays('agent', ['🕓 Approved, confirming', 'Don’t deliver yet']);
@@ -398,7 +398,7 @@ describe('a charge whose outcome is unknown', () => {
     expect(taken(reference)).toBe(1);
   });
 
-  it('Needs review when another amount was taken than agreed', async () => {
+  it('Needs review if another amount was taken than agreed', async () => {
     const desk = at();
     const reference = await charges(desk, 'agent', { card: ada, amount: '2,000.12' });
     const told = ['🚨 Needs review', 'Do not charge again, and don’t deliver', reference];
@@ -406,7 +406,7 @@ describe('a charge whose outcome is unknown', () => {
     expect(shown.shown.buttons).toEqual(['Look up']);
   });
 
-  it('is Expired when nothing proves it within 16 minutes, and corrected by a late success', async () => {
+  it('is Expired if nothing proves it within 16 minutes, and corrected by a late success', async () => {
     const desk = at();
     const reference = await charges(desk, 'agent', { card: ada, amount: '2,100.19' });
     await desk.modalSays('agent', 'In doubt, checking');

@@ -8,7 +8,7 @@ import { askRedis } from '../support/redis-store.ts';
 const missing = findProgram('redis-server') === undefined;
 if (missing) console.warn('SKIPPED: a Redis whose clock is put back, because redis-server is not installed.');
 
-/** By how much somebody, or a time server, puts the clock back. */
+/** How far a person or a time server puts the clock back. */
 const steps = [
   ['150 s', 150_000],
   ['two hours', 7_200_000],
@@ -33,7 +33,7 @@ async function onRedis(context: TestContext, env: Record<string, string>): Promi
     desk,
     async putBack(byMs) {
       desk.house.later(-byMs);
-      // A Redis whose clock is behind by so much is one whose times are all later by so much.
+      // Putting Redis's clock back is the same as making all its times that much later.
       await askRedis(redis.port, 'EVAL', laterScript, '0', String(byMs * 1_000));
     },
   };
@@ -67,7 +67,7 @@ describe.each([
     const { desk, putBack } = await open(context, {});
     const first = await desk.house.decline();
     await desk.reads('lead', ['Declined', first], 'payAlerts');
-    // From then on the channel waits for a second.
+    // From here on the channel waits for a second.
     await desk.settled('soon');
     await putBack(byMs);
     await desk.house.decline();
@@ -86,7 +86,7 @@ describe.each([
   });
 });
 
-/** How many failures the channel was told: each by a message, or counted in the digest. */
+/** How many failures the channel shows: as a message, or counted in the digest. */
 function told({ posts }: Desk): number {
   const [digests, singles] = [/Storm/, /Declined/].map((words) =>
     posts('lead', 'payAlerts').filter(({ shown }) => words.test(shown.text)),

@@ -27,7 +27,7 @@ const at = shareDesk({
 const ask = (...words: string[]): Promise<CommandEnd> => at().runs(['payops', ...words]);
 
 describe('payops lookup', () => {
-  it('succeeds for a proven payment alone, and says why not of any other', async () => {
+  it('succeeds only for a proven payment, and says why not of any other', async () => {
     const paid = await ask('lookup', 'ORDER-1001');
     expect(paid).toMatchObject({ code: 0, stderr: '' });
     expect(paid.stdout).toMatch(
@@ -41,7 +41,7 @@ describe('payops lookup', () => {
     expect(await ask('lookup', 'NOPE-1')).toMatchObject({ code: 4, stderr: '' });
   });
 
-  it('shows with --raw where a record says what, and of its values only status and amounts', async () => {
+  it('shows with --raw where a record has which field, and of its values only status and amounts', async () => {
     const { code, stdout } = await ask('lookup', 'ORDER-1001', '12,500.00', '--raw');
     expect(code).toBe(0);
     const [, fields = ''] = stdout.split('Fields of its record, values masked:\n');
@@ -82,7 +82,7 @@ describe('payops lookup', () => {
     expect(JSON.parse(none.stdout)).toMatchObject({ verdict: 'not_found', amount: null, evidence: [] });
   });
 
-  it('and all else is misunderstood aloud, before anybody is asked, and repeats no card number', async () => {
+  it('with wrong arguments says so before it calls the service, and repeats no card number', async () => {
     const calls = at().house.paymentsGate.passed.length;
     const wrong = [
       ['lookup'],
@@ -107,7 +107,7 @@ describe('payops lookup', () => {
     expect(await ask('lookup', '--', '--version')).toMatchObject({ code: 4 });
   });
 
-  it('prints no data while the service or the store is away, and tells what may be tried again', async (test) => {
+  it('prints no data while the service or the store is away, and says what to try again', async (test) => {
     const desk = await openDesk(test, { env: { PAYMENTS_TIMEOUT_SECONDS: '1' } });
     for (const [weather, code, words] of [
       ['hang', 6, 'Check the network'],
@@ -120,7 +120,7 @@ describe('payops lookup', () => {
       expect({ weather, ...end }).toMatchObject({ code, stdout: '' });
       expect(end.stderr).toContain(words);
     }
-    // No replica waits for the token that a command asked for.
+    // No replica may wait for the token that a command requested.
     expect(await desk.house.storeKeys('token:lock:')).toEqual([]);
     const gone = await desk.runs(['payops', 'lookup', 'A-1'], { PAYMENTS_BASE_URL: 'http://127.0.0.1:1' });
     expect(gone).toMatchObject({ code: 6, stdout: '' });
@@ -133,7 +133,7 @@ describe('payops lookup', () => {
 });
 
 describe('payops terminals and accounts', () => {
-  it('print the list to its end as a table, CSV or one document, and beside it how much was read', async () => {
+  it('print the whole list as a table, CSV or one document, and how much was read', async () => {
     const all = await ask('terminals');
     expect(all).toMatchObject({ code: 0, stderr: '120 terminals read in 3 pages\n' });
     const lines = all.stdout.trimEnd().split('\n');
@@ -150,7 +150,7 @@ describe('payops terminals and accounts', () => {
     expect(accounts.stdout).not.toMatch(/@|phone/i);
   });
 
-  it('that break off say so by code and words, and the document is one all the same', async (test) => {
+  it('say by code and words that they broke off, and still print one document', async (test) => {
     const desk = await openDesk(test, { payments: { rateLimit: { limit: 2, windowMs: 600_000 } } });
     const json = await desk.runs(['payops', 'terminals', '--json']);
     expect(json.code).toBe(6);
@@ -165,7 +165,7 @@ describe('payops terminals and accounts', () => {
 });
 
 describe('payops doubt', () => {
-  it('lists what the running bot does not know yet, and is no answer where no bot has its store', async (test) => {
+  it('lists the running bot’s charges in doubt, and fails where no bot uses the store', async (test) => {
     const desk = await openDesk(test, {
       payments: { knownCards: true },
       env: { PAYMENTS_TIMEOUT_SECONDS: '1', LOG_LEVEL: 'debug' },
@@ -188,7 +188,7 @@ describe('payops doubt', () => {
       count: 1,
       charges: [{ reference, amount: { currency: 'NGN' }, customerEmail: 'a***@example.com' }],
     });
-    // As somebody's own machine may ask, with the bot's store and another key, of the key file's own name.
+    // From another machine, with the bot's store but another key, named like the key file.
     const SEALING_KEYS = `file:${Buffer.alloc(32, 1).toString('base64')}`;
     const unread = await desk.runs(['payops', 'doubt', '--json'], { SEALING_KEYS });
     expect(unread.code).toBe(3);
@@ -214,7 +214,7 @@ describe('payops doubt', () => {
 });
 
 describe('audit verify', () => {
-  it('calls the trail of a new bot whole, and finds one that is gone, with or without its store', async (test) => {
+  it('accepts the trail of a new bot, and detects a missing one, with or without its store', async (test) => {
     const desk = await openDesk(test);
     expect(await desk.runs(['audit', 'verify'])).toMatchObject({
       code: 0,
@@ -241,7 +241,7 @@ describe('audit verify', () => {
 });
 
 describe('without settings', () => {
-  it('help and version are told, each command says how it is typed, and all else ends with 5', async () => {
+  it('prints help and version, each command’s usage, and ends everything else with 5', async () => {
     const help = await runHere(['payops', '--help'], {});
     expect(help).toMatchObject({ code: 0, stderr: '' });
     expect(await runHere(['payops'], {})).toEqual(help);
@@ -266,13 +266,13 @@ describe('without settings', () => {
       expect(end.stderr).toContain('PAYMENTS_ACCOUNT_ID is missing');
     }
     expect((await runHere(['revok-token'], {})).stderr).toContain('Payops has no command “revok-token”');
-    // A word of JavaScript's own is no command either.
+    // Words of JavaScript's objects are no commands.
     expect((await runHere(['constructor'], {})).stderr).toContain('Payops has no command “constructor”');
   });
 });
 
 describe('the operators’ commands', () => {
-  it('revoke-token ends the token that the bot shares, and the next start gets a new one', async () => {
+  it('revoke-token ends the shared token, and the next start gets a new one', async () => {
     const desk = at();
     await desk.asks('agent', '/pay ORDER-1001', 'Paid (confirmed)');
     const { tokensIssued } = desk.house.payments.stats();
@@ -291,7 +291,7 @@ describe('the operators’ commands', () => {
     expect(desk.house.payments.stats()).toMatchObject({ tokensIssued: tokensIssued + 1 });
   });
 
-  it('revoke-token says so when the service refuses, or may have done it', async () => {
+  it('revoke-token says if the service refuses, or may have done it', async () => {
     const desk = at();
     await desk.asks('agent', '/pay ORDER-1001', 'Paid (confirmed)');
     for (const [weather, words] of [
@@ -305,7 +305,7 @@ describe('the operators’ commands', () => {
     await desk.house.payments.act({ kind: 'set_weather', weather: 'normal' });
   });
 
-  it('reseal seals everything under the first key, with which alone the bot goes on', async () => {
+  it('reseal seals everything with the first key, which is then enough for the bot', async () => {
     const desk = at();
     const SEALING_KEYS = `${k2},${k1}`;
     expect(await desk.runs(['reseal'], { SEALING_KEYS })).toMatchObject({
@@ -370,7 +370,7 @@ describe('the operators’ commands', () => {
 });
 
 describe('as a process', () => {
-  it('ends with its code, quietly when the reader leaves, aloud when the disk is full, and at Ctrl-C', async () => {
+  it('ends with its code: quietly if the reader leaves, with words if the disk is full, and at Ctrl-C', async () => {
     const { house } = at();
     const run = (...words: string[]) => startPayops(words, house.settings({ SEALING_KEYS: k2 ?? '' }));
     const first = house.paymentsGate.hold(lookupPath, 'before');

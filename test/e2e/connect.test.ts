@@ -18,7 +18,7 @@ import { freePort } from '../support/redis-server.ts';
 type Env = Record<string, string>;
 type Stage = { house: House; url: string; folder: string; port: number };
 
-/** A service that answers nothing as the defaults have it, in a workspace; and a folder without any settings. */
+/** A service that differs from all defaults, in a workspace; and a folder without any settings. */
 async function openStage(test: TestContext, grantedOptionalScopes: 'all' | [] = 'all'): Promise<Stage> {
   const house = await openHouse(test, {
     payments: { sign: signOtherwise },
@@ -84,7 +84,7 @@ async function connect({ folder }: Stage, answers: Env, env: Env = {}) {
 }
 
 describe('npm run connect', () => {
-  it('finds every setting of a service that answers nothing as the defaults have it, and ends with a clean doctor', async (test) => {
+  it('finds every setting of a service that differs from all defaults, and ends with a clean doctor', async (test) => {
     const stage = await openStage(test);
     const { house, port, folder } = stage;
     house.payments.sendWebhooksTo(`http://127.0.0.1:${port}/webhooks/payments`);
@@ -97,10 +97,10 @@ describe('npm run connect', () => {
     const { WEBHOOK_SIGNATURE_ALGORITHM: _default, ...found } = otherSettings;
     expect(wrote).toMatchObject(found);
     expect(statSync(settings).mode & 0o077).toBe(0);
-    // The bot and its commands take what was written.
+    // The bot and its commands accept the written settings.
     const looked = await runHere(['lookup', 'ORDER-1001', '12,500.00'], wrote);
     expect(looked).toMatchObject({ code: 0, stdout: expect.stringContaining('12,500.00') });
-    // Asked again, it has nothing to add.
+    // A second run adds nothing.
     const { paid_reference = '', paid_amount = '', cards_of = '', ...places } = answersOf(stage);
     const { HOST, SLACK_API_URL } = places;
     const again = await connect(stage, { paid_reference, paid_amount, cards_of }, {
@@ -110,7 +110,7 @@ describe('npm run connect', () => {
     } as Env);
     expect(again).toMatchObject({ code: 0, stdout: expect.stringContaining('Nothing was written.') });
     house.payments.sendWebhooksTo(`${house.webhookGate.url}/webhooks/payments`);
-    // The house's own settings are under these.
+    // The house's own settings are cleared.
     const bot = house.bot({
       WEBHOOK_SIGNATURE_ALGORITHM: '',
       ...wrote,
@@ -122,7 +122,7 @@ describe('npm run connect', () => {
     await house.until('its alert is told', () => house.posts('payAlerts').length > 0);
   });
 
-  it('writes nothing over a file of somebody’s unless that is answered, and then keeps what it was', async (test) => {
+  it('overwrites an existing file only after a question, and then keeps a copy', async (test) => {
     const stage = await openStage(test);
     const before = '# by hand\nPAYMENTS_PAID_STATUSES=OLD\nLOG_LEVEL=warn\n';
     const policy = 'channels: {}\n';
@@ -148,7 +148,7 @@ describe('npm run connect', () => {
     expect(stdout).toContain('❌ Webhook settings');
   });
 
-  it('lets every question be skipped, writes nothing then, and says what is missing', async (test) => {
+  it('lets every question be skipped, then writes nothing, and says what is missing', async (test) => {
     const stage = await openStage(test);
     const skipped = Object.fromEntries(Object.keys(questions).map((name) => [name, skipWord]));
     const { code, stdout } = await connect(stage, skipped);
@@ -158,7 +158,7 @@ describe('npm run connect', () => {
     expect(existsSync(join(stage.folder, '.env'))).toBe(false);
   });
 
-  it('asks a person for what does not do once more', async (test) => {
+  it('asks again for an invalid answer', async (test) => {
     const stage = await openStage(test);
     const answers = new Map<string, string[]>(
       Object.entries(answersOf(stage)).map(([name, answer]) => [name, [answer]]),
@@ -198,7 +198,7 @@ describe('npm run connect', () => {
     expect(told.at(-1)).toBe('✅ Slack gives a Socket Mode connection.');
   });
 
-  it('that stops says what it has written by then', async (test) => {
+  it('says what it has written if it stops early', async (test) => {
     const stage = await openStage(test);
     const answers = { ...answersOf(stage), delivery: '-', cards_of: '-' };
     const early = await connect(stage, { ...answers, alerts_channel: 'nowhere' });
@@ -212,7 +212,7 @@ describe('npm run connect', () => {
     );
   });
 
-  it('says what a service and a Slack refuse, and goes on', async (test) => {
+  it('says what a service and a Slack refuse, and continues', async (test) => {
     const stage = await openStage(test);
     const wrong = {
       client_secret: 'wrong-canary',
@@ -225,7 +225,7 @@ describe('npm run connect', () => {
     expect(stdout).toContain('❌ Slack refuses the app token: invalid_auth.');
   });
 
-  it('says when the port for a delivery is taken, or the file holds none', async (test) => {
+  it('says if the port for a delivery is taken, or the file holds none', async (test) => {
     const stage = await openStage(test);
     const taken = await serveOnLoopback(() => undefined);
     test.onTestFinished(taken.close);
@@ -239,7 +239,7 @@ describe('npm run connect', () => {
     );
   });
 
-  it('takes channels by their ids where Slack does not list them', async (test) => {
+  it('takes channels by their ids if Slack does not list them', async (test) => {
     const stage = await openStage(test, []);
     const { payAlerts, payDesk } = stage.house.workspace.ids.channels;
     const ids = {

@@ -24,7 +24,7 @@ afterAll(() => redis?.stop());
 type Killed = { house: House; bot: Bot; reference: string };
 type KillPoint = { at: 'slack' | 'payments'; path: string; point: HoldPoint };
 
-/** Kills the bot when it has answered the event with 2xx and its next request stands exactly there. */
+/** Kills the bot once it has answered the event with 2xx and its next request is at exactly that point. */
 async function killAt(
   test: TestContext,
   options: Parameters<typeof openHouse>[1],
@@ -46,7 +46,7 @@ function deliveryOf(house: House, reference: string) {
   return house.payments.state().deliveries.find((delivery) => delivery.orderReference === reference);
 }
 
-/** Another bot, which need be no process, has the store now; gives it when all is done. */
+/** Another bot, which may run in this process, takes over the store; returned when all is done. */
 async function settle({ house }: Pick<Killed, 'house'>): Promise<Bot> {
   const next = house.bot(undefined, 'here');
   await house.start(next);
@@ -58,7 +58,7 @@ function textsOf(house: House): string[] {
   return house.posts('payAlerts').map((post) => JSON.stringify(post));
 }
 
-/** All that the house needs besides; `redisUrl` for a store there. */
+/** The house's other options; `redisUrl` for a store there. */
 function withScopes(scopes: 'all' | [], redisUrl?: string) {
   return {
     workspace: { grantedOptionalScopes: scopes },
@@ -68,21 +68,21 @@ function withScopes(scopes: 'all' | [], redisUrl?: string) {
 }
 
 /**
- * Processes, for they are what dies: SIGKILL leaves no time for a last word. Each moment is on one of the stores,
- * whose contract is one.
+ * Processes, since they must die: SIGKILL leaves no time for a last write. Each moment is tested on one of the stores,
+ * which share a contract.
  */
 describe.concurrent('kill -9', () => {
-  it('while a token is asked for: the alert is posted once', async (test) => {
+  it('while a token is requested: the alert is posted once', async (test) => {
     const path = '/v1/auth/token/issue';
     const killed = await killAt(test, withScopes('all'), { at: 'payments', path, point: 'after' });
     await settle(killed);
     expect(textsOf(killed.house)).toEqual([expect.stringContaining(killed.reference)]);
   });
 
-  it('during the look-up: the alert is posted once, with the token that was had before', async (test) => {
+  it('during the look-up: the alert is posted once, with the earlier token', async (test) => {
     const path = '/v1/transactions/accounts/single';
     const killed = await killAt(test, withScopes('all'), { at: 'payments', path, point: 'before' });
-    // One, unless a loaded machine answered the first request too late.
+    // Usually one; more if a loaded machine answered the first request too late.
     const { tokensIssued } = killed.house.payments.stats();
     expect(tokensIssued).toBeGreaterThan(0);
     await settle(killed);
@@ -91,7 +91,7 @@ describe.concurrent('kill -9', () => {
     expect(killed.house.payments.stats().tokensIssued).toBe(tokensIssued);
   });
 
-  it('before Slack has the post: the alert is posted once, and not called a repeat', async (test) => {
+  it('before Slack has the post: the alert is posted once, without a repeat mark', async (test) => {
     const path = '/chat.postMessage';
     const killed = await killAt(test, withScopes('all'), { at: 'slack', path, point: 'before' });
     expect(textsOf(killed.house)).toEqual([]);
@@ -101,7 +101,7 @@ describe.concurrent('kill -9', () => {
   });
 
   it.skipIf(missing)(
-    'on Redis, when Slack has the post and its answer is lost: the history shows it, and nothing is repeated',
+    'on Redis, when Slack has the post but its answer is lost: the history shows it, and nothing is repeated',
     async (test) => {
       const path = '/chat.postMessage';
       const killed = await killAt(test, withScopes('all', redis?.url), { at: 'slack', path, point: 'after' });
@@ -113,7 +113,7 @@ describe.concurrent('kill -9', () => {
   );
 
   it.skipIf(missing)(
-    'on Redis, when the answer is lost and the history may not be read: the repeat says that it may be one',
+    'on Redis, when the answer is lost and the history is unreadable: the repeat is marked',
     async (test) => {
       const path = '/chat.postMessage';
       const killed = await killAt(test, withScopes([], redis?.url), { at: 'slack', path, point: 'after' });
@@ -126,7 +126,7 @@ describe.concurrent('kill -9', () => {
     },
   );
 
-  it('when the event is kept and its answer is lost: the sender’s repeat changes nothing', async (test) => {
+  it('when the event is stored but its answer is lost: the sender’s retry changes nothing', async (test) => {
     const house = await openHouse(test, { ...withScopes('all'), processes: true });
     const bot = house.bot();
     await house.start(bot);
@@ -144,12 +144,12 @@ describe.concurrent('kill -9', () => {
   });
 });
 
-describe.concurrent('kill -9 before the event could be kept', () => {
-  it('on SQLite: the sender’s repeat delivers it, once', async (test) => {
+describe.concurrent('kill -9 before the event could be stored', () => {
+  it('on SQLite: the sender’s retry delivers it, once', async (test) => {
     const house = await openHouse(test, { processes: true, payments: patientSender });
     const bot = house.bot();
     await house.start(bot);
-    // Nothing can be kept, and so nothing answered 2xx, while somebody else holds the file.
+    // While another process locks the file, nothing can be stored, so nothing is answered 2xx.
     const other = new DatabaseSync(join(house.dataDir, 'payops.sqlite'), { timeout: 20_000 });
     other.exec('begin immediate');
     const reference = await house.decline();
@@ -162,7 +162,7 @@ describe.concurrent('kill -9 before the event could be kept', () => {
     expect(textsOf(house)).toEqual([expect.stringContaining(reference)]);
   });
 
-  it.skipIf(missing)('on Redis: the sender’s repeat delivers it, once', async (test) => {
+  it.skipIf(missing)('on Redis: the sender’s retry delivers it, once', async (test) => {
     const redisGate = await openTcpGate(redis?.port ?? 0);
     test.onTestFinished(() => redisGate.close());
     const redisUrl = `redis://127.0.0.1:${redisGate.port}`;
@@ -173,7 +173,7 @@ describe.concurrent('kill -9 before the event could be kept', () => {
     const held = redisGate.hold('message:alert:');
     const reference = await house.decline();
     await held;
-    // Once round its event loop: an answer given too early would be out by now.
+    // One round of its event loop: an answer given too early would have been sent by now.
     await fetch(`${bot.url()}/healthz`);
     await bot.kill9();
     await house.until('the attempt has failed', () => deliveryOf(house, reference)?.lastStatus === 0);

@@ -9,7 +9,7 @@ const bola = '1127';
 const linkButton = 'Let the customer type it';
 let amount = 0;
 
-/** A charge for which the bank wants a code. */
+/** A charge that waits for a code. */
 async function waitsForCode(desk: Desk): Promise<string> {
   amount += 1;
   const reference = await charges(desk, 'agent', { card: bola, amount: `${amount}00.00` });
@@ -17,7 +17,7 @@ async function waitsForCode(desk: Desk): Promise<string> {
   return reference;
 }
 
-/** Makes the link, as it stands in the window that is shown once. */
+/** Creates the link, from the window that shows it once. */
 async function makesLink(desk: Desk): Promise<string> {
   await desk.presses('agent', linkButton);
   const { shown } = await desk.modalSays('agent', 'Send this to the customer');
@@ -63,7 +63,7 @@ describe('the customer types the code', () => {
   beforeAll(() => at().settled());
   beforeEach(() => at().house.later(25 * 60 * minuteMs));
 
-  it('by a link that the agent sends, a wrong one first, and the charge is Paid (confirmed)', async () => {
+  it('by a link that the agent sends, first a wrong one, and the charge is Paid (confirmed)', async () => {
     const desk = at();
     const reference = await waitsForCode(desk);
     const link = await makesLink(desk);
@@ -96,7 +96,7 @@ describe('the customer types the code', () => {
     expect(shownTo(secrets.code)).toEqual([]);
   });
 
-  it('until the agent takes it back: the link is dead, and the field is theirs', async () => {
+  it('until the agent takes it back: the link is dead, and the agent has the field', async () => {
     const desk = at();
     await waitsForCode(desk);
     const customer = browse(desk, await makesLink(desk));
@@ -109,7 +109,7 @@ describe('the customer types the code', () => {
     await desk.modalSays('agent', 'Paid (confirmed)');
   });
 
-  it('or says that they did not ask for it: the link ends, and agent, desk and operators read it', async () => {
+  it('or says that they did not ask for it: the link ends, and agent, desk and operators are told', async () => {
     const desk = at();
     const reference = await waitsForCode(desk);
     const link = await makesLink(desk);
@@ -149,7 +149,7 @@ describe('the customer types the code', () => {
     await desk.modalSays('lead', 'Paid (confirmed)');
   });
 
-  it('alone with OTP_ENTRY=customer: no agent has a field, nor is what they submit sent', async () => {
+  it('exclusively with OTP_ENTRY=customer: no agent has a field, and an agent’s submission is not sent', async () => {
     const desk = at();
     await desk.restarts({ OTP_ENTRY: 'both' });
     const reference = await waitsForCode(desk);

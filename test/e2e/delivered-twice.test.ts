@@ -2,7 +2,7 @@ import { beforeAll, beforeEach, expect, it } from 'vitest';
 import { rightOtp } from '../../src/simulators/payments/bank.ts';
 import { charges, shareDesk } from '../support/desk.ts';
 
-// Every command, press and form comes twice, at once.
+// Every command, press and form is delivered twice, at once.
 const at = shareDesk({
   clock: true,
   workspace: { quirks: { deliversTwice: true } },
@@ -14,7 +14,7 @@ const bola = '1127';
 beforeAll(() => at().settled());
 beforeEach(() => at().house.later(25 * 3_600_000));
 
-it('sends each code once, and its window shows what became of it', async () => {
+it('sends each code once, and its window shows the result', async () => {
   const desk = at();
   await charges(desk, 'agent', { card: bola, amount: '100.00' });
   await desk.modalSays('agent', '3 of 3 tries left');
@@ -27,7 +27,7 @@ it('sends each code once, and its window shows what became of it', async () => {
   expect(desk.calls('checkout-card-otp')).toBe(3);
 });
 
-it('opens the form of a command once, and says nothing of the second delivery', async () => {
+it('opens a command’s form once, and ignores the second delivery', async () => {
   const desk = at();
   await desk.opens('agent', '/pay charge 100');
   await desk.settled();

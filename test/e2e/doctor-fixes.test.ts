@@ -33,9 +33,9 @@ import { freePort, startRedis, type RedisServer } from '../support/redis-server.
 type Env = Record<string, string>;
 
 type SetUp = Broken & {
-  /** Each part that is broken, how badly if it is no problem, and words of what is said of it and of its fix. */
+  /** Each broken part, with words of the finding and of its fix; and its severity, if not a problem. */
   found: Record<string, readonly [says: string, fix: string, state?: 'warning']>;
-  /** Does what the fix says; gives the settings that it changes. */
+  /** Does what the fix says; returns the settings that it changes. */
   tries: (stage: Stage, test: TestContext) => Promise<Env | void> | Env | void;
 };
 
@@ -48,7 +48,7 @@ async function redisWith(test: TestContext, ...args: string[]): Promise<RedisSer
   return server;
 }
 
-/** Of a Redis that is set up so. `broken`: the address with which it cannot be used; `mended`: what its fix makes of that. */
+/** A fault of a Redis with these arguments. `broken`: an unusable address; `mended`: the address after the fix. */
 function ofRedis(
   args: readonly string[],
   found: readonly [says: string, fix: string],
@@ -84,7 +84,7 @@ async function tell(server: RedisServer, ...words: string[]): Promise<void> {
   client.destroy();
 }
 
-/** A key, and its certificate for 127.0.0.1 that nobody else has signed. */
+/** A key, and a self-signed certificate for 127.0.0.1. */
 function certified(test: TestContext): { key: string; cert: string } {
   const folder = mkdtempSync(join(tmpdir(), 'payops-tls-'));
   test.onTestFinished(() => rmSync(folder, { recursive: true }));
@@ -94,7 +94,7 @@ function certified(test: TestContext): { key: string; cert: string } {
   return { key, cert };
 }
 
-/** With a Redis whose port speaks TLS alone. */
+/** A Redis whose port speaks only TLS. */
 async function tlsRedis(test: TestContext): Promise<{ port: number; cert: string }> {
   const { key, cert } = certified(test);
   const port = await freePort();
@@ -130,7 +130,7 @@ function rewrite(house: House, change: (policy: string) => string): void {
   writeFileSync(house.policyFile, change(readFileSync(house.policyFile, 'utf8')));
 }
 
-/** A bot that works for as long as the work lasts. */
+/** Runs a bot during the work. */
 async function whileRunning(
   { house }: Pick<Stage, 'house'>,
   env: Env,
@@ -152,7 +152,7 @@ async function refusesOne(house: House, env: Env): Promise<Env> {
 
 const failure = { event: 'payment_failed', orderReference: 'ORDER-9', amount: '10.00', currency: 'NGN' };
 
-/** Sends one that is taken now. */
+/** Sends a delivery that is now accepted. */
 async function takesOne({ house, settings }: Stage, env: Env): Promise<Env> {
   await whileRunning({ house }, { ...settings, ...env }, async () => {
     await house.decline();
@@ -161,7 +161,7 @@ async function takesOne({ house, settings }: Stage, env: Env): Promise<Env> {
   return env;
 }
 
-/** No setting of the bot: where the test finds the certificate again. */
+/** Not a setting of the bot: the path of the certificate, for this test. */
 const certOf = 'CERT_OF_TEST';
 
 function trusts({ settings }: Stage): Env {
@@ -220,7 +220,7 @@ const redisSetUps: Record<string, SetUp> = {
       ...trusts(stage),
     }),
   },
-  'a Redis whose certificate nobody here knows': {
+  'a Redis whose certificate has an unknown authority': {
     async breaks(_house, test) {
       const { port, cert } = await tlsRedis(test);
       return { REDIS_URL: `rediss://127.0.0.1:${port}`, [certOf]: cert, ...sealing };
@@ -246,7 +246,7 @@ const redisSetUps: Record<string, SetUp> = {
     found: { Store: ['is not Redis', 'Check host and port in REDIS_URL'] },
     tries: async (_stage, test) => ({ REDIS_URL: (await redisWith(test)).url }),
   },
-  'a Redis under a name that nobody knows': {
+  'a Redis with an unknown host name': {
     env: { REDIS_URL: 'redis://redis.invalid:6379', ...sealing },
     found: { Store: ['has no address', 'Check the host in REDIS_URL'] },
     tries: async (_stage, test) => ({ REDIS_URL: (await redisWith(test)).url }),
@@ -427,7 +427,7 @@ const setUps: Record<string, SetUp> = {
     found: { 'Slack token': ['does not answer', 'SLACK_API_URL'] },
     tries: ({ house }) => ({ SLACK_API_URL: house.workspace.apiUrl }),
   },
-  'a Slack under a name that nobody knows': {
+  'a Slack with an unknown host name': {
     env: { SLACK_API_URL: 'http://slack.invalid/api/' },
     found: { 'Slack token': ['unreachable', 'SLACK_API_URL'] },
     tries: ({ house }) => ({ SLACK_API_URL: house.workspace.apiUrl }),
@@ -454,7 +454,7 @@ const setUps: Record<string, SetUp> = {
       PAYMENTS_TOKEN_ISSUE_BODY: '{"clientId":"{{CLIENT_ID}}","clientSecret":"{{CLIENT_SECRET}}"}',
     }),
   },
-  'a payments service under a name that nobody knows': {
+  'a payments service with an unknown host name': {
     env: { PAYMENTS_BASE_URL: 'https://payments.invalid' },
     found: { 'Payments service': ['has no address', 'Check the host in PAYMENTS_BASE_URL'] },
     tries: ({ house }) => ({ PAYMENTS_BASE_URL: house.payments.url }),
@@ -477,7 +477,7 @@ const setUps: Record<string, SetUp> = {
     found: { 'Payments service': ['does not speak TLS', 'PAYMENTS_BASE_URL'] },
     tries: ({ house }) => ({ PAYMENTS_BASE_URL: house.payments.url }),
   },
-  'a payments service whose authority nobody here knows': {
+  'a payments service whose certificate has an unknown authority': {
     async breaks(house, test) {
       const { port, cert } = await tlsService(house, test);
       return { PAYMENTS_BASE_URL: `https://127.0.0.1:${port}`, [certOf]: cert };
@@ -536,7 +536,7 @@ const setUps: Record<string, SetUp> = {
 
 let held: DatabaseSync | undefined;
 
-/** SQLite waits for the file by standing still, and this process with it. */
+/** SQLite blocks while it waits for the file, and with it this process. */
 const standstill: Record<string, SetUp> = {
   'a store file that another process holds': {
     async breaks(house) {
@@ -562,12 +562,12 @@ const possible = { ...setUps, ...(hasRedis ? redisSetUps : {}) };
 if (!hasRedis) console.warn('SKIPPED: fixes for a broken Redis, because redis-server is not installed.');
 
 function isWrong({ part, state, says }: Finding): boolean {
-  // No set-up here has had an event from the start.
+  // A new set-up has had no event yet.
   if (part === 'Webhook deliveries' && says === 'None has come yet') return false;
   return state === 'problem' || state === 'warning';
 }
 
-/** What is wrong, and what still is when its fix is done. */
+/** The findings, and those left after the fix. */
 async function examineTwice(setUp: SetUp, test: TestContext) {
   const stage = await openStage(test, setUp);
   const found = (await stage.examine()).findings.filter(isWrong);
@@ -587,17 +587,14 @@ function mended(setUp: SetUp) {
 }
 
 describe.concurrent('the doctor', () => {
-  it.for(Object.entries(possible))(
-    'names %s, and is content once its fix is done',
-    async ([, setUp], test) => {
-      expect(await examineTwice(setUp, test)).toEqual(mended(setUp));
-    },
-  );
+  it.for(Object.entries(possible))('names %s, and is clean once its fix is done', async ([, setUp], test) => {
+    expect(await examineTwice(setUp, test)).toEqual(mended(setUp));
+  });
 });
 
-describe('the doctor of a store that stands still', () => {
+describe('the doctor of a store that blocks', () => {
   it.for(Object.entries(standstill))(
-    'names %s, and is content once its fix is done',
+    'names %s, and is clean once its fix is done',
     async ([, setUp], test) => {
       expect(await examineTwice(setUp, test)).toEqual(mended(setUp));
     },

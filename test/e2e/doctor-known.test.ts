@@ -38,7 +38,7 @@ afterAll(async () => {
   for (const end of finished) await end();
 });
 
-/** The parts of the payments service and the webhook that are not well, each with what is told of it. */
+/** The findings about the payments service and the webhook, with their words. */
 async function examine(wrong: Env): Promise<{ code: number | null; told: Record<string, string> }> {
   rmSync(house.dataDir, { recursive: true, force: true });
   const { code, stdout } = await runHere(words, { ...right, ...wrong });
@@ -54,8 +54,8 @@ const payment = 'Known payment';
 const cards = 'Known saved cards';
 const delivery = 'Captured delivery';
 
-describe('npm run doctor with what a person knows', () => {
-  it('has nothing to say where the settings read the service as it is', async () => {
+describe('npm run doctor with a known payment', () => {
+  it('finds nothing if the settings read the service correctly', async () => {
     expect(await examine({})).toEqual({ code: 0, told: {} });
   });
 
@@ -150,7 +150,7 @@ describe('npm run doctor with what a person knows', () => {
       'Set WEBHOOK_EVENT_POINTERS={"kind":"/event"}.',
     ],
   ])('names %s, and nothing else', async (_what, wrong, part, fix) => {
-    // Slack has its own pace, and is no part of it.
+    // Slack has a rate limit of its own, and is not the subject here.
     const { told } = await examine({ SLACK_API_URL: 'http://127.0.0.1:1/api/', ...wrong });
     expect(Object.keys(told).filter((one) => one !== 'Payments token')).toEqual(
       part === 'Payments token' ? [] : [part],

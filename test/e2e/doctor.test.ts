@@ -18,7 +18,7 @@ import { bySocket, openHouse } from '../support/house.ts';
 import { findProgram } from '../support/programs.ts';
 
 type SetUp = Broken & {
-  /** Each part with a problem, and a word of what is said of it and of its fix. */
+  /** Each part with a problem, and words of the finding and its fix. */
   problems: Record<string, readonly [says: string, fix: string]>;
 };
 
@@ -32,7 +32,7 @@ const noWebhooks = Object.fromEntries(
   ]),
 );
 
-/** In the place of the lead, who is in every role but two. */
+/** Replaces the lead, who has every role but two. */
 function withUser(id: string): (policy: string) => string {
   return (policy) => policy.replaceAll(/users: \[[^\]]*\]/g, `users: [${id}]`);
 }
@@ -42,7 +42,7 @@ function withGroup(group: string): (policy: string) => string {
     policy.replace('roles:', `roles:\n  extra:\n    groups: ["${group}"]\n    may: [lookup]`);
 }
 
-/** What keeps Slack from answering is told of each token that there is. */
+/** An error of Slack is reported for each token. */
 function ofBothTokens(...words: [says: string, fix: string]): SetUp['problems'] {
   return { 'Slack token': words, ...(bySocket && { 'Slack app token': words }) };
 }
@@ -84,7 +84,7 @@ const setUps: Record<string, SetUp> = {
     policy: (policy) => policy.replace('ops: C0OPS00001', 'ops: C0PRIVATE1'),
     problems: { 'Channel C0PRIVATE1': ['channel_not_found', '/invite @pay'] },
   },
-  'a channel that nobody invited the bot to, without the scope to post there': {
+  'a channel without the bot, and without the scope to post there': {
     withoutScope: 'chat:write.public',
     breaks: ({ workspace }) => workspace.setChannel(workspace.ids.channels.payDesk, { botIsMember: false }),
     problems: { 'Channel C0DESK0001': ['not_in_channel', '/invite @pay'] },
@@ -115,7 +115,7 @@ const setUps: Record<string, SetUp> = {
     policy: (policy) => policy.replace(/users: \[U0AGENT01\]/, 'users: [U0GUEST001]'),
     problems: { 'Role support-agent': ['U0GUEST001 (guest)', 'active members'] },
   },
-  'a role that lists nobody': {
+  'a role without people': {
     policy: (policy) => policy.replace('roles:', 'roles:\n  auditor:\n    may: [story]'),
     problems: { 'Role auditor': ['lists nobody', 'roles.auditor'] },
   },
@@ -162,7 +162,7 @@ const setUps: Record<string, SetUp> = {
     env: { PAYMENTS_STATIC_TOKEN: 'static-token-canary-8820', PAYMENTS_TOKEN_ISSUE_BODY: '' },
     problems: { 'Payments look-up': ['does not accept the access token', 'PAYMENTS_STATIC_TOKEN'] },
   },
-  'look-ups that nobody can read': {
+  'unreadable look-ups': {
     breaks: ({ payments }) =>
       payments.setFaults({ kind: 'unreadable', operation: 'GET /v1/transactions/accounts/single' }),
     problems: { 'Payments look-up': ['not JSON', 'PAYMENTS_BASE_URL'] },
@@ -260,7 +260,7 @@ async function examine(test: TestContext, setUp: Broken): Promise<Doctor> {
 }
 
 describe.concurrent('the doctor', () => {
-  it('finds nothing broken where nothing is', async (test) => {
+  it('finds nothing in a healthy bot', async (test) => {
     const { code, findings } = await examine(test, {});
     expect(findings.filter(({ state }) => state !== 'ok')).toEqual([
       expect.objectContaining({ part: 'Webhook deliveries', state: 'warning', says: 'None has come yet' }),
@@ -269,7 +269,7 @@ describe.concurrent('the doctor', () => {
     expect(code).toBe(0);
   });
 
-  it('finds nothing broken in Socket Mode either', async (test) => {
+  it('finds nothing in a healthy bot in Socket Mode', async (test) => {
     const { code, findings } = await examine(test, {
       env: { SLACK_MODE: 'socket', SLACK_APP_TOKEN: 'xapp-playground-app-token', SLACK_SIGNING_SECRET: '' },
     });
@@ -279,7 +279,7 @@ describe.concurrent('the doctor', () => {
   });
 
   const possible = Object.entries(setUps).filter(([, { redis }]) => hasRedis || redis === undefined);
-  it.for(possible)('names %s, says the fix in one line, and blames nothing else', async ([, setUp], test) => {
+  it.for(possible)('names %s with a one-line fix, and blames nothing else', async ([, setUp], test) => {
     const { code, findings } = await examine(test, setUp);
     const found = findings.filter(({ state }) => state === 'problem');
     const expected = Object.entries(setUp.problems).map(([part, [says, fix]]) => ({
@@ -294,8 +294,8 @@ describe.concurrent('the doctor', () => {
   });
 });
 
-describe.concurrent('the doctor of a Slack that asks to wait', () => {
-  it('waits as long as it is asked to, as after another doctor', async (test) => {
+describe.concurrent('the doctor with a rate-limited Slack', () => {
+  it('waits as long as it is asked to, for example after another doctor', async (test) => {
     const stage = await openStage(test, {});
     const { workspace } = stage.house;
     const { apiUrl, credentials } = workspace;
@@ -312,7 +312,7 @@ describe.concurrent('the doctor of a Slack that asks to wait', () => {
     expect(code).toBe(0);
   });
 
-  it('calls nothing a problem that it may not ask in time', async (test) => {
+  it('calls nothing a problem that it could not check in time', async (test) => {
     const stage = await openStage(test, {});
     stage.house.workspace.setFaults(
       { kind: 'rate_limited', method: 'conversations.info' },
@@ -339,7 +339,7 @@ describe('the scopes that the doctor knows', () => {
 });
 
 describe('/pay doctor', () => {
-  it('does not call well what it may not look at', async (test) => {
+  it('does not report as working what it may not check', async (test) => {
     const desk = await openDesk(test);
     await desk.house.decline();
     await desk.settled('soon');
@@ -347,7 +347,7 @@ describe('/pay doctor', () => {
     expect(shown.shown.text).toMatch(/Not checked: Channel C0ALERTS01.*grant the scopes channels:read/);
   });
 
-  it('says what is broken with its fix, and then that it works', async (test) => {
+  it('reports a problem with its fix, and then that it works', async (test) => {
     const desk = await openDesk(test, { workspace: { grantedOptionalScopes: 'all' } });
     const { workspace } = desk.house;
     await desk.asks('agent', '/pay doctor', 'Not allowed');
@@ -378,7 +378,7 @@ function unread(says: string) {
 }
 
 describe('npm run doctor', () => {
-  it('prints a line for each part, and says so when settings cannot be read', async (test) => {
+  it('prints a line for each part, and says if settings are unreadable', async (test) => {
     const house = await openHouse(test, { workspace: { grantedOptionalScopes: 'all' } });
     const settings = house.settings();
     const { code, stdout } = await runHere(['doctor'], settings);
@@ -394,7 +394,7 @@ describe('npm run doctor', () => {
     expect(misspelt.stderr).not.toContain('canary');
   });
 
-  it('prints its report first, and what else was met on the way below it', async (test) => {
+  it('prints its report first, and other errors below it', async (test) => {
     const house = await openHouse(test);
     const written: string[] = [];
     const stream = {
@@ -418,7 +418,7 @@ describe('npm run doctor', () => {
     expect(below.join('')).toContain('Slack library: http request failed');
   });
 
-  it('prints JSON with --json whatever keeps it from looking', async (test) => {
+  it('prints JSON with --json even if it can’t check anything', async (test) => {
     const house = await openHouse(test);
     const settings = house.settings();
     const misspelt = { ...settings, SLACK_SIGNIN_SECRET: 'signing-canary-3310' };

@@ -6,7 +6,7 @@ const onCallGroup = 'S0ONCALL01';
 const lead = 'U0LEAD0001';
 const minuteMs = 60_000;
 
-/** On the hour, so many hours from now. */
+/** The full hour, so many hours from now. */
 function clockTime(hoursFromNow: number): string {
   return `${String((new Date().getUTCHours() + hoursFromNow + 24) % 24).padStart(2, '0')}:00`;
 }
@@ -39,13 +39,13 @@ describe('escalate of a rule', () => {
     expect(calls(above)).toEqual(ids);
   }
   async function passes(minutes: number): Promise<void> {
-    // What was posted is on record.
+    // The post is stored.
     await at().settled('soon');
     at().house.later(minutes * minuteMs);
     await at().settled('soon');
   }
 
-  test('calls in the thread of an alert that nobody acknowledges, each step once, over a restart too', async () => {
+  test('calls in the thread of an alert that is not acknowledged, each step once, also over a restart', async () => {
     const desk = at();
     const alert = await alerted('In steps');
     await passes(9);
@@ -63,7 +63,7 @@ describe('escalate of a rule', () => {
     expect(calls(alert)).toHaveLength(2);
   });
 
-  test('calls nobody once the alert is acknowledged or paid', async () => {
+  test('calls no more once the alert is acknowledged or paid', async () => {
     const desk = at();
     const taken = await alerted('In steps');
     const late = await alerted('In steps');
@@ -90,7 +90,7 @@ describe('escalate of a rule', () => {
     expect(calls(urgent)).toHaveLength(1);
   });
 
-  test('calls once for a storm, in the thread of its digest, and for none of its alerts', async () => {
+  test('calls once for a storm, in the thread of its digest, and not for its alerts', async () => {
     const desk = at();
     for (let number = 0; number < 6; number += 1) {
       await desk.house.decline({ reason: 'Burst', customerEmail: newCustomer() });
@@ -107,7 +107,7 @@ describe('escalate of a rule', () => {
     expect(told.flatMap(calls)).toEqual([onCallGroup]);
   });
 
-  test('leaves in the metrics what nobody has acknowledged, by severity, a storm as one, and how old it is', async () => {
+  test('shows in the metrics how many alerts are not acknowledged, by severity, a storm as one, and their age', async () => {
     const desk = at();
     const metric = async (name: string, severity: string): Promise<number> => {
       const text = await (await fetch(`${desk.bot.url()}/metrics`)).text();
@@ -116,7 +116,7 @@ describe('escalate of a rule', () => {
       );
     };
     const [open, critical] = [await metric('', 'none'), await metric('', 'critical')];
-    // Two alerts, the storm’s digest, and the one before it.
+    // Two alerts, the storm’s digest, and the alert before it.
     expect([open, critical]).toEqual([4, 1]);
     const alert = await alerted('Urgent');
     await passes(20);
@@ -130,7 +130,7 @@ describe('escalate of a rule', () => {
     expect(await metric('_oldest_seconds', 'high')).toBe(0);
   });
 
-  test('is said by /pay alerts', async () => {
+  test('is explained by /pay alerts', async () => {
     const said = await at().asks('onCall', '/pay alerts', 'This channel gets alerts', 'payOps');
     for (const words of ['10 min : calls ', '30 min : calls ', 'Critical'])
       expect(said.shown.text).toContain(words);

@@ -11,7 +11,7 @@ const quiet = { LOG_LEVEL: 'debug', PAYMENTS_TIMEOUT_SECONDS: '8' };
 describe('/pay find', () => {
   const at = shareDesk({ env: quiet, payments: { knownCards: true } });
 
-  it('lists what the bot knows of a customer, newest first, as last known, and asks nobody', async () => {
+  it('lists the bot’s records of a customer, newest first, as last known, without calling the service', async () => {
     const desk = at();
     const customerEmail = approves.customerEmail;
     const paid = await charges(desk, 'agent', { amount: '12,500.00', card: '4081' });
@@ -45,7 +45,7 @@ describe('/pay find', () => {
     expect(text).toMatch(
       /Known to this bot since \d+ \w+, alerts for 14 days; the payments service can’t be searched\./,
     );
-    // The charge tells of its own event.
+    // The charge's record covers its own event.
     expect(text.split(paid)).toHaveLength(2);
     expect(buttons.filter((label) => label === 'Look up')).toHaveLength(5);
     expect(buttons).not.toContain('Story');
@@ -62,13 +62,13 @@ describe('/pay find', () => {
     await desk.seesBy('lead', ['Payment link', 'asked for a payment link'], () =>
       desk.presses('lead', 'Story', ofLead),
     );
-    // The list stays where it is.
+    // The first list stays.
     expect(
       desk.messages('lead').some(({ ts, shown }) => ts === ofLead.ts && shown.text.includes('FIND-LINK')),
     ).toBe(true);
   });
 
-  it('finds a payment by the card’s last four digits and the amount, the customer masked', async () => {
+  it('finds a payment by the card’s last four digits and the amount, with the customer masked', async () => {
     const desk = at();
     const found = await desk.asks('lead', '/pay find 4081 12,500', 'Paid (confirmed)');
     expect(found.shown.text).toMatch(/1 record since .* · ·· 4081, 12,500\.00/);
@@ -78,7 +78,7 @@ describe('/pay find', () => {
     await desk.asks('agent', '/pay find 4081', 'give the amount');
   });
 
-  it('finds one address however it is written, and no other', async () => {
+  it('finds one address in any spelling, and no other', async () => {
     const desk = at();
     await desk.house.approve({ customerEmail: 'Zoe@XN--bcher-kva.example', amount: '77.00' });
     await desk.settled('soon');
@@ -89,7 +89,7 @@ describe('/pay find', () => {
     expect(none.shown.text).toContain('/pay <reference>');
   });
 
-  it('filters what failed, what is open and a day, and turns pages', async () => {
+  it('filters by failed, open and day, and turns pages', async () => {
     const desk = at();
     const customerEmail = 'many.find@example.com';
     // Every fourth fails.
@@ -116,7 +116,7 @@ describe('/pay find', () => {
     await desk.asks('agent', `/pay find ${customerEmail} paid`, 'You can add failed or open');
   });
 
-  it('is for those whom the roles name, and repeats no address', async () => {
+  it('needs a role, and repeats no address', async () => {
     const desk = at();
     await desk.asks('onCall', `/pay ${approves.customerEmail}`, 'Not allowed');
     await desk.asks('onCall', `/pay find ${approves.customerEmail}`, 'Not allowed');
@@ -129,7 +129,7 @@ describe('/pay find', () => {
     }
   });
 
-  it('tells the same at the command line', async () => {
+  it('shows the same on the command line', async () => {
     const desk = at();
     const found = await desk.runs(['find', declines.customerEmail.toUpperCase(), '--json']);
     expect(found.code).toBe(0);
@@ -149,7 +149,7 @@ describe('/pay find', () => {
     expect(await desk.runs(['find', 'nobody'])).toMatchObject({ code: 2 });
   });
 
-  it('finds nothing of a customer who was forgotten, by e-mail or card, and what comes later', async () => {
+  it('finds no earlier record of a forgotten customer, by e-mail or card, but later ones', async () => {
     const desk = at();
     const address = approves.customerEmail;
     const forgot = await desk.runs(['forget-cards', address.toUpperCase()]);
@@ -162,8 +162,8 @@ describe('/pay find', () => {
   });
 });
 
-describe('what is found', () => {
-  it('is what the records’ own retention leaves: alerts lose their customer with their details', async (test) => {
+describe('records in /pay find', () => {
+  it('follow their own retention: alerts lose their customer with their details', async (test) => {
     const env = { ...quiet, ALERT_DETAILS_DAYS: '2', WEBHOOK_REMEMBER_DAYS: '8', CHARGE_REMEMBER_DAYS: '30' };
     const desk = await openDesk(test, { clock: true, env });
     const { customerEmail: email, tokenKey: token } = approves;
@@ -185,7 +185,7 @@ describe('what is found', () => {
     await desk.asks('agent', `/pay ${email}`, 'No record since');
   });
 
-  it('is also what an older release stored, once the store took its steps', async (test) => {
+  it('include those of an older release, after the store’s migration', async (test) => {
     const desk = await openDesk(test, { clock: true, env: quiet });
     const { customerEmail: email, tokenKey: token } = approves;
     const reference = await charges(desk, 'agent', { amount: '30.00', token, email });
@@ -200,7 +200,7 @@ describe('what is found', () => {
     asOfOlder(file);
     expect(await known()).not.toContain(reference);
     await desk.restarts();
-    // An older release may run still.
+    // An older release may still run.
     const isSilence = async () => (await desk.house.storeKeys('store-form:lock')).length === 1;
     await desk.house.until('it has looked', isSilence);
     desk.house.later(11 * 60_000);
@@ -211,7 +211,7 @@ describe('what is found', () => {
   });
 });
 
-/** What a release that knew neither of finding nor of days would have left. */
+/** Removes what a release without `find` and days would not have written. */
 function asOfOlder(file: string): void {
   const db = new DatabaseSync(file, { timeout: 5_000 });
   db.exec(`delete from members where list = 'own-payments' or list glob 'found-by:*';
@@ -219,7 +219,7 @@ function asOfOlder(file: string): void {
   db.close();
 }
 
-/** As the service sends it, but of an order that it does not know. */
+/** An event as the service sends it, but of an order that it does not know. */
 function eventOf(event: string, orderReference: string, order: { amount: string; customerEmail: string }) {
   return { event, data: { order: { orderReference, currency: 'NGN', ...order } } };
 }

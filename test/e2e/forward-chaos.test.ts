@@ -23,7 +23,7 @@ function bodyOf(order: string, index: number): string {
   return `{"event_type":"${ofKind[index]}", "n":${index},\t"data":{"order":{"orderReference":"${order}","note":"é ✓"}}}`;
 }
 
-describe.skipIf(missing)('while bots, their Redis and the backend die in turns', () => {
+describe.skipIf(missing)('while bots, their Redis and the backend are killed in turns', () => {
   it(
     'every event reaches the backend, byte for byte, in the order of its reference',
     { timeout: 600_000 },

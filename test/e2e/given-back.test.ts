@@ -1,7 +1,7 @@
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { charges, shareDesk, type Message } from '../support/desk.ts';
 
-// What was paid and went back to the customer: neither paid, nor a charge that took no money.
+// A payment that was returned to the customer is neither paid nor a charge that took no money.
 
 const minuteMs = 60_000;
 const dayMs = 24 * 60 * minuteMs;
@@ -21,7 +21,7 @@ beforeEach(() => at().house.later(dayMs + minuteMs));
 
 const ada = { card: '4081', amount: '2100.00' };
 
-/** The money goes back; with `sends` the service's event says so. */
+/** The money is returned; with `sends` the service's event says so. */
 async function givesBack(orderReference: string, sends = true): Promise<void> {
   await at().house.payments.act({ kind: 'give_back', orderReference, sends });
 }
@@ -48,7 +48,7 @@ describe('a payment whose status the settings call given back', () => {
     expect(typed.stdout).toContain('Paid and given back');
   });
 
-  it('of a charge whose answer was lost ends that charge so: no money that was not taken, no hold on the card', async () => {
+  it('ends a charge whose answer was lost the same way: not as untaken money, and without a hold on the card', async () => {
     const desk = at();
     const { house } = desk;
     await house.payments.act({ kind: 'order_next_charge', next: 'lost_answer' });
@@ -72,7 +72,7 @@ describe('a payment whose status the settings call given back', () => {
     expect(story.shown.text).toContain('was asked, and says that it was paid and given back');
   });
 
-  it('of a failure does not call that declined, and offers no charge for it', async () => {
+  it('of a failure is not called declined, and offers no charge', async () => {
     const desk = at();
     const { house } = desk;
     const reference = await house.approve({ customerEmail: 'ada.obi@example.com', amount: '2300.00' });
@@ -88,7 +88,7 @@ describe('a payment whose status the settings call given back', () => {
     expect(taken.shown.buttons).not.toContain('Charge again…');
   });
 
-  it('of a payment link that nobody had heard of yet is said on the link, and to who made it', async () => {
+  it('of a payment link that was not known to be paid is reported on the link, and to its agent', async () => {
     const desk = at();
     const { house } = desk;
     const orderReference = 'LINK-BACK-1';
@@ -112,7 +112,7 @@ describe('a payment whose status the settings call given back', () => {
   });
 });
 
-/** An event of the service by which money of this order went back. */
+/** An event of the service that returns this order's money. */
 function refunded(orderReference: string, amount: string, transactionId: string, event = 'payment_refunded') {
   return {
     event,
@@ -121,7 +121,7 @@ function refunded(orderReference: string, amount: string, transactionId: string,
 }
 
 describe('an event that the settings call given back', () => {
-  it('of a charge of the bot’s own is told on that charge, in its thread and to its agent, and in no channel besides', async () => {
+  it('of a charge of the bot’s own is reported on that charge, in its thread and to its agent, and nowhere else', async () => {
     const desk = at();
     const reference = await charges(desk, 'agent', { ...ada, amount: '3100.00' });
     await desk.modalSays('agent', 'Paid (confirmed)');
@@ -138,7 +138,7 @@ describe('an event that the settings call given back', () => {
     expect(story.shown.text).toContain('reported that the money was given back');
   });
 
-  it('that its look-up does not bear out leaves the charge paid, and is said in its thread and to its agent', async () => {
+  it('that its look-up does not confirm leaves the charge paid, and is reported in its thread and to its agent', async () => {
     const desk = at();
     const reference = await charges(desk, 'agent', { ...ada, amount: '3200.00' });
     await desk.modalSays('agent', 'Paid (confirmed)');
@@ -151,7 +151,7 @@ describe('an event that the settings call given back', () => {
     await desk.reads('lead', said, card);
   });
 
-  it('of the payment that resolved an alert is told in that alert’s thread and to who had it, each time', async () => {
+  it('of the payment that resolved an alert is reported in that alert’s thread and to its assignee, each time', async () => {
     const desk = at();
     const { house } = desk;
     const customer = { customerEmail: 'chidi.eze@example.com', amount: '3300.00' };
@@ -170,7 +170,7 @@ describe('an event that the settings call given back', () => {
     expect(await inAlerts(failed, '✅ Resolved by another payment')).toBeDefined();
   });
 
-  it('of an order that nobody here knows is a message of its own, once for each event', async () => {
+  it('of an unknown order is a message of its own, once for each event', async () => {
     const desk = at();
     const { house } = desk;
     const reference = await house.approve({ amount: '3400.00' });
@@ -178,7 +178,7 @@ describe('an event that the settings call given back', () => {
     await givesBack(reference);
     const alert = await inAlerts(`↩️ Paid and given back · NGN 3,400.00 · c***@example.com · ${reference}`);
     expect(alert.shown.text).toContain('✗ status REFUNDED ✓ reference ✓ amount');
-    // The same once more is the same; by another name, of another transaction, it is another.
+    // The same event again changes nothing; with another transaction's id it is another event.
     const { deliveries } = house.payments.state();
     const id = deliveries.find(({ event }) => event === 'payment_refunded')?.id ?? 0;
     await house.payments.act({ kind: 'redeliver', deliveryId: id, how: 'new_id' });
@@ -196,7 +196,7 @@ describe('an event that the settings call given back', () => {
     }
   });
 
-  it('of a paid payment link is told on the link and to who made it', async () => {
+  it('of a paid payment link is reported on the link and to its agent', async () => {
     const desk = at();
     const { house } = desk;
     const orderReference = 'LINK-BACK-2';

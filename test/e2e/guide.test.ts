@@ -11,14 +11,14 @@ import { findProgram } from '../support/programs.ts';
 const missing = findProgram('chromium') === undefined;
 if (missing) console.warn('SKIPPED: the guide of the playground, because chromium is not installed.');
 
-/** PAYOPS_GUIDE_SEED plays the order of one more. */
+/** PAYOPS_GUIDE_SEED plays another order. */
 const given = process.env['PAYOPS_GUIDE_SEED'];
 const seeds = given === undefined ? [1, 2, 3].slice(0, countOf({ full: 3, share: 1 })) : [Number(given)];
 
 type Newcomer = PersonWindow & {
   random: Random;
   state: () => Promise<PageState>;
-  /** Of the guide's step that is being done. */
+  /** The link of the guide's current step. */
   link: Locator;
   /** The customer's page, in a window of its own. */
   opensCustomerPage: () => Promise<PersonWindow['page']>;
@@ -48,7 +48,7 @@ async function openGuide(test: TestContext, seed: number): Promise<Omit<Newcomer
   };
 }
 
-/** What somebody does who reads the step, by the words it begins with. An amount that no other step has. */
+/** A reader's actions for each step, by the step's first words. The amount is unique to the step. */
 const steps: Record<string, (newcomer: Newcomer, amount: string) => Promise<void>> = {
   async '/pay ORDER-1001: paid, with proof'(newcomer) {
     expect(await asksFor('ORDER-1001', newcomer)).toMatch(/Paid \(confirmed\) · NGN 12,500\.00[^]*proven/);
@@ -108,7 +108,7 @@ const steps: Record<string, (newcomer: Newcomer, amount: string) => Promise<void
     await newcomer.click(newcomer.link);
     await newcomer.click(newcomer.page.getByRole('button', { name: 'Send 60 failures' }));
     await newcomer.channel('pay-alerts');
-    // One that was posted before the others came stands alone.
+    // A failure that was posted before the others is not in the digest.
     const messages = newcomer.page.locator('.channel article');
     const counted = async () => {
       const all = (await messages.allInnerTexts()).map(
@@ -161,7 +161,7 @@ async function typed({ page, link, click }: Newcomer): Promise<void> {
   await page.keyboard.press('Enter');
 }
 
-/** Gives the answer to what the step types. */
+/** Types the step's command; returns the answer. */
 async function asksFor(reference: string, newcomer: Newcomer): Promise<string> {
   await newcomer.channel('pay-desk');
   const answers = newcomer.page.locator('.channel article.ephemeral', { hasText: reference });
@@ -171,7 +171,7 @@ async function asksFor(reference: string, newcomer: Newcomer): Promise<string> {
   return await answers.nth(before).innerText();
 }
 
-/** The merchant's system charges a saved card of whomever; gives the charge's reference. */
+/** The merchant's system charges any saved card; returns the charge's reference. */
 async function declines(newcomer: Newcomer, amount: string): Promise<string> {
   const { page, random, state } = newcomer;
   await newcomer.tab('Saved cards');
@@ -192,13 +192,13 @@ async function codeOnPhone(newcomer: Newcomer): Promise<string> {
   return /The bank sent (\d+) to/.exec(await phoneOf(newcomer).innerText())?.[1] ?? '';
 }
 
-/** A code that is spent is gone. */
+/** The phone disappears once its code is used. */
 async function expectNoPhone(newcomer: Newcomer): Promise<void> {
   await phoneOf(newcomer).waitFor({ state: 'hidden' });
 }
 
 describe.skipIf(missing)('the guide of the playground', () => {
-  it.for(seeds)('holds step by step as it is written, in the order that %i draws', async (seed, test) => {
+  it.for(seeds)('works step by step as written, in the order that %i draws', async (seed, test) => {
     const newcomer = await openGuide(test, seed);
     const { page, random } = newcomer;
     const items = page.getByRole('region', { name: 'Try this' }).locator('li');
@@ -211,7 +211,7 @@ describe.skipIf(missing)('the guide of the playground', () => {
       const link = items.nth(at).getByRole('button');
       await steps[says]?.({ ...newcomer, link }, `${2 + at},${100 + (seed % 900)}.00`);
     }
-    // However often an event came, and whatever died meanwhile.
+    // Even if events repeated and processes died meanwhile.
     await newcomer.channel('pay-desk');
     const { deliveries } = (await newcomer.state()).payments;
     const failed = deliveries.filter(({ event }) => event === 'payment_failed');

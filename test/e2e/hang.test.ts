@@ -3,7 +3,7 @@ import { chargeReferences, saveCards } from '../support/charge-line.ts';
 import { charges, openDesk, reviews, shareDesk } from '../support/desk.ts';
 import { bySocket } from '../support/house.ts';
 
-// Every act here fails by itself when the bot does not acknowledge it within Slack's three seconds.
+// Every act here fails if the bot does not acknowledge it within Slack's three seconds.
 
 const commands = 10;
 /** Longer than Slack waits for the bot. */
@@ -15,10 +15,10 @@ describe('while the payments service hangs', () => {
     env: { ...patient, STOP_SECONDS: '1' },
   });
 
-  it('acknowledges every command and keeps every event, says that it waits, then that no money moved and what to do', async () => {
+  it('acknowledges every command and stores every event, says that it waits, then that no money moved and what to do', async () => {
     const { house, types, sees } = at();
     const texts = (): string[] => house.seenBy('agent').map(({ text }) => text);
-    // No token is there yet either: getting one hangs as well.
+    // There is no token yet: getting one hangs as well.
     await house.payments.act({ kind: 'set_weather', weather: 'hang' });
     const typed = Array.from({ length: commands }, () => types('agent', '/pay ORDER-1001'));
     await Promise.all([house.decline(), house.decline(), ...typed]);
@@ -35,7 +35,7 @@ describe('while the payments service hangs', () => {
       expect(shown.text).toContain(words);
     await house.payments.act({ kind: 'set_weather', weather: 'normal' });
     await house.until('it works again', async () => {
-      // Who asks in the very moment in which the last wait for a token ends is told that end.
+      // A request at the very moment when the last wait for a token ends gets that end.
       const told = texts().length;
       await types('agent', '/pay ORDER-1001');
       await house.until('an answer', () => texts().length > told);
@@ -43,7 +43,7 @@ describe('while the payments service hangs', () => {
     });
   });
 
-  it('acknowledges an agreed charge as being charged, and a code as being checked', async () => {
+  it('acknowledges a submitted charge as being charged, and a code as being checked', async () => {
     const desk = at();
     const { house } = desk;
     const [one, two] = await saveCards(house, 2);
@@ -52,7 +52,7 @@ describe('while the payments service hangs', () => {
       email: card?.customerEmail ?? '',
       amount,
     });
-    // By its amount, the bank asks for a code.
+    // This amount makes the bank ask for a code.
     await charges(desk, 'agent', formOf(one, '2,500.01'));
     await desk.modalSays('agent', 'tries left');
     await house.payments.act({ kind: 'set_weather', weather: 'hang' });
@@ -70,10 +70,10 @@ describe('while the payments service hangs', () => {
   });
 });
 
-// By socket, what is pressed would not come either.
+// In Socket Mode presses would not arrive either.
 describe.skipIf(bySocket)('while Slack’s own API is away', () => {
   for (const weather of ['hang', 'down', 'rate_limited'] as const) {
-    it(`takes and makes an agreed charge all the same, and tells it afterwards (${weather})`, async (test) => {
+    it(`makes a submitted charge, and reports it afterwards (${weather})`, async (test) => {
       const desk = await openDesk(test, {
         clock: true,
         workspace: { grantedOptionalScopes: 'all' },
@@ -103,7 +103,7 @@ describe.skipIf(bySocket)('while Slack’s own API is away', () => {
       await house.until('the desk is told', isTold);
       await house.until('all is told', async () => (await house.workLeft()) === 0);
       expect(parents()).toHaveLength(1);
-      // The modal could not be reached when it was over, so that the agent was told directly.
+      // The modal was unreachable at the end, so the agent was told by direct message.
       expect(desk.messages('agent', 'agentDm').map(({ text }) => text)).toEqual([
         expect.stringContaining('Paid (confirmed)'),
       ]);

@@ -14,8 +14,8 @@ function looksAt(house: House): number {
   return house.exchanges().filter(({ path }) => path.endsWith('/conversations.info')).length;
 }
 
-describe.concurrent('a channel of payops.yml that the bot is not in', () => {
-  it('is named at start by the log, once, with the fix', async (test) => {
+describe.concurrent('a channel of payops.yml without the bot', () => {
+  it('is named in the log at start, once, with the fix', async (test) => {
     const house = await openHouse(test, { workspace: { grantedOptionalScopes: 'all' } });
     const { channels } = house.workspace.ids;
     routeTo(house, channels.privateRoom);
@@ -30,7 +30,7 @@ describe.concurrent('a channel of payops.yml that the bot is not in', () => {
     expect(warnings()[0]).toContain(channels.privateRoom);
   });
 
-  it('is no fault where the bot may not look', async (test) => {
+  it('is no problem if the bot may not check it', async (test) => {
     const house = await openHouse(test);
     routeTo(house, house.workspace.ids.channels.privateRoom);
     const bot = house.bot();

@@ -9,7 +9,7 @@ const at = shareDesk({
 });
 
 describe('/pay', () => {
-  it('alone says what waits for the person, and has a button for what they may do', async () => {
+  it('alone shows the person’s waiting items, and buttons for what they may do', async () => {
     const desk = at();
     const before = await desk.asks('agent', '/pay', 'Nothing waits for you');
     expect(before.shown.buttons).toEqual([
@@ -56,7 +56,7 @@ describe('/pay', () => {
     await desk.seesBy('lead', 'This channel gets no alerts', () => desk.presses('lead', 'Alerts here', ops));
   });
 
-  it('help [verb] tells all that the person may do, with examples; a slip is told, with what was meant', async () => {
+  it('help [verb] explains what the person may do, with examples; a mistyped verb gets a suggestion', async () => {
     const desk = at();
     const agent = await desk.asks('agent', '/pay help', 'What you can do with /pay');
     expect(agent.shown.text).toMatch(/\/pay lookup <reference> \[amount\].*\/pay charge \[amount\]/s);
@@ -91,7 +91,7 @@ describe('/pay', () => {
 });
 
 describe('the App Home', () => {
-  it('shows what waits and the last charges as they are when it is opened, and holds no secret', async () => {
+  it('shows waiting items and the last charges as they are when opened, and holds no secret', async () => {
     const desk = at();
     const { house } = desk;
     const homes = () => house.slackGate.passed.filter(({ path }) => path === '/api/views.publish');
@@ -111,7 +111,7 @@ describe('the App Home', () => {
     expect(last.text).not.toContain('Waiting for a code');
     expect(last.text).toContain('/pay help');
 
-    // A look-up of it in a window of its own, and the Home that was pressed in is made again.
+    // Opens a look-up in a window, and redraws the Home.
     await desk.presses('lead', 'Look up', 'home');
     await desk.modalSays('lead', ['Look-up', 'Look up']);
     await house.until('it is made again', () => homes().length === 4);
@@ -120,7 +120,7 @@ describe('the App Home', () => {
     expect(desk.bot.lines.filter((line) => line.includes('"level":"error"'))).toEqual([]);
   });
 
-  it('shows the alerts that nobody has, however many payments came since, and those of the person until they are over', async () => {
+  it('shows unassigned alerts, however many payments came since, and the person’s own until they are over', async () => {
     const desk = at();
     const reference = await desk.house.decline({ customerEmail: 'home@example.com' });
     await desk.reads('onCall', reference, 'payAlerts');
@@ -139,7 +139,7 @@ describe('the App Home', () => {
     });
   });
 
-  it('tells who is in no role that they may do nothing', async () => {
+  it('tells a person without a role that they may do nothing', async () => {
     expect((await at().home('outsider', 'Not allowed')).buttons).toEqual([]);
   });
 });
@@ -156,7 +156,7 @@ describe('Charge a saved card', () => {
 });
 
 describe('roles', () => {
-  it('count where they say: elsewhere a command is refused with the channel where it works', async (test) => {
+  it('count only in their channels: elsewhere a command is refused with the channel where it works', async (test) => {
     const desk = await openDesk(test, {
       policy: only(
         `  desk: { users: [${userIds.agent}], may: [charge], channels: [${channelIds.payDesk}] }`,
@@ -172,7 +172,7 @@ describe('roles', () => {
     expect((await desk.home('agent', '/pay help')).buttons).not.toContain('Charge a card');
   });
 
-  it('count for no guest and no bot, whatever lists them', async (test) => {
+  it('never count for guests and bots, even if a role lists them', async (test) => {
     const desk = await openDesk(test, {
       policy: only(`  all: { users: [${Object.values(userIds).join(', ')}], may: ['*'] }`),
     });
@@ -192,7 +192,7 @@ describe('roles', () => {
     expect(asked).toHaveLength(4);
   });
 
-  it('by group count for its members, and say what to do where the workspace has no groups', async (test) => {
+  it('by group count for its members, and say what to do if the workspace has no groups', async (test) => {
     const byGroup = only("  agents: { groups: ['@support-agents'], may: [lookup] }");
     const paid = await openDesk(test, { policy: byGroup, workspace: { grantedOptionalScopes: 'all' } });
     await paid.asks('agent', '/pay ORDER-1001', 'Paid (confirmed)');
@@ -206,7 +206,7 @@ describe('roles', () => {
   });
 });
 
-/** A charge of Ada’s card, whose bank asks for a code. */
+/** A charge of Ada’s card that waits for a code. */
 async function waitsForCode(desk: Desk, person: 'agent' | 'lead' = 'agent'): Promise<void> {
   await desk.house.payments.act({ kind: 'order_next_charge', next: 'otp' });
   await desk.opens(person, `/pay charge ${person === 'agent' ? '900.00' : '1,000.00'}`);
@@ -216,7 +216,7 @@ async function waitsForCode(desk: Desk, person: 'agent' | 'lead' = 'agent'): Pro
   await desk.closes(person);
 }
 
-/** A policy of these roles and no others. */
+/** A policy with only these roles. */
 function only(...roles: string[]): (policy: string) => string {
   return (policy) => `${policy.slice(0, policy.indexOf('roles:'))}roles:\n${roles.join('\n')}\n`;
 }

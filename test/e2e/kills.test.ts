@@ -6,11 +6,11 @@ import { createLimit } from '../support/limit.ts';
 
 /** A charge has some 110 moments; `npm run kills` takes all of every story on both stores, and CI a share of each. */
 const every = 30;
-/** Whichever of them, so that in time it is all. */
+/** Random, so that over time all moments are tried. */
 const from = Math.floor(Math.random() * every);
 
-/** A process, for it is what dies: SIGKILL at an await, and another process has to make the best of what is stored. */
-it('a charge whose answer is lost and whose bot is killed: made once, ends rightly, told once', async (test) => {
+/** A process, since it must die: SIGKILL at an await, and another process continues with what is stored. */
+it('a charge whose answer is lost and whose bot is killed: made once, ends correctly, posted once', async (test) => {
   const bundle = await bundleKilledBot();
   test.onTestFinished(() => bundle.remove());
   const place = { bundle, busy: createLimit(availableParallelism() + 1) };

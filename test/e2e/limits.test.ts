@@ -7,7 +7,7 @@ const limits =
 const [ada, bola] = ['4081', '1127'];
 const at = shareDesk({
   clock: true,
-  // A token's lock and the like end by the clock, which runs ten times as fast as connections.
+  // A token's lock and similar times end by the clock, which runs ten times as fast as connections.
   env: { PAYMENTS_TIMEOUT_SECONDS: '5' },
   payments: { knownCards: true },
   policy: (policy) =>
@@ -17,11 +17,11 @@ const at = shareDesk({
 });
 
 beforeAll(() => at().settled());
-// Each story has a day of its own, and a card that no decline holds.
+// Each story has its own day, and a card that is not on hold.
 beforeEach(() => at().house.later(24 * 3_600_000));
 
 describe('limits in payops.yml', () => {
-  it('per charge are told at the field before anything is read back, and who can', async () => {
+  it('per charge are reported at the field before the review, with the people who may', async () => {
     const desk = at();
     const form = await reviews(desk, 'agent', { card: ada, amount: '5,000.01' });
     expect(form.problems).toEqual({
@@ -32,7 +32,7 @@ describe('limits in payops.yml', () => {
     expect(desk.house.payments.stats().chargesByReference).toEqual({});
   });
 
-  it('per day are said in the Home, and count what was charged until midnight', async () => {
+  it('per day are shown in the Home, and count charges until midnight', async () => {
     const desk = at();
     await desk.home('agent', '· NGN 8,000.00 of NGN 8,000.00 left today');
     await reviews(desk, 'agent', { card: ada, amount: '4,500.00' });
@@ -49,7 +49,7 @@ describe('limits in payops.yml', () => {
     await desk.home('agent', 'NGN 8,000.00 of NGN 8,000.00 left today');
   });
 
-  it('per day of a card count everybody’s, and refuse what was read back when it was used meanwhile', async () => {
+  it('per day of a card count everybody’s charges, and refuse a review if others used the limit meanwhile', async () => {
     const desk = at();
     await reviews(desk, 'agent', { card: ada, amount: '3,000.00' });
     // The colleague's charge is made on another replica.
@@ -70,7 +70,7 @@ describe('limits in payops.yml', () => {
     ]);
     expect(refused.submit).toBeUndefined();
     expect(desk.house.payments.stats().chargesByReference).toEqual(charged);
-    // Nothing of the agent's own day was used by the refusal.
+    // The refusal used nothing of the agent's own limit.
     await desk.closes('agent');
     const review = await reviews(desk, 'agent', { card: ada, amount: '2,000.00' });
     expect(review.submit).toBe('Charge NGN 2,000.00');
@@ -80,7 +80,7 @@ describe('limits in payops.yml', () => {
     expect(list.fields).toContain('Saved card');
   });
 
-  it('are free again after a decline, and count what waits for a code, also after a restart', async () => {
+  it('are released after a decline, and count charges that wait for a code, also after a restart', async () => {
     const desk = at();
     await desk.house.payments.act({ kind: 'order_next_charge', next: 'decline' });
     await charges(desk, 'agent', { card: ada, amount: '5,000.00' });

@@ -8,7 +8,7 @@ const filled = { Amount: '150.00', 'Customer’s e-mail': email, 'Customer id': 
 const at = shareDesk({ clock: true, env: { LOG_LEVEL: 'debug', PAYMENTS_TIMEOUT_SECONDS: '8' } });
 
 describe('/pay link', () => {
-  it('makes a payment link once, on a card that says Paid and Card saved when it is', async () => {
+  it('makes a payment link once, with a message that says Paid and Card saved in the end', async () => {
     const desk = at();
     const { house } = desk;
     const form = await desk.opens('agent', '/pay link 150.00');
@@ -52,7 +52,7 @@ describe('/pay link', () => {
     expect(await desk.kept({ address: email })).toEqual([]);
   });
 
-  it('keeps it with the person alone when they wish so', async () => {
+  it('keeps it in a direct message if the person wants that', async () => {
     const desk = at();
     await desk.opens('agent', '/pay link');
     await submits(desk, 'LINK-2', { 'Post it': 'To me only' });
@@ -67,7 +67,7 @@ describe('/pay link', () => {
     expect(told.map(({ text }) => text.includes('✅ Paid (confirmed)'))).toEqual([true, true]);
   });
 
-  it('stands in the Home of whoever asked until it is paid, found so though no event came', async () => {
+  it('is in its agent’s Home until it is paid, which a look-up finds without an event', async () => {
     const desk = at();
     await desk.opens('agent', '/pay link', 'privateRoom');
     await submits(desk, 'LINK-3');
@@ -87,7 +87,7 @@ describe('/pay link', () => {
     });
   });
 
-  it('answers a check in its window, and saves no card when it is not to', async () => {
+  it('checks the payment in its window, and saves no card if told not to', async () => {
     const desk = at();
     await desk.opens('agent', '/pay link');
     await submits(desk, 'LINK-4', { Card: 'Don’t save it' });
@@ -103,7 +103,7 @@ describe('/pay link', () => {
     expect(paid.shown.text).not.toMatch(/card token|card saved/);
   });
 
-  it('says that no payment came, with a new link; a late payment counts all the same', async () => {
+  it('says that no payment came, and offers a new link; a late payment still counts', async () => {
     const desk = at();
     await desk.opens('agent', '/pay link');
     await submits(desk, 'LINK-5');
@@ -116,7 +116,7 @@ describe('/pay link', () => {
     const again = await desk.modalSays('agent', 'It charges nobody by itself');
     expect(JSON.stringify(again)).toContain('"initial_value":"CUST-77"');
     expect(JSON.stringify(again)).toContain(email);
-    // A colleague reads it masked, here as everywhere.
+    // A colleague sees it masked, as everywhere.
     await desk.presses('lead', 'New link', aged);
     const theirs = await desk.modalSays('lead', 'It charges nobody by itself');
     expect(JSON.stringify(theirs)).toContain('"initial_value":"CUST-77"');
@@ -133,18 +133,18 @@ describe('/pay link', () => {
     await desk.modalSays('agent', 'The service has an order with this reference already');
     await desk.presses('agent', 'Correct and try again');
     const form = await desk.modalSays('agent', 'It charges nobody by itself');
-    // What was typed is there to be corrected: a reference that went would be the bot's, and nobody told.
+    // The typed reference stays for correction; otherwise the bot would silently use its own.
     expect(JSON.stringify(form)).toContain('"initial_value":"ORDER-1001"');
     await desk.submits('agent', { 'Our reference': 'LINK-6' });
     await expectMade(desk, 'LINK-6');
   });
 
-  it('is for those whom the roles name', async () => {
+  it('needs a role', async () => {
     const desk = at();
     await desk.asks('onCall', '/pay link', 'Not allowed');
   });
 
-  it('is confirming while the service cannot be asked, and Paid once it can', async () => {
+  it('is confirming while the service is away, and Paid afterwards', async () => {
     const desk = at();
     await desk.opens('agent', '/pay link');
     await submits(desk, 'LINK-7');
@@ -157,7 +157,7 @@ describe('/pay link', () => {
     await desk.reads('lead', ['✅ Paid (confirmed)', 'LINK-7'], 'payDesk');
   });
 
-  it('whose order was made and whose answer was lost is lost, says so, and a new one is offered', async () => {
+  it('whose order was made but whose answer was lost says so, and a new one is offered', async () => {
     const desk = at();
     await desk.opens('agent', '/pay link');
     const answer = desk.house.paymentsGate.hold(orderPath, 'after');
@@ -201,14 +201,14 @@ async function expectMade({ house, modalSays }: Desk, reference: string): Promis
   return { checkoutLink };
 }
 
-/** What the service was asked to make, whole. */
+/** All orders that the service was asked to create. */
 function orders({ house }: Desk): string[] {
   return house.paymentsGate.passed
     .filter(({ path }) => path.endsWith(orderPath))
     .map(({ request }) => request);
 }
 
-/** Its card and what follows it. */
+/** The link's message and its thread. */
 function ofLink(desk: Desk, reference: string): Message[] {
   return desk.messages('agent', 'payDesk').filter(({ shown }) => shown.text.includes(reference));
 }

@@ -6,7 +6,7 @@ import type { Person } from '../support/house.ts';
 const pan = '4111 1111 1111 1111';
 const lookUpHere = 'Look up reference here';
 const singlePath = '/transactions/accounts/single';
-/** Slack takes two presses of a button within two seconds for one. */
+/** Slack treats two presses of a button within two seconds as one. */
 const doubleClickMs = 2_100;
 const at = shareDesk({
   clock: true,
@@ -15,7 +15,7 @@ const at = shareDesk({
 });
 
 describe('/pay <reference>', () => {
-  it('is Paid (confirmed) with its three proofs alone; else it says which does not hold, and what to do', async () => {
+  it('is Paid (confirmed) only with its three proofs; otherwise it says which fails, and what to do', async () => {
     const desk = at();
     const paid = await desk.asks('agent', '/pay ORDER-1001', '✅ Paid (confirmed)');
     expect(paid.text).toBe('✅ Paid (confirmed) · NGN 12,500.00 · a***@example.com · ORDER-1001');
@@ -33,7 +33,7 @@ describe('/pay <reference>', () => {
     expect(desk.messages('lead', 'payDesk')).toEqual([]);
   });
 
-  it('offers a reference that the person found lately for one that differs by case or a letter', async () => {
+  it('offers a reference that the person found lately if it differs by case or a letter', async () => {
     const desk = at();
     await desk.asks('agent', '/pay ORDER-1001', '✅ Paid (confirmed)');
     const typo = await desk.asks('agent', '/pay ORDER-1O01', 'Did you mean ORDER-1001?');
@@ -46,7 +46,7 @@ describe('/pay <reference>', () => {
     expect(colleague.shown.buttons).not.toContain('Look up ORDER-1001');
   });
 
-  it('is held against the amount that is expected, with quotes for a reference with blanks', async () => {
+  it('is compared with the expected amount; a reference with blanks needs quotes', async () => {
     const desk = at();
     await desk.asks('agent', '/pay lookup ORDER-1001 12,500.00', '✅ Paid (confirmed)');
     const other = await desk.asks('agent', '/pay lookup ORDER-1001 12,500.01', '⚠️ Not confirmed');
@@ -65,7 +65,7 @@ describe('/pay <reference>', () => {
     expect(declined.shown.text).toMatch(/The bank says:.*Insufficient funds.*Next:/s);
   });
 
-  it('reads the record anew at each Look up', async () => {
+  it('reads the record again at each Look up', async () => {
     const desk = at();
     const { payments } = desk.house;
     const order = { amount: '75.00', customerEmail: 'zoe@example.com', orderReference: 'LATER-1' };
@@ -75,9 +75,9 @@ describe('/pay <reference>', () => {
     await desk.seesBy('agent', '✅ Paid (confirmed)', () => desk.presses('agent', 'Look up', before));
   });
 
-  it('tells a service that does not answer as that, and nothing of the payment', async (test) => {
+  it('reports a service that does not answer as that, and says nothing about the payment', async (test) => {
     const desk = await openDesk(test, { env: { PAYMENTS_TIMEOUT_SECONDS: '1' } });
-    // With an access token in hand: else what hangs, and breaks when the weather turns, is the wait for one.
+    // With an access token: otherwise the wait for one would hang, and break when the weather changes.
     await desk.asks('agent', '/pay ORDER-1001', '✅ Paid (confirmed)');
     for (const [weather, words] of [
       ['hang', 'No answer from the payments service in time'],
@@ -92,7 +92,7 @@ describe('/pay <reference>', () => {
     }
   });
 
-  it('refuses a card number wherever it is typed, and repeats, logs and keeps it nowhere', async () => {
+  it('refuses a card number wherever it is typed, and never repeats, logs or stores it', async () => {
     const desk = at();
     const calls = desk.calls(singlePath);
     await desk.asks('agent', `/pay ${pan}`, 'looks like a card number');
@@ -112,7 +112,7 @@ describe('/pay <reference>', () => {
 });
 
 describe('Share to channel', () => {
-  it('posts the verdict once for everybody, masked and named; Look up reads it again for who presses it and may', async () => {
+  it('posts the verdict once for everybody, masked and with the sharer’s name; Look up answers only the person who presses it, with the permission', async () => {
     const desk = at();
     const answer = await desk.asks('agent', '/pay ORDER-1001', 'Paid (confirmed)');
     await desk.presses('agent', 'Share to channel', answer);
@@ -149,7 +149,7 @@ describe('Share to channel', () => {
     },
   );
 
-  it('says how to mend it where the bot is not, and works then', async () => {
+  it('says how to invite the bot if it is not in the channel, and then works', async () => {
     const desk = at();
     const answer = await desk.asks('onCall', '/pay ORDER-1001', 'Paid (confirmed)', 'privateRoom');
     const refused = await desk.seesBy('onCall', '/invite @pay', () =>
@@ -182,7 +182,7 @@ describe('Look up a payment', () => {
     await desk.modalSays('outsider', 'Not allowed: Look up a payment');
   });
 
-  it('takes what is typed into the Home, by Enter', async () => {
+  it('takes text typed into the Home, by Enter', async () => {
     const desk = at();
     await desk.home('agent', 'Look up a payment');
     await desk.enters('agent', 'Look up a payment', 'ORDER-1001');
@@ -200,7 +200,7 @@ describe('Look up a payment', () => {
 });
 
 describe('Look up reference here', () => {
-  it('looks the one reference of a message up, in its place, for whoever asked alone', async () => {
+  it('looks up a message’s only reference, in the same place, for its requester alone', async () => {
     const desk = at();
     await writes(desk, 'onCall', 'Is *ORDER-1001* paid? They wrote at 14:32.', async (message) => {
       const answer = await desk.seesBy('agent', 'ORDER-1001', () =>
@@ -209,7 +209,7 @@ describe('Look up reference here', () => {
       expect(answer).toMatchObject({ ephemeral: true });
       await desk.seesBy('outsider', 'Not allowed', () => desk.shortcut('outsider', lookUpHere, message));
     });
-    // Slack sends the emoji by their names.
+    // Slack sends emoji by name.
     await writes(desk, 'onCall', '✅ thanks 💳, I will look at 14:33', async (message) => {
       await desk.seesBy('agent', 'No reference found in that message', () =>
         desk.shortcut('agent', lookUpHere, message),
@@ -217,7 +217,7 @@ describe('Look up reference here', () => {
     });
   });
 
-  it('answers in the thread of the reply on which it was chosen', async () => {
+  it('answers in the thread of the chosen reply', async () => {
     const desk = at();
     await writes(desk, 'onCall', 'A customer asks', async (first) => {
       const { workspace } = desk.house;
@@ -238,7 +238,7 @@ describe('Look up reference here', () => {
     });
   });
 
-  it('lets one of several be chosen, answers in the window, and shares from there', async () => {
+  it('offers a choice between several, answers in the window, and shares from there', async () => {
     const desk = at();
     await writes(desk, 'onCall', 'ORDER-1001 and ORDER-1002, NGN 5,000.00 each', async (message) => {
       await desk.shortcut('agent', lookUpHere, message);
@@ -268,7 +268,7 @@ describe('Look up reference here', () => {
 });
 
 describe('Reveal e-mail', () => {
-  it('shows the address to the one person who may, who is on record; nobody else, no log and no store has it', async () => {
+  it('shows the address only to the permitted person, with an audit entry; it is in no other message, log or store', async () => {
     const desk = at();
     const email = 'ada.obi@example.com';
     const agent = await desk.asks('agent', '/pay ORDER-1001', 'Paid (confirmed)');
@@ -287,7 +287,7 @@ describe('Reveal e-mail', () => {
   });
 });
 
-/** Somebody's message in the desk's channel. */
+/** A person's message in the desk's channel. */
 async function writes(
   desk: Desk,
   person: Person,

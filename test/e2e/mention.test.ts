@@ -6,10 +6,10 @@ import { signSlack } from '../support/slack-requests.ts';
 
 const pan = '4111 1111 1111 1111';
 const granted = { grantedOptionalScopes: 'all' } as const;
-// Where Slack allows one read of 15 messages a minute no long thread is read.
+// Without the slow history: at 15 messages a minute no long thread can be read.
 const at = shareDesk({ workspace: { ...granted, quirks: { isHistorySlow: false } }, clock: true });
 
-/** A message of a person, in the channel or in that thread. */
+/** A person's message, in the channel or in that thread. */
 async function writes(
   desk: Desk,
   person: Person,
@@ -26,7 +26,7 @@ async function writes(
 const told = (desk: Desk, person: Person): Message[] =>
   desk.messages(person, 'payDesk').filter(({ ephemeral }) => ephemeral);
 
-/** What the bot answers the person there, once it holds the words. */
+/** The bot's answer to the person there, once it contains the words. */
 async function asks(
   desk: Desk,
   person: Person,
@@ -37,7 +37,7 @@ async function asks(
 }
 
 describe('@pay in a thread', () => {
-  it('looks the reference of the message up, there and to the person alone, until they share it there', async () => {
+  it('looks up the message’s reference, there and for the person alone, until they share it there', async () => {
     const desk = at();
     const threadTs = await writes(desk, 'agent', 'Is the order of Ada paid?');
     const answer = await asks(desk, 'agent', '@pay is ORDER-1001 paid?', {
@@ -54,7 +54,7 @@ describe('@pay in a thread', () => {
     expect(entry.stdout).toMatch(/command.*lookup.*ORDER-1001/);
   });
 
-  it('reads the thread, its newest reference first, where the message names none; 200 messages long', async () => {
+  it('reads the thread, newest reference first, if the message names none; up to 200 messages', async () => {
     const desk = at();
     const threadTs = await writes(desk, 'agent', 'ORDER-1002 first');
     for (let count = 0; count < 200; count += 1)
@@ -76,7 +76,7 @@ describe('@pay in a thread', () => {
     expect(chosen).toMatchObject({ ephemeral: true, threadTs });
   });
 
-  it('says how to go on where nothing is named, in the channel and in a thread', async () => {
+  it('says how to go on if nothing is named, in the channel and in a thread', async () => {
     const desk = at();
     const alone = await asks(desk, 'agent', '@pay', { words: 'No reference in your message' });
     expect(alone.threadTs).toBeUndefined();
@@ -84,7 +84,7 @@ describe('@pay in a thread', () => {
     await asks(desk, 'agent', '@pay', { words: 'No reference found in this thread', threadTs });
   });
 
-  it('answers a verb with its button, a person in no role with a refusal, and a card number with none of it', async () => {
+  it('answers a verb with its button, a person without a role with a refusal, and never repeats a card number', async () => {
     const desk = at();
     const threadTs = await writes(desk, 'agent', 'They want to pay now.');
     const verb = await asks(desk, 'agent', '@pay charge 5000', {
@@ -107,7 +107,7 @@ describe('@pay in a thread', () => {
     expect(await desk.kept({ pan, plain: pan.replaceAll(' ', '') })).toEqual([]);
   });
 
-  it.skipIf(bySocket)('answers a message once, brought again, edited or by another event', async () => {
+  it.skipIf(bySocket)('answers a message once, even if redelivered, edited or sent twice', async () => {
     const desk = at();
     const threadTs = await writes(desk, 'agent', 'A thread');
     await asks(desk, 'agent', '@pay ORDER-1001', { words: 'Paid (confirmed)', threadTs });
@@ -139,13 +139,13 @@ describe('@pay in a thread', () => {
     }
     expect(await brings({})).toBe(200);
     expect(await brings({ edited: { user: desk.id('agent'), ts: '1.0' } })).toBe(200);
-    // An app that names us is not answered: it might answer in turn.
+    // An app that mentions the bot gets no answer: it might answer in turn.
     expect(await brings({ ts: '1795000000.000100', bot_id: 'B0OTHER001' })).toBe(200);
     await asks(desk, 'lead', '@pay ORDER-1003', { words: 'Not confirmed', threadTs });
     expect(told(desk, 'agent')).toHaveLength(answers);
   });
 
-  it('can’t read a thread of which Slack shows the beginning alone, and takes no old reference for the newest', async (test) => {
+  it('can’t read a thread of which Slack shows only the beginning, and does not take an old reference for the newest', async (test) => {
     const desk = await openDesk(test, {
       workspace: { ...granted, quirks: { isHistorySlow: true } },
     });
@@ -157,7 +157,7 @@ describe('@pay in a thread', () => {
     expect(answer).toMatchObject({ ephemeral: true, threadTs });
   });
 
-  it('can’t read a thread without the scope, nor is it heard where the bot is not; the doctor says so', async (test) => {
+  it('can’t read a thread without the scope, and hears nothing outside its channels; the doctor says so', async (test) => {
     const unread = await openDesk(test, { workspace: { grantedOptionalScopes: ['app_mentions:read'] } });
     const threadTs = await writes(unread, 'agent', 'About ORDER-1001');
     await asks(unread, 'agent', '@pay', { words: 'the bot can’t read this thread', threadTs });

@@ -19,7 +19,7 @@ const dashboard = JSON.parse(read('deploy/grafana-dashboard.json')) as {
 };
 const expressions = dashboard.panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr));
 
-/** A sample of the text: its name, its labels as they stand there, its value. */
+/** The text's samples: name with labels, and value. */
 async function scrape(desk: Desk, url = desk.bot.url(), headers = {}): Promise<Map<string, number>> {
   const response = await fetch(`${url}/metrics`, { headers });
   const lines = (await response.text()).split('\n').filter((line) => line !== '' && !line.startsWith('#'));
@@ -31,7 +31,7 @@ function namesOf(samples: ReadonlyMap<string, number>): Set<string> {
 }
 
 describe('metrics', () => {
-  it('tell what happened in a story, under every name of the rules, the dashboard and the docs', async (test) => {
+  it('count what happens in a story, under every name in the rules, the dashboard and the docs', async (test) => {
     const backend = await openBackend(() => undefined);
     test.onTestFinished(() => backend.close());
     const desk = await openDesk(test, {
@@ -89,7 +89,7 @@ describe('metrics', () => {
     expect(bases.filter((name) => !page.includes(`\`${name}`))).toEqual([]);
   });
 
-  it('tell a charge in doubt and how long it is, a code that is open, and a 429', async (test) => {
+  it('show a charge in doubt and for how long, an open code, and a 429', async (test) => {
     const desk = await openDesk(test, { clock: true, payments: { knownCards: true } });
     const { house } = desk;
     await house.cardsKnown();
@@ -144,7 +144,7 @@ describe('the rules', () => {
 });
 
 describe('METRICS_PORT and METRICS_TOKEN', () => {
-  it('keep metrics and readiness off the port of Slack, and from strangers', async (test) => {
+  it('keep metrics and readiness off Slack’s port, and from strangers', async (test) => {
     const token = 'metrics-token-canary-40017';
     const desk = await openDesk(test, { env: { METRICS_PORT: '0', METRICS_TOKEN: token } });
     const listens = desk.bot.lines.find((line) => line.includes('"Payops listens"')) ?? '{}';
@@ -179,7 +179,7 @@ function expectLines(lines: Line[], wanted: Line[]): void {
 
 const lookUp = 'GET /v1/transactions/accounts/single';
 
-it('one grep shows a reference’s whole way: from the delivery or the click to the call and the message', async (test) => {
+it('one grep shows a reference’s whole path: from the delivery or the click to the call and the message', async (test) => {
   const desk = await openDesk(test, {
     clock: true,
     workspace: { grantedOptionalScopes: 'all' },

@@ -2,8 +2,8 @@ import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { rightOtp } from '../../src/simulators/payments/bank.ts';
 import { charges, shareDesk } from '../support/desk.ts';
 
-// What people say of modals that take the place of others: untouched initials come back empty, and the first submission
-// has the state of the modal before. Nothing that was typed may be lost without a word, and no try of a code.
+// Reported behaviour of modals that replace others: untouched initial values come back empty, and the first submission
+// has the previous modal's state. No typed value may be lost silently, and no try of a code.
 const at = shareDesk({
   clock: true,
   workspace: { quirks: { untouchedInitialsAreNull: true, firstSubmissionIsOld: true } },
@@ -20,18 +20,18 @@ const code = (digits: string) => ({ 'Code from the bank': digits });
 beforeAll(() => at().settled());
 beforeEach(() => at().house.later(25 * 3_600_000));
 
-describe('a Slack that loses what stands in a modal', () => {
-  it('has the charge form say at each field what Slack left out, and takes what is filled in again', async () => {
+describe('a Slack that loses a modal’s values', () => {
+  it('gets the charge form again with what Slack left out named at each field, and the values entered again are used', async () => {
     const desk = at();
     await desk.opens('agent', '/pay charge');
     await desk.fills('agent', { 'Saved card': ada, Amount: '17.50', Currency: 'USD', Reason: 'Renewal' });
     await desk.presses('agent', 'More fields');
     const whole = await desk.modalSays('agent', ['Customer id', 'Mastercard ·· 4081']);
     for (const typed of ['17.50', 'USD', 'Renewal']) expect(JSON.stringify(whole.blocks)).toContain(typed);
-    // The state of the short form, whose fields these are not.
+    // The state of the short form, which lacks these fields.
     const first = await desk.submitsOnce('agent', { 'Customer id': 'CUST-17' });
     expect(first?.problems).toEqual({ Amount: unsentShown, Currency: unsentShown });
-    // Untouched, what was filled in beforehand comes back empty.
+    // Untouched prefilled values come back empty.
     const second = await desk.submitsOnce('agent', { Amount: '17.50', Currency: 'USD' });
     expect(second?.problems).toEqual({ 'Saved card': unsentOptional, Reason: unsentOptional });
     const review = await desk.submitsOnce('agent', { 'Saved card': ada, Reason: 'Renewal' });
@@ -62,7 +62,7 @@ describe('a Slack that loses what stands in a modal', () => {
     expect(desk.calls('checkout-card-otp')).toBe(3);
   });
 
-  it('does not take an override’s reason for none', async () => {
+  it('does not take an override’s reason as missing', async () => {
     const desk = at();
     await charges(desk, 'agent', { card: chidi, amount: '100.00' });
     await desk.modalSays('agent', 'Declined by the bank');

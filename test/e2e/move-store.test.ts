@@ -10,12 +10,12 @@ if (missing) console.warn('SKIPPED: moving a store to Redis, because redis-serve
 
 const [ada, bola] = ['4081', '1127'];
 const patientSender = { retryDelaysMs: Array.from({ length: 400 }, () => 200), webhookTimeoutMs: 60_000 };
-/** What is blank is not set: the embedded store, with its own key file. */
+/** Blank means unset: the embedded store, with its own key file. */
 const onFile = { REDIS_URL: '', SEALING_KEYS: '' };
 
-/** A process, for it is killed at work: a charge in doubt, one that waits for its code, alerts, a post on its way. */
+/** A process, killed at work: a charge in doubt, one that waits for its code, alerts, a post under way. */
 it.skipIf(missing)(
-  'move-store moves the store of a bot that died at work, and the bot goes on in Redis: nothing is lost, and nothing done twice',
+  'move-store moves the store of a bot that died at work, and the bot continues on Redis: nothing is lost or done twice',
   async (test) => {
     const redis = await startRedis();
     test.onTestFinished(() => redis.stop());
@@ -53,7 +53,7 @@ it.skipIf(missing)(
       code: 5,
       stderr: expect.stringContaining('Set REDIS_URL'),
     });
-    // An event that is sent meanwhile is sent again until somebody takes it.
+    // An event sent meanwhile is retried until a bot accepts it.
     const meanwhile = await house.decline({ amount: '5500.00' });
     const moved = await before.runs(['move-store']);
     expect(moved).toMatchObject({

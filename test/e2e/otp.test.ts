@@ -5,19 +5,19 @@ import { charges, referenceIn, shareDesk } from '../support/desk.ts';
 const minuteMs = 60_000;
 const at = shareDesk({
   clock: true,
-  // A token's lock and the like end by the clock, which runs ten times as fast as connections.
+  // A token's lock and similar times end by the clock, which runs ten times as fast as connections.
   env: { PAYMENTS_TIMEOUT_SECONDS: '5' },
   payments: { knownCards: true },
 });
 
 beforeAll(() => at().settled());
-// A day of its own for each story.
+// Each story has its own day.
 beforeEach(() => at().house.later(25 * 60 * minuteMs));
 
 const bola = '1127';
 let amount = 0;
 
-/** A charge for which the bank wants a code. */
+/** A charge that waits for a code. */
 async function waitsForCode(): Promise<string> {
   amount += 1;
   const reference = await charges(at(), 'agent', { card: bola, amount: `${amount}00.00` });
@@ -46,7 +46,7 @@ describe('the bank’s code', () => {
     await desk.sees('onCall', ['✅ Paid (confirmed)', reference], 'payDesk');
   });
 
-  it('is told in the desk’s message before its thread, where nothing is said that is past', async () => {
+  it('is reported in the desk’s message before its thread, where no outdated note follows', async () => {
     const desk = at();
     const reference = await waitsForCode();
     await enters(rightOtp);
@@ -68,7 +68,7 @@ describe('the bank’s code', () => {
     for (const { note, above } of told) expect(note).toBe(above);
   });
 
-  it('that is wrong uses a try, and stands in no field afterwards', async () => {
+  it('that is wrong uses a try, and its field is then empty', async () => {
     const desk = at();
     await waitsForCode();
     await enters('999999');
@@ -78,7 +78,7 @@ describe('the bank’s code', () => {
     await desk.modalSays('agent', 'Paid (confirmed)');
   });
 
-  it('that is no code is refused at its field and uses none', async () => {
+  it('that is not a code is refused at its field without using a try', async () => {
     const desk = at();
     const reference = await waitsForCode();
     await enters('12-34-<b>');
@@ -112,7 +112,7 @@ describe('the bank’s code', () => {
     await desk.modalSays('agent', '3 of 3 tries left');
   });
 
-  it('is sent once more with Resend code, which gives no more time and no more tries', async () => {
+  it('is resent with Resend code, which gives no more time and no more tries', async () => {
     const desk = at();
     const reference = await waitsForCode();
     const { until } = phone(reference)?.otp ?? {};
@@ -124,11 +124,11 @@ describe('the bank’s code', () => {
     expect(phone(reference)?.otp?.resends).toBe(1);
   });
 
-  it('is taken no more when its 15 minutes are over: the charge is looked up, and Expired', async () => {
+  it('is not accepted after its 15 minutes: the charge is looked up, and Expired', async () => {
     const desk = at();
     const reference = await waitsForCode();
     desk.house.later(15 * minuteMs);
-    // The bot may put another window there while the code is on its way: Slack then can't show an answer to the first.
+    // The bot may replace the window while the code is under way: Slack then can't show the first one's answer.
     await enters(rightOtp).catch((error: unknown) => {
       if (!String(error).includes('We had some trouble connecting')) throw error;
     });
@@ -164,11 +164,11 @@ describe('/pay otp', () => {
     await desk.modalSays('agent', 'Paid (confirmed)');
   });
 
-  it('lists those that wait, each with its button; the Home has them too', async () => {
+  it('lists charges that wait, each with its button; so does the Home', async () => {
     const desk = at();
     const first = await waitsForCode();
     await desk.closes('agent');
-    // The story's clock stands still between two ticks: charges of one moment are listed in no order.
+    // The story's clock stands still between two ticks, and charges of the same moment have no order.
     desk.house.later(minuteMs);
     const second = await waitsForCode();
     await desk.closes('agent');
@@ -187,7 +187,7 @@ describe('/pay otp', () => {
     await desk.modalSays('lead', ['Code from the bank', first]);
   });
 
-  it('takes no code and no other reference, and repeats neither', async () => {
+  it('takes no code and no unknown reference, and repeats neither', async () => {
     const desk = at();
     const code = await desk.asks('agent', '/pay otp 246810', 'A charge’s reference begins with pay-');
     expect(code.shown.text).not.toContain('246810');

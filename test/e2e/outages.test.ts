@@ -9,12 +9,12 @@ import { startRedis, type RedisServer } from '../support/redis-server.ts';
 const missing = findProgram('redis-server') === undefined;
 if (missing) console.warn('SKIPPED: outages of Redis, because redis-server is not installed.');
 
-/** A sender must not wait longer than this for its 503. */
+/** A sender must not wait longer for its 503. */
 const refusedWithinMs = 2_500;
 const oftenRetrying = { retryDelaysMs: Array.from({ length: 200 }, () => 200) };
 
 describe('without Slack', () => {
-  it('at start: starts, says so, takes events, and tells them once when Slack is there', async (test) => {
+  it('at start: starts, says so, accepts events, and posts them once Slack is back', async (test) => {
     const house = await openHouse(test, { clock: true });
     house.workspace.setFaults({ kind: 'down' });
     const bot = house.bot();
@@ -43,7 +43,7 @@ describe('without Slack', () => {
 });
 
 describe('without the payments service', () => {
-  it('tells an alert as unchecked after a while, and a look-up in words', async (test) => {
+  it('posts an alert as unchecked after a while, and answers a look-up with words', async (test) => {
     const house = await openHouse(test, { clock: true });
     const bot = house.bot();
     await house.start(bot);
@@ -63,7 +63,7 @@ describe('without the payments service', () => {
     }
   });
 
-  it('when it closed altogether: says that it cannot be reached', async (test) => {
+  it('when it is down: says that it cannot be reached', async (test) => {
     const house = await openHouse(test, { clock: true });
     const bot = house.bot();
     await house.start(bot);
@@ -77,7 +77,7 @@ describe('without the payments service', () => {
 async function openRedisHouse(test: TestContext): Promise<{ house: House; redis: RedisServer }> {
   const redis = await startRedis();
   test.onTestFinished(() => redis.stop());
-  // Without the store a token is asked for unshared, once the store has had its time.
+  // Without the store a token is requested unshared, after the store's deadline.
   const env = { PAYMENTS_TIMEOUT_SECONDS: '3', SLACK_TIMEOUT_SECONDS: '1', WORK_LEASE_SECONDS: '7' };
   const house = await openHouse(test, { redisUrl: redis.url, payments: oftenRetrying, env });
   return { house, redis };
@@ -119,7 +119,7 @@ describe.skipIf(missing).concurrent('without Redis', () => {
     const reference = await house.decline();
     await house.until('an event came', () => house.webhookGate.passed.length > 0);
     expectRefused(await deliver(house, bot.url()));
-    // By now the silent connection is given up, and a new one is as silent.
+    // By now the silent connection is given up, and a new one is silent too.
     expectRefused(await deliver(house, bot.url()));
     await house.type('agent', '/pay ORDER-1001');
     await house.until('the agent has the verdict', () => paid(house));
@@ -130,7 +130,7 @@ describe.skipIf(missing).concurrent('without Redis', () => {
     expect(house.posts('payAlerts').map(({ text }) => text)).toEqual([expect.stringContaining(reference)]);
   });
 
-  it('is refused at start when it may delete records, with the fix', async (test) => {
+  it('is refused at start if it may delete records, with the fix', async (test) => {
     const redis = await startRedis({ args: ['--maxmemory-policy', 'allkeys-lru'] });
     test.onTestFinished(() => redis.stop());
     const house = await openHouse(test, { redisUrl: redis.url });
@@ -164,7 +164,7 @@ function paid(house: House): boolean {
 
 type Delivered = Awaited<ReturnType<typeof deliver>>;
 
-/** The newest event that the service has sent, once more and with a stopwatch. */
+/** Sends the service's newest event again, and measures the answer. */
 async function deliver(
   { payments, webhookGate }: House,
   url: string,

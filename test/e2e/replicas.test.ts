@@ -9,10 +9,10 @@ import type { Sent } from '../support/slash.ts';
 const missing = findProgram('redis-server') === undefined;
 if (missing) console.warn('SKIPPED: replicas on one Redis, because redis-server is not installed.');
 
-/** A failure and a success each, of which each channel takes one a second. */
+/** Pairs of a failure and a success; each channel takes one a second. */
 const pairs = 4;
 
-// A chosen replica is asked by a signed request.
+// Signed requests choose the replica, which needs HTTP mode.
 describe.skipIf(missing || bySocket)('replicas on one Redis', () => {
   let redis: RedisServer;
   beforeAll(async () => {
@@ -35,7 +35,7 @@ describe.skipIf(missing || bySocket)('replicas on one Redis', () => {
     return { house, two };
   }
 
-  it.concurrent(`post each of ${2 * pairs} events once and in order, however often it comes and wherever, and a third one changes nothing`, async (test) => {
+  it.concurrent(`post each of ${2 * pairs} events once and in order, however often and to whichever replica it comes; a third replica changes nothing`, async (test) => {
     const { house, two } = await openReplicas(test, {});
     const [one, other] = two;
     house.sendEventsTo([one, other, one, other]);
@@ -65,7 +65,7 @@ describe.skipIf(missing || bySocket)('replicas on one Redis', () => {
     expect(house.exchanges().filter(({ status }) => status === 401)).toEqual([]);
   });
 
-  it.concurrent('outlive their shared token without a failed look-up, and ask for few new ones', async (test) => {
+  it.concurrent('outlive their shared token without a failed look-up, and request few new ones', async (test) => {
     const { house, two } = await openReplicas(test, { payments: { tokenLifetimeMs: 3_000 } });
     const startedAt = performance.now();
     const sent: Sent[] = [];
@@ -77,7 +77,7 @@ describe.skipIf(missing || bySocket)('replicas on one Redis', () => {
     }
     const elapsedMs = performance.now() - startedAt;
     expect(sent.filter((one) => !isPaid(one)).map(({ answers }) => answers)).toEqual([]);
-    // A token is fresh for a second at least, and one more may be asked for where the first was still missing.
+    // A token is valid for at least a second, and one more may be requested if the first was still missing.
     expect(house.payments.stats().tokensIssued).toBeLessThanOrEqual(Math.ceil(elapsedMs / 1_000) + 1);
     console.log(`${sent.length} look-ups over ${house.payments.stats().tokensIssued} tokens, none failed`);
   });

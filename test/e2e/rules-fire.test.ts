@@ -14,7 +14,7 @@ import { freePort, startRedis } from '../support/redis-server.ts';
 const prometheus = findProgram('prometheus');
 if (prometheus === undefined) console.warn('SKIPPED: firing the rules, because prometheus is not installed.');
 
-/** So much faster than they are go the bot's clock, the rules and the scrapes: a minute is a second. */
+/** The factor by which the bot's clock, the rules and the scrapes run faster: a minute is a second. */
 const hastened = 60;
 const unitsMs = { m: 60_000, h: 3_600_000 };
 const rulesPath = fileURLToPath(new URL('../../deploy/prometheus-rules.yml', import.meta.url));
@@ -22,7 +22,7 @@ const rules = readFileSync(rulesPath, 'utf8').replaceAll(
   /(?<=\[|for: |\[\d+[mh]:)(\d+)([mh])\b/g,
   (_, count: string, unit: 'm' | 'h') => `${(Number(count) * unitsMs[unit]) / hastened}ms`,
 );
-/** Every half a minute. */
+/** Scrapes every half a minute. */
 const settings = (targets: readonly string[]): string => `
 global:
   scrape_interval: 500ms
@@ -36,8 +36,8 @@ scrape_configs: [{ job_name: payops, static_configs: [{ targets: ${JSON.stringif
 type Firing = { minutes?: number; passes?: (ms: number) => void; meanwhile?: () => unknown };
 
 /**
- * A Prometheus that scrapes the bot, with the rules as they are but for their times. What it gives watches for so many
- * minutes and says which alarms fired in them.
+ * A Prometheus that scrapes the bot, with the real rules at faster times. The returned function watches for so many
+ * minutes and returns the alarms that fired.
  */
 async function watch(test: TestContext, ...urls: readonly string[]) {
   const folder = mkdtempSync(join(tmpdir(), 'payops-prometheus-'));
@@ -95,9 +95,9 @@ async function watch(test: TestContext, ...urls: readonly string[]) {
 
 type Trouble = {
   desk?: DeskOptions;
-  /** What is broken, and what people do meanwhile. */
+  /** Breaks something, with people's actions. */
   breaks: (desk: Desk) => Promise<unknown>;
-  /** What goes on each minute. */
+  /** Repeated each minute. */
   meanwhile?: (desk: Desk) => Promise<unknown>;
   fires: readonly string[];
 };
@@ -108,7 +108,7 @@ const lookUpPath = 'GET /v1/transactions/accounts/single';
 const nobodysUrl = 'http://127.0.0.1:9/hooks';
 const forged = { 'x-payments-signature': 'ab'.repeat(64) };
 
-/** The bots are in this process, with all that the tests hold; and a machine that is busy with other tests answers late. */
+/** These alarms fire for the test process itself, which runs the bots and is slow under load. */
 const ofThisProcess = new Set(['PayopsSlowAcknowledgement', 'PayopsEventLoopBlocked', 'PayopsMemoryHigh']);
 
 function isOfTheBot(alert: string): boolean {
@@ -165,7 +165,7 @@ const troubles: Record<string, Trouble> = {
       });
       await house.decline();
       await house.until('it is refused', () => bot.lines.some((line) => line.includes('is_archived')));
-      // Then it is on record: else the day would pass before the refusal.
+      // Once it is stored; otherwise the day would pass before the refusal.
       await house.until('it is on record', async () =>
         (await asks('lead', '/pay undelivered', '')).shown.text.includes('is_archived'),
       );
@@ -173,13 +173,13 @@ const troubles: Record<string, Trouble> = {
     },
     fires: ['PayopsUndelivered'],
   },
-  'nobody acknowledges a critical alert': {
+  'a critical alert is not acknowledged': {
     desk: {
       policy: (policy) =>
         `${policy}routes:\n  - { name: urgent, when: { reason: urgent }, to: C0OPS00001, severity: critical }\n`,
     },
     async breaks({ house, settled }) {
-      // One of no rule is older.
+      // An older alert without a rule.
       await house.decline();
       await settled('soon');
       house.later(60 * 60_000);
@@ -204,7 +204,7 @@ const troubles: Record<string, Trouble> = {
       );
       house.later(1_900_000);
     },
-    // Nobody else asks the service, and a charge in doubt is looked up every five minutes.
+    // No other call to the service; a charge in doubt is looked up every five minutes.
     fires: ['PayopsChargesInDoubt'],
   },
   'no webhook comes though charges run': {
@@ -283,7 +283,7 @@ const troubles: Record<string, Trouble> = {
   'the merchant’s backend takes nothing': {
     desk: { payments: {}, env: { WEBHOOK_FORWARD_URL: nobodysUrl } },
     breaks: ({ house }) => house.decline(),
-    // What waits for the backend is late work too, as docs/on-call.md says.
+    // Work that waits for the backend is late work too, as docs/on-call.md says.
     fires: ['PayopsBackendAway', 'PayopsNotDelivering', 'PayopsOftenLate'],
   },
   'the merchant’s backend has not taken an event for days': {
@@ -314,7 +314,7 @@ const troubles: Record<string, Trouble> = {
 
 describe.skipIf(prometheus === undefined).concurrent('the alarm that fires when', () => {
   it.for(Object.entries(troubles))('%s', async ([, { desk: options, breaks, meanwhile, fires }], test) => {
-    // The network is no faster: what waits for it waits for a minute as it is.
+    // Connections are not faster: work that waits for one seems to take a minute.
     const env = {
       WORK_LEASE_SECONDS: '600',
       SLACK_TIMEOUT_SECONDS: '1',
@@ -356,7 +356,7 @@ describe.skipIf(prometheus === undefined).concurrent('the alarm that fires when'
     expect((await firing({ minutes: 10 })).filter(isOfTheBot)).toEqual(['PayopsReplicaDown']);
   });
 
-  /** What a process would have to be brought to, by hand; `scrape` counts from 1, two a minute. */
+  /** States that a process would have to be forced into; `scrape` counts from 1, two a minute. */
   const bySeries: Record<string, { tells: (scrape: number) => string; fires: readonly string[] }> = {
     'acknowledgements are slow': {
       tells: (scrape) =>

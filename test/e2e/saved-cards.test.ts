@@ -14,11 +14,11 @@ const at = shareDesk({
 });
 
 describe('/pay cards', () => {
-  it('lists a customer’s saved cards: each is charged, given another e-mail and deleted, its token nowhere', async () => {
+  it('lists a customer’s saved cards: each can be charged, given another e-mail and deleted, without showing its token', async () => {
     const desk = at();
     const newEmail = 'ada.canary.new@example.org';
     const listed = await lists(desk, ada.customerEmail, '1 saved card');
-    // The same button pressed twice within two seconds is a double click, so that there are two lists.
+    // Pressing the same button twice within two seconds is a double click, so use two lists.
     const other = await lists(desk, ada.customerEmail, '1 saved card');
     expect(listed.shown.text).toMatch(/a\*\*\*@example\.com[^]*Mastercard ·· 4081 · expiry 12\/29/);
     expect(listed.shown.text).not.toContain('fingerprint');
@@ -28,7 +28,7 @@ describe('/pay cards', () => {
     await changes(desk, 'lead', { 'New e-mail': newEmail });
     await desk.modalSays('lead', 'E-mail changed');
     await desk.closes('lead');
-    // A list of before charges the card as it is now.
+    // An older list charges the card as it is now.
     await charges(desk, other, '1,100.00');
 
     await lists(desk, ada.customerEmail, 'No saved cards');
@@ -46,7 +46,7 @@ describe('/pay cards', () => {
     expect(await desk.kept({ address: ada.customerEmail, newEmail })).toEqual([]);
   });
 
-  it('deletes a card though a review of it is open, and that charges nothing', async () => {
+  it('deletes a card in spite of an open review, which then charges nothing', async () => {
     const desk = at();
     await desk.opens('agent', '/pay charge 3,000.00');
     await desk.submits('agent', { 'Saved card': '1127' });
@@ -60,7 +60,7 @@ describe('/pay cards', () => {
     ]);
   });
 
-  it('is in doubt when a deletion has no answer, and listing again tells', async () => {
+  it('is in doubt if a deletion has no answer, and listing again tells', async () => {
     const desk = at();
     const listed = await lists(desk, chidi.customerEmail, '1 saved card');
     const answer = desk.house.paymentsGate.hold(cardPath, 'after');
@@ -76,7 +76,7 @@ describe('/pay cards', () => {
     expect(none.shown.buttons).toEqual([]);
   });
 
-  it('is for those whom the roles name, and says what to type', async () => {
+  it('needs a role, and says what to type', async () => {
     const desk = at();
     const calls = desk.calls(cardPath);
     await desk.asks('onCall', `/pay cards ${ada.customerEmail}`, 'Not allowed');
@@ -87,7 +87,7 @@ describe('/pay cards', () => {
     expect(desk.calls(cardPath)).toBe(calls + 1);
   });
 
-  it('charges a card that the bot did not know from the list, and offers it from then on', async (test) => {
+  it('charges an unknown card from the list, and offers it from then on', async (test) => {
     const desk = await openDesk(test);
     const listed = await desk.asks('agent', `/pay cards ${ada.customerEmail}`, '1 saved card');
     expect(listed.shown.buttons).toEqual(['Charge', 'Change e-mail']);
@@ -101,7 +101,7 @@ describe('/pay cards', () => {
     await desk.modalSays('agent', 'Nothing sent yet');
   });
 
-  it('shows ten of many cards a page, on which each menu means its own card', async (test) => {
+  it('shows ten cards a page, and each menu means its own card', async (test) => {
     const desk = await openDesk(test, { payments: { seed: false } });
     const email = 'many.cards@example.com';
     for (let number = 0; number < 13; number += 1) {
@@ -122,7 +122,7 @@ describe('/pay cards', () => {
     expect(savedKeys(desk.house)).toEqual(keys.toSpliced(10, 1).slice(1));
   });
 
-  it('is set up by settings in live, and names what is missing; it stands in no list until then', async (test) => {
+  it('is configured by settings in live, and names what is missing; it is not listed until then', async (test) => {
     const desk = await openDesk(test, { env: { ...shapeless, SAVED_CARDS_QUERY: 'email' } });
     const typed = await lists(desk, ada.customerEmail, 'can’t be listed here yet');
     expect(typed.shown.text).toMatch(/SAVED_CARDS_LIST_POINTERS[^Q]*SAVED_CARDS_DELETE_BODY/);
@@ -132,7 +132,7 @@ describe('/pay cards', () => {
     expect(desk.calls(cardPath)).toBe(0);
   });
 
-  it('whose deletion the bot did not survive says on the message how to go on', async (test) => {
+  it('whose bot dies during a deletion says on the message how to go on', async (test) => {
     const desk = await openDesk(test, { processes: true, env: hurried, payments: { knownCards: true } });
     const { house, bot } = desk;
     const listed = await lists(desk, ada.customerEmail, '1 saved card');
@@ -153,7 +153,7 @@ describe('/pay cards', () => {
 });
 
 describe('/pay card-email', () => {
-  it('changes the e-mail at the service: charges with the old one fail, those with the card’s own go through', async () => {
+  it('changes the e-mail at the service: charges with the old one fail, those with the new one pass', async () => {
     const desk = at();
     const newEmail = 'dayo.canary.new@example.org';
     await desk.opens('agent', '/pay card-email');
@@ -177,7 +177,7 @@ describe('/pay card-email', () => {
     expect(await desk.kept({ old: dayo.customerEmail, newEmail })).toEqual([]);
   });
 
-  it('asks for the current e-mail again when it is not the linked one, and is corrected before it is sent', async () => {
+  it('asks for the current e-mail again if it is not the linked one, and can be corrected before it is sent', async () => {
     const desk = at();
     const { email, tokenKey } = await newCard(desk, 'linked');
     await desk.opens('agent', '/pay card-email');
@@ -204,7 +204,7 @@ describe('/pay card-email', () => {
     expect(linkedEmail(desk, tokenKey)).toBe('linked@example.org');
   });
 
-  it('is in doubt without an answer, and made when it is asked for again; one that was made says so', async () => {
+  it('is in doubt without an answer, and done when requested again; a done one says so', async () => {
     const desk = at();
     const { house } = desk;
     const hung = await newCard(desk, 'hung');
@@ -236,10 +236,10 @@ describe('/pay card-email', () => {
     await desk.modalSays('agent', ['The current e-mail is not the card’s', 'charge with the new e-mail']);
   });
 
-  it('tells whoever closed the window by direct message, addresses masked, and leads back from there', async () => {
+  it('tells a person who closed the window by direct message, addresses masked, and leads back from there', async () => {
     const desk = at();
     const { email, tokenKey } = await newCard(desk, 'closed');
-    // Not the agent, whom the stories above told something within the same second.
+    // Not the agent, who got another direct message within the same second.
     const fields = { 'Current e-mail': 'old.canary@example.org', 'New e-mail': 'closed.canary@example.org' };
     await desk.opens('lead', '/pay card-email');
     await desk.submits('lead', { 'Saved card': email, ...fields });
@@ -280,7 +280,7 @@ describe('in the sandbox', () => {
 });
 
 describe('a first payment that saves a card', () => {
-  it('is told once where alerts and successes are, and the card is offered without its token', async (test) => {
+  it('is posted once to the channels of alerts and successes, and the card is offered without its token', async (test) => {
     const desk = await openDesk(test);
     const { tokenKey } = await newCard(desk, 'first');
     await desk.settled();
@@ -294,7 +294,7 @@ describe('a first payment that saves a card', () => {
     expect(await desk.leaks({ tokenKey })).toEqual([]);
   });
 
-  it('is told with CARD_LEDGER=off too, and then no card is remembered', async (test) => {
+  it('is posted with CARD_LEDGER=off too, and then no card is remembered', async (test) => {
     const desk = await openDesk(test, { env: { CARD_LEDGER: 'off' } });
     await saves(desk, { orderReference: 'CARD-off', customerEmail: 'off@example.com' });
     await desk.sees('onCall', ['card saved', 'CARD_LEDGER is off'], 'payAlerts');
@@ -305,7 +305,7 @@ describe('a first payment that saves a card', () => {
   });
 });
 
-/** The lead agrees to the review, and closes it before the service answers. */
+/** The lead submits the review, and closes it before the service answers. */
 async function submitsAndCloses(desk: Desk): Promise<void> {
   const asked = desk.house.paymentsGate.hold(cardPath, 'before');
   const submitted = desk.submits('lead');
@@ -315,7 +315,7 @@ async function submitsAndCloses(desk: Desk): Promise<void> {
   await submitted;
 }
 
-/** As if an operator had set nothing of how live lists and deletes cards. */
+/** Without an operator's settings for listing and deleting cards in live. */
 const shapeless = Object.fromEntries(
   ['QUERY', 'LIST_POINTERS', 'HEADERS', 'DELETE_BODY'].map((name) => [`SAVED_CARDS_${name}`, '']),
 );
@@ -342,7 +342,7 @@ async function charges(desk: Desk, listed: Message, amount: string): Promise<voi
   await desk.closes('lead');
 }
 
-/** Fills the form on top in, reads it back and agrees. */
+/** Fills in the form on top, and submits its review. */
 async function changes(desk: Desk, person: 'lead' | 'agent', fields: Filled): Promise<void> {
   await desk.modalSays(person, 'Current e-mail');
   await desk.submits(person, fields);
@@ -362,7 +362,7 @@ async function saves(desk: Desk, order: { orderReference: string; customerEmail:
   if (!created.ok || !paid.ok) throw new Error('The order was not paid.');
 }
 
-/** A card of a customer of that name, which the bot knows once it has taken the event of its first payment. */
+/** A card of a customer with that name, once the bot has its first-payment event. */
 async function newCard(desk: Desk, name: string): Promise<{ email: string; tokenKey: string }> {
   const { house } = desk;
   const email = `${name}@example.com`;

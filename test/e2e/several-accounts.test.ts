@@ -36,7 +36,7 @@ describe('several merchant accounts in one bot', () => {
     await Promise.all(ends.map((end) => end()));
   });
 
-  it('look a reference up at the account that is named, else at the first, and say which was asked', async () => {
+  it('look a reference up at the named account, else at the first, and say which was asked', async () => {
     const { desk, main, lagos } = at;
     await saveCard(lagos, 'SHARED-1', ada, '700.00');
     await saveCard(main, 'SHARED-1', olu, '90.00');
@@ -51,7 +51,7 @@ describe('several merchant accounts in one bot', () => {
     expect(wrong.shown.text).toContain('Did you mean --account lagos?');
     await desk.seesBy('agent', 'NGN 700.00', () => desk.presses('agent', 'Look up SHARED-1 at lagos', wrong));
 
-    // A message's own words are looked up at the first, as a channel without an account of its own has it.
+    // A message's own words are looked up at the first account, since the channel belongs to none.
     await desk.types('onCall', 'Is SHARED-1 paid?');
     const { messages } = desk.house.workspace.state(desk.id('onCall'));
     const written = messages[channelIds.payDesk]?.findLast(({ authorIsBot }) => !authorIsBot);
@@ -61,11 +61,11 @@ describe('several merchant accounts in one bot', () => {
     const shared = await desk.reads('onCall', ['NGN 700.00', 'Shared by'], 'payDesk');
     const [atMain, atLagos] = [main.calls.length, lagos.calls.length];
     await desk.presses('onCall', 'Look up', shared);
-    await desk.house.until('it is read anew', () => lagos.calls.length > atLagos);
+    await desk.house.until('it is read again', () => lagos.calls.length > atLagos);
     expect(main.calls.length).toBe(atMain);
   });
 
-  it('find a customer’s records at the account that is named, and never another’s', async () => {
+  it('find a customer’s records only at the named account', async () => {
     const { desk, main, lagos } = at;
     const email = 'fin@example.com';
     await saveCard(lagos, 'FIND-1', email, '703.00');
@@ -77,7 +77,7 @@ describe('several merchant accounts in one bot', () => {
     expect(named.shown.text).not.toContain('FIND-2');
     const none = await desk.asks('agent', `/pay ${email} --account test`, 'No record since');
     expect(none.shown.text).toContain('For another account, add --account main or lagos.');
-    // A list of one account is no other's: its key is its own.
+    // Each account's lists have keys of their own.
     const lists = (await desk.house.storeDump()).match(/found-by:[\da-f]{32}/g) ?? [];
     expect(new Set(lists).size).toBeGreaterThan(1);
     const older = await desk.seesBy('agent', 'No failed record', () =>
@@ -86,7 +86,7 @@ describe('several merchant accounts in one bot', () => {
     expect(older.shown.text).toContain('lagos');
   });
 
-  it('tell each account’s events at its own address alone, and route them by its name', async () => {
+  it('accept each account’s events only at its own address, and route them by its name', async () => {
     const { desk, main, lagos } = at;
     await saveCard(lagos, 'SAME-1', ada, '701.00');
     await saveCard(main, 'SAME-1', olu, '91.00');
@@ -111,7 +111,7 @@ describe('several merchant accounts in one bot', () => {
     main.service.sendWebhooksTo(`${desk.house.webhookGate.url}/webhooks/payments`);
   });
 
-  it('charge a card of the account that is named, with its code, and show it in the one Home', async () => {
+  it('charge a card of the named account, with its code, and show it in the one Home', async () => {
     const { desk, main, lagos } = at;
     const tokenKey = await savedToken(lagos, 'CARD-L');
     const form = await desk.opens('agent', '/pay charge 1,234.00 --account lagos');
@@ -150,7 +150,7 @@ describe('several merchant accounts in one bot', () => {
     expect(stdout).toMatch(/"account":"lagos".*"reference":"pay-/);
   });
 
-  it('cannot take live money for a test: a live review says so first, and a sandbox one goes there', async () => {
+  it('prevent live charges meant as tests: a live review says so first, and a sandbox charge goes to the sandbox', async () => {
     const { desk, test } = at;
     const typed = { 'Or the card’s token key': 'any-token-key', 'Customer’s e-mail': ada };
     await desk.opens('agent', '/pay charge 10.00');
@@ -198,7 +198,7 @@ describe('several merchant accounts in one bot', () => {
     expect(main.calls.length).toBe(before);
   });
 
-  it('are named on the command line, and none is asked for another', async () => {
+  it('are chosen by name on the command line, and only that one is asked', async () => {
     const { desk, main, lagos } = at;
     await saveCard(lagos, 'LINE-1', ada, '700.00');
     const ask = (...words: string[]) => desk.runs(words, secretsAndAll(at));
@@ -222,7 +222,7 @@ describe('several merchant accounts in one bot', () => {
     );
   });
 
-  it('serve three people at once, and get tokens of their own when theirs are refused, each where it was named', async () => {
+  it('serve three people at once, and get new tokens if theirs are refused, each at the named account', async () => {
     const { desk, main, lagos } = at;
     async function charge(person: Person, { name, service }: SeveralAccount, amount: string): Promise<void> {
       const token = service.state().cards.at(-1)?.tokenKey ?? '';
@@ -249,7 +249,7 @@ describe('several merchant accounts in one bot', () => {
     expect(amountsAt(lagos).filter((amount) => amount.startsWith('51'))).toEqual([]);
   });
 
-  it('have carried nothing of each other by then, no token, no id, no card: what does is seen', async () => {
+  it('have never mixed tokens, ids or cards; a mixed call would be detected', async () => {
     const { accounts, main, lagos } = at;
     expect(accounts.map(({ calls }) => calls.length > 0)).toEqual([true, true, true]);
     expect(mixedCalls(accounts)).toEqual([]);
@@ -261,7 +261,7 @@ describe('several merchant accounts in one bot', () => {
 });
 
 describe('further accounts', () => {
-  it('are added to a bot of one, which goes on with what it had begun for the first', async (test) => {
+  it('can be added to a bot with one, which continues what it had begun for the first', async (test) => {
     const several = await openSeveralAccounts(test, ['main', 'lagos'], { later: true, env: patient });
     const { house, addAccounts } = several;
     const [main] = several.accounts as [SeveralAccount];
@@ -276,7 +276,7 @@ describe('further accounts', () => {
     await desk.modalSays('agent', 'tries left');
     addAccounts();
     await desk.restarts({ ...secretsOf(several), PAYMENTS_ACCOUNT_ID: '' });
-    // The very form that the old bot opened, which names no account.
+    // The form that the old bot opened, which names no account.
     await desk.submits('agent', { [desk.modal('agent')?.fields[0] ?? '']: rightOtp });
     await desk.modalSays('agent', 'Paid (confirmed)');
     const help = await desk.asks('agent', '/pay help', '--account');
@@ -286,7 +286,7 @@ describe('further accounts', () => {
 
   it('have alerts of their own: one’s post is not taken for the lost one of another', async (test) => {
     const { desk, main, lagos } = await openAccounts(test, {
-      // Where Slack allows one read a minute, the second channel waits for the first.
+      // At one history read a minute the second channel would wait for the first.
       workspace: { grantedOptionalScopes: 'all', quirks: { isHistorySlow: false } },
       env: { PAYMENTS_TIMEOUT_SECONDS: '1', SLACK_TIMEOUT_SECONDS: '1', WORK_LEASE_SECONDS: '5' },
     });
@@ -299,7 +299,7 @@ describe('further accounts', () => {
     const leaving = [0, 1].map(() => desk.house.slackGate.hold('chat.postMessage', 'before'));
     await saveCard(lagos, 'SAME-1', ada, '700.00');
     await Promise.all(leaving);
-    // Neither arrived, and the bot cannot know: it reads the channels before it posts them again.
+    // Neither arrived, but the bot can't know: it reads the channels before it posts again.
     desk.house.slackGate.cut();
     await desk.house.until('lagos’s is told after all', () => told('NGN 700.00').length === 2);
     expect(told('NGN 90.00')).toHaveLength(2);
@@ -361,22 +361,22 @@ function chargesAt({ service }: SeveralAccount): string[] {
 type SeveralAccount = {
   name: string;
   service: PaymentsService;
-  /** Where the bot finds it. */
+  /** The address for the bot. */
   url: string;
-  /** Each call of the bot, whole and unmasked, as it reached the service of the account that it was sent to. */
+  /** Each call of the bot, whole and unmasked, as this account's service got it. */
   calls: Gate['passed'];
 };
 
 type SeveralAccounts = {
   house: House;
   accounts: readonly SeveralAccount[];
-  /** Writes the accounts into the policy file; until then the bot has the first one’s settings alone. */
+  /** Writes the accounts into the policy file; before, the bot has only the first one’s settings. */
   addAccounts: () => void;
 };
 
 /**
- * A house whose bot works for several live accounts, each with a payments service, secrets and saved cards of its
- * own. The first has the house's own service.
+ * A house whose bot works for several live accounts, each with its own payments service, secrets and saved cards. The
+ * first uses the house's own service.
  */
 async function openSeveralAccounts(
   test: Parameters<typeof openHouse>[0],
@@ -409,7 +409,7 @@ async function openSeveralAccounts(
   return { house, accounts, addAccounts };
 }
 
-/** What the accounts' secrets are called in the bot's environment. */
+/** The accounts' secrets, as the bot's environment names them. */
 function secretsOf({ accounts }: Pick<SeveralAccounts, 'accounts'>): Record<string, string> {
   return Object.fromEntries(
     accounts.flatMap(({ name, service: { credentials } }) => {
@@ -432,7 +432,7 @@ function accountLines({ name, url, service }: SeveralAccount, sandbox: string | 
 `;
 }
 
-/** Everything that belongs to the account and to no other: its id, secret, tokens, token keys and transaction ids. */
+/** Everything that belongs only to this account: its id, secret, tokens, token keys and transaction ids. */
 function ownWords({ service, calls }: SeveralAccount): string[] {
   const { accountId, clientSecret, webhookSecret } = service.credentials;
   const told = calls.flatMap(({ answer }) =>
@@ -447,7 +447,7 @@ function ownWords({ service, calls }: SeveralAccount): string[] {
   );
 }
 
-/** Calls that carry what is another account's, or speak as nobody or somebody else; none if nothing was mixed. */
+/** Calls with another account's data, or with no or another account's credentials; empty if nothing was mixed. */
 function mixedCalls(accounts: readonly SeveralAccount[]): string[] {
   return accounts.flatMap((account) => {
     const { name, calls, service } = account;

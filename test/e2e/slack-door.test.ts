@@ -10,7 +10,7 @@ const singlePath = '/transactions/accounts/single';
 const fromElsewhere = 'another workspace';
 const at = shareDesk({ clock: true, env: { LOG_LEVEL: 'debug', PAYMENTS_TIMEOUT_SECONDS: '8' } });
 
-/** Between the workspace and the bot: what Slack has sent, whole. */
+/** Between the workspace and the bot: records what Slack has sent. */
 let slack: Gate;
 beforeAll(async () => {
   slack = await openGate(() => [at().bot.url()]);
@@ -18,13 +18,13 @@ beforeAll(async () => {
 });
 afterAll(() => slack.close());
 
-/** The newest thing that Slack has sent, as it was. */
+/** Slack's last request, unchanged. */
 function lastSent(): string {
   const { request = '' } = slack.passed.at(-1) ?? {};
   return request.slice(request.indexOf('\n') + 1);
 }
 
-/** Sends it to the bot as Slack would, unless told otherwise. */
+/** Sends it to the bot like Slack, with the given changes. */
 async function sends(
   desk: Desk,
   body: string,
@@ -60,9 +60,9 @@ async function refusals(desk: Desk): Promise<string> {
   return /payops_slack_refusals_total\{cause="mismatch"\} (\d+)/.exec(text)?.[1] ?? '';
 }
 
-/** Its signed requests are HTTP mode's. */
+/** Signed requests exist only in HTTP mode. */
 describe.skipIf(bySocket)('a signing secret that is another app’s', () => {
-  it('is counted, and told to the operators once with its fix', async (test) => {
+  it('is counted, and reported to the operators once with its fix', async (test) => {
     const desk = await openDesk(test, { env: { SLACK_SIGNING_SECRET: 'cd'.repeat(16) } });
     for (let times = 0; times < 3; times += 1) await desk.types('agent', '/pay help');
     const told = await desk.reads('lead', 'The bot refuses what Slack sends', 'payOps');
@@ -72,7 +72,7 @@ describe.skipIf(bySocket)('a signing secret that is another app’s', () => {
     expect(desk.posts('lead', 'payOps').length).toBe(1);
   });
 
-  it('is not what a stranger’s forgery beside Slack’s own requests is taken for', async (test) => {
+  it('is not suspected for a stranger’s forgery among Slack’s own requests', async (test) => {
     const desk = await openDesk(test);
     await desk.asks('agent', '/pay help', 'pay');
     expect((await sends(desk, 'command=%2Fpay&text=help', { secret: 'forged' })).status).toBe(401);
@@ -84,9 +84,9 @@ describe.skipIf(bySocket)('a signing secret that is another app’s', () => {
   });
 });
 
-/** Its signed requests are HTTP mode's. */
+/** Signed requests exist only in HTTP mode. */
 describe.skipIf(bySocket)('what comes from Slack', () => {
-  it('is taken with Slack’s signature alone, of the last five minutes, and runs nothing else', async () => {
+  it('is accepted only with Slack’s signature of the last five minutes, and runs nothing else', async () => {
     const desk = at();
     await desk.asks('agent', '/pay ORDER-1001', 'Paid (confirmed)');
     const body = lastSent().replace(/trigger_id=[^&]*/, 'trigger_id=1.2.new');
@@ -109,11 +109,11 @@ describe.skipIf(bySocket)('what comes from Slack', () => {
     expect(await sends(desk, lastSent())).toMatchObject({ status: 200 });
     await desk.settled();
     expect(desk.posts('lead', 'payDesk')).toHaveLength(1);
-    // The look-up of the share, and no other.
+    // Only the look-up of the share.
     expect(desk.calls(singlePath)).toBe(calls + 1);
   });
 
-  it('is refused from another workspace, whatever it is, and on record', async () => {
+  it('is refused from another workspace, for each kind of request, with an audit entry', async () => {
     const desk = at();
     const answer = await desk.asks('agent', '/pay ORDER-1002', 'Not confirmed');
     const calls = desk.calls(singlePath);
@@ -134,7 +134,7 @@ describe.skipIf(bySocket)('what comes from Slack', () => {
       const lines = stdout.split('\n').filter((line) => line.includes(fromElsewhere));
       return lines.map((line) => (JSON.parse(line) as { what: string }).what);
     };
-    // Nobody waits for the audit.
+    // The audit is written in the background.
     await desk.house.until('all is on record', async () => (await refused()).length === 3);
     expect(await refused()).toEqual(['command', 'press', 'form']);
   });
@@ -168,7 +168,7 @@ describe.skipIf(bySocket)('what comes from Slack', () => {
     expect(desk.bot.lines.filter((line) => line.includes('"level":"error"'))).toEqual([]);
   });
 
-  it('is acknowledged before the service has answered; what takes long is told, then its answer', async () => {
+  it('is acknowledged before the service has answered; a slow request shows progress, then its answer', async () => {
     const desk = at();
     const asked = desk.house.paymentsGate.hold(singlePath, 'before');
     await desk.types('agent', '/pay ORDER-1004');
@@ -178,7 +178,7 @@ describe.skipIf(bySocket)('what comes from Slack', () => {
     expect(desk.messages('agent').filter(({ ts }) => ts === waiting.ts)).toHaveLength(1);
   });
 
-  it('is answered at the address that Slack named and at no other, wherever that one sends it', async (test) => {
+  it('is answered only at Slack’s address, without following redirects', async (test) => {
     const desk = at();
     const reached: string[] = [];
     const elsewhere = await serveOnLoopback((request, response) => {
@@ -192,7 +192,7 @@ describe.skipIf(bySocket)('what comes from Slack', () => {
     const typed = new URLSearchParams(request.slice(request.indexOf('\n') + 1));
     typed.set('trigger_id', '1.2.elsewhere');
     typed.set('response_url', `${elsewhere.url}/answer`);
-    // An answer that is there soon goes with the acknowledgement.
+    // A fast answer is sent with the acknowledgement.
     const asked = desk.house.paymentsGate.hold(singlePath, 'before');
     expect(await sends(desk, typed.toString())).toMatchObject({ status: 200 });
     (await asked).release();
@@ -201,12 +201,12 @@ describe.skipIf(bySocket)('what comes from Slack', () => {
     expect(new Set(reached)).toEqual(new Set(['/answer']));
   });
 
-  it('is answered where Slack takes no answer to it any more, and a form whose answer is late says so', async () => {
+  it('is answered by message if Slack takes no answer any more, and a late form says so', async () => {
     const desk = at();
     const asked = desk.house.paymentsGate.hold(singlePath, 'before');
     await desk.types('agent', '/pay ORDER-1005');
     const held = await asked;
-    // A response_url is good for half an hour; who somebody is, for ten minutes.
+    // A response_url is valid for half an hour, an account for ten minutes.
     desk.house.later(31 * 60_000);
     await desk.seesBy('agent', ['Paid (confirmed)', 'ORDER-1005'], async () => held.release());
 
@@ -219,7 +219,7 @@ describe.skipIf(bySocket)('what comes from Slack', () => {
     await desk.modalSays('agent', 'The service’s order id');
   });
 
-  it('says so when Slack gave no more time to open a form', async () => {
+  it('says so if Slack’s time to open a form is over', async () => {
     const desk = at();
     const opening = desk.house.slackGate.hold('/api/views.open', 'before');
     await desk.seesBy('agent', 'The form did not open in time', async () => {
@@ -231,7 +231,7 @@ describe.skipIf(bySocket)('what comes from Slack', () => {
     expect(desk.modal('agent')).toBeUndefined();
   });
 
-  it('asks for the permission again when a form is submitted or a button pressed that was opened before', async (test) => {
+  it('checks the permission again when a form or button from before is used', async (test) => {
     const desk = await openDesk(test);
     const listed = await desk.asks('agent', '/pay terminals', 'Terminals 1–10');
     await desk.opens('agent', '/pay link 10.00');
@@ -252,7 +252,7 @@ const socket: DeskOptions = {
 
 describe('Socket Mode', () => {
   it('does the same work without a public address for Slack', async (test) => {
-    // As deployed: what Bolt needs for Socket Mode alone is loaded late there.
+    // As deployed, where Bolt's parts for Socket Mode are loaded late.
     const desk = await openDesk(test, { ...socket, program: deployedBot });
     const { house } = desk;
     house.workspace.connect(undefined);
@@ -277,7 +277,7 @@ describe('Socket Mode', () => {
     expect(desk.bot.lines.join('\n')).not.toContain('xapp-');
   });
 
-  it('comes back by itself when Slack asks for a new connection, cuts it, or was away', async (test) => {
+  it('reconnects when Slack asks for a new connection, cuts it, or was away', async (test) => {
     const desk = await openDesk(test, socket);
     const { workspace, until } = desk.house;
     workspace.connect(undefined);
@@ -310,7 +310,7 @@ describe('Socket Mode’s two lines', () => {
   });
   afterEach(both);
 
-  it('are renewed one after the other: while one is away, the other takes what comes', async () => {
+  it('are renewed one after the other: while one is away, the other takes requests', async () => {
     const desk = connected();
     const held = desk.house.slackGate.hold('/api/apps.connections.open', 'before');
     sockets().disconnect('refresh_requested', 'oldest');
@@ -320,7 +320,7 @@ describe('Socket Mode’s two lines', () => {
     opening.release();
   });
 
-  it('have answered what they brought before they are renewed, also where both are asked at once', async () => {
+  it('answer their requests before they are renewed, even if both are asked at once', async () => {
     const desk = connected();
     const asked = desk.house.paymentsGate.hold(singlePath, 'before');
     const answered = desk.types('agent', '/pay ORDER-1004');
@@ -336,10 +336,10 @@ describe('Socket Mode’s two lines', () => {
     await desk.seesBy('agent', 'Paid (confirmed)', async () => held.release());
   });
 
-  it('say when presses go to connections of others that are dead, until they are forgotten', async () => {
+  it('report when presses go to dead connections of other processes, until Slack forgets those', async () => {
     sockets().setGhosts(5);
     sockets().disconnect('refresh_requested', 'oldest');
-    // One more with `renewedLinesGetMore`, where Slack goes on using the old one.
+    // One more with `renewedLinesGetMore`, where Slack continues to use the old one.
     await expect
       .poll(readyz, patience)
       .toMatch(/"degraded".*Slack counts [78] Socket Mode connections, and the bot has 2/);
@@ -348,7 +348,7 @@ describe('Socket Mode’s two lines', () => {
     await expect.poll(readyz, patience).toMatch(/^{"state":"ok"/);
   });
 
-  it('say that others have all ten connections, and that Socket Mode is off, and come back by themselves', async () => {
+  it('report that others have all ten connections, and that Socket Mode is off, and reconnect afterwards', async () => {
     sockets().setGhosts(9);
     sockets().disconnect('refresh_requested', 'oldest');
     await expect

@@ -3,12 +3,12 @@ import { expect, it, type TestContext } from 'vitest';
 import { countOf, itInFull } from '../support/counts.ts';
 import { openDesk, type Desk, type Message } from '../support/desk.ts';
 
-// PAYOPS_FULL_COUNTS=1: a thousand presses over fifty renewals, with what became of them printed.
+// PAYOPS_FULL_COUNTS=1: a thousand presses over fifty renewals, and prints their results.
 
 const presses = countOf({ full: 1_000, share: 100 });
-/** One after the other, some while a line is away. */
+/** One after the other, some while a connection is being renewed. */
 const pressEveryMs = 20;
-/** What the way to Slack and back takes when a line is renewed. */
+/** Simulates the time that a new connection takes. */
 const openingMs = 100;
 const ghosts = 5;
 
@@ -21,7 +21,7 @@ async function opens(test: TestContext, renewedLinesGetMore = false): Promise<[D
   workspace.connect(undefined);
   await until('both lines are connected', () => workspace.openSockets() === 2);
   const answer = await desk.asks('agent', '/pay ORDER-1001', 'Paid (confirmed)');
-  // What was typed is on record a moment later than its answer.
+  // The command's audit entry comes a moment after its answer.
   await until('it is on record', () => answered(desk).length === 1);
   async function delayNext(): Promise<void> {
     const held = await slackGate.hold('/api/apps.connections.open', 'before');
@@ -38,7 +38,7 @@ function answered(desk: Desk): unknown[] {
     .map((line) => (JSON.parse(line) as { result: unknown }).result);
 }
 
-/** How many presses Slack told the person to have failed, while one or all lines are renewed every twenty presses. */
+/** How many presses failed for the person, while one or all connections are renewed every twenty presses. */
 async function pressesThrough(desk: Desk, answer: Message, which: 'oldest' | 'all'): Promise<number> {
   const failed: string[] = [];
   const pressing = [];
@@ -59,8 +59,8 @@ async function pressesThrough(desk: Desk, answer: Message, which: 'oldest' | 'al
 }
 
 /**
- * Beside what was typed first; an answer is on record a moment after it is given. Of a press that Slack calls failed only
- * the acknowledgement may have been cut off.
+ * The first entry is the command's; entries come a moment after answers. If Slack reports a press as failed, only its
+ * acknowledgement may have been lost.
  */
 async function eachOnce(desk: Desk, least: number, most: number): Promise<void> {
   await desk.house.until('all are on record', () => answered(desk).length >= least + 1);
@@ -69,17 +69,17 @@ async function eachOnce(desk: Desk, least: number, most: number): Promise<void> 
   expect(answered(desk).length).toBeLessThanOrEqual(most + 1);
 }
 
-it('loses no press and does none twice while Slack renews a line', async (test) => {
+it('loses no press and runs none twice while Slack renews a connection', async (test) => {
   const [desk, answer] = await opens(test);
   expect(await pressesThrough(desk, answer, 'oldest')).toBe(0);
 });
 
-it('loses none while Slack renews all lines at once and uses them until it closes them', async (test) => {
+it('loses none while Slack renews all connections at once and uses them until it closes them', async (test) => {
   const [desk, answer] = await opens(test, true);
   expect(await pressesThrough(desk, answer, 'all')).toBe(0);
 });
 
-it('loses those alone that Slack gives to lines of dead processes, and says that there are such lines', async (test) => {
+it('loses only those that Slack gives to connections of dead processes, and reports such connections', async (test) => {
   const [desk, answer] = await opens(test);
   const { sockets } = desk.house.workspace;
   sockets.setGhosts(ghosts);
@@ -91,7 +91,7 @@ it('loses those alone that Slack gives to lines of dead processes, and says that
   expect(ready).toContain(`Slack counts ${ghosts + 2} Socket Mode connections, and the bot has 2`);
 });
 
-/** Slack's own time to find out that a network is gone; the bot takes nine seconds. */
+/** Slack's time to notice a dead network; the bot takes nine seconds. */
 const foundOutMs = 12_000;
 
 itInFull(

@@ -11,7 +11,7 @@ import { signatureHeader, signWebhook } from '../../src/simulators/payments/webh
 import { deployedBot, runToEnd, type BotRun } from '../support/bot.ts';
 import { openHouse, type House } from '../support/house.ts';
 
-/** A port somebody else has: a bot that reached for it would say so. */
+/** A port that is in use: a bot that opened it would say so. */
 async function takePort(test: TestContext): Promise<number> {
   const server: Server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -19,7 +19,7 @@ async function takePort(test: TestContext): Promise<number> {
   return (server.address() as AddressInfo).port;
 }
 
-/** Refused in words for a person: status 1, one or more lines on stderr, no trace of the program's inside. */
+/** A refusal in words for a person: status 1, lines on stderr, no stack trace. */
 function expectWords({ code, stdout, stderr }: BotRun): void {
   expect(code).toBe(1);
   expect(stderr).toMatch(/^Payops cannot start\./);
@@ -32,9 +32,9 @@ function without(settings: Record<string, string>, ...names: string[]): Record<s
   return Object.fromEntries(Object.entries(settings).filter(([name]) => !names.includes(name)));
 }
 
-/** Processes where their exit code, their streams or what a signal does is the subject. */
+/** Processes where exit code, output or signals are tested. */
 describe.concurrent('a bot that cannot start', () => {
-  it('says which Node it needs to one that reads no TypeScript, as all before 22 do', async () => {
+  it('tells which Node it needs to one that can’t run TypeScript, like all before 22', async () => {
     const older = spawn(process.execPath, ['--no-strip-types', deployedBot], { env: {} });
     const stderr = await text(older.stderr);
     expect(stderr).toMatch(
@@ -43,7 +43,7 @@ describe.concurrent('a bot that cannot start', () => {
     expect(older.exitCode ?? (await once(older, 'exit'))[0]).toBe(1);
   });
 
-  it('names every problem of its settings at once, no secret among them, and opens no port', async (test) => {
+  it('names every problem of its settings at once, without secrets, and opens no port', async (test) => {
     const house = await openHouse(test);
     const port = await takePort(test);
     const policy = `channels:\n  alertz: ${house.workspace.ids.channels.payAlerts}\nrolls: {}\n`;
@@ -84,7 +84,7 @@ describe.concurrent('a bot that cannot start', () => {
     expect(words).toContain('set PORT to a free port');
   });
 
-  it('with a store file that is none says which file', async (test) => {
+  it('with an invalid store file names the file', async (test) => {
     const house = await openHouse(test);
     const storeFile = join(house.dataDir, 'payops.sqlite');
     writeFileSync(storeFile, 'no database at all, '.repeat(500));
@@ -94,7 +94,7 @@ describe.concurrent('a bot that cannot start', () => {
   });
 });
 
-/** In what words it does not start; how a process says them is in the tests of those that are processes. */
+/** The words of a failed start; other tests cover how a process reports them. */
 async function refusalOf(house: House, more: Record<string, string> = {}): Promise<string> {
   return await house.start(house.bot(more)).then(
     () => 'It started.',
@@ -103,7 +103,7 @@ async function refusalOf(house: House, more: Record<string, string> = {}): Promi
 }
 
 describe.concurrent('SIGTERM', () => {
-  it('lets the bot finish what it has begun, and ends it with status 0', async (test) => {
+  it('lets the bot finish its work, and ends it with status 0', async (test) => {
     const house = await openHouse(test, { program: deployedBot });
     const bot = house.bot({ PAYMENTS_TIMEOUT_SECONDS: '5', WORK_LEASE_SECONDS: '15' });
     await house.start(bot);
@@ -117,7 +117,7 @@ describe.concurrent('SIGTERM', () => {
     await house.until('it has heard', () => bot.lines.some((line) => line.includes('Payops stops')));
     post.release();
     await house.until('its alert is told', () => house.posts('payAlerts').length > 0);
-    // The look-up is all that is under way by now.
+    // Only the look-up is under way by now.
     await sleep(500);
     expect(bot.isRunning()).toBe(true);
     lookUp.release();
@@ -128,8 +128,8 @@ describe.concurrent('SIGTERM', () => {
   });
 });
 
-describe.concurrent('a bot that is told to stop', () => {
-  it('answers /readyz with 503 and goes on serving for DRAIN_SECONDS', async (test) => {
+describe.concurrent('a bot that is stopped', () => {
+  it('answers /readyz with 503 and continues to serve for DRAIN_SECONDS', async (test) => {
     const house = await openHouse(test, { program: deployedBot });
     const bot = house.bot({ DRAIN_SECONDS: '2' });
     await house.start(bot);
@@ -147,7 +147,7 @@ describe.concurrent('a bot that is told to stop', () => {
     expect(await stopped).toEqual({ code: 0, signal: null });
   });
 
-  it('ends by STOP_SECONDS, though a call hangs', async (test) => {
+  it('ends by STOP_SECONDS even if a call hangs', async (test) => {
     const house = await openHouse(test);
     const bot = house.bot({ STOP_SECONDS: '1', PAYMENTS_TIMEOUT_SECONDS: '20', WORK_LEASE_SECONDS: '60' });
     await house.start(bot);
@@ -195,7 +195,7 @@ async function readiness(url: string): Promise<unknown> {
   return await response.json();
 }
 
-/** Signed as the service signs, which is worth nothing where no recipe is set. */
+/** Signed like the service, which is useless without a configured scheme. */
 async function deliver({ payments }: House, url: string): Promise<number> {
   const body = JSON.stringify({ event: 'payment_failed', data: { order: { orderReference: 'SUB-1' } } });
   const signature = signWebhook(body, payments.credentials.webhookSecret);

@@ -36,7 +36,7 @@ describe.concurrent('a bot whose sealing key is not the one that sealed its stor
     await expect(bot.start()).rejects.toThrow(/sealing keys do not open what this store holds.*sealing\.key/);
   });
 
-  test.skipIf(missing)('starts on no Redis, not even with a key of the same name', async (context) => {
+  test.skipIf(missing)('does not start on Redis, not even with a key of the same name', async (context) => {
     const redis = await startRedis();
     context.onTestFinished(() => redis.stop());
     const house = await openHouse(context, { redisUrl: redis.url });
@@ -44,7 +44,7 @@ describe.concurrent('a bot whose sealing key is not the one that sealed its stor
     await expect(house.bot(otherKeys).start()).rejects.toThrow(/SEALING_KEYS lacks the key/);
   });
 
-  test.skipIf(missing)('takes no work of a Redis that was away when it started', async (context) => {
+  test.skipIf(missing)('takes no work from a Redis that was away when it started', async (context) => {
     const redis = await startRedis();
     context.onTestFinished(() => redis.stop());
     const env = { METRICS_TOKEN: metricsToken };
@@ -72,7 +72,7 @@ describe.concurrent('a bot whose sealing key is not the one that sealed its stor
 });
 
 describe.skipIf(missing).concurrent('a Redis that changes under the bot', () => {
-  test('and is emptied makes it unready, and is told to the log and the operators', async (context) => {
+  test('that is emptied makes it unready, and is reported in the log and to the operators', async (context) => {
     const redis = await startRedis();
     context.onTestFinished(() => redis.stop());
     const env = { METRICS_TOKEN: metricsToken };
@@ -100,7 +100,7 @@ describe.skipIf(missing).concurrent('a Redis that changes under the bot', () => 
     expect((await readiness(desk)).status).toBe(200);
   });
 
-  test('and may evict records from now on makes it unready, until that is mended', async (context) => {
+  test('that may now evict records makes it unready until that is fixed', async (context) => {
     const redis = await startRedis();
     context.onTestFinished(() => redis.stop());
     const env = { METRICS_TOKEN: metricsToken };

@@ -50,7 +50,7 @@ describe('a storm of failed charges', () => {
     expect(wordsOf(digest)).toBeLessThanOrEqual(50);
   });
 
-  test('Acknowledge all takes all of it with one click, those still to come too; the second reads who was first', async () => {
+  test('Acknowledge all takes all of it with one click, later ones too; the second person reads who was first', async () => {
     const desk = at();
     const digest = await digestSays('failed charges');
     await desk.presses('lead', 'Acknowledge all', digest);
@@ -63,7 +63,7 @@ describe('a storm of failed charges', () => {
     await digestSays('Acknowledged by', desk.named('lead'));
     await desk.house.decline({ customerEmail: chidi });
     await digestSays(`${inDigest(1)} failed charges`);
-    // None is theirs there, and open are those alone that were posted before it.
+    // The storm's alerts are not listed as theirs; only those posted before it are open.
     const { text } = await desk.home('lead', 'Open alerts');
     expect(text).not.toContain('Assigned to you');
     expect(text.match(/SUB-/g)).toHaveLength(singles().length);
@@ -104,7 +104,7 @@ describe('a storm of failed charges', () => {
     expect(file?.text).not.toContain(chidi);
   });
 
-  test('counts what later payments resolve', async () => {
+  test('counts alerts that later payments resolve', async () => {
     const desk = at();
     await desk.house.approve({ amount: '5000.00', customerEmail: chidi });
     const digest = await digestSays('Resolved', '1 by payment');
@@ -117,7 +117,7 @@ describe('a storm of failed charges', () => {
     expect(said.shown.text).toContain('A storm since');
   });
 
-  test('ends by itself when few come, and what comes then is told one by one', async () => {
+  test('ends when few come, and later alerts are posted one by one again', async () => {
     const { house, settled } = at();
     house.later(6 * minuteMs);
     await digestSays(`☑️ Storm over: ${inDigest(1)} failed charges`, 'one by one again');

@@ -16,7 +16,7 @@ const at = shareDesk({
 });
 
 describe('/pay story', () => {
-  it('tells a charge with a wrong code and the right one in order, each with who did it, page by page and as a file', async () => {
+  it('tells a charge with a wrong code and the right one in order, with each person, page by page and as a file', async () => {
     const desk = at();
     const reference = await paidAtTheSecondCode(desk);
     for (let time = 0; time < 4; time += 1) await desk.asks('lead', `/pay ${reference}`, 'Paid (confirmed)');
@@ -50,7 +50,7 @@ describe('/pay story', () => {
     expect(file?.text).not.toContain(bola.customerEmail);
   });
 
-  it('tells a failed event, its alert and what people did with it; and that somebody was refused', async () => {
+  it('tells a failed event, its alert and people’s actions; and that a person was refused', async () => {
     const desk = at();
     const reference = await desk.house.decline();
     const alert = await desk.reads('onCall', reference, 'payAlerts');
@@ -66,7 +66,7 @@ describe('/pay story', () => {
     await desk.settled();
     const story = await desk.asks('lead', `/pay story ${reference}`, reference);
     expect(story.text).toMatch(/^👀 Acknowledged/u);
-    // Written down beside the post: whoever presses at once may stand before it.
+    // The audit entry is written at the same time as the post, so a fast press may come before it.
     expect(told(story)).toContain('Pay posted the alert in');
     expectInOrder(told(story), [
       'The payments service reported a failed payment',
@@ -75,11 +75,11 @@ describe('/pay story', () => {
     ]);
   });
 
-  it('says of a reference that the bot does not know that it does not, and offers a look-up', async () => {
+  it('says that the bot does not know a reference, and offers a look-up', async () => {
     const desk = at();
     const calls = desk.calls('/transactions/accounts/single');
     await desk.asks('lead', '/pay story ORDER-1001', 'The bot has nothing on this reference');
-    // That it was asked for is no story.
+    // The request alone is no story.
     const unknown = await desk.asks('lead', '/pay story ORDER-1001', 'The bot has nothing on this reference');
     expect(desk.calls('/transactions/accounts/single')).toBe(calls);
     await desk.seesBy('lead', 'Paid (confirmed)', () => desk.presses('lead', 'Look up', unknown));
@@ -133,9 +133,9 @@ describe('the audit trail', () => {
     expect(JSON.stringify(entries)).not.toMatch(/canary|12,500|4111 ?1111/);
   });
 
-  it('is verified whole, also from its export without the store, and with any tool; a spreadsheet runs nothing of it', async () => {
+  it('verifies as whole, also from its export without the store, and with other tools; a spreadsheet runs nothing in it', async () => {
     const desk = at();
-    // The trail is written in blocks, a moment after.
+    // The trail is written in blocks, a moment later.
     await desk.house.until('the link is on record', async () =>
       (await exported(desk)).some(({ result }) => result === 'link_created'),
     );
@@ -180,7 +180,7 @@ describe('the audit trail', () => {
     expect(csv.stdout).not.toMatch(/(^|,)"?=/m);
   });
 
-  it('is removed once it is older than it is kept, what is left is whole, and a changed word is found', async () => {
+  it('is removed when its retention ends, the rest verifies as whole, and a changed word is detected', async () => {
     const desk = at();
     for (const reference of ['OLD-1', 'OLD-2']) {
       await desk.asks('agent', `/pay ${reference}`, 'Not found');
@@ -189,14 +189,14 @@ describe('the audit trail', () => {
       );
     }
     await desk.house.until('the old ones are removed', async () => {
-      // What the head does not tell of yet is removed a day later.
+      // What the head does not cover yet is removed a day later.
       desk.house.later(dayMs);
       const all = await exported(desk);
       return all.some(({ what }) => what === 'retention') && !JSON.stringify(all).includes('OLD-1');
     });
     expect(await desk.runs(['audit', 'verify'])).toMatchObject({ code: 0 });
 
-    // Found or not: an access token that is issued while the clock jumps by days may be over when it comes.
+    // Found or not: an access token issued while the clock jumps by days may have expired on arrival.
     await desk.asks('agent', '/pay NEW-1', 'NEW-1');
     await desk.house.until('it is on record', async () =>
       JSON.stringify(await exported(desk)).includes('NEW-1'),
@@ -208,7 +208,7 @@ describe('the audit trail', () => {
     expect(broken).toMatchObject({ code: 3, stdout: expect.stringContaining('was changed') });
   });
 
-  it('whose signed head is gone is said by the log as soon as a bot starts, before anybody does a thing', async () => {
+  it('whose signed head is gone is reported in the log as soon as a bot starts, before any request', async () => {
     const desk = at();
     const damage = 'The audit trail was damaged';
     expect(desk.bot.lines.join('\n')).not.toContain(damage);
@@ -221,7 +221,7 @@ describe('the audit trail', () => {
   });
 });
 
-/** The reference of a charge whose first code was wrong, once all of it is told. */
+/** The reference of a charge whose first code was wrong, once everything about it is posted. */
 async function paidAtTheSecondCode(desk: Desk): Promise<string> {
   await desk.opens('agent', '/pay charge 12,500.00');
   const token = { 'Or the card’s token key': bola.tokenKey, 'Customer’s e-mail': bola.customerEmail };
@@ -243,7 +243,7 @@ function files(desk: Desk): NonNullable<Message['files']> {
   return desk.messages('lead', 'leadDm').flatMap(({ files: all = [] }) => all);
 }
 
-/** Its lines as they are read, without the times. */
+/** Its lines as people read them, without times. */
 function told({ blocks }: Message): string {
   const [, body] = blocks as { elements?: { elements: Record<string, string>[] }[] }[];
   return (body?.elements?.[0]?.elements ?? [])
@@ -269,7 +269,7 @@ type Entry = {
   reference?: string;
 };
 
-/** As an operator exports it, while the bot runs. */
+/** Exported like an operator, while the bot runs. */
 async function exported(desk: Desk): Promise<Entry[]> {
   const { stdout } = await desk.runs(['audit', 'export']);
   return stdout

@@ -14,7 +14,7 @@ import { serveOnLoopback } from '../support/loopback.ts';
 import { findProgram } from '../support/programs.ts';
 import { freePort } from '../support/redis-server.ts';
 
-/** What docs/webhooks.md gives people to copy, tried as it stands there. */
+/** The code in docs/webhooks.md, run as written. */
 const page = readFileSync(new URL('../../docs/webhooks.md', import.meta.url), 'utf8');
 
 function block(language: string): string {
@@ -29,7 +29,7 @@ if (nginx === undefined)
 
 type Stage = { desk: Desk; backend: Backend; send: (body: string) => Promise<number> };
 
-/** `open`: what stands at the service's one address, between the backend and the bot. */
+/** `open`: starts what listens at the service's one address, between backend and bot. */
 async function stage(
   test: TestContext,
   open: (backend: Backend, botUrl: string) => Promise<{ url: string; close: () => unknown }>,
@@ -61,7 +61,7 @@ function failure(reference: string): string {
   return `{ "event_type":"payment_failed", "note":"é ✓", "data":{"order":{"orderReference":"${reference}"}}}`;
 }
 
-/** Both have it, each by its own check of the signature, over the same bytes. */
+/** Both get it, each with its own check of the signature over the same bytes. */
 async function expectBoth({ desk, backend }: Stage, reference: string): Promise<void> {
   await desk.reads('lead', reference, 'payAlerts');
   const came = backend.asked.find(({ body }) => body.includes(reference));
@@ -115,7 +115,7 @@ async function accepts(port: number): Promise<boolean> {
 }
 
 describe.skipIf(nginx === undefined)('the mirror of docs/webhooks.md', () => {
-  it('gives both the same bytes, and the backend’s answer whatever becomes of the bot', async (test) => {
+  it('gives both the same bytes, and the backend’s answer even if the bot fails', async (test) => {
     const at = await stage(test, startNginx);
     expect(await at.send(failure('MIRROR-1'))).toBe(200);
     await expectBoth(at, 'MIRROR-1');
@@ -132,7 +132,7 @@ describe.skipIf(nginx === undefined)('the mirror of docs/webhooks.md', () => {
 });
 
 describe('the handler of docs/webhooks.md', () => {
-  it('hands the bot the same bytes, and has the service send again what the bot missed', async (test) => {
+  it('gives the bot the same bytes, and makes the service retry what the bot missed', async (test) => {
     const at = await stage(test, async (backend, botUrl) => {
       const app = express();
       const text = block('js')

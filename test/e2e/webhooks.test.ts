@@ -9,8 +9,8 @@ import { openHouse } from '../support/house.ts';
 const minuteMs = 60_000;
 
 /**
- * Minute by minute almost: a bot that was away for five counts anew. Nothing is under way when the clock jumps: its lease
- * would have ended, as of a process that stood still.
+ * In steps of less than five minutes, since a bot that was away for five starts counting again. No work may be under way
+ * when the clock jumps: its lease would end, as for a suspended process.
  */
 async function passes({ house, settled }: Desk, minutes: number): Promise<void> {
   for (let left = minutes; left > 0; left -= 4) {
@@ -21,7 +21,7 @@ async function passes({ house, settled }: Desk, minutes: number): Promise<void> 
   }
 }
 
-/** Of an order that the payments service does not know. */
+/** A failure of an order that the payments service does not know. */
 function failed(orderReference: string, more: object = {}) {
   return {
     event: 'payment_failed',
@@ -29,14 +29,14 @@ function failed(orderReference: string, more: object = {}) {
   };
 }
 
-describe('the webhook door', () => {
+describe('the webhook endpoint', () => {
   const at = shareDesk({ clock: true });
   const notices = () =>
     at()
       .posts('lead', 'payOps')
       .map(({ text }) => text);
 
-  test('takes what is signed over the raw bytes, and refuses a wrong signature, none at all, and another method', async () => {
+  test('accepts what is signed over the raw bytes, and refuses a wrong or missing signature, and other methods', async () => {
     const { house, bot, settled } = at();
     expect(await house.sendEvent(failed('SIGNED-1'))).toBe(200);
     expect(await house.sendEvent(failed('FORGED-1'), { [signatureHeader]: 'ab'.repeat(64) })).toBe(401);
@@ -54,14 +54,14 @@ describe('the webhook door', () => {
     expect(metrics).toContain('payops_webhook_deliveries_total{account="main",result="bad_signature"} 2');
   });
 
-  test('an event proves nothing by itself: what the service does not know is told as such', async () => {
+  test('an event alone proves nothing: if the service does not know it, its alert says so', async () => {
     const { house, reads } = at();
     await house.sendEvent(failed('UNKNOWN-1'));
     const alert = await reads('lead', ['UNKNOWN-1', 'look-up says'], 'payAlerts');
     expect(alert.text).toContain('Not found');
   });
 
-  test('a repeat that differs is told to the operators once; the first alert stands', async () => {
+  test('a repeat that differs is reported to the operators once; the first alert stays', async () => {
     const desk = at();
     await desk.house.sendEvent(failed('DIFFERS-1'));
     await desk.reads('lead', 'DIFFERS-1', 'payAlerts');
@@ -78,7 +78,7 @@ describe('the webhook door', () => {
     expect(desk.posts('lead', 'payAlerts').filter(({ text }) => text.includes('DIFFERS-1'))).toHaveLength(1);
   });
 
-  test('a signed event of an unknown kind, and one without any, is answered 200, kept, and told once for each kind', async () => {
+  test('a signed event of an unknown kind, or without one, is answered 200, stored, and reported once for each kind', async () => {
     const { house, reads, settled } = at();
     for (const event of ['refund_made', 'refund_made', 'dispute_opened'])
       expect(await house.sendEvent({ event, data: { of: Math.random() } })).toBe(200);
@@ -121,7 +121,7 @@ describe('the alarm of missing events', () => {
     return /pay-\w+/.exec(paid.shown.text)?.[0] ?? '';
   }
 
-  test('tells of a paid charge whose event never comes after half an hour, and that nothing comes at all', async () => {
+  test('reports a paid charge whose event is missing after half an hour, and that no events come at all', async () => {
     const desk = at();
     const { house } = desk;
     house.payments.sendWebhooksTo(undefined);
@@ -140,8 +140,8 @@ describe('the alarm of missing events', () => {
   });
 });
 
-test('a record that nobody can read is put aside, told to the operators once, and holds up nothing', async (scope) => {
-  /** Some kinds of work, and one of no kind. */
+test('an unreadable record is put aside, reported to the operators once, and delays nothing', async (scope) => {
+  /** Some kinds of work, and an unknown one. */
   const broken = ['message:alert:x', 'charge:pay-x', 'event:x', 'storm:C0ALERTS01', 'later:x'];
   const house = await openHouse(scope, { clock: true });
   mkdirSync(house.dataDir, { recursive: true, mode: 0o700 });

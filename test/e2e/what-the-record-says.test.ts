@@ -1,7 +1,7 @@
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { charges, reviews, shareDesk } from '../support/desk.ts';
 
-// What a charge comes to when its record says more, less or something else than its answer.
+// How a charge ends if its record says more, less or something else than its answer.
 
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
@@ -9,7 +9,7 @@ const dayMs = 24 * hourMs;
 
 type Told = Record<string, string> & { status: string; amount: string };
 
-/** How the service tells its records in this story. */
+/** How the service reports its records in this story. */
 let tells: (record: Told) => Told | readonly Told[] = (record) => record;
 
 const at = shareDesk({
@@ -39,7 +39,7 @@ describe('a decline without words', () => {
     expect(shown.text).not.toContain('gave no reason');
   });
 
-  it('takes them from its event where its record has none, for window, message and card', async () => {
+  it('takes them from its event if its record has none, for window, message and card', async () => {
     const desk = at();
     const { house } = desk;
     house.payments.sendWebhooksTo(undefined);
@@ -61,7 +61,7 @@ describe('a decline without words', () => {
 });
 
 describe('a reference with two records', () => {
-  it('that differ is neither paid nor not: both are shown, and the charge waits', async () => {
+  it('that differ is neither paid nor unpaid: both are shown, and the charge waits', async () => {
     const desk = at();
     tells = (record) => [record, { ...record, status: 'FAILED' }];
     const reference = await charges(desk, 'agent', { card: ada, amount: '1200.00' });
@@ -73,7 +73,7 @@ describe('a reference with two records', () => {
     await desk.modalSays('agent', ['✅ Paid (confirmed)', reference]);
   });
 
-  it('is no payment where its record is a debit', async () => {
+  it('is no payment if its record is a debit', async () => {
     const desk = at();
     tells = (record) => ({ ...record, entryType: 'DEBIT' });
     const reference = await charges(desk, 'agent', { card: ada, amount: '1300.00' });
@@ -105,7 +105,7 @@ describe('a service without an answer for more than a day', () => {
 
 describe('a service that answers for a day without proof', () => {
   it(
-    'makes the charge a person’s case, and proof corrects it whenever that comes',
+    'leaves the charge for a person to review, and a later proof corrects it',
     { timeout: 600_000 },
     async () => {
       const desk = at();
@@ -116,7 +116,7 @@ describe('a service that answers for a day without proof', () => {
       const reference = await charges(desk, 'agent', { card: ada, amount: '1500.00' });
       await desk.modalSays('agent', ['Approved, confirming', reference]);
       const isReviewed = (): boolean => desk.modal('agent')?.shown.text.includes('Needs review') === true;
-      // Time passes between an answer and the next look-up, and never between a question and its answer.
+      // Time passes between an answer and the next look-up, but never between a request and its answer.
       async function isAnswered(before: number): Promise<boolean> {
         const soon = await house.due(house.now() + minuteMs);
         return looked() > before && soon.every(({ key }) => key !== `charge:${reference}`);
@@ -157,7 +157,7 @@ describe('a code whose answer is lost', () => {
     house.payments.sendWebhooksTo(`${house.webhookGate.url}/webhooks/payments`);
   });
 
-  it('is never called wrong when it is typed once more: the charge is looked up first, and is paid', async () => {
+  it('is never called wrong when typed again: the charge is looked up first, and is paid', async () => {
     const desk = at();
     const { house } = desk;
     house.payments.sendWebhooksTo(undefined);
