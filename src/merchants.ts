@@ -232,7 +232,7 @@ export function createMerchantBot(place: MerchantPlace, shared: Shared) {
 }
 
 /** What the features need besides their account. */
-type Around = {
+type FeatureNeeds = {
   missing: MissingEvents;
   /** Counts each charge that ended, for the metrics. */
   charged: (outcome: string) => void;
@@ -243,7 +243,7 @@ type Around = {
 };
 
 /** The features of one merchant account. What one feature needs of another is passed here, by name. */
-export function createFeatures(account: Account, around: Around) {
+export function createFeatures(account: Account, around: FeatureNeeds) {
   const { payments } = account;
   const { missing } = around;
   const ledger = openLedger(account);

@@ -116,7 +116,7 @@ describe('payments client', () => {
     [500, 'server'],
     [502, 'server'],
     [418, 'server'],
-  ])('throws on HTTP %i with kind %s, whatever the body', async (status, kind) => {
+  ])('throws on HTTP %i with kind %s, with any body', async (status, kind) => {
     lookUpMock().reply(status, '<html>gateway</html>');
     await expect(found()).rejects.toMatchObject({
       kind,

@@ -45,7 +45,7 @@ describe('submitOtp', () => {
       { kind: 'wrong', bankMessage: 'Invalid OTP' },
     ],
     [
-      'a refusal whatever the code',
+      'a refusal with any code',
       envelope('99', { status: 'false' }),
       200,
       { kind: 'wrong', bankMessage: undefined },

@@ -169,7 +169,7 @@ describe('readTokenAnswer', () => {
   });
 
   it.each([
-    ['as long as the token itself says, whatever the clocks', { iat: 1_000, exp: 4_600 }, 3_600_000],
+    ['as long as the token itself says, even if clocks differ', { iat: 1_000, exp: 4_600 }, 3_600_000],
     ['until the time that the token itself says', { exp: nowMs / 1_000 + 900 }, 900_000],
     ['a minute where the token says no more', { exp: nowMs / 1_000 }, 60_000],
   ])('believes no expiry that is its issue: a token then lives %s', (_what, said, lifetimeMs) => {

@@ -128,7 +128,7 @@ export function cardButtons({ id, card, again }: AlertCardShown, canLookUp: bool
 }
 
 /** What the buttons need of other features. */
-export type ButtonsAround = {
+export type ButtonsNeeds = {
   chargeForm: (filled: { prefill: Prefill; alert: string }) => Modal;
   /** The form of `/pay link`, filled in. */
   linkForm: (filled: LinkPrefill, caller: Caller, alert: string) => Modal;
@@ -161,7 +161,7 @@ export function alertButtons(
   { place, rules, people, now }: Pick<Account, 'place' | 'rules' | 'people' | 'now'>,
   cards: Pick<AlertCards, 'find' | 'move' | 'lookUpNow' | 'taken'>,
   judging: Pick<JudgeAgain, 'judge' | 'look'>,
-  around: ButtonsAround,
+  around: ButtonsNeeds,
 ): { presses: Press[]; modals: ModalDefinition[] } {
   /** The message shows it; only a second person gets an answer. */
   async function acknowledge({ value, caller, reply }: Pressed): Promise<void> {

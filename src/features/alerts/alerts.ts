@@ -23,7 +23,7 @@ import type { Views, Words } from '../../messages/views.ts';
 import { defineCommand, type Command, type Pressed } from '../../slack/command.ts';
 import { nothingAfter } from '../../slack/command-text.ts';
 import type { Entry } from '../../store/store.ts';
-import { alertButtons, type ButtonsAround } from './alert-buttons.ts';
+import { alertButtons, type ButtonsNeeds } from './alert-buttons.ts';
 import { alertClaims, type AlertCards, createAlertCards } from './alert-cards.ts';
 import {
   alertDirectMessage,
@@ -47,7 +47,7 @@ import {
   testAlertMessage,
   testOnItsWayMessage,
 } from './alert-rules-message.ts';
-import { type AgainAround, createJudge, type JudgeAgain } from './charge-again.ts';
+import { type AgainNeeds, createJudge, type JudgeAgain } from './charge-again.ts';
 import { holdEnd, knownDecline, withProvenOrder } from './alert.ts';
 import {
   createEventLog,
@@ -57,7 +57,7 @@ import {
   lookedBackMs,
   openKeptEvent,
 } from './event-log.ts';
-import { createGivenBack, type GivenBackAround } from './given-back.ts';
+import { createGivenBack, type GivenBackNeeds } from './given-back.ts';
 import { canAskFor, lookUpEvent, sparing } from './look-up-event.ts';
 import { createReceiving } from './receive-event.ts';
 import { needsLookUp, type Routed, routesOf } from './routing.ts';
@@ -78,9 +78,9 @@ import { type AlertShown, type AlertStepShown, createTelling } from './tell-aler
 import { dayMs } from '../../domain/span.ts';
 
 /** What alerts need of other features. */
-type Around = ButtonsAround &
-  AgainAround &
-  GivenBackAround & {
+type AlertsNeeds = ButtonsNeeds &
+  AgainNeeds &
+  GivenBackNeeds & {
     /** Whether its charge has ended without money; undefined: there is no such charge. */
     hasEnded: (reference: string) => Promise<boolean | undefined>;
     /** A charge or link of the bot's own is told what else ended its alert; again is the same as once. */
@@ -114,7 +114,7 @@ export type Alerts = ReturnType<typeof createAlerts>;
  * and is a case (`event-case.ts`) that people act on (`alert-buttons.ts`) and a payment resolves (`alert-recovery.ts`).
  * Too many of them are a storm, and a day has its summary.
  */
-export function createAlerts(account: Account, around: Around) {
+export function createAlerts(account: Account, around: AlertsNeeds) {
   const { settings, rules, place, payments, wake, now, store, sealer } = account;
   const { routes, declines } = rules;
   const { findTransaction, findTransactionById: findById } = payments;
@@ -330,7 +330,7 @@ const mostNamed = 10;
  */
 function alertsCommand(
   account: Account,
-  around: Around,
+  around: AlertsNeeds,
   {
     storms,
     cards,

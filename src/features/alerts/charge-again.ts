@@ -17,7 +17,7 @@ import type { Evidence } from './alert-record.ts';
 import { type AgainOffer, customerEmailOf, isDeclined, recordOf } from './alert.ts';
 
 /** What the answer needs of other features. */
-export type AgainAround = {
+export type AgainNeeds = {
   /** Undefined: no card is remembered. */
   ledger: Pick<KnownCards, 'search'> | undefined;
   /** By what the bot itself charged the card, and by `outside`, which is in no history of ours; see `CardHistory`. */
@@ -39,7 +39,7 @@ export type JudgeAgain = ReturnType<typeof createJudge>;
 
 export function createJudge(
   { rules }: Pick<Account, 'rules'>,
-  { ledger, mayTry, chargeOf, mayOverride }: AgainAround,
+  { ledger, mayTry, chargeOf, mayOverride }: AgainNeeds,
 ) {
   /** The cards that may be the one that failed: of several, which one it was is known only where the bot charged it. */
   async function failedCards({ event, evidence }: Failed): Promise<readonly KnownCard[]> {

@@ -9,7 +9,7 @@ import type { AlertRecovery } from './alert-recovery.ts';
 import { resolvedBy } from './event-case.ts';
 
 /** What it needs of charges and links: each is told of one of its own, and false says that it has none. */
-export type GivenBackAround = {
+export type GivenBackNeeds = {
   chargeHears: (reference: string, said: { key: string; found: Lookup['kind'] }) => Promise<boolean>;
   linkHears: (reference: string, lookup: Lookup) => Promise<boolean>;
 };
@@ -26,7 +26,7 @@ export function createGivenBack(
   { store }: Pick<Account, 'store'>,
   { cases, hear, firstAlert }: Pick<AlertCards, 'cases' | 'hear' | 'firstAlert'>,
   { unsignedOf }: Pick<AlertRecovery, 'unsignedOf'>,
-  { chargeHears, linkHears }: GivenBackAround,
+  { chargeHears, linkHears }: GivenBackNeeds,
 ) {
   async function alertsOf(reference: string): Promise<ReadonlySet<string>> {
     const own = orderEventKey('payment_failed', reference);

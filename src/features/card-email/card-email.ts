@@ -51,7 +51,7 @@ import { noteMessage } from '../../slack/kit/note.ts';
 import { wordsModal } from '../../slack/kit/modals.ts';
 
 /** What changes of card e-mails need of other features. */
-type Around = {
+type CardEmailNeeds = {
   /** Undefined if the bot remembers no cards: then every token key is pasted. */
   ledger: (KnownCards & KnownCardEmails) | undefined;
   /** Undefined if nothing needs a second person. */
@@ -67,7 +67,7 @@ export type CardEmail = ReturnType<typeof createCardEmail>;
  * change, and the result in one modal. The command itself changes nothing. The service is asked once per review
  * (`change-card-email.ts`).
  */
-export function createCardEmail(account: Account, { ledger, approvals, requestModal }: Around) {
+export function createCardEmail(account: Account, { ledger, approvals, requestModal }: CardEmailNeeds) {
   const { place, slack, now } = account;
   const cardEmails = createCardEmails(account, ledger, approvals);
   const formOf = (prefill?: Prefill, problem?: string): Modal =>

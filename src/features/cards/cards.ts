@@ -37,7 +37,7 @@ import { oneLine } from '../../slack/kit/text.ts';
 import { cardChoice } from '../../slack/words/card-words.ts';
 
 /** What saved cards need of other features. */
-type Around = {
+type CardsNeeds = {
   ledger: CardLedger | undefined;
   /** Forms with this card chosen. */
   chargeForm: (card: OfferedCard) => Modal;
@@ -67,7 +67,7 @@ const facts = {
  * change or delete them. While settings of the environment are missing, the command is hidden; if it is typed, it names
  * them.
  */
-export function createCards(account: Account, around: Around): Feature {
+export function createCards(account: Account, around: CardsNeeds): Feature {
   const { place, payments } = account;
   const { savedCards: calls } = payments;
   if (calls.kind === 'missing') {
@@ -84,7 +84,11 @@ export function createCards(account: Account, around: Around): Feature {
   return { verbs: [cardsCommand(account, around, desk)] };
 }
 
-function cardsCommand({ place, people, slack, now }: Account, around: Around, desk: SavedCardDesk): Command {
+function cardsCommand(
+  { place, people, slack, now }: Account,
+  around: CardsNeeds,
+  desk: SavedCardDesk,
+): Command {
   async function list(email: string, caller: Caller): Promise<SlackMessage> {
     const [listed, context] = await Promise.all([desk.list(email, caller.userId), contextOf(caller)]);
     switch (listed.kind) {

@@ -41,7 +41,7 @@ type Role = Policy['roles'][string];
 /** The settings that the Slack checks need. */
 type SlackLooked = Pick<Config, 'policy' | 'slackApiUrl' | 'slackMode' | 'slackAppToken'>;
 
-type SlackAround = {
+type SlackCheckNeeds = {
   approvalRules: readonly ApprovalLooked[];
   /** The last refused request of Slack, unless one was accepted since. */
   refused: () => Promise<{ atMs: number; why: string; fix: string } | undefined>;
@@ -50,7 +50,7 @@ type SlackAround = {
 export function slackChecks(
   { config, log, now }: { config: SlackLooked; log: Log; now: () => number },
   client: WebClient,
-  { approvalRules, refused }: SlackAround,
+  { approvalRules, refused }: SlackCheckNeeds,
 ): Check[] {
   const { policy, slackApiUrl: apiUrl } = config;
   const { roles } = policy;
@@ -190,7 +190,7 @@ async function slackClock(apiUrl: string, now: () => number): Promise<Verdict> {
   return judgeClock('Slack', Date.parse(answer.headers.get('date') ?? ''), now());
 }
 
-function judgeRefused(refused: Awaited<ReturnType<SlackAround['refused']>>): Verdict {
+function judgeRefused(refused: Awaited<ReturnType<SlackCheckNeeds['refused']>>): Verdict {
   if (refused === undefined) return ok('None was refused since the last that was taken');
   return problem(`The last one was refused at ${utcTime(refused.atMs)}: ${refused.why}`, refused.fix);
 }

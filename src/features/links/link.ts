@@ -26,7 +26,7 @@ import { parseAmountAlone } from '../../slack/command-text.ts';
 import type { Lookup } from '../../domain/alert.ts';
 import { referenceWord } from '../../slack/words/evidence.ts';
 import type { PaymentLink } from './link-case.ts';
-import { type Around, createPaymentLinks } from './payment-links.ts';
+import { type LinksNeeds, createPaymentLinks } from './payment-links.ts';
 import {
   type LinkPrefill,
   linkActions,
@@ -46,7 +46,7 @@ import {
  * order, and a message with the link that later says when it is paid. The command itself asks the service nothing; a form
  * asks for one order at most, even if submitted twice.
  */
-export function createLinks(account: Account, around: Around) {
+export function createLinks(account: Account, around: LinksNeeds) {
   const { place, settings, slack, now } = account;
   const { chargeCurrencies: currencies } = settings;
   const links = createPaymentLinks(account, around);

@@ -33,7 +33,7 @@ import { linkCardKey, type LinkBodies } from './link-screens.ts';
 import { dayMs, hourMs } from '../../domain/span.ts';
 
 /** Functions from other features. */
-export type Around = {
+export type LinksNeeds = {
   /** Looks up, but not again at once during an outage. */
   lookUp: (expected: ExpectedCharge) => Promise<Lookup>;
   /** Uncached look-up, for a person's request. */
@@ -72,7 +72,7 @@ export function linkFoundIn(account: Pick<Account, 'fingerprint' | 'log'>) {
 }
 
 /** Links to the service's checkout page, each with at most one order, followed until paid. */
-export function createPaymentLinks(account: Account, { lookUp, lookUpNow, paid, alertFor }: Around) {
+export function createPaymentLinks(account: Account, { lookUp, lookUpNow, paid, alertFor }: LinksNeeds) {
   const { settings, payments, store, leaseMs, log, now } = account;
   const background = createBackground(log, 'a payment link');
   // A lease lasts longer than a call and its repeat.
@@ -167,7 +167,7 @@ export function createPaymentLinks(account: Account, { lookUp, lookUpNow, paid, 
   }
 
   /** Looks up now whether it is paid. Undefined: there is no such link. */
-  async function look(reference: string, ask: Around['lookUp']) {
+  async function look(reference: string, ask: LinksNeeds['lookUp']) {
     const before = await links.find(reference);
     if (!before) return undefined;
     const lookup = await ask(expectedOf(before));

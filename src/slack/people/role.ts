@@ -18,8 +18,8 @@ export type NamedRole = { name: string; role: Role };
 export type Standing = { kind: 'known'; roles: readonly string[] } | { kind: 'unknown' };
 
 /**
- * The roles that give this person the permission, whatever the channel: for checking again after the request, whose
- * channel was checked then. Never throws.
+ * The roles that give this person the permission in any channel: for checking again after a request, whose channel was
+ * checked then. Never throws.
  */
 export type StandingOf = (permission: string, userId: string) => Promise<Standing>;
 

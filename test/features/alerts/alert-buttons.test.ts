@@ -8,7 +8,7 @@ import type { KnownCard } from '../../../src/domain/card.ts';
 import {
   alertActions,
   alertButtons,
-  type ButtonsAround,
+  type ButtonsNeeds,
   alertForm,
 } from '../../../src/features/alerts/alert-buttons.ts';
 import { createJudge } from '../../../src/features/alerts/charge-again.ts';
@@ -60,8 +60,8 @@ function stage(options: Options = {}) {
     now: () => nowMs,
   } as unknown as Account;
   const [moves, replies]: [CardMove[], SlackMessage[]] = [[], []];
-  const opened: Parameters<ButtonsAround['chargeForm']>[0][] = [];
-  const links: Parameters<ButtonsAround['linkForm']>[0][] = [];
+  const opened: Parameters<ButtonsNeeds['chargeForm']>[0][] = [];
+  const links: Parameters<ButtonsNeeds['linkForm']>[0][] = [];
   const rule = { waitMs: dayMs, attempts: 3, forgetMs: 30 * dayMs };
   const judging = createJudge(account, {
     ledger: { search: async () => cards },

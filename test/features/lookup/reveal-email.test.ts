@@ -11,13 +11,13 @@ const asked = { reference, by: 'U0ADA00001', where: 'C0DESK0001' };
 const theirs = 'service@example.com';
 const own = 'own@example.com';
 
-type Around = {
+type RevealParts = {
   findTransaction: Account['payments']['findTransaction'];
   ownEmail: Parameters<typeof createRevealEmail>[1];
   audit: Account['audit']['append'];
 };
 
-function stage(more: Partial<Around> = {}) {
+function stage(more: Partial<RevealParts> = {}) {
   const entries: AuditEntry[] = [];
   const logged: string[] = [];
   const found: Transaction = { orderReference: reference, customerEmail: theirs };

@@ -132,7 +132,7 @@ describe('the Web API refuses', () => {
     );
   });
 
-  it('an app token in the body, whatever the header brings', async () => {
+  it('an app token in the body, even with one in the header', async () => {
     const { apiUrl } = await openWorkspace();
     const asked = async (body: string): Promise<unknown> => {
       const headers = {
