@@ -6,14 +6,14 @@ import { createSealer } from '../../src/store/sealed.ts';
 import type { Store } from '../../src/store/store.ts';
 
 export const sealer = createSealer([{ id: 'k1', key: Buffer.alloc(32, 7) }]);
-/** Somebody who can write to the store and has no key of the bot's. */
+/** The store as seen by somebody who can write to it, but has no sealing key. */
 export const strangersSealer = createSealer([{ id: 'k1', key: Buffer.alloc(32, 8) }]);
 
 export const startMs = Date.UTC(2026, 10, 21);
 
 export type RecordsOnly = Pick<Store, 'create' | 'read' | 'write' | 'list'>;
 
-/** A replica's log that waits for no fuller block; never told to `start`, nothing happens in it by itself for a second. */
+/** A replica's log that writes blocks without delay. It isn't started, so nothing happens by itself within a second. */
 export function auditLog(store: RecordsOnly, by = sealer): AuditLog {
   return createAuditLog({ store, sealer: by, log: () => undefined, blockEveryMs: 0 });
 }
@@ -22,7 +22,7 @@ export function entryOf(id: string, more: Partial<AuditEntry> = {}): AuditEntry 
   return { id, atMs: startMs, who: 'U0AGENT01', what: 'command', verb: 'charge', ...more };
 }
 
-/** One block for each list of ids. */
+/** Appends one block for each list of ids. */
 export async function appendBlocks(log: AuditLog, blocks: readonly (readonly string[])[]): Promise<void> {
   for (const [index, ids] of blocks.entries()) {
     const atMs = startMs + index * 86_400_000;
@@ -30,7 +30,7 @@ export async function appendBlocks(log: AuditLog, blocks: readonly (readonly str
   }
 }
 
-/** What the verification finds, as `kind seq`. */
+/** The problems that verification finds, as `kind seq`. */
 export async function found(chain: Chain): Promise<string[]> {
   return (await verifyAudit(chain)).problems.map(({ kind, seq }) => `${kind} ${seq}`);
 }
@@ -41,7 +41,7 @@ export async function readRecord(store: RecordsOnly, key: string): Promise<strin
   return entry.value;
 }
 
-/** Puts another text into a record, as somebody can who reaches the store past the bot. */
+/** Overwrites a record past the bot, as somebody with access to the store can. */
 export async function overwrite(
   store: RecordsOnly,
   key: string,
@@ -56,7 +56,7 @@ export async function remove(store: RecordsOnly, key: string): Promise<void> {
   if (entry) await store.write(entry, '', { ttlMs: 0 });
 }
 
-/** Changes the lines of a block, and leaves its signature as it is. */
+/** Changes a block's lines, but not its signature. */
 export function overwriteLines(
   store: RecordsOnly,
   number: number,

@@ -34,18 +34,18 @@ export const terms: ChargeTerms = {
 };
 
 export const [ada, bola] = ['U0AGENT01', 'U0AGENT02'];
-/** A dialogue, and the charge that is made in it. */
+/** A dialogue, and the reference of its charge. */
 export const viewId = 'V0CHARGE1';
 export const reference = referenceOf(viewId);
 export const minuteMs = 60_000;
 export const hourMs = 60 * minuteMs;
 
-/** What the bank does with a charge; `lost`: it charges, and the answer never comes. */
+/** What the bank does with a charge. `lost`: it charges, but the answer is lost. */
 export type Plan = 'approved' | 'otp' | 'declined' | 'rejected' | 'lost';
 
 type Kept = { status: 'SUCCESS' | 'AWAITING_OTP' | 'FAILED'; amountMinor: number; wrong: number };
 
-/** The payments service as the specification has it, in memory: one reference, one charge. */
+/** The specified payments service, in memory: one charge per reference. */
 function openBank(plan: Plan) {
   const charges = new Map<string, Kept>();
   const posts: string[] = [];
@@ -90,7 +90,7 @@ function openBank(plan: Plan) {
       charge.status = 'SUCCESS';
       return { kind: 'accepted' };
     },
-    /** Fifteen minutes without the right code; true when the charge has failed by now. */
+    /** The time for the code is over; true if the charge has failed by now. */
     expire(reference: string): boolean {
       const charge = charges.get(reference);
       if (charge?.status === 'AWAITING_OTP') charge.status = 'FAILED';
@@ -107,26 +107,26 @@ function openBank(plan: Plan) {
 
 export type Bank = ReturnType<typeof openBank>;
 
-/** What outlives a process: the store and the bank. */
+/** What survives a process: the store and the bank. */
 export function openWorld(plan: Plan, rules?: LimitRules) {
   const clock = { nowMs: 1_800_000_000_000 };
-  /** The charges that the alerts have heard of. */
+  /** The payments that the alerts were told of. */
   const paid = new Set<string>();
-  /** The audit's chain, each entry once by its id. */
+  /** The audit's entries by id. */
   const audited = new Map<string, AuditEntry>();
-  /** The notices that the operators have. */
+  /** The notices that the operators got. */
   const told = new Set<string>();
-  /** OTP_ENTRY of the processes that start from now on. */
+  /** OTP_ENTRY of processes that are started from now on. */
   const code: { entry: 'agent' | 'customer' | 'both' } = { entry: 'both' };
   return { clock, store: memoryStore(clock), bank: openBank(plan), paid, audited, told, code, rules };
 }
 
 export type World = ReturnType<typeof openWorld> & {
-  /** Absent: nobody needs a second person. */
+  /** Absent: nothing needs a second person. */
   approvalRules?: ApprovalRule[];
 };
 
-/** What was put on record to be told below charges. */
+/** The stored notes in the threads of charges. */
 export async function notesIn({ store }: Pick<World, 'store'>): Promise<ChargeNote[]> {
   const keys = store.keys().filter((key) => key.startsWith('message:charge_note:'));
   const entries = await Promise.all(keys.map((key) => store.read(key)));
@@ -137,7 +137,7 @@ export async function notesIn({ store }: Pick<World, 'store'>): Promise<ChargeNo
   });
 }
 
-/** Charges as they stand in a store. */
+/** Reads the charges of a store. */
 export function recordsIn(store: Store) {
   return createChargeRecords({ store, sealer, wait: () => Promise.resolve() });
 }
@@ -148,12 +148,15 @@ function notAsked(): never {
   throw new Error('nobody is asked here');
 }
 
-/** One process of the bot: all it awaits goes through `points`, where it can be killed. `hasModal`: no modal is closed. */
+/**
+ * One process of the bot. Everything that it awaits passes through `points`, where it can be killed. `hasModal`: its
+ * modals are still open.
+ */
 export function startProcess(world: World, points: Points = everyPoint(), hasModal = true) {
   const { clock, bank, paid, audited, told, rules } = world;
   const store = pointed(world.store, points);
   const records = recordsIn(store);
-  /** The titles and first lines that the modals were updated to. */
+  /** The views that the modals were updated to, as JSON. */
   const shown: string[] = [];
   const failures: unknown[] = [];
   const update = ({ view }: { view: unknown }) =>
@@ -176,7 +179,7 @@ export function startProcess(world: World, points: Points = everyPoint(), hasMod
       policy: { channels: { desk: 'C0DESK0001' } } as Account['settings']['policy'],
     },
     rules: { limits: rules, approvals: world.approvalRules ?? [] },
-    // Everybody has the one role `agent`.
+    // Everybody has the role `agent`.
     people: { standingOf: async () => ({ kind: 'known', roles: ['agent'] }) },
     payments: {
       chargeSavedCard: (charge, { leaveBy }) =>
@@ -194,7 +197,7 @@ export function startProcess(world: World, points: Points = everyPoint(), hasMod
       note: () => undefined,
       write: (entry) =>
         points.pass('audit', () => {
-          // Written twice it says the same.
+          // An entry that is written twice must be the same.
           if (!isDeepStrictEqual(audited.get(entry.id) ?? entry, entry)) failures.push(entry);
           return Boolean(audited.set(entry.id, entry));
         }),
@@ -232,7 +235,7 @@ export function startProcess(world: World, points: Points = everyPoint(), hasMod
   const charges = createCharges(account, around);
   async function workOn(entry: Entry): Promise<void> {
     const [kind] = charges.cases;
-    // An alert or a message, which would be told now.
+    // An alert or a message: counts as sent.
     if (!entry.key.startsWith('charge:')) await world.store.write(entry, entry.value);
     else await kind?.work(entry);
     await charges.drained();
@@ -241,7 +244,7 @@ export function startProcess(world: World, points: Points = everyPoint(), hasMod
     account,
     around,
     charges,
-    /** With all that is awaited of it passing through the points. */
+    /** The store, of which each call passes through `points`. */
     store,
     records,
     desk: charges.desk,
@@ -250,7 +253,7 @@ export function startProcess(world: World, points: Points = everyPoint(), hasMod
     drained: charges.drained,
     trigger: charges.onPaymentEvent,
     workOn,
-    /** Does all that is due until `untilMs` of the world's clock, as the worker does. */
+    /** Works on everything that is due until `untilMs` of the world's clock. */
     async work(untilMs: number): Promise<void> {
       for (;;) {
         const [entry] = await world.store.take(45_000);
@@ -264,7 +267,7 @@ export function startProcess(world: World, points: Points = everyPoint(), hasMod
 
 export type Process = ReturnType<typeof startProcess>;
 
-/** One charge of the house fits into each limit, two do not. */
+/** Each limit allows one charge with the usual terms, but not two. */
 export const oneADay: LimitRules = {
   timeZone: 'UTC',
   roles: {
@@ -276,13 +279,13 @@ export const oneADay: LimitRules = {
   },
 };
 
-/** What of their day this person's charges use. */
+/** How much of the person's day is used. */
 export async function usedOf({ desk }: Process, by = ada): Promise<number | undefined> {
   const own = await desk.limitsOf(by);
   return own.kind === 'limited' ? own.currencies[0]?.agentMinor : undefined;
 }
 
-/** A person reads the terms back and agrees to them. */
+/** A person reviews the usual terms and submits them. */
 export async function submit(
   process: Process,
   view = viewId,
@@ -298,14 +301,14 @@ export async function submit(
   });
 }
 
-/** The same, and all that follows from it until something has to be waited for. */
+/** Submits and charges, until the charge must wait for something. */
 export async function charge(process: Process, view = viewId, by = ada): Promise<void> {
   const submitted = await submit(process, view, by);
   if (submitted.kind === 'begun') await submitted.carryOn();
   await process.drained();
 }
 
-/** Seals the charge, which is due, with a key that nobody has; what it gives puts it back as it was. */
+/** Replaces the charge, which is due, by one sealed with an unknown key. Returns a function that puts it back. */
 export async function loseKey({ store }: World, lost = reference): Promise<() => Promise<void>> {
   async function put(value: string): Promise<string> {
     const entry = await store.read(chargeKey(lost));
@@ -316,16 +319,19 @@ export async function loseKey({ store }: World, lost = reference): Promise<() =>
   return async () => void (await put(before));
 }
 
-/** Where a process can be killed: before and after each thing that it awaits of the world. */
+/** The points at which a process can be killed: before and after each thing that it awaits. */
 export type Points = {
   pass: <T>(name: string, effect: () => T | Promise<T>) => Promise<T>;
-  /** In the order they were passed. */
+  /** The names of the points passed so far. */
   passed: string[];
-  /** Resolves when it was killed. */
+  /** Resolves once the process was killed. */
   killed: Promise<void>;
 };
 
-/** Kills at the given point, counted from 0; every await gives two: before it happens and after. A dead process hangs for ever. */
+/**
+ * Kills at this point, counted from 0. Every await has two points: before it happens, and after. A dead process hangs
+ * for ever.
+ */
 export function everyPoint(killAt = Infinity): Points {
   const passed: string[] = [];
   const dead = Promise.withResolvers<void>();

@@ -23,9 +23,9 @@ export const rules: LimitRules = {
   },
 };
 
-/** A replica that counts, and what it needs of the world: who has which roles, and which charges stand how. */
+/** A replica's limits, with people's roles and the states of charges. */
 export function countingHouse(store: Store, now: () => number, kept: LimitRules = rules) {
-  /** Whether each charge that is stored has ended without money. */
+  /** For each stored charge, whether it has ended without money. */
   const ended = new Map<string, boolean>();
   const standings = new Map<string, Standing>();
   const standingOf = async (_permission: string, userId: string): Promise<Standing> =>

@@ -2,8 +2,8 @@ import { StoreUnavailable } from '../../src/domain/failure.ts';
 import type { CardsHouse } from './cards-house.ts';
 
 /**
- * Drains the house, and ends its process at the `killAt`th point that it passes, before and after each call of the
- * store and of Slack: from there on nothing is done any more. False when it was killed. `atPoint` is told of each.
+ * Works on everything that is due, and kills the process at the `killAt`th point, before or after a call of the store
+ * or Slack; from there on nothing happens. False if it was killed. `atPoint` is called at each point.
  */
 export async function drainKilled(
   house: Pick<CardsHouse, 'watched' | 'drain'>,
@@ -28,7 +28,7 @@ export async function drainKilled(
   return survived;
 }
 
-/** Plays again and again, killed at a later point each time, until it is over before the kill; gives the kills. */
+/** Repeats the run, killed at a later point each time, until it ends before the kill. Returns the number of kills. */
 export async function killAtEachPoint(
   play: (killAt: number) => Promise<boolean>,
   next: (killAt: number) => number = (killAt) => killAt + 1,

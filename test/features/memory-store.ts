@@ -1,6 +1,6 @@
 import { openModelStore } from '../store/model-store.ts';
 
-/** The port in memory, with a clock the test moves: the model that the adapters are compared with. */
+/** A store in memory, with a clock that the test moves: the model with which the adapters are compared. */
 export function memoryStore(clock: { nowMs: number }): ReturnType<typeof openModelStore> {
   return openModelStore(() => clock.nowMs);
 }

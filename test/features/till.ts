@@ -26,7 +26,7 @@ export function ref(reference: string): OrderReference {
   return reference as OrderReference;
 }
 
-/** Two replicas on one store in memory, with a clock the test moves and the charges that exist. */
+/** Two replicas on one store in memory, with a clock that the test moves, and the charges that exist. */
 export function till(rule = defaultRetryRule) {
   const clock = { nowMs: start };
   const store = memoryStore(clock);
@@ -35,7 +35,7 @@ export function till(rule = defaultRetryRule) {
   const chargeExists = async (reference: string) => charges.has(reference);
   const open = () => createCardHistory(account, { rule, twinMs, chargeExists });
   const history = open();
-  /** As the desk does it: claim, then store the charge. */
+  /** Like the desk: claims, then stores the charge. */
   async function begin(claim: CardClaim): Promise<ClaimResult> {
     const result = await history.claim(claim);
     if (result.kind === 'claimed') charges.add(claim.reference);

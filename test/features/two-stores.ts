@@ -10,10 +10,12 @@ import { findProgram } from '../support/programs.ts';
 import { startRedis, type RedisServer } from '../support/redis-server.ts';
 import { redisContents, sqliteContents, type StoreContents } from '../support/store-contents.ts';
 
-/** One empty store, held by two replicas. */
+/** One empty store, opened by two replicas. */
 export type TwoReplicas = { one: Store; two: Store; contents: StoreContents; close: () => Promise<void> };
 
-/** The same tests on SQLite and on Redis; those on Redis are skipped, aloud, when it is not installed. */
+/**
+ * Runs the same tests on SQLite and on Redis; without an installed Redis those are skipped, and reported as skipped.
+ */
 export function onBothStores(name: string, tests: (open: () => Promise<TwoReplicas>) => void): void {
   describe(`${name} on SQLite`, () => {
     const folders: string[] = [];

@@ -7,13 +7,13 @@ import { accountOf } from '../../support/account.ts';
 import { sealer } from '../house.ts';
 import { memoryStore } from '../memory-store.ts';
 
-// How often it is asked for, and what is told: test/records/cases.test.ts.
+// test/records/cases.test.ts tests how often the service is asked, and what people are told.
 it.each<[RejectionReason, CardEmailEnd['kind']]>([
   ['email_mismatch', 'not_linked'],
   ['invalid_token', 'no_such_card'],
   ['email_invalid', 'email_invalid'],
   ['card_not_supported', 'refused'],
-])('a change that is rejected with %s ends as %s', (reason, kind) => {
+])('a change that is rejected with %s ends with %s', (reason, kind) => {
   expect(endOfChange({ kind: 'rejected', reason, message: 'No' })).toEqual({ kind, message: 'No' });
 });
 
@@ -22,11 +22,11 @@ it.each<[string, EmailChangeAnswer, string[]]>([
   [
     'denied for its address',
     { kind: 'rejected', reason: 'email_mismatch', message: 'No' },
-    // The address that was tried and no other: the card may have another by then.
+    // Only the address that was tried: the card may have another by then.
     ['forget old@example.com of card-1'],
   ],
   ['refused', { kind: 'rejected', reason: 'invalid_token', message: 'No' }, []],
-])('a card whose change was %s is remembered so', async (_what, answer, told) => {
+])('a card whose change was %s is updated in the ledger', async (_what, answer, told) => {
   const heard: string[] = [];
   const ledger = {
     idOf: async () => 'card-1',

@@ -33,7 +33,7 @@ const adasOther: SavedCard = { ...ada, tokenKey: 'token-2', cardType: 'Mastercar
 const olu: SavedCard = { ...ada, tokenKey: 'token-3', customerEmail: 'olu@example.com' };
 const nameless: SavedCard = { tokenKey: 'token-4', cardType: 'Verve', cardPan: '5061' };
 
-/** Each card is told later than the one before. */
+/** Remembers the cards one after the other, so that their times differ. */
 let lastMs = 1_000_000;
 const now = () => (lastMs += 1);
 
@@ -56,7 +56,7 @@ onBothStores('createCardLedger', (open) => {
   });
   afterEach(() => replicas.close());
 
-  it('forgets a card when it expires, or so long after its last news, and takes no expired one', async () => {
+  it('forgets a card when it expires or so long after its last event, and takes no expired card', async () => {
     const clock = { nowMs: 1_900_000_000_000 };
     const store = memoryStore(clock);
     const sealer = createSealer([oldKey]);
@@ -73,7 +73,7 @@ onBothStores('createCardLedger', (open) => {
       },
       keepMs,
     );
-    // In March 2030.
+    // Now it is March 2030.
     await own.remember({ ...ada, tokenExpiryDate: '02/30' });
     await own.remember({ ...olu, tokenExpiryDate: '05/30' });
     await own.remember({ ...nameless, tokenExpiryDate: 'N/A' });
@@ -118,12 +118,12 @@ onBothStores('createCardLedger', (open) => {
       ['ada verve', []],
       ['grace', []],
       ['4242', []],
-    ])('finds by %j, newest first', async (typed, tokens) => {
+    ])('finds cards by %j, newest first', async (typed, tokens) => {
       await rememberAll(ada, adasOther, olu, nameless);
       expect(await found(typed)).toEqual(tokens);
     });
 
-    it('gives what may be shown, and never a token', async () => {
+    it('returns only what may be shown, and never a token', async () => {
       await ledger.remember(ada);
       expect(await ledger.search('4081', 5)).toEqual([
         {
@@ -135,7 +135,7 @@ onBothStores('createCardLedger', (open) => {
       ]);
     });
 
-    it('keeps the 100 newest of a term, and finds an older card by a rarer word', async () => {
+    it('reads the 100 newest cards of a term, and finds an older card by a rarer word', async () => {
       await ledger.remember(ada);
       const many = Array.from({ length: 100 }, (_, n) => ({
         tokenKey: `visa-${n}`,
@@ -153,7 +153,7 @@ onBothStores('createCardLedger', (open) => {
   });
 
   describe('find', () => {
-    it('gives the token to whoever charges, and nothing for what is no id', async () => {
+    it('returns the token, and nothing for an invalid id', async () => {
       await ledger.remember(ada);
       expect(await ledger.find(await ledger.idOf(ada.tokenKey))).toMatchObject({ tokenKey: ada.tokenKey });
       expect(await ledger.find(await ledger.idOf('never told'))).toBeUndefined();
@@ -163,7 +163,7 @@ onBothStores('createCardLedger', (open) => {
   });
 
   describe('remember', () => {
-    it('costs one read for a card that is known and unchanged', async () => {
+    it('costs one read for a known, unchanged card', async () => {
       await ledger.remember(ada);
       const reads: string[] = [];
       const other = ledgerOn({
@@ -181,7 +181,7 @@ onBothStores('createCardLedger', (open) => {
       expect(reads).toEqual([`ledger:card:${await ledger.idOf(ada.tokenKey)}`]);
     });
 
-    it('takes over what is new about a card, keeps what is not told, and lists it first again', async () => {
+    it('updates a card, keeps fields that the event leaves out, and lists it first again', async () => {
       await rememberAll(ada, olu);
       await ledger.remember({ tokenKey: ada.tokenKey, customerEmail: 'ada@new.example', cardPan: '*9999' });
       expect(await ledger.search('', 1)).toMatchObject([
@@ -192,7 +192,7 @@ onBothStores('createCardLedger', (open) => {
       expect(await found('4081')).toEqual(['token-3']);
     });
 
-    it('is one card when both replicas are told of it at once', async () => {
+    it('stores one card if two replicas get its event at once', async () => {
       const other = ledgerOn(replicas.two);
       await Promise.all([ledger, other, ledger, other].map((one) => one.remember(ada)));
       expect(await found('')).toEqual([ada.tokenKey]);
@@ -208,14 +208,14 @@ onBothStores('createCardLedger', (open) => {
       expect(await ledger.find(await ledger.idOf(ada.tokenKey))).toBeUndefined();
     });
 
-    it('leaves a card that has moved to another address', async () => {
+    it('leaves a card that is linked to another address by now', async () => {
       await ledger.remember(ada);
       await ledger.changeEmail(await ledger.idOf(ada.tokenKey), 'ada@new.example');
       expect(await ledger.forget('ada.canary@example.com')).toBe(0);
       expect(await ledger.forget('ada@new.example')).toBe(1);
     });
 
-    it('forgets all of an address that has more cards than a search lists', async () => {
+    it('forgets all cards of an address, also more than a search lists', async () => {
       const cards = Array.from({ length: 130 }, (_, n) => ({ ...ada, tokenKey: `many-${n}` }));
       await Promise.all(cards.map((card) => ledger.remember(card)));
       expect(await ledger.forget('ada.canary@example.com')).toBe(130);
@@ -241,7 +241,7 @@ onBothStores('createCardLedger', (open) => {
   });
 
   describe('forgetEmail', () => {
-    it('forgets the address that the service denies, and no other that the card has by then', async () => {
+    it('forgets only the address that the service denies, not one that the card has by then', async () => {
       await ledger.remember(ada);
       const id = await ledger.idOf(ada.tokenKey);
       await ledger.forgetEmail(id, 'nobody@example.com');
@@ -253,7 +253,7 @@ onBothStores('createCardLedger', (open) => {
   });
 
   describe('at rest', () => {
-    it('holds neither token nor address nor digits in the clear', async () => {
+    it('has neither token nor address nor digits unencrypted', async () => {
       const canaries = { tokenKey: ada.tokenKey, email: 'Ada.Canary@example.com', local: 'ada.canary' };
       await ledger.remember(ada);
       await ledger.changeEmail(await ledger.idOf(ada.tokenKey), 'canary.new@example.com');
@@ -261,12 +261,12 @@ onBothStores('createCardLedger', (open) => {
       await ledger.forget('nobody.canary@example.com');
       const dump = await replicas.contents.dump();
       expect(findCanaries({ ...canaries, changed: 'canary.new@example.com' }, { dump })).toEqual([]);
-      // Four digits turn up by chance within hashes and sealed text, but not as a word.
+      // Four digits may occur by chance within hashes and sealed text, but not as a word.
       expect(dump).not.toMatch(/(?<![\w-])4081(?![\w-])/);
       expect(dump).toContain('cards:');
     });
 
-    it('keeps no more of a card number than four digits, not even sealed', async () => {
+    it('stores no more of a card number than four digits, not even sealed', async () => {
       const pan = '4242424242424242';
       await ledger.remember({
         ...ada,
@@ -286,7 +286,7 @@ onBothStores('createCardLedger', (open) => {
   });
 
   describe('when the sealing keys are rotated', () => {
-    it('has every card while the old key is there too', async () => {
+    it('has every card as long as the old key is configured', async () => {
       await ledger.remember(ada);
       const rotated = ledgerOn(replicas.two, [newKey, oldKey]);
       expect(await found('4081', rotated)).toEqual([ada.tokenKey]);
@@ -295,7 +295,7 @@ onBothStores('createCardLedger', (open) => {
       expect(await rotated.forget('ada.canary@example.com')).toBe(1);
     });
 
-    it('takes new cards, and says why an old one cannot be had, when the old key was dropped', async () => {
+    it('takes new cards, and says why an old one can’t be read, if the old key was removed', async () => {
       await ledger.remember(ada);
       await ledgerOn(replicas.one, [newKey, oldKey]).idOf('any');
       const dropped = ledgerOn(replicas.two, [newKey]);
@@ -319,7 +319,7 @@ const cards: fc.Arbitrary<Findable> = fc.record(
 );
 
 describe('the terms of a card', () => {
-  it('have every card that fits the words, under each word', () => {
+  it('have every card that matches the words, under each word', () => {
     fc.assert(
       fc.property(cards, fc.array(fc.tuple(fc.nat(20), fc.nat(20)), { maxLength: 4 }), (card, cuts) => {
         const told = [card.customerEmail, card.face.cardType, card.face.lastFour].join(' ');
@@ -332,7 +332,7 @@ describe('the terms of a card', () => {
     );
   });
 
-  it('are its digits, its type and its address from two characters on, and one for every card', () => {
+  it('are beginnings of its digits, type and address from two characters on, and the term of every card', () => {
     const card = { face: { cardType: 'Visa', lastFour: '4081' }, customerEmail: 'Ada.L@Example.com' };
     expect(new Set(termsOfCard(card))).toEqual(
       new Set(
@@ -357,7 +357,7 @@ describe('when a saved card expires', () => {
     '202912',
     '2029-12-31',
     '2029-12-31T10:00:00Z',
-  ])('is the end of its month, and a day for the time zones, however it is written: %s', (text) => {
+  ])('is a day after the end of its month, for time zones: %s', (text) => {
     expect(cardExpiresAtMs(text)).toBe(endOf2029);
   });
 

@@ -9,7 +9,7 @@ const at = {
 } as const;
 const face = { cardType: 'Visa', lastFour: '1127' };
 
-it('names the fingerprints of the cards that look alike, and of no other', () => {
+it('shows fingerprints only of cards that look alike', () => {
   const cards = [
     { fingerprint: 'a'.repeat(32), face, expiry: '12/29', customerEmail: 'ada@example.com' },
     { fingerprint: 'b'.repeat(32), face, expiry: '01/30', customerEmail: 'ada@example.com' },

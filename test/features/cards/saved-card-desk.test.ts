@@ -25,7 +25,7 @@ function openDesk(cards: readonly ToldCard[]) {
   return { desk, deleted };
 }
 
-it('gives a list, and deletes by it, to nobody but whom it was made for', async () => {
+it('shows a listing, and deletes from it, only for the person who asked', async () => {
   const { desk, deleted } = openDesk([{ tokenKey: 'tok-ada', cardPan: '****4081' }]);
   const listed = await desk.list('ada@example.com', 'U0ADA');
   if (listed.kind !== 'listed') throw new Error(listed.kind);
@@ -39,7 +39,7 @@ it('gives a list, and deletes by it, to nobody but whom it was made for', async 
   expect(deleted).toEqual(['tok-ada']);
 });
 
-it('shows neither a token key nor a card number, in whichever field the service writes it', async () => {
+it('shows neither a token key nor a card number, in whichever field the service sends it', async () => {
   const [tokenKey, pan] = ['tok-canary', '4242 4242 4242 4242'];
   const { desk } = openDesk([
     {

@@ -20,7 +20,7 @@ const ids = ['8b0e2f74-16c9-4d3a-b5a7-90c4d1e26f38', '1c6f6a0e-5d0b-4c3e-9d55-0a
 const noon = Date.parse('2026-11-21T12:00:00Z');
 const now = (): number => noon;
 
-/** The limits of each account, over one store, for whoever has that standing by permission. */
+/** The limits of each account over one store, for a person with this standing for each permission. */
 function open(roles: string, standings: Record<string, Standing>) {
   const path = join(folder, 'payops.yml');
   const accounts = ['main', 'lagos'].map(
@@ -74,7 +74,7 @@ function chargeOf(reference: string, minor: number, by = 'U0AGENT01') {
 }
 
 describe('limits of a bot with several accounts', () => {
-  it('count for each account by itself', async () => {
+  it('count separately for each account', async () => {
     const { main, lagos } = open(
       '  agent: { users: [U0AGENT01], may: [charge], limits: { NGN: { per_agent_per_day: 100 } } }\n',
       everywhere,
@@ -84,7 +84,7 @@ describe('limits of a bot with several accounts', () => {
     expect((await lagos.claim(chargeOf('c', 10_000))).kind).toBe('allowed');
   });
 
-  it('are those of the roles for that account', async () => {
+  it('are those of the roles that are for that account', async () => {
     const { main, lagos } = open(
       `
   agent: { users: [U0AGENT01], may: [charge], accounts: [main], limits: { NGN: { per_charge: 1.00 } } }

@@ -13,7 +13,7 @@ import { card, claimOf, day, hour, minute, ref, till, twinMs } from '../till.ts'
 
 type Kept = CardAttempt & { begunAt: number; minor: number; by: string };
 
-/** The rules in plain words: everything is remembered for ever, and there is one of everything. */
+/** The rules as a simple model: one process that remembers everything for ever. */
 class PlainHistory {
   attempts: Kept[] = [];
   private readonly charges: Set<string>;
@@ -87,13 +87,13 @@ const outcome = oneof(
 );
 const minor = constantFrom(100, 200, 300);
 const despite = array(reference, { maxLength: 3 });
-/** How long ago the terms were read. */
+/** How long before the claim the terms were read. */
 const readAgoMs = oneof(
   constant(0),
   integer({ min: 0, max: 30 * minute }),
   integer({ min: 0, max: 7 * day }),
 );
-/** A charge is claimed and stored, unless the process dies in between; and at once or later has its outcome. */
+/** Claims and stores a charge, unless the process dies in between; its outcome comes at once or later. */
 const step = oneof(
   {
     weight: 3,
@@ -132,11 +132,11 @@ const step = oneof(
 
 type Move = typeof step extends { generate: (...args: never[]) => { value: infer Value } } ? Value : never;
 
-/** Both, side by side; gives what the plain rules answered. */
+/** Runs the command on both, and returns the model's answer. */
 function sideBySide() {
   const { clock, charges, history, other } = till();
   const plain = new PlainHistory(charges);
-  /** The record lets go of what no longer counts, and nobody has a dialogue open for a month. */
+  /** The record drops what no longer counts. (No dialogue is open for a month.) */
   function isPast(one: string): boolean {
     const known = plain.attempts.find((attempt) => attempt.reference === one);
     return known !== undefined && known.outcome !== 'pending' && clock.nowMs - known.at >= 30 * day;
@@ -169,7 +169,7 @@ function sideBySide() {
 }
 
 describe('createCardHistory', () => {
-  it('answers as the rules in plain words do, whatever happens in whatever order on two replicas', async () => {
+  it('answers as the model does, for any order of events on two replicas', async () => {
     const answers = new Map<string, number>();
     await assert(
       asyncProperty(array(step, { minLength: 10, maxLength: 80, size: 'max' }), async (steps) => {
@@ -181,7 +181,7 @@ describe('createCardHistory', () => {
       }),
       { numRuns: 1_500 },
     );
-    // A rule that was never asked for would be agreed on for nothing.
+    // Each rule must have been used, or the agreement would say nothing about it.
     const met = ['claimed', 'resting', 'save_again', 'stopped', 'twin', 'under_way'];
     expect([...answers.keys()].toSorted()).toEqual(met);
   });

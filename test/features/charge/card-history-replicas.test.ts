@@ -25,23 +25,23 @@ onBothStores('the history of a card', (open) => {
       createCardHistory(accountOf({ store, sealer, now: Date.now }), { rule, twinMs, chargeExists }),
     );
   }
-  it('lets one of fifty claims of the same money through that two replicas make at once', async () => {
+  it('allows one of fifty claims for the same money that two replicas make at once', async () => {
     expect(await claimFifty(await replicas(), () => 500_000)).toBe(1);
   });
 
-  it('lets as many of fifty different ones through as the card has attempts', async () => {
+  it('allows as many of fifty different claims as the card has attempts', async () => {
     expect(await claimFifty(await replicas(), (index) => index + 1)).toBe(defaultRetryRule.attempts);
     expect(await claimFifty(await replicas(), (index) => (index % 2) + 1)).toBe(2);
   });
 
-  it('lets one of fifty through on a card that was declined and has rested', async () => {
+  it('allows one of fifty claims on a card whose hold after a decline is over', async () => {
     const histories = await replicas({ ...defaultRetryRule, waitMs: 0 });
     await histories[0]!.claim(claimOf('declined', 99_999));
     await histories[1]!.settle(card, ref('declined'), 'declined');
     expect(await claimFifty(histories, (index) => index + 1)).toBe(1);
   });
 
-  it('says claimed to all of fifty that are the same dialogue', async () => {
+  it('answers *claimed* to all fifty claims of the same dialogue', async () => {
     const histories = await replicas();
     const claims = Array.from({ length: 50 }, (_, index) => histories[index % 2]!.claim(claimOf('pay-same')));
     expect((await Promise.all(claims)).every(({ kind }) => kind === 'claimed')).toBe(true);

@@ -7,12 +7,12 @@ import { accountOf } from '../../support/account.ts';
 import { sealer } from '../house.ts';
 import { card, claimOf, day, minute, ref, start, till, twinMs } from '../till.ts';
 
-// What the model (`card-history-model.test.ts`) leaves out.
+// Cases that the model (`card-history-model.test.ts`) leaves out.
 
 const refused = (kind: string) => ({ kind: 'refused', refusal: { kind } });
 
 describe('the history of a card', () => {
-  it('claims nothing while it cannot be known whether the charge exists', async () => {
+  it('throws, and claims nothing, if the charge can’t be read', async () => {
     const { clock, store, history } = till();
     await history.claim(claimOf('a'));
     clock.nowMs += claimTimes.lostMs;
@@ -28,11 +28,11 @@ describe('the history of a card', () => {
     expect(await store.read(`card:${card}`)).toEqual(before);
   });
 
-  it('leaves a charge the time to leave, with more than a minute for clocks that differ', () => {
+  it('leaves a charge enough time to be sent, and a minute more for differing clocks', () => {
     const { renewMs, lostMs } = claimTimes;
     expect(renewMs + chargeLimits.resendMs + chargeLimits.leaveMs + minute).toBeLessThan(lostMs);
   });
-  it('counts a decline after an approval, though a slow clock or the same millisecond says otherwise', async () => {
+  it('counts a decline after an approval, also on a slow clock or in the same millisecond', async () => {
     const { clock, history, begin } = till();
     await begin(claimOf('a', 1));
     await begin(claimOf('b', 2));
@@ -43,7 +43,7 @@ describe('the history of a card', () => {
     expect((await history.mayTry(card)).kind).toBe('resting');
   });
 
-  it('is forgotten when nothing in it counts any more, and not a moment sooner', async () => {
+  it('is forgotten exactly when nothing in it counts any more', async () => {
     const { clock, store, run } = till();
     await run('a', 'declined');
     clock.nowMs = start + 30 * day - 1;
@@ -52,7 +52,7 @@ describe('the history of a card', () => {
     expect(await store.read(`card:${card}`)).toBeUndefined();
   });
 
-  it('is never forgotten while a charge of it is open', async () => {
+  it('is never forgotten while a charge of the card is open', async () => {
     const { clock, store, begin, history } = till();
     await begin(claimOf('a'));
     await begin(claimOf('b', 1));
@@ -61,7 +61,7 @@ describe('the history of a card', () => {
     expect(await store.read(`card:${card}`)).toBeDefined();
   });
 
-  it('lets a second person charge a card on hold, and one that anything else stands in the way of not', async () => {
+  it('lets a second person override a hold, but no other obstacle', async () => {
     const { run, begin, history } = till();
     const overridden = async (reference: string, minor: number) =>
       await begin(claimOf(reference, minor, { overridesRest: true }));
@@ -79,7 +79,7 @@ describe('the history of a card', () => {
     expect(await overridden('d', 4)).toMatchObject(refused('save_again'));
   });
 
-  it('lets no card be charged whose history cannot be read', async () => {
+  it('refuses to charge a card whose history can’t be read', async () => {
     const { store, history } = till();
     await store.create(`card:${card}`, sealer.seal(`card:${card}`, '[{"outcome":"maybe"}]'));
     await expect(history.claim(claimOf('a'))).rejects.toThrow('outcome');

@@ -11,9 +11,9 @@ import {
   type Process,
 } from '../charge-house.ts';
 
-// That each step is there once after a process was killed at any await: `charge-crash.test.ts`.
+// `charge-crash.test.ts` tests that the audit has each step once after a kill at any await.
 
-/** The audit has been away while a charge was made, and is back. */
+/** Makes a charge while the audit is away; then the audit is back. */
 async function audited(plan: Plan) {
   const world = openWorld(plan);
   const process = startProcess(world);
@@ -38,20 +38,20 @@ async function recordOf({ records }: Process) {
 }
 
 describe('a charge’s steps', () => {
-  it('wait for nothing: while the audit is away a charge ends as it would, and it is written down when it is back', async () => {
+  it('never delay a charge: it ends while the audit is away, and its steps are written afterwards', async () => {
     const { world, before } = await audited('approved');
     expect(before.intent.told).toEqual(['approved']);
     expect(world.bank.posts).toHaveLength(1);
   });
 
-  it('come before their time for the audit alone: a declined charge is not looked up a day too soon', async () => {
+  it('make a charge due early only for the audit: a declined charge is not looked up a day too soon', async () => {
     const { world, record } = await audited('declined');
     const results = [...world.audited.values()].map(({ result }) => result);
     expect(results).not.toContainEqual(expect.stringMatching(/^look_up/));
     expect((record.intent.dueAt ?? 0) - record.intent.at).toBeGreaterThan(23 * hourMs);
   });
 
-  it('leave out what finds the same again and again', async () => {
+  it('leave out look-ups that find the same again', async () => {
     const world = openWorld('lost');
     const process = startProcess(world);
     process.account.payments.findTransaction = () => Promise.reject(new Error('away'));

@@ -23,12 +23,12 @@ import {
   type World,
 } from '../charge-house.ts';
 
-/** What it is begun from. */
+/** The alert that the charge is begun from. */
 const alert = 'payment_failed/order/ORDER-1';
-/** The service repeats it until somebody answers. */
+/** The service repeats it until it is acknowledged. */
 const failedEvent = { kind: 'payment_failed', key: 'event', orderReference: reference } as const;
 
-/** What a person does, and does again when their modal says that nothing came of it. */
+/** What the agent does, and repeats if their modal says that nothing happened. */
 async function chargeWithCodes(process: Process, codes: readonly string[]): Promise<void> {
   const draft = await process.desk.keepDraft(viewId, { ...terms, alert });
   const submitted = await process.desk.submit({ viewId, draft, by: ada });
@@ -49,7 +49,7 @@ async function runUntilKilled(world: World, points: Points, codes: readonly stri
   await Promise.race([chargeWithCodes(startProcess(world, points), codes), points.killed]);
 }
 
-/** Another process finds what is left; the agent, if asked, enters the right code. */
+/** Another process continues the charge. If the agent is asked for a code, they enter the right one. */
 async function recover(world: World): Promise<ChargeState | undefined> {
   const process = startProcess(world, everyPoint(), false);
   await process.work(world.clock.nowMs + 3 * minuteMs);
@@ -68,12 +68,12 @@ const stories: { plan: Plan; codes: string[]; ends: ChargeState['kind'][]; await
   { plan: 'lost', codes: [], ends: ['approved'], awaits: 40 },
   { plan: 'declined', codes: [], ends: ['declined'], awaits: 30 },
   { plan: 'rejected', codes: [], ends: ['rejected'], awaits: 30 },
-  // An answer that was lost took its transaction id along: no code can be entered, and its time runs out.
+  // May expire: if the first answer was lost, so is its transaction id, and no code can be submitted.
   { plan: 'otp', codes: [rightCode], ends: ['approved', 'expired'], awaits: 50 },
   { plan: 'otp', codes: ['000000', rightCode], ends: ['approved', 'expired'], awaits: 70 },
 ];
 
-/** What is wrong with how it ended; nothing, most of all. */
+/** What is wrong with the outcome. */
 async function judge(
   world: World,
   state: ChargeState | undefined,
@@ -90,7 +90,7 @@ async function judge(
     note.kind === 'told' && note.what !== 'otp' ? [note.what] : [],
   );
   const { history } = record.intent;
-  // A look-up that was news may have become one of many since, which the history counts.
+  // An audited look-up may have been merged with later ones since, and then has no entry of its own.
   const unaudited = auditOfCharge(history).filter(({ id }) => !audited.has(id));
   const isHeld = (await process.desk.alertTaken(alert)) !== undefined;
   const isPaid = state.kind === 'approved';
@@ -101,7 +101,7 @@ async function judge(
     [isPaid !== moneyMoved, 'says another thing than the bank'],
     [bank.codes.length > 3, 'a fourth code'],
     [verdicts.join() !== state.kind, `told ${verdicts.join()}`],
-    // Held while money may have moved, and by nothing else; it hears of what was paid.
+    // The alert is held only while money may have moved, and it was told of a payment.
     [isHeld !== isPaid || paid.has(reference) !== isPaid, 'the alert does not say so'],
     [(await usedOf(process)) !== (isPaid ? terms.money.minor : 0), 'the limits count something else'],
     [unaudited.length > 0 || record.auditedAt !== record.intent.at, 'the audit lacks a step'],
@@ -110,7 +110,7 @@ async function judge(
   return wrongs.filter(([isWrong]) => isWrong).map(([, words]) => words);
 }
 
-/** One run for each point at which something goes wrong; `isLeft` false: whoever began it ends it all the same. */
+/** One run for each failure. `isLeft: false`: the process that began the charge must also finish it. */
 async function wrongsOf(
   { plan, codes, ends }: (typeof stories)[number],
   runs: readonly { at: string; points: Points; isLeft?: false }[],
@@ -131,7 +131,10 @@ async function wrongsOf(
   return wrong;
 }
 
-/** The answer of the store to that change of the charge or its card, counted from 0, is lost; `isMade`: the change itself is not. */
+/**
+ * Points at which the store's answer to one change of the charge or its card, counted from 0, is lost. `isMade`: the
+ * change itself is made.
+ */
 function losingAnswer(loseAt: number, isMade: boolean): Points {
   const whole = everyPoint();
   let changes = 0;
@@ -148,7 +151,7 @@ function losingAnswer(loseAt: number, isMade: boolean): Points {
 }
 
 describe.each(stories)('a charge killed at every await: $plan $codes', (story) => {
-  it('is made once, ends rightly, is counted, told and audited once', async () => {
+  it('is made once, ends correctly, and is counted, told and audited once', async () => {
     const whole = everyPoint();
     await runUntilKilled(openWorld(story.plan, oneADay), whole, story.codes);
     expect(whole.passed.length).toBeGreaterThan(story.awaits);
@@ -159,7 +162,7 @@ describe.each(stories)('a charge killed at every await: $plan $codes', (story) =
     expect(await wrongsOf(story, runs)).toEqual([]);
   });
 
-  it('is so too when any one answer of the store is lost, whether it made the change or not', async () => {
+  it('also does so if any single answer of the store is lost, with the change made or not', async () => {
     const whole = everyPoint();
     await runUntilKilled(openWorld(story.plan, oneADay), whole, story.codes);
     const changes = whole.passed.filter((name) => /^before (create|write) (charge|card)$/.test(name));

@@ -23,7 +23,7 @@ import { sealer } from '../house.ts';
 const away = () => Promise.reject(new StoreUnavailable('away'));
 
 describe('submit', () => {
-  it('charges a dialogue once, however often and on however many replicas it is submitted at once', async () => {
+  it('charges a dialogue once, if it is submitted many times on two replicas at once', async () => {
     const world = openWorld('approved');
     const replicas = [startProcess(world), startProcess(world)];
     const results = await Promise.all(
@@ -46,7 +46,7 @@ describe('submit', () => {
     { customerId: 'C-1' },
     { reason: 'another' },
     { alert: 'payment_failed/order/ORDER-1' },
-  ])('charges on the terms that were read back and on no others, such as %o', async (change) => {
+  ])('charges only the reviewed terms, and none with %o', async (change) => {
     const world = openWorld('approved');
     const { desk } = startProcess(world);
     const draft = await desk.keepDraft(viewId, terms);
@@ -74,7 +74,7 @@ describe('submit', () => {
     it.each<EndedCard>([
       { kind: 'recovered', at: 1, payment },
       { kind: 'closed', at: 1, by: bola, reason: 'paid in cash' },
-    ])('charges nothing once its card has ended, though the form was open before (%o)', async (card) => {
+    ])('charges nothing once the alert has ended, even from a form opened before (%o)', async (card) => {
       const world = openWorld('approved');
       const process = startProcess(world);
       const agree = await submitFor(process);
@@ -85,7 +85,7 @@ describe('submit', () => {
       expect(world.bank.posts).toEqual([]);
     });
 
-    it('charges nothing when its card ends between the question and the claim', async () => {
+    it('charges nothing if the alert ends between check and claim', async () => {
       const world = openWorld('approved');
       const process = startProcess(world);
       const agree = await submitFor(process);
@@ -99,7 +99,7 @@ describe('submit', () => {
       expect(world.bank.posts).toEqual([]);
     });
 
-    it('charges nothing from the closed alert of a charge that was begun from another', async () => {
+    it('charges nothing from the closed alert of a charge that was begun from this alert', async () => {
       const world = openWorld('declined');
       const process = startProcess(world);
       const first = await (await submitFor(process))();
@@ -115,7 +115,7 @@ describe('submit', () => {
       });
     });
 
-    it('shows the charge that made it good when the same dialogue is submitted again', async () => {
+    it('shows the charge that resolved the alert if the same dialogue is submitted again', async () => {
       const world = openWorld('approved');
       const process = startProcess(world);
       const agree = await submitFor(process);
@@ -127,7 +127,7 @@ describe('submit', () => {
     });
   });
 
-  describe('of several from one alert', () => {
+  describe('of several charges from one alert', () => {
     const alert = 'payment_failed/order/ORDER-1';
     const cardY = { tokenKey: 'canary-token-of-another-card' };
     async function from(process: Process, view: string, by: string, other: Partial<typeof terms> = {}) {
@@ -139,7 +139,7 @@ describe('submit', () => {
       await process.drained();
     }
 
-    it('begins one, with whatever cards and on whatever replicas, and tells the others who and which', async () => {
+    it('begins one, for any cards and replicas, and tells the others whose it is', async () => {
       const world = openWorld('approved');
       const replicas = [startProcess(world), startProcess(world)];
       const people = Array.from({ length: 20 }, (_, index) => `U0PERSON${index}`);
@@ -155,14 +155,14 @@ describe('submit', () => {
       expect(others).toHaveLength(19);
       for (const other of others) expect(other).toEqual({ kind: 'alert_taken', taken: charging });
       await finish(replicas[0]!, begun);
-      // Nobody has told the alert yet that it is paid; it is held all the same, also much later.
+      // The alert has not been told yet that it is paid. It is held all the same, also much later.
       world.clock.nowMs += 11 * minuteMs;
       expect(await from(replicas[1]!, 'V0LATER', bola)).toMatchObject({ kind: 'alert_taken' });
       expect(world.bank.posts).toEqual([first]);
       expect([...world.paid]).toEqual([first]);
     });
 
-    it('holds it while the outcome is unknown', async () => {
+    it('holds the alert while the outcome is unknown', async () => {
       const world = openWorld('lost');
       const process = startProcess(world);
       process.account.payments.findTransaction = () => Promise.reject(new ServiceFailure('network', 'away'));
@@ -171,7 +171,7 @@ describe('submit', () => {
       expect(await from(process, 'V0OTHER', bola, cardY)).toMatchObject({ kind: 'alert_taken' });
     });
 
-    it('holds it once more when a charge that had ended is in doubt again', async () => {
+    it('holds the alert again if a charge that had ended is in doubt again', async () => {
       const process = startProcess(openWorld('declined'));
       await finish(process, await from(process, viewId, ada));
       expect(await process.desk.alertTaken(alert)).toBeUndefined();
@@ -181,7 +181,7 @@ describe('submit', () => {
       expect(await from(process, 'V0OTHER', bola, cardY)).toMatchObject({ kind: 'alert_taken' });
     });
 
-    it('holds it for the delivery of a submit that charges, though another of the same is refused', async () => {
+    it('holds the alert for a delivery that charges, even if another delivery of the submit is refused', async () => {
       const world = openWorld('approved', { timeZone: 'UTC', roles: { agent: {} } });
       const [first, second] = [startProcess(world), startProcess(world)];
       const [claimed, refused] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
@@ -203,14 +203,17 @@ describe('submit', () => {
       expect(await from(startProcess(world), 'V0OTHER', bola, cardY)).toMatchObject({ kind: 'alert_taken' });
     });
 
-    it.each(['declined', 'rejected'] as const)('frees it once the first was %s', async (plan) => {
-      const process = startProcess(openWorld(plan));
-      await finish(process, await from(process, viewId, ada));
-      expect(await process.desk.alertTaken(alert)).toBeUndefined();
-      expect(await from(process, 'V0OTHER', bola, cardY)).toMatchObject({ kind: 'begun' });
-    });
+    it.each(['declined', 'rejected'] as const)(
+      'frees the alert once the first charge was %s',
+      async (plan) => {
+        const process = startProcess(openWorld(plan));
+        await finish(process, await from(process, viewId, ada));
+        expect(await process.desk.alertTaken(alert)).toBeUndefined();
+        expect(await from(process, 'V0OTHER', bola, cardY)).toMatchObject({ kind: 'begun' });
+      },
+    );
 
-    it('frees it when the card refuses the charge, and after five minutes when a crash left the claim alone', async () => {
+    it('frees the alert if the card refuses the charge, and after five minutes if a crash left only the claim', async () => {
       const world = openWorld('approved');
       const process = startProcess(world);
       await submit(process, 'V0PLAIN', bola);
@@ -222,7 +225,7 @@ describe('submit', () => {
       expect(await from(process, 'V0OTHER', bola, cardY)).toMatchObject({ kind: 'begun' });
     });
 
-    it('takes the alert of a charge that was begun from it for the same', async () => {
+    it('treats the alert of a charge that was begun from it as the same alert', async () => {
       const world = openWorld('declined');
       const process = startProcess(world);
       await finish(process, await from(process, viewId, ada));
@@ -237,7 +240,7 @@ describe('submit', () => {
       });
     });
 
-    it('holds it for a charge that was begun from the alert of its own charge', async () => {
+    it('holds the alert for a charge that was begun from the alert of its own charge', async () => {
       const process = startProcess(openWorld('declined'));
       await finish(process, await from(process, viewId, ada));
       const ofDeclined = `payment_failed/order/${reference}`;
@@ -248,7 +251,7 @@ describe('submit', () => {
       });
     });
 
-    it('asks nobody to approve one while another is being charged', async () => {
+    it('requests no approval while another charge is under way', async () => {
       const process = startProcess(openWorld('approved'));
       await process.around.alerts.claim(alert, { reference: 'pay-first', by: ada });
       const desk = { find: async () => undefined, request: away };
@@ -257,7 +260,7 @@ describe('submit', () => {
       expect(await process.desk.submit({ viewId, draft, by: bola })).toMatchObject({ kind: 'alert_taken' });
     });
 
-    it('leaves a charge that was not begun from it alone', async () => {
+    it('does not hold back a charge that was not begun from it', async () => {
       const process = startProcess(openWorld('approved'));
       await process.around.alerts.claim(alert, { reference: 'pay-first', by: ada });
       expect(await submit(process, viewId, bola)).toMatchObject({ kind: 'begun' });
@@ -278,7 +281,7 @@ describe('submit', () => {
 });
 
 describe('the code', () => {
-  it('is counted before it leaves, and two at once cost one try', async () => {
+  it('is counted before it is sent, and two at once cost one try', async () => {
     const world = openWorld('otp');
     const process = startProcess(world);
     await charge(process);
@@ -294,7 +297,7 @@ describe('the code', () => {
     });
   });
 
-  it('is asked for once more by its agent alone, and once in half a minute', async () => {
+  it('is sent again only for its agent, and once in half a minute', async () => {
     const world = openWorld('otp');
     const process = startProcess(world);
     await charge(process);
@@ -312,20 +315,20 @@ describe('the code', () => {
     world.clock.nowMs += minuteMs / 2;
     await press(ada);
     expect(asked).toBe(2);
-    // Too late for any code.
+    // Too late for a code.
     world.clock.nowMs += 15 * minuteMs;
     await press(ada);
     expect(asked).toBe(2);
   });
 
-  it('is nobody’s to take over once the charge has ended', async () => {
+  it('can’t be taken over once the charge has ended', async () => {
     const process = startProcess(openWorld('approved'));
     await charge(process);
     await process.desk.takeOver({ reference, by: bola });
     expect(await process.desk.find(reference)).toMatchObject({ agent: ada, handOvers: [] });
   });
 
-  it('costs one try however often the same submit is delivered', async () => {
+  it('costs one try if the same submit is delivered several times', async () => {
     const world = openWorld('otp');
     const process = startProcess(world);
     await charge(process);

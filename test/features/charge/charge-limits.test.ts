@@ -33,7 +33,7 @@ describe('a charge counts for the limits', () => {
     expect(await usedOf(process)).toBe(counted);
   });
 
-  it('until nobody has entered its code in time', async () => {
+  it('until the time for its code is over', async () => {
     const world = openWorld('otp', rules);
     const process = startProcess(world);
     await charge(process);
@@ -44,7 +44,7 @@ describe('a charge counts for the limits', () => {
     expect(await usedOf(process)).toBe(0);
   });
 
-  it('though the key of its record is gone, when nobody knows what it moved', async () => {
+  it('if its sealing key is gone, as it may have moved money', async () => {
     const world = openWorld('declined', rules);
     const process = startProcess(world);
     await charge(process);
@@ -53,7 +53,7 @@ describe('a charge counts for the limits', () => {
     expect(await usedOf(process)).toBe(minor);
   });
 
-  it('of whoever submitted it, not of whoever enters the code', async () => {
+  it('of the person who submitted it, not of the person who enters the code', async () => {
     const process = startProcess(openWorld('otp', rules));
     await charge(process);
     await process.desk.takeOver({ reference, by: bola });
@@ -61,7 +61,7 @@ describe('a charge counts for the limits', () => {
     expect(await usedOf(process, bola)).toBe(0);
   });
 
-  it('again while a declined one is in doubt, and when it was paid after all', async () => {
+  it('again if a declined one is in doubt, and once it was paid after all', async () => {
     const world = openWorld('declined', rules);
     const process = startProcess(world);
     await charge(process);
@@ -74,7 +74,7 @@ describe('a charge counts for the limits', () => {
     expect(await usedOf(process)).toBe(minor);
   });
 
-  it('no more when the card refuses it, or asks about its twin', async () => {
+  it('not if the card refuses it, or the person must confirm a twin', async () => {
     const roomy: LimitRules = {
       timeZone: 'UTC',
       roles: { agent: { limits: { NGN: { per_agent_per_day: 3 * minor } } } },
@@ -105,14 +105,14 @@ it.each<[ChargeState['kind'], boolean]>([
   ['otp', false],
   ['otp_checking', false],
   ['approved', false],
-  // A person’s case: money may have moved.
+  // For a person to decide: money may have moved.
   ['review', false],
   ['declined', true],
   ['rejected', true],
   ['abandoned', true],
   ['wrong_codes', true],
   ['expired', true],
-])('a charge that is %s has ended and moved no money: %s', async (kind, isOver) => {
+])('a charge in state %s has ended and moved no money: %s', async (kind, isOver) => {
   const read = async () => ({ intent: { state: { kind } } }) as ChargeRecord;
   expect(await hasEnded({ read }, reference)).toBe(isOver);
 });

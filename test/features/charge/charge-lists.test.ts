@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { referenceOf } from '../../../src/records/reference-of.ts';
 import { ada, charge, hourMs, loseKey, openWorld, reference, startProcess, submit } from '../charge-house.ts';
 
-describe('the lists of charges, when the key of one charge is gone', () => {
-  it('show an agent’s other charges all the same', async () => {
+describe('the lists of charges, if the sealing key of one charge is gone', () => {
+  it('still show an agent’s other charges', async () => {
     const world = openWorld('approved');
     const process = startProcess(world);
     await charge(process, 'V1');
@@ -13,7 +13,7 @@ describe('the lists of charges, when the key of one charge is gone', () => {
     expect(await process.desk.recent(ada, 5)).toHaveLength(1);
   });
 
-  it('show all others, in doubt or waiting for a code', async () => {
+  it('still show all others in doubt or waiting for a code', async () => {
     const world = openWorld('otp');
     const process = startProcess(world);
     await charge(process);

@@ -14,8 +14,8 @@ function pays({ bank }: World): void {
   bank.charges.get(reference)!.status = 'SUCCESS';
 }
 
-describe('what is on the screen', () => {
-  it('is what is stored in the end, though another replica went on while Slack took its time', async () => {
+describe('the screen', () => {
+  it('shows the stored state in the end, even if another replica continued while Slack was slow', async () => {
     const { world, process: slow } = openOtp();
     const fast = startProcess(world);
     await charge(slow);
@@ -36,7 +36,7 @@ describe('what is on the screen', () => {
     expect(slow.shown.at(-1)).toContain('Deliver once');
   });
 
-  it('is never older than what is stored when a modal begins to watch', async () => {
+  it('is never older than the stored state when a modal is registered', async () => {
     const { world, process } = openOtp();
     await charge(process);
     const seen = (await process.desk.find(reference))!;
@@ -46,7 +46,7 @@ describe('what is on the screen', () => {
     process.shown.length = 0;
     await process.desk.watch(reference, { id: 'V2', userId: bola, at: seen.at });
     await process.desk.watch(reference, { id: 'V3', userId: bola, at: Infinity });
-    // In the modal it was begun in and the new one; the third shows it already.
+    // In the first modal and the new one; the third already shows this state.
     const paid: unknown = expect.stringContaining('Deliver once');
     expect(process.shown).toEqual([paid, paid]);
   });
@@ -97,7 +97,7 @@ describe('an approved charge', () => {
     expect((await notesIn(world)).filter(({ kind }) => kind === 'told')).toHaveLength(1);
   });
 
-  it('waits for none that came first', async () => {
+  it('awaits no event that came before', async () => {
     const { world, process } = openOtp();
     const heard: string[] = [];
     process.around.awaitEvent = async (one) => void heard.push(one);

@@ -7,7 +7,7 @@ import { visibleText } from '../../support/visible-text.ts';
 
 const place = { environment: 'live', account: 'main account' } as const;
 
-/** A charge whose first code the bank answers so. */
+/** A charge whose first code gets this answer. */
 async function answered(answer: OtpAnswer) {
   const world = openWorld('otp');
   world.bank.code = () => answer;
@@ -25,7 +25,7 @@ async function answered(answer: OtpAnswer) {
   return { world, process, shown };
 }
 
-it('a code that came too late for the bank is not called wrong, counts down no tries, and is looked up soon', async () => {
+it('a code that came too late is not called wrong, doesn’t change the shown tries, and leads to a look-up', async () => {
   const said = 'The payment has exceeded the time allowed';
   const { world, process, shown } = await answered({ kind: 'wrong', bankMessage: said });
   const { window } = await shown();
@@ -36,7 +36,7 @@ it('a code that came too late for the bank is not called wrong, counts down no t
   expect((await shown()).state).toBe('❌ Declined by the bank');
 });
 
-it('no more codes at the first one is told in the service’s words, and not as three wrong ones', async () => {
+it('*too many* after the first code is told in the service’s words, not as three wrong codes', async () => {
   const said = 'TOO MANY OTP ATTEMPTS';
   const { world, process, shown } = await answered({ kind: 'too_many', bankMessage: said });
   await process.work(world.clock.nowMs + minuteMs);

@@ -40,7 +40,7 @@ onBothStores('limits', (open) => {
       const { both, ended, clock } = await replicas();
       const atMs = Date.now();
       const { below: pick } = createRandom(seed);
-      /** What may have moved money, by agent and by card, after every single step. */
+      /** The charges that may have moved money, by agent and by card, after each step. */
       const counted = new Map<string, { by: string; card: string; minor: number }>();
       let beyond = 0;
       function judge(): void {
@@ -64,7 +64,7 @@ onBothStores('limits', (open) => {
             counted.set(reference, { by, card, minor });
             judge();
             const fate = pick(4);
-            // Never stored: it counts until it is taken for lost.
+            // Never stored: it counts until the claim is cleared.
             if (fate === 0) lost.push(reference);
             else if (fate === 1) {
               ended.set(reference, false);
@@ -79,7 +79,7 @@ onBothStores('limits', (open) => {
       clock.passedMs = claimTimes.lostMs;
       for (const reference of lost) counted.delete(reference);
       expect(freed).toBeGreaterThan(0);
-      // What is counted in the store is what stands, to the last unit; so whatever ended can be used again.
+      // The store's count is exact, to the last unit, so amounts of ended charges can be used again.
       for (const by of ['U0', 'U1', 'U2']) {
         const sum = [...counted.values()]
           .filter((one) => one.by === by)

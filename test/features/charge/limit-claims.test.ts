@@ -17,10 +17,10 @@ function refusedBy(result: LimitVerdict): string {
 }
 
 describe('a claim', () => {
-  it('counts for the agent and for the card, whoever charges it', async () => {
+  it('counts for the agent, and for the card with any agent', async () => {
     const { limits, other } = till();
     expect(refusedBy(await limits.claim(chargeOf('a', 5_000)))).toBe('allowed');
-    // 3,000 are left of the card, for a colleague too.
+    // 3,000 are left of the card's limit, also for a colleague.
     expect(refusedBy(await other.claim(chargeOf('b', 3_001, { by: 'U2' })))).toBe('per_card_per_day');
     expect(refusedBy(await other.claim(chargeOf('c', 3_000, { by: 'U2' })))).toBe('allowed');
     for (const card of ['card2', 'card3', 'card4']) await limits.claim(chargeOf(card, 5_000, { card }));
@@ -42,27 +42,27 @@ describe('a claim', () => {
     );
   });
 
-  it('that is refused for the card takes nothing of the agent’s day', async () => {
+  it('refused for the card uses nothing of the agent’s day', async () => {
     const { limits } = till();
     await limits.claim(chargeOf('a', 5_000, { by: 'U2' }));
     expect(refusedBy(await limits.claim(chargeOf('b', 5_000)))).toBe('per_card_per_day');
     expect(await limits.of('U1')).toMatchObject({ currencies: [{ currency: 'NGN', agentMinor: 0 }] });
   });
 
-  it('of one reference counts once, and is never refused by itself', async () => {
+  it('counts once per reference, and is never refused because of itself', async () => {
     const { limits, other } = till();
     for (const one of [limits, other, limits]) {
       expect(refusedBy(await one.claim(chargeOf('a', 5_000)))).toBe('allowed');
     }
     expect(await limits.of('U1')).toMatchObject({ currencies: [{ agentMinor: 5_000 }] });
     await limits.claim(chargeOf('b', 3_000));
-    // The card is full: the same submit delivered again may be the one that charged.
+    // The card's limit is used up, but another delivery of the same submit may be the one that charged.
     expect(refusedBy(await other.claim(chargeOf('a', 5_000)))).toBe('allowed');
-    // The same dialogue with more is judged, against the others.
+    // A larger amount of the same dialogue is checked, without its own claim.
     expect(refusedBy(await other.claim(chargeOf('b', 3_001)))).toBe('per_card_per_day');
   });
 
-  it('that counts already stands, though others went beyond since: its first delivery may have charged', async () => {
+  it('that was counted is allowed again, even if the limit was exceeded since: it may have charged', async () => {
     const { limits, other, standings } = till();
     await limits.claim(chargeOf('a', 5_000));
     standings.set('U9', { kind: 'known', roles: ['lead'] });
@@ -71,7 +71,7 @@ describe('a claim', () => {
     expect(refusedBy(await other.claim(chargeOf('b', 1)))).toBe('per_card_per_day');
   });
 
-  it('that became no charge is taken for lost after five minutes, and no sooner', async () => {
+  it('without a charge is cleared after five minutes, and not before', async () => {
     const { limits, clock, ended } = till();
     await limits.claim(chargeOf('lost', 5_000));
     await limits.claim(chargeOf('stored', 3_000));
@@ -83,7 +83,7 @@ describe('a claim', () => {
     expect(refusedBy(await limits.judge(chargeOf('more', 1)))).toBe('per_card_per_day');
   });
 
-  it('counts on the day it was submitted, and the next day begins with nothing used', async () => {
+  it('counts for the day of its submit, and the next day begins with nothing used', async () => {
     const { limits, clock } = till();
     clock.nowMs = lagosMidnight - 1;
     await limits.claim(chargeOf('late', 5_000, { atMs: lagosMidnight - 1 }));
@@ -98,7 +98,7 @@ describe('a claim', () => {
     });
   });
 
-  it('leaves nothing in the store once its day is over', async () => {
+  it('leaves no record after its day', async () => {
     const { limits, store, clock } = till();
     await limits.claim(chargeOf('a', 5_000));
     expect(store.keys()).toHaveLength(2);
@@ -107,7 +107,7 @@ describe('a claim', () => {
     expect(store.keys()).toEqual([]);
   });
 
-  it('is refused in words where nobody knows the person’s roles, or none may charge', async () => {
+  it('is refused with the reason if the person’s roles are unknown, or none may charge', async () => {
     const { limits, standings, store } = till();
     standings.set('U1', { kind: 'unknown' });
     expect(refusedBy(await limits.claim(chargeOf('a', 1)))).toBe('unknown_standing');
@@ -122,7 +122,7 @@ describe('a claim', () => {
     expect(store.keys()).toEqual([]);
   });
 
-  it('of whom nothing limits counts for the card', async () => {
+  it('of an unlimited agent counts for the card', async () => {
     const { limits, standings } = till();
     standings.set('U9', { kind: 'known', roles: ['lead'] });
     expect(refusedBy(await limits.claim(chargeOf('big', 900_000, { by: 'U9' })))).toBe('allowed');
@@ -132,7 +132,7 @@ describe('a claim', () => {
 });
 
 describe('a check', () => {
-  it('counts nothing, and never the dialogue’s own claim', async () => {
+  it('counts nothing, and ignores the dialogue’s own claim', async () => {
     const { limits, store } = till();
     await limits.claim(chargeOf('a', 2_000, { by: 'U2' }));
     await limits.claim(chargeOf('b', 1_000));
@@ -145,14 +145,14 @@ describe('a check', () => {
 });
 
 describe('a charge that is over', () => {
-  it('counts no more when it has ended without money, and again when it had moved some', async () => {
+  it('counts no longer if it ended without money, and again if it has moved money after all', async () => {
     const { limits, ended } = till();
     await limits.claim(chargeOf('a', 5_000));
     ended.set('a', false);
     expect(refusedBy(await limits.judge(chargeOf('b', 5_000)))).toBe('per_card_per_day');
     ended.set('a', true);
     expect(refusedBy(await limits.claim(chargeOf('b', 5_000)))).toBe('allowed');
-    // The correction counts, though the card's day is full by now.
+    // The correction counts, even if the card's limit is used up by now.
     ended.set('a', false);
     expect(await limits.of('U1')).toMatchObject({ currencies: [{ agentMinor: 10_000 }] });
     expect(refusedBy(await limits.judge(chargeOf('c', 1)))).toBe('per_card_per_day');

@@ -33,7 +33,7 @@ const roles: ChargingRoles = {
 const naira = (minor: number) => ({ minor, currency: 'NGN' });
 const has = (...names: string[]): Standing => ({ kind: 'known', roles: names });
 
-describe('the limits that hold', () => {
+describe('the limits of several roles', () => {
   it.each<[string, Standing, string, CurrencyLimits | undefined]>([
     ['one role’s own', has('agent'), 'NGN', agent.NGN],
     ['none of a role without', has('lead'), 'NGN', undefined],
@@ -78,7 +78,7 @@ describe('the limits that hold', () => {
     });
   });
 
-  it('never get tighter by another role', () => {
+  it('never get tighter with another role', () => {
     const limits = option(
       dictionary(
         constantFrom('NGN', 'USD'),
@@ -107,7 +107,7 @@ describe('the limits that hold', () => {
           const found = limitsFor(known, heldLimits(known, { kind: 'known', roles: names }), naira(minor));
           return found.kind === 'held' && !overLimit(found.limits ?? {}, naira(minor), used);
         };
-        // Whatever one of the roles lets through, all of them together let through.
+        // An amount that one of the roles allows must be allowed by all of them together.
         expect(allowed(held) || held.every((name) => !allowed([name]))).toBe(true);
       }),
     );
@@ -128,18 +128,18 @@ describe('an amount', () => {
     expect(overLimit(agent.NGN, naira(minor), used)).toEqual(over);
   });
 
-  it('is judged as one charge, and by the days whose use is given', () => {
+  it('is checked as one charge, and for the days whose use is given', () => {
     expect(overLimit(agent.NGN, naira(4_000), { per_card_per_day: 10_000 })?.limit).toBe('per_card_per_day');
     expect(overLimit(agent.NGN, naira(4_000), {})).toBeUndefined();
     expect(overLimit(agent.NGN, naira(9_000), {})?.limit).toBe('per_charge');
     expect(overLimit({}, naira(9_000), { per_card_per_day: 10_000 })).toBeUndefined();
   });
 
-  it('never leaves less than nothing', () => {
+  it('never leaves a negative remainder', () => {
     expect(leftOf(5, 7)).toBe(0);
   });
 
-  it('names who could charge it: other roles, with what the card has left', () => {
+  it('names the other roles that could charge it with what the card has left', () => {
     const asked = { money: naira(8_000), cardMinor: 0 };
     expect(rolesThatCould(roles, ['agent'], asked)).toEqual(['senior', 'lead']);
     expect(rolesThatCould(roles, ['agent'], { ...asked, cardMinor: 12_001 })).toEqual(['lead']);

@@ -17,7 +17,7 @@ import {
   untilConcluded,
 } from '../../tapes/charge-story.ts';
 
-// What tapes and mutants do not say of the machine: exact times, and which verdict it is.
+// What tapes and mutants don't check: exact times, and the right verdict.
 
 const pending = { ...paid, status: 'PENDING' };
 const failed = { ...paid, status: 'FAILED' };
@@ -30,7 +30,7 @@ function lost() {
   return charge;
 }
 
-/** Called approved, and proven by no look-up for a day. */
+/** A charge that was called approved, but not proven by a look-up for a day. */
 function underReview() {
   const charge = story();
   charge.answered({ kind: 'approved' });
@@ -65,19 +65,19 @@ describe('a charge', () => {
     expect(charge.on({ kind: 'submitted', reference, money, by: 'U2' })).toBe(false);
   });
 
-  it('is nothing without an intent', () => {
+  it('ignores every other event before the intent', () => {
     expect(step(undefined, { kind: 'due' }, start)).toBeUndefined();
     expect(step(undefined, { kind: 'payment_success' }, start)).toBeUndefined();
   });
 
-  it('that was declined is told with the bank’s words', () => {
+  it('that is declined is told with the bank’s words', () => {
     const charge = story();
     charge.answered({ kind: 'declined', why: 'Insufficient funds' });
     expect(charge.now().state).toMatchObject({ kind: 'declined', why: 'Insufficient funds' });
     expect(charge.effect()).toMatchObject({ kind: 'tell', what: 'declined' });
   });
 
-  it('that was rejected at its only send is over: nothing was sent to the bank', () => {
+  it('that is rejected at its only send is over: the bank was not asked', () => {
     const charge = story();
     charge.answered({ kind: 'rejected', reason: 'invalid_token' });
     charge.on({ kind: 'told', what: 'rejected' });
@@ -85,7 +85,7 @@ describe('a charge', () => {
     expect(charge.now().dueAt).toBeUndefined();
   });
 
-  it('that a late answer says exists is not sent again', () => {
+  it('that exists according to a late answer is not sent again', () => {
     const charge = story();
     charge.due();
     charge.answered({ kind: 'already_exists' }, 1);
@@ -93,7 +93,7 @@ describe('a charge', () => {
     expect(charge.now()).toMatchObject({ state: { kind: 'confirming' }, sends: [start] });
   });
 
-  it('whose repeat is refused is rejected a minute after that, and looked at a day later', () => {
+  it('whose resend is refused is rejected a minute later, and looked up a day later', () => {
     const charge = lost();
     charge.found('not_found');
     charge.answered({ kind: 'rejected', reason: 'invalid_token' });
@@ -106,14 +106,14 @@ describe('a charge', () => {
     expect(charge.now().dueAt).toBe(charge.now().at - 1 + 24 * hour);
   });
 
-  it('that no send of ever arrived is called not sent, a minute after the last one at the earliest', () => {
+  it('that never arrived is concluded as not sent, a minute after the last send at the earliest', () => {
     const charge = abandoned();
     expect(charge.now().state.kind).toBe('abandoned');
     expect(charge.now().sends).toHaveLength(3);
     expect(charge.now().at).toBeGreaterThanOrEqual((charge.now().sends.at(-1) ?? 0) + minute);
   });
 
-  it('is sent once where the service does not promise one charge a reference, and called not sent after a minute', () => {
+  it('with `sendsOnce` is sent once, and concluded as not sent after a minute', () => {
     const charge = story({ sendsOnce: true });
     charge.answered({ kind: 'unknown' });
     charge.found('not_found');
@@ -133,14 +133,14 @@ describe('proof', () => {
     ['another reference', { ...paid, orderReference: 'another' }],
     ['no readable amount', { status: 'SUCCESS', orderReference: reference, currency: 'NGN' }],
     ['a final status, though it was called approved', failed],
-  ])('with %s is a case for a person, loudly', (_what, record) => {
+  ])('with %s leads to review', (_what, record) => {
     const charge = story();
     charge.answered({ kind: 'approved' });
     charge.found(record);
     expect(charge.effect()).toMatchObject({ kind: 'tell', what: 'review' });
   });
 
-  it('is looked for after a second, then ever more rarely, for a day', () => {
+  it('is looked for after a second, then at growing intervals, for a day', () => {
     const charge = story();
     charge.answered({ kind: 'approved' });
     const waits: number[] = [];
@@ -158,26 +158,29 @@ describe('proof', () => {
   it.each([
     ['the service', true],
     ['the bot', false],
-  ])('is looked for on, when %s was away for two days, until half a day is answered', (_who, isAsked) => {
-    const charge = story();
-    charge.answered({ kind: 'approved' });
-    charge.found(pending);
-    if (!isAsked) charge.after(48 * hour);
-    do {
+  ])(
+    'is looked for longer if %s was away for two days, until enough look-ups are answered',
+    (_who, isAsked) => {
+      const charge = story();
+      charge.answered({ kind: 'approved' });
+      charge.found(pending);
+      if (!isAsked) charge.after(48 * hour);
+      do {
+        charge.due();
+        charge.found('failed');
+      } while (charge.now().at < start + 48 * hour);
       charge.due();
-      charge.found('failed');
-    } while (charge.now().at < start + 48 * hour);
-    charge.due();
-    charge.found(pending);
-    expect(charge.now().state.kind).toBe('confirming');
-    const backAt = charge.now().at;
-    untilConcluded(charge, pending);
-    expect(charge.now().state.kind).toBe('review');
-    expect((charge.now().at - backAt) / hour).toBeGreaterThan(11);
-    expect((charge.now().at - backAt) / hour).toBeLessThan(13);
-    expect(replay(charge.now().history)).toMatchObject({ state: charge.now().state });
-    expect(charge.now().history.length).toBeLessThan(30);
-  });
+      charge.found(pending);
+      expect(charge.now().state.kind).toBe('confirming');
+      const backAt = charge.now().at;
+      untilConcluded(charge, pending);
+      expect(charge.now().state.kind).toBe('review');
+      expect((charge.now().at - backAt) / hour).toBeGreaterThan(11);
+      expect((charge.now().at - backAt) / hour).toBeLessThan(13);
+      expect(replay(charge.now().history)).toMatchObject({ state: charge.now().state });
+      expect(charge.now().history.length).toBeLessThan(30);
+    },
+  );
 
   it('is final: nothing changes an approved charge', () => {
     const charge = story();
@@ -191,13 +194,13 @@ describe('proof', () => {
     expect(charge.answered({ kind: 'declined', why: 'late' })).toBe(false);
   });
 
-  it('is its verdict and its status, and nothing else of the record', () => {
+  it('has only the verdict and the status of the record', () => {
     const found = { ...paid, id: 'secret', customerEmail: 'a@example.com' };
     expect(findingOf({ reference, money }, found)).toEqual({ kind: 'paid', status: 'SUCCESS' });
     expect(findingOf({ reference, money }, undefined)).toEqual({ kind: 'not_found' });
   });
 
-  it('of the opposite is a status only where it is known to be final, of that very reference', () => {
+  it('of a failure needs a final status, of the same reference', () => {
     const open = { kind: 'pending', status: 'FAILED' };
     expect(findingOf({ reference, money }, failed)).toEqual(open);
     expect(findingOf({ reference, money }, asRead(failed))).toEqual({ ...open, kind: 'final_not_paid' });
@@ -207,24 +210,27 @@ describe('proof', () => {
 });
 
 describe('a charge whose answer was lost', () => {
-  it('is declined at once by an event of failure and a status known to be final', () => {
+  it('is declined at once by a failure event and a final status', () => {
     const charge = lost();
     charge.on({ kind: 'payment_failed', why: 'Insufficient funds' });
     charge.found(failed);
     expect(charge.now().state).toMatchObject({ kind: 'declined', why: 'Insufficient funds' });
   });
 
-  it.each([pending, 'not_found'] as const)('is declined 16 minutes later without (%o)', (record) => {
-    const charge = lost();
-    charge.on({ kind: 'payment_failed', why: 'Insufficient funds' });
-    charge.found(record);
-    untilConcluded(charge, record);
-    expect(charge.now().state).toMatchObject({ kind: 'declined', why: 'Insufficient funds' });
-    expect(charge.now().at).toBeGreaterThanOrEqual(start + 16 * minute);
-    expect(charge.now().sends).toHaveLength(1);
-  });
+  it.each([pending, 'not_found'] as const)(
+    'is declined 16 minutes later without a final status (%o)',
+    (record) => {
+      const charge = lost();
+      charge.on({ kind: 'payment_failed', why: 'Insufficient funds' });
+      charge.found(record);
+      untilConcluded(charge, record);
+      expect(charge.now().state).toMatchObject({ kind: 'declined', why: 'Insufficient funds' });
+      expect(charge.now().at).toBeGreaterThanOrEqual(start + 16 * minute);
+      expect(charge.now().sends).toHaveLength(1);
+    },
+  );
 
-  it('is expired 16 minutes later when its record shows no payment: it may have wanted a code', () => {
+  it('is expired 16 minutes later if its record shows no payment, as it may have needed a code', () => {
     const charge = lost();
     charge.found(pending);
     untilConcluded(charge, pending);
@@ -233,7 +239,7 @@ describe('a charge whose answer was lost', () => {
     expect(charge.now().at - start).toBeLessThan(17 * minute);
   });
 
-  it('is expired, not declined, when it is called failed because the time for a code is over', () => {
+  it('is expired, not declined, if it fails because the time for a code is over', () => {
     const charge = lost();
     charge.found(pending);
     charge.after(15 * minute).on({ kind: 'payment_failed' });
@@ -241,7 +247,7 @@ describe('a charge whose answer was lost', () => {
     expect(charge.now().state.kind).toBe('expired');
   });
 
-  it('is declined once its own answer comes late, after a look-up without success', () => {
+  it('is declined by its own late answer, after a look-up without success', () => {
     const charge = lost();
     charge.found(pending);
     charge.answered({ kind: 'declined', why: 'Do not honour' });
@@ -251,7 +257,7 @@ describe('a charge whose answer was lost', () => {
 });
 
 describe('a conclusion', () => {
-  it('is looked at once more after a day, and a late success corrects it', () => {
+  it('is looked up again after a day, and a late success corrects it', () => {
     const charge = declined();
     expect(charge.now().dueAt).toBe(start + 1 + 24 * hour);
     charge.due();
@@ -260,7 +266,7 @@ describe('a conclusion', () => {
     expect(charge.effect()).toMatchObject({ kind: 'tell', what: 'approved' });
   });
 
-  it('stays and is finished when the late look-up shows no success', () => {
+  it('stays, and is finished, if the late look-up shows no success', () => {
     const charge = declined();
     charge.due();
     charge.found('failed');
@@ -271,7 +277,7 @@ describe('a conclusion', () => {
     expect(charge.now().dueAt).toBeUndefined();
   });
 
-  it('of review is looked at ever more rarely, at last once a week, for as long as it is remembered', () => {
+  it('of review is looked up at growing intervals, at most a week, as long as it is remembered', () => {
     const charge = underReview();
     const { at } = charge.now();
     const waits: number[] = [];
@@ -286,7 +292,7 @@ describe('a conclusion', () => {
     expect(charge.now().state.kind).toBe('review');
   });
 
-  it('of review is corrected by proof, and by a final status where nobody had called it paid', () => {
+  it('of review is corrected by proof, and by a final status unless it was called paid', () => {
     const proven = underReview();
     proven.due();
     proven.found(paid);
@@ -306,7 +312,7 @@ describe('a conclusion', () => {
     expect(called.now().state.kind).toBe('review');
   });
 
-  it('of "not sent" is in doubt again when the service turns out to have it', () => {
+  it('of "not sent" is in doubt again if the service turns out to have the charge', () => {
     const charge = abandoned();
     charge.on({ kind: 'told', what: 'abandoned' });
     charge.due();
@@ -314,7 +320,7 @@ describe('a conclusion', () => {
     expect(charge.now().state.kind).toBe('confirming');
   });
 
-  it('of "not sent" is corrected when the service turns out to have it', () => {
+  it('of "not sent" is corrected if the service turns out to have the charge', () => {
     const charge = abandoned();
     charge.on({ kind: 'told', what: 'abandoned' });
     charge.on({ kind: 'payment_failed', why: 'Insufficient funds' });
@@ -324,7 +330,7 @@ describe('a conclusion', () => {
 });
 
 describe('an OTP', () => {
-  it('is asked for until 15 minutes after the send it answers, and asked for again until that is on record', () => {
+  it('can be entered until 15 minutes after its send, and the request is repeated until it is recorded', () => {
     const charge = story();
     charge.after(20 * second).answered(otpRequired);
     expect(charge.effect()).toMatchObject({ kind: 'tell', what: 'otp' });
@@ -335,7 +341,7 @@ describe('an OTP', () => {
     expect(charge.now().dueAt).toBe(start + 15 * minute);
   });
 
-  it('that was wrong three times is looked at when the bank’s time is over, and a day later', () => {
+  it('that was wrong three times leads to look-ups when the bank’s time is over, and a day later', () => {
     const charge = atOtp(3);
     charge.found(pending);
     expect(charge.effect()).toMatchObject({ kind: 'tell', what: 'wrong_codes' });
@@ -350,7 +356,7 @@ describe('an OTP', () => {
     expect(charge.effect()).toMatchObject({ kind: 'tell', what: 'approved' });
   });
 
-  it('is over when the service says too many attempts', () => {
+  it('is over if the service says too many attempts', () => {
     const charge = atOtp();
     charge.on(submitOtp);
     charge.otpAnswered({ kind: 'too_many' });
@@ -358,7 +364,7 @@ describe('an OTP', () => {
     expect(charge.now().state.kind).toBe('wrong_codes');
   });
 
-  it('that came too late for the bank is looked up beside the open form, and decides nothing', () => {
+  it('that came too late for the bank leads to a look-up while the form stays open', () => {
     const charge = atOtp();
     charge.on(submitOtp);
     charge.otpAnswered({ kind: 'wrong', why: 'The payment has exceeded the time allowed', isOver: true });
@@ -373,7 +379,7 @@ describe('an OTP', () => {
     expect(charge.effect()).toMatchObject({ kind: 'tell', what: 'approved' });
   });
 
-  it('whose answer is lost opens again when the look-up shows nothing', () => {
+  it('whose answer is lost can be entered again if the look-up shows nothing', () => {
     const charge = atOtp();
     charge.on(submitOtp);
     charge.otpAnswered({ kind: 'unknown' });
@@ -382,7 +388,7 @@ describe('an OTP', () => {
     expect(charge.now().otp?.tries).toBe(1);
   });
 
-  it('whose answer is lost is looked up beside the open window, after seconds and then minutes', () => {
+  it('whose answer is lost leads to look-ups while the form stays open, after seconds and then minutes', () => {
     const charge = atOtp();
     charge.on(submitOtp);
     charge.otpAnswered({ kind: 'unknown' });
@@ -399,7 +405,7 @@ describe('an OTP', () => {
     expect(charge.now().history.length).toBeLessThan(30);
   });
 
-  it('whose answer is lost is paid as soon as a look-up shows it, though the window is open', () => {
+  it('whose answer is lost is paid as soon as a look-up shows it, even while the form is open', () => {
     const charge = atOtp();
     charge.on(submitOtp);
     charge.due();
@@ -410,7 +416,7 @@ describe('an OTP', () => {
     expect(charge.effect()).toMatchObject({ kind: 'tell', what: 'approved' });
   });
 
-  it('that is refused after one whose answer is lost is called wrong by no answer before a look-up', () => {
+  it('that is refused after one with a lost answer is not called wrong before a look-up', () => {
     const charge = atOtp();
     charge.on(submitOtp);
     charge.otpAnswered({ kind: 'unknown' });
@@ -422,7 +428,7 @@ describe('an OTP', () => {
     expect(charge.effect()).toMatchObject({ kind: 'tell', what: 'approved' });
   });
 
-  it('stays open while an event of failure is looked up, and is over when a status is known to be final', () => {
+  it('stays open while a failure event is looked up, and is over with a final status', () => {
     const charge = atOtp(1);
     charge.on({ kind: 'payment_failed', why: 'Insufficient funds' });
     charge.found(pending);
@@ -432,7 +438,7 @@ describe('an OTP', () => {
     expect(charge.now().state).toMatchObject({ kind: 'declined', why: 'Insufficient funds' });
   });
 
-  it('is not submitted in the last five seconds of its time, and leaves before them', () => {
+  it('is not submitted in the last five seconds of its time, and must be sent before them', () => {
     const charge = atOtp();
     charge.after(15 * minute - 6 * second).on(submitOtp);
     expect(charge.effect()).toMatchObject({ leaveBy: start + 15 * minute - 5 * second });

@@ -67,7 +67,7 @@ describe('mayTry', () => {
     expect(mayTry(history, defaultRetryRule, now)).toEqual(verdict);
   });
 
-  it('never lets more than three declines happen within 30 days, nor two within 24 hours', () => {
+  it('never allows more than three declines within 30 days, nor two within 24 hours', () => {
     const waits = array(integer({ min: 0, max: 3 * day }), { maxLength: 60 });
     const outcomes = array(constantFrom('declined' as const, 'cleared' as const), {
       minLength: 60,
@@ -91,7 +91,7 @@ describe('mayTry', () => {
     );
   });
 
-  it('says a time from which it does allow', () => {
+  it('names a time from which it allows a charge', () => {
     const waits = array(integer({ min: 0, max: 3 * day }), { minLength: 1, maxLength: 8 });
     assert(
       property(waits, (gaps) => {

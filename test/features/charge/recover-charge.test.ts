@@ -25,8 +25,8 @@ const idleMs = 250;
 const lanesAtOnce = 4;
 
 /**
- * The worker's loops as one: a piece of work takes `pieceMs` of the world's clock, after a throw a loop of the
- * four rests a second. `doCharge` is what it does with charges that are due.
+ * The worker's loops in one. A piece of work takes `pieceMs` of the world's clock; after an error one of the four loops
+ * pauses for a second. `doCharge`: what to do with due charges.
  */
 function slowWorker({ clock, store }: World, pieceMs: number, doCharge: (entry: Entry) => Promise<void>) {
   const alerts = { told: 0 };
@@ -60,7 +60,7 @@ function slowWorker({ clock, store }: World, pieceMs: number, doCharge: (entry: 
       const untilMs = clock.nowMs + ms;
       while (clock.nowMs < untilMs) await piece();
     },
-    /** How long an alert that comes now waits. */
+    /** How long a new alert waits. */
     async alertWaitMs(): Promise<number> {
       const sinceMs = clock.nowMs;
       const before = alerts.told;
@@ -79,7 +79,7 @@ async function keepDue({ store, clock }: World, howMany: number, value: string):
 }
 
 describe('alerts', () => {
-  it('wait for no charge that cannot be opened, however many are due', async () => {
+  it('don’t wait for charges that can’t be opened, even if many are due', async () => {
     const world = openWorld('approved');
     const { charges } = startProcess(world);
     await keepDue(world, 300, sealedWithALostKey);
@@ -87,7 +87,7 @@ describe('alerts', () => {
     expect(await worker.alertWaitMs()).toBeLessThan(5_000);
   });
 
-  it('wait for no charge that has no place while the payments service hangs, and none of those loses its turn', async () => {
+  it('don’t wait for surplus charges while the payments service hangs, and none of those is lost', async () => {
     const world = openWorld('approved');
     const process = startProcess(world);
     const charges = 2_000;
@@ -99,7 +99,7 @@ describe('alerts', () => {
     }
     process.account.payments.findTransaction = () => new Promise(() => undefined);
     world.clock.nowMs += minuteMs;
-    // A slow machine's: ten seconds for all that are due at once.
+    // On a slow machine: ten seconds for all that are due at once.
     const worker = slowWorker(world, 5, (entry) => {
       turns.set(entry.key, (turns.get(entry.key) ?? 0) + 1);
       return process.charges.cases[0]!.work(entry);
@@ -118,8 +118,8 @@ describe('alerts', () => {
   });
 });
 
-describe('a charge whose key is gone', () => {
-  it('is no reason to refuse its signed event for ever', async () => {
+describe('a charge whose sealing key is gone', () => {
+  it('doesn’t make the bot refuse its signed event for ever', async () => {
     const world = openWorld('lost');
     const process = startProcess(world);
     await submit(process);
@@ -127,7 +127,7 @@ describe('a charge whose key is gone', () => {
     await expect(process.trigger(success)).resolves.toBeUndefined();
   });
 
-  it('keeps its card: nothing is charged beside what nobody knows the end of', async () => {
+  it('blocks its card, as its outcome is unknown', async () => {
     const world = openWorld('lost');
     const process = startProcess(world);
     await submit(process);
@@ -146,8 +146,8 @@ async function historyOf({ records }: Process) {
   return (await records.read(reference))?.intent.history ?? [];
 }
 
-describe('a charge that cannot go on', () => {
-  it('for want of a way to tell it, stays small and is told once there is one', async () => {
+describe('a charge that can’t continue', () => {
+  it('because it can’t be told stays small, and is told once it can be', async () => {
     const world = openWorld('declined');
     const process = startProcess(world);
     const whole = { ...process.store };
@@ -166,7 +166,7 @@ describe('a charge that cannot go on', () => {
     expect(await notesIn(world)).toMatchObject([{ kind: 'told', what: 'declined' }]);
   });
 
-  it('because its look-up throws for a bug, is a person’s case after a week, and small', async () => {
+  it('because of a bug in its look-up goes to review after a week, and stays small', async () => {
     const world = openWorld('lost');
     const process = startProcess(world);
     process.account.payments.findTransaction = () => Promise.reject(new RangeError('bug'));
@@ -183,7 +183,7 @@ describe('a charge that cannot go on', () => {
 const away = () => Promise.reject(new ServiceFailure('timeout', 'no answer'));
 
 describe('replicas whose clocks are an hour apart', () => {
-  it('look a charge up as soon as the one whose clock is right would alone', async () => {
+  it('look a charge up as early as the replica with the right clock would', async () => {
     const world = openWorld('lost');
     const [ahead, right] = [startProcess(world), startProcess(world)];
     const { findTransaction } = right.account.payments;
@@ -191,7 +191,7 @@ describe('replicas whose clocks are an hour apart', () => {
     await submit(right);
     world.bank.charge(reference);
     ahead.account.now = () => world.clock.nowMs + hourMs;
-    // One event that the fast replica hears is enough to write its time into the charge.
+    // One event at the fast replica is enough to write its time into the charge.
     await ahead.trigger(success);
     await ahead.drained();
     await right.work(world.clock.nowMs + 10_000);
@@ -202,7 +202,7 @@ describe('replicas whose clocks are an hour apart', () => {
 });
 
 describe('a signed event whose reference is not signed', () => {
-  it('has a charge in doubt looked up at once, and declined by its final status alone', async () => {
+  it('leads to a look-up of a charge in doubt, which only a final status declines', async () => {
     const world = openWorld('lost');
     const process = startProcess(world);
     const { findTransaction } = process.account.payments;

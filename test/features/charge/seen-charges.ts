@@ -13,7 +13,7 @@ export const places = [live, sandbox];
 export const agent = 'U0AGENT01';
 export const colleague = 'U0OTHER01';
 
-/** A charge of two minutes ago, in whatever state. */
+/** A charge from two minutes ago, in this state. */
 export function seen(changes: Partial<ChargeSeen> = {}): ChargeSeen {
   return {
     reference: 'pay-mfrggzdfmztwq2lknnwg23tpob' as OrderReference,
@@ -87,7 +87,7 @@ export const verdicts: readonly RetryVerdict[] = [
   { kind: 'save_again' },
 ];
 
-/** Every state there is, with every word that has a say in what is shown. */
+/** Every state, with all data that affects what is shown. */
 export const everyCharge: readonly (readonly [string, ChargeSeen])[] = [
   ['charging', seen()],
   ['charging, sent twice', seen({ sends: 2 })],

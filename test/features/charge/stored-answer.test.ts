@@ -5,7 +5,7 @@ import { storedChargeAnswer, storedOtpAnswer } from '../../../src/features/charg
 
 const cause = new ServiceFailure('timeout', 'No answer.');
 
-describe('what the history keeps of an answer', () => {
+describe('the stored form of an answer', () => {
   it.each<[ChargeAnswer, object]>([
     [
       { kind: 'otp_required', transactionId: 'canary', message: 'Code sent' },
