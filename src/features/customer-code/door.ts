@@ -8,7 +8,7 @@ import { fewLinesOf, newErrorId } from '../../log.ts';
 import { wordsFor } from './page-words.ts';
 import { newSubmitId, pageHeaders, refreshOf, renderPage, type Screen } from './page.ts';
 
-/** What the door needs of charges. */
+/** What the page needs from charges. */
 export type ForCodePage = {
   find: (reference: string) => Promise<ChargeSeen | undefined>;
   submitCode: (typed: {
@@ -19,7 +19,7 @@ export type ForCodePage = {
   }) => Promise<Answered>;
   resendCode: (wish: { reference: string; link: string }) => Promise<Answered>;
   refuseByCustomer: (wish: { reference: string; link: string }) => Promise<void>;
-  /** Carries on what was stored, beyond the answer. */
+  /** Runs the rest of the work after the page's answer was sent. */
   background: (work: Promise<void>) => void;
 };
 
@@ -27,16 +27,16 @@ type Answered = { charge: ChargeSeen; carryOn?: () => Promise<void> } | undefine
 
 export const codePagePath = '/c/';
 const token = /^[\w-]{22}$/;
-/** The code’s fifteen minutes, and half an hour for what became of it. */
+/** Lifetime of a page: fifteen minutes to type the code, and half an hour to read the result. */
 const pageMs = 45 * 60_000;
-/** Of a link that leads nowhere the answer takes this long whatever was looked at: dead and never existing look alike. */
+/** Every 404 takes this long, so that a dead link can't be told from one that never existed. */
 const deadMs = 150;
 const minuteMs = 60_000;
 const perMinute = { get: 20, post: 6, unknown: 60 };
 
 /**
- * `link`: the hash of the link as it was sent. `shows`: `form` at the link itself; at the address where a submit leads the
- * customer, and which outlives the link, what came of the code (`result`), or thanks for *I did not ask for this*
+ * A page's address. `link`: the hash of the link that the customer was sent. `shows`: `form` at that link. A submit leads to a
+ * second address, which outlives the link: it shows the code's result (`result`) or thanks for *I did not ask for this*
  * (`stopped`).
  */
 const stored = z.object({
@@ -46,12 +46,12 @@ const stored = z.object({
 });
 type Stored = z.infer<typeof stored>;
 
-/** The store has nothing by which a link could be made. */
+/** The store has only this hash, from which nobody can make a working link. */
 function hashOf(secret: string): string {
   return createHash('sha256').update(`payops code link ${secret}`).digest('base64url');
 }
 
-/** A new link of a charge, stored by hash alone; `link` is what the charge keeps. Make the charge keep it next. */
+/** Makes a link and stores its hash. It works once the caller has stored `link` with the charge. */
 export async function makeCodeLink(
   { store }: Pick<Account, 'store'>,
   reference: string,
@@ -62,7 +62,7 @@ export async function makeCodeLink(
   return { secret, link };
 }
 
-/** Under the hash of its address. What is there already stays. */
+/** Stores a page under the hash of its address. An existing one stays as it is. */
 async function keep(store: Account['store'], hash: string, value: Stored): Promise<void> {
   await store.create(codeLinkKey(hash), JSON.stringify(value), { ttlMs: pageMs });
 }
@@ -71,7 +71,7 @@ function codeLinkKey(hash: string): string {
   return `code-link:${hash}`;
 }
 
-/** Counts within the running minute; forgets all when it is over, so that no address stays. */
+/** Counts per minute. Forgets all keys when the minute ends, so that no IP address is kept. */
 function createCounts(now: () => number) {
   let minute = 0;
   let counts = new Map<string, number>();
@@ -84,22 +84,22 @@ function createCounts(now: () => number) {
   };
 }
 
-/** A request as the server hands it over. `form`: undefined for what is no form, is too large or broke off. */
+/** A request from the HTTP server. `form`: undefined if the body is no form, too large, or broke off. */
 type PageRequest = {
   method: string;
   tail: string;
   address: string;
-  /** As the browser says it. */
+  /** The `Accept-Language` header. */
   languages: string;
   form: () => Promise<URLSearchParams | undefined>;
 };
 
 type Reply = { status: number; screen: Screen } | { status: 303; to: string };
 
-/** The customer’s page of one merchant account; undefined: the address is none of its links. */
+/** Answers requests for one merchant account's pages. Undefined: the address is none of them. */
 export type CodeDoor = (request: PageRequest) => Promise<Reply | undefined>;
 
-/** GET and HEAD change nothing; the path is the whole credential, and is in no log and no error. */
+/** GET and HEAD change nothing. The path is the only credential, so never put it into a log or an error. */
 export function createCodeDoor(
   { store, now, place }: Account,
   merchant: string,
@@ -118,7 +118,7 @@ export function createCodeDoor(
 
   type Found = NonNullable<Awaited<ReturnType<typeof find>>>;
 
-  /** Undefined: of this charge the link shows nothing. */
+  /** Undefined: the link is dead in the charge's present state. */
   function screenOf({ charge, shows }: Found): Screen | undefined {
     if (shows === 'stopped') return { kind: 'said', what: 'stopped' };
     if (!charge) return undefined;
@@ -131,12 +131,12 @@ export function createCodeDoor(
       const problem = customerTried(charge) ? lastCode && problemOf[lastCode] : undefined;
       const resend = resends.length === 0 ? undefined : askedFor(resends.at(-1)?.answer);
       const shown = { merchant, money, lastFour: card.lastFour, untilMs, triesLeft };
-      // The sandbox has no other code to send.
+      // The sandbox can't send another code.
       const asked = { ...shown, mayResend: place.environment === 'live', resend };
       return { kind: 'form', asked, problem, nowMs: now(), timeZone, id: newSubmitId() };
     }
     if (state.kind === 'otp_checking') return { kind: 'said', what: 'checking' };
-    // An answer was lost: the form may come back.
+    // The code's answer was lost: keep the link alive, the form may come back.
     const isBetween = state.kind === 'confirming' && isOpen && !heard.includes('paid');
     return isBetween || shows === 'result' ? { kind: 'said', what: outcomeOf(charge) } : undefined;
   }
@@ -149,15 +149,15 @@ export function createCodeDoor(
   }
 
   /**
-   * `id` is minted with the page and sent with each submit of it: where the result is read. A double tap, and the repeat of
-   * a submit whose answer was lost, lead there too, also once the link is dead.
+   * Handles a submit. `id` is generated with the page and sent by its form; the result is shown at that address. So a double
+   * tap, or a repeat after a lost answer, leads to the same result, even when the link is dead by then.
    */
   async function take(request: PageRequest, secret: string): Promise<Reply | undefined> {
     const [found, form] = await Promise.all([find(secret), request.form()]);
     const id = form?.get('id') ?? '';
     const wish = form?.get('do');
     const screen = found && screenOf(found);
-    // *I did not ask for this* counts also while a code is checked, which may be somebody else's.
+    // *I did not ask for this* counts even while a code is checked: somebody else may have typed it.
     const isTaken = found?.charge?.state.kind === 'otp' || wish === 'not_mine';
     if (!screen || !isTaken) return (await find(id)) ? { status: 303, to: id } : await show(secret);
     if (count(`post ${found.link}`) > perMinute.post) return tooFast;
@@ -191,7 +191,7 @@ export function createCodeDoor(
   return (request) => (request.method === 'POST' ? take(request, request.tail) : show(request.tail));
 }
 
-/** The page of every account: what is none’s is answered in one way and in one time. */
+/** Serves the pages of all accounts. An address of none gets the same answer after the same time. */
 export function answerCodePages(
   doors: readonly CodeDoor[],
   { log, now, wait }: Pick<Account, 'log' | 'now' | 'wait'>,
@@ -223,7 +223,7 @@ export function answerCodePages(
 
   return async function answer(request: PageRequest) {
     const { form } = request;
-    // The body can be read once, and the link may be any account’s.
+    // Several doors may ask for the body, which can be read only once.
     let read: ReturnType<typeof form> | undefined;
     const reply = await ask({ ...request, form: () => (read ??= form()) });
     const isMoved = 'to' in reply;
@@ -245,7 +245,7 @@ function askedFor(answer: Resend['answer']): 'resent' | 'notResent' {
 
 const problemOf = { refused: 'wrong', unanswered: 'unanswered' } as const;
 
-/** In our own words, never the service’s. */
+/** Which page shows how the charge ended. Never in the service's words. */
 function outcomeOf({ state, heard, otp }: ChargeSeen) {
   switch (state.kind) {
     case 'approved':

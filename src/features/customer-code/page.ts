@@ -22,7 +22,7 @@ export type Screen =
       problem?: 'wrong' | 'notACode' | 'unanswered' | undefined;
       nowMs: number;
       timeZone: string;
-      /** Of this very page's submit. */
+      /** Sent by this page's forms; the result is shown at this address. */
       id: string;
     }
   | { kind: 'said'; what: Ending };
@@ -68,7 +68,7 @@ function saidOf([head, text]: readonly [string, string]): string {
   return `<main class="s"><h1>${head}</h1><p role="status">${text}</p></main>`;
 }
 
-/** `try`: the number of this try, so a double tap is one. */
+/** Field `try`: the tries left when the page was made, so that a double tap counts once. */
 function formOf(
   { asked, problem, nowMs, timeZone, id }: Extract<Screen, { kind: 'form' }>,
   words: PageWords,

@@ -33,7 +33,7 @@ afterEach(async () => {
 
 type Answer = { status: number; body: string; headers: Record<string, unknown>; ms: number };
 
-/** A charge that waits for its customer’s code, and the page’s door on a port. */
+/** A charge that waits for its customer’s code, and an HTTP server with the code page. */
 async function openDoor(merchant = 'Lagos Store', environment: 'live' | 'sandbox' = 'live') {
   const world = openWorld('otp');
   const process = startProcess(world);
@@ -116,7 +116,7 @@ async function violations(page: Page): Promise<string[]> {
   return found.violations.map(({ id }) => id);
 }
 
-/** Of what the page says when it has no field. */
+/** Expects axe to find nothing on the pages without a field. */
 async function findNothing(page: Page, all: readonly Ending[]): Promise<void> {
   for (const what of all) {
     await page.setContent(renderPage({ kind: 'said', what }, wordsFor('')));
@@ -130,7 +130,7 @@ const titleOf = (body: string): string => /<title>([^<]+)<\/title>/.exec(body)?.
 const median = (ms: readonly number[]): number => ms.toSorted((a, b) => a - b)[20] ?? 0;
 
 describe('the customer’s page', () => {
-  it('takes a wrong code, then the right one, and says Paid; the link is then as one that never was', async () => {
+  it('takes a wrong code, then the right one, and says Paid; then the link looks as if it never existed', async () => {
     const { link, send, types, seen, logged, world } = await openDoor();
     const at = await link();
     const page = await send('GET', at);
@@ -168,18 +168,18 @@ describe('the customer’s page', () => {
     const id = 'A'.repeat(22);
     const taps = await Promise.all([1, 2].map(() => types(at, rightCode, 3, id)));
     expect(world.bank.codes).toHaveLength(1);
-    // A repeat whose answer was lost leads to the result too, once the link is dead.
+    // A repeat after a lost answer leads to the result, although the link is dead by then.
     const repeat = await types(at, rightCode, 3, id);
     expect([...taps, repeat].map(({ headers }) => headers['location'])).toEqual([id, id, id]);
     expect((await send('GET', `/c/${id}`)).body).toContain('Paid');
     expect((await send('GET', at)).status).toBe(404);
   });
 
-  it('ends by “I did not ask for this”, which is told once', async () => {
+  it('ends with “I did not ask for this”, which the merchant is told once', async () => {
     const { link, send, world, seen } = await openDoor();
     const at = await link();
     const notMine = { do: 'not_mine', id: 'A'.repeat(22) };
-    // A double tap, whose second answer is the one that stays on the screen.
+    // A double tap: the browser shows the second answer.
     for (const { status, headers } of [await send('POST', at, notMine), await send('POST', at, notMine)])
       expect([status, headers['location']]).toEqual([303, notMine.id]);
     expect((await send('GET', `/c/${notMine.id}`)).body).toContain('Thank you for telling us');
@@ -190,7 +190,7 @@ describe('the customer’s page', () => {
     expect([customer, notMineAt]).toEqual([undefined, world.clock.nowMs]);
   });
 
-  it('tells of “I did not ask for this” also while somebody’s code is checked, and whatever comes of it', async () => {
+  it('reports “I did not ask for this” even while a code is checked, and also if it is then paid', async () => {
     const { link, send, types, world, process, seen } = await openDoor();
     const at = await link();
     const answer = Promise.withResolvers<{ kind: 'accepted' }>();
@@ -219,7 +219,7 @@ describe('the customer’s page', () => {
     expect(shown).not.toContain('Give value once');
   });
 
-  it('tells of “I did not ask for this” from a page that is still open when the charge is paid', async () => {
+  it('reports “I did not ask for this” from a page that is still open when the charge is paid', async () => {
     const { link, send, types, world, seen } = await openDoor();
     const wrong = await types(await link(), '000000', 3);
     const seat = `/c/${String(wrong.headers['location'])}`;
@@ -232,7 +232,7 @@ describe('the customer’s page', () => {
     expect((await seen())?.notMineAt).toBe(world.clock.nowMs);
   });
 
-  it('says nothing of a code that somebody else typed before the link was made', async () => {
+  it('does not mention a wrong code that an agent typed before the link was made', async () => {
     const { link, send, process } = await openDoor();
     await typesAsAgent(process, '000000');
     const at = await link();
@@ -241,7 +241,7 @@ describe('the customer’s page', () => {
     expect(first).not.toContain('That code was wrong');
   });
 
-  it('stays where it is while a lost answer is looked up, and takes no code in the last seconds', async () => {
+  it('keeps working while a lost answer is looked up, and takes no code in the last seconds', async () => {
     const { link, send, types, world, seen, process } = await openDoor();
     const at = await link();
     vi.spyOn(world.bank, 'code').mockReturnValue({
@@ -265,7 +265,7 @@ describe('the customer’s page', () => {
     expect((await send('GET', at)).status).toBe(404);
   });
 
-  it('is dead from the accepted code on, before that is looked up: page and workspace say so', async () => {
+  it('is dead once a code is accepted, before the look-up: page and workspace say so', async () => {
     const { link, send, types, world, process, seen } = await openDoor();
     const at = await link();
     const looked = Promise.withResolvers<undefined>();
@@ -286,7 +286,7 @@ describe('the customer’s page', () => {
     await process.drained();
   });
 
-  it('is dead from the third wrong code on, also before that is looked up, and cannot be taken back meanwhile', async () => {
+  it('is dead after the third wrong code, even before the look-up, and cannot be taken back meanwhile', async () => {
     const { link, send, types, world, process, seen } = await openDoor();
     const at = await link();
     const first = await types(at, '000000', 3);
@@ -321,7 +321,7 @@ describe('the customer’s page', () => {
     expect((await sandbox.send('GET', await sandbox.link())).body).not.toContain('Resend');
   });
 
-  it('says “try again in a minute” while the store is away: no try is used, and nothing is sent', async () => {
+  it('says “try again in a minute” during a store outage: no try is used, and nothing is sent', async () => {
     const { link, send, types, seen, world, logged } = await openDoor();
     const at = await link();
     const away = vi.spyOn(world.store, 'read').mockRejectedValue(new StoreUnavailable('away'));
@@ -329,20 +329,20 @@ describe('the customer’s page', () => {
     away.mockRestore();
     expect([looked.status, typed.status]).toEqual([503, 503]);
     expect(typed.body).toContain('no try was used');
-    // Who looks may have sent a code a moment ago.
+    // A person who only opens the page may have sent a code just before, so the page must not say that nothing was sent.
     expect(looked.body).not.toMatch(/Nothing was sent|no try/);
     expect(looked.body).toContain('refreshes by itself');
     expect([looked.headers['refresh'], typed.headers['refresh']]).toEqual(['4', undefined]);
     expect((await seen())?.otp?.triesLeft).toBe(3);
     expect(world.bank.codes).toEqual([]);
     expect(JSON.stringify(logged)).not.toContain(at.slice(3));
-    // Anybody can look, as often as they like.
+    // Requests are unlimited, so the log lines must be few.
     vi.spyOn(world.store, 'read').mockRejectedValue(new StoreUnavailable('away'));
     for (let look = 0; look < 30; look += 1) await send('GET', at);
     expect(logged.length).toBeLessThanOrEqual(10);
   });
 
-  it('is a page like any other where a record can’t be read, and the log says why without the link', async () => {
+  it('is a proper page even if a record can’t be read, and the log says why without the link', async () => {
     const { link, send, types, world, logged } = await openDoor();
     const at = await link();
     vi.spyOn(world.store, 'read').mockRejectedValue(new SyntaxError('Unexpected token'));
@@ -361,7 +361,7 @@ describe('the customer’s page', () => {
     expect(JSON.stringify(logged)).not.toContain(at.slice(3));
   });
 
-  it('calls a code whose answer was lost no failure, also when the time is over', async () => {
+  it('does not call a code wrong if its answer was lost, even after the time is over', async () => {
     const { link, send, types, world, process, seen } = await openDoor();
     const at = await link();
     vi.spyOn(world.bank, 'code').mockReturnValue({
@@ -376,7 +376,7 @@ describe('the customer’s page', () => {
     expect((await send('GET', result)).body).toContain('Don’t enter the code again');
   });
 
-  it('refuses what is no code, a body over 1 KB and the 7th post, without a try', async () => {
+  it('refuses a malformed code, a body over 1 KB and the 7th post, without using a try', async () => {
     const { link, send, types, seen } = await openDoor();
     const at = await link();
     expect((await types(at, '12', 3)).body).toContain('A code has 4 to 10 letters or digits.');
@@ -389,7 +389,7 @@ describe('the customer’s page', () => {
     expect(looks.filter(({ status }) => status === 200).length).toBeLessThan(20);
   });
 
-  it('shows text from outside as text', async () => {
+  it('escapes outside text', async () => {
     const { link, send } = await openDoor(`<script>alert(1)</script>\u202E${'x'.repeat(200)}`);
     const { body } = await send('GET', await link());
     expect(body).toContain('&#60;script&#62;alert(1)');
@@ -397,7 +397,7 @@ describe('the customer’s page', () => {
     expect(Buffer.byteLength(body)).toBeLessThan(6 * 1024);
   });
 
-  it('answers dead and never made links 404 in one time', async () => {
+  it('answers 404 for dead links and for links that never existed, after equal time', async () => {
     const { link, send } = await openDoor();
     const dead = await link();
     await link();
@@ -414,7 +414,7 @@ describe('the customer’s page', () => {
       times.dead.push(answers[0].ms);
       times.never.push(answers[1].ms);
     }
-    // A few at once: each waits its time.
+    // Eight at once, because each answer is delayed.
     for (let round = 0; round < 40; round += 8)
       await Promise.all(Array.from({ length: 8 }, (_, more) => ask(round + more)));
     console.info(
@@ -422,7 +422,7 @@ describe('the customer’s page', () => {
     );
     expect(Math.abs(median(times.dead) - median(times.never))).toBeLessThan(5);
     expect(Math.min(...times.dead, ...times.never)).toBeGreaterThan(140);
-    // One address asks too often, and is told so.
+    // A single address that asks too often gets 429.
     const statuses: number[] = [];
     for (let asked = 0; asked < 64; asked += 16) {
       const answers = Array.from({ length: 16 }, () => send('GET', dead, undefined, '127.0.3.1'));
@@ -432,7 +432,7 @@ describe('the customer’s page', () => {
     expect(statuses.filter((status) => status === 404).length).toBeLessThanOrEqual(60);
   });
 
-  it('is in the language that the browser likes best of those there are, else in English', () => {
+  it('is in the available language that the browser prefers, else in English', () => {
     const english = wordsFor('');
     const all = [english, { ...english, lang: 'fr' }] as const;
     const found = ['fr-NG,en;q=0.8', 'en;q=0.2, FR ;q=0.9', 'yo, ha', 'yo,en', 'yo, fr;q=0'].map(
@@ -441,7 +441,7 @@ describe('the customer’s page', () => {
     expect(found).toEqual(['fr', 'fr', 'en', 'en', 'en']);
   });
 
-  it('reads the longest header of languages at once, so that nobody can hold up the bot by it', () => {
+  it('reads the longest language header quickly, so that it can’t block the bot', () => {
     const startedAt = performance.now();
     for (const filling of [' ', ';', ',', ' ;', '; q=']) wordsFor(`fr${filling.repeat(16_000)}x`);
     expect(performance.now() - startedAt).toBeLessThan(300);

@@ -33,8 +33,8 @@ async function types(
   return answered?.carryOn !== undefined;
 }
 
-describe('the holder of the code', () => {
-  it('is the customer while a link is theirs, and then no agent', async () => {
+describe('who may type the code', () => {
+  it('is only the customer while they have a link', async () => {
     const { process, desk, world } = await asked();
     expect(await desk.letCustomerType({ reference, by: ada, link })).toMatchObject({ isMade: true });
     expect(await types(process, { by: ada })).toBe(false);
@@ -47,7 +47,7 @@ describe('the holder of the code', () => {
     expect(entered.map(({ who }) => who)).toEqual(['customer', 'customer']);
   });
 
-  it('is its agent after the link was taken back, and by no old link', async () => {
+  it('is the agent again after taking the link back; the old link stays dead', async () => {
     const { process, desk } = await asked();
     await desk.letCustomerType({ reference, by: ada, link });
     expect(await desk.takeBack({ reference, by: bola })).toMatchObject({ customer: { link } });
@@ -56,7 +56,7 @@ describe('the holder of the code', () => {
     expect(await types(process, { by: ada })).toBe(true);
   });
 
-  it('has the newest link alone when it is made twice', async () => {
+  it('is only the person with the newest of two links', async () => {
     const { process, desk } = await asked();
     await desk.letCustomerType({ reference, by: ada, link });
     await desk.letCustomerType({ reference, by: ada, link: later });
@@ -64,7 +64,7 @@ describe('the holder of the code', () => {
     expect(await types(process, { link: later })).toBe(true);
   });
 
-  it('is one of two, when agent and customer press at once on two replicas', async () => {
+  it('is one of them if agent and customer submit at once on two replicas', async () => {
     const { process, desk, world } = await asked();
     const other = startProcess(world);
     await desk.letCustomerType({ reference, by: ada, link });
@@ -77,7 +77,7 @@ describe('the holder of the code', () => {
     expect(world.bank.codes).toHaveLength(1);
   });
 
-  it('leaves one submission when the link is taken back during it', async () => {
+  it('submits once if the link is taken back during the submit', async () => {
     const { process, desk, world } = await asked();
     await desk.letCustomerType({ reference, by: ada, link });
     await Promise.all([types(process, { link }, rightCode), desk.takeBack({ reference, by: ada })]);
@@ -86,7 +86,7 @@ describe('the holder of the code', () => {
     expect((await desk.find(reference))?.state.kind).toBe('approved');
   });
 
-  it('makes a link for nobody but the agent, and none once the code is over', async () => {
+  it('can be changed by a link that only the agent makes, and only while a code is accepted', async () => {
     const { process, desk } = await asked();
     expect(await desk.letCustomerType({ reference, by: bola, link })).toMatchObject({ isMade: false });
     await types(process, { by: ada }, rightCode);
@@ -97,7 +97,7 @@ describe('the holder of the code', () => {
     { entry: 'agent', sends: { agent: true, customer: false, resend: true, link: false } },
     { entry: 'customer', sends: { agent: false, customer: true, resend: false, link: true } },
     { entry: 'both', sends: { agent: true, customer: true, resend: true, link: true } },
-  ] as const)('is who OTP_ENTRY=$entry says, through every door', async ({ entry, sends }) => {
+  ] as const)('follows OTP_ENTRY=$entry, on every way in', async ({ entry, sends }) => {
     const { world, process: before } = await asked();
     world.code.entry = entry;
     const { desk } = startProcess(world);
@@ -105,7 +105,7 @@ describe('the holder of the code', () => {
     expect(resent?.carryOn !== undefined).toBe(sends.resend);
     expect(await types(startProcess(world), { by: ada })).toBe(sends.agent);
     const [left, next] = sends.agent ? [2, 1] : [3, 2];
-    // Made while it was allowed: the new setting holds for it too.
+    // This link was made before the setting changed, which applies to it too.
     await before.desk.letCustomerType({ reference, by: ada, link });
     expect(await types(startProcess(world), { link }, '000000', left)).toBe(sends.customer);
     expect(await types(startProcess(world), { by: ada }, '000000', sends.customer ? next : left)).toBe(
@@ -115,14 +115,14 @@ describe('the holder of the code', () => {
     expect(made.isMade).toBe(sends.link);
   });
 
-  it('who did not ask for the charge is told of once, killed at every await', async () => {
+  it('“I did not ask for this” is reported once, if killed at any await', async () => {
     for (let killAt = 0; ; killAt += 1) {
       const { world, desk } = await asked();
       await desk.letCustomerType({ reference, by: ada, link });
       const points = everyPoint(killAt);
       const refused = startProcess(world, points).desk.refuseByCustomer({ reference, link });
       const end = await Promise.race([refused.then(() => 'finished'), points.killed]);
-      // Nothing says so to the customer, who presses once more.
+      // The customer got no answer and presses again.
       const next = startProcess(world);
       await next.desk.refuseByCustomer({ reference, link });
       await next.drained();
@@ -133,7 +133,7 @@ describe('the holder of the code', () => {
     }
   });
 
-  it('submits once, ends proven or in no doubt, and is never paid twice, killed at every await', async () => {
+  it('a customer’s submit reaches the bank once and ends as the bank has it, if killed at any await', async () => {
     let kills = 0;
     for (let killAt = 0; ; killAt += 1) {
       const { world, desk } = await asked();

@@ -6,7 +6,7 @@ const door = 'src/features/customer-code/door.ts';
 const page = 'src/features/customer-code/page.ts';
 const otp = 'src/domain/otp.ts';
 
-/** Mistakes in who may type the code, and in the customer's page: each must fail a test of this folder. */
+/** Wrong edits of who may type the code, and of the customer's page: each must fail a test of this folder. */
 export const codeMutants: readonly Mutant[] = [
   {
     name: 'an agent submits while the customer holds the code',
@@ -47,11 +47,11 @@ export const codeMutants: readonly Mutant[] = [
     ],
   },
   {
-    name: 'an old link says that nobody asked for the charge',
+    name: 'an old link can report “I did not ask for this”',
     edits: [[link, 'record.customer?.link !== link ||', '']],
   },
   {
-    name: 'the link ends before anybody is told that nobody asked',
+    name: 'the link ends before “I did not ask for this” is reported',
     edits: [
       [
         link,
@@ -89,7 +89,7 @@ export const codeMutants: readonly Mutant[] = [
     ],
   },
   {
-    name: 'nobody says that they did not ask while a code is checked',
+    name: '“I did not ask for this” is ignored while a code is checked',
     edits: [[door, " || wish === 'not_mine'", '']],
   },
   {
@@ -106,7 +106,7 @@ export const codeMutants: readonly Mutant[] = [
   },
   { name: 'a dead link is answered at once', edits: [[door, 'const deadMs = 150;', 'const deadMs = 0;']] },
   {
-    name: 'who looks is told that nothing was sent',
+    name: 'a GET during an outage says that nothing was sent',
     edits: [[door, "request.method === 'POST' ? 'notTaken' : 'away'", "'notTaken'"]],
   },
   {
