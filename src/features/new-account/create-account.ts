@@ -15,42 +15,41 @@ import { catchUp } from '../../records/insist.ts';
 import { createRecords } from '../../records/records.ts';
 import { dayMs } from '../../domain/span.ts';
 
-/** A field of the request, as the settings name it. */
+/** A field of the request, from `ACCOUNT_NEW_FIELDS`. */
 export type AccountField = Account['settings']['accountNewFields'][number];
 
-/** What an account is looked up by. */
+/** The field by which an account can be looked up. */
 const refField = 'accountRef';
 
-/** What became of a new account, as people are told it. */
+/** The result of a request for a new account, as people see it. */
 export type AccountEnd =
-  /** As the service answered, or a look-up by its reference found after a lost answer. */
+  /** By the service's answer, or by a look-up after a lost answer. */
   | { kind: 'created'; account: SubAccount | undefined }
   | NotMade
   /**
-   * It may have been created. What a look-up by its reference found since: nothing, another account, no answer; or
-   * none could be made, because it has no reference.
+   * It may have been created. `lookUp`: what a look-up by its reference found; `impossible`: it has no reference.
    */
   | { kind: 'doubt'; lookUp: 'not_found' | 'another' | 'failed' | 'impossible' };
 
-/** A new account that was asked for, under its reference: written before the request leaves. */
+/** A request for a new account, by its reference. Stored before the request is sent. */
 const askedAccount = z.object({
-  /** How often it was asked for: each answer is one of those. */
+  /** The number of requests, so that a late answer is matched to its own one. */
   asks: z.int(),
   by: z.string(),
-  /** Without what nobody may see again. */
+  /** Without secret fields, which are never stored. */
   wanted: z.record(z.string(), z.string()),
-  /** As the service settled it. `refused`: surely not made, so its reference may be asked for again. */
+  /** The service's answer. `refused`: certainly not created, so a new request may use the reference. */
   settled: z.enum(['created', 'refused']).exactOptional(),
 });
 
 type AskedAccount = z.infer<typeof askedAccount>;
 
-/** `failed`: no usable answer; `impossible`: it was asked for without a reference. */
+/** `failed`: no usable answer. `impossible`: the request had no reference. */
 type LookedUp = AccountAnswer | { kind: 'failed' | 'impossible' };
 
 /**
- * What a look-up says of one that may have been made. Not found proves nothing: what the service is still at work on is not
- * there yet.
+ * The result for an account that may have been created, after a look-up. `not_found` proves nothing: the service may still be
+ * creating it.
  */
 export function endOfLookUp(
   { wanted, settled }: Pick<AskedAccount, 'wanted' | 'settled'>,
@@ -69,14 +68,13 @@ export function endOfLookUp(
 export type NewAccounts = ReturnType<typeof createNewAccounts>;
 
 const rememberMs = 30 * dayMs;
-/** The service may still be at work when the answer was lost. */
+/** Wait this long after a lost answer: the service may still be creating the account. */
 const lookUpAfterMs = 2_000;
 
 /**
- * Begins a new account: written down before anything is sent, and asked for at most once under its reference,
- * which is the view's own when none is given. The specification gives it one thing to be known by, that reference: so what
- * may have been asked for, by a request whose answer was lost or by a process that died, is looked up and asked for no
- * second time. Throws StoreUnavailable, and then nothing was sent.
+ * Requests new accounts, each at most once under its reference, which is generated from the view's id if the person gives
+ * none. The request is stored before it is sent. The reference is the API's only idempotency key; so after a lost answer or a
+ * crash the account is looked up, never requested again. `begin` throws StoreUnavailable; then nothing was sent.
  *
  * Spec: POST {base_url}/v1/accounts; GET {base_url}/v1/accounts/sub-account-details; Account (accountRef).
  */
@@ -99,11 +97,11 @@ export function createNewAccounts(account: Account) {
       return { kind: 'write', value, rest: { ttlMs: rememberMs }, result: { isNew: true, asked: value } };
     });
 
-    /** What became of it stands whatever becomes of the record: kept as asked for, it is not asked for again. */
+    /** Stores the answer, as far as possible: without it the request stays unsettled, which only prevents a repeat. */
     async function settle(settled: 'created' | 'refused'): Promise<void> {
       await catchUp(account, 'What became of a new account could not be noted', () =>
         records.change<void>(id, (kept) =>
-          // Of a process that stood still it may have been asked for again since.
+          // Skip if this process was suspended and the account was requested again meanwhile.
           kept?.asks === asked.asks
             ? { kind: 'write', value: { ...kept, settled }, rest: { ttlMs: rememberMs }, result: undefined }
             : { kind: 'keep', result: undefined },
@@ -132,7 +130,7 @@ export function createNewAccounts(account: Account) {
     async function lookUp(): Promise<AccountEnd> {
       await wait(lookUpAfterMs);
       const found = await findByRef();
-      // The requester may have its answer by now.
+      // Meanwhile the first request may have got its answer.
       const kept = await records.read(id).catch(() => undefined);
       return endOfLookUp(kept ?? asked, found);
     }
@@ -147,16 +145,16 @@ export function createNewAccounts(account: Account) {
 
     return {
       id,
-      /** What was asked for, without what nobody may see again. */
+      /** The requested fields, without secret ones. */
       wanted: asked.wanted,
-      /** Who asked for it before; nothing is asked for again. */
+      /** The person who requested it earlier; then no new request is made. */
       ...(isNew ? {} : { askedBy: asked.by }),
-      /** Asks the service, once, or looks up what became of it. Throws for a bug alone. */
+      /** Sends the request, or looks up an earlier one. Throws only for a bug. */
       carryOn: isNew ? ask : lookUp,
     };
   }
 
-  /** What was asked for under this id, without what nobody may see again. */
+  /** The fields of the request with this id, without secret ones. */
   async function wantedOf(id: string): Promise<NewAccount | undefined> {
     return (await records.read(id))?.wanted;
   }
@@ -176,14 +174,13 @@ function takesRef(fields: readonly AccountField[]): boolean {
 /** Spec: Limits (accountRef). */
 const specifiedRefLength = 20;
 
-/** Neither 0 nor 1 nor O nor I, so that no character is taken for another when read aloud or copied by hand. */
+/** No 0, 1, O and I: people mistake them for each other. */
 const alphabet = 'ABCDEFGHJKLMNPQRSTUVWXYZ23456789';
 const refPrefix = 'PAY';
 
 /**
- * The reference of an account that a Slack view asks for, when the person gave none: the same view gives the same
- * on every replica and after every crash, so that a lost answer can be asked after by it. Of a range of lengths it takes
- * the one nearest to the specified.
+ * Generates an account's reference from the view's id: the same on every replica and after a crash, so that a lost answer can
+ * be looked up. Its length is the specified one, or the nearest that the settings allow.
  *
  * Spec: Account (accountRef: exactly 20 characters, generated if not provided).
  */
@@ -199,7 +196,7 @@ export function mintAccountRef(viewId: string, { shortest, longest }: Length): s
 
 export type Length = { shortest: number; longest: number };
 
-/** How long a reference is, for the form and the look-up alike; any length where the form has none or says none. */
+/** The length of a reference, for form and look-up; any length if the settings don't say. */
 export function refLength(fields: readonly AccountField[]): Length {
   return fields.find(({ name }) => name === refField) ?? { shortest: 0, longest: limits.inputLength };
 }
@@ -210,7 +207,7 @@ export function lengthWords({ shortest, longest }: Length): string {
   return shortest === 0 ? `at most ${longest} characters` : `${shortest} to ${longest} characters`;
 }
 
-/** The settings ask for no length: what is left is what a form can hold. */
+/** The settings give no length: any text that Slack's input accepts. */
 export function isAnyLength({ shortest, longest }: Length): boolean {
   return shortest === 0 && longest === limits.inputLength;
 }
@@ -218,8 +215,8 @@ export function isAnyLength({ shortest, longest }: Length): boolean {
 const uuid = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i;
 
 /**
- * Reads what a person typed as an account's id (36 characters) or its reference. The reference's query parameter is
- * declared as a uuid, which 20 characters cannot be, so nothing but its length is asked, where one is given.
+ * Reads typed text as an account's id (36 characters) or its reference. Of a reference only the length is checked: the
+ * specification declares its query parameter as a UUID, but its 20 characters can't be one.
  *
  * Spec: Account (accountRef); GET {base_url}/v1/accounts/sub-account-details.
  */

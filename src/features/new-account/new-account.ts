@@ -49,14 +49,14 @@ import { type Note, noteMessage } from '../../slack/kit/note.ts';
 import { maskNumbers } from '../../domain/card.ts';
 import { maskPhone } from '../../domain/outside-text.ts';
 
-/** To create an account; the look-up alone needs `accounts`. */
+/** Needed to create an account. A look-up needs only `accounts`. */
 export const newAccountPermission: Permission = 'account-new';
 
 type Question = { kind: 'look_up'; key: AccountKey } | { kind: 'new' };
 
 /**
- * `/pay account <id or reference>`: one sub account; `/pay account new`: the form for another. A new one is asked for
- * at most once under its reference (`create-account.ts`).
+ * `/pay account <id or reference>` shows a sub account; `/pay account new` opens the form for a new one, which is requested at
+ * most once under its reference (`create-account.ts`).
  */
 export function createNewAccount(account: Account): Feature {
   const { place, settings, payments, slack, now } = account;
@@ -76,7 +76,7 @@ export function createNewAccount(account: Account): Feature {
     }
   }
 
-  /** Requested once, however often it is submitted. A known request is looked up and shown instead. */
+  /** Requests the account once, even if submitted twice. An earlier request is looked up and shown instead. */
   async function create({ caller, viewId, values }: Submission): Promise<ViewAnswer> {
     const filled = accountForm(fields).read(values);
     if (filled.kind === 'errors') return filled;
@@ -93,7 +93,7 @@ export function createNewAccount(account: Account): Feature {
     };
   }
 
-  /** Back to the form: in its own dialogue, where the bot's own reference stays the view's, or in a new one. */
+  /** Reopens the form: in the same modal, which keeps its generated reference, or in a new one. */
   async function correctAgain({ value, view, updateModal, openModal }: Pressed): Promise<void> {
     const modal = accountModal(fields, place, await accounts.wantedOf(value));
     await (view ? updateModal(modal) : openModal(modal));
@@ -152,15 +152,13 @@ function stillLooking({ value }: AccountKey): SlackMessage {
 }
 
 const accountActions = {
-  /** Looks the account up by its reference. */
   lookUp: 'account.look_up',
-  /** Back to the form, in the same dialogue. */
   again: 'account.again',
 } as const;
 
 const accountModalId = 'account_new';
 
-/** Collects a new account, each field with what it must hold. Submitting it asks for the account. */
+/** The form for a new account, with each field's constraint. Submitting it requests the account. */
 export function accountModal(
   fields: readonly AccountField[],
   place: ChargePlace,
@@ -178,7 +176,7 @@ function accountForm(fields: readonly AccountField[]) {
   return form('account_new', Object.fromEntries(fields.map((field) => [field.name, formField(field)])));
 }
 
-/** What was left empty is absent. */
+/** An empty field reads as undefined. */
 function formField(field: AccountField): Field<string | undefined> {
   const { name, required, choices, secret } = field;
   const only = choices?.length === 1 ? choices[0] : undefined;
@@ -192,7 +190,7 @@ function formField(field: AccountField): Field<string | undefined> {
     },
     read(typed) {
       const read = readAccountField(field, typed);
-      // What the specification's own words for a field ask beyond its length.
+      // The specification also asks for a valid e-mail, in words instead of a length.
       const isEmail = name === 'email' && read.ok && read.value !== undefined;
       const wrong = isEmail ? emailFormProblem(typed) : undefined;
       return wrong === undefined ? read : problem(wrong);
@@ -221,7 +219,7 @@ function labelOf(name: string): string {
 
 function hintOf(field: AccountField): string | undefined {
   const words = [
-    // A bound that nobody meets only raises questions.
+    // A limit that no input can reach would only confuse.
     ...(isAnyLength(field) ? [] : [`${lengthWords(field).replace(/^./, (first) => first.toUpperCase())}.`]),
     ...(field.name === 'accountRef' ? ['Must be unique. Leave empty to have one generated.'] : []),
     ...(field.secret ? ['Sent to the service and not kept.'] : []),
@@ -234,14 +232,14 @@ function windowOf(message: SlackMessage): Modal {
 }
 
 type Asked = {
-  /** It is on record under this. */
+  /** The record's id. */
   id: string;
   wanted: NewAccount;
-  /** Somebody asked for it before; nothing is asked for again. */
+  /** The person who requested it earlier; then no new request is made. */
   askedBy?: string;
 };
 
-/** While the service is asked. It stays only when the bot ends meanwhile, so it says what is true then, too. */
+/** Shown during the request. It stays on screen if the bot crashes meanwhile, so it also says what to do then. */
 export function creatingMessage({ wanted, askedBy }: Asked, place: ChargePlace): SlackMessage {
   return noteMessage({
     state: askedBy === undefined ? '⏳ Creating the account …' : '⏳ Looking up the account …',
@@ -255,7 +253,7 @@ export function creatingMessage({ wanted, askedBy }: Asked, place: ChargePlace):
   });
 }
 
-/** What became of it, with the way back to the form where that helps. */
+/** The result, with a button back to the form if that can help. */
 export function accountEndMessage(
   end: AccountEnd,
   asked: Asked,
@@ -296,9 +294,9 @@ function endNote(end: AccountEnd, { id, wanted, askedBy }: Asked): Note {
 
 function againButton({ failure }: NotMade, id: string): Button[] {
   if (failure === 'unauthorized' || failure === 'forbidden') return [];
-  // One that is longer than a button carries is not found, and the form begins empty.
+  // An id longer than a button's value is cut; it then finds no record, and the form opens empty.
   const value = cut(visible(id), limits.buttonValue);
-  // Slack refuses a button without one: of a reference that shows nothing.
+  // A reference of invisible characters leaves no value, and Slack refuses a button without one.
   return value === ''
     ? []
     : [button({ actionId: accountActions.again, text: 'Correct and try again', value })];
@@ -327,7 +325,7 @@ function named(wanted: NewAccount): string[] {
   return [word(wanted['accountName'] ?? wanted['accountRef']) ?? ''];
 }
 
-/** What was asked for, in the place of what the service does not repeat. */
+/** The requested fields, for those that the service's answer leaves out. */
 function shownOf(wanted: NewAccount): SubAccount {
   const { accountRef, accountName, type, currency, email, phoneNumber, address, description } = wanted;
   const given = { accountRef, accountName, type, currency, email, phoneNumber, address, description };
@@ -351,7 +349,7 @@ function lookUpButton(wanted: NewAccount): Button[] {
   return ref.ok ? [button({ actionId: accountActions.lookUp, text: 'Look up', value: ref.value.value })] : [];
 }
 
-/** More than a person needs at once. */
+/** The most bank accounts shown; the rest is counted. */
 const mostBanks = 3;
 
 type AccountShown = { place: ChargePlace; nowMs: number };
@@ -366,7 +364,7 @@ export function accountMessage(account: SubAccount, { place, nowMs }: AccountSho
   });
 }
 
-/** Its facts, six lines at most, and its banks. */
+/** The account's facts, at most six lines, and its bank accounts. */
 function accountFacts(account: SubAccount): RichTextBlock[] {
   const { accountRef, accountId, type, currency, email, phoneNumber, createdAt, banks = [] } = account;
   const contact = [customerWord(email), phoneNumber === undefined ? '' : maskPhone(phoneNumber)];
@@ -384,7 +382,7 @@ function accountFacts(account: SubAccount): RichTextBlock[] {
   ];
 }
 
-/** `pnd` in words; an unknown status stands as it came. */
+/** `pnd` in words; an unknown status as the service wrote it. */
 function statusWord({ status }: SubAccount): string {
   return status === 'pnd' ? '“post no debit”' : (word(status) ?? '');
 }
@@ -423,7 +421,7 @@ export function noAccountMessage({ by, value }: AccountKey, { place, nowMs }: Ac
   });
 }
 
-/** The service did not take the reference or id as it stands: its description declares both as UUIDs. */
+/** The service refused the reference or id as malformed: its specification declares both as UUIDs. */
 export function refusedKeyMessage(
   { by, value }: AccountKey,
   message: string | undefined,
@@ -439,8 +437,8 @@ export function refusedKeyMessage(
 }
 
 /**
- * What a person typed for the field, or the problem for it; the problem never repeats it. Absent: it was left empty
- * and may be.
+ * Reads a typed field, or says what is wrong, without repeating the typed text: it may be secret. Undefined: an optional
+ * field was left empty.
  */
 function readAccountField(field: AccountField, typed: string): Parsed<string | undefined> {
   const { required, choices } = field;

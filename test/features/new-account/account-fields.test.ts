@@ -21,7 +21,7 @@ describe('the fields of a new account', () => {
     });
   });
 
-  it('are secret where they are marked, and pin and bvn without a mark', () => {
+  it('are secret if marked, and pin and bvn always', () => {
     const fields =
       parseAccountFields(['PIN:4', 'bvn!', 'motherName*', 'code!*:3-10', 'other*!', 'email']) ?? [];
     expect(fields.map(({ name, required, secret = false }) => [name, required, secret])).toEqual([
@@ -51,7 +51,7 @@ describe('the fields of a new account', () => {
     ['a:x||y'],
     ['a!!'],
     Array.from({ length: 31 }, (_, index) => `f${index}`),
-  ])('are refused when they are written wrong: %j', (...items) => {
+  ])('are refused if malformed: %j', (...items) => {
     expect(parseAccountFields(items)).toBeUndefined();
   });
 });
@@ -67,11 +67,11 @@ describe('the key of an account', () => {
     ['SUB00000000000000001', 'accountRef', 'SUB00000000000000001'],
     [' 12345678901234567890 ', 'accountRef', '12345678901234567890'],
     ['😀'.repeat(20), 'accountRef', '😀'.repeat(20)],
-  ])('%s is one by its form alone', (text, by, value) => {
+  ])('%s is an id or a reference by its form', (text, by, value) => {
     expect(parseAccountKey(text, byDefault)).toEqual({ ok: true, value: { by, value } });
   });
 
-  it('has the length that the form asks of a reference', () => {
+  it('has the reference’s length in the form', () => {
     expect(parseAccountKey('SUB-1', of('accountRef:4-12')).ok).toBe(true);
     expect(parseAccountKey('SUB', of('accountRef:4-12'))).toMatchObject({
       problem: expect.stringContaining('4 to 12 characters'),
@@ -81,7 +81,7 @@ describe('the key of an account', () => {
     expect(parseAccountKey('', of('accountName')).ok).toBe(false);
   });
 
-  it.each(['', 'x', 'y'.repeat(19), 'y'.repeat(21), 'y'.repeat(36)])('%j is none', (text) => {
+  it.each(['', 'x', 'y'.repeat(19), 'y'.repeat(21), 'y'.repeat(36)])('is not %j', (text) => {
     expect(parseAccountKey(text, byDefault)).toMatchObject({
       ok: false,
       problem: expect.stringContaining('20 characters'),
