@@ -6,7 +6,7 @@ import { everyVerb } from './every-verb.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
-/** All of the bot, as far as it can call Slack or hear from it. */
+/** The bot's source that calls Slack or listens to it. */
 const source = ['slack', 'messages', 'features']
   .flatMap((room) =>
     readdirSync(join(root, 'src', room), { recursive: true, encoding: 'utf8' }).map((file) =>
@@ -40,13 +40,13 @@ const scopesOf: Record<string, string[]> = {
 const verbs = everyVerb();
 export const shortcuts = verbs.flatMap((verb) => verb.shortcuts ?? []);
 export const events = [...source.matchAll(/\bapp\.event\('(\w+)'/g)].map(([, event = '']) => event);
-/** Of Slack's Web API, as the bot calls them. */
+/** Methods of Slack's Web API that the bot calls. */
 export const called = [
   ...source.matchAll(/\b(?:client|interactive|delivery)\.((?:[a-z]\w*\.)+[a-z]\w*)\(/g),
 ].map(([, method = '']) => method);
 const methods = called.filter((method) => !method.startsWith('apps.'));
 
-/** What the code takes from Slack or asks of it, and where the manifest has to switch it on for that. */
+/** What the code needs of Slack although the manifest does not switch it on. */
 export function lackedBy(given: unknown): string[] {
   const shown = z.looseObject({}).catch({});
   const at = (...path: (string | number)[]): unknown =>

@@ -9,7 +9,7 @@ import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { runSoak, type Sample } from '../test/load/soak.ts';
 
-/** Of one chart, in pixels. */
+/** One chart's size, in pixels. */
 const width = 860;
 const height = 170;
 const left = 60;

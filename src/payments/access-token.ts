@@ -35,7 +35,7 @@ const pollMs = 50;
 /**
  * One access token for all replicas. A service may allow one session per account. So the shared token is read again before
  * a new one is requested, one replica requests at a time, and shutdown revokes nothing. With the store away it still works,
- * unshared: a look-up must not fail for want of a cache. A token rejected soon after its issue is replaced once, after
+ * unshared: a look-up must not fail because a cache is missing. A token rejected soon after its issue is replaced once, after
  * `takenWaitMs`; then no other is requested for half a minute. `refresh` is absent when no refresh body is configured: a
  * new token is issued instead.
  *

@@ -138,7 +138,7 @@ export type IdentityCheck = {
 
 /**
  * Asks Slack who the bot is until it answers, and never throws: if Slack is away or refuses the token, `health` says so,
- * and the bot goes on serving.
+ * and the bot continues to serve.
  */
 export function startIdentityCheck(
   client: WebClient,

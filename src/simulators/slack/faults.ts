@@ -58,7 +58,7 @@ export type SlackStats = {
   closestPostsMs: number;
   /** All 429 answers, for the rate limit or by a fault. */
   rateLimited: number;
-  /** Those that answered chat.postMessage. */
+  /** Those 429 answers that were to chat.postMessage. */
   rateLimitedPosts: number;
   historyReads: number;
   /** Faulted calls, by kind. */

@@ -151,7 +151,7 @@ export type BotPost = {
   files?: readonly SharedFile[];
 };
 
-/** Of one channel, or of all; oldest first. */
+/** The bot's posts in one channel, or in all; oldest first. */
 export function botPosts(world: World, channelId?: string): BotPost[] {
   if (channelId === undefined)
     return world.directory.channels

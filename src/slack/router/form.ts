@@ -100,7 +100,7 @@ function createFormScreen(ack: AckFn<ViewResponseAction>, submitted: Submitted, 
       try {
         return await (answer.kind === 'close' ? ack() : ack(toSlack(answer, body.view.blocks)));
       } catch (error) {
-        // The socket closed; the work goes on all the same.
+        // The socket closed; the work continues without it.
         log('warn', 'Slack could not be told the answer to a form', {}, error);
       } finally {
         release?.();

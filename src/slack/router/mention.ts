@@ -20,7 +20,7 @@ const mostPages = 5;
 const mostMessages = 50;
 
 /**
- * Answers a mention where it stands, for its author alone; each message once, even if Slack repeats or somebody edits it.
+ * Answers a mention in its channel or thread, for its author alone; each message once, even if it is redelivered or edited.
  * Undefined if no person wrote it.
  */
 export function mentionTurn(event: AppMentionEvent, teamId: string, side: SlackSide) {

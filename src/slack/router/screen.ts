@@ -16,7 +16,7 @@ export type Screen = {
   updateModal: (modal: Modal) => Promise<void>;
   /** Opens a loading form unless something is shown; the next answer replaces it. */
   openLoading: () => void;
-  /** Says that work goes on, unless something is shown. False: no more progress needed. */
+  /** Shows progress, unless something is shown already. False: no more progress messages are needed. */
   sayMeanwhile: (message: SlackMessage) => Promise<boolean>;
   /** On top of the modal that was pressed in; else, or if Slack refuses, as a message. */
   sayProblem: (title: string, message: SlackMessage) => Promise<void>;

@@ -68,7 +68,7 @@ export function storyButton(reference: string): Button[] {
 /** Shows what a customer may be told of a proven payment. Its value repeats the look-up. */
 export const proofActionId = 'proof_copy';
 
-/** None for a test: customers aren't told of tests. */
+/** None for a test payment: it concerns no customer. */
 export function proofButton(environment: Environment, reference: string, amountMinor?: number): Button[] {
   if (environment !== 'live' || !parseOrderReference(reference).ok) return [];
   const value = JSON.stringify(askedWords(reference, amountMinor));
