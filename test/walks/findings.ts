@@ -291,11 +291,11 @@ const longAwayMs = 10 * 60_000;
  */
 function findWrongOrder(scene: Scene, events: readonly Event[]): void {
   const { workspace, seen, broken, weather } = scene;
-  if (seen.slackAwayMs > longAwayMs || weather.quirks.isHistorySlow === true) return;
+  if (seen.slackAwayMs > longAwayMs) return;
   for (const channel of Object.values(workspace.ids.channels)) {
     // Without the optional scopes the bot can't post where it is no member.
     if (seen.refused.has(channel) || (seen.left.has(channel) && !weather.mayReadHistory)) continue;
-    // A message in doubt waits there for the next check, and later ones are posted meanwhile.
+    // After a 429 for its history a message in doubt waits for the next check, and later ones are posted meanwhile.
     if (seen.slowHistory.has(channel)) continue;
     const placed = events
       .flatMap((event) =>

@@ -324,10 +324,13 @@ function fateOf(scene: Scene, dice: Random, call: Call): Fate {
   const kind = isSlack && faults.slackAway ? faults.slackAway : dice.pick(faultKinds);
   const fate = faultOf(kind, dice, passes);
   scene.tell(`${call.from.name} → ${call.path}: ${fate.kind}`);
-  const isSlowed = fate.kind === 'answered' && fate.answer.status === 429;
-  const [, read] = /^\/api\/conversations\.history.*channel=(\w+)/.exec(call.path + call.body) ?? [];
-  if (isSlowed && read !== undefined) scene.seen.slowHistory.add(read);
+  if (fate.kind === 'answered') noteSlowHistory(scene, call, fate.answer);
   return fate;
+}
+
+function noteSlowHistory({ seen }: Scene, call: Call, { status }: Answer): void {
+  const [, read] = /^\/api\/conversations\.history.*channel=(\w+)/.exec(call.path + call.body) ?? [];
+  if (status === 429 && read !== undefined) seen.slowHistory.add(read);
 }
 
 const faultKinds = ['not_sent', 'lost', 'unheard', 'unheard', 'answered'] as const;
@@ -374,6 +377,7 @@ function answered(scene: Scene, call: Call, answer: Answer): void {
     call.path === '/api/chat.postMessage' &&
     call.body.includes('metadata=');
   if (isPost && answer.status === 429) seen.tooFast.push(call);
+  noteSlowHistory(scene, call, answer);
   const event = eventOf(call);
   if (event !== undefined) {
     if (answer.status === 200 && !seen.acknowledged.has(event)) seen.acknowledged.set(event, time.nowMs);
