@@ -57,10 +57,12 @@ describe('who may type the code', () => {
   });
 
   it('is only the person with the newest of two links', async () => {
-    const { process, desk } = await asked();
+    const { process, desk, world } = await asked();
     await desk.letCustomerType({ reference, by: ada, link });
     await desk.letCustomerType({ reference, by: ada, link: later });
     expect(await types(process, { link })).toBe(false);
+    await desk.refuseByCustomer({ reference, link });
+    expect([...world.told]).toEqual([]);
     expect(await types(process, { link: later })).toBe(true);
   });
 

@@ -48,7 +48,17 @@ export const codeMutants: readonly Mutant[] = [
   },
   {
     name: 'an old link can report “I did not ask for this”',
-    edits: [[link, 'record.customer?.link !== link ||', '']],
+    edits: [[link, 'record?.customer?.link !== link', '!record?.customer']],
+  },
+  {
+    name: 'nobody hears that a paid charge was not asked for',
+    edits: [
+      [
+        link,
+        'record?.customer?.link !== link',
+        "record?.customer?.link !== link || 'concludedAt' in record.intent.state",
+      ],
+    ],
   },
   {
     name: 'the link ends before “I did not ask for this” is reported',
