@@ -365,7 +365,7 @@ export function findersOf(account: Pick<Account, 'store' | 'sealer' | 'wait'>): 
   const { store } = account;
   async function isOwn(text: string): Promise<boolean> {
     const reference = parseOrderReference(text);
-    // Outside text of any length must not shape a key.
+    // Check the reference first: outside text must not get into a key.
     if (!reference.ok) return false;
     const keys = [chargeKey(reference.value), linkKind.prefix + reference.value];
     return (await Promise.all(keys.map((key) => store.read(key)))).some((entry) => entry !== undefined);

@@ -169,8 +169,8 @@ function isOne(wide: NonNullable<RouteMatch['customer']>, narrow: RouteMatch['cu
 }
 
 /**
- * Warns of a rule with no effect in a channel, because an earlier rule that goes on posts there first: each event is posted
- * once, so the later rule's mention would be lost unnoticed.
+ * Warns of a rule that has no effect in a channel because an earlier rule with `continue` posts there first. Each event
+ * is posted once per channel, so the later rule's mention would be lost unnoticed.
  */
 export function routesCaution({ policy, payopsFile }: PolicyFile): string[] {
   const rules = alertRules(policy);

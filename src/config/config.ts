@@ -11,7 +11,7 @@ export type Config = Environment & {
   readonly policy: Policy;
   /** Absent if the bot has one account only. */
   readonly merchant?: Merchant;
-  /** The same for each further account. */
+  /** The whole configuration of each further account. */
   readonly further?: readonly (Config & { readonly merchant: Merchant })[];
 };
 

@@ -36,7 +36,7 @@ export const policyChecks: readonly SettingsCheck[] = [
   placeholderCheck,
 ];
 
-/** Rules between the settings that hold for every program. */
+/** Rules between settings, for the bot and for every command. */
 export const contradictions: readonly SettingsCheck[] = [
   ({ slackBotToken: token }) =>
     !token && 'SLACK_BOT_TOKEN is missing: the bot token of the Slack app, which starts with xoxb-.',

@@ -170,7 +170,7 @@ function parseField(item: string): AccountField | undefined {
   const [, name, marks = '', rule] = /^([A-Za-z]\w{0,63})(!?\*?|\*!)(?::(.+))?$/.exec(item) ?? [];
   if (name === undefined) return undefined;
   const isSecret = marks.includes('*') || secretByDefault.has(name.toLowerCase());
-  // Accounts are looked up by this field.
+  // A secret is not stored, but accounts are looked up by this field.
   if (isSecret && name === 'accountRef') return undefined;
   const field: AccountField = {
     name,

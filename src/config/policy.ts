@@ -218,7 +218,7 @@ const routeRule = z
     error: 'does nothing here: only failed charges are acknowledged, so write it to a rule that takes them',
   });
 
-/** The file’s `routes` in domain values; rules between routes are checked elsewhere. */
+/** The file’s `routes` in domain values. Rules between routes are checked by `routesCheck`. */
 const routesSchema = z
   .array(routeRule)
   .max(100, 'must be at most 100 rules')
@@ -267,7 +267,7 @@ const account = z.strictObject({
     .describe('Where it is the account that a command without --account means.'),
 });
 
-/** Rules between accounts, as between sections, are checked elsewhere. */
+/** Rules between accounts are checked by `accountsCheck`. */
 const accountsSchema = z
   .array(account)
   .min(1, 'must name at least one account')

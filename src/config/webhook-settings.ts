@@ -47,7 +47,7 @@ export const templateExample = [
 
 export type SignaturePreset = (typeof signaturePresetNames)[number];
 
-/** How events are verified, read and watched. */
+/** How events are verified, read and forwarded, and when missing ones raise an alarm. */
 export const webhookSettings = inGroup('Webhook', {
   webhookSignaturePreset: setting(
     `The signature recipe; without one every delivery is refused. One of ${signaturePresetNames.map((name) => `\`${name}\``).join(', ')}. Spec: not shown.`,
@@ -128,7 +128,7 @@ const kindsByWord: Readonly<Record<string, PaymentEventKind>> = {
   given_back: 'payment_given_back',
 };
 
-/** Keys: the service's names, in lower case. */
+/** Maps the service's names of events, in lower case, to their kinds. */
 function eventKinds(): z.ZodType<Record<string, PaymentEventKind>, string> {
   const words =
     'must be names of events with what they mean, like refund.completed=given_back; the kinds are success, failed and given_back, and payment_success and payment_failed need no line';

@@ -114,7 +114,7 @@ export type ProvenPayment = {
   atMs: number;
 };
 
-/** `card_saved`: a success with news of the saved card; also a `payment_success`. */
+/** `card_saved`: a success whose event has the saved card. It counts as a `payment_success`, too. */
 export type RoutedKind = PaymentEventKind | 'card_saved';
 
 /** Both ends are inclusive; an absent end is unlimited. */

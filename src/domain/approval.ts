@@ -138,7 +138,7 @@ export const cardEmailEnds = [
   'unknown',
 ] as const;
 
-/** Shown and stored; the message is the service's own. */
+/** The result as it is shown and stored. `message`: the service's own words. */
 export type CardEmailEnd = {
   kind: (typeof cardEmailEnds)[number];
   message?: string;

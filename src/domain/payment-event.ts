@@ -34,7 +34,7 @@ export type PaymentEvent = {
   currency?: string;
   reason?: string;
   isSavedCardCharge?: boolean;
-  /** From the first card-saving payment, in production. Never store unsealed. */
+  /** The card that a first payment saved; sent in production only. Never store it unsealed. */
   savedCard?: SavedCard;
   /** The saved card of a success, without its token; see `CardSaved`. */
   cardSaved?: CardSaved;
@@ -45,7 +45,7 @@ export type PaymentEvent = {
 /** The kind of a signed delivery in which no kind was found. */
 export const unreadableKind = 'unreadable';
 
-/** The key of an order's one event of a kind; see `PaymentEvent.key`. */
+/** The key of an event of which an order has only one per kind; see `PaymentEvent.key`. */
 export function orderEventKey(kind: GatheredKind, reference: string): string {
   return `${kind}/order/${reference}`;
 }
@@ -55,7 +55,7 @@ export function givenBackEventKey(which: string, reference: string): string {
   return `payment_given_back/${which}/order/${reference}`;
 }
 
-/** The reference in a key; undefined if the event has none, or one unfit for a key. */
+/** The reference in a key; undefined if the event has none, or if its reference is not part of the key. */
 export function referenceOfEventKey(key: string): string | undefined {
   return /^payment_(?:success|failed|given_back\/[0-9a-f]+)\/order\/(.+)$/su.exec(key)?.[1];
 }

@@ -222,7 +222,7 @@ const refusal = /^(WRONGPASS|NOAUTH|NOPERM)\b/;
 
 /** Logs an outage and its end once each, and a refused login once per outage. */
 type RedisNews = {
-  /** Called when Redis answers. */
+  /** Reports that Redis has answered. */
   hear: () => void;
   /** Reports a failure. `forMs`: an answer within this time doesn't end the outage. */
   lose: (failure: string, forMs?: number) => void;

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 /** A Lua script, and the hash under which Redis caches it: a call sends the hash instead of the text. */
 export type Script = { readonly text: string; readonly sha1: string };
 
-/** The form in which this release writes records. */
+/** The schema of the records that this release writes. */
 export const redisSchema = '3';
 
 /**

@@ -68,7 +68,7 @@ onBothStores('a verification', (open) => {
       ['changed 10'],
     ],
     [
-      'an entry, with a hash of its own',
+      'an entry, with a matching hash',
       ofBlock(1, ([d = '', e = '', f = '']) => {
         const [before, changed] = [readAuditLine(d)!, readAuditLine(e)!];
         return [d, writeAuditLine({ ...changed.entry, who: 'U0INNOCENT' }, before).line, f];
@@ -88,12 +88,12 @@ onBothStores('a verification', (open) => {
     ['an entry, to two', ofBlock(1, ([d = '', e = '', f = '']) => [d, e, e, f]), ['misplaced 5']],
     ['the last block, away', (store) => remove(store, blockKey(3)), ['cut_off 10']],
     [
-      'all blocks, away',
+      'the chain, by removing all blocks',
       (store) => Promise.all([0, 1, 2, 3].map((number) => remove(store, blockKey(number)))),
       ['cut_off 1'],
     ],
     [
-      'the last two entries, away',
+      'the chain, by removing the last two entries',
       async (store) => {
         await remove(store, blockKey(3));
         await overwriteLines(store, 2, (lines) => lines.slice(0, -1));
@@ -101,7 +101,7 @@ onBothStores('a verification', (open) => {
       ['forged 7', 'cut_off 9'],
     ],
     [
-      'the end, which bots have written over since',
+      'the end, after which bots have written again',
       async (store) => {
         await remove(store, blockKey(3));
         const log = auditLog(store);
@@ -111,7 +111,7 @@ onBothStores('a verification', (open) => {
       ['written_anew 10'],
     ],
     [
-      'nothing, but put an entry behind the end',
+      'nothing, but added an entry at the end',
       async (store) => {
         const last = readAuditLine((await readRecord(store, blockKey(3))).split('\n')[1] ?? '');
         const { line } = writeAuditLine(entryOf('approved by', { who: 'U0LEAD' }), last!);
@@ -120,7 +120,7 @@ onBothStores('a verification', (open) => {
       ['forged 11'],
     ],
     [
-      'the beginning, away, with a stub of their own',
+      'the beginning, by removing it and forging a stub',
       async (store) => {
         const third = readAuditLine((await readRecord(store, blockKey(0))).split('\n')[3] ?? '');
         await remove(store, blockKey(0));
@@ -139,7 +139,7 @@ onBothStores('a verification', (open) => {
     ],
     ['the head, away', (store) => remove(store, headKey), ['cut_off 11']],
     [
-      'the head, away, and bots went on',
+      'the head, by removing it, after which bots continued',
       async (store) => {
         await remove(store, headKey);
         const log = auditLog(store);
@@ -149,7 +149,7 @@ onBothStores('a verification', (open) => {
       ['cut_off 12'],
     ],
     [
-      'the head, to one of their own',
+      'the head, into a forged one',
       (store) =>
         overwrite(store, headKey, () =>
           signMark(strangersSealer, headKey, { block: 3, seq: 10, hash: '0'.repeat(64) }),
@@ -157,7 +157,7 @@ onBothStores('a verification', (open) => {
       ['forged 10'],
     ],
     [
-      'the head, to another record of the bot',
+      'the head, into another record of the bot’s',
       async (store) => {
         const other = await readRecord(store, blockKey(3));
         await overwrite(store, headKey, () => other);

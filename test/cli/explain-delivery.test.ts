@@ -156,7 +156,7 @@ describe('explain-delivery', () => {
       [`WEBHOOK_SIGNED_TEMPLATE=${reordered}`, 'WEBHOOK_TIMESTAMP_UNIT=ms'],
     ],
     [
-      'the body behind a time of their own, in a pair',
+      'the body after their own timestamp, in a pair',
       {
         webhookSignedTemplate: '{header:x-their-time}.{body}',
         webhookTimestampSource: 'header:x-their-time',

@@ -335,12 +335,12 @@ describe('readConfig', () => {
       'PAYMENTS_TIMEOUT_SECONDS must be a whole number from 1 to 25',
     ],
     [
-      'a decline that is forgotten while its card rests',
+      'a decline that is forgotten while its card is on hold',
       { CHARGE_RETRY_FORGET_DAYS: '3', CHARGE_RETRY_WAIT_HOURS: '73' },
       'CHARGE_RETRY_FORGET_DAYS must be at least as long as CHARGE_RETRY_WAIT_HOURS',
     ],
     [
-      'a currency that is no code',
+      'a currency that is not a code',
       { CHARGE_CURRENCIES: 'NGN,ngn' },
       'CHARGE_CURRENCIES must be three-letter',
     ],
@@ -348,17 +348,17 @@ describe('readConfig', () => {
     ['a field twice', { ACCOUNT_NEW_FIELDS: 'a!,a' }, 'ACCOUNT_NEW_FIELDS must be field names'],
     ['Socket Mode without an app token', { SLACK_MODE: 'socket' }, 'SLACK_APP_TOKEN is missing'],
     [
-      'a token body that is no JSON',
+      'a token body that is not JSON',
       { PAYMENTS_TOKEN_ISSUE_BODY: '{nope' },
       'PAYMENTS_TOKEN_ISSUE_BODY must be a JSON object',
     ],
     [
-      'a token body with a place that nothing fills',
+      'a token body with an unknown placeholder',
       { PAYMENTS_TOKEN_ISSUE_BODY: '{"id":["{{CLIENT_IDD}}"]}' },
       'PAYMENTS_TOKEN_ISSUE_BODY may hold no other places than {{CLIENT_ID}}, {{CLIENT_SECRET}} and {{ACCOUNT_ID}}',
     ],
     [
-      'a token body with a place that is not written as one',
+      'a token body with a misspelt placeholder',
       { PAYMENTS_TOKEN_REFRESH_BODY: '{"token":"{{ refreshToken }}"}' },
       'PAYMENTS_TOKEN_REFRESH_BODY may hold no other places than',
     ],
@@ -368,12 +368,12 @@ describe('readConfig', () => {
       'PAYMENTS_CLIENT_ID is missing: PAYMENTS_TOKEN_ISSUE_BODY has {{CLIENT_ID}}',
     ],
     [
-      'a token that is no bot’s',
+      'a token that is not a bot’s',
       { SLACK_BOT_TOKEN: 'xoxp-of-a-person' },
       'SLACK_BOT_TOKEN must be a Slack bot token, which starts with xoxb-',
     ],
     [
-      'a token that was copied from a page, where it is cut short',
+      'a token copied from a page that shortens it',
       { SLACK_BOT_TOKEN: 'xoxb-…' },
       'SLACK_BOT_TOKEN must be a Slack bot token, which starts with xoxb-',
     ],

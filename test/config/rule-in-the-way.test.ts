@@ -45,8 +45,8 @@ describe('ruleInTheWay', () => {
   it.each<[string, AlertRule, RouteMatch, string | undefined]>([
     ['a broader one', all, { currency: 'NGN' }, 'all'],
     ['one that goes on', { ...all, goesOn: true }, { currency: 'NGN' }, undefined],
-    ['successes, of which saved cards are some', successes, { event: 'card_saved' }, 'successes'],
-    ['saved cards, which leave the other successes', cards, { event: 'payment_success' }, undefined],
+    ['a rule for successes, which include saved cards', successes, { event: 'card_saved' }, 'successes'],
+    ['a rule for saved cards, which are not all successes', cards, { event: 'payment_success' }, undefined],
     ['a shorter prefix', short, { customer: { kind: 'prefix', text: 'VIP-' } }, 'short'],
     ['a part of its reason', funds, { reasonPart: 'insufficient funds' }, 'funds'],
     ['a rule for the same account', main, { account: 'main' }, 'main'],

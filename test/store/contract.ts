@@ -173,7 +173,7 @@ export function storeContract(name: string, open: () => Promise<OpenStore>): voi
         expect(await pages('open', { max: 25 })).toHaveLength(1);
       });
       it.each([true, false])(
-        'goes on behind a record that left the list meanwhile, newest first: %s',
+        'continues after a record that left the list meanwhile, newest first: %s',
         async (newestFirst) => {
           for (const key of ['a', 'b', 'c', 'd', 'e']) await store.create(key, '', { index: { open: 1 } });
           const { entries, next = '' } = await store.list('open', { max: 3, newestFirst });

@@ -258,7 +258,7 @@ function lastApproval(attempts: readonly CardAttempt[]): number {
   return Math.max(-Infinity, ...times);
 }
 
-/** One charge of a card, in any order. */
+/** One charge of a card. A history may have them in any order. */
 export type CardAttempt = Pick<Attempt, 'reference' | 'at' | 'outcome'>;
 
 /**

@@ -31,7 +31,7 @@ export type LimitRefusal =
       /** Other roles that may charge this amount. */
       whoCan: readonly string[];
     }
-  /** None of the person's roles has the currency. */
+  /** None of the person's roles may charge in this currency. */
   | { kind: 'currency'; currency: string; allowed: readonly string[]; whoCan: readonly string[] }
   /** The person no longer has a role that may charge. */
   | { kind: 'no_role' }

@@ -60,8 +60,8 @@ export function stateBlocks(charge: ChargeSeen): RichTextBlock[] {
 }
 
 /**
- * Whether goods may be delivered on the payment. Not for a second payment of the same order, nor for one that its
- * customer did not ask for.
+ * False for a payment on which nothing may be delivered: a second one for the same order, or one that its customer did
+ * not ask for.
  */
 function isGivenOnce({ state, alertNews: news, notMineAt }: ChargeSeen): boolean {
   return state.kind !== 'approved' || (news === undefined && notMineAt === undefined);

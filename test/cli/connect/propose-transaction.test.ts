@@ -38,25 +38,25 @@ describe('a payment known as paid', () => {
     ],
     ['has the fee inside', { amount: '5075.00', fee: '75.00' }, {}, { PAYMENTS_FEE_POINTER: '/fee' }],
     [
-      'has a fee that no field tells',
+      'has a fee without a field for it',
       { amount: '5075.00' },
       {},
       { PAYMENTS_AMOUNT_POINTER: '/onlineCheckoutAmount' },
     ],
     [
-      'has its amount deeper, and the fee in it',
+      'has a nested amount that includes a fee',
       { amount: undefined, settlement: { gross: '5075.00', serviceCharge: '75.00' } },
       {},
       { PAYMENTS_AMOUNT_POINTER: '/settlement/gross', PAYMENTS_FEE_POINTER: '/settlement/serviceCharge' },
     ],
     [
-      'has a fee that is not in it',
+      'has a fee that its amount doesn’t include',
       { fee: '75.00' },
       { paymentsFeePointer: '/fee' },
       { PAYMENTS_FEE_POINTER: '' },
     ],
     [
-      'has another amount than the settings look at',
+      'has its amount in another field than the settings say',
       { balance: '9.00' },
       { paymentsAmountPointer: '/balance' },
       { PAYMENTS_AMOUNT_POINTER: '/amount' },
@@ -67,7 +67,7 @@ describe('a payment known as paid', () => {
 
   it.each<[string, object, string]>([
     ['that is reversed', { status: 'REVERSED' }, 'Its status is REVERSED. Is it paid?'],
-    ['whose status steers a terminal', { status: 'PAID\u001B[2J' }, 'no plain word'],
+    ['whose status would control a terminal', { status: 'PAID\u001B[2J' }, 'no plain word'],
     ['without a status', { status: undefined }, 'no status where the specification has it'],
     [
       'in hundredths',

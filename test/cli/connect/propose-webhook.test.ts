@@ -71,7 +71,7 @@ describe('a captured delivery', () => {
       { WEBHOOK_SIGNATURE_PRESET: 'timestamped-pairs', WEBHOOK_TIMESTAMP_UNIT: 'ms' },
     ],
     [
-      'of another preset than is set, whose own settings go',
+      'of another preset than the set one, whose settings are removed',
       presetScheme('standard-webhooks'),
       {
         WEBHOOK_SIGNATURE_PRESET: 'raw-body',
@@ -86,7 +86,7 @@ describe('a captured delivery', () => {
       },
     ],
     [
-      'that fits, however old',
+      'that fits, also if it is old',
       presetScheme('timestamped-pairs'),
       { WEBHOOK_SIGNATURE_PRESET: 'timestamped-pairs' },
       {},

@@ -268,7 +268,7 @@ describe('submit', () => {
   });
 
   it.each([
-    ['when the store stops answering while the charge is written', 'create'],
+    ['whether the charge was stored, if the store fails at that moment', 'create'],
     ['whether an earlier submit of the dialogue has charged', 'read'],
   ] as const)('says that it cannot know %s', async (_, call) => {
     const process = startProcess(openWorld('approved'));

@@ -36,22 +36,22 @@ const has = (...names: string[]): Standing => ({ kind: 'known', roles: names });
 describe('the limits of several roles', () => {
   it.each<[string, Standing, string, CurrencyLimits | undefined]>([
     ['one role’s own', has('agent'), 'NGN', agent.NGN],
-    ['none of a role without', has('lead'), 'NGN', undefined],
-    ['none beside a role without', has('agent', 'lead'), 'NGN', undefined],
+    ['none for a role without limits', has('lead'), 'NGN', undefined],
+    ['none with a second role without limits', has('agent', 'lead'), 'NGN', undefined],
     [
-      'the higher of two, kind by kind',
+      'the higher of two, for each kind',
       has('agent', 'tight'),
       'NGN',
       { per_charge: 5_000, per_agent_per_day: 60_000 },
     ],
     [
-      'no kind that one of them leaves open',
+      'none of a kind that one role leaves unlimited',
       has('agent', 'senior'),
       'NGN',
       { per_charge: 20_000, per_card_per_day: 20_000 },
     ],
-    ['a currency that one alone names', has('agent', 'senior'), 'USD', { per_charge: 100 }],
-    ['a role that may not charge gives none', has('agent', 'on-call'), 'NGN', agent.NGN],
+    ['those of a currency that only one role names', has('agent', 'senior'), 'USD', { per_charge: 100 }],
+    ['not changed by a role that may not charge', has('agent', 'on-call'), 'NGN', agent.NGN],
   ])('are %s', (_, standing, currency, limits) => {
     expect(limitsFor(roles, heldLimits(roles, standing), { minor: 1, currency })).toEqual({
       kind: 'held',
@@ -61,16 +61,16 @@ describe('the limits of several roles', () => {
 
   it.each<[string, Standing, string, object]>([
     [
-      'a currency none names',
+      'a currency that no role names',
       has('agent'),
       'USD',
       { kind: 'currency', currency: 'USD', allowed: ['NGN'], whoCan: ['senior', 'lead'] },
     ],
-    ['a name that is every object’s', has('agent'), 'constructor', { kind: 'currency', allowed: ['NGN'] }],
-    ['whoever has no role that charges', has('on-call'), 'NGN', { kind: 'no_role' }],
-    ['whoever has a role called like an object’s own', has('toString'), 'NGN', { kind: 'no_role' }],
-    ['whoever has no role', has(), 'NGN', { kind: 'no_role' }],
-    ['whom Slack does not know now', { kind: 'unknown' }, 'NGN', { kind: 'unknown_standing' }],
+    ['a currency named like a member of every object', has('agent'), 'constructor', { kind: 'currency', allowed: ['NGN'] }],
+    ['a person whose roles may not charge', has('on-call'), 'NGN', { kind: 'no_role' }],
+    ['a person with a role named like a member of every object', has('toString'), 'NGN', { kind: 'no_role' }],
+    ['a person without a role', has(), 'NGN', { kind: 'no_role' }],
+    ['a person whose roles Slack can’t say now', { kind: 'unknown' }, 'NGN', { kind: 'unknown_standing' }],
   ])('refuse %s', (_, standing, currency, refusal) => {
     expect(limitsFor(roles, heldLimits(roles, standing), { minor: 1, currency })).toMatchObject({
       kind: 'refused',

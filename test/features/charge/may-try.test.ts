@@ -27,10 +27,10 @@ describe('mayTry', () => {
   const resting = { kind: 'resting', nextTryFrom: start + day, attemptsLeft: 2 };
   it.each<[string, number, CardAttempt[], object]>([
     ['allows a card that was never declined', start, [], allowed(3)],
-    ['lets a card rest for a day after a decline', start + day - 1, [declined], resting],
-    ['and no longer', start + day, [declined], allowed(2)],
+    ['holds a card for a day after a decline', start + day - 1, [declined], resting],
+    ['and not longer', start + day, [declined], allowed(2)],
     [
-      'counts the rest from the last decline, in whatever order they stand',
+      'counts the hold from the last decline, in any order',
       start + day + hour,
       [attempt('declined', start + day), declined],
       { kind: 'resting', nextTryFrom: start + 2 * day, attemptsLeft: 1 },
@@ -42,23 +42,23 @@ describe('mayTry', () => {
       { kind: 'stopped', declines: 3, nextTryFrom: start + 30 * day },
     ],
     ['until the first of them is forgotten', start + 30 * day, thrice, allowed(1)],
-    ['starts anew after an approval', start + 2, [declined, attempt('approved', start + 1)], allowed(3)],
+    ['starts again after an approval', start + 2, [declined, attempt('approved', start + 1)], allowed(3)],
     ['does not count what neither bank nor card refused', start, [attempt('cleared', start - 1)], allowed(3)],
     ['counts a charge under way', start + 1, [first], allowed(2)],
     [
-      'waits for it once the card was declined',
+      'waits for the open charge if the card was declined before',
       start + day,
       [attempt('declined', start - 1), first],
       { kind: 'under_way', reference: first.reference },
     ],
     [
-      'and at the last attempt, though another was approved meanwhile',
+      'waits for the open charge at the last attempt, even if another was approved meanwhile',
       start + hour,
       [first, second, third, attempt('approved', start + 10)],
       { kind: 'under_way', reference: first.reference },
     ],
     [
-      'wants the card saved again after 3-D Secure, however long ago',
+      'requires the card to be saved again after 3-D Secure, also after a year',
       start + 365 * day,
       [attempt('three_d_secure', start)],
       { kind: 'save_again' },
