@@ -6,10 +6,10 @@ enableCompileCache();
 // Import the rest only now that the compile cache is on, so that it covers them; and only what the command, or the bot,
 // needs.
 const words = process.argv.slice(2);
-if (words.length > 0) await runInstead();
+if (words.length > 0) await runCommand();
 
 /** Runs a command and ends the process. Every failure has an exit code that no script can take for an answer. */
-async function runInstead(): Promise<never> {
+async function runCommand(): Promise<never> {
   const [{ runCommandLine }, { exitCodes }] = await Promise.all([
     import('./cli/command-line.ts'),
     import('./cli/exit-codes.ts'),

@@ -213,7 +213,7 @@ function createChainEnd(store: Pick<Store, 'create' | 'read' | 'list'>, sealer: 
     return tail;
   }
 
-  async function stands({ block, hash }: Tail): Promise<boolean> {
+  async function isStillThere({ block, hash }: Tail): Promise<boolean> {
     const same = block < 0 ? undefined : await readBlock(chain, block);
     return same !== undefined && endOf(same).hash === hash;
   }
@@ -237,7 +237,7 @@ function createChainEnd(store: Pick<Store, 'create' | 'read' | 'list'>, sealer: 
       // The next block may be our own: of a call whose answer was lost.
       const next = known && (await readBlock(chain, known.block + 1));
       if (next) seen(next);
-      const isThere = known !== undefined && (await stands(known));
+      const isThere = known !== undefined && (await isStillThere(known));
       // The end is unchanged.
       if (known && isThere && !next) return trust(known);
       const marks = await readMarks(chain);

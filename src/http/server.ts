@@ -46,7 +46,7 @@ export function createHttpServer(routes: readonly Route[], log: Log) {
         // Only when closing. While draining, an idle connection may still bring a request that is on its way.
         if (isClosing) server.closeIdleConnections();
       });
-      void asRequest(() => carry(request, response));
+      void asRequest(() => handleRequest(request, response));
     },
   );
   server.maxConnections = mostConnections;
@@ -62,7 +62,7 @@ export function createHttpServer(routes: readonly Route[], log: Log) {
     if (server.listening) log('error', 'The HTTP server reported an error', {}, error);
   });
 
-  async function carry(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  async function handleRequest(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const path = (request.url ?? '').split('?', 1)[0];
     const onPath = routes.filter((route) => isOn(route.path, path ?? ''));
     const method = request.method === 'HEAD' ? 'GET' : request.method;

@@ -160,7 +160,7 @@ export function createCases<State, Event>(
     return Math.max(now(), fromMs, kept?.atMs ?? 0);
   }
 
-  function writing<Result>(
+  function writeOf<Result>(
     kept: Kept<State>,
     rest: Rest,
     atMs: number,
@@ -186,12 +186,12 @@ export function createCases<State, Event>(
         const value = { ...kept, state: after };
         // An earlier turn is not told yet, so keep the delay with which it is retried.
         return kept.told < kept.turn
-          ? writing(value, { delayMs }, atMs, asMoved)
-          : resting(value, atMs, asMoved, taken ? goesOnWithinMs : 0);
+          ? writeOf(value, { delayMs }, atMs, asMoved)
+          : settledWrite(value, atMs, asMoved, taken ? goesOnWithinMs : 0);
       }
       const turn = kept.turn + 1;
       const unwritten = unwrittenAfter(kept, { before, event, after, turn, atMs });
-      return writing({ ...kept, state: after, turn, unwritten }, { delayMs }, atMs, asMoved);
+      return writeOf({ ...kept, state: after, turn, unwritten }, { delayMs }, atMs, asMoved);
     }
     return records.change(id, judge, taken);
   }
@@ -208,7 +208,7 @@ export function createCases<State, Event>(
   }
 
   /** The change to a case of which everything is told. `atOnceMs`: the delay for a case that would be due at once. */
-  function resting<Result>(
+  function settledWrite<Result>(
     kept: Kept<State>,
     atMs: number,
     resultOf: (kept: Kept<State>) => Result,
@@ -218,7 +218,7 @@ export function createCases<State, Event>(
     const value = rules.settled ? { ...kept, state: rules.settled(kept.state, isOver) } : kept;
     const rest = restOf(value, atMs);
     const isAtOnce = 'delayMs' in rest && rest.delayMs === 0;
-    return writing(value, isAtOnce ? { delayMs: atOnceMs } : rest, atMs, resultOf);
+    return writeOf(value, isAtOnce ? { delayMs: atOnceMs } : rest, atMs, resultOf);
   }
 
   async function settle(
@@ -232,7 +232,7 @@ export function createCases<State, Event>(
       // Another event has changed it meanwhile, and that event's caller settles it.
       if (current?.turn !== kept.turn) return { kind: 'keep', result: current ?? kept };
       const atMs = timeOf(current, fromMs);
-      return resting({ ...current, told: current.turn, unwritten: [] }, atMs, (after) => after);
+      return settledWrite({ ...current, told: current.turn, unwritten: [] }, atMs, (after) => after);
     }
     const settled = await records.change(id, judge, taken);
     if (rules.restMs(settled.state, timeOf(settled, fromMs)) === 0) wake();
@@ -257,11 +257,11 @@ export function createCases<State, Event>(
           unwritten: unwrittenAfter(before, first),
         };
         const rest = untold ? { delayMs: settledWithinMs } : restOf(kept, atMs);
-        return writing(kept, rest, atMs, (begun) => ({ kind: 'begun', kept: begun }));
+        return writeOf(kept, rest, atMs, (begun) => ({ kind: 'begun', kept: begun }));
       }),
     create(id, state) {
       const kept = { state, turn: 1, told: 1, unwritten: [] };
-      const { value, rest } = resting(kept, now(), () => undefined);
+      const { value, rest } = settledWrite(kept, now(), () => undefined);
       return records.create(id, value, rest);
     },
     apply: (id, event) => move(id, event, settledWithinMs),

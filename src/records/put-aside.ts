@@ -66,18 +66,18 @@ export function createPutAside(options: {
    * Holds the record's lease for a moment without changing it, so that it is not delayed and later records of its lane
    * don't overtake it.
    */
-  async function leave(entry: Entry): Promise<void> {
+  async function holdInPlace(entry: Entry): Promise<void> {
     const { key } = entry;
     if (!isNewerTold) log('warn', 'a record of a newer release is left to its replicas', { key });
     isNewerTold = true;
     await store.write(entry, entry.value, { holdMs: leaveMs });
   }
 
-  async function judge(entry: Entry, error: unknown): Promise<void> {
+  async function handleFailure(entry: Entry, error: unknown): Promise<void> {
     if (error instanceof NewerRelease) {
       // This record is readable, but working on it needed one of a newer release.
       const own = await stillTaken(entry);
-      if (own) await leave(own);
+      if (own) await holdInPlace(own);
       return;
     }
     if (isOutside(error)) throw error;
@@ -142,12 +142,12 @@ export function createPutAside(options: {
     return {
       prefix,
       async work(entry) {
-        if (isNewer(entry.value, newestForm)) return await leave(entry);
+        if (isNewer(entry.value, newestForm)) return await holdInPlace(entry);
         try {
           await work(entry);
           failing.delete(entry.key);
         } catch (error) {
-          await judge(entry, error);
+          await handleFailure(entry, error);
         }
       },
       async ahead(entry) {

@@ -52,7 +52,7 @@ export function startWorker(options: {
     });
   }
 
-  function rouse(): void {
+  function endWaits(): void {
     for (const done of sleepers) done();
   }
 
@@ -70,7 +70,7 @@ export function startWorker(options: {
     clearTimeout(nextWake);
     nextWake = undefined;
     wokenAtMs = performance.now();
-    rouse();
+    endWaits();
   }
 
   async function workOrRest(): Promise<void> {
@@ -98,7 +98,7 @@ export function startWorker(options: {
     async stop(): Promise<void> {
       stopped.abort();
       clearTimeout(nextWake);
-      rouse();
+      endWaits();
       await Promise.all(loops);
     },
   };

@@ -105,7 +105,7 @@ export function createCardHistory(account: Account, { rule, twinMs, chargeExists
   }
 
   /** The attempts that count. Claims that never became a charge are cleared. */
-  function standingAttempts(kept: Attempt[] = []): Promise<Attempt[]> {
+  function countingAttempts(kept: Attempt[] = []): Promise<Attempt[]> {
     return Promise.all(
       stillCounting(kept).map(async (attempt): Promise<Attempt> => {
         if (attempt.outcome !== 'pending' || now() - attempt.begunAt < claimTimes.lostMs) return attempt;
@@ -120,7 +120,7 @@ export function createCardHistory(account: Account, { rule, twinMs, chargeExists
    * Whether an earlier claim of the same charge still holds. A claim that may be lost before its charge was stored is
    * made again.
    */
-  async function stands(own: Attempt): Promise<boolean> {
+  async function stillHolds(own: Attempt): Promise<boolean> {
     if (own.outcome === 'pending' && now() - own.begunAt < claimTimes.renewMs) return true;
     if (own.outcome !== 'pending' && own.outcome !== 'cleared') return true;
     return await chargeExists(own.reference);
@@ -128,9 +128,9 @@ export function createCardHistory(account: Account, { rule, twinMs, chargeExists
 
   async function judged(claim: CardClaim, before?: Attempt[]): Promise<RecordChange<Attempt[], ClaimResult>> {
     const at = now();
-    const attempts = await standingAttempts(before);
+    const attempts = await countingAttempts(before);
     const own = attempts.find(({ reference }) => reference === claim.reference);
-    if (own && (await stands(own))) return { kind: 'keep', result: { kind: 'claimed' } };
+    if (own && (await stillHolds(own))) return { kind: 'keep', result: { kind: 'claimed' } };
     const others = attempts.filter((attempt) => attempt !== own);
     const refusal = refusalOf(withOutside(others, claim.outside), claim.money, rule, at);
     const isOverridden = refusal?.kind === 'resting' && claim.overridesRest === true;
@@ -180,7 +180,7 @@ export function createCardHistory(account: Account, { rule, twinMs, chargeExists
       }),
     /** Whether the card may be charged now. */
     mayTry: async (card: string, outside?: OutsideDecline) =>
-      mayTry(withOutside(await standingAttempts(await cards.read(card)), outside), rule, now()),
+      mayTry(withOutside(await countingAttempts(await cards.read(card)), outside), rule, now()),
   };
 }
 

@@ -230,7 +230,7 @@ export function createLimitClaims(
    * Checks the limits. A charge that is counted already is not checked again: an earlier delivery of the same submit
    * may have charged.
    */
-  async function weigh(asked: Asked): Promise<LimitVerdict> {
+  async function checkLimits(asked: Asked): Promise<LimitVerdict> {
     const { charge, limits, day } = asked;
     if (!limits) return { kind: 'allowed' };
     const { money, reference } = charge;
@@ -273,7 +273,7 @@ export function createLimitClaims(
     /** What `claim` would return now. Changes nothing. */
     async judge(charge: LimitedCharge): Promise<LimitVerdict> {
       const asked = await ask(charge);
-      return asked.kind === 'refused' ? asked : await weigh(asked);
+      return asked.kind === 'refused' ? asked : await checkLimits(asked);
     },
 
     /**
@@ -284,7 +284,7 @@ export function createLimitClaims(
       const asked = await ask(charge);
       if (asked.kind === 'refused') return asked;
       // Check before counting, so that a refused charge uses nothing.
-      const verdict = await weigh(asked);
+      const verdict = await checkLimits(asked);
       if (verdict.kind === 'refused') return verdict;
       return (
         (await claimIn(agentDay(charge, asked.day), asked, 'per_agent_per_day')) ??

@@ -77,7 +77,7 @@ export function createChargeRunner(
   /** Steps the charge with an event and runs the effects, until it must wait for something. */
   async function handle(reference: string, event: ChargeEvent): Promise<void> {
     const advanced = await insist(account, () => charges.advance(reference, event));
-    if (advanced) await goOn(advanced);
+    if (advanced) await runEffect(advanced);
   }
 
   /**
@@ -86,7 +86,7 @@ export function createChargeRunner(
    */
   async function run(advanced: Advanced, code?: string): Promise<void> {
     try {
-      await goOn(advanced, code);
+      await runEffect(advanced, code);
     } finally {
       background.add(auditSteps(advanced.record.intent.reference));
     }
@@ -113,7 +113,7 @@ export function createChargeRunner(
     }
   }
 
-  async function goOn({ record, effect }: Advanced, code?: string): Promise<void> {
+  async function runEffect({ record, effect }: Advanced, code?: string): Promise<void> {
     if (effect?.kind === 'tell') return await tell(record, effect.what, effect.key);
     // Don't update an open form, in which somebody may be typing.
     if (record.intent.state.kind !== 'otp') await showProgress(record);

@@ -113,7 +113,7 @@ export function createSubmits(
    * Asks limits and card. Why the charge can't be made now; undefined: it can and, with `claim`, is claimed. `ofMs`:
    * the time whose day it counts for.
    */
-  async function meet(asked: Asked, how: 'judge' | 'claim', ofMs = asked.atMs) {
+  async function findObstacle(asked: Asked, how: 'judge' | 'claim', ofMs = asked.atMs) {
     const limit = await limits[how]({ ...asked, atMs: ofMs });
     if (limit.kind === 'refused') return { kind: 'over_limit', refusal: limit.refusal } as const;
     const card = await cards[how](asked);
@@ -137,14 +137,14 @@ export function createSubmits(
       ...withoutUndefined({ readAtMs }),
       ...outside,
     };
-    const met = await meet(asked, 'judge');
-    if (met?.kind === 'over_limit') return met;
-    const hold = met?.kind === 'refused' ? met.refusal : undefined;
+    const obstacle = await findObstacle(asked, 'judge');
+    if (obstacle?.kind === 'over_limit') return obstacle;
+    const hold = obstacle?.kind === 'refused' ? obstacle.refusal : undefined;
     const mayOverride =
       hold?.kind === 'resting' && around.approvals?.needFor({ kind: 'retry' }) !== undefined;
     const overriding: { overridesRest?: true } = mayOverride ? { overridesRest: true } : {};
     // Find twins besides the hold, too; otherwise the request for approval would lead back to this review.
-    const beside = mayOverride ? await cards.judge({ ...asked, ...overriding }) : met;
+    const beside = mayOverride ? await cards.judge({ ...asked, ...overriding }) : obstacle;
     const twins = beside?.kind === 'twin' ? beside.twins : undefined;
     const approval =
       hold && !mayOverride ? undefined : around.approvals?.needFor({ kind: 'charge', money, ...overriding });
@@ -204,8 +204,8 @@ export function createSubmits(
     if (!need) return undefined;
     const taken = terms.alert === undefined ? undefined : await alerts.taken(terms.alert, id);
     if (taken) return { kind: 'alert_taken', taken };
-    const met = await meet(await askedFor(charge, account.now()), 'judge');
-    if (met) return met;
+    const obstacle = await findObstacle(await askedFor(charge, account.now()), 'judge');
+    if (obstacle) return obstacle;
     const approval = await approvals.desk.request({ id, terms: { kind: 'charge', ...kept }, by, ...need });
     return { kind: 'awaiting_approval', approval };
   }
@@ -217,10 +217,10 @@ export function createSubmits(
     if (alert?.kind === 'taken') return { kind: 'alert_taken', taken: alert.taken };
     const asked = await askedFor(charge, nowMs);
     // Check before claiming, so that a refused charge uses up no limit (unless two submits race).
-    const met = (await meet(asked, 'judge', ofMs)) ?? (await meet(asked, 'claim', ofMs));
-    if (!met) return await begin(charge, nowMs);
+    const obstacle = (await findObstacle(asked, 'judge', ofMs)) ?? (await findObstacle(asked, 'claim', ofMs));
+    if (!obstacle) return await begin(charge, nowMs);
     await alert?.release();
-    return met;
+    return obstacle;
   }
 
   async function begin(charge: ApprovedCharge, nowMs: number): Promise<Claimed> {
