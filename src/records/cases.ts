@@ -15,11 +15,17 @@ export type CaseRules<State, Event> = {
   lists: (state: State) => Index | Promise<Index>;
   /** The state after the event; undefined: the event changes nothing. Called again after a write conflict. */
   step: (state: State, event: Event, nowMs: number) => State | undefined;
-  /** Once everything is told: in how many ms the case is due again; undefined: it is finished. */
+  /**
+   * When all messages and audit entries of the case are stored: in how many ms it is due again; undefined: it is
+   * finished.
+   */
   restMs: (state: State, nowMs: number) => number | undefined;
   /** False: this step needs no message and no audit entry. Absent: every step needs both. */
   isTold?: (before: State, after: State) => boolean;
-  /** Shortens the state once everything is told; `isOver`: the case is finished. Absent: keeps it as it is. */
+  /**
+   * Shortens the state once all its messages and audit entries are stored; `isOver`: the case is finished. Absent:
+   * keeps the state as it is.
+   */
   settled?: (state: State, isOver: boolean) => State;
   /** The audit entries of a step. Ids must depend on the step alone, so that an entry written twice counts once. */
   history: (step: CaseStep<State, Event>) => readonly AuditEntry[];
@@ -46,8 +52,9 @@ type CaseEffects<State, Event> = {
 };
 
 /**
- * A stored case. Turns up to `told` have been told; `unwritten` are entries that the audit still lacks. `atMs` (when it
- * was written) and `dueAtMs` are kept so that a clock that is put back doesn't delay the case.
+ * A stored case. *Told* means that a turn's messages were stored: `told` is the last such turn. `unwritten` are entries
+ * that the audit still lacks. `atMs` (when it was written) and `dueAtMs` are kept so that a clock that is put back
+ * doesn't delay the case.
  */
 export type Kept<State> = {
   state: State;
@@ -207,7 +214,10 @@ export function createCases<State, Event>(
     return delayMs === undefined ? { ttlMs: rememberMs } : { delayMs };
   }
 
-  /** The change to a case of which everything is told. `atOnceMs`: the delay for a case that would be due at once. */
+  /**
+   * The change to a case whose messages and audit entries are all stored. `atOnceMs`: the delay for a case that would
+   * be due at once.
+   */
   function settledWrite<Result>(
     kept: Kept<State>,
     atMs: number,

@@ -66,7 +66,12 @@ describe('the limits of several roles', () => {
       'USD',
       { kind: 'currency', currency: 'USD', allowed: ['NGN'], whoCan: ['senior', 'lead'] },
     ],
-    ['a currency named like a member of every object', has('agent'), 'constructor', { kind: 'currency', allowed: ['NGN'] }],
+    [
+      'a currency named like a member of every object',
+      has('agent'),
+      'constructor',
+      { kind: 'currency', allowed: ['NGN'] },
+    ],
     ['a person whose roles may not charge', has('on-call'), 'NGN', { kind: 'no_role' }],
     ['a person with a role named like a member of every object', has('toString'), 'NGN', { kind: 'no_role' }],
     ['a person without a role', has(), 'NGN', { kind: 'no_role' }],
