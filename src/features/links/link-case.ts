@@ -24,11 +24,11 @@ const check = z.object({
   how: z.string().exactOptional(),
 });
 const linkCase = z.object({
-  /** The merchant's own, for look-ups and events. */
+  /** The order reference, for look-ups and events. */
   reference: referenceShape,
-  /** The dialogue that requested it: submitted twice, it is one request. */
+  /** The id of the modal that requested it, so that a repeated submit is one request. */
   viewId: z.string(),
-  /** An order that its customer pays on the service's page. */
+  /** The order, which the customer pays on the service's page. */
   terms: z.object({
     money: moneyShape,
     customerEmail: z.string(),
@@ -45,9 +45,10 @@ const linkCase = z.object({
   /** The channel or person with its message. */
   place: z.string(),
   /**
-   * `refused`: surely no order was made. `lost`: one may exist, and its link is unknown. `confirming`: a signed event says
-   * paid, the look-up not yet. `review`: still not after a day, or the payment differs from the terms. `aged`: no payment
-   * in the time it is followed; a later one still counts. `given_back`: paid, then returned to the customer.
+   * `asking`: the order was requested. `open`: the customer can pay. `refused`: certainly no order exists. `lost`: one may
+   * exist, but its link is unknown. `confirming`: a signed event says paid, no look-up proves it yet. `review`: still no proof
+   * after a day, or the payment differs from the terms. `aged`: no payment while it was followed; a later one still counts.
+   * `given_back`: paid, then returned to the customer.
    */
   state: z.discriminatedUnion('kind', [
     z.object({ kind: z.enum(['asking', 'lost', 'open']) }),
@@ -91,7 +92,7 @@ export type LinkEvent =
   | { kind: 'alert_ended'; news: AlertNews };
 
 type LinkRules = {
-  /** Longer than a request takes: a repeat during the first would lose its link. */
+  /** Longer than a request can take: a repeat during the first one would lose the link in its answer. */
   askAgainMs: number;
   /** How long an unpaid link is followed. */
   followMs: number;
@@ -99,7 +100,7 @@ type LinkRules = {
 
 export const linkPrefix = 'link:';
 
-/** Reads a link; `linkRules` writes one. */
+/** For reading links; `linkRules` is for writing them. */
 export const linkKind = caseKind({ prefix: linkPrefix, schema: linkCase, lists: () => ({}) });
 
 /** The list of a person's followed links. */
@@ -110,7 +111,7 @@ export function linksOf(userId: string): string {
 /** The lists of a link's customer and card, by keyed hashes. */
 type LinkFoundBy = (link: PaymentLink) => Promise<readonly string[]>;
 
-/** Writes a link, with its lists. */
+/** For writing links, with their lists. */
 export function linkRecord(foundBy: LinkFoundBy) {
   return {
     prefix: linkPrefix,
@@ -138,7 +139,7 @@ export function linkFoundBy({ terms: { customerEmail, money }, cardSaved }: Paym
   return { customerEmail, lastFour, amountMinor: money.minor };
 }
 
-/** It may still be paid, or somebody waits to know. */
+/** Whether the link may still be paid, or a person waits for its result. */
 export function isFollowed({ state: { kind } }: PaymentLink): boolean {
   return kind === 'asking' || kind === 'open' || kind === 'confirming' || kind === 'review';
 }
@@ -153,8 +154,8 @@ const proofPatienceMs = dayMs;
 
 /**
  * The next step of a link; undefined: none. An event decides nothing: it starts a look-up, and only the look-up's
- * three-part proof makes the link paid, even against earlier messages. Before the service has answered nobody has the link:
- * a payment under its reference belongs to another order.
+ * three-part proof makes the link paid, even against earlier messages. While the order is only requested, nobody has the link
+ * yet: a payment with its reference belongs to another order.
  *
  * Spec: Checkout order; Events; Transactions ("A charge is successful only when all hold").
  */
@@ -169,7 +170,7 @@ export function stepLink(
   if (event.kind === 'alert_ended') {
     return isDeepStrictEqual(alertNews, event.news) ? undefined : { ...link, alertNews: event.news };
   }
-  // An order that was surely not made can't be paid.
+  // Without an order, or before the customer can have its link, nothing can be paid.
   if (state.kind === 'asking' || state.kind === 'refused') return undefined;
   if (event.kind === 'payment_success') return heard(link, event.cardSaved, nowMs);
   if (state.kind === 'given_back') return undefined;
@@ -186,7 +187,7 @@ export function stepLink(
   return next && { ...link, ...('evidence' in lookup ? { evidence: lookup.evidence } : {}), state: next };
 }
 
-/** The link itself outweighs any assumption made while its answer was awaited. */
+/** A received link replaces any state assumed while its answer was awaited. */
 function answered(
   link: PaymentLink,
   { end, isRepeat }: Extract<LinkEvent, { kind: 'answered' }>,
@@ -234,14 +235,14 @@ function stateAfterLook(
     const isOver = lookup.kind === 'not_paid' || nowMs - state.sinceMs >= proofPatienceMs;
     return isOver ? { kind: 'review', atMs: nowMs } : { ...state, looks: state.looks + 1 };
   }
-  // Only the service can say that nobody paid.
+  // Ages only after a usable look-up: during an outage of the service the customer may have paid.
   const isAged = state.kind === 'open' && lookup.kind !== 'unchecked' && nowMs - askedAtMs >= followMs;
   return isAged ? { kind: 'aged', atMs: nowMs } : undefined;
 }
 
 /**
- * When it is due again; undefined: nothing to do but remember it. An unpaid link is looked up ever more rarely, from half a
- * minute to every ten, so a lost event costs no more than that.
+ * When the link is due again; undefined: never. An unpaid link is looked up after growing waits of half a minute to ten
+ * minutes, so a lost event delays its result by no more than that.
  */
 export function restOfLink(link: PaymentLink, nowMs: number, rules: LinkRules): number | undefined {
   const { state, misses, askedAtMs } = link;
@@ -260,7 +261,7 @@ export function restOfLink(link: PaymentLink, nowMs: number, rules: LinkRules): 
   }
 }
 
-/** The turn makes the id, so a repeated step is the same entry. */
+/** Its id has the turn's number, so that a repeated step is the same entry. */
 function auditOf({ before, event, after, turn, atMs }: CaseStep<PaymentLink, LinkEvent>): AuditEntry {
   const { reference, askedAtMs, state, by, terms } = after;
   const id = `link:${reference}:${askedAtMs}`;

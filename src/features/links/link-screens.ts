@@ -69,12 +69,12 @@ export function linkHead(
   };
 }
 
-/** A link's message, edited as it goes on; the same link gives the same message. A paid one loses link and buttons. */
+/** A link's message, edited as its state changes. Pure: equal links give equal messages. A paid one loses link and buttons. */
 export function linkMessage(link: PaymentLink, place: ChargePlace, about: AboutMessage): SlackMessage {
   return posted(shownLink(link, place), linkEventType, about);
 }
 
-/** For one person who asks to see it; `where`: the place of its message. */
+/** The same for the modal. `where`: a sentence that says where its message was posted. */
 export function shownLink(link: PaymentLink, place: ChargePlace, where: Run[] = []): SlackMessage {
   return noteMessage({
     ...linkHead(link),
@@ -97,7 +97,7 @@ export function linkModal(link: PaymentLink, place: ChargePlace, where?: Run[]):
   return wordsModal('Payment link', shownLink(link, place, where));
 }
 
-/** A note for the requester, since an edit notifies nobody. It calls them by name. */
+/** A note that mentions the requester: an edit of the message doesn't notify them. */
 export function linkNoteMessage(
   note: LinkNote,
   link: PaymentLink,
@@ -120,7 +120,7 @@ const noteWords = { paid: 'your link is paid.', review: reviewWords, given_back:
 function body(link: PaymentLink, place: ChargePlace): NonNullable<Note['body']> {
   const { state, order, evidence, terms } = link;
   const proof = evidence ? proofLine(evidence) : [];
-  // Only a card-saving link says whether the card was saved.
+  // Other links never save a card, so they say nothing about it.
   const saved = terms.savesCard ? cardSavedLines(link.cardSaved, place) : [];
   switch (state.kind) {
     case 'asking':
@@ -202,7 +202,7 @@ function foot({ state, evidence }: PaymentLink, place: ChargePlace): ReturnType<
     : placeFoot(place);
 }
 
-/** Buttons of payment links. Values: the link's reference. */
+/** Buttons of payment links. Each has the reference as its value. */
 export const linkActions = {
   check: 'link_check',
   show: 'link_show',
@@ -211,7 +211,7 @@ export const linkActions = {
 
 export const linkModalId = 'link';
 
-/** Notes to the requester besides the message: an edit notifies nobody. */
+/** The outcomes that get a note. */
 type LinkNote = keyof typeof noteWords;
 
 /** A link's message, and the notes below it. */
@@ -231,11 +231,10 @@ export function linkViews(
     return link;
   }
   return {
-    /** A link's message in one place. */
     async link({ reference }) {
       return { kind: 'shown', post: { kind: 'link', link: await requireLink(reference) } };
     },
-    /** In the message's thread in a channel; else to the person alone. */
+    /** In a channel, in the message's thread; in a direct message, without one. */
     async link_note({ reference, what: note }, { record: { channel } }) {
       const link = await requireLink(reference);
       // The link has changed since; another note tells that.
@@ -271,17 +270,17 @@ type LinkFormOptions = {
   place: ChargePlace;
   /** The first is the default. */
   currencies: readonly string[];
-  /** The channel of the request, unless it was the person's own conversation; in the form's metadata. */
+  /** The channel of the request, unless it was a direct message; kept in the form's metadata. */
   channel?: string;
   prefill?: LinkPrefill;
-  /** The id of the alert that it should resolve; in the form's metadata too. */
+  /** The id of the alert that it should resolve; kept in the form's metadata too. */
   alert?: string;
 };
 
 const longestCustomerId = 100;
 const [here, save, once] = ['here', 'save', 'once'];
 
-/** `channel`: the link can be posted there. */
+/** With `channel`, the form also asks whether to post the link there. */
 function linkFields(currencies: readonly string[], channel: string | undefined) {
   const where = choice({
     label: 'Post it',
@@ -321,12 +320,12 @@ function linkFields(currencies: readonly string[], channel: string | undefined) 
   });
 }
 
-/** Collects a link's terms. Submitting asks the service for an order, which charges nobody. */
+/** The form for a link's terms. Submitting it requests an order, which charges nobody. */
 export function linkForm({ place, currencies, channel, alert, prefill = {} }: LinkFormOptions): Modal {
   const { amountMinor, currency, savesCard = true, customerEmail, customerId, reference } = prefill;
   const isOffered = currency === undefined || currencies.includes(currency);
   const filled = {
-    // An amount belongs to its currency: in another one it would be another payment.
+    // Leave the amount empty if its currency isn't offered: in another currency it would be another amount.
     amount: amountMinor === undefined || !isOffered ? undefined : amountOnly(amountMinor),
     currency,
     saves_card: savesCard ? save : once,
@@ -361,7 +360,7 @@ export function readLinkForm(
       alert?: string;
     }
   | { kind: 'errors'; errors: Record<string, string> } {
-  // A channel's id has no blank.
+  // Metadata is `channel alert`; a channel's id holds no space.
   const [, askedIn = '', alert] = /^(\S*)(?: (.+))?$/s.exec(metadata) ?? [];
   const channel = askedIn === '' ? undefined : askedIn;
   const filled = linkFields(currencies, channel).read(values);

@@ -42,9 +42,9 @@ import {
 } from './link-screens.ts';
 
 /**
- * Payment links: their orders, followed until they are paid (`payment-links.ts`). `/pay link [amount]`: the form, the
- * order, and a message with the link that later says when it is paid. The command itself asks the service nothing; a form
- * asks for one order at most, even if submitted twice.
+ * Payment links: their orders, followed until they are paid (`payment-links.ts`). `/pay link [amount]` opens a form; submitting
+ * it requests an order and posts its link in a message, which later says when it is paid. A form requests at most one order,
+ * even if submitted twice.
  */
 export function createLinks(account: Account, around: LinksNeeds) {
   const { place, settings, slack, now } = account;
@@ -54,7 +54,7 @@ export function createLinks(account: Account, around: LinksNeeds) {
   const formFor = (prefill: LinkPrefill, caller: Caller, alert?: string): Modal =>
     linkForm({ place, currencies, prefill, ...channelOf(caller), ...withoutUndefined({ alert }) });
 
-  /** One request a dialogue; a repeat shows the existing link. */
+  /** One request per modal; a repeated submit shows the existing link. */
   async function askForLink({ caller, viewId, values, privateMetadata }: Submission): Promise<ViewAnswer> {
     const { userId } = caller;
     const form = readLinkForm(values, currencies, privateMetadata);
@@ -74,7 +74,7 @@ export function createLinks(account: Account, around: LinksNeeds) {
             const link = await beginning.carryOn();
             const where = whereOf(link);
             const modal = linkModal(link, place, where);
-            // A link has its message, which outlives the modal; a refused one has none.
+            // A link has a message, which outlives the modal. A refused one has none, so pass one.
             const alone = link.state.kind === 'refused' ? { message: shownLink(link, place, where) } : {};
             await slack.showEnd({ viewId, userId }, { modal, ...alone });
           },
@@ -82,7 +82,7 @@ export function createLinks(account: Account, around: LinksNeeds) {
     }
   }
 
-  /** Looks up whether it is paid, and answers where the person looks; the message is edited if it is. */
+  /** Looks up whether the link is paid; answers in the modal or by a reply. Its message is edited if its state changed. */
   async function check({ value, view, updateModal, reply }: Pressed): Promise<void> {
     const looked = await links.lookNow(value);
     if (!looked) return await reply(unknownLinkMessage(value));
@@ -97,8 +97,8 @@ export function createLinks(account: Account, around: LinksNeeds) {
   }
 
   /**
-   * Back to the form. An order surely not made keeps its dialogue, and so its reference; a new link needs a new modal, or
-   * it would be the old one. A colleague sees the e-mail masked, so they must type it.
+   * Reopens the form. After a refusal in the same modal, which keeps the generated reference. Otherwise in a new modal: the
+   * old one's id stands for the old link. A colleague sees the e-mail masked, so they must type it.
    */
   async function again(pressed: Pressed): Promise<void> {
     const { caller, view, openModal, updateModal } = pressed;
@@ -174,17 +174,17 @@ function whereOf({ place, by, state }: PaymentLink): Run[] {
   return place === by ? rich`Posted to you only.` : rich`Posted in ${channelName(place)}.`;
 }
 
-/** The bot's own reference belongs to the dialogue. */
+/** Leaves out a generated reference: it belongs to its modal. */
 function typedReference({ reference }: PaymentLink): { reference?: string } {
   return reference.startsWith(chargeReferencePrefix) ? {} : { reference };
 }
 
-/** A conversation of two people is no channel: answer the requester alone. */
+/** In a direct message there is no channel to post in: the link goes to the requester alone. */
 function channelOf({ channelId }: Caller): { channel?: string } {
   return channelId === undefined || channelId.startsWith('D') ? {} : { channel: channelId };
 }
 
-/** In a modal, where the place is unknown: the channel of the request. */
+/** For a press inside a modal, which names no channel: the channel of the first request. */
 function placeOf({ place, by }: PaymentLink): { channel?: string } {
   return place === by ? {} : { channel: place };
 }

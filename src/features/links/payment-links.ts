@@ -34,27 +34,27 @@ import { dayMs, hourMs } from '../../domain/span.ts';
 
 /** Functions from other features. */
 export type LinksNeeds = {
-  /** Looks up, but not again at once during an outage. */
+  /** For background work: during an outage it doesn't ask the service each time. */
   lookUp: (expected: ExpectedCharge) => Promise<Lookup>;
   /** Uncached look-up, for a person's request. */
   lookUpNow: (expected: ExpectedCharge) => Promise<Lookup>;
-  /** Reports a proven payment to the alerts, even if its event never comes. */
+  /** Reports a proven payment to the alerts: its event may never come. */
   paid: (payment: ProvenPayment) => Promise<void>;
   /** The customer's one open alert of this amount; undefined: none, or several. Throws StoreUnavailable. */
   alertFor: (terms: PaymentLink['terms']) => Promise<string | undefined>;
 };
 
 type LinkRequest = Pick<PaymentLink, 'viewId' | 'terms' | 'by' | 'alert'> & {
-  /** The person's own; default: the dialogue's. */
+  /** Typed by the person; default: generated from the modal's id. */
   reference?: OrderReference;
-  /** Where its message goes; absent: to the person alone. */
+  /** The channel for its message; absent: to the person alone. */
   channel?: string;
 };
 
 type LinkBeginning =
-  /** `carryOn` asks the service once and resolves with the result. Throws StoreUnavailable. */
+  /** `carryOn` requests the order, once, and resolves with the result. Throws StoreUnavailable. */
   | { kind: 'begun'; link: PaymentLink; carryOn: () => Promise<PaymentLink> }
-  /** This dialogue asked before; nothing is asked again. */
+  /** This modal was submitted before; no new request is made. */
   | { kind: 'known'; link: PaymentLink }
   /** Another link has this reference. */
   | { kind: 'taken' };
@@ -62,7 +62,7 @@ type LinkBeginning =
 /** The most open links shown to a person. */
 const mostShown = 20;
 
-/** After a link's time: the service may be away, and proof may take a day. */
+/** Added to the time a link is followed: the service may be away, and proof may take a day. */
 const settleMs = 7 * dayMs;
 
 export type PaymentLinks = ReturnType<typeof createPaymentLinks>;
@@ -75,9 +75,9 @@ export function linkFoundIn(account: Pick<Account, 'fingerprint' | 'log'>) {
 export function createPaymentLinks(account: Account, { lookUp, lookUpNow, paid, alertFor }: LinksNeeds) {
   const { settings, payments, store, leaseMs, log, now } = account;
   const background = createBackground(log, 'a payment link');
-  // A lease lasts longer than a call and its repeat.
+  // The lease outlasts a call and its retry.
   const rules = { askAgainMs: leaseMs, followMs: settings.linkFollowHours * hourMs };
-  // Records of a link are made before it is settled, and must outlive it.
+  // Messages and order ids are stored before the link is settled, and must outlive it.
   const rememberMs = account.rememberMs + rules.followMs + settleMs;
   const outlive = { ...account, rememberMs, audit: account.audit.write };
   const messages: Messages<LinkBodies> = createMessages(outlive);
@@ -86,7 +86,7 @@ export function createPaymentLinks(account: Account, { lookUp, lookUpNow, paid, 
     tell,
   });
 
-  /** A due link's work: an order without a known answer, or a look-up. */
+  /** A due link's work: repeat the request for an order without a known answer, or look up. */
   async function due(link: PaymentLink): Promise<{ event: LinkEvent; isOnce?: boolean } | undefined> {
     const { reference, state } = link;
     if (state.kind === 'asking') {
@@ -97,7 +97,7 @@ export function createPaymentLinks(account: Account, { lookUp, lookUpNow, paid, 
     return { event: { kind: 'looked_up', lookup: await lookUp(expectedOf(link)) } };
   }
 
-  /** A link is in one answer only. `isRepeat`: an earlier request has an unknown result. */
+  /** Only the first answer for an order holds its link. `isRepeat`: an earlier request has an unknown result. */
   async function ask(link: PaymentLink, isRepeat: boolean) {
     const end = await askForOrder(link);
     if (end.kind === 'created') {
@@ -108,8 +108,8 @@ export function createPaymentLinks(account: Account, { lookUp, lookUpNow, paid, 
   }
 
   /**
-   * Requests a checkout order, once. If there is none, the result says why in a person's words. An order charges nobody, so
-   * repeating the reference is harmless; but an existing order's link is not sent again.
+   * Requests a checkout order, one call. If none is created, `why` is for people to read. An order charges nobody, so a repeat
+   * is harmless; but for an existing order the service doesn't return the link again.
    *
    * Spec: create a checkout order; Errors (An order already exists with this order reference).
    */
@@ -135,12 +135,12 @@ export function createPaymentLinks(account: Account, { lookUp, lookUpNow, paid, 
   }
 
   /**
-   * Stores its message once, or updates it, and one note an outcome. The alerts hear of a payment like of a proven charge:
+   * Stores or updates the link's message, and one note per outcome. Reports a payment to the alerts as a proven charge does:
    * its event may be lost.
    */
   async function tell(link: PaymentLink): Promise<void> {
     const { reference, terms, state, place: channel } = link;
-    // The form shows this state; a message comes with the answer.
+    // Only the form shows this state; the message comes with the answer.
     if (state.kind === 'asking') return;
     if (state.kind === 'paid') {
       const { customerEmail, customerId } = terms;
@@ -152,13 +152,13 @@ export function createPaymentLinks(account: Account, { lookUp, lookUpNow, paid, 
     await messages.post(messageKey('link_note', `${state.kind}:${reference}`), note);
   }
 
-  /** The person who did it reads the returned link; other messages and the audit run in the background. */
+  /** Returns the link for the person's answer; other messages and the audit follow in the background. */
   function settled(kept: Kept<PaymentLink>, isTold?: 'told'): PaymentLink {
     background.add(links.settle(kept.state.reference, kept, isTold));
     return kept.state;
   }
 
-  /** The form itself shows a refusal. */
+  /** The first request, while the person waits. A refusal needs no message: the form shows it. */
   async function askFirst(link: PaymentLink): Promise<PaymentLink> {
     const { event } = await ask(link, false);
     const kept = await insist(account, () => links.apply(link.reference, event));
@@ -176,8 +176,8 @@ export function createPaymentLinks(account: Account, { lookUp, lookUpNow, paid, 
   }
 
   /**
-   * Finds the link by the merchant's reference, or by the service's order id if the event has only that; false: none. An
-   * unsigned reference only starts a look-up: anybody who replays an event can change it.
+   * Applies an event to its link, found by the signed order reference or by the service's order id. False: no such link. An
+   * unsigned reference is not used here: anybody who replays an event can change it, so it only starts a look-up.
    */
   async function hear(event: PaymentEvent): Promise<boolean> {
     const { orderId, orderReference = '' } = event;
@@ -189,7 +189,7 @@ export function createPaymentLinks(account: Account, { lookUp, lookUpNow, paid, 
   }
 
   return {
-    /** Stored before anything is sent. Throws StoreUnavailable; then nothing was sent. */
+    /** Stores the request before anything is sent. Throws StoreUnavailable; then nothing was sent. */
     async begin(request: LinkRequest): Promise<LinkBeginning> {
       const { reference = referenceOf(request.viewId), channel = request.by, ...asked } = request;
       const alert = request.alert ?? (await alertFor(request.terms));
@@ -204,7 +204,7 @@ export function createPaymentLinks(account: Account, { lookUp, lookUpNow, paid, 
         misses: 0,
       };
       const begun = await links.begin(reference, link, {
-        // A link that was not made gives way.
+        // A refused link frees its reference.
         givesWay: (before) => before.state.kind === 'refused',
       });
       if (begun.kind === 'begun') return { kind: 'begun', link, carryOn: () => askFirst(link) };
@@ -238,18 +238,18 @@ export function createPaymentLinks(account: Account, { lookUp, lookUpNow, paid, 
         if (await hear(event)) return;
       } catch (error) {
         if (error instanceof StoreUnavailable) throw error;
-        // The sealing key is missing: no reason to refuse the sender for ever.
+        // The link's sealing key is missing. Don't throw: the sender would repeat the event for ever.
         const about = { errorId: newErrorId(), eventKey: event.key };
         log('error', 'an event’s link cannot be opened', about, error);
       }
       const { referenceHint = '' } = event;
       if (parseOrderReference(referenceHint).ok) background.add(look(referenceHint, lookUp));
     },
-    /** Something else ended the alert that it is for: its message says so. Does nothing if there is no such link. */
+    /** Notes on the link's message that something else ended its alert. Does nothing if there is no such link. */
     async hearOfAlert(reference: string, news: AlertNews): Promise<void> {
       if (parseOrderReference(reference).ok) await links.hear(reference, { kind: 'alert_ended', news });
     },
-    /** A look-up found that its payment was given back. False: it is no link's. Throws StoreUnavailable. */
+    /** Applies a look-up that found the payment given back. False: no link has this reference. Throws StoreUnavailable. */
     async hearGivenBack(reference: string, lookup: Lookup): Promise<boolean> {
       if (lookup.kind !== 'given_back') return false;
       const kept = await links.apply(reference, { kind: 'looked_up', lookup });
@@ -280,7 +280,7 @@ function expectedOf({ reference, terms: { money } }: PaymentLink): ExpectedCharg
   return { reference, amount: { ...money, source: 'link' } };
 }
 
-/** Some events have only the service's order id: outside text, so hashed. */
+/** For events that have only the service's order id. Hashed: outside text must not shape a key. */
 function linkOrderKey(orderId: string): string {
   return `link-order:${createHash('sha256').update(orderId).digest('hex').slice(0, 40)}`;
 }

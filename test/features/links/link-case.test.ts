@@ -64,7 +64,7 @@ const overMs = nowMs + rules.followMs;
 
 const unheard: LinkEvent = { kind: 'answered', end: { kind: 'unknown', why: '' }, isRepeat: true };
 
-/** Told the same whenever it is due, until it is due no more. */
+/** Applies the same event whenever the link is due, until it never is again; counts how often. */
 function follow(
   link: PaymentLink,
   answer: LinkEvent,
@@ -77,7 +77,7 @@ function follow(
 }
 
 describe('stepLink', () => {
-  it('hears once what else ended its alert, in whatever order the stored record has it', () => {
+  it('notes once what else ended its alert, even if the stored record has another order of keys', () => {
     const reference = 'INV-9';
     const heard: LinkEvent = { kind: 'alert_ended', news: { kind: 'paid', reference, failed: 'INV-1' } };
     const link = stepLink({ ...asked, state: open }, heard, nowMs, rules);
@@ -87,41 +87,56 @@ describe('stepLink', () => {
   });
 
   it.each<[string, LinkState, LinkEvent, LinkState['kind'] | 'as it was', number?]>([
-    ['opens a link whose answer comes', { kind: 'asking' }, created, 'open'],
-    ['opens one that was lost', { kind: 'lost' }, created, 'open'],
-    ['keeps what an event said while the answer was awaited', confirming, created, 'confirming'],
-    ['calls it refused when nothing was asked before', { kind: 'asking' }, refusedWith(false), 'refused'],
-    ['calls it lost when an earlier request may have made it', { kind: 'asking' }, refusedWith(true), 'lost'],
+    ['opens when the answer comes', { kind: 'asking' }, created, 'open'],
+    ['opens even when lost, if the answer comes', { kind: 'lost' }, created, 'open'],
+    ['keeps an event that came before the answer', confirming, created, 'confirming'],
+    [
+      'is refused if no earlier request has an unknown result',
+      { kind: 'asking' },
+      refusedWith(false),
+      'refused',
+    ],
+    [
+      'is lost if an earlier request may have created the order',
+      { kind: 'asking' },
+      refusedWith(true),
+      'lost',
+    ],
     ['is never paid by an event alone', open, success, 'confirming'],
-    ['nor when it was lost', { kind: 'lost' }, success, 'confirming'],
-    ['nor when it is aged', { kind: 'aged', atMs: nowMs }, success, 'confirming'],
-    ['takes no payment for what was not made', { kind: 'refused', why: 'no' }, success, 'as it was'],
-    ['takes no payment for its own before anybody has it', { kind: 'asking' }, success, 'as it was'],
+    ['nor when lost', { kind: 'lost' }, success, 'confirming'],
+    ['nor when aged', { kind: 'aged', atMs: nowMs }, success, 'confirming'],
+    ['takes no payment when refused', { kind: 'refused', why: 'no' }, success, 'as it was'],
+    ['takes no payment while the order is only requested', { kind: 'asking' }, success, 'as it was'],
     ['nor a failure', { kind: 'asking' }, { kind: 'payment_failed' }, 'as it was'],
-    ['nor what a look-up finds', { kind: 'asking' }, found(true), 'as it was'],
-    ['is reviewed when what an event told is over without money', confirming, refunded, 'review'],
-    ['stays open when a payment nobody told of is over without money', open, refunded, 'as it was'],
-    ['is reviewed when a payment is not as agreed', confirming, found(true), 'review'],
-    ['also of one nobody told of', open, found(true), 'review'],
-    ['waits on for proof', confirming, found(false), 'confirming'],
+    ['nor a look-up’s result', { kind: 'asking' }, found(true), 'as it was'],
+    [
+      'needs review if an event said paid, and the look-up says it is over without money',
+      confirming,
+      refunded,
+      'review',
+    ],
+    ['stays open if a payment without an event is over without money', open, refunded, 'as it was'],
+    ['needs review if the payment differs from the terms', confirming, found(true), 'review'],
+    ['also without an event', open, found(true), 'review'],
+    ['keeps waiting for proof', confirming, found(false), 'confirming'],
     ['stays open without proof', open, found(false), 'as it was'],
-    ['stays paid, whatever event comes', paid, success, 'as it was'],
-    ['stays paid when a try failed', paid, { kind: 'payment_failed', why: 'late' }, 'as it was'],
+    ['stays paid after another payment event', paid, success, 'as it was'],
+    ['stays paid after a failed try', paid, { kind: 'payment_failed', why: 'late' }, 'as it was'],
     ['stays paid when a look-up finds nothing', paid, none, 'as it was'],
     ['does not age before its time', open, none, 'as it was', overMs - 1],
-    ['does not age while the service is away', open, away, 'as it was', overMs],
+    ['does not age during an outage of the service', open, away, 'as it was', overMs],
     ['ages once its time is over', open, none, 'aged', overMs],
   ])('%s', (...[, state, event, after, atMs]) => {
     expect(become(state, event, atMs)?.state.kind ?? 'as it was').toBe(after);
   });
 
-  it('says nothing of a card that was not to be saved', () => {
+  it('ignores card data if the card was not to be saved', () => {
     const terms = { ...asked.terms, savesCard: false };
     const event: LinkEvent = { kind: 'payment_success', cardSaved: { kind: 'no_token' } };
     expect(stepLink({ ...asked, terms, state: open }, event, nowMs, rules)).not.toHaveProperty('cardSaved');
   });
 
-  it('takes the card whose token came after all, and never loses it again', () => {
+  it('takes a card whose token came late, and never loses it', () => {
     const link: PaymentLink = { ...asked, state: paid, cardSaved: { kind: 'no_token' } };
     const cardSaved = { kind: 'kept', face: { lastFour: '1111' } } as const;
     const kept = stepLink(link, { kind: 'payment_success', cardSaved }, nowMs, rules);
@@ -133,15 +148,15 @@ describe('stepLink', () => {
 
   it.each<[string, PaymentLink, LinkEvent, LinkState['kind'], number]>([
     [
-      'is reviewed when a day of look-ups proves nothing',
+      'needs review when a day of look-ups proves nothing',
       { ...asked, state: confirming },
       found(false),
       'review',
       400,
     ],
-    ['ages when nobody pays it', { ...asked, state: open }, none, 'aged', 500],
-    ['is given up after six answers that nobody heard', asked, unheard, 'lost', 6],
-  ])('%s, asked ever more rarely', (...[, link, answer, end, most]) => {
+    ['ages without a payment', { ...asked, state: open }, none, 'aged', 500],
+    ['is lost after six lost answers', asked, unheard, 'lost', 6],
+  ])('%s, after growing waits', (...[, link, answer, end, most]) => {
     const { state, looks } = follow(link, answer);
     expect(state.kind).toBe(end);
     expect(looks).toBeGreaterThan(5);
@@ -151,11 +166,11 @@ describe('stepLink', () => {
   it.each([
     [0, 30_000],
     [3 * 3_600_000, 600_000],
-  ])('that is open for %d ms is looked at within %d', (afterMs, withinMs) => {
+  ])('is looked up again after waits that grow with its age (open for %d ms: %d ms)', (afterMs, withinMs) => {
     expect(restOfLink({ ...asked, state: open }, nowMs + afterMs, rules)).toBe(withinMs);
   });
 
-  it('leaves no link that still waits for something without a time', () => {
+  it('always schedules a link that still waits for something', () => {
     for (const state of [{ kind: 'asking' } as const, open, confirming]) {
       expect(restOfLink({ ...asked, state }, nowMs + 2 * rules.followMs, rules)).toBeGreaterThan(0);
     }

@@ -28,7 +28,7 @@ const order = { kind: 'created', orderId: 'S-1', checkoutLink: 'https://pay.exam
 const lookUp = async (): Promise<Lookup> => proven;
 const terms = { money, customerEmail: 'jane@example.com', savesCard: true };
 
-/** A link that its customer has, and a service that proves whatever it is asked. */
+/** An open link, and a service whose look-ups prove every payment. */
 async function openLink() {
   const clock = { nowMs: 1_900_000_000_000 };
   const store = memoryStore(clock);
@@ -60,7 +60,7 @@ async function openLink() {
     clock,
     links,
     paid,
-    /** What it has become once all that is due now is done. */
+    /** The link after all due work. */
     afterwards: async () => {
       await links.drained();
       while (await workOnce({ store, leaseMs: 45_000, kinds: [...links.cases, unsent] }));
@@ -75,20 +75,20 @@ const event: PaymentEvent = {
   isSavedCardCharge: false,
 };
 
-// Among replicas and crashes: test/records/cases.test.ts, and `npm run kills`.
+// With replicas and crashes: test/records/cases.test.ts, and `npm run kills`.
 describe('a payment link', () => {
   it.each<[string, Partial<PaymentEvent>, string]>([
     ['the service’s order id alone', { orderId: 'S-1' }, 'paid'],
     ['another order', { orderReference: 'OTHER', orderId: 'other' }, 'open'],
     ['a saved-card charge', { orderReference: reference, isSavedCardCharge: true }, 'open'],
     ['a reference that is not signed, once the service proves it', { referenceHint: reference }, 'paid'],
-  ])('is told by an event of %s: %s', async (_what, told, state) => {
+  ])('after an event with %s is %s', async (_what, told, state) => {
     const { links, afterwards } = await openLink();
     await links.onPaymentEvent({ ...event, ...told });
     expect((await afterwards())?.state.kind).toBe(state);
   });
 
-  it('notes once that a try failed', async () => {
+  it('notes a failed try once', async () => {
     const { clock, links } = await openLink();
     const failed = {
       ...event,
@@ -104,7 +104,7 @@ describe('a payment link', () => {
     expect(noted).toMatchObject({ state: { kind: 'open' }, failure: { why: 'No funds' } });
   });
 
-  it('is told to the alerts when it is found paid without any event', async () => {
+  it('is reported to the alerts if a look-up finds it paid without an event', async () => {
     const { clock, paid, afterwards } = await openLink();
     clock.nowMs += 600_000;
     expect((await afterwards())?.state.kind).toBe('paid');
@@ -112,7 +112,7 @@ describe('a payment link', () => {
     expect(paid).toEqual([{ reference, money, customerEmail, customerId: undefined, atMs: clock.nowMs }]);
   });
 
-  it('is had by the one answer that tells it, though the store is away for seconds just then', async () => {
+  it('keeps the link of the only answer that holds it through a store outage of seconds', async () => {
     const clock = { nowMs: 1_900_000_000_000 };
     const store = memoryStore(clock);
     const away = { untilMs: 0 };
@@ -141,7 +141,7 @@ describe('a payment link', () => {
       }),
       { lookUp, lookUpNow: lookUp, paid: async () => undefined, alertFor: async () => undefined },
     );
-    // It dies before it asks: a worker does.
+    // The process dies before the request, so a worker makes it.
     await links.begin({ viewId: 'V1', terms, reference, by: 'U0AGENT01' });
     clock.nowMs += 60_000;
     await workOnce({ store, leaseMs: 45_000, kinds: links.cases });

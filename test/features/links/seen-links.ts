@@ -7,7 +7,7 @@ export const agent = 'U0AGENT01';
 const check = (part: 'status' | 'reference' | 'amount', text: string) =>
   ({ part, holds: false, statement: `${part} ${text}` }) as const;
 
-/** One link in each state, with these words wherever outside ones can stand. */
+/** One link in each state, with `text` in every field that may hold outside text. */
 export function everyLink(text: string): PaymentLink[] {
   const states: LinkState[] = [
     { kind: 'asking' },
