@@ -46,7 +46,7 @@ export const chargeLimits = {
   doubtAnswers: 144,
   /** If look-ups still fail this long after the doubt began, the charge goes to review as well. */
   unansweredMs: 7 * dayMs,
-  /** The first look-up under review; each later interval is twice as long, up to a week. */
+  /** The first look-up under review comes after this; each later interval is twice as long, up to a week. */
   firstReviewMs: hourMs,
   longestReviewMs: 7 * dayMs,
   lateLookUpMs: dayMs,
@@ -84,8 +84,8 @@ export type Heard = 'exists' | 'paid' | 'declined';
 
 /**
  * `askedAt` identifies the look-up under way, because an earlier one's answer may be older than the last send.
- * `answered`: look-ups since then that were answered without proof. `why`: the words of bank, service or look-up; for
- * `given_back` the record's status.
+ * `answered`: how many look-ups after `since` were answered without proof. `why`: the words of bank, service or
+ * look-up; for `given_back` the record's status.
  */
 export type ChargeState =
   | { kind: 'charging' }

@@ -56,7 +56,7 @@ export function readIndex(index: Index): [name: string, place: number][] {
   return lists;
 }
 
-/** A page starts behind this place and key. */
+/** A page starts after this place and key. */
 type Cursor = { place: number; key: string };
 
 /** Before the first entry of every list, and after the last. */

@@ -168,7 +168,7 @@ function listed(
   return [...charges.slice(0, mostShown).flatMap(item), ...moreLine];
 }
 
-/** *from you* only if none of the codes is typed by the customer. */
+/** The menu's words. It says *from you* only if none of the codes is typed by the customer. */
 function waitingWords(charges: readonly ChargeSeen[]): string {
   const from = charges.every(agentTypes) ? ' from you' : '';
   return `🔑 ${counted(charges.length, 'charge waits', 'charges wait')} for a code${from}`;
