@@ -15,14 +15,14 @@ import { parsed, problem, type Parsed } from '../domain/wording.ts';
 import { readJson } from './json.ts';
 import type { Coverage } from './signature-template.ts';
 
-/** Meanings of the service's event names, in lower case. */
+/** Maps the service's event names, in lower case, to what they mean. */
 export type EventKinds = Readonly<Record<string, PaymentEventKind>>;
 
 /** JSON pointers for each part of an event; the first one with a value wins. */
 export type EventPointers = Readonly<Record<keyof typeof defaultEventPointers, readonly string[]>>;
 
 /**
- * The spec's paths, and usual places for what the spec does not show; settings come first.
+ * The specification's paths, and usual places for fields that it does not show. Pointers in the settings are tried first.
  *
  * Spec: Events (known payload fields). Shown: the kinds' names, orderReference, orderId, customerId,
  * isTokenizedCardPayment and tokenizedCardData. Not shown: all the others.
@@ -43,17 +43,17 @@ export const defaultEventPointers = {
 } as const satisfies Record<string, readonly string[]>;
 
 /**
- * The result of reading a signed body. `fingerprint` differs if an event with the same key has another amount or outcome.
- * Store and report `unknown` ones: a signed body meant something. `why`: it can't be read. `orderOf`: its reference, signed
- * or not, only for keeping order.
+ * The result of reading a signed body. `fingerprint`: differs for events with one key but another amount, currency or reason.
+ * Store and report `unknown` ones: a signed body meant something. `why`: why it can't be read. `orderOf`: its reference, signed
+ * or not; use it only to keep deliveries in order.
  */
 export type ParsedEvent =
   | { kind: 'event'; event: PaymentEvent; fingerprint: string }
   | { kind: 'unknown'; eventKind: string; key: string; why?: string; orderOf?: string };
 
 /**
- * Puts a person's pointers before the built-in ones: an object from field to pointer or list. Unknown fields and invalid
- * pointers are problems.
+ * Puts the pointers of the settings (an object from field to a pointer or a list) before the built-in ones. Unknown fields and
+ * invalid pointers are problems.
  */
 export function readEventPointers(settings: Readonly<Record<string, unknown>>): Parsed<EventPointers> {
   const pointers: Record<string, readonly string[]> = { ...defaultEventPointers };
@@ -74,10 +74,10 @@ export function readEventPointers(settings: Readonly<Record<string, unknown>>): 
 }
 
 /**
- * Reads a signed body, loosely; never throws. If the signature covers single fields, only they are read, also for the key:
- * an unsigned reference could take a real event's place. The key is kind and order reference, else kind and transaction,
- * else the sender's event id, else the body, so an event re-sent with a new id is the same event. Money can go back in
- * parts: there name, transaction and amount make the key. For an unknown kind it is everything signed.
+ * Reads a signed body, loosely; never throws. If the signature covers single fields, only they are read, also for the key: with
+ * an unsigned reference a forged event could take a real event's key. The key is kind and order reference, else kind and
+ * transaction, else the sender's event id, else the body; so an event re-sent with a new id has the same key. A refund may be
+ * partial, so a refund's key also has event name, transaction and amount. An unknown kind's key is everything signed.
  *
  * Spec: Events; Events, rule 1.
  */
@@ -104,7 +104,7 @@ export function parseEvent(
   const kind = knownKind(eventKind, kinds);
   const signedBodyKey = () => (coverage.covers === 'body' ? bodyKey() : undefined);
   if (!kind) {
-    // Not its id: several events may share one, and all but the first would be lost.
+    // Don't use its id as the key: several events may share one, and all but the first would be dropped as repeats.
     const key = signedBodyKey() ?? `fields/${hash(read.signedTexts())}`;
     const orderOf = read.text('orderReference') ?? read.hint('orderReference');
     return withoutUndefined({ kind: 'unknown' as const, eventKind: eventKind.slice(0, 64), key, orderOf });
@@ -119,7 +119,7 @@ export function parseEvent(
   return { kind: 'event', event: withoutUndefined({ kind, key, ...fields }), fingerprint };
 }
 
-/** Two different unreadable amounts still differ. */
+/** An unreadable amount counts as its text, so that two different ones differ. */
 function fingerprintOf(kind: PaymentEventKind, fields: EventFields, read: Reader): string {
   const amount = fields.amountMinor ?? read.text('amount');
   return hash(JSON.stringify([kind, amount ?? null, fields.currency ?? null, fields.reason ?? null]));
@@ -132,7 +132,7 @@ type Reader = ReturnType<typeof createReader>;
 /** Finds each field at its first pointer with a value; if only fields are signed, at a signed pointer. */
 export function createReader(document: unknown, pointers: EventPointers, coverage: Coverage) {
   const signed = coverage.covers === 'fields' ? new Set(coverage.pointers) : undefined;
-  // The signature read these pointers strictly: a loose reading could find a value where a missing one was signed.
+  // The signature check read these pointers strictly. A loose read could find a value where none was signed.
   const at = signed ? valueAt : valueAtLoosely;
   const isSigned = (pointer: string): boolean => !signed || signed.has(pointer);
   function first<T>(field: EventField, read: (value: unknown) => T | undefined): T | undefined {
@@ -153,7 +153,7 @@ export function createReader(document: unknown, pointers: EventPointers, coverag
     },
     signedTexts: (): string =>
       JSON.stringify([...(signed ?? [])].map((pointer) => [pointer, textOf(at(document, pointer))])),
-    /** Where the field is, to explain its reading. */
+    /** Where the field was found, for `explainDelivery`. */
     place(field: EventField): { pointer: string; isSigned: boolean } | undefined {
       const there = pointers[field].filter(
         (pointer) => ![undefined, null, '', 'null'].includes(at(document, pointer) as null),
@@ -164,7 +164,7 @@ export function createReader(document: unknown, pointers: EventPointers, coverag
   };
 }
 
-/** Numbers are already texts, as sent. */
+/** `readJson` has turned numbers into their original texts. */
 function textOf(value: unknown): string | undefined {
   if (typeof value === 'boolean') return String(value);
   return typeof value === 'string' && !saysNothing(value) && value !== 'null' ? value : undefined;
@@ -212,13 +212,13 @@ function readSavedCard(value: unknown): SavedCard | undefined {
     tokenKey,
     cardType: field('cardType'),
     tokenExpiryDate: field('tokenExpiryDate'),
-    // The spec promises a masked number; drop all but the end of a whole one.
+    // The specification promises a masked number. If it is a whole one, keep only its last four digits.
     cardPan: cardPan && holdsCardNumber(cardPan) ? cardPan.slice(-4) : cardPan,
     customerEmail: field('customerEmail'),
   });
 }
 
-/** What an event's name means; undefined: nothing that the bot knows. */
+/** What an event's name means; undefined: unknown to the bot. */
 export function knownKind(text: string, kinds: EventKinds): PaymentEventKind | undefined {
   const kind = text.trim().toLowerCase();
   if (kind === 'payment_success' || kind === 'payment_failed') return kind;
@@ -226,8 +226,8 @@ export function knownKind(text: string, kinds: EventKinds): PaymentEventKind | u
 }
 
 /**
- * A transaction id opens the OTP step, so keys hold only its hash. The same for a reference of invalid form: outside text
- * must not shape a key.
+ * The key by order reference or transaction id; undefined: the event has neither. Only the hash of a transaction id, because
+ * that id lets anybody submit an OTP. Only the hash of a malformed reference: outside text must not shape a key.
  */
 function businessKey(kind: PaymentEventKind, fields: EventFields, name: string): string | undefined {
   const { orderReference, transactionId, amountMinor, currency } = fields;

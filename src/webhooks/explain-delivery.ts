@@ -17,9 +17,8 @@ type ExplainSettings = {
 };
 
 /**
- * Explains why the bot takes or refuses a delivery at a given time under given settings, which settings would fit, and
- * where the event would be read. For a terminal: shows no value of a header or the body. The delivery's content never makes
- * it throw.
+ * Explains for a terminal why the bot accepts or refuses a delivery, which settings would fit, and where it would find each
+ * field of the event. Shows no value of a header or the body. Never throws because of the delivery.
  *
  * Spec: not shown (Events: signature scheme).
  */
@@ -52,8 +51,8 @@ const ways = (['sha256', 'sha512'] as const).flatMap((algorithm) =>
 const mostHeaders = 20;
 
 /**
- * The fewest changed settings, by variable, under which a delivery verifies, its time aside: ours changed, a preset, or
- * another template. Empty: it verifies now. Undefined: nothing fits. Names headers and fields, never values.
+ * The fewest settings to change, as `VARIABLE=value`, so that a delivery verifies (its time isn't checked): ours changed, a
+ * preset, or another template. Empty: it verifies already. Undefined: nothing fits. Names headers and fields, never values.
  */
 export function fitSettings(
   { scheme, secrets, pointers }: ExplainSettings,
@@ -116,7 +115,7 @@ function fixLines(settings: ExplainSettings, request: SignedRequest): string[] {
 const noFix =
   'Fix: no preset fits, nor any template of the body or of up to four headers and fields. Check WEBHOOK_SECRETS, and that nothing on the way changes the body.';
 
-/** The unit of a delivery's time, if it differs from the settings' or can't be read by them. */
+/** The unit of a delivery's time, if it isn't the one in the settings. */
 export function otherUnit(
   scheme: SignatureScheme,
   request: SignedRequest,
@@ -156,7 +155,7 @@ function eventWords(found: ReturnType<typeof parseEvent>): string {
 export type CapturedDelivery = SignedRequest & { notes: readonly string[] };
 
 /**
- * Reads a captured delivery: the raw HTTP request, with or without its first line, body unchanged. Problems come in words.
+ * Reads a captured delivery: the raw HTTP request, with or without its first line, with the body unchanged.
  */
 export function readCapture(file: Buffer): Parsed<CapturedDelivery> {
   const text = file.toString('latin1');
@@ -166,7 +165,7 @@ export function readCapture(file: Buffer): Parsed<CapturedDelivery> {
   const lines = text.slice(0, end.index).split(/\r?\n/);
   if (/^[A-Z]+ \S+(?: HTTP\/[\d.]+)?$/.test(lines[0] ?? '')) lines.shift();
   for (const [index, line] of lines.entries()) {
-    // HTTP/2's replacement for the first line.
+    // HTTP/2 sends pseudo-headers (`:method: POST`) instead of a first line.
     if (/^:[a-z]+: /.test(line)) continue;
     const [, name, value] = /^([!#$%&'*+.^_`|~\w-]+):[ \t]*(.*?)[ \t]*$/.exec(line) ?? [];
     // Don't repeat the line: it may hold a secret.

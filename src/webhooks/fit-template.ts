@@ -15,7 +15,7 @@ import {
 type Unit = NonNullable<SignatureScheme['timestamp']>['unit'];
 
 const separators = [':', '.', '|', ',', '-', '_', '&', ''];
-/** At most half a million signatures a secret, which takes seconds. */
+/** With these limits at most half a million signatures are tried per secret, which takes seconds. */
 const mostSources = 10;
 const mostJoined = 4;
 /** Headers added by proxies must not crowd out the fields. */
@@ -24,9 +24,9 @@ const mostHeaders = 4;
 const plainHeader = /^(?:accept.*|content-.*|user-agent|x-forwarded-.*|forwarded|via|date|authorization)$/;
 
 /**
- * The settings, by variable, under which the delivery verifies with another template, its time aside: the body, a header or
- * pair with it, or up to four headers and fields in any order. Undefined: none found. Names headers and fields, never
- * values.
+ * Searches a template under which the delivery verifies (its time isn't checked): the body, the body with a header or pair, or
+ * up to four headers and fields in any order. Returns the settings to change, as `VARIABLE=value`; undefined: none found. Names
+ * headers and fields, never their values.
  */
 export function fitTemplate(
   ours: SignatureScheme,
@@ -61,7 +61,7 @@ export function fitTemplate(
   return undefined;
 }
 
-/** The format of a time; undefined if it is none. */
+/** The unit of a time written as text; undefined: it is no time. */
 export function unitOfTime(text: string): Unit | undefined {
   if (/^\d{10}$/.test(text)) return 's';
   if (/^\d{13}$/.test(text)) return 'ms';
@@ -74,7 +74,7 @@ function isTime(text: string): boolean {
 
 type Found = Pick<SignatureScheme, 'place' | 'encoding'> & { header: string; algorithm: 'sha256' | 'sha512' };
 
-/** Text as long as a digest, anywhere in a header; keyed by the digest in hexadecimal. */
+/** All texts in headers that are as long as a digest, keyed by that digest in hexadecimal. */
 function signaturesOf({ headers }: SignedRequest): Map<string, Found> {
   const found = new Map<string, Found>();
   for (const [header, value] of wholeHeaders(headers)) {
@@ -95,7 +95,7 @@ function signaturesOf({ headers }: SignedRequest): Map<string, Found> {
   return found;
 }
 
-/** Candidates to sign besides the body: ours first, then headers and pairs, then fields, those the bot reads first. */
+/** Texts that may be signed besides the body: first our template's, then headers, pairs, fields the bot reads, other fields. */
 function sourcesOf(
   { template }: SignatureScheme,
   known: readonly string[],
@@ -169,7 +169,7 @@ function joinedTexts(sources: readonly TextSource[], request: SignedRequest): Jo
   return joined;
 }
 
-/** Pairs of every header; of two with one name the first counts. The verifier decides. */
+/** Reads pairs from every header, and of a repeated name the first. Only for guessing: the verifier decides. */
 function deliveryOf(request: SignedRequest): DeliveryParts {
   const pairs = new Map<string, string[]>();
   for (const [, value] of wholeHeaders(request.headers))
@@ -178,7 +178,7 @@ function deliveryOf(request: SignedRequest): DeliveryParts {
   return { ...request, pairs, document: readJson(request.body) };
 }
 
-/** Ours if it is still signed; else a header or pair that looks like a time. */
+/** Our time's source if the template still signs it; else a header or pair that looks like a time. */
 function signedTime(
   template: SignatureScheme['template'],
   { timestamp: ours }: SignatureScheme,
@@ -196,7 +196,7 @@ function signedTime(
   return undefined;
 }
 
-/** Only differences from ours. */
+/** The settings that differ from ours. */
 function changesOf(ours: SignatureScheme, tried: SignatureScheme): string[] {
   const before = new Set(written(ours));
   const [header = ''] = tried.headers;

@@ -9,23 +9,23 @@ const utf8 = new TextDecoder('utf-8', { fatal: true });
 const textWithKeyMark = /"[^"\\]*(?:\\.[^"\\]*)*"(\s*:)?/g;
 
 /**
- * A number that JavaScript may print differently: a fraction, an exponent, a negative, or sixteen digits and more. In valid
- * JSON it stands between these characters; a match inside a string only costs time.
+ * Matches a number that JavaScript may print differently: a fraction, an exponent, a negative, or sixteen digits and more,
+ * between the characters that surround a number in JSON. A match inside a string is harmless: it only costs time.
  */
 const doubtfulNumber = /[:[,]\s*(?:-|\d+[.eE]|\d{16})[\d.eE+-]*\s*[,}\]]/;
 
 /**
- * The document with each number as its original text: ids of twenty digits and "5000.00" stay exact, and the signed text is
- * the text read later. Invalid JSON or UTF-8, and too deep nesting, are problems. Never throws.
+ * Parses JSON with each number as its original text: ids of twenty digits and 5000.00 stay exact, and the text that is checked
+ * against the signature is the text read later. Invalid JSON or UTF-8, and too deep nesting, are problems. Never throws.
  */
 export function readJson(body: Buffer): Parsed<JsonReading> {
   try {
     const text = utf8.decode(body);
-    // Saves a third of the time: plain whole numbers print as they were.
+    // Without doubtful numbers the plain parser will do, and saves a third of the time.
     const parsedPlainly: unknown = doubtfulNumber.test(text)
       ? JSON.parse(text, keepAsWritten)
       : JSON.parse(text);
-    // A lone number has no characters around it.
+    // A document that is a single number: `doubtfulNumber` needs characters around it.
     const value = typeof parsedPlainly === 'number' ? text.trim() : parsedPlainly;
     const holder = { value };
     const keptKeys = textsForNumbers(holder) - 1;
@@ -39,7 +39,7 @@ function keepAsWritten(_key: string, item: unknown, context?: { source?: string 
   return typeof item === 'number' ? (context?.source ?? String(item)) : item;
 }
 
-/** Replaces the numbers below it by texts; returns the number of keys in its objects. */
+/** Replaces all numbers inside `parent` by texts; returns how many keys its objects have. */
 function textsForNumbers(parent: object): number {
   const members = parent as Record<string, unknown>;
   const names = Object.keys(members);

@@ -12,8 +12,8 @@ const signatureLike = /sign|hmac|digest|token|auth|hash/i;
 const mostNames = 5;
 
 /**
- * What operators learn of a refused delivery: why, and the header, scheme and time seen. No value of a header or body.
- * Cheap, and never throws: strangers send such deliveries.
+ * What operators read about a refused delivery: the reason, the header that was there, the expected scheme, and the age of its
+ * time. No other value of a header or the body. Cheap, and never throws: anybody can send such deliveries.
  */
 export function refusalWords(
   scheme: SignatureScheme | undefined,
@@ -25,7 +25,7 @@ export function refusalWords(
   if (!scheme) return told;
   const there = Object.keys(request.headers);
   const header = scheme.headers.find((name) => there.includes(name));
-  // A header's name is outside text.
+  // Header names are outside text: clean and cut them.
   const similar = there.filter((name) => signatureLike.test(name)).slice(0, mostNames);
   const names = similar.map((name) => name.replaceAll(/[^\w-]/g, '?').slice(0, 40)).join(', ');
   const seen = header ?? (names === '' ? 'none like a signature' : `none of ours; ${names}`);

@@ -26,17 +26,17 @@ export const webhookResults = [
 export type WebhookResult = (typeof webhookResults)[number];
 
 export type WebhookDoor = {
-  /** Undefined: every delivery is refused. */
+  /** Undefined: refuses every delivery. */
   scheme: SignatureScheme | undefined;
   secrets: readonly string[];
   pointers: EventPointers;
   /** Meanings of the service's event names. */
   kinds?: EventKinds;
-  /** Stores the event before the answer. A throw means it is not safe: the sender must retry. */
+  /** Stores the event before the webhook is acknowledged. If it throws, the sender gets 503 and retries. */
   receive: (event: PaymentEvent, fingerprint: string) => Promise<'new' | 'duplicate' | 'differs'>;
-  /** Stores, sealed, a signed delivery of unknown kind, and tells the operators. */
+  /** Stores a signed delivery of unknown kind, encrypted, and tells the operators. */
   keepUnknown: (delivery: { eventKind: string; key: string; body: Buffer }) => Promise<void>;
-  /** Stores a delivery to forward, before the answer, like `receive`. Absent: nothing is forwarded. */
+  /** Stores a delivery to forward, as `receive` does. Absent: forwarding is off. */
   forward?: ((delivery: ForwardedDelivery) => Promise<void>) | undefined;
   /** Whether deliveries with a bad signature are forwarded too. */
   forwardsRefused?: boolean;
@@ -45,7 +45,7 @@ export type WebhookDoor = {
   refused?: (delivery: SignedRequest, why: string, atMs: number) => void;
   log: Log;
   now: () => number;
-  /** For `receive` and `keepUnknown`. */
+  /** Deadline of `receive`, `keepUnknown` and `forward`. */
   keepTimeoutMs?: number;
   /** How long an unread body is drained after a refusal. */
   lingerMs?: number;
@@ -62,9 +62,9 @@ type Answer = {
 };
 
 /**
- * The door for the service's events. Only stored deliveries get 2xx: a first event, a repeat, or a signed body of unknown
- * shape. A bad signature gets 401 without a reason (the log has it). A delivery not stored in time gets 503, so the sender
- * retries. Never hangs. Unsigned content never affects the answer, except the request's own form.
+ * Receives the service's events. Only a stored delivery gets 2xx: a new event, a repeat, or a signed body of unknown shape. A
+ * bad signature gets 401 without a reason (the log has it). A delivery that isn't stored in time gets 503, so the sender
+ * retries. Never hangs. Without a valid signature the answer depends only on method, headers and size, never on content.
  *
  * Spec: Events, rules 1 and 2.
  */
@@ -101,7 +101,7 @@ export function createWebhookHandler(
     tagLog(fields);
     try {
       const kept = keep(found, delivery.body);
-      // Together, so both are one store write; if one fails, the sender retries both.
+      // Both at once, so that the store can write them together. If one fails, the sender retries both.
       const both = forward
         ? Promise.all([kept, forward(forwarded(delivery, found))]).then(([became]) => became)
         : kept;
@@ -133,7 +133,7 @@ export function createWebhookHandler(
     return { body, headers: carried(headers), orderOf, about };
   }
 
-  /** If this fails the answer is the same, and the sender retries. */
+  /** Stores a refused delivery to forward. A failure is only logged: the answer is 401 anyway, and the sender retries. */
   async function forwardRefused(
     keepForward: NonNullable<typeof forward>,
     { headers, body }: SignedRequest,
@@ -171,7 +171,7 @@ function refuseByForm({ method, headers }: IncomingMessage): Answer | undefined 
   return Number(headers['content-length'] ?? 0) > mostBodyBytes ? tooLarge : undefined;
 }
 
-/** Two bots that forward to each other would send an event in circles. */
+/** Refuses forwarded deliveries: two bots that forward to each other would send an event in circles. */
 function refuseLoop({ headers }: IncomingMessage): Answer | undefined {
   if (headers[forwardedHeader] === undefined) return undefined;
   const answer = refusal(400, 'loop', 'this delivery was forwarded already');

@@ -2,8 +2,8 @@ import { isJsonPointer } from '../domain/json.ts';
 import { parsed, problem, type Parsed } from '../domain/wording.ts';
 
 /**
- * The place of a text in a delivery: a header, by lower-case name; an element of a `k=v,k=v` signature header; a body
- * field, by JSON pointer.
+ * Where a text is in a delivery: a header, by lower-case name; a pair of a `k=v,k=v` signature header, by key; a field of the
+ * body, by JSON pointer.
  */
 export type TextSource = { kind: 'header' | 'pair' | 'json'; name: string };
 
@@ -12,7 +12,7 @@ export type SignatureTemplate = readonly TemplatePart[];
 
 type TemplatePart = { kind: 'text'; text: string } | { kind: 'body' } | TextSource;
 
-/** What a valid signature covers: the whole body, or only the values at these JSON pointers, at this time. */
+/** What a valid signature covers: the whole body, or only the values at these JSON pointers. `atMs`: the signed time. */
 export type Coverage = { covers: 'body' } | { covers: 'fields'; pointers: readonly string[]; atMs?: number };
 
 /** Reads `{body}`, `{header:NAME}`, `{pair:K}` and `{json:/pointer}`, with any text between. */
@@ -57,8 +57,8 @@ export function isSigned(source: TextSource, template: SignatureTemplate): boole
 }
 
 /**
- * Two places without a separator: it is unclear where the first ends, and text moved between them keeps the signature. A
- * time shows its own end, and, at the template's end, its own beginning.
+ * The first two places without a separator between them: text could be moved from one to the other under the same signature.
+ * A time is an exception, because its own format shows where it ends, and at the template's end also where it begins.
  */
 export function unseparated(
   template: SignatureTemplate,
@@ -84,12 +84,12 @@ export function isSame(one: TextSource, other: TextSource): boolean {
 
 const nouns = { header: 'header', pair: 'pair', json: 'field' };
 
-/** For the log: the place, never the value. */
+/** Names the place for the log, without its value. */
 export function nameOfSource({ kind, name }: TextSource): string {
   return `${nouns[kind]} ${name}`;
 }
 
-/** The form of WEBHOOK_SIGNED_TEMPLATE. */
+/** A template as WEBHOOK_SIGNED_TEMPLATE writes it. */
 export function wordsOfTemplate(template: SignatureTemplate): string {
   const written = template.map((part) => {
     if (part.kind === 'text') return part.text;

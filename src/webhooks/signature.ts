@@ -13,14 +13,14 @@ import {
   type SignedRequest,
 } from './signed-delivery.ts';
 
-/** `why` is for the log: names a setting, a header or a field, never a value. */
+/** `why` is for the log: it may name a setting, a header or a field, but no value. */
 type SignatureVerdict = ({ kind: 'valid' } & Coverage) | { kind: 'invalid'; why: string };
 
 /**
- * Checks a delivery's signature. Valid only if one of the secrets made one of its signatures, over exactly the bytes that
- * the template names, at a time within the tolerance. No scheme, no secret, and missing, malformed or repeated parts are
- * invalid. Never throws; compares in constant time. A static token signs nothing, yet counts as covering the body: anybody
- * able to change a body has seen the token and could write a new one.
+ * Checks a delivery's signature. Valid only if one of the secrets made one of its signatures, over exactly the bytes that the
+ * template names, at a time within the tolerance. No scheme, no secret, and missing, malformed or repeated parts are invalid.
+ * Never throws; compares in constant time. A static token signs nothing, yet counts as covering the body: anybody who can
+ * change a body has seen the token and could send any other body.
  *
  * Spec: Events, rule 2.
  */
@@ -30,7 +30,7 @@ export function createVerifier(
 ): (request: SignedRequest, nowMs: number) => SignatureVerdict {
   const unusable = signatureProblem(scheme, secrets);
   if (!scheme || unusable !== undefined) return () => ({ kind: 'invalid', why: unusable ?? noScheme });
-  // Node checks raw key bytes at every use, which takes longer than a delivery's signature.
+  // Key objects, made once: Node checks raw key bytes at every use, which takes longer than the signature itself.
   const keys = secrets.map((secret) => createSecretKey(keyBytes(scheme, secret)));
   const coverage = coverageOf(scheme.template);
   return function verify(request, nowMs) {
@@ -52,8 +52,8 @@ export function createVerifier(
 const noScheme = 'no signature scheme is configured';
 
 /**
- * Why this scheme and these secrets refuse every delivery; undefined if they can accept one. Checked at start, before a
- * delivery is lost.
+ * Why this scheme with these secrets would refuse every delivery; undefined: it can accept some. Checked at start, before a
+ * delivery is refused by mistake.
  */
 export function signatureProblem(
   scheme: SignatureScheme | undefined,
@@ -117,7 +117,7 @@ function sha256(bytes: Buffer): Buffer {
   return createHash('sha256').update(bytes).digest();
 }
 
-/** Empty unless the secret is wholly in the scheme's encoding: half a key must not verify. */
+/** The key's bytes; empty unless all of the secret is in the scheme's encoding, because half a key must not verify. */
 export function keyBytes({ secretEncoding }: SignatureScheme, secret: string): Buffer {
   if (secretEncoding === 'utf8') return Buffer.from(secret);
   if (secretEncoding === 'whsec') return exactBytes(secret.replace(/^whsec_/, ''), 'base64');

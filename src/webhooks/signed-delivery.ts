@@ -11,12 +11,12 @@ import {
 } from './signature-template.ts';
 
 /**
- * How a sender signs, in the terms of the settings.
+ * How a sender signs; the names are those of the settings.
  *
  * Spec: not shown (Events: signature scheme).
  */
 export type SignatureScheme = {
-  /** In lower case; a delivery's first one carries the signature. */
+  /** Header names in lower case. The first one that a delivery has carries the signature. */
   headers: readonly string[];
   /** `none`: the header holds the secret itself; nothing is signed. */
   algorithm: 'sha256' | 'sha512' | 'none';
@@ -24,7 +24,7 @@ export type SignatureScheme = {
   /** `whsec`: base64 after an optional `whsec_`. */
   secretEncoding: 'utf8' | 'hex' | 'base64' | 'whsec';
   template: SignatureTemplate;
-  /** The signature's place in the header: all of it, each pair with a key, or each `version,signature` of a spaced list. */
+  /** Where the signature is in the header: all of it, each pair with this key, or each `version,signature` in a spaced list. */
   place: { kind: 'whole' } | { kind: 'pair'; key: string } | { kind: 'list'; version: string };
   /** Refuses deliveries signed outside the tolerance. The source must be signed. */
   timestamp?: SignedTime;
@@ -69,7 +69,7 @@ export function readDelivery(
 type Headers = SignedRequest['headers'];
 type PickedHeaders = [name: string, value: string][];
 
-/** Picks the headers that the signature check needs, and the body's type. */
+/** Returns a function that picks the headers which the signature check needs, and `content-type`. */
 export function signedHeaders(scheme: SignatureScheme | undefined): (headers: Headers) => PickedHeaders {
   const read = [...(scheme?.template ?? []), scheme?.timestamp?.source];
   const named = read.flatMap((part) => (part?.kind === 'header' ? [part.name] : []));
@@ -77,11 +77,11 @@ export function signedHeaders(scheme: SignatureScheme | undefined): (headers: He
   return (headers) => [...names].flatMap((name) => valuesOf(headers, name));
 }
 
-/** Headers of one connection, which each hop sets again. */
+/** Headers that belong to one connection; each hop sets its own. */
 const hopHeaders =
   /^(?:connection|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade|expect|host|content-length)$/;
 
-/** All headers of the sender's. */
+/** All headers that the sender set. */
 export function wholeHeaders(headers: Headers): PickedHeaders {
   const names = Object.keys(headers).filter((name) => !hopHeaders.test(name));
   return names.flatMap((name) => valuesOf(headers, name));
@@ -116,9 +116,9 @@ function signaturesIn(
 }
 
 /**
- * The signed bytes, or why they are unknown. A template without `{body}` signs joined texts, and an attacker must not split
- * the same text differently: repeated JSON keys are refused, and values that differ from those read back from the joined
- * text.
+ * The signed bytes, or why they can't be known. A template without `{body}` signs fields joined to one text, which an attacker
+ * could split into other fields with the same signature. So repeated JSON keys are refused, and fields that differ from those
+ * read back from the joined text.
  */
 export function signedBytes(template: SignatureTemplate, delivery: DeliveryParts): Parsed<Buffer[]> {
   const isJoined = coverageOf(template).covers === 'fields';
@@ -142,12 +142,12 @@ export function signedBytes(template: SignatureTemplate, delivery: DeliveryParts
 }
 
 /**
- * The first place whose value differs from the joined text read back from its left: up to the next separator, except that a
- * time may contain separators. There is only one such reading, so a signature fits one set of values. `unseparated` checks
- * places without a separator after them.
+ * Reads the joined text back from the left, each value up to the next separator (a time may contain separators); returns the
+ * first place that was signed with another value. Only one reading passes, so a signature fits one set of values. Places
+ * without a separator after them are `unseparated`'s task.
  */
 function readsOtherwise(template: SignatureTemplate, signed: readonly Buffer[]): TextSource | undefined {
-  // One character a byte.
+  // latin1: one character per byte.
   const texts = signed.map((bytes) => bytes.toString('latin1'));
   let rest = texts.join('');
   for (const [index, part] of template.entries()) {
@@ -159,7 +159,7 @@ function readsOtherwise(template: SignatureTemplate, signed: readonly Buffer[]):
   return undefined;
 }
 
-/** The zone may be missing. */
+/** A time at the start of a text; group 1: its zone, which may be missing. */
 const leadingTime = /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(Z|[+-]\d\d:?\d\d)?/;
 const isoTime = new RegExp(`${leadingTime.source}$`);
 
@@ -176,24 +176,24 @@ export function readText(source: TextSource, delivery: DeliveryParts): Parsed<st
   return onlyText(found, nameOfSource(source));
 }
 
-/** Missing, null and "null" are empty text, as senders of concatenated fields do it. */
+/** Missing, null and "null" read as empty text, as senders join them. */
 function readField(source: TextSource, document: DeliveryParts['document']): Parsed<string> {
   if (!document?.ok) return document ?? problem('the body was not read');
   const value = valueAt(document.value.value, source.name) ?? '';
   if (value === 'null') return parsed('');
   if (typeof value === 'boolean') return parsed(String(value));
-  // Half characters all become the same bytes: different texts would have one signature.
+  // Refuse lone surrogates: all become the same bytes, so different texts would have one signature.
   return typeof value === 'string' && value.isWellFormed()
     ? parsed(value)
     : problem(`${nameOfSource(source)} is no plain text`);
 }
 
-/** The header, unless every object has that name. */
+/** The header's value. Own properties only: a header may be called `constructor`. */
 function ownHeader(headers: DeliveryParts['headers'], name: string): string | readonly string[] | undefined {
   return Object.hasOwn(headers, name) ? headers[name] : undefined;
 }
 
-/** The only text; none, an empty one or several are problems. */
+/** The text, if there is exactly one and it isn't empty. */
 function onlyText(found: string | readonly string[] | undefined, name: string): Parsed<string> {
   const [value, second] = typeof found === 'string' ? [found] : (found ?? []);
   if (second !== undefined) return problem(`${name} is there more than once`);
@@ -222,11 +222,11 @@ export function timeOf({ source, unit }: SignedTime, delivery: DeliveryParts): n
   return /^\d{1,15}$/.test(written) ? Number(written) * (unit === 's' ? 1000 : 1) : Number.NaN;
 }
 
-/** The bytes; none unless all of the text is in the encoding: node:buffer drops the undecodable rest. */
+/** Decodes strictly: empty unless all of the text is in the encoding. node:buffer would drop the undecodable rest. */
 export function exactBytes(written: string, encoding: 'hex' | 'base64'): Buffer {
   const bytes = Buffer.from(written, encoding);
   const unpadded = bytes.toString(encoding).replace(/=+$/, '');
-  // Counting bytes is not enough: for hex node:buffer reads only a character's low byte, and takes š for a.
+  // Compare the text, not its length: for hex, node:buffer reads only a character's low byte, so š decodes like a.
   const wanted = encoding === 'hex' ? written.toLowerCase() : written.replace(/={1,2}$/, '');
   return unpadded === wanted ? bytes : Buffer.alloc(0);
 }

@@ -17,24 +17,24 @@ type Webhooks = {
   problem: string | undefined;
 };
 
-/** For the start, readiness and the doctor. */
+/** The health part for the start, readiness and the doctor. */
 export function webhooksHealth({ problem }: Pick<Webhooks, 'problem'>): PartHealth {
   if (problem === undefined) return { state: 'ok' };
   const fix = 'Set WEBHOOK_SIGNATURE_PRESET and WEBHOOK_SECRETS.';
   return { state: 'degraded', detail: `Every delivery is refused: ${problem}`, fix };
 }
 
-/** Combines the webhook settings. A problem here refuses deliveries, not the start. */
+/** Combines the webhook settings. With a `problem` the bot starts, but refuses every delivery. */
 export function readWebhooks(config: Config): Webhooks {
   const scheme = readSignatureScheme(config);
   const pointers = readEventPointers(config.webhookEventPointers ?? {});
-  // webhookChecks found both readable before the start.
+  // `webhookChecks` has already read both without a problem.
   if (!scheme.ok || !pointers.ok) throw new Error('unreadable webhook settings');
   const problem = signatureProblem(scheme.value, config.webhookSecrets ?? []);
   return { scheme: scheme.value, pointers: pointers.value, kinds: config.webhookKinds ?? {}, problem };
 }
 
-/** Whether the bot reads that field: never one that the signature leaves out. */
+/** Whether the bot uses this field of events; false if the signature doesn't cover it. */
 export function readsField(
   { scheme, pointers }: Pick<Webhooks, 'scheme' | 'pointers'>,
   field: keyof EventPointers,
@@ -45,13 +45,13 @@ export function readsField(
   return pointers[field].some((pointer) => coverage.pointers.includes(pointer));
 }
 
-/** Logs at start what the recipe switches off because it signs fields and not the body. */
+/** Logs at start what is switched off because the recipe signs single fields instead of the body. */
 export function tellUnsignedFields(webhooks: Webhooks, log: Log): void {
   if (!webhooks.scheme) return;
   const fields = (Object.keys(unsignedMeans) as (keyof typeof unsignedMeans)[]).filter(
     (field) => !readsField(webhooks, field),
   );
-  // With a signed reference nothing depends on the transaction id.
+  // The transaction id is only needed without a signed reference.
   const missed = fields.includes('orderReference') ? fields : fields.filter((one) => one !== 'transactionId');
   if (missed.length === 0) return;
   const off = missed.map((field) => unsignedMeans[field]).join('; ');
@@ -60,7 +60,7 @@ export function tellUnsignedFields(webhooks: Webhooks, log: Log): void {
   });
 }
 
-/** How a sender signs, as people write it in settings. */
+/** How a sender signs, as the settings write it. */
 type Recipe = { [Key in keyof typeof rawBody]: NonNullable<Settings[Key]> };
 export type RecipeSettings = { [Key in keyof Recipe]?: Recipe[Key] | undefined };
 
@@ -79,8 +79,8 @@ const rawBody = {
 const recipe = Object.keys(rawBody) as (keyof Recipe)[];
 
 /**
- * Recipes, as differences from `raw-body`. Header names, fields and their order are the sender's own, so settings replace
- * them. `field-concatenation` uses the fields that the spec shows.
+ * Recipes, as differences from `raw-body`. Header names, fields and their order are the sender's choice, so settings can
+ * replace them. `field-concatenation` uses the fields that the specification shows.
  */
 const presets: Readonly<Record<SignaturePreset, Partial<Recipe>>> = {
   'raw-body': {},
@@ -128,7 +128,7 @@ export const webhookChecks: readonly SettingsCheck[] = [
   },
 ];
 
-/** Recipe parts that would go unused, surely by mistake. */
+/** Settings that change a recipe although no preset is chosen, which must be a mistake. */
 function withoutPreset(settings: RecipeSettings): string[] {
   const unused = recipe.filter((key) => settings[key] !== undefined).map(variableName);
   if (unused.length === 0) return [];
@@ -138,7 +138,7 @@ function withoutPreset(settings: RecipeSettings): string[] {
 }
 
 /**
- * The preset with the settings on top, ready to verify; or what to change in the settings.
+ * The preset with the settings applied, ready to verify; undefined without a preset. A problem says what to change.
  *
  * Spec: not shown (Events: signature scheme).
  */
@@ -147,7 +147,7 @@ export function readSignatureScheme(
 ): Parsed<SignatureScheme | undefined> {
   const { webhookSignaturePreset: preset, webhookSignatureHeader, webhookSignaturePlace } = settings;
   if (preset === undefined) return parsed(undefined);
-  // Keep a static token one: an algorithm would ask for a signature that nobody makes.
+  // Ignore an algorithm for a static token: its sender makes no signature.
   const isToken = preset === 'static-token';
   const own: RecipeSettings = isToken
     ? { webhookSignatureHeader, webhookSignaturePlace }
@@ -185,7 +185,7 @@ function readPlace(written: string): SignatureScheme['place'] | undefined {
   return version === undefined ? undefined : { kind: 'list', version };
 }
 
-/** The preset alone. */
+/** A preset without changes by settings. */
 export function presetScheme(preset: SignaturePreset): SignatureScheme {
   const scheme = readSignatureScheme({ webhookSignaturePreset: preset });
   if (!scheme.ok || !scheme.value) throw new Error(`The preset ${preset} cannot be read.`);

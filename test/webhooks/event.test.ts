@@ -55,7 +55,7 @@ const failed = {
 };
 
 describe('parseEvent', () => {
-  it('reads the spec’s fields and the usual places of the others', () => {
+  it('reads the specification’s fields, and the others in their usual places', () => {
     expect(eventOf(failed)).toEqual({
       kind: 'payment_failed',
       key: 'payment_failed/order/ref-1',
@@ -84,7 +84,7 @@ describe('parseEvent', () => {
       '{"event":"payment_success","data":[{"tokenizedCardData":[{"tokenKey":"t"}]}]}',
       { savedCard: { tokenKey: 't' } },
     ],
-    // As in the sandbox.
+    // The sandbox sends it so.
     ['{"event":"payment_failed","tokenizedCardData":{"cardType":"Visa"}}', { savedCard: undefined }],
     ['{"event":"payment_failed","tokenizedCardData":null}', { savedCard: undefined }],
     [order('"isTokenizedCardPayment":"true"'), { isSavedCardCharge: true }],
@@ -146,7 +146,7 @@ describe('parseEvent', () => {
     expect(eventOf({ ...body, event_type: 'payment_failed' })).not.toHaveProperty('cardSaved');
   });
 
-  it('takes the first pointer that holds something', () => {
+  it('takes the first pointer with a value', () => {
     const pointers = { ...defaultEventPointers, orderReference: ['/a', '/b', '/c'] };
     const found = parse({ event: 'payment_failed', a: '', b: 'null', c: 'ref' }, wholeBody, pointers);
     expect(found).toMatchObject({ event: { orderReference: 'ref' } });
@@ -169,7 +169,7 @@ describe('parseEvent', () => {
     expect(keyOf(body)).not.toBe(keyOf(`${body} `));
   });
 
-  it('keeps another kind as unknown, under the hash of the body: nobody knows what its id is of', () => {
+  it('keeps another kind as unknown, keyed by the body’s hash: its id may not identify the event', () => {
     const opened = { event: 'dispute_opened', id: 'D-1' };
     expect(parse(opened)).toMatchObject({ kind: 'unknown', eventKind: 'dispute_opened' });
     expect(keyOf(opened)).toBe(keyOf({ ...opened }));
@@ -198,7 +198,7 @@ describe('parseEvent', () => {
 });
 
 describe('the key of an event', () => {
-  it('is the same whatever id the sender gives the repeat', () => {
+  it('is the same for a repeat with another event id', () => {
     expect(keyOf({ ...failed, requestId: 'req-2' })).toBe(keyOf(failed));
   });
 
@@ -214,7 +214,7 @@ describe('the key of an event', () => {
     expect(keyOf({ event: 'payment_failed' })).toMatch(/^body\/[0-9a-f]{40}$/);
   });
 
-  it('never holds a transaction id, nor text of any shape', () => {
+  it('never holds a transaction id, nor a malformed reference', () => {
     expect(keyOf({ event: 'payment_failed', data: { transactionId: 'tx-secret' } })).not.toContain(
       'tx-secret',
     );
@@ -224,7 +224,7 @@ describe('the key of an event', () => {
   });
 });
 
-describe('an event with a name of the service’s own', () => {
+describe('an event with one of the service’s own names', () => {
   const kinds = { 'refund.completed': 'payment_given_back', 'charge.failed': 'payment_failed' } as const;
   const read = (body: object) =>
     parseEvent(Buffer.from(JSON.stringify(body)), defaultEventPointers, wholeBody, kinds);
@@ -239,7 +239,7 @@ describe('an event with a name of the service’s own', () => {
     return found.kind === 'event' ? found.event.key : '';
   };
 
-  it('is of the kind that the settings say, whatever its case; the spec’s names stay what they are', () => {
+  it('has the kind in the settings, in upper or lower case; the specification’s names keep their meaning', () => {
     const failed = read({ event: 'Charge.Failed', data: { order } });
     expect(failed).toMatchObject({
       event: { kind: 'payment_failed', key: 'payment_failed/order/ORDER-1' },
@@ -250,7 +250,7 @@ describe('an event with a name of the service’s own', () => {
     expect(read({ event: 'constructor', data: { order } }).kind).toBe('unknown');
   });
 
-  it('tells one giving back of an order from the next by transaction and amount, and a repeat from neither', () => {
+  it('has one key per refund of an order, by transaction and amount, and the same key for a repeat', () => {
     const first = keyFor('TXN-1', '1000.00', 'evt-1');
     expect(keyFor('TXN-1', '1000.0', 'evt-2')).toBe(first);
     expect(new Set([first, keyFor('TXN-2', '1000.00', 'e'), keyFor('TXN-1', '400.00', 'e')]).size).toBe(3);
@@ -260,7 +260,7 @@ describe('an event with a name of the service’s own', () => {
 });
 
 describe('the fingerprint of an event', () => {
-  it('is the same for a repeat, however the amount is written and whatever id it has', () => {
+  it('is the same for a repeat with another event id and another spelling of the amount', () => {
     const again = {
       ...failed,
       requestId: 'other',
@@ -298,7 +298,7 @@ describe('parseEvent where fields alone are signed', () => {
     });
   });
 
-  it('makes no key of an unsigned reference, so that nobody claims a real event’s place', () => {
+  it('makes no key of an unsigned reference, so that a forged event can’t take a real one’s key', () => {
     const event = eventOf(failed, signed);
     expect(event).toEqual({
       kind: 'payment_failed',
@@ -319,7 +319,7 @@ describe('parseEvent where fields alone are signed', () => {
     expect(eventOf(failed, { ...withReference, atMs })).not.toHaveProperty('signedAtMs');
   });
 
-  it('does not find in an array what was signed as missing', () => {
+  it('does not find a value in an array if the signed field was missing', () => {
     const emptied = { event_type: 'payment_failed', data: [{ order: { orderReference: 'victim' } }] };
     expect(parse(emptied, withReference)).toMatchObject({ kind: 'unknown', eventKind: 'unreadable' });
     expect(eventOf(emptied).orderReference).toBe('victim');
@@ -332,7 +332,7 @@ describe('parseEvent where fields alone are signed', () => {
     });
   });
 
-  it('keeps an event that nothing signed tells apart as unreadable instead of losing its sisters', () => {
+  it('keeps an event without a signed identity as unreadable, so that others aren’t dropped as its repeats', () => {
     const kindOnly: Coverage = { covers: 'fields', pointers: ['/event_type'] };
     expect(parse(failed, kindOnly)).toMatchObject({
       kind: 'unknown',
@@ -343,7 +343,7 @@ describe('parseEvent where fields alone are signed', () => {
     expect(keyOf(failed, kindOnly)).not.toBe(keyOf(sister, kindOnly));
   });
 
-  it('keeps an unknown kind under what is signed, so that the unsigned rest cannot multiply it', () => {
+  it('keys an unknown kind by the signed fields, so that changes of unsigned ones can’t multiply it', () => {
     const other = { ...failed, event_type: 'payment_reversed' };
     expect(keyOf({ ...other, padding: 1 }, withReference)).toBe(keyOf(other, withReference));
     expect(keyOf(other, withReference)).toMatch(/^fields\//);
@@ -351,7 +351,7 @@ describe('parseEvent where fields alone are signed', () => {
 });
 
 describe('readEventPointers', () => {
-  it('puts a person’s pointers before the built-in ones', () => {
+  it('puts the settings’ pointers before the built-in ones', () => {
     const pointers = readEventPointers({ amount: '/payload/total', reason: ['/why', '/data/why'] });
     if (!pointers.ok) throw new Error(pointers.problem);
     expect(pointers.value.amount).toEqual(['/payload/total', ...defaultEventPointers.amount]);

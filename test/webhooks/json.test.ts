@@ -13,7 +13,7 @@ function hasDuplicateKeys(text: string): boolean | undefined {
 }
 
 describe('readJson', () => {
-  it('keeps every number as it was written', () => {
+  it('keeps every number’s original text', () => {
     expect(read('{"id":12345678901234567890,"amount":5000.00,"n":[1e2,-0]}')).toEqual({
       id: '12345678901234567890',
       amount: '5000.00',
@@ -40,11 +40,11 @@ describe('readJson', () => {
     ['{"__proto__":1,"constructor":2}', false],
     ['{"__proto__":1,"__proto__":2}', true],
     ['"text"', false],
-  ])('tells whether a key stands twice: %s', (text, expected) => {
+  ])('detects repeated keys: %s', (text, expected) => {
     expect(hasDuplicateKeys(text)).toBe(expected);
   });
 
-  it('makes own keys of names that objects inherit', () => {
+  it('reads keys like `__proto__` as own keys', () => {
     expect(valueAt(read('{"__proto__":{"kind":"x"}}'), '/__proto__/kind')).toBe('x');
     expect(valueAt(read('{}'), '/__proto__')).toBeUndefined();
     expect(valueAt(read('{}'), '/constructor/name')).toBeUndefined();

@@ -123,7 +123,7 @@ function rawRequest(body: Buffer, headers: Record<string, string>): string {
 }
 
 describe('the webhook route', () => {
-  it('answers a first event and its repeat with a receipt each', async () => {
+  it('answers a new event and its repeat with 200 and what was stored', async () => {
     const { port, counts, received } = await start();
     const body = eventBody();
     const first = await post(port, body, signed(body));
@@ -152,7 +152,7 @@ describe('the webhook route', () => {
     expect(received).toEqual([]);
   });
 
-  it('refuses a bad signature with nothing for an attacker to learn', async () => {
+  it('answers every bad signature alike, so that an attacker learns nothing', async () => {
     const { port, lines, received, unknown } = await start();
     const body = eventBody();
     const replies = [
@@ -176,7 +176,7 @@ describe('the webhook route', () => {
     expect([received, unknown]).toEqual([[], []]);
   });
 
-  it('writes ten lines about a flood of refused deliveries, and every line about what it keeps', async () => {
+  it('logs at most ten lines about a flood of refused deliveries, and one about each stored delivery', async () => {
     const { port, lines } = await start();
     const body = eventBody();
     for (let count = 0; count < 15; count += 1) await post(port, body);
@@ -187,7 +187,7 @@ describe('the webhook route', () => {
     ]);
   });
 
-  it('refuses a signature header sent twice, though node:http would join it', async () => {
+  it('refuses a repeated signature header, which node:http would join', async () => {
     const { port, lines } = await start();
     const client = await connectRaw(port);
     const body = eventBody();
@@ -220,7 +220,7 @@ describe('the webhook route', () => {
     expect((await post(port, body, { ...signed(body), ...headers })).status).toBe(status);
   });
 
-  it('takes a body of exactly the limit, and tells the sender of one that grows beyond it', async () => {
+  it('accepts a body of exactly the limit, and answers 413 to one that grows beyond it', async () => {
     const { port, counts } = await start();
     const bare = eventBody({ padding: '' });
     const whole = eventBody({ padding: 'x'.repeat(256 * 1024 - bare.length) });
@@ -232,7 +232,7 @@ describe('the webhook route', () => {
     expect(counts).toEqual(['new', 'too_large']);
   });
 
-  it('refuses a body too large by its header before reading it', async () => {
+  it('refuses a body that is too large by its content-length, before reading it', async () => {
     const { port, counts } = await start();
     const client = await connectRaw(port);
     client.write(rawRequest(Buffer.alloc(0), { 'content-length': String(256 * 1024 + 1) }));
@@ -242,7 +242,7 @@ describe('the webhook route', () => {
     expect(counts).toEqual(['too_large']);
   });
 
-  it('closes the connection after 413 and takes no request behind it for good', async () => {
+  it('closes the connection after 413, handles no pipelined request, and serves the next connection', async () => {
     const { port, counts } = await start();
     const client = await connectRaw(port);
     const large = Buffer.from(`{"x":"${'y'.repeat(256 * 1024)}"}`);
@@ -261,7 +261,7 @@ describe('the webhook route', () => {
     expect((await post(port, body, signed(body))).status).toBe(200);
   });
 
-  it('survives a sender that breaks off, and receives nothing of it', async () => {
+  it('survives a sender that breaks off, and stores nothing', async () => {
     const { port, counts, counted, received } = await start();
     const body = eventBody();
     const client = await connectRaw(port);
@@ -284,7 +284,7 @@ describe('the webhook route', () => {
       },
     ],
     ['never answers', () => new Promise<never>(() => {})],
-  ])('asks the sender to come again when what keeps the event %s', async (_name, fail) => {
+  ])('answers 503, so that the sender retries, if storing the event %s', async (_name, fail) => {
     const { port, counts, lines } = await start({
       receive: fail,
       keepUnknown: fail,
@@ -334,9 +334,9 @@ function keeper(fails = false) {
   };
 }
 
-describe('a delivery that goes on to the merchant’s own backend', () => {
+describe('a delivery to forward to the merchant’s own backend', () => {
   it.each(signaturePresetNames)(
-    'carries, signed as %s, all that a check of the signature needs',
+    'keeps, signed as %s, everything that a signature check needs',
     async (preset) => {
       const own = presetScheme(preset);
       const key = own.secretEncoding === 'whsec' ? Buffer.from(secret).toString('base64') : secret;
@@ -357,7 +357,7 @@ describe('a delivery that goes on to the merchant’s own backend', () => {
     },
   );
 
-  it('that cannot be kept is answered 503, so that its sender sends it again for both', async () => {
+  it('that cannot be stored is answered 503, so that its sender retries for both', async () => {
     const { port, received, counts } = await start({ forward: keeper(true).forward });
     const body = eventBody();
     expect((await post(port, body, signed(body))).status).toBe(503);
@@ -365,7 +365,7 @@ describe('a delivery that goes on to the merchant’s own backend', () => {
     expect(counts).toEqual(['unavailable']);
   });
 
-  it('and came by a forward is refused before its body is read; elsewhere it is taken', async () => {
+  it('that was forwarded already is refused before its body is read; a bot that doesn’t forward accepts it', async () => {
     const { forwards, forward } = keeper();
     const forwarding = await start({ forward });
     const body = eventBody();
@@ -375,7 +375,7 @@ describe('a delivery that goes on to the merchant’s own backend', () => {
     expect((await post((await start()).port, body, round)).status).toBe(200);
   });
 
-  it('is in the order of its reference, signed or not, or of its event where it names none', async () => {
+  it('is ordered by its reference, signed or not, or by its event’s key if it has none', async () => {
     const { forwards, forward } = keeper();
     const all = await start({ forward });
     for (const fields of [{ orderReference: 'ref-7' }, { orderReference: undefined }]) {

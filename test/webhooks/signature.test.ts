@@ -9,7 +9,7 @@ import { parseSignatureTemplate } from '../../src/webhooks/signature-template.ts
 import { presetScheme } from '../../src/webhooks/webhook-settings.ts';
 import { signDelivery } from '../support/sign-delivery.ts';
 
-// What nobody can forge, whatever is changed of a request, is held by `test/hostile/requests`.
+// That no change of a request can forge a signature is tested in `test/hostile/requests`.
 
 const nowMs = Date.UTC(2026, 8, 29, 10, 51, 44);
 const rawBody = presetScheme('raw-body');
@@ -50,7 +50,7 @@ describe.each(presets)('a delivery signed by %s', (preset) => {
   const secret = secrets[preset];
   const headers = signDelivery(scheme, secret, event, nowMs);
 
-  it('is taken, and the verdict says what that covers', () => {
+  it('is valid, and the verdict says what the signature covers', () => {
     const fields = ['/event_type', '/data/order/orderReference', '/data/order/orderId'];
     const covered =
       preset === 'field-concatenation'
@@ -60,7 +60,7 @@ describe.each(presets)('a delivery signed by %s', (preset) => {
     expect(verdictOf(scheme, [secret], { headers, body: event })).toEqual({ kind: 'valid', ...covered });
   });
 
-  it('is taken under any of several secrets while one is rotated, and under no other', () => {
+  it('is valid under any of several secrets, for a rotation, and under no other', () => {
     const request = { headers, body: event };
     const other = preset === 'standard-webhooks' ? 'whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD' : 'another';
     expect(why(scheme, [other, secret], request)).toBe('valid');
@@ -68,7 +68,7 @@ describe.each(presets)('a delivery signed by %s', (preset) => {
     expect(why(scheme, [other], request)).toBe('the signature is not one of ours');
   });
 
-  it('is refused without a secret or a scheme', () => {
+  it('is invalid without a secret or a scheme', () => {
     const request = { headers, body: event };
     expect(why(undefined, [secret], request)).toBe('no signature scheme is configured');
     expect(why(scheme, [], request)).toBe('no secret is configured');
@@ -76,7 +76,7 @@ describe.each(presets)('a delivery signed by %s', (preset) => {
     expect(why(scheme, [secret, ''], request)).toContain('secret 2 of 2 is empty');
   });
 
-  it('is refused when a header stands twice, is empty or is missing, and the reason repeats no value', () => {
+  it('is invalid if a header is repeated, empty or missing, and the reason shows no value', () => {
     for (const [name, value] of Object.entries(headers)) {
       const changed = (to: string | string[] | undefined) =>
         why(scheme, [secret], { headers: { ...headers, [name]: to }, body: event });
@@ -93,7 +93,7 @@ describe.each(presets)('a delivery signed by %s', (preset) => {
 });
 
 describe('a signature', () => {
-  it('never has the verifier throw, whatever the headers and the body hold', () => {
+  it('never makes the verifier throw, with any headers and body', () => {
     const value = fc.oneof(fc.string(), fc.array(fc.string(), { maxLength: 3 }), fc.constant(undefined));
     const names = ['x-webhook-signature', 'x-webhook-token', 'webhook-signature', 'webhook-id'];
     const times = ['webhook-timestamp', 'x-webhook-timestamp', '__proto__', 'constructor'];
@@ -106,14 +106,14 @@ describe('a signature', () => {
     );
   });
 
-  it('is that of the first header that is there, even when a later one would fit', () => {
+  it('is read from the first of the headers that is present, even if a later one would fit', () => {
     const { 'x-webhook-signature': signature = '' } = signDelivery(rawBody, 'secret', event, nowMs);
     expect(why(rawBody, ['secret'], { headers: { 'x-signature': signature }, body: event })).toBe('valid');
     const both = { 'x-webhook-signature': 'no', 'x-signature': signature };
     expect(why(rawBody, ['secret'], { headers: both, body: event })).not.toBe('valid');
   });
 
-  it('may be SHA-512 in capital hex, by a key in hex or base64', () => {
+  it('may be SHA-512 in upper-case hex, with a key in hex or base64', () => {
     const key = Buffer.from('00ff10a1b2c3', 'hex');
     const signature = createHmac('sha512', key).update(event).digest('hex').toUpperCase();
     const request = { headers: { 'x-signature': signature }, body: event };
@@ -123,7 +123,7 @@ describe('a signature', () => {
     expect(why(scheme, ['00ff1'], request)).toBe('secret 1 of 1 is empty or not written as hex');
   });
 
-  it('may be one of two v1 pairs, and its time may not stand twice', () => {
+  it('may be one of two v1 pairs, but its time must not be repeated', () => {
     const scheme = presetScheme('timestamped-pairs');
     const { 'x-webhook-signature': carried = '' } = signDelivery(scheme, 'secret', event, nowMs);
     const says = (header: string) =>
@@ -133,7 +133,7 @@ describe('a signature', () => {
     expect(says(carried.replace(',', ' , '))).toBe('valid');
     expect(says(`${carried},t=1`)).toBe('pair t is there more than once');
     expect(says(carried.replace('v1=', 'v0='))).toContain('carries no signature');
-    // Nor does a header full of them slow it down.
+    // A header full of signatures must not slow it down.
     expect(says(`t=${nowMs / 1000}${',v1=00'.repeat(2_600)}`)).toBe('the signature is not one of ours');
   });
 
@@ -149,7 +149,7 @@ describe('a signature', () => {
     ['iso', '2026-09-29T10:51:44', 'not readable'],
     ['iso', '2026-13-29T10:51:44Z', 'not readable'],
     ['iso', 'Tue, 29 Sep 2026 10:51:44 GMT', 'not readable'],
-  ] as const)('has its time read in %s: %s is %s', (unit, written, expected) => {
+  ] as const)('reads its time in %s: %s is %s', (unit, written, expected) => {
     const source = { kind: 'header', name: 'x-at' } as const;
     const scheme: SignatureScheme = {
       ...rawBody,
@@ -178,12 +178,9 @@ describe('a signature', () => {
     ['base64', '/w', [0xff]],
     ...['f', 'ffg0', 'ff ', 'šš', 'aš', '0\u{130}'].map((text) => ['hex', text, []] as const),
     ...['aGk!', 'a Gk', 'š'].map((text) => ['base64', text, []] as const),
-  ] as const)(
-    'in %s, %j is these bytes, and none where it is not wholly in that',
-    (encoding, text, bytes) => {
-      expect(exactBytes(text, encoding)).toEqual(Buffer.from(bytes));
-    },
-  );
+  ] as const)('decodes in %s, %j strictly', (encoding, text, bytes) => {
+    expect(exactBytes(text, encoding)).toEqual(Buffer.from(bytes));
+  });
 });
 
 describe('Standard Webhooks', () => {
@@ -204,7 +201,7 @@ describe('Standard Webhooks', () => {
     },
   ];
 
-  it.each(vectors)('has its public vector $id taken, in a list too, and nothing short of it', (vector) => {
+  it.each(vectors)('accepts the public vector $id, also in a list, and nothing short of it', (vector) => {
     const { secret, signature } = vector;
     const atMs = Number(vector.timestamp) * 1000;
     const says = (written: string, at = atMs, key = secret) => {
@@ -227,7 +224,7 @@ describe('Standard Webhooks', () => {
     expect(says(signature, atMs - 300_001)).toBe('the timestamp is too far ahead');
   });
 
-  it('has what its own library signs taken', () => {
+  it('accepts everything that its own library signs', () => {
     const keys = fc.uint8Array({ minLength: 24, maxLength: 64 });
     fc.assert(
       fc.property(keys, fc.stringMatching(/^msg_[A-Za-z0-9]{1,30}$/), fc.json(), (key, id, text) => {
@@ -284,9 +281,14 @@ describe('a signature over fields', () => {
   });
 
   it.each([
-    ['a meaning moved into the next', 'a::b:c:d', '{"kind":"a","reference":"b:c","id":"d"}', '/reference'],
     [
-      'what was cut out of a signed time',
+      'text moved from one field to the next',
+      'a::b:c:d',
+      '{"kind":"a","reference":"b:c","id":"d"}',
+      '/reference',
+    ],
+    [
+      'fields cut out of a signed time',
       'a:2026-09-29T10:51:44Z:INV-1:7',
       '{"kind":"a","at":"2026-09-29T10","reference":"51","id":"44Z:INV-1:7"}',
       '/at',
@@ -296,10 +298,10 @@ describe('a signature over fields', () => {
   });
 
   it.each([
-    ['a key that stands twice', '{"kind":"a","reference":"b","reference":"b"}', 'a key stands twice'],
+    ['a repeated key', '{"kind":"a","reference":"b","reference":"b"}', 'a key stands twice'],
     ['an object for a text', '{"kind":"a","reference":{"x":"b"}}', 'field /reference is no plain text'],
     ['an array for a text', '{"kind":"a","reference":["b"]}', 'field /reference is no plain text'],
-    ['half a character', String.raw`{"kind":"a","reference":"\ud800"}`, 'field /reference is no plain text'],
+    ['a lone surrogate', String.raw`{"kind":"a","reference":"\ud800"}`, 'field /reference is no plain text'],
     ['text that is not JSON', 'a::b:', 'not JSON'],
     ['an empty body', '', 'not JSON'],
     ['no UTF-8', Buffer.from('{"kind":"a","reference":"b","x":"\xff"}', 'latin1'), 'not JSON in UTF-8'],
@@ -307,7 +309,7 @@ describe('a signature over fields', () => {
     expect(says('a::b:', body)).toContain(reason);
   });
 
-  it('lets the unsigned rest of the body be anything, and says so', () => {
+  it('accepts any content in unsigned fields, and names the signed ones', () => {
     expect(judged('a::b:', '{"kind":"a","reference":"b","amount":"9.99"}')).toEqual({
       kind: 'valid',
       covers: 'fields',
@@ -338,7 +340,7 @@ describe('signatureProblem', () => {
     expect(why(scheme, ['secret'], request)).toBe(found ?? 'the timestamp is too old');
   });
 
-  it('is there where the time is a field that is not signed', () => {
+  it('reports a time in an unsigned field', () => {
     const source = { kind: 'json', name: '/at' } as const;
     const scheme = { ...rawBody, template: template('{json:/b}'), timestamp: { ...timestamp, source } };
     expect(signatureProblem(scheme, ['secret'])).toContain('(field /at) is not part');

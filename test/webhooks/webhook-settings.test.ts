@@ -57,7 +57,7 @@ describe('webhookChecks', () => {
     ]);
   });
 
-  it('judge no recipe of which a part could not be read', () => {
+  it('don’t judge a recipe with an unreadable part', () => {
     const unusable = { WEBHOOK_SIGNATURE_PRESET: 'standard-webhooks', WEBHOOK_SECRETS: 'not base64 at all' };
     expect(problemsOf(unusable)).toEqual([expect.stringContaining('every delivery would be refused')]);
     expect(problemsOf({ ...unusable, WEBHOOK_SECRET_ENCODING: 'utf9' })).toEqual([
@@ -65,7 +65,7 @@ describe('webhookChecks', () => {
     ]);
   });
 
-  it('do not call a preset missing that could not be read', () => {
+  it('don’t report an unreadable preset as missing', () => {
     expect(problemsOf({ WEBHOOK_SIGNATURE_PRESET: 'hmac', WEBHOOK_SIGNATURE_HEADER: 'x-signature' })).toEqual(
       [expect.stringContaining('WEBHOOK_SIGNATURE_PRESET must be raw-body or')],
     );
@@ -86,7 +86,7 @@ describe('webhookChecks', () => {
       'WEBHOOK_SIGNATURE_PLACE must be whole, pair:KEY or list:',
     ],
     [{ WEBHOOK_EVENT_POINTERS: '{"colour":["/a"]}' }, 'WEBHOOK_EVENT_POINTERS: '],
-  ])('say what to change in %o, and repeat no secret', (variables, words) => {
+  ])('say what to change in %o, and show no secret', (variables, words) => {
     const problems = problemsOf(variables);
     expect(problems).toEqual([expect.stringContaining(words)]);
     expect(problems.join()).not.toContain('canary');
@@ -101,8 +101,8 @@ function saidOf(variables: Record<string, string>): string[] {
   return lines;
 }
 
-describe('what a start says of a recipe that signs single fields', () => {
-  it('is what that switches off', () => {
+describe('the log at start', () => {
+  it('says what a recipe that signs single fields switches off', () => {
     const fields = { WEBHOOK_SIGNATURE_PRESET: 'field-concatenation' };
     const [said] = saidOf(fields);
     expect(said).toContain('saved cards aren’t learnt from events');
@@ -114,7 +114,7 @@ describe('what a start says of a recipe that signs single fields', () => {
     expect(unsigned).not.toContain('can be proven');
   });
 
-  it('is nothing where the body is signed', () => {
+  it('says nothing if the body is signed', () => {
     expect([saidOf(rawBody), saidOf({})]).toEqual([[], []]);
   });
 });
@@ -125,8 +125,8 @@ function schemeOf(preset: SignaturePreset, settings: RecipeSettings) {
   return scheme.value;
 }
 
-describe('a recipe of settings', () => {
-  it('may be a neighbour’s from end to end', () => {
+describe('readSignatureScheme', () => {
+  it('lets settings replace every part of a preset', () => {
     const scheme = schemeOf('field-concatenation', {
       webhookSignatureHeader: ['X-Sender-Signature'],
       webhookSignatureAlgorithm: 'sha512',
@@ -147,7 +147,7 @@ describe('a recipe of settings', () => {
     });
   });
 
-  it('drops the time check on request, and takes one where the preset has none', () => {
+  it('can drop a preset’s time check, and add one to a preset without', () => {
     const without = schemeOf('standard-webhooks', { webhookTimestampSource: 'none' });
     expect(without.timestamp).toBeUndefined();
     const sentAt = { webhookTimestampSource: 'json:/sentAt', webhookTimestampUnit: 'iso' } as const;
@@ -158,7 +158,7 @@ describe('a recipe of settings', () => {
     });
   });
 
-  it('reads a signature led by its algorithm: the sender’s own published example', () => {
+  it('reads a signature after its algorithm’s name, as in a sender’s published example', () => {
     const webhookSignatureHeader = ['X-Hub-Signature-256'];
     const headers = {
       'x-hub-signature-256': 'sha256=757107ea0eb2509fc211221cce984b8a37570b6d7586c22c46f4379c8b043e17',
@@ -177,7 +177,7 @@ describe('a recipe of settings', () => {
     ['raw-body', 'list:v2', /^v2,[0-9a-f]{64}$/],
     ['timestamped-pairs', 'pair:s', /^t=1,s=[0-9a-f]{64}$/],
     ['static-token', 'pair:token', /^token=secret$/],
-  ] as const)('lets %s stand at %s', (preset, webhookSignaturePlace, written) => {
+  ] as const)('can put the signature of %s at %s', (preset, webhookSignaturePlace, written) => {
     const scheme = schemeOf(preset, { webhookSignatureHeader: ['x-signature'], webhookSignaturePlace });
     const body = Buffer.from('{"a":1}');
     const headers = signDelivery(scheme, 'secret', body, 1_000);
@@ -185,7 +185,7 @@ describe('a recipe of settings', () => {
     expect(createVerifier(scheme, ['secret'])({ headers, body }, 1_000).kind).toBe('valid');
   });
 
-  it('keeps a static token a static token', () => {
+  it('ignores algorithm, template and encoding for a static token', () => {
     const settings = {
       webhookSignatureAlgorithm: 'sha512',
       webhookSignedTemplate: '{json:/a}',
@@ -212,12 +212,12 @@ describe('a recipe of settings', () => {
       { webhookSignedTemplate },
       'write {body}, {header:NAME}',
     ]),
-  ])('that is %o says what to write instead', (settings, words) => {
+  ])('says what to write instead of %o', (settings, words) => {
     const scheme = readSignatureScheme({ webhookSignaturePreset: 'raw-body', ...settings });
     expect(scheme.ok ? '' : scheme.problem).toContain(words);
   });
 
-  it('has every kind of place in its template, and the text between', () => {
+  it('reads every kind of place in a template, and the text between', () => {
     expect(parseSignatureTemplate('{header:X-Id}.{pair:t}|{json:/data/order~1x/0}:{body}')).toEqual({
       ok: true,
       value: [
@@ -233,7 +233,7 @@ describe('a recipe of settings', () => {
   });
 });
 
-it('the example of docs/settings.md reads what it says that a service signs', () => {
+it('the example in docs/settings.md verifies the delivery that it describes', () => {
   const lines = templateExample.map((line) => line.split(/=(.*)/s) as [string, string]);
   const result = readConfig({ ...complete, ...Object.fromEntries(lines), WEBHOOK_SECRETS: 'secret' });
   if (result.kind === 'refused') throw new Error(result.problems.join());
