@@ -124,7 +124,7 @@ function sourcesOf(
   return all.filter((one, index) => all.findIndex((other) => isSame(one, other)) === index);
 }
 
-/** Pointers to a body's texts. */
+/** JSON pointers of all fields whose value is text, a number or a boolean. */
 function fieldsOf(document: unknown): string[] {
   return plainLeavesOf(document).flatMap(([pointer, value]) =>
     typeof value === 'string' || typeof value === 'boolean' ? [pointer] : [],
@@ -150,7 +150,7 @@ function joinedTexts(sources: readonly TextSource[], request: SignedRequest): Jo
     rows = rows.flatMap((row) =>
       parts
         .filter((part) => !row.includes(part))
-        // A body with at most two more: bodies are long.
+        // The body with at most two other texts: it is long, and hashing it more often takes too long.
         .filter((part) => size <= 3 || ![...row, part].some(([{ kind }]) => kind === 'body'))
         .map((part) => [...row, part]),
     );

@@ -29,7 +29,7 @@ function slack() {
 }
 
 describe('post', () => {
-  it('gives the ts, and sends no pings, no previews, and the key', async () => {
+  it('returns the ts; sends the key, and neither pings nor previews', async () => {
     let sent: Record<string, string> = {};
     nock('https://slack.test', { reqheaders: { authorization: 'Bearer xoxb-1' } })
       .post('/api/chat.postMessage', (body: Record<string, string>) => {
@@ -132,7 +132,7 @@ describe('post', () => {
     expect(String(outcome.kind === 'unsure' && outcome.cause)).not.toContain('secret page');
   });
 
-  it('never repeats a call by itself', async () => {
+  it('never retries a call', async () => {
     let calls = 0;
     slack()
       .times(3)

@@ -108,7 +108,7 @@ describe('parseEvent', () => {
     }).toEqual(expect.objectContaining(expected));
   });
 
-  it('reads a saved card whole, and lets no whole card number through', () => {
+  it('reads all of a saved card, but never a full card number', () => {
     const tokenizedCardData = {
       tokenKey: 'tok',
       cardType: 'Visa',

@@ -30,7 +30,7 @@ export type Screen =
 /** Pages that the browser reloads by itself. */
 const passing: ReadonlySet<Ending> = new Set(['checking', 'accepted', 'doubt', 'away']);
 
-/** As a header: in the page, assistive software would announce each reload. */
+/** The `refresh` header, not a `<meta>` tag: assistive software would announce each reload that the page itself asks for. */
 export function refreshOf(screen: Screen): Record<string, string> {
   return screen.kind === 'said' && passing.has(screen.what) ? { refresh: '4' } : {};
 }

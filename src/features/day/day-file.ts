@@ -64,7 +64,7 @@ export function createDayFiles(
     }
     const summary = await findMessageRecord(store, file.summary);
     if (!summary?.posted) {
-      // Without its summary the file has no thread: send nothing.
+      // The file needs the summary's thread: wait until the summary is posted, or drop the file if its record is gone.
       const delayMs = growingDelayMs(firstLookMs, entry.attempts, longestLookMs);
       await store.write(entry, entry.value, summary ? { delayMs } : { ttlMs: 0 });
       return;

@@ -70,7 +70,7 @@ const linkCase = z.object({
       z.object({ kind: z.literal('no_token') }),
     ])
     .exactOptional(),
-  /** What the last look-up with a record proved, and what not. */
+  /** What the last look-up that found a transaction proved, and what not. */
   evidence: z.object({ status: check, reference: check, amount: check }).exactOptional(),
 });
 

@@ -74,7 +74,7 @@ export function linkMessage(link: PaymentLink, place: ChargePlace, about: AboutM
   return posted(shownLink(link, place), linkEventType, about);
 }
 
-/** The same for the modal. `where`: a sentence that says where its message was posted. */
+/** A link's content, for its message and its modal. `where`: a sentence that says where its message was posted. */
 export function shownLink(link: PaymentLink, place: ChargePlace, where: Run[] = []): SlackMessage {
   return noteMessage({
     ...linkHead(link),

@@ -147,7 +147,7 @@ function failureSentence({ kind, retryAfterMs, said }: ServiceFailure): string {
   return `${what}; it asks to wait ${counted(Math.ceil(retryAfterMs / 1_000), 'second')}`;
 }
 
-/** At most three: the likeliest next steps. No reload beside them: the command always reads the list again. */
+/** At most three: the likeliest next steps. *Reload* is rarely one, because the typed command reads the list again too. */
 function listButtons<Item>(
   { actions: ids }: ListSubject<Item>,
   filter: string,

@@ -60,7 +60,7 @@ const readAgainMs = 3_000;
 /** How long after a mute's end its kept-back events are counted: the last ones may not be stored yet. */
 const overAfterMs = 4_000;
 
-/** An account's mutes; each is a case. */
+/** An account's mutes; each is a case (`records/cases.ts`). */
 export function openMutes(
   deps: Pick<Account, 'store' | 'sealer' | 'wait' | 'rememberMs' | 'leaseMs' | 'now' | 'wake'> & {
     audit?: Account['audit']['write'];

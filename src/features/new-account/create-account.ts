@@ -73,8 +73,8 @@ const lookUpAfterMs = 2_000;
 
 /**
  * Requests new accounts, each at most once under its reference, which is generated from the view's id if the person gives
- * none. The request is stored before it is sent. The reference is the API's only idempotency key; so after a lost answer or a
- * crash the account is looked up, never requested again. `begin` throws StoreUnavailable; then nothing was sent.
+ * none. The request is stored before it is sent. A new account can be found only by this reference; so after a lost answer or a
+ * crash it is looked up, never requested again. `begin` throws StoreUnavailable; then nothing was sent.
  *
  * Spec: POST {base_url}/v1/accounts; GET {base_url}/v1/accounts/sub-account-details; Account (accountRef).
  */
