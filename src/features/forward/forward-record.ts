@@ -105,7 +105,7 @@ export async function forwardAgain(
   for await (const entries of pagesOf(store, leftList)) {
     for (const entry of entries) {
       // Due a millisecond apart: a store may not keep the order of records due at the same time.
-      const isDue = await takeUp(records, records.idOf(entry), nowMs, done.left);
+      const isDue = await revive(records, records.idOf(entry), nowMs, done.left);
       if (isDue) done.left += 1;
     }
   }
@@ -113,7 +113,7 @@ export async function forwardAgain(
 }
 
 /** Makes an abandoned delivery due again, as if it arrived now. False: it waits already, or was forgotten. */
-export async function takeUp(
+export async function revive(
   records: Records<Forward>,
   id: string,
   nowMs: number,

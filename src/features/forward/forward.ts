@@ -7,7 +7,7 @@ import type { Notice } from '../../messages/notices.ts';
 import { code, rich } from '../../slack/kit/blocks.ts';
 import type { Entry } from '../../store/store.ts';
 import { createBackground } from '../../under-way.ts';
-import { type Forward, forwardDepth, forwardKind, forwardRecords, takeUp } from './forward-record.ts';
+import { type Forward, forwardDepth, forwardKind, forwardRecords, revive } from './forward-record.ts';
 import { type Sent, sendDelivery } from './send-delivery.ts';
 import { dayMs, hourMs } from '../../domain/span.ts';
 
@@ -40,7 +40,7 @@ export function createForwarding(account: Account, count: (result: Sent['kind'] 
   }
 
   /** Abandons a delivery: kept, but only sent again on request. */
-  async function leave(entry: Entry, forward: Forward, why: string): Promise<void> {
+  async function abandon(entry: Entry, forward: Forward, why: string): Promise<void> {
     const value = { ...forward, leftWhy: why };
     if (!(await records.write(entry, value, { ttlMs: webhookRememberDays * dayMs }))) return;
     count('left');
@@ -53,7 +53,7 @@ export function createForwarding(account: Account, count: (result: Sent['kind'] 
   async function retry(entry: Entry, forward: Forward, why: string): Promise<void> {
     const ageMs = Math.max(0, now() - forward.triedSinceMs);
     if (ageMs >= days * dayMs) {
-      await leave(entry, forward, why);
+      await abandon(entry, forward, why);
       await tell('left', leftNotice(why, forward, days));
       return;
     }
@@ -80,7 +80,7 @@ export function createForwarding(account: Account, count: (result: Sent['kind'] 
         wake();
         return;
       case 'refused':
-        await leave(entry, forward, why);
+        await abandon(entry, forward, why);
         await tell(why, refusedNotice(why, forward));
         return;
       case 'missed':
@@ -121,7 +121,7 @@ export function createForwarding(account: Account, count: (result: Sent['kind'] 
             };
             const lane = `forward/${digest(`${name ?? ''}\0${orderOf}`)}`;
             // The sender repeats an abandoned delivery: try it again.
-            if (!(await records.create(id, value, { delayMs: 0, lane }))) await takeUp(records, id, atMs);
+            if (!(await records.create(id, value, { delayMs: 0, lane }))) await revive(records, id, atMs);
             wake();
           },
     depth: () => forwardDepth(account),
