@@ -27,12 +27,19 @@ export type Screen =
     }
   | { kind: 'said'; what: Ending };
 
-/** Pages that the browser reloads by itself. */
-const passing: ReadonlySet<Ending> = new Set(['checking', 'accepted', 'doubt', 'away']);
+/** Pages that the browser reloads by itself, and after how many seconds. */
+const refreshSeconds: Partial<Record<Ending, number>> = {
+  checking: 4,
+  accepted: 4,
+  doubt: 4,
+  away: 4,
+  tooFast: 60,
+};
 
 /** The `refresh` header, not a `<meta>` tag: assistive software would announce each reload that the page itself asks for. */
 export function refreshOf(screen: Screen): Record<string, string> {
-  return screen.kind === 'said' && passing.has(screen.what) ? { refresh: '4' } : {};
+  const seconds = screen.kind === 'said' ? refreshSeconds[screen.what] : undefined;
+  return seconds === undefined ? {} : { refresh: String(seconds) };
 }
 
 export function newSubmitId(): string {

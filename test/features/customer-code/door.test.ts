@@ -387,6 +387,10 @@ describe('the customer’s page', () => {
     expect(await send('GET', at)).toMatchObject({ status: 200 });
     const looks = await Promise.all(Array.from({ length: 25 }, () => send('GET', at)));
     expect(looks.filter(({ status }) => status === 200).length).toBeLessThan(20);
+    // Somebody who reloads while a code is checked still sees what comes of it.
+    const tooMany = looks.find(({ status }) => status === 429);
+    expect(tooMany?.headers['refresh']).toBe('60');
+    expect(tooMany?.body).toContain('refreshes by itself');
   });
 
   it('escapes outside text', async () => {
