@@ -43,9 +43,8 @@ if (settings.kind === 'refused') {
   process.exit(1);
 }
 
-const { config } = settings;
+const { config, warnings } = settings;
 const log = openLog(config, config.logLevel, (line) => process.stdout.write(line));
-for (const warning of settings.warnings) log('warn', warning);
 
 process.on('uncaughtException', (error) => {
   log('error', 'A bug ended the process; what was accepted is safe in the store', {}, error);
@@ -56,6 +55,7 @@ process.on('uncaughtException', (error) => {
  * Starts the bot. A failure ends the process with a sentence for people; the stack is logged only with LOG_LEVEL=debug.
  */
 async function start(): Promise<App> {
+  for (const warning of warnings) log('warn', warning);
   try {
     const outside = { config, log, now: () => Date.now() };
     const created = createApp(outside, await openKept(outside));
@@ -69,7 +69,6 @@ async function start(): Promise<App> {
     process.exit(1);
   }
 }
-const app = await start();
 
 let stopping = false;
 async function stop(drainMs: number): Promise<void> {
@@ -77,6 +76,7 @@ async function stop(drainMs: number): Promise<void> {
   if (stopping) process.exit(1);
   stopping = true;
   log('info', 'Payops stops');
+  const app = await starting;
   if ((await app.stop(drainMs)) === 'late') {
     log('warn', 'Not all was finished by STOP_SECONDS; it is taken up again at the next start');
   }
@@ -85,3 +85,6 @@ async function stop(drainMs: number): Promise<void> {
 process.on('SIGTERM', () => void stop(drainSecondsOf(config) * 1_000));
 // Ctrl-C at a terminal: no load balancer is involved, so don't drain.
 process.on('SIGINT', () => void stop(0));
+
+// After the handlers, so that a signal during the start waits for its end.
+const starting = start();

@@ -129,6 +129,18 @@ describe.concurrent('SIGTERM', () => {
 });
 
 describe.concurrent('a bot that is stopped', () => {
+  it('while it starts ends with status 0, too', async (test) => {
+    const house = await openHouse(test, { program: deployedBot });
+    // Its first line comes before it has opened its store and port.
+    const bot = house.bot({ PAYMENTS_NOT_A_SETTING: 'warned of' });
+    const started = bot.start();
+    await house.until('it says something', () => bot.lines.length > 0);
+    expect(bot.lines.join()).not.toContain('Payops listens');
+    const stopped = bot.stop();
+    await started;
+    expect(await stopped).toEqual({ code: 0, signal: null });
+  });
+
   it('answers /readyz with 503 and continues to serve for DRAIN_SECONDS', async (test) => {
     const house = await openHouse(test, { program: deployedBot });
     const bot = house.bot({ DRAIN_SECONDS: '2' });
