@@ -45,7 +45,7 @@ type Happening = {
 };
 
 describe.each(situations)('during %s', (_what, prepare) => {
-  /** Interrupts the delivery at each await in turn; returns the awaits after which the desk has anything else than one approval. */
+  /** Interrupts the delivery at each await in turn; returns the awaits after which the desk doesn't show one approval. */
   async function wrongAt({ during, afterwards }: Happening): Promise<string[]> {
     const wrong: string[] = [];
     for (let nth = 1; ; nth += 1) {
