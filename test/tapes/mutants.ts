@@ -193,7 +193,7 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'the history leaves out what replay needs',
     edits: [
-      [machine, '!earlierDue?.times || !earlier || !due?.times', '!earlierDue || !earlier || !due'],
+      [machine, '!earlierDue?.times || !earlier?.times || !due?.times', '!earlierDue || !earlier || !due'],
       [machine, '(past.times ?? 0) + (earlier?.times ?? 0)', '(past.times ?? 1) + (earlier?.times ?? 1)'],
     ],
   },

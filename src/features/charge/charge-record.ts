@@ -360,10 +360,10 @@ export function auditOfCharge(history: readonly Past[]): AuditEntry[] {
   return entries;
 }
 
-/** Whether the step is worth an entry. Counted steps are not: see `remember` in `machine.ts`. */
+/** Whether the step is worth an entry. A repeated one is not: see `remember` in `machine.ts`. */
 function isNews(past: Past, earlier: Past | undefined): boolean {
-  if (past.times !== undefined) return false;
-  return !(past.event.kind === 'looked_up' && (earlier?.times ?? 0) > 1);
+  if (past.event.kind !== 'looked_up') return past.times === undefined;
+  return (past.times ?? 1) === 1 && (earlier?.times ?? 0) <= 1;
 }
 
 function entryOf({ at, event }: Past, before: ChargeIntent | undefined, after: ChargeIntent): AuditEntry {

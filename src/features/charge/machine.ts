@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import {
   type ChargeState,
   type Conclusion,
@@ -758,13 +759,14 @@ function isDoubtUnderReview({ state, heard, history }: ChargeIntent): boolean {
 function remember(before: ChargeIntent, next: ChargeIntent, event: ChargeEvent, at: number): Past[] {
   const { history } = before;
   const unchanged = before.state.kind === next.state.kind;
-  const isIdle = unchanged && event.kind === 'due' && !isJustConcluded(before);
+  const isLookUp = event.kind === 'looked_up';
+  const isIdle = unchanged && (isLookUp || (event.kind === 'due' && !isJustConcluded(before)));
   const past: Past = isIdle ? { at, event, times: 1 } : { at, event };
   if (isIdleAgain(history, past)) return [...history.slice(0, -1), countedWith(past, history.at(-1))];
   if (!unchanged || !isLookUpAgain(history, event)) return [...history, past];
   const [earlierDue, earlier, due] = history.slice(-3);
   if (!due) return [...history, past];
-  const counted = { ...past, times: (earlier?.times ?? 1) + 1 };
+  const counted = countedWith(past, earlier);
   return [...history.slice(0, -3), countedWith(due, earlierDue), counted];
 }
 
@@ -776,13 +778,14 @@ function isJustConcluded({ state, at }: ChargeIntent): boolean {
 /** A further timer step without effect, as while a verdict can't be told: kept once, with a count. */
 function isIdleAgain(history: readonly Past[], past: Past): boolean {
   const last = history.at(-1);
-  return past.times !== undefined && last?.times !== undefined && last.event.kind === 'due';
+  const isDue = past.event.kind === 'due' && last?.event.kind === 'due';
+  return isDue && past.times !== undefined && last.times !== undefined;
 }
 
-/** The last steps were due, looked up, due; and this look-up found the same as the one before. */
+/** The last steps were due, looked up, due, and changed no state; and this look-up found the same as the one before. */
 function isLookUpAgain(history: readonly Past[], event: ChargeEvent): boolean {
   const [earlierDue, earlier, due] = history.slice(-3);
-  if (event.kind !== 'looked_up' || !earlierDue?.times || !earlier || !due?.times) return false;
+  if (event.kind !== 'looked_up' || !earlierDue?.times || !earlier?.times || !due?.times) return false;
   return isSameLookUp(earlier.event, event.finding);
 }
 
@@ -791,7 +794,7 @@ function countedWith(past: Past, earlier: Past | undefined): Past {
 }
 
 function isSameLookUp(event: ChargeEvent, finding: Finding): boolean {
-  return event.kind === 'looked_up' && JSON.stringify(event.finding) === JSON.stringify(finding);
+  return event.kind === 'looked_up' && isDeepStrictEqual(event.finding, finding);
 }
 
 /** The bank's open request for a code. The code itself is never part of it. */

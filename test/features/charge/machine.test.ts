@@ -405,6 +405,21 @@ describe('an OTP', () => {
     expect(charge.now().history.length).toBeLessThan(30);
   });
 
+  it('whose answer is lost has each look-up in its history that changed its state', () => {
+    const charge = atOtp();
+    charge.on({ kind: 'told', what: 'otp' });
+    charge.on(submitOtp);
+    charge.otpAnswered({ kind: 'unknown' });
+    charge.after(second).due();
+    charge.found(pending);
+    expect(charge.now().state.kind).toBe('otp');
+    charge.due();
+    // Asked while a code could be entered, and answered when its time was over.
+    charge.after(16 * minute).found(pending);
+    expect(charge.now().state.kind).toBe('otp');
+    expect(replay(charge.now().history)?.state).toEqual(charge.now().state);
+  });
+
   it('whose answer is lost is paid as soon as a look-up shows it, even while the form is open', () => {
     const charge = atOtp();
     charge.on(submitOtp);
