@@ -2,7 +2,6 @@ import type { RichTextBlock } from '@slack/types';
 import type { Account } from '../../account.ts';
 import type { Lookup } from '../../domain/alert.ts';
 import type { ChargeSeen, Told } from '../../domain/charge.ts';
-import type { Money } from '../../domain/money.ts';
 import type { Notice } from '../../messages/notices.ts';
 import { updateModal } from '../../slack/kit/modals.ts';
 import { bold, fields, moment, person, richText } from '../../slack/kit/blocks.ts';
@@ -72,13 +71,18 @@ function facts(charge: ChargeSeen): RichTextBlock[] {
 }
 
 /** Tells the operators that a customer did not ask for a charge. */
-export function notMineNotice(reference: string, agent: string, money: Money): Notice {
+export function notMineNotice({
+  reference,
+  agent,
+  terms: { money },
+  state: { kind },
+}: Pick<ChargeSeen, 'reference' | 'agent' | 'terms' | 'state'>): Notice {
   return {
     state: notMineWords,
     about: [amountWord(money), reference],
     lines: [
       plain('The customer pressed it on the page for the code. Agent: ', person(agent)),
-      ...notMineLines,
+      ...notMineLines(kind),
     ],
   };
 }
@@ -100,7 +104,7 @@ function stepOf(note: ChargeNote, charge: ChargeSeen): Partial<Note> {
     case 'told':
       return { state: toldWord(note.what, charge), body: toldBody(note.what, charge) };
     case 'not_mine':
-      return { state: `🚨 ${notMineWords}`, about: short, body: notMineLines };
+      return { state: `🚨 ${notMineWords}`, about: short, body: notMineLines(charge.state.kind) };
     case 'said_given_back':
       return {
         state: `⚠️ ${saidGivenBack(note.found)}`,

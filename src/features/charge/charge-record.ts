@@ -352,18 +352,17 @@ function isInDoubt({ state }: ChargeIntent): boolean {
 export function auditOfCharge(history: readonly Past[]): AuditEntry[] {
   const entries: AuditEntry[] = [];
   let before: ChargeIntent | undefined;
-  for (const [index, past] of history.entries()) {
+  for (const past of history) {
     const after: ChargeIntent | undefined = step(before, past.event, past.at, past.times)?.next ?? before;
-    if (after && isNews(past, history[index - 1])) entries.push(entryOf(past, before, after));
+    if (after && isNews(past)) entries.push(entryOf(past, before, after));
     before = after;
   }
   return entries;
 }
 
 /** Whether the step is worth an entry. A repeated one is not: see `remember` in `machine.ts`. */
-function isNews(past: Past, earlier: Past | undefined): boolean {
-  if (past.event.kind !== 'looked_up') return past.times === undefined;
-  return (past.times ?? 1) === 1 && (earlier?.times ?? 0) <= 1;
+function isNews({ event, times }: Past): boolean {
+  return event.kind === 'looked_up' ? (times ?? 1) === 1 : times === undefined;
 }
 
 function entryOf({ at, event }: Past, before: ChargeIntent | undefined, after: ChargeIntent): AuditEntry {

@@ -536,17 +536,21 @@ export function notMine({ notMineAt, state }: ChargeSeen): RichTextBlock[] {
   return [
     richText(
       [bold(`🚨 ${notMineWords} · `), moment(notMineAt, '{time}')],
-      ...(isPaid ? [labelled('Next', 'don’t deliver. Tell your payments lead.')] : []),
+      ...(isPaid ? [notMineButPaid] : []),
     ),
   ];
 }
 
 export const notMineWords = 'Customer: “I did not ask for this”';
 
-export const notMineLines: Run[][] = [
-  plain('The customer’s link has ended.'),
-  labelled('Next', 'stop, and find out who asked for this charge. Send no new link until you know.'),
-];
+const notMineButPaid = labelled('Next', 'don’t deliver. Tell your payments lead.');
+
+export function notMineLines(kind: ChargeSeen['state']['kind']): Run[][] {
+  const before = 'stop, and find out who asked for this charge. Send no new link until you know.';
+  return kind === 'approved'
+    ? [plain('The charge is paid.'), notMineButPaid]
+    : [plain('The customer’s link has ended.'), labelled('Next', before)];
+}
 
 /** The agent, and since when. */
 export function inHand(charge: ChargeSeen): Run[] {

@@ -74,12 +74,12 @@ export function createCodeLinks(
     async refuseByCustomer({ reference, link }: { reference: string; link: string }): Promise<void> {
       const record = await charges.read(reference);
       if (record?.customer?.link !== link) return;
-      const { agent, terms, customer: made } = record;
+      const { agent, customer: made } = record;
       const at = account.now();
       const name = `not_mine:${made.at}`;
       await runner.posts.note(reference, name, { kind: 'not_mine' });
       await runner.posts.tellAgent(agent, reference, name, { kind: 'not_mine' });
-      await around.tellOperators(`${name}:${reference}`, notMineNotice(reference, agent, terms.money));
+      await around.tellOperators(`${name}:${reference}`, notMineNotice(await runner.see(record)));
       const ended = await charges.amend(reference, ({ customer: current, ...rest }) =>
         current?.link === link ? { ...rest, notMineAt: at } : undefined,
       );

@@ -786,7 +786,9 @@ function isIdleAgain(history: readonly Past[], past: Past): boolean {
 function isLookUpAgain(history: readonly Past[], event: ChargeEvent): boolean {
   const [earlierDue, earlier, due] = history.slice(-3);
   if (event.kind !== 'looked_up' || !earlierDue?.times || !earlier?.times || !due?.times) return false;
-  return isSameLookUp(earlier.event, event.finding);
+  // After a lost answer of the store one look-up may be stepped twice, with no timer between.
+  const areTimers = earlierDue.event.kind === 'due' && due.event.kind === 'due';
+  return areTimers && isSameLookUp(earlier.event, event.finding);
 }
 
 function countedWith(past: Past, earlier: Past | undefined): Past {

@@ -10,6 +10,7 @@ import {
   type Plan,
   type Process,
 } from '../charge-house.ts';
+import { paid, story } from '../../tapes/charge-story.ts';
 
 // `charge-crash.test.ts` tests that the audit has each step once after a kill at any await.
 
@@ -49,6 +50,16 @@ describe('a charge’s steps', () => {
     const results = [...world.audited.values()].map(({ result }) => result);
     expect(results).not.toContainEqual(expect.stringMatching(/^look_up/));
     expect((record.intent.dueAt ?? 0) - record.intent.at).toBeGreaterThan(23 * hourMs);
+  });
+
+  it('have the payment that a look-up found after one that a crash cut off', () => {
+    const paidLate = story();
+    paidLate.answered({ kind: 'unknown' });
+    paidLate.due();
+    paidLate.due();
+    paidLate.found(paid);
+    const entries = auditOfCharge(paidLate.now().history);
+    expect(entries.at(-1)).toMatchObject({ result: 'look_up_paid', after: 'approved' });
   });
 
   it('leave out look-ups that find the same again', async () => {

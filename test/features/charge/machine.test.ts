@@ -420,6 +420,18 @@ describe('an OTP', () => {
     expect(replay(charge.now().history)?.state).toEqual(charge.now().state);
   });
 
+  it.each([2, 3])('is replayed to the same state if one look-up was counted %s times', (times) => {
+    const charge = story();
+    charge.answered({ kind: 'approved' });
+    charge.found(pending);
+    charge.due();
+    for (let counted = 0; counted < times; counted += 1) charge.found(pending);
+    charge.due();
+    charge.found(pending);
+    const { history, ...now } = charge.now();
+    expect(replay(history)).toMatchObject(now);
+  });
+
   it('whose answer is lost is paid as soon as a look-up shows it, even while the form is open', () => {
     const charge = atOtp();
     charge.on(submitOtp);

@@ -3,6 +3,7 @@ import { request as ask } from 'node:http';
 import axe from 'axe-core';
 import type { Page } from 'playwright-core';
 import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { notMineNotice } from '../../../src/features/charge/charge-messages.ts';
 import { answerCodePages, createCodeDoor, makeCodeLink } from '../../../src/features/customer-code/door.ts';
 import { ServiceFailure, StoreUnavailable } from '../../../src/domain/failure.ts';
 import { type Ending, wordsFor } from '../../../src/features/customer-code/page-words.ts';
@@ -229,7 +230,11 @@ describe('the customer’s page', () => {
     expect((await send('POST', seat, { do: 'not_mine', id })).headers['location']).toBe(id);
     expect((await send('GET', `/c/${id}`)).body).toContain('the merchant knows');
     expect([...world.told]).toEqual([expect.stringMatching(/^not_mine:/)]);
-    expect((await seen())?.notMineAt).toBe(world.clock.nowMs);
+    const charge = (await seen())!;
+    expect(charge.notMineAt).toBe(world.clock.nowMs);
+    const notice = JSON.stringify(notMineNotice(charge));
+    expect(notice).toContain('don’t deliver');
+    expect(notice).not.toContain('new link');
   });
 
   it('does not mention a wrong code that an agent typed before the link was made', async () => {
