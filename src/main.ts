@@ -1,4 +1,5 @@
 import { enableCompileCache } from 'node:module';
+import { setTimeout as rest } from 'node:timers/promises';
 import type { App } from './app.ts';
 
 enableCompileCache();
@@ -76,8 +77,8 @@ async function stop(drainMs: number): Promise<void> {
   if (stopping) process.exit(1);
   stopping = true;
   log('info', 'Payops stops');
-  const app = await starting;
-  if ((await app.stop(drainMs)) === 'late') {
+  const stopped = starting.then((app) => app.stop(drainMs));
+  if ((await Promise.race([stopped, rest(config.stopSeconds * 1_000, 'late' as const)])) === 'late') {
     log('warn', 'Not all was finished by STOP_SECONDS; it is taken up again at the next start');
   }
   process.exit(0);

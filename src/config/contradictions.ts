@@ -162,7 +162,7 @@ function forwardCheck({ webhookForwardUrl: url, webhookForwardHttpHosts = [], ..
   const isHere = isLoopback(hostname) || hostname === own.host || hostname === '0.0.0.0';
   const isOurPort = [own.port, own.metricsPort].includes(Number(port || (protocol === 'http:' ? 80 : 443)));
   const isOurPage = own.publicUrl !== undefined && origin === new URL(own.publicUrl).origin;
-  if ((isHere && isOurPort) || (isOurPage && pathname.startsWith('/webhooks/payments'))) {
+  if ((isHere && isOurPort) || (isOurPage && /^\/webhooks\/payments(?:\/|$)/.test(pathname))) {
     return 'WEBHOOK_FORWARD_URL leads to this bot itself: write the address of your own backend.';
   }
   return (

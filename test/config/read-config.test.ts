@@ -108,7 +108,7 @@ describe('readConfig', () => {
       ['http://127.0.0.1/hooks'],
       // One proxy may serve both.
       [
-        'https://pay.example.com/shop/hooks',
+        'https://pay.example.com/webhooks/payments-backend',
         { PUBLIC_URL: 'https://pay.example.com', MERCHANT_NAME: 'Shop' },
       ],
     ] as const;
