@@ -52,7 +52,7 @@ async function askBotToken(step: SlackStep): Promise<Identity | undefined> {
       return identityOf(answer);
     } catch (error) {
       await talk.tell(`❌ ${slackWords('the bot token', error)}`);
-      if (!talk.isPerson || token === undefined) return undefined;
+      if (!talk.isPerson || token === undefined || !isRefused(error)) return undefined;
       draft.take({ SLACK_BOT_TOKEN: '' });
     }
   }
@@ -68,10 +68,15 @@ async function askAppToken(step: SlackStep): Promise<void> {
     await talk.tell('✅ Slack gives a Socket Mode connection.');
   } catch (error) {
     await talk.tell(`❌ ${slackWords('the app token', error)}`);
-    if (!talk.isPerson || token === undefined) return;
+    if (!talk.isPerson || token === undefined || !isRefused(error)) return;
     draft.take({ SLACK_APP_TOKEN: '' });
     await askAppToken(step);
   }
+}
+
+/** While Slack is away nothing is known of the token, so it stays. */
+function isRefused(error: unknown): boolean {
+  return readSlackError(error).kind === 'refused';
 }
 
 function slackWords(what: string, error: unknown): string {
