@@ -34,7 +34,7 @@ import { dayMs } from '../domain/span.ts';
 
 const longestAccount = 40;
 
-/** How long a refused channel or person is retried: a day, so that somebody can fix it on the next working day. */
+/** How long a refused channel or person is retried: a day, so that somebody has time to fix it. */
 const giveUpMs = dayMs;
 
 /** The worker's handler for stored messages: renders each by its feature and delivers it to Slack. */
@@ -123,9 +123,9 @@ export type Rendering<Shown> = {
 };
 
 /**
- * Delivers one leased record: renders it, then posts it, or edits it if it looks different. To post it once, `doubt` is stored
- * by compare-and-swap before the post leaves: a worker that lost its lease posts nothing, and one that finds a doubt searches
- * the channel's history before it repeats the post. Throws what prevented the delivery.
+ * Delivers one leased record: renders it, then posts it, or edits it if it looks different. To post it once, `doubt` is
+ * stored by compare-and-swap before the post leaves: a worker that lost its lease posts nothing, and one that finds a
+ * doubt searches the channel's history before it repeats the post. Throws what the store and rendering throw.
  */
 export async function deliverEntry<Shown extends object>(
   teller: Teller & Rendering<Shown>,
@@ -226,8 +226,8 @@ const arrived = { doubt: undefined, refused: undefined, misses: 0 } as const;
 /** How long a reply waits for its thread's first message to be stored; then it goes into the channel. */
 const parentPatienceMs = 600_000;
 /**
- * How long a reply waits for the one before it. Longer than the longest back-off: after a lost answer the thread's first
- * message may be found that late, and until then none of its replies can be posted.
+ * How long a reply waits for the one before it. Longer than the longest back-off: it counts from the `ts` of the
+ * thread's first message, which after a lost answer is found that late.
  */
 const stepPatienceMs = 2 * longestRetryMs;
 const editPatienceMs = 10_000;
@@ -395,7 +395,7 @@ async function conclude(teller: Teller, work: Work, sent: Sent): Promise<void> {
   }
 }
 
-/** True if no edit in this channel is accepted, for example because it's archived. */
+/** True if edits in this channel are refused (archived, say), or nobody knows why. */
 function isOfPlace(about: RefusalAbout): boolean {
   return about === 'channel' || about === 'unclear';
 }

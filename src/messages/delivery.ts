@@ -16,13 +16,14 @@ import type { SlackMessage } from '../slack/kit/message.ts';
 
 export type Delivery = {
   /**
-   * Posts once, without a retry. `channel` may be a user id; the outcome names the channel that Slack used. `threadTs`: in
-   * that thread; `gone` if there is no such thread. Never throws for Slack or the network.
+   * Posts once; if Slack refuses the content, the text alone. `channel` may be a user id; the outcome names the channel
+   * that Slack used. `threadTs`: in that thread; `gone` if there is no such thread. Never throws for Slack or the
+   * network.
    */
   post(channel: string, message: SlackMessage, threadTs?: string): Promise<PostOutcome>;
   /**
-   * Replaces a posted message, without a retry; idempotent. `channel`: the one in the post's outcome. `gone`: the message no
-   * longer exists or can no longer be edited. Never throws for Slack or the network.
+   * Replaces a posted message, if need be by its text alone; idempotent. `channel`: the one in the post's outcome.
+   * `gone`: the message no longer exists or can no longer be edited. Never throws for Slack or the network.
    */
   edit(posted: { channel: string; ts: string }, message: SlackMessage): Promise<PostOutcome>;
   /**
@@ -194,7 +195,7 @@ function readFailure(error: unknown, channel: string, gone: ReadonlySet<string>)
   return { ...problem, fix: fixFor(slackError, channel), about: refusalAbout(slackError, channel) };
 }
 
-/** Refused for its content: a workspace may lack a newer block type. The text alone is always accepted. */
+/** Refused for its content: a workspace may lack a newer block type. The text alone is mostly accepted. */
 function isAboutContent(outcome: PostOutcome): outcome is Extract<PostOutcome, { kind: 'refused' }> {
   return outcome.kind === 'refused' && outcome.about === 'message';
 }
@@ -204,14 +205,14 @@ function metadataFor({ metadata }: SlackMessage, slackError: string): Pick<Slack
   return metadata && !slackError.includes('metadata') ? { metadata } : {};
 }
 
-/** No pings, no previews. */
+/** No previews, and no ping from a bare @name. */
 const quiet = { unfurl_links: false, unfurl_media: false, link_names: false };
 
 function contentOf({ text, blocks, metadata }: SlackMessage) {
   return { text, blocks, ...(metadata ? { metadata } : {}) };
 }
 
-/** Slack returns newest first, so the span ends soon after the doubt. */
+/** The span ends soon after the doubt: a channel's history comes newest first. */
 function readPage(
   client: WebClient,
   { channel, threadTs, sinceMs, untilMs = sinceMs }: Doubt,

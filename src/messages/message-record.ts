@@ -7,7 +7,7 @@ import { indexAt } from '../records/found-by.ts';
 import { withoutForm } from '../records/newer-release.ts';
 import type { Sealer, Index, Store } from '../store/store.ts';
 
-/** A message's lane. Edits have their own: Slack limits and refuses them separately, and no post waits for an edit. */
+/** A message's lane. Edits have their own, except with `lane`: Slack limits and refuses them separately. */
 export function laneOf({
   channel,
   posted,
@@ -23,7 +23,10 @@ const destination = z.object({ channel: z.string(), rule: z.custom<RoutedRule>()
  * read at each render.
  */
 const messageRecord = z.object({
-  /** A reply in a message's thread. If deleted it isn't posted again; if the thread is closed it goes into the channel. */
+  /**
+   * A reply in a thread, or a step told to one person. If deleted it isn't posted again; if the thread is closed it
+   * goes into the channel.
+   */
   isNote: z.literal(true).optional(),
   /** Never a dead letter: retried for as long as Slack refuses it. */
   isNeverGivenUp: z.literal(true).optional(),
@@ -45,7 +48,7 @@ const messageRecord = z.object({
   settled: z.int(),
   /** The entry's `attempts` when its last lease ended: if `attempts` is higher, a worker holds it. */
   turns: z.int(),
-  /** A post that may have arrived: written before it leaves, removed once it surely didn't. */
+  /** A post that may have arrived: written before it leaves, removed once that is decided. */
   doubt: z
     .object({
       channel: z.string(),
@@ -69,7 +72,7 @@ const messageRecord = z.object({
       givenUp: z.object({ slackError: z.string(), fix: z.string() }).optional(),
     })
     .optional(),
-  /** Posts in a row that didn't arrive: the back-off grows with it. */
+  /** Failed attempts in a row: the back-off grows with it. */
   misses: z.int(),
   /** Where it was posted, in the channel that Slack names. */
   posted: z.object({ channel: z.string(), ts: z.string() }).optional(),
@@ -84,7 +87,7 @@ const messageRecord = z.object({
 
   /** Alerts only, from here on. A repeated event with another fingerprint is reported. */
   fingerprint: z.string().optional(),
-  /** The look-up's result at the post, sealed, so an edit shows the same. */
+  /** What the payments service said at the post, sealed, so an edit shows the same. */
   evidence: z.string().optional(),
   /** Since when its look-up has been unanswered. */
   unansweredSinceMs: z.number().optional(),
@@ -99,7 +102,7 @@ const messageRecord = z.object({
   keptBy: z.array(z.string()).optional(),
   /** A storm's digest counts it since then: no message of its own. */
   digest: z.object({ storm: z.string(), atMs: z.number() }).optional(),
-  /** Lists of its customer and card, by keyed hashes, until its details are erased. */
+  /** Names of its lists for `/pay find`, with keyed hashes; unlisted once its details are erased. */
   foundBy: z.array(z.string()).optional(),
   /** The list by which its channel's storms are detected; left once a digest counts it. */
   arrivals: z.string().optional(),
@@ -171,7 +174,7 @@ export const keptBackBy = (mute: string): string => `kept-back:${mute}`;
 /** The list of alerts that a storm's digest counts. */
 export const stormAlerts = (storm: string): string => `storm-alerts:${storm}`;
 
-/** A record's lists. An alert counts as arrived when it is posted: a backlog is a storm too. */
+/** A record's lists. An alert arrives when posted: a backlog posted at once is a storm too. */
 export function listsOf(key: string, record: MessageRecord): Index {
   const { refused, receivedAtMs, digest, arrivals, posted, isErased, foundBy = [], keptBy = [] } = record;
   const givenBack = referenceOfEventKey(givenBackKey.exec(key)?.[1] ?? '');
@@ -194,7 +197,7 @@ export function writeMessageRecord(record: MessageRecord): string {
   return JSON.stringify({ ...record, requestId: requestId() ?? record.requestId });
 }
 
-/** Throws if the text is no message record: a bug, or a store shared with something else. */
+/** Throws NewerRelease, or another error if the text is no message record: a bug or a shared store. */
 export function readMessageRecord(text: string): MessageRecord {
   return messageRecord.parse(JSON.parse(withoutForm(text)));
 }

@@ -58,8 +58,8 @@ export const longestRetryMs = hourMs;
 const detailsPaceMs = 3_000;
 
 /**
- * Stores a change and renews the lease. Undefined: another worker holds the record, or a newer version was requested; drop
- * your effect.
+ * Stores a change and renews the lease. Undefined: the lease has ended, or a newer version was requested; then send
+ * nothing.
  */
 export async function hold(
   { store }: { store: Pick<Store, 'write'> },
@@ -103,8 +103,8 @@ export function finish(
 }
 
 /**
- * Ends the lease by compare-and-swap, repeated if only a newer version was requested meanwhile. `attempts` counts leases: if
- * it is unchanged, no other worker had the record. False: another one did, and this change is out of date.
+ * Ends the turn by compare-and-swap, repeated unless another worker had the record. `attempts` counts leases: if it is
+ * unchanged, no other worker had the record. False: another one did, and this change is out of date.
  */
 async function endTurn(
   store: Pick<Store, 'read' | 'write'>,

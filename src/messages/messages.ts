@@ -77,9 +77,9 @@ function storeMessage(
 }
 
 /**
- * Requests a new version of a message; call it after the subject's change is stored. True: wake a worker. False: no such
- * record, already due, or leased by a worker that will render the new version or lose its next write. It never ends that
- * worker's lease: the message would be posted twice.
+ * Requests a new version of a message; call it after the subject's change is stored. True: wake a worker. False: no
+ * such record, already due, or leased by a worker, which will notice at its next write. It never ends that worker's
+ * lease: the message would be posted twice.
  */
 async function refreshMessage(
   { store, leaseMs }: { store: Pick<Store, 'read' | 'write'>; leaseMs: number },
@@ -128,7 +128,10 @@ const namesOfRecords: readonly (readonly [string, string])[] = [
   ['link:', 'payment link'],
 ];
 
-/** Tells the operators once that a record was put aside. Not for a notice: it would cause the next one, without end. */
+/**
+ * Tells the operators once that a record is put aside or refused. Not for a notice: it would cause the next one,
+ * without end.
+ */
 export async function tellStuck(operators: Operators, key: string, errorId: string): Promise<void> {
   if (key.startsWith(messageKey('notice', ''))) return;
   const [, named] = namesOfRecords.find(([prefix]) => key.startsWith(prefix)) ?? ['', 'record'];
@@ -136,7 +139,7 @@ export async function tellStuck(operators: Operators, key: string, errorId: stri
     state: `One ${named} could not be processed`,
     about: [],
     lines: [
-      rich`It is kept and tried again at the next start.`,
+      rich`It is kept, and tried again at the next start at the latest.`,
       rich`${bold('Next: ')}the log says why under ${errorId}, of ${code(key)}. If ${code('SEALING_KEYS')} changed, put the old key back behind the new one and restart.`,
     ],
   });

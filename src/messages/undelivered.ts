@@ -152,7 +152,7 @@ async function noteRefusedNow(
   if (entry) await store.write(entry, value, options);
 }
 
-/** Call it once Slack accepts a message for the channel. */
+/** Call it once a message is accepted or given up. */
 export async function forgetRefusedNow(store: Pick<Store, 'read' | 'write'>, channel: string): Promise<void> {
   const entry = await store.read(refusedNowKey(channel));
   if (entry) await store.write(entry, entry.value, { ttlMs: 0, index: {} });

@@ -40,7 +40,7 @@ export type CaseStep<State, Event> = {
   atMs: number;
 };
 
-/** Calls to Slack, the service or other cases. Both run after the state was stored, and again after a crash. */
+/** Calls to Slack, the service or other cases. They run after the state was stored, and again after a crash. */
 type CaseEffects<State, Event> = {
   /**
    * Makes the call that is due, and returns its outcome as an event; undefined: nothing is due. `isOnce`: the call
@@ -86,8 +86,8 @@ export type Cases<State, Event> = {
   /** Stores a new case in one call, without message or audit entry. False: it exists. */
   create(id: string, state: State): Promise<boolean>;
   /**
-   * Applies the event, and returns the case, changed or not; undefined: there is none. The caller must `settle()` it;
-   * if the process dies, a worker does so after two seconds.
+   * Applies the event, and returns the case, changed or not; undefined: there is none. A step that needs a message the
+   * caller must `settle()`; if it dies, a worker does after two seconds.
    */
   apply(id: string, event: Event): Promise<Applied<State> | undefined>;
   /** Like `apply`, but the caller need not `settle()`: a worker does so at once. */
@@ -135,9 +135,9 @@ export function caseKind<State>({
 }
 
 /**
- * Cases are records that change only by pure steps. The state is stored before anything is done about it, by
- * compare-and-swap; a process that loses the swap does nothing. Outstanding messages, calls and audit entries stay on
- * the record until they are done.
+ * Cases are records that change only by pure steps. The state is stored before anything is done about it, by compare-
+ * and-swap; a process that loses the swap steps again from the new state. Outstanding messages, calls and audit entries
+ * stay on the record until they are done.
  */
 export function createCases<State, Event>(
   account: {

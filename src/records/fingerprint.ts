@@ -11,11 +11,10 @@ const shownCharacters = 32;
 
 /**
  * The first 32 hex characters of an HMAC-SHA256; it names a card without its token key. The hash's key is made once for
- * all replicas and stored sealed; if it was sealed with an older sealing key, it is resealed with the first one. It is
- * read at the first call. If that fails (StoreUnavailable, or a missing sealing key), the next call tries again.
- *
- * A key that can't be opened is never replaced: holds after declines are stored under these names, so with another key
- * every card would seem never to have been charged.
+ * all replicas and stored sealed; if it was sealed with another key than the first of SEALING_KEYS, it is resealed with
+ * that. It is read at the first call. If that fails (StoreUnavailable, or a missing sealing key), the next call tries
+ * again.  * A key that can't be opened is never replaced: holds after declines are stored under these names, so with
+ * another key every card would seem never to have been charged.
  */
 export function openFingerprint(
   store: Pick<Store, 'create' | 'read' | 'write'>,

@@ -25,7 +25,7 @@ export type RecordKind<T> = {
 
 export type ListedKind<T> = RecordKind<T> & Required<Pick<RecordKind<T>, 'lists'>>;
 
-/** Work that is due after `delayMs`, or memory that is kept for `ttlMs`; with neither it is kept for ever. */
+/** Work that is due after `delayMs`, or memory that is kept for `ttlMs`; absent: kept for ever. */
 export type Rest = { delayMs: number } | { ttlMs: number };
 
 /**
@@ -224,7 +224,7 @@ export function relisted<T>(sealer: Sealer, kind: ListedKind<T>) {
   };
 }
 
-/** Whether the error means that the record's sealing key is lost, or that another release wrote it. */
+/** Whether the record can't be opened or parsed. False for NewerRelease: a newer replica can read it. */
 export function isUnreadable(error: unknown): boolean {
   return error instanceof SealBroken || error instanceof SyntaxError || error instanceof z.ZodError;
 }

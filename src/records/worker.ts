@@ -110,7 +110,7 @@ export type Kind = {
   work: (entry: Entry) => Promise<void>;
   /**
    * Optional: does a part of the work that needn't wait for the record's turn, stores it, and returns the new entry.
-   * Undefined: not ready. Then `work` must end the lane's lease, so that later records wait.
+   * Undefined: not ready. Then `work` must hold the lane (`holdMs`), so that later records wait.
    */
   ahead?: (entry: Entry) => Promise<Entry | undefined>;
 };

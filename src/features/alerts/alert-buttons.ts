@@ -273,7 +273,7 @@ export function alertButtons(
         if (!move.ok) return { kind: 'errors', errors: { [field]: move.problem } };
         const { id, despite } = readAbout(privateMetadata);
         const charging = move.value.kind === 'close' ? await chargingOf(id) : undefined;
-        // Once more, and knowing of this very charge.
+        // Ask again, naming this charge.
         if (charging && charging.reference !== despite) {
           const reason = values[field] ?? '';
           return { kind: 'update', modal: alertForm('close', id, place, { charging, reason }) };

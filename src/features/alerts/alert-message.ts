@@ -137,7 +137,7 @@ function lines(...all: Run[][]): HomeBlock[] {
   return said.length === 0 ? [] : [richText(...said)];
 }
 
-/** The account, and when it was looked up last, or while nobody has it when the event came. */
+/** The account, and when it was last looked up, or, if nobody took it, when the event came. */
 function placeOf(alert: Alert): ContextBlock {
   const { card } = alert;
   const lookedUpAtMs = card?.lookedUpAtMs;

@@ -14,13 +14,16 @@ import { evidenceOf } from '../../records/reseal.ts';
 import type { Sealer, Store } from '../../store/store.ts';
 import { recordOf } from './alert.ts';
 
-/** Of the cases of all events. */
+/** Key prefix of event cases. */
 export const eventPrefix = 'event:';
 
 /** What a look-up gave, and when it was asked (UTC ms). */
 export type Evidence = { lookup: Lookup; atMs: number };
 
-/** What several look-ups say together: the one that was asked last that says anything; of two at once the first here. */
+/**
+ * What several look-ups say together: the one that was asked last that says anything; of two at the same time the first
+ * in the list.
+ */
 export function newestOf(found: readonly (Evidence | undefined)[]): Evidence | undefined {
   const byTime = found.flatMap((one) => one ?? []).toReversed();
   return byTime
@@ -34,7 +37,7 @@ export function knownAfter(asked: Evidence, known: Evidence | undefined): Eviden
   return saysNothing && recordOf(known?.lookup) && known ? known : asked;
 }
 
-/** Beside the event and not in it: the sender's repeats are held against the event alone. */
+/** Apart from the event, as repeats are compared with the event alone. */
 export function sealEvidence(sealer: Sealer, key: string, evidence: Evidence): string {
   return sealer.seal(evidenceOf(key), JSON.stringify(evidence));
 }
@@ -44,7 +47,7 @@ export function openEvidence(sealer: Sealer, key: string, { evidence }: MessageR
   return JSON.parse(sealer.open(evidenceOf(key), evidence)) as Evidence;
 }
 
-/** Of the note in an alert’s thread that tells one step of its card; a step’s number never changes. */
+/** Key of the note in an alert's thread about one step; a step’s number never changes. */
 export function alertNoteKey(alert: string, number: number): MessageKey<'alert_note'> {
   return messageKey('alert_note', `${alert.slice(messageKey('alert', '').length)}#${number}`);
 }

@@ -47,7 +47,7 @@ type Failure = {
 /** By what a failure is about to be told: storms whose digests do, or a message of its own. */
 type Told = Pick<Linked, 'storms'> & { post?: PostedBy };
 
-/** Of one that the payment’s own key names. */
+/** Flags of a failure whose key follows from the payment's. */
 const asOwn = { isOfOrder: false, isOwn: true, isFirst: true, isHinted: false, isOther: false };
 
 /** Whom a payment link is for, and what it takes. */
@@ -57,17 +57,17 @@ type LookUp = (event: PaymentEvent) => Promise<Lookup>;
 
 type ChargeOf = (reference: string) => Promise<BotCharge | undefined>;
 
-/** A customer who has more is known by the newest of it. */
+/** Of each list only the newest are read. */
 const newest = { max: 50, newestFirst: true };
 
-/** By then a failure that came just before it is told, and listed. */
+/** A success waits this long: a failure just before it is listed by then. */
 const lookAfterMs = 2_000;
 
 async function newestIn(cases: AlertCards['cases'], lists: readonly string[]) {
   return (await Promise.all(lists.map((list) => cases.list(list, newest)))).flat();
 }
 
-/** Its order where that is known: signed, or proven by a look-up of its own. */
+/** Its event, with the order's reference if signed or proven. */
 function eventOf({ event, provenReference: orderReference }: Payment): PaymentEvent {
   return { ...event, ...withoutUndefined({ orderReference }) };
 }
@@ -126,7 +126,7 @@ function createTies(
         return { id, atMs: failed?.atMs ?? receivedAtMs, isOfOrder, isOwn, isFirst, isHinted, isOther };
       }),
     );
-    // Its own may not be told yet, and so on no list, or be resolved and on none any more.
+    // Its own may be on no list: not told yet, or resolved already.
     for (const first of firsts) {
       if (found.some(({ id }) => id === first)) continue;
       const own = await findMessageRecord(account.store, alertKey(first));
@@ -162,8 +162,8 @@ export type AlertRecovery = ReturnType<typeof createAlertRecovery>;
 
 /**
  * Resolves alerts by payments. A payment that is of a failed order, or was charged from its alert, resolves that alert
- * alone. Any other resolves those of the same customer or card and the same amount that came before it. What it does
- * not resolve is told in the alert's thread. A webhook proves nothing: the look-up, or the bot's own charge, does.
+ * alone. Any other resolves those of the same customer or card and the same amount that came before it. An alert that
+ * it does not resolve tells it in its thread. A webhook proves nothing: the look-up, or the bot's own charge, does.
  */
 export function createAlertRecovery(
   account: Pick<Account, 'store' | 'sealer' | 'wait' | 'fingerprint' | 'rememberMs' | 'log' | 'now'>,
@@ -227,7 +227,7 @@ export function createAlertRecovery(
     return { ...failure, isOfOrder: true, isOwn: true, isFirst };
   }
 
-  /** On its lists before failures are looked for; by its order it is found without one, where that is signed. */
+  /** Lists the payment before it looks for failures. (A signed order needs no list.) */
   async function search(found: Payment): Promise<CaseEvent> {
     const { hints, others } = await termsOf(chargeOf, eventOf(found));
     const lists = await listsOf('payments', [...hints, ...others]);
@@ -258,8 +258,8 @@ export function createAlertRecovery(
   }
 
   /**
-   * False when the service could not be asked for what failed. Another order resolves it by the same amount alone, and only
-   * where it has no failure of its own: one payment is not for two.
+   * False: the service could not be asked. A payment of another order resolves it only with the same amount, and if it
+   * has no failure of its own.
    */
   async function settle(payment: Payment, failure: Failure, proof: Proof): Promise<boolean> {
     const recovery = recoveryOf(payment, failure, proof);
@@ -300,8 +300,8 @@ export function createAlertRecovery(
     alertFor: createAlertFor(account, cards, listsOf),
 
     /**
-     * Called with every success before it is called received, the same however often. `alone`: no message has it, so
-     * this record is the memory of it. Durable once it resolves; false: it is there already. Throws StoreUnavailable.
+     * Called with every success before it counts as received; idempotent. `alone`: no message has it, so this record is
+     * the memory of it. Durable once it resolves; false: it is there already. Throws StoreUnavailable.
      */
     expect(
       { savedCard: _secret, ...event }: PaymentEvent,
@@ -399,7 +399,7 @@ function paymentOf({ reference, money, customerEmail, customerId, atMs }: Proven
 async function termsOf(chargeOf: ChargeOf, event: PaymentEvent, record?: Transaction): Promise<Terms> {
   const { orderReference, customerId, customerEmail } = event;
   const charge = orderReference === undefined ? undefined : await chargeOf(orderReference);
-  // A key by the order is a signed order’s: whatever belongs to it says so.
+  // A key with the order means it is signed, so it needs no hints.
   const isSigned = /^payment_\w+\/order/.test(event.key);
   return {
     orders: named('reference', orderReference, record?.orderReference),
@@ -412,7 +412,7 @@ async function termsOf(chargeOf: ChargeOf, event: PaymentEvent, record?: Transac
   };
 }
 
-/** Looked up where nobody has done so yet; undefined where nobody says it. */
+/** The amount that failed, looked up if unknown; undefined: nobody says it. */
 async function failedMoney(
   lookUp: LookUp,
   { event, evidence }: FoundAlert,

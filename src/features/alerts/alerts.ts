@@ -88,7 +88,7 @@ type AlertsNeeds = ButtonsNeeds &
     /** Whether a charge of the bot's own tells its failure by its own message. */
     tellsFailure: (reference: string) => Promise<boolean>;
     findCharge: (reference: string) => Promise<ChargeSeen | undefined>;
-    /** Of the saved card that an event brings; undefined: no token is kept anywhere. */
+    /** Keeps an event's saved card; undefined: no token is kept anywhere. */
     rememberCard: ((card: SavedCard) => Promise<void>) | undefined;
     askDayFile: AskDayFile;
     /** What is muted from Slack, and was lately. */

@@ -20,7 +20,7 @@ import { type AgainOffer, customerEmailOf, isDeclined, recordOf } from './alert.
 export type AgainNeeds = {
   /** Undefined: no card is remembered. */
   ledger: Pick<KnownCards, 'search'> | undefined;
-  /** By what the bot itself charged the card, and by `outside`, which is in no history of ours; see `CardHistory`. */
+  /** By the card's history and `outside`, a failure that isn't in it; see `CardHistory`. */
   mayTry: (card: string, outside?: OutsideDecline) => Promise<RetryVerdict>;
   /** What the bot itself charged under this reference; undefined: nothing. */
   chargeOf: (reference: string) => Promise<BotCharge | undefined>;

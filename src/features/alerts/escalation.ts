@@ -47,7 +47,7 @@ export function nextCall(
   return { atMs, escalation: all.find((each) => nextCallMs(each, nowMs) === atMs) };
 }
 
-/** With one more; the same is there once. */
+/** Adds one, unless it is there. */
 export function withEscalation(all: readonly Escalation[] = [], more: Escalation | undefined): Escalation[] {
   return more && !all.some(({ about }) => about === more.about) ? [...all, more] : [...all];
 }

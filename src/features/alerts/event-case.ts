@@ -67,7 +67,7 @@ const eventCase = z.object({
   /** For a success; nobody acts on it. */
   payment: payment.exactOptional(),
   card: z.custom<AlertCard>(isKind),
-  /** Its steps in order; threads have told the first `told`. A step's number never changes. */
+  /** Its steps still to tell, in order, behind the first `told`. A step's number never changes. */
   steps: z.array(z.custom<CardStep>(isKind)),
   told: z.int(),
   /** Its thread has told of a payment that didn't resolve it. */
@@ -97,7 +97,7 @@ const eventCase = z.object({
   charge: z
     .object({ reference: z.string(), by: z.string(), at: z.number(), holders: z.array(z.string()) })
     .exactOptional(),
-  /** Its messages are rendered again then, because the card's hold ends. */
+  /** Its messages are rendered again then, because the saved card's hold ends. */
   heldUntil: z.number().exactOptional(),
   /** The result of a person's own look-up. */
   evidence: z.custom<Evidence>().exactOptional(),
@@ -133,7 +133,7 @@ export type CaseEvent =
   | { kind: 'held'; untilMs: number }
   /** `heldUntil` is reached. */
   | { kind: 'unheld' }
-  /** Forgets that result with the event's details. */
+  /** Forgets `evidence`: the event's details were erased. */
   | { kind: 'erased' }
   | PaymentMove;
 
@@ -197,7 +197,7 @@ function listsOf({ payment, card, storms, failed, severity }: EventCase): Index 
     return indexAt([...lists, ...ofEvents], receivedAtMs);
   }
 
-  // Kept at its end too: another payment of the order, and the story, must find this failure.
+  // Kept at its end too: another payment of the order, and `alerts.story`, must find this failure.
   const ofOrder = failed?.proven ? { [failed.proven.list]: failed.atMs } : {};
   if (card.kind === 'recovered')
     return {
@@ -349,7 +349,7 @@ function isOfOtherMoney(event: CaseEvent): event is OtherMoney {
   return kind === 'paid_otherwise' || kind === 'paid_again' || kind === 'given_back';
 }
 
-/** Only told in its threads. */
+/** Only told; the card stays. */
 function stepOtherMoney(before: EventCase, event: OtherMoney, nowMs: number): EventCase | undefined {
   switch (event.kind) {
     case 'paid_otherwise':
@@ -474,7 +474,7 @@ function referenceOf({ id, failed }: EventCase): string {
   return referenceOfEventKey(id) ?? failed?.proven?.reference ?? id;
 }
 
-/** Which charges and links hear of a step: a charge under way when the alert ends, and both payments of a second one. */
+/** Which charges and links hear of a step: a charge under way when the alert ends, and, at a second payment, both. */
 export function newsOf(one: CardStep, state: EventCase): [reference: string, news: AlertNews][] {
   const { card, charge } = state;
   const failed = referenceOf(state);
@@ -566,7 +566,7 @@ export const eventRules: CaseRules<EventCase, CaseEvent> = {
   step,
   restMs,
   isTold,
-  // Notes in threads are keyed by the step's number, so steps stay.
+  // Notes in threads are keyed by the step's number, so `told` counts on.
   settled: (state) => ({ ...state, steps: [], told: state.told + state.steps.length }),
   history: auditOf,
 };

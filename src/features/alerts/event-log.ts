@@ -37,7 +37,7 @@ export type KeptEvent = {
   receivedAtMs: number;
   /** What a repeat must equal, lest it be told as different. */
   fingerprint?: string;
-  /** What its post was told by. */
+  /** The look-up that its post shows. */
   lookup?: Lookup;
   byCharge?: true;
 };
@@ -67,7 +67,7 @@ export function openKeptEvent(sealer: Sealer, entry: Pick<Entry, 'key' | 'value'
 }
 
 const onceEach = ['payment_failed', 'payment_success'] as const;
-/** An order whose money goes back in more parts is shown the first. */
+/** Of more parts given back, only the first are shown. */
 const mostGivenBack = 20;
 
 /** The events that name this order under their signature. Throws StoreUnavailable, and for what cannot be read. */

@@ -28,8 +28,8 @@ export type Destination = { channel: string; rule?: RoutedRule };
 export type Routed = { routed: Destination[]; keptBy?: string[]; byCharge?: true };
 
 /**
- * Where an event is told that is routed now. What a mute keeps from a channel and another rule tells it all the same is
- * told. So is what is routed after the mute's end, whenever it was received: the channel may know by then what was kept.
+ * Where an event is told that is routed now. If another rule tells a channel what a mute keeps from it, it is told. So
+ * is what is routed after the mute's end, whenever it was received: the channel may know by then what was kept.
  */
 export function routesOf(
   mutes: readonly AlertMute[],
@@ -178,8 +178,8 @@ export function withLookUp(event: PaymentEvent, lookup: Lookup): PaymentEvent {
 }
 
 /**
- * Of a failure what was to be taken, as its alert shows it: nothing was. An amount is one of its own currency: beside
- * another one, that the event names, it is none.
+ * Of a failure what was to be taken, as its alert shows it: nothing was. An amount in another currency than the event
+ * names is left out.
  */
 function moneyOf(
   { kind, currency: told }: PaymentEvent,

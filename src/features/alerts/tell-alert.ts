@@ -86,7 +86,7 @@ export function createTelling(
     return { ...alert, ...withoutUndefined({ canLookUp, canListCards, declined }) };
   }
 
-  /** Muted in its channel; a payment can still resolve it. */
+  /** No channel gets it; a payment can still resolve it. */
   async function linkUntold(event: PaymentEvent, known: Evidence | undefined, atMs: number): Promise<void> {
     if (event.kind !== 'payment_failed') return;
     await recovery.linkFailure(event, known?.lookup ?? { kind: 'no_reference' }, atMs);

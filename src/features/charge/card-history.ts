@@ -48,7 +48,10 @@ export type CardHistory = ReturnType<typeof createCardHistory>;
  */
 type Discipline = {
   rule: RetryRule;
-  /** If an equal charge was settled within this time before the person read the terms, they must confirm. 0: never. */
+  /**
+   * If a settled equal charge was begun within this time before the person read the terms, or later, they must confirm.
+   * 0: never.
+   */
   twinMs: number;
   chargeExists: (reference: string) => Promise<boolean>;
 };

@@ -171,7 +171,7 @@ function noteOf(charge: ChargeSeen, place: ChargePlace, more: Partial<Note>): Sl
 }
 
 /**
- * The stored bodies of messages. They contain only the charge's reference; the rest is read when the message is sent.
+ * The stored bodies of messages. They name the charge and what to tell; the charge is read when the message is sent.
  */
 type ChargeBodies = {
   charge: { reference: string };

@@ -115,7 +115,7 @@ export function createCharges(account: Account, around: ForCharges) {
   }
 
   /**
-   * Begins as far on as the typed words allow: with one saved card at the review, with several at their choice. With
+   * Begins as far on as the typed words allow: with one saved card at the review, with several at choosing one. With
    * several currencies the form must ask for the currency.
    */
   async function beginCharge({ amountMinor, email }: Beginning, conversation: Conversation): Promise<void> {

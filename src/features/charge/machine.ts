@@ -48,7 +48,7 @@ export type ChargeIntent = {
   history: readonly Past[];
 };
 
-/** One step. `times`: how many equal look-ups in a row it stands for. */
+/** One step. `times`: how many equal look-ups or timer steps in a row it stands for. */
 export type Past = { at: number; event: ChargeEvent; times?: number };
 
 /**
@@ -98,7 +98,7 @@ export type ChargeEvent =
   | { kind: 'payment_given_back' }
   /** The intent is due: its timer ran out, a process crashed or an answer was lost. */
   | { kind: 'due' }
-  /** A person asks for a look-up now. */
+  /** A person or an unsigned reference asks for a look-up now. */
   | { kind: 'look_up_asked'; by: string }
   /** The message of a `tell` is stored, and will be delivered. */
   | { kind: 'told'; what: Told };
@@ -268,7 +268,7 @@ function rejected(intent: ChargeIntent, refusal: Refusal, at: number): Step {
     : lookUp({ ...intent, refusal }, at);
 }
 
-/** Counts only as the answer to the last submission. Spec: submit OTP; OTP errors. */
+/** A refusal counts only as the answer to the last submission. Spec: submit OTP; OTP errors. */
 function otpAnswered(
   intent: ChargeIntent,
   { submission, answer }: { submission: number; answer: StoredOtpAnswer },
@@ -731,8 +731,8 @@ function lookAgainIn(intent: ChargeIntent, at: number, noLaterThan = Infinity): 
 }
 
 /**
- * A look-up of a concluded charge without proof changes nothing, unless the service turns out to have a charge that was
- * concluded as never sent.
+ * Without proof a conclusion stands, unless the service has a charge concluded as never sent, or a doubt under review
+ * is found unpaid.
  */
 function stillConcluded(intent: ChargeIntent, state: Conclusion, found: Finding, at: number): Step {
   if (found.kind === 'failed') return enter(intent, state, at + chargeLimits.longestBackOffMs);
@@ -752,9 +752,9 @@ function isDoubtUnderReview({ state, heard, history }: ChargeIntent): boolean {
 }
 
 /**
- * Adds the step to the history. Equal look-ups in a row, with nothing in between, are kept as the last one with a
- * count, because a day in doubt has some 300 of them and the record is written at each. Replay still gives the same
- * state: the last look-up, repeated `times` times, sets everything that the omitted ones set.
+ * Adds the step to the history. Equal look-ups in a row, with only timer steps in between, are kept as the last one
+ * with a count, because a day in doubt has some 300 of them and the record is written at each. Replay still gives the
+ * same state: the last look-up, repeated `times` times, sets everything that the omitted ones set.
  */
 function remember(before: ChargeIntent, next: ChargeIntent, event: ChargeEvent, at: number): Past[] {
   const { history } = before;
@@ -770,7 +770,7 @@ function remember(before: ChargeIntent, next: ChargeIntent, event: ChargeEvent, 
   return [...history.slice(0, -3), countedWith(due, earlierDue), counted];
 }
 
-/** The step before was the conclusion. Replay needs it, so it is never merged with equal steps that follow. */
+/** The step before was the conclusion. The first timer step after it is never merged: replay needs it. */
 function isJustConcluded({ state, at }: ChargeIntent): boolean {
   return 'concludedAt' in state && state.concludedAt === at;
 }

@@ -93,8 +93,8 @@ export function createChargeRunner(
   }
 
   /**
-   * Writes the missing steps to the audit, in order, and notes that on the record. After a crash it writes them again
-   * with the same ids, which counts once. Runs in the background; a charge with unwritten steps becomes due again.
+   * Writes the missing steps to the audit, and notes that on the record. After a crash it writes them again with the
+   * same ids, which counts once. Runs in the background; a charge with unwritten steps becomes due again.
    */
   async function auditSteps(reference: string): Promise<void> {
     try {
@@ -380,10 +380,8 @@ function saidBy({ kind, orderReference, reason }: PaymentEvent): ChargeEvent {
 
 /**
  * The part of an answer that machine and history may store: no errors, and secrets only sealed. "Already exists" is
- * information about the charge, not a rejection. A request that was never sent and one that was never answered are both
- * unknown, to be settled by a look-up.
- *
- * Spec: charge a saved card (retry rules); Errors (saved-card charge rejections).
+ * information about the charge, not a rejection. Never sent and never answered are both `unknown`, to be settled by a
+ * look-up.  * Spec: charge a saved card (retry rules); Errors (saved-card charge rejections).
  */
 export function storedChargeAnswer(
   answer: ChargeAnswer,

@@ -66,7 +66,7 @@ export type SubmitResult =
 type SubmitRequest = {
   /** The dialogue's id. The reference is made from it, so a double submit is one charge. */
   viewId: string;
-  /** `keepDraft`'s word for the terms just read. */
+  /** The id that `keepDraft` gave to the terms just read. */
   draft: string;
   by: string;
   /** References of twins (equal recent charges) that the person saw and accepted. */
@@ -241,8 +241,8 @@ export function createSubmits(
 
   /**
    * Charges approved terms; they come from the approval instead of a draft, and no approval is requested again.
-   * `nowMs`: when the caller last knew that it may charge. Counts for the day of the request, as its approvers read.
-   * All other rules apply. Idempotent for a reference. Throws StoreUnavailable; then call it again.
+   * `nowMs`: when the caller last knew that it may charge. Limits count it for the day of the request, as its approvers
+   * were told. All other rules apply. Idempotent for a reference. Throws StoreUnavailable; then call it again.
    */
   async function submitApproved(charge: ApprovedCharge, nowMs: number): Promise<ApprovedEnd> {
     if (await charges.read(charge.reference)) return { kind: 'begun' };

@@ -19,7 +19,7 @@ export type ForCodePage = {
   }) => Promise<Answered>;
   resendCode: (wish: { reference: string; link: string }) => Promise<Answered>;
   refuseByCustomer: (wish: { reference: string; link: string }) => Promise<void>;
-  /** Runs the rest of the work after the page's answer was sent. */
+  /** Takes work that the page's answer doesn't wait for. */
   background: (work: Promise<void>) => void;
 };
 
@@ -71,7 +71,7 @@ function codeLinkKey(hash: string): string {
   return `code-link:${hash}`;
 }
 
-/** Counts per minute. Forgets all keys when the minute ends, so that no IP address is kept. */
+/** Counts per minute. Counts per minute. The first call of another minute forgets all keys; no IP address is stored. */
 function createCounts(now: () => number) {
   let minute = 0;
   let counts = new Map<string, number>();
@@ -191,7 +191,7 @@ export function createCodeDoor(
   return (request) => (request.method === 'POST' ? take(request, request.tail) : show(request.tail));
 }
 
-/** Serves the pages of all accounts. An address of none gets the same answer after the same time. */
+/** Serves the pages of all accounts. Unknown addresses are answered like dead links, as slowly. */
 export function answerCodePages(
   doors: readonly CodeDoor[],
   { log, now, wait }: Pick<Account, 'log' | 'now' | 'wait'>,

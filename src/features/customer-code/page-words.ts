@@ -68,7 +68,7 @@ const english: PageWords = {
   notTaken: ['Try again in a minute', 'Nothing was sent, and no try was used.'],
 };
 
-/** To add a language, add a file like this and its name here; the first is the default. */
+/** To add a language, write its `PageWords` and name it here; the first is the default. */
 const shipped: readonly [PageWords, ...PageWords[]] = [english];
 
 /** The first available language that the browser accepts, by weight. */

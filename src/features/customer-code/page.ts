@@ -3,7 +3,7 @@ import { formatMoney, type Money } from '../../domain/money.ts';
 import { outsideText } from '../../domain/outside-text.ts';
 import type { Ending, PageWords } from './page-words.ts';
 
-/** The data that reaches a browser: no name, e-mail, order reference or transaction id. */
+/** What the form shows: no customer's name or e-mail, no order reference or transaction id. */
 type Asked = {
   merchant: string;
   money: Money;

@@ -39,7 +39,7 @@ type Verb<Item> = {
   examples: readonly string[];
   menu: Pick<MenuEntry, 'actionId' | 'text'>;
   list: ServiceList<Item>;
-  /** Of its file; the heads are the specification’s field names. */
+  /** The CSV file's columns, headed by the specification's field names. */
   columns: readonly CsvColumn<Item>[];
 };
 
@@ -84,7 +84,7 @@ function parseQuestion(words: readonly string[]): Parsed<Question> {
     : parsed({ which: 'typed', filter, number: 0 });
 }
 
-/** A command without a filter, and *Reload*, read the list again; everything else uses what was read. */
+/** A command without a filter, and *Reload*, start again; everything else continues from the cached pages. */
 async function answer<Item>(
   { subject, list, place }: Listing<Item>,
   { which, filter, number }: Question,

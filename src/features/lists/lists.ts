@@ -78,7 +78,7 @@ export const accountSubject: ListSubject<Account> = {
   next: [words('One of them: '), code('/pay account <reference>')],
 };
 
-/** The merchant, unless the terminal's label names it. */
+/** The merchant, unless the first cell names it already. */
 function otherMerchant({ terminalLabel, merchantName = '' }: Terminal): string | undefined {
   return terminalLabel === undefined || terminalLabel.includes(merchantName) ? undefined : merchantName;
 }

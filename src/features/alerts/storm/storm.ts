@@ -85,14 +85,14 @@ export type Storm = {
 export type TakenElsewhere = { by: string; at: number; channel: string };
 
 type StormEvent =
-  /** So many alerts of a group came that they belong to it, which the rule sends there. */
+  /** A group reached its threshold, so its alerts belong to it. `rule` sends them. */
   | { kind: 'joined'; group: string; rule: RoutedRule | undefined }
   /** `paceMs`: how long until they are counted again. */
   | { kind: 'counted'; counted: StormCount; paceMs: number }
   | { kind: 'taken'; by: string }
   /** A step of that escalation is due. */
   | { kind: 'escalated'; about: string }
-  /** An alert is about to be put on its list, or is on that of those which payments resolved. */
+  /** An alert is about to be put on its list, or a payment resolved one. */
   | { kind: 'stirred' };
 
 /** A storm is work while it is on, and whenever something is to be told of it. */
@@ -104,12 +104,14 @@ export const stormWindowMs = 5 * 60_000;
 const stormPace = 3;
 /** How long after its end it is counted once more: what was on its way to its list by then stands there. */
 export const settleMs = 120_000;
-/** By then what has it counted stands on the list, and mostly more of the kind. */
+/** Delay of a count: by then the alert that caused it is on the list. */
 const soonMs = 1_000;
-/** Each storm at work may edit its messages once in so long for every storm at work: Slack counts the edits of all. */
+/**
+ * Each storm at work waits this long times the number of storms at work between edits: Slack counts the edits of all.
+ */
 const editPaceMs = 5_000;
 const mostListed = 100;
-/** Rules send alike alerts to the same channels: the newest show which. */
+/** So many of the newest alerts are compared to find other channels' storms. */
 const mostCompared = 20;
 const minuteMs = 60_000;
 
@@ -133,8 +135,8 @@ function streamOf(channel: string, gathers: GatheredKind): string {
 }
 
 /**
- * What an alert is counted with, and how many of these pass singly in a window; 0: all of them. A storm of other alerts
- * leaves a rule’s alone that says its own number, or that calls somebody, now or later.
+ * What an alert is counted with, and how many of these pass singly in a window; 0: all of them. A rule with its own
+ * number, or that calls somebody, is counted apart.
  */
 function countedWith(rule: RoutedRule | undefined, usual: number): { group: string; threshold: number } {
   const { name = '', mention, escalate: steps, digestAfter } = rule ?? {};
@@ -165,7 +167,7 @@ function stepStorm(storm: Storm, event: StormEvent, nowMs: number): Storm | unde
       return after?.made && { ...storm, escalations: after.escalations, steps: [...steps, after.made] };
     }
     case 'stirred':
-      // Written only where nobody counts: in a burst no count would ever be finished.
+      // Only if quiet: in a burst, writes would make every count lose its swap.
       return storm.isQuiet ? { ...storm, isQuiet: false, lookAtMs: nowMs + soonMs } : undefined;
     case 'counted':
       return counted(storm, event, nowMs);
@@ -192,7 +194,7 @@ export function isWaiting({ gathers, taken, counted: { count, recovered } }: Sto
   return gathers === 'payment_failed' && !taken && count > recovered;
 }
 
-/** Whether somebody took it, or is to be called to it, for all of a group that came then. */
+/** Whether somebody took it, or its digest calls people, for the group's alerts of that time. */
 function calls(storm: Storm, group: string, atMs: number): boolean {
   const { groups, taken, sinceMs, endedMs = Infinity } = storm;
   const isThen = sinceMs - stormWindowMs < atMs && atMs < endedMs;
@@ -356,7 +358,7 @@ export function createStorms(
           await storms.hear(newest.id, { kind: 'joined', group, rule });
           continue;
         }
-        // One that followed none begins no more than once a minute: so no number comes again after it was forgotten.
+        // Without a storm before it the number is the minute, so no forgotten number returns.
         const number = (newest ? newest.number + 1 : Math.floor(sinceMs / minuteMs)) + unreadable;
         const id = `${stream}/${number}`;
         const first = { sinceMs, groups: [], lookAtMs: sinceMs + soonMs, isQuiet: false };
@@ -404,8 +406,8 @@ export function createStorms(
     },
 
     /**
-     * One decision on all replicas, and one field of the storm, which every card of it reads: those still to come too.
-     * `isFirst`: not somebody before; `by` may be who asks. Undefined: there is no such storm.
+     * One decision on all replicas, for all its alerts, those still to come too. `isFirst`: not somebody before; `by`
+     * may be who asks. Undefined: there is no such storm.
      */
     async take(
       id: string,

@@ -57,7 +57,7 @@ export function summaryTime({
 export type SummarySpan = { fromMs: number; untilMs: number };
 
 export const dailySummaryPrefix = 'daily-summary:';
-/** Never asleep for longer, so that a time that was changed holds soon. */
+/** Longest sleep, so that a changed time takes effect soon. */
 const longestSleepMs = 300_000;
 const armEveryMs = 60_000;
 const mostDaysMs = 7 * dayMs;
