@@ -19,7 +19,7 @@ export type Resealed = {
   unopened: ReadonlyMap<string, readonly string[]>;
 };
 
-/** A text sealed by `createSealer`, anywhere in a value: alone, in JSON, or before the text that it signs. */
+/** A text sealed by `createSealer`, anywhere in a value: alone, in JSON, or as the signature before an audit text. */
 const sealedText = /(?<![\w.-])([\w-]{1,32})\.([\w-]{38,})(?![\w.-])/g;
 const tries = 5;
 const againMs = 200;
@@ -70,7 +70,7 @@ async function resealRecord(
 
 /**
  * The text with everything sealed in it resealed with the first key, also sealed text within sealed text, as in a
- * charge. A part that can't be opened stays, and `lose` is called with the id of its key.
+ * charge. A part that can't be opened stays; `lose` is called with its key's id, unless it may only look like one.
  */
 export function resealText(sealing: Sealing, key: string, text: string, lose: (id: string) => void): string {
   const { sealer, keyIds } = sealing;
