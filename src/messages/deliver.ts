@@ -356,10 +356,10 @@ async function conclude(teller: Teller, work: Work, sent: Sent): Promise<void> {
     case 'posted': {
       log('info', kind === 'edit' ? 'edited' : 'posted', about);
       const posted = { channel: outcome.channel, ts: outcome.ts };
-      const isTaken = kind === 'edit' ? { reposted: undefined } : {};
+      const ofEdit = kind === 'edit' ? { reposted: undefined } : {};
       const place = outcome.unthreaded ? { unthreaded: true } : {};
       if (record.refused) await forgetRefusedNow(teller.store, record.refused.channel);
-      await finish(teller, work, { ...arrived, ...isTaken, ...place, posted, shown });
+      await finish(teller, work, { ...arrived, ...ofEdit, ...place, posted, shown });
       return;
     }
     case 'rate_limited':

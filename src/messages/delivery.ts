@@ -50,7 +50,7 @@ export function messageDigest(message: SlackMessage): string {
 }
 
 /** Tolerated difference between the clocks of this process, of the replica that posted, and of Slack. */
-const clockSlackMs = 15 * 60_000;
+const clockSkewMs = 15 * 60_000;
 /** Deadline for all pages of one search together: the lease must outlast it. */
 const usualHistoryTimeoutMs = 10_000;
 const pageSize = 200;
@@ -220,8 +220,8 @@ function readPage(
 ) {
   const page = {
     channel,
-    oldest: String((sinceMs - clockSlackMs) / 1000),
-    latest: String((untilMs + clockSlackMs) / 1000),
+    oldest: String((sinceMs - clockSkewMs) / 1000),
+    latest: String((untilMs + clockSkewMs) / 1000),
     inclusive: true,
     include_all_metadata: true,
     limit: pageSize,

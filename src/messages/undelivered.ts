@@ -217,12 +217,12 @@ export async function redrive(
   for await (const entries of pagesOf(store, channel === undefined ? deadLetters : deadLettersOf(channel))) {
     for (const entry of entries) {
       // Due a millisecond apart: a store may not keep the order of records due at the same time.
-      const of = await revive(store, entry, turn);
-      if (of !== undefined) revived.set(of, (revived.get(of) ?? 0) + 1);
+      const refuser = await revive(store, entry, turn);
+      if (refuser !== undefined) revived.set(refuser, (revived.get(refuser) ?? 0) + 1);
       turn += 1;
     }
   }
-  return [...revived].map(([of, messages]) => ({ channel: of, messages }));
+  return [...revived].map(([refuser, messages]) => ({ channel: refuser, messages }));
 }
 
 /** Returns the channel that refused it. Undefined: already due, or delivered meanwhile. */

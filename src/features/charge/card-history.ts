@@ -281,10 +281,10 @@ export function mayTry(history: readonly CardAttempt[], rule: RetryRule, now: nu
     .toSorted((a, b) => a - b);
   // Open charges always count, however old: they may still be declined.
   const pending = history.filter(({ outcome }) => outcome === 'pending');
-  const [oldest] = pending;
+  const [open] = pending;
   const used = declines.length + pending.length;
-  if (oldest && (declines.length > 0 || used >= rule.attempts)) {
-    return { kind: 'under_way', reference: oldest.reference };
+  if (open && (declines.length > 0 || used >= rule.attempts)) {
+    return { kind: 'under_way', reference: open.reference };
   }
   const [first, last] = [declines[0], declines.at(-1)];
   if (first === undefined || last === undefined)

@@ -297,7 +297,7 @@ function codeRequestKey(reference: string, userId: string): MessageKey<'charge_d
 }
 
 /** The stored charge for display, and the modals that show it. */
-type Standing = { charge: ChargeSeen; views: readonly ChargeView[] };
+type Shown = { charge: ChargeSeen; views: readonly ChargeView[] };
 
 /**
  * Shows the stored charge in its modals. Updates of a charge run one after the other, so that no modal goes back to an
@@ -307,7 +307,7 @@ type Standing = { charge: ChargeSeen; views: readonly ChargeView[] };
  */
 export function createShowCharge(
   { slack, place, now, log }: Account,
-  find: (reference: string) => Promise<Standing | undefined>,
+  find: (reference: string) => Promise<Shown | undefined>,
 ) {
   const last = new Map<string, Promise<unknown>>();
   const next = new Map<string, Promise<boolean>>();

@@ -54,7 +54,7 @@ export function stateBlocks(charge: ChargeSeen): RichTextBlock[] {
     ...correction(charge),
     ...notMine(charge),
     ...theirWords(charge),
-    ...(isGivenOnce(charge) ? [richText(...stateLines(charge))] : []),
+    ...(mayDeliver(charge) ? [richText(...stateLines(charge))] : []),
     ...alertNews(charge),
   ];
 }
@@ -63,7 +63,7 @@ export function stateBlocks(charge: ChargeSeen): RichTextBlock[] {
  * False for a payment on which nothing may be delivered: a second one for the same order, or one that its customer did
  * not ask for.
  */
-function isGivenOnce({ state, alertNews: news, notMineAt }: ChargeSeen): boolean {
+function mayDeliver({ state, alertNews: news, notMineAt }: ChargeSeen): boolean {
   return state.kind !== 'approved' || (news === undefined && notMineAt === undefined);
 }
 
@@ -266,7 +266,7 @@ export function modalButtons(charge: ChargeSeen, { environment }: ChargePlace): 
   if (charge.state.kind === 'otp') return [];
   if (charge.state.kind === 'approved') {
     // No proof if people must first find out whether to give the money back.
-    const proof = isGivenOnce(charge)
+    const proof = mayDeliver(charge)
       ? proofButton(environment, charge.reference, charge.terms.money.minor)
       : [];
     return proof.length === 0 ? [] : [actions(...proof)];

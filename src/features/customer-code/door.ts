@@ -71,7 +71,7 @@ function codeLinkKey(hash: string): string {
   return `code-link:${hash}`;
 }
 
-/** Counts per minute. Counts per minute. The first call of another minute forgets all keys; no IP address is stored. */
+/** Counts per minute. The first call of another minute forgets all keys; no IP address is stored. */
 function createCounts(now: () => number) {
   let minute = 0;
   let counts = new Map<string, number>();
