@@ -42,41 +42,49 @@ export async function connectSlack(step: SlackStep, hasPolicy: boolean): Promise
 
 async function askBotToken(step: SlackStep): Promise<Identity | undefined> {
   const { talk, draft, log } = step;
-  for (;;) {
-    const token = await askSetting(step, 'slack_bot_token', 'SLACK_BOT_TOKEN', { isSecret: true });
-    const { slackApiUrl, slackBotToken: botToken = token } = draft.config();
+  return await askToken(step, 'slack_bot_token', 'SLACK_BOT_TOKEN', async () => {
+    const { slackApiUrl, slackBotToken: botToken } = draft.config();
     if (botToken === undefined) return undefined;
-    try {
-      const answer = await createClients({ botToken, slackApiUrl }, log).interactive.auth.test();
-      await talk.tell(`✅ Slack knows the bot as ${outsideText(`${answer.user} in ${answer.team}`, 120)}.`);
-      return identityOf(answer);
-    } catch (error) {
-      await talk.tell(`❌ ${slackWords('the bot token', error)}`);
-      if (!talk.isPerson || token === undefined || !isRefused(error)) return undefined;
-      draft.take({ SLACK_BOT_TOKEN: '' });
-    }
-  }
+    const answer = await createClients({ botToken, slackApiUrl }, log).interactive.auth.test();
+    await talk.tell(`✅ Slack knows the bot as ${outsideText(`${answer.user} in ${answer.team}`, 120)}.`);
+    return identityOf(answer);
+  });
 }
 
 async function askAppToken(step: SlackStep): Promise<void> {
   const { talk, draft, log } = step;
-  const token = await askSetting(step, 'slack_app_token', 'SLACK_APP_TOKEN', { isSecret: true });
-  const { slackAppToken, slackApiUrl } = draft.config();
-  if (slackAppToken === undefined) return;
-  try {
+  await askToken(step, 'slack_app_token', 'SLACK_APP_TOKEN', async () => {
+    const { slackAppToken, slackApiUrl } = draft.config();
+    if (slackAppToken === undefined) return;
     await createAppClient(slackAppToken, slackApiUrl, log).apps.connections.open({});
     await talk.tell('✅ Slack gives a Socket Mode connection.');
-  } catch (error) {
-    await talk.tell(`❌ ${slackWords('the app token', error)}`);
-    if (!talk.isPerson || token === undefined || !isRefused(error)) return;
-    draft.take({ SLACK_APP_TOKEN: '' });
-    await askAppToken(step);
-  }
+  });
 }
 
-/** While Slack is away nothing is known of the token, so it stays. */
-function isRefused(error: unknown): boolean {
-  return readSlackError(error).kind === 'refused';
+/**
+ * Asks for a token until Slack takes it, or nothing is typed. While Slack is away nothing is known of the token, so it
+ * stays.
+ */
+async function askToken<T>(
+  step: SlackStep,
+  name: 'slack_bot_token' | 'slack_app_token',
+  setting: 'SLACK_BOT_TOKEN' | 'SLACK_APP_TOKEN',
+  test: () => Promise<T>,
+): Promise<T | undefined> {
+  const { talk, draft } = step;
+  for (;;) {
+    const token = await askSetting(step, name, setting, { isSecret: true });
+    try {
+      return await test();
+    } catch (error) {
+      await talk.tell(
+        `❌ ${slackWords(name === 'slack_bot_token' ? 'the bot token' : 'the app token', error)}`,
+      );
+      const isRefused = readSlackError(error).kind === 'refused';
+      if (!talk.isPerson || token === undefined || !isRefused) return undefined;
+      draft.take({ [setting]: '' });
+    }
+  }
 }
 
 function slackWords(what: string, error: unknown): string {
