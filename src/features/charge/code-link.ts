@@ -3,7 +3,7 @@ import type { ChargeSeen } from '../../domain/charge.ts';
 import { codeEntry, otpLimits } from '../../domain/otp.ts';
 import type { Notice } from '../../messages/notices.ts';
 import { notMineNotice } from './charge-messages.ts';
-import type { ChargeBook, ChargeRecord } from './charge-record.ts';
+import { type ChargeBook, type ChargeRecord, seenOf } from './charge-record.ts';
 import { otpStanding } from './machine.ts';
 import type { ChargeRunner } from './run-charge.ts';
 
@@ -79,7 +79,7 @@ export function createCodeLinks(
       const name = `not_mine:${made.at}`;
       await runner.posts.note(reference, name, { kind: 'not_mine' });
       await runner.posts.tellAgent(agent, reference, name, { kind: 'not_mine' });
-      await around.tellOperators(`${name}:${reference}`, notMineNotice(await runner.see(record)));
+      await around.tellOperators(`${name}:${reference}`, notMineNotice(seenOf(record)));
       const ended = await charges.amend(reference, ({ customer: current, ...rest }) =>
         current?.link === link ? { ...rest, notMineAt: at } : undefined,
       );
