@@ -140,7 +140,7 @@ async function run(
     return unread(exitCodes.settings, problems, { exitCode: exitCodes.settings, words: told });
   }
   const { config } = settings;
-  // Standard output is for data, and a server's info lines are of no use to a command.
+  // Standard output is for data, so a command doesn't log at level info.
   const level = config.logLevel === 'info' ? 'warn' : config.logLevel;
   // At debug level log lines are written at once, not after the command's words.
   const write = level === 'debug' ? (text: string) => void line.stderr.write(text) : aside;

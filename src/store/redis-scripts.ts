@@ -284,7 +284,7 @@ end
 return { whole((now - oldest) / 1000), free, leased, paused }
 `);
 
-/** Checks that Redis takes writes. One that only reads is of no use: it is out of memory or disk, or a replica. */
+/** Checks that Redis takes writes. One that only reads is a replica, or out of memory or disk. */
 export const pingScript = script(`
 redis.call('SET', root .. ':pinged', whole(now))
 `);
