@@ -26,10 +26,11 @@ import {
   paceMs,
   rememberedFor,
   type Change,
-  type Teller,
+  type Outbox,
   type Work,
 } from './message-work.ts';
-import type { Composed, FeatureMessages, Rendered, Said } from './views.ts';
+import type { Composed, FeatureMessages, Rendered } from './views.ts';
+import type { AboutMessage } from '../slack/kit/note.ts';
 import { dayMs } from '../domain/span.ts';
 
 const longestAccount = 40;
@@ -39,7 +40,7 @@ const giveUpMs = dayMs;
 
 /** The worker's handler for stored messages: renders each by its feature and delivers it to Slack. */
 export function createOutbox(
-  account: Pick<Teller, 'store' | 'sealer' | 'leaseMs' | 'now' | 'log'> & {
+  account: Pick<Outbox, 'store' | 'sealer' | 'leaseMs' | 'now' | 'log'> & {
     /** Undefined if the bot has only one merchant account. */
     name: string | undefined;
     place: { account: string };
@@ -58,13 +59,13 @@ export function createOutbox(
   const words: FeatureMessages['words'] = Object.assign({}, ...messages.map((one) => one.words));
   const postTimeoutMs = settings.slackTimeoutSeconds * 1_000;
   const delivery = createDelivery(slack.delivery, postTimeoutMs);
-  const teller: Teller & Rendering<{ kind: string }> = {
+  const outbox: Outbox & Rendering<{ kind: string }> = {
     ...account,
-    async render(work, said) {
+    async render(work, about) {
       const name = messageName(work.entry.key);
       const view = views[name];
       if (!view) throw new Error(`No feature makes messages called ${name}.`);
-      return await view(openBody(sealer, work.entry.key, work.record) as never, work, said);
+      return await view(openBody(sealer, work.entry.key, work.record) as never, work, about);
     },
     compose(post) {
       const worded = words[post.kind]?.(post as never);
@@ -76,14 +77,14 @@ export function createOutbox(
         // Before names replace user ids: a person's new name is no reason for an edit.
         digest: messageDigest(message),
         async post(channel, threadTs) {
-          const said = await withNames(message, channel, { as: 'post', ...named });
-          const outcome = await delivery.post(channel, said, threadTs);
+          const sent = await withNames(message, channel, { as: 'post', ...named });
+          const outcome = await delivery.post(channel, sent, threadTs);
           const isElsewhere = outcome.kind === 'refused' && outcome.about === 'channel';
-          return isElsewhere && orTo !== undefined ? await delivery.post(orTo, said) : outcome;
+          return isElsewhere && orTo !== undefined ? await delivery.post(orTo, sent) : outcome;
         },
         async edit(channel, ts) {
-          const said = await withNames(message, channel, { as: 'edit', ...named });
-          return await delivery.edit({ channel, ts }, said);
+          const sent = await withNames(message, channel, { as: 'edit', ...named });
+          return await delivery.edit({ channel, ts }, sent);
         },
       };
     },
@@ -93,7 +94,7 @@ export function createOutbox(
     ...rememberedFor(settings),
     giveUpMs,
   };
-  const work = (entry: Entry): Promise<void> => deliverEntry(teller, entry);
+  const work = (entry: Entry): Promise<void> => deliverEntry(outbox, entry);
   return { prefix: 'message:', work, ...(ahead && { ahead }) };
 }
 
@@ -117,9 +118,9 @@ function withAccount(
 
 /** `render` reads what a message shows now; `compose` puts it into words. */
 export type Rendering<Shown> = {
-  render: (work: Work, said: Said) => Promise<Rendered<Shown>>;
+  render: (work: Work, about: AboutMessage) => Promise<Rendered<Shown>>;
   /** Throws if it can't, before `doubt` is stored. */
-  compose: (post: Shown & Said) => Composed;
+  compose: (post: Shown & AboutMessage) => Composed;
 };
 
 /**
@@ -128,54 +129,54 @@ export type Rendering<Shown> = {
  * doubt searches the channel's history before it repeats the post. Throws what the store and rendering throw.
  */
 export async function deliverEntry<Shown extends object>(
-  teller: Teller & Rendering<Shown>,
+  outbox: Outbox & Rendering<Shown>,
   entry: Entry,
 ): Promise<void> {
-  const takenAtMs = teller.now();
+  const takenAtMs = outbox.now();
   const work: Work = { entry, record: readMessageRecord(entry.value) };
   const { record } = work;
   tagLog({ requestId: record.requestId });
   const { withinMs = Infinity } = record;
-  if (!record.posted && takenAtMs - record.receivedAtMs >= withinMs) return await settle(teller, work);
-  const history = await askHistory(teller, work);
+  if (!record.posted && takenAtMs - record.receivedAtMs >= withinMs) return await settle(outbox, work);
+  const history = await askHistory(outbox, work);
   if (history === 'rescheduled') return;
   const mayBeRepeat = history === 'unsure' || record.mayBeRepeat === true;
-  const said = { key: historyKey(entry.key, record), mayBeRepeat };
-  const rendered = await teller.render(work, said);
+  const about = { key: historyKey(entry.key, record), mayBeRepeat };
+  const rendered = await outbox.render(work, about);
   switch (rendered.kind) {
     case 'settled':
       return;
     case 'nothing':
-      return await settle(teller, work);
+      return await settle(outbox, work);
     case 'later':
-      return await tryLater(teller, work);
+      return await tryLater(outbox, work);
     case 'shown': {
-      const message = teller.compose({ ...rendered.post, ...said });
+      const message = outbox.compose({ ...rendered.post, ...about });
       const { below, keep, ifRefused } = rendered;
-      if (!record.posted) return await post(teller, work, { message, below, keep, history, mayBeRepeat });
-      if (record.shown === message.digest) return await settle(teller, work);
-      if (hasTime(teller, takenAtMs)) await edit(teller, work, record.posted, { message, ifRefused });
+      if (!record.posted) return await post(outbox, work, { message, below, keep, history, mayBeRepeat });
+      if (record.shown === message.digest) return await settle(outbox, work);
+      if (hasTime(outbox, takenAtMs)) await edit(outbox, work, record.posted, { message, ifRefused });
       return;
     }
   }
 }
 
 /** Nothing is left to send, so a refusal is over too; but a dead letter stays listed. */
-async function settle(teller: Teller, work: Work): Promise<void> {
+async function settle(outbox: Outbox, work: Work): Promise<void> {
   const { refused } = work.record;
   const kept = refused?.givenUp ? refused : undefined;
-  await finish(teller, work, { doubt: undefined, refused: kept, misses: 0 }, 0);
+  await finish(outbox, work, { doubt: undefined, refused: kept, misses: 0 }, 0);
 }
 
 /** Retries later and lets its lane go on: what it waits for may be behind it in the same lane. */
-async function tryLater(teller: Teller, work: Work, longestMs = 60_000): Promise<void> {
+async function tryLater(outbox: Outbox, work: Work, longestMs = 60_000): Promise<void> {
   const delayMs = growingDelayMs(1_000, work.entry.attempts - 1, longestMs);
-  await reschedule(teller, work, {}, { delayMs, pauseMs: 0 });
+  await reschedule(outbox, work, {}, { delayMs, pauseMs: 0 });
 }
 
 /** False if this process was suspended so long that a post and its text-only retry could outlive the lease. */
-function hasTime(teller: Teller, heldAtMs: number): boolean {
-  return teller.now() - heldAtMs <= teller.leaseMs - 2 * teller.postTimeoutMs;
+function hasTime(outbox: Outbox, heldAtMs: number): boolean {
+  return outbox.now() - heldAtMs <= outbox.leaseMs - 2 * outbox.postTimeoutMs;
 }
 
 /**
@@ -191,16 +192,16 @@ const askAgainMs = 5_000;
  * repeat must say that it may be one. `rescheduled`: the post was found, and the next run edits it if its content is out of
  * date; or the history will be searched later.
  */
-async function askHistory(teller: Teller, work: Work): Promise<'none' | 'unsure' | 'rescheduled'> {
+async function askHistory(outbox: Outbox, work: Work): Promise<'none' | 'unsure' | 'rescheduled'> {
   const { entry, record } = work;
   const { doubt } = record;
   if (!doubt) return 'none';
   const { channel } = doubt;
-  const answer = await teller.findByKey(doubt, historyKey(entry.key, record));
+  const answer = await outbox.findByKey(doubt, historyKey(entry.key, record));
   switch (answer.kind) {
     case 'found': {
       const posted = { channel, ts: answer.ts };
-      await reschedule(teller, work, { ...arrived, posted }, { delayMs: paceMs, pauseMs: paceMs });
+      await reschedule(outbox, work, { ...arrived, posted }, { delayMs: paceMs, pauseMs: paceMs });
       return 'rescheduled';
     }
     case 'absent':
@@ -209,12 +210,12 @@ async function askHistory(teller: Teller, work: Work): Promise<'none' | 'unsure'
       return 'unsure';
     case 'unknown': {
       const { retryAfterMs, cursor } = answer;
-      const silentSinceMs = doubt.silentSinceMs ?? teller.now();
-      if (teller.now() - silentSinceMs >= historyPatienceMs) return 'unsure';
+      const silentSinceMs = doubt.silentSinceMs ?? outbox.now();
+      if (outbox.now() - silentSinceMs >= historyPatienceMs) return 'unsure';
       const change = { doubt: { ...doubt, silentSinceMs, cursor } };
       const wait =
         retryAfterMs === undefined ? waitAll(askAgainMs) : waitAlone(Math.max(paceMs, retryAfterMs));
-      await reschedule(teller, work, change, wait);
+      await reschedule(outbox, work, change, wait);
       return 'rescheduled';
     }
   }
@@ -240,7 +241,7 @@ type Place = { channel: string; threadTs?: string };
  * `never`: the thread's first message is not posted at all.
  */
 async function placeOf(
-  { store, now }: Teller,
+  { store, now }: Outbox,
   { channel, unthreaded, receivedAtMs }: MessageRecord,
   below: Posting['below'],
 ): Promise<Place | 'later' | 'soon' | 'never'> {
@@ -281,20 +282,20 @@ type Posting = {
   mayBeRepeat: boolean;
 };
 
-async function post(teller: Teller, work: Work, posting: Posting): Promise<void> {
+async function post(outbox: Outbox, work: Work, posting: Posting): Promise<void> {
   const { message, below, keep, history, mayBeRepeat } = posting;
   const { record } = work;
-  const place = await placeOf(teller, record, below);
-  if (place === 'never') return await settle(teller, work);
-  if (place === 'later') return await tryLater(teller, work);
-  if (place === 'soon') return await tryLater(teller, work, 1_000);
+  const place = await placeOf(outbox, record, below);
+  if (place === 'never') return await settle(outbox, work);
+  if (place === 'later') return await tryLater(outbox, work);
+  if (place === 'soon') return await tryLater(outbox, work, 1_000);
   const { channel, threadTs } = place;
-  const heldAtMs = teller.now();
+  const heldAtMs = outbox.now();
   // An unresolved doubt is of an earlier post, which may have arrived even if this one fails.
   const older = history === 'unsure' ? record.doubt : undefined;
   const isSamePlace = older && older.channel === channel && older.threadTs === threadTs;
   const held = await hold(
-    teller,
+    outbox,
     work,
     {
       ...keep,
@@ -305,26 +306,26 @@ async function post(teller: Teller, work: Work, posting: Posting): Promise<void>
       mayBeRepeat: mayBeRepeat || undefined,
       shown: older ? undefined : message.digest,
     },
-    teller.leaseMs,
+    outbox.leaseMs,
   );
   // Its subject changed and nothing was sent: render it again, still first in its lane.
-  if (!held) return void (await reschedule(teller, work, {}, { holdMs: 0 }));
-  if (!hasTime(teller, heldAtMs)) return;
+  if (!held) return void (await reschedule(outbox, work, {}, { holdMs: 0 }));
+  if (!hasTime(outbox, heldAtMs)) return;
   const outcome = await message.post(channel, threadTs);
   const undone = { doubt: older, mayBeRepeat: record.mayBeRepeat };
   const kind = older ? 'repeat' : 'post';
-  await conclude(teller, held, { kind, channel, outcome, shown: message.digest, undone });
+  await conclude(outbox, held, { kind, channel, outcome, shown: message.digest, undone });
 }
 
 async function edit(
-  teller: Teller,
+  outbox: Outbox,
   work: Work,
   { channel, ts }: { channel: string; ts: string },
   { message, ifRefused }: Pick<Posting, 'message'> & Pick<Sent, 'ifRefused'>,
 ): Promise<void> {
   const outcome = await message.edit(channel, ts);
   const shown = message.digest;
-  await conclude(teller, work, { kind: 'edit', channel, outcome, shown, undone: {}, ifRefused });
+  await conclude(outbox, work, { kind: 'edit', channel, outcome, shown, undone: {}, ifRefused });
 }
 
 type Sent = {
@@ -345,10 +346,10 @@ const repeatAgainMs = 300_000;
 const mostMissesInFront = 30;
 
 /** Stores the outcome of a post or an edit, and schedules a retry if one is needed. */
-async function conclude(teller: Teller, work: Work, sent: Sent): Promise<void> {
+async function conclude(outbox: Outbox, work: Work, sent: Sent): Promise<void> {
   const { kind, channel, outcome, shown, undone } = sent;
   const { entry, record } = work;
-  const { log } = teller;
+  const { log } = outbox;
   const about = { key: entry.key, channel, attempt: entry.attempts };
   const misses = record.misses + 1;
   const backOffMs = growingDelayMs(paceMs, record.misses, longestBackOffMs);
@@ -358,39 +359,39 @@ async function conclude(teller: Teller, work: Work, sent: Sent): Promise<void> {
       const posted = { channel: outcome.channel, ts: outcome.ts };
       const ofEdit = kind === 'edit' ? { reposted: undefined } : {};
       const place = outcome.unthreaded ? { unthreaded: true } : {};
-      if (record.refused) await forgetRefusedNow(teller.store, record.refused.channel);
-      await finish(teller, work, { ...arrived, ...ofEdit, ...place, posted, shown });
+      if (record.refused) await forgetRefusedNow(outbox.store, record.refused.channel);
+      await finish(outbox, work, { ...arrived, ...ofEdit, ...place, posted, shown });
       return;
     }
     case 'rate_limited':
       log('warn', 'Slack asks to wait', { ...about, retryAfterMs: outcome.retryAfterMs });
-      await reschedule(teller, work, undone, waitAll(outcome.retryAfterMs));
+      await reschedule(outbox, work, undone, waitAll(outcome.retryAfterMs));
       return;
     case 'not_sent':
       log('warn', 'Slack could not be reached; will try again', about, outcome.cause);
-      await reschedule(teller, work, { ...undone, misses }, waitAll(backOffMs));
+      await reschedule(outbox, work, { ...undone, misses }, waitAll(backOffMs));
       return;
     case 'unsure': {
       // Slack may still be working on it: a search now could miss the post, and a new edit could be overwritten by the old.
-      const lookMs = Math.max(1.5 * teller.postTimeoutMs, backOffMs);
+      const lookMs = Math.max(1.5 * outbox.postTimeoutMs, backOffMs);
       const wait = misses < mostMissesInFront ? waitAll(lookMs) : waitAlone(lookMs);
       if (kind === 'edit') {
         log('warn', 'the edit may not have arrived; it is repeated', about, outcome.cause);
-        await reschedule(teller, work, { misses }, wait);
+        await reschedule(outbox, work, { misses }, wait);
         return;
       }
       log('warn', 'the post may have arrived; will look before repeating it', about, outcome.cause);
       // If a marked repeat's answer is lost too, wait long: the channel must not fill with marked repeats.
       const repeatMs = growingDelayMs(repeatAgainMs, record.misses, longestRetryMs);
-      await reschedule(teller, work, { misses }, kind === 'repeat' ? waitAlone(repeatMs) : wait);
+      await reschedule(outbox, work, { misses }, kind === 'repeat' ? waitAlone(repeatMs) : wait);
       return;
     }
     case 'gone':
-      await concludeGone(teller, work, outcome.slackError, { ...sent, undone: { ...undone, misses } });
+      await concludeGone(outbox, work, outcome.slackError, { ...sent, undone: { ...undone, misses } });
       return;
     case 'refused':
-      if (sent.ifRefused && isOfPlace(outcome.about)) await leave(teller, work, outcome.slackError);
-      else await concludeRefusal(teller, work, { channel, outcome, missed: { ...undone, misses } });
+      if (sent.ifRefused && isOfPlace(outcome.about)) await leave(outbox, work, outcome.slackError);
+      else await concludeRefusal(outbox, work, { channel, outcome, missed: { ...undone, misses } });
       return;
   }
 }
@@ -401,34 +402,34 @@ function isOfPlace(about: RefusalAbout): boolean {
 }
 
 /** Settles the message as it stands in Slack: no retry, no notice, no pause. */
-async function leave(teller: Teller, work: Work, slackError: string): Promise<void> {
+async function leave(outbox: Outbox, work: Work, slackError: string): Promise<void> {
   const about = { key: work.entry.key, slackError };
-  teller.log('info', 'a message can no longer be edited; it is left as it is', about);
-  await finish(teller, work, { refused: undefined, misses: 0 }, 0);
+  outbox.log('info', 'a message can no longer be edited; it is left as it is', about);
+  await finish(outbox, work, { refused: undefined, misses: 0 }, 0);
 }
 
 async function concludeGone(
-  teller: Teller,
+  outbox: Outbox,
   work: Work,
   slackError: string,
   { undone, ifRefused }: Pick<Sent, 'undone' | 'ifRefused'>,
 ): Promise<void> {
   const { posted, replaced, reposted, isNote, misses } = work.record;
-  if (ifRefused) return await leave(teller, work, slackError);
-  if (isNote && posted) return void (await finish(teller, work, { misses: 0 }));
+  if (ifRefused) return await leave(outbox, work, slackError);
+  if (isNote && posted) return void (await finish(outbox, work, { misses: 0 }));
   if (posted && reposted) {
     // One repost at most: Slack would refuse to edit the next one too.
     const fix = 'Let the bot edit its own messages; then deliver them again, which posts each once more.';
-    const refusal = { channel: posted.channel, sinceMs: teller.now(), slackError, fix };
-    return await giveUp(teller, work, refusal, { misses: 0 });
+    const refusal = { channel: posted.channel, sinceMs: outbox.now(), slackError, fix };
+    return await giveUp(outbox, work, refusal, { misses: 0 });
   }
   const about = { key: work.entry.key, slackError };
-  teller.log('info', 'the message or its thread is gone; posting it once more', about);
+  outbox.log('info', 'the message or its thread is gone; posting it once more', about);
   const next = isNote
     ? { unthreaded: true }
     : { posted: undefined, shown: undefined, reposted: true, replaced: posted ?? replaced };
   const backOffMs = growingDelayMs(paceMs, misses, longestBackOffMs);
-  await reschedule(teller, work, { ...undone, ...next }, waitAlone(backOffMs));
+  await reschedule(outbox, work, { ...undone, ...next }, waitAlone(backOffMs));
 }
 
 /** The whole lane waits and keeps its order: what stops this message would stop the next one. */

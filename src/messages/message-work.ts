@@ -15,7 +15,7 @@ import {
 export type Work = { entry: Entry; record: MessageRecord };
 
 /** What posting to channels needs. */
-export type Teller = {
+export type Outbox = {
   store: Pick<Store, 'create' | 'read' | 'write' | 'list'>;
   sealer: Sealer;
   /** Where notices to the operators go; undefined: they are only logged. */
@@ -34,7 +34,7 @@ export type Teller = {
   log: Log;
 };
 
-type Remembering = Pick<Teller, 'rememberMs' | 'detailsMs' | 'now'>;
+type Remembering = Pick<Outbox, 'rememberMs' | 'detailsMs' | 'now'>;
 
 /** How long alerts, and their details, are kept. */
 export function rememberedFor(settings: {
@@ -90,14 +90,14 @@ export function reschedule(
  * meanwhile, the record is due again, with the same change: if a post were forgotten, it would be made twice.
  */
 export function finish(
-  teller: Remembering & { store: Pick<Store, 'read' | 'write'> },
+  outbox: Remembering & { store: Pick<Store, 'read' | 'write'> },
   work: Work,
   change: Change,
   pauseMs = work.entry.lane === detailsLane ? detailsPaceMs : paceMs,
 ): Promise<boolean> {
   const settled = work.record.wanted;
-  return endTurn(teller.store, work, { ...change, settled }, (next) => ({
-    ...(next.wanted > settled ? { delayMs: pauseMs, lane: laneOf(next) } : afterSettled(teller, next)),
+  return endTurn(outbox.store, work, { ...change, settled }, (next) => ({
+    ...(next.wanted > settled ? { delayMs: pauseMs, lane: laneOf(next) } : afterSettled(outbox, next)),
     pauseMs,
   }));
 }

@@ -2,8 +2,8 @@ import { outsideText } from '../domain/outside-text.ts';
 import { withoutUndefined } from '../domain/json.ts';
 import { context, plainText, type Run } from '../slack/kit/blocks.ts';
 import type { SlackMessage } from '../slack/kit/message.ts';
-import { noteMessage, posted } from '../slack/kit/note.ts';
-import type { FeatureMessages, Said } from './views.ts';
+import { type AboutMessage, noteMessage, posted } from '../slack/kit/note.ts';
+import type { FeatureMessages } from './views.ts';
 
 /**
  * A notice to operators: short, rare, once per name. No secret and no customer data: many people may read the channel.
@@ -20,21 +20,25 @@ export type Notice = {
 const longestDetail = 80;
 
 /** `place`: the merchant account, if the bot has several. */
-export function noticeMessage(said: Said & { notice: Notice; place?: string | undefined }): SlackMessage {
-  const { state, about, lines, channel } = said.notice;
+export function noticeMessage(
+  post: AboutMessage & { notice: Notice; place?: string | undefined },
+): SlackMessage {
+  const { state, about, lines, channel } = post.notice;
   const message = noteMessage({
     state: `⚠️ ${state}`,
     ...withoutUndefined({ channel }),
     about: about.map((detail) => outsideText(detail, longestDetail)),
     body: lines,
-    ...(said.place === undefined ? {} : { foot: context(plainText(said.place)) }),
+    ...(post.place === undefined ? {} : { foot: context(plainText(post.place)) }),
   });
-  return posted(message, 'payops_notice', said);
+  return posted(message, 'payops_notice', post);
 }
 
 export function noticesOf(place: string | undefined): FeatureMessages {
   return {
     views: { notice: async (notice: Notice) => ({ kind: 'shown', post: { kind: 'notice', notice } }) },
-    words: { notice: (post: Said & { notice: Notice }) => ({ message: noticeMessage({ ...post, place }) }) },
+    words: {
+      notice: (post: AboutMessage & { notice: Notice }) => ({ message: noticeMessage({ ...post, place }) }),
+    },
   };
 }

@@ -21,7 +21,7 @@ import {
   paceMs,
   type Change,
   type Work,
-  type Teller,
+  type Outbox,
 } from './message-work.ts';
 import { tellOperators, tellStuck } from './messages.ts';
 import type { Notice } from './notices.ts';
@@ -50,23 +50,23 @@ const tellAfterMs = 300_000;
  *   lane. The operators get one notice per channel and day on which a refusal began.
  * - `unclear` (an error that the bot doesn't know): as for a channel, but the lane goes on.
  */
-export async function concludeRefusal(teller: Teller, work: Work, refusal: Refusal): Promise<void> {
+export async function concludeRefusal(outbox: Outbox, work: Work, refusal: Refusal): Promise<void> {
   const { channel, outcome, missed } = refusal;
   const { slackError, fix, about } = outcome;
   const errorId = newErrorId();
   const { key, attempts: attempt } = work.entry;
-  teller.log('error', 'Slack refuses the post', { key, channel, attempt, errorId, slackError, fix });
+  outbox.log('error', 'Slack refuses the post', { key, channel, attempt, errorId, slackError, fix });
   switch (about) {
     case 'message':
-      await reschedule(teller, work, missed, { delayMs: longestRetryMs, pauseMs: paceMs });
-      await tellStuck(teller, key, errorId);
+      await reschedule(outbox, work, missed, { delayMs: longestRetryMs, pauseMs: paceMs });
+      await tellStuck(outbox, key, errorId);
       return;
     case 'bot':
-      await reschedule(teller, work, missed, { holdMs: refusedDelayMs });
+      await reschedule(outbox, work, missed, { holdMs: refusedDelayMs });
       return;
     case 'channel':
     case 'unclear':
-      await waitOrGiveUp(teller, work, refusal);
+      await waitOrGiveUp(outbox, work, refusal);
       return;
   }
 }
@@ -90,24 +90,24 @@ function refusedNotice(
   };
 }
 
-async function waitOrGiveUp(teller: Teller, work: Work, refusal: Refusal): Promise<void> {
+async function waitOrGiveUp(outbox: Outbox, work: Work, refusal: Refusal): Promise<void> {
   const { channel, outcome, missed } = refusal;
   const { slackError, fix, about } = outcome;
   const { refused, receivedAtMs, isNeverGivenUp } = work.record;
-  const nowMs = teller.now();
+  const nowMs = outbox.now();
   const isKnown = refused?.channel === channel;
   // A message behind a dead letter has been refused for as long, even if this is its first try.
-  const sinceMs = isKnown ? refused.sinceMs : ((await refusedSince(teller.store, channel)) ?? nowMs);
+  const sinceMs = isKnown ? refused.sinceMs : ((await refusedSince(outbox.store, channel)) ?? nowMs);
   const refusedForMs = nowMs - sinceMs;
-  const leftMs = Math.max(sinceMs, receivedAtMs) + teller.giveUpMs - nowMs;
-  if (refusedForMs >= Math.min(tellAfterMs, teller.giveUpMs) && channel !== teller.opsChannel) {
-    const notice = refusedNotice(refusal, teller.giveUpMs, sinceMs);
-    await tellOperators(teller, `refused:${channel}:${Math.floor(sinceMs / dayMs)}`, notice);
+  const leftMs = Math.max(sinceMs, receivedAtMs) + outbox.giveUpMs - nowMs;
+  if (refusedForMs >= Math.min(tellAfterMs, outbox.giveUpMs) && channel !== outbox.opsChannel) {
+    const notice = refusedNotice(refusal, outbox.giveUpMs, sinceMs);
+    await tellOperators(outbox, `refused:${channel}:${Math.floor(sinceMs / dayMs)}`, notice);
   }
   // Not at the first refusal: each message is tried at least twice, also behind a dead letter or when redelivered.
   if (isKnown && leftMs <= 0 && !isNeverGivenUp) {
-    await forgetRefusedNow(teller.store, channel);
-    return await giveUp(teller, work, { channel, sinceMs, slackError, fix }, missed);
+    await forgetRefusedNow(outbox.store, channel);
+    return await giveUp(outbox, work, { channel, sinceMs, slackError, fix }, missed);
   }
   const waitMs = Math.max(refusedDelayMs, refusedForMs);
   const holdMs = Math.min(waitMs, longestRefusedMs, Math.max(paceMs, leftMs));
@@ -118,8 +118,8 @@ async function waitOrGiveUp(teller: Teller, work: Work, refusal: Refusal): Promi
   else if (refused?.givenUp) wait = { delayMs: holdMs, pauseMs: paceMs };
   const untilNextMs = wait.holdMs ?? wait.delayMs ?? 0;
   const nextTryAtMs = nowMs + untilNextMs;
-  await noteRefusedNow(teller.store, { channel, sinceMs, slackError, fix, nextTryAtMs }, untilNextMs);
-  await reschedule(teller, work, { ...missed, refused: { channel, sinceMs } }, wait);
+  await noteRefusedNow(outbox.store, { channel, sinceMs, slackError, fix, nextTryAtMs }, untilNextMs);
+  await reschedule(outbox, work, { ...missed, refused: { channel, sinceMs } }, wait);
 }
 
 // Refusals that the bot still retries: one note per channel, which expires soon after the retry that it names.
@@ -168,15 +168,15 @@ export async function readRefusedNow(store: Pick<Store, 'list'>): Promise<readon
 
 /** Makes the message a dead letter: listed by `/pay undelivered`, not retried until a person asks. */
 export async function giveUp(
-  teller: Teller,
+  outbox: Outbox,
   work: Work,
   refusal: { channel: string; sinceMs: number; slackError: string; fix: string },
   missed: Change,
 ): Promise<void> {
   const { channel, sinceMs, slackError, fix } = refusal;
-  await finish(teller, work, { ...missed, refused: { channel, sinceMs, givenUp: { slackError, fix } } });
+  await finish(outbox, work, { ...missed, refused: { channel, sinceMs, givenUp: { slackError, fix } } });
   const about = { key: work.entry.key, channel, slackError, fix };
-  teller.log('error', 'given up until it is delivered again by hand', about);
+  outbox.log('error', 'given up until it is delivered again by hand', about);
 }
 
 /** When the refusal of a channel's oldest dead letter began; undefined: the channel has none. */

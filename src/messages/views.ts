@@ -1,10 +1,8 @@
 import type { PostOutcome } from './delivery.ts';
 import type { SlackMessage } from '../slack/kit/message.ts';
+import type { AboutMessage } from '../slack/kit/note.ts';
 import type { MessageRecord } from './message-record.ts';
 import type { Work } from './message-work.ts';
-
-/** `key`: the message's key in its channel’s history. `mayBeRepeat`: an earlier post may have arrived. */
-export type Said = { key: string; mayBeRepeat: boolean };
 
 /** A composed message and both ways of sending it. Neither throws for Slack or the network. */
 export type Composed = {
@@ -36,7 +34,7 @@ export type Rendered<Shown> =
 
 /** Maps each message name of a feature to what it shows, from the stored body. */
 export type Views<Bodies, Shown> = {
-  [Kind in keyof Bodies]: (body: Bodies[Kind], work: Work, said: Said) => Promise<Rendered<Shown>>;
+  [Kind in keyof Bodies]: (body: Bodies[Kind], work: Work, about: AboutMessage) => Promise<Rendered<Shown>>;
 };
 
 /** A message's words. Pure: the same input gives the same message. */
@@ -50,13 +48,13 @@ type Worded = {
 
 /** Maps what a feature's views show to words. */
 export type Words<Shown extends { kind: string }> = {
-  [Kind in Shown['kind']]: (post: Extract<Shown, { kind: Kind }> & Said) => Worded;
+  [Kind in Shown['kind']]: (post: Extract<Shown, { kind: Kind }> & AboutMessage) => Worded;
 };
 
 /** A feature's messages, each found by the name in its key. */
 export type FeatureMessages = {
   views: Readonly<
-    Record<string, (body: never, work: Work, said: Said) => Promise<Rendered<{ kind: string }>>>
+    Record<string, (body: never, work: Work, about: AboutMessage) => Promise<Rendered<{ kind: string }>>>
   >;
   words: Readonly<Record<string, (post: never) => Worded>>;
 };

@@ -6,9 +6,10 @@ import type { ApprovalPost } from '../../src/features/approvals/approval-screens
 import { chargeViews, type ChargeShown } from '../../src/features/charge/charge-messages.ts';
 import { deliverEntry, type Rendering } from '../../src/messages/deliver.ts';
 import { messageName, openBody } from '../../src/messages/message-record.ts';
-import type { Teller, Work } from '../../src/messages/message-work.ts';
+import type { Outbox, Work } from '../../src/messages/message-work.ts';
 import type { Notice } from '../../src/messages/notices.ts';
-import type { FeatureMessages, Rendered, Said } from '../../src/messages/views.ts';
+import type { FeatureMessages, Rendered } from '../../src/messages/views.ts';
+import type { AboutMessage } from '../../src/slack/kit/note.ts';
 import type { Entry } from '../../src/store/store.ts';
 
 type Shown =
@@ -20,7 +21,7 @@ type Shown =
   | ApprovalPost
   | { kind: 'notice'; notice: Notice };
 
-export type Post = Shown & Said;
+export type Post = Shown & AboutMessage;
 
 /** Of whatever tells alerts; see `createTelling`. */
 export type Telling = Parameters<typeof createTelling>[0] & Parameters<typeof createTelling>[1];
@@ -28,7 +29,7 @@ export type Telling = Parameters<typeof createTelling>[0] & Parameters<typeof cr
 export type DeliverPostDeps = Telling & {
   storms: Pick<Storms, 'find' | 'takenElsewhere'>;
   findCharge: Parameters<typeof chargeViews>[0];
-} & Teller &
+} & Outbox &
   Pick<Rendering<Shown>, 'compose'>;
 
 /** Delivers a message as the outbox does, of the features that these tests have. */
@@ -38,13 +39,13 @@ export function createDeliverPost(deps: DeliverPostDeps): (entry: Entry) => Prom
     ...chargeViews(deps.findCharge, deps.log),
     notice: async (notice: Notice) => ({ kind: 'shown', post: { kind: 'notice', notice } }),
   };
-  async function render(work: Work, said: Said): Promise<Rendered<Shown>> {
+  async function render(work: Work, about: AboutMessage): Promise<Rendered<Shown>> {
     // Whatever a test changes of them holds from then on.
     const all: FeatureMessages['views'] = { ...views, ...createTelling(deps, deps).views };
     return (await all[messageName(work.entry.key)]!(
       openBody(deps.sealer, work.entry.key, work.record) as never,
       work,
-      said,
+      about,
     )) as Rendered<Shown>;
   }
   return (entry) => deliverEntry({ ...deps, render }, entry);

@@ -11,7 +11,7 @@ import {
   writeMessageRecord,
   type MessageRecord,
 } from '../../src/messages/message-record.ts';
-import type { Teller } from '../../src/messages/message-work.ts';
+import type { Outbox } from '../../src/messages/message-work.ts';
 import { fixFor, readSlackError, refusalAbout } from '../../src/slack/slack-error.ts';
 import { rich, richText } from '../../src/slack/kit/blocks.ts';
 import { channel, ops, sealer } from '../features/house.ts';
@@ -59,7 +59,7 @@ async function sentWith(way: Way, word: string) {
   };
   const conversations = { history: () => Promise.reject(saying(word)) };
   const delivery: Delivery = createDelivery({ chat, conversations } as unknown as WebClient);
-  const deps: Teller & Rendering<{ text: string; thread: boolean }> = {
+  const deps: Outbox & Rendering<{ text: string; thread: boolean }> = {
     store,
     sealer,
     opsChannel: ops,

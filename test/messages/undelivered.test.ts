@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { RefusalAbout } from '../../src/slack/slack-error.ts';
 import type { PostOutcome } from '../../src/messages/delivery.ts';
 import { deliverEntry, type Rendering } from '../../src/messages/deliver.ts';
-import type { Teller } from '../../src/messages/message-work.ts';
+import type { Outbox } from '../../src/messages/message-work.ts';
 import { readUndelivered, redrive } from '../../src/messages/undelivered.ts';
 import {
   messageKey,
@@ -30,7 +30,7 @@ function refusals(slack: (to: string) => Refused | undefined = () => refusedFor(
   const clock = { nowMs: 1_000_000 };
   const store = memoryStore(clock);
   const lines: string[] = [];
-  const deps: Teller & Rendering<object> = {
+  const deps: Outbox & Rendering<object> = {
     store,
     sealer,
     opsChannel: ops,

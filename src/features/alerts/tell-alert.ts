@@ -11,8 +11,9 @@ import {
   openEvent,
   readMessageRecord,
 } from '../../messages/message-record.ts';
-import { type Teller, type Work, finish, reschedule, isOld } from '../../messages/message-work.ts';
-import type { Rendered, Said, Views } from '../../messages/views.ts';
+import { type Outbox, type Work, finish, reschedule, isOld } from '../../messages/message-work.ts';
+import type { Rendered, Views } from '../../messages/views.ts';
+import type { AboutMessage } from '../../slack/kit/note.ts';
 import type { Entry } from '../../store/store.ts';
 import type { AlertCards, AlertStep, AlertStepBodies } from './alert-cards.ts';
 import { type Evidence, newestOf, openEvidence, placeOf, sealEvidence } from './alert-record.ts';
@@ -56,7 +57,7 @@ type Told = { event: PaymentEvent; lookup: Lookup; verdict?: RetryVerdict | unde
  * edited as people act on it and loses its details when it is old.
  */
 export function createTelling(
-  kept: Pick<Teller, 'detailsMs'> & Pick<Account, 'store' | 'sealer' | 'leaseMs' | 'rememberMs' | 'now'>,
+  kept: Pick<Outbox, 'detailsMs'> & Pick<Account, 'store' | 'sealer' | 'leaseMs' | 'rememberMs' | 'now'>,
   around: Pick<Account, 'place'> &
     Pick<Account['rules'], 'declines'> & {
       route: Route;
@@ -92,7 +93,7 @@ export function createTelling(
     await recovery.linkFailure(event, known?.lookup ?? { kind: 'no_reference' }, atMs);
   }
 
-  async function tell(work: Work, said: Said): Promise<Rendered<AlertShown>> {
+  async function tell(work: Work, about: AboutMessage): Promise<Rendered<AlertShown>> {
     const { entry, record } = work;
     const event = openEvent(sealer, entry.key, record);
     const known = openEvidence(sealer, entry.key, record);
@@ -118,7 +119,7 @@ export function createTelling(
     if (await tellByDigest(work, event, found?.lookup)) return { kind: 'settled' };
     // Each post looks up again; an edit shows what the post showed.
     const shown = isAsked || (known && record.posted) ? found : await asking.askOrWait(work, event);
-    return shown ? await tellSingly(work, event, shown, said) : { kind: 'settled' };
+    return shown ? await tellSingly(work, event, shown, about) : { kind: 'settled' };
   }
 
   /**
@@ -148,7 +149,7 @@ export function createTelling(
     work: Work,
     event: PaymentEvent,
     posted: Evidence,
-    { mayBeRepeat }: Said,
+    { mayBeRepeat }: AboutMessage,
   ): Promise<Rendered<AlertShown>> {
     const { record } = work;
     const shown = event.kind === 'payment_failed' ? await cardOf(work, event, posted) : undefined;
@@ -203,7 +204,7 @@ export function createTelling(
   }
 
   const views: Views<AlertStepBodies & { alert: unknown }, AlertShown | AlertStepShown> = {
-    alert: (_event, work, said) => tell(work, said),
+    alert: (_event, work, about) => tell(work, about),
     /** A step in the thread. */
     async alert_note(body, { entry }) {
       const told = await readStep(body);

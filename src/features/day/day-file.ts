@@ -5,10 +5,10 @@ import { parseJson } from '../../domain/json.ts';
 import { dayBefore } from '../../domain/local-day.ts';
 import { findMessageRecord, messageKey } from '../../messages/message-record.ts';
 import { createMessages, type Messages } from '../../messages/messages.ts';
-import type { Said, Views, Words } from '../../messages/views.ts';
+import type { Views, Words } from '../../messages/views.ts';
 import { code, rich } from '../../slack/kit/blocks.ts';
 import type { SlackMessage } from '../../slack/kit/message.ts';
-import { noteMessage, posted } from '../../slack/kit/note.ts';
+import { type AboutMessage, noteMessage, posted } from '../../slack/kit/note.ts';
 import type { Entry } from '../../store/store.ts';
 
 const dayFilePrefix = 'day-file:';
@@ -109,7 +109,7 @@ function noDayFileMessage({
   why,
   account,
   ...about
-}: Shown & Said & { account: string | undefined }): SlackMessage {
+}: Shown & AboutMessage & { account: string | undefined }): SlackMessage {
   const named = account === undefined ? '' : ` --account ${account}`;
   const message = noteMessage({
     state: '📄 No file of the day',

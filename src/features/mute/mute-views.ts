@@ -1,7 +1,6 @@
 import type { AlertMute, NotPosted } from '../../domain/alert.ts';
 import { parsed, problem } from '../../domain/wording.ts';
 import { withoutUndefined } from '../../domain/json.ts';
-import type { Said } from '../../messages/views.ts';
 import {
   actions,
   bold,
@@ -18,7 +17,7 @@ import { placeFoot, type ChargePlace } from '../../slack/words/charge-place.ts';
 import type { ViewValues } from '../../slack/command.ts';
 import { choice, form, optional, text } from '../../slack/kit/form.ts';
 import type { Modal, SlackMessage } from '../../slack/kit/message.ts';
-import { noteMessage, posted, type Note, noteModal } from '../../slack/kit/note.ts';
+import { type AboutMessage, noteMessage, posted, type Note, noteModal } from '../../slack/kit/note.ts';
 import { muteLine, mutedWords, notPostedLine } from '../../slack/words/mute-lines.ts';
 import { hourMs } from '../../domain/span.ts';
 
@@ -123,7 +122,7 @@ export function mutedModal(mute: AlertMute, place: ChargePlace): Modal {
 export type MuteShown = { kind: 'mute'; mute: AlertMute; notPosted?: NotPosted };
 
 export function muteMessage(
-  { mute, notPosted, ...about }: MuteShown & Said,
+  { mute, notPosted, ...about }: MuteShown & AboutMessage,
   place: ChargePlace,
 ): SlackMessage {
   const { by, why, untilMs, endedBy } = mute;

@@ -54,7 +54,7 @@ function isLine(part: readonly Run[] | HomeBlock): part is readonly Run[] {
   return Array.isArray(part);
 }
 
-/** Identifies a message, to find it again and mark a possible repeat. */
+/** `key`: the message's key in its channel's history. `mayBeRepeat`: an earlier post may have arrived. */
 export type AboutMessage = { key: string; mayBeRepeat: boolean };
 
 /** A message as posted. `eventType`: its subject. */

@@ -22,9 +22,9 @@ import {
   words,
   type Run,
 } from '../../../slack/kit/blocks.ts';
-import { posted, noteMessage } from '../../../slack/kit/note.ts';
+import { type AboutMessage, posted, noteMessage } from '../../../slack/kit/note.ts';
 import { messageKey } from '../../../messages/message-record.ts';
-import type { Said, Views } from '../../../messages/views.ts';
+import type { Views } from '../../../messages/views.ts';
 import { placeAlone } from '../../../slack/words/evidence.ts';
 import type { SlackMessage } from '../../../slack/kit/message.ts';
 import type { Escalated } from '../alert.ts';
@@ -54,7 +54,8 @@ export type DigestShown =
   /** Somebody is called to it, in the thread of its digest. */
   | { kind: 'digest_note'; storm: Storm; step: Escalated };
 
-type Shown<Kind extends DigestShown['kind']> = Omit<Extract<DigestShown, { kind: Kind }>, 'kind'> & Said;
+type Shown<Kind extends DigestShown['kind']> = Omit<Extract<DigestShown, { kind: Kind }>, 'kind'> &
+  AboutMessage;
 
 export function stormViews(
   storms: Pick<Storms, 'find' | 'takenElsewhere'>,

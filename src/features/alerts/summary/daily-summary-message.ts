@@ -3,11 +3,10 @@ import type { RoutePlace } from '../../../domain/alert.ts';
 import { counted, duration } from '../../../domain/wording.ts';
 import { type DailySummary, type OpenAlert, type SummaryShown, successRate } from './daily-summary.ts';
 import { type Tally, sumWords } from '../tally.ts';
-import type { Said } from '../../../messages/views.ts';
 import { formatMoney } from '../../../domain/money.ts';
 import { outcomeWords } from '../../../slack/words/state-words.ts';
 import { bold, moment, richText, words, type Run } from '../../../slack/kit/blocks.ts';
-import { posted, noteMessage } from '../../../slack/kit/note.ts';
+import { type AboutMessage, posted, noteMessage } from '../../../slack/kit/note.ts';
 import { referenceWord, word, placeAlone } from '../../../slack/words/evidence.ts';
 import type { SlackMessage } from '../../../slack/kit/message.ts';
 import { muteBlocks } from '../alert-rules-message.ts';
@@ -16,7 +15,7 @@ const mostOpen = 5;
 
 /** What came in a day, for a channel that asked for it. Names rules and no person: nobody is called by it. */
 export function dailySummaryMessage(
-  { summary, muted, ...about }: Omit<SummaryShown, 'kind'> & Said,
+  { summary, muted, ...about }: Omit<SummaryShown, 'kind'> & AboutMessage,
   place: RoutePlace,
 ): SlackMessage {
   const { failed, paid } = summary;
