@@ -50,7 +50,7 @@ async function playCopies(): Promise<number> {
 
 /** Returns how many mistakes survive the tests of the customer's page. Uses one copy and restores its files. */
 function testCopies(): number {
-  const tests = ['holder', 'door'].map((name) => `test/features/customer-code/${name}.test.ts`);
+  const tests = ['holder', 'code-pages'].map((name) => `test/features/customer-code/${name}.test.ts`);
   const except = '^(?!.*(keyboard alone|1,000 robots))';
   copyParts(folder, ['src', 'test', 'manifest.yml', 'openapi']);
   for (const file of ['package.json', 'vitest.config.ts', 'tsconfig.json']) cpSync(file, join(folder, file));

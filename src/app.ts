@@ -9,7 +9,7 @@ import { createMetrics, createMetricsRoute } from './http/metrics.ts';
 import type { Outside } from './config/config.ts';
 import { readsField, tellUnsignedFields } from './webhooks/webhook-settings.ts';
 import { createCommandSet, type AccountVerbs } from './features/help/command-set.ts';
-import { answerCodePages, type CodeDoor, codePagePath } from './features/customer-code/door.ts';
+import { type AnswerCodePage, answerCodePages, codePagePath } from './features/customer-code/code-pages.ts';
 import { formPageRoutes } from './http/form-page.ts';
 import { createReadinessRoute, healthRoute, type PartCheck } from './http/health.ts';
 import { createHttpServer, type Route } from './http/server.ts';
@@ -276,12 +276,12 @@ function webhookRoute(
   return { method: 'POST', path, handle: (...asked) => inAccount(merchant, () => handle(...asked)) };
 }
 
-/** Where customers type the bank’s code; nowhere when no account lets them. */
+/** The pages where customers type the bank’s code. No route if only agents type codes. */
 function codePageRoutes(bots: MerchantBots, around: Parameters<typeof answerCodePages>[1]): Route[] {
-  const doors = bots.flatMap(({ codeDoor, place: { merchant } }): CodeDoor[] =>
-    codeDoor ? [(request) => inAccount(merchant, () => codeDoor(request))] : [],
+  const accounts = bots.flatMap(({ answerCodePage, place: { merchant } }): AnswerCodePage[] =>
+    answerCodePage ? [(request) => inAccount(merchant, () => answerCodePage(request))] : [],
   );
-  return doors.length === 0 ? [] : formPageRoutes(codePagePath, answerCodePages(doors, around));
+  return accounts.length === 0 ? [] : formPageRoutes(codePagePath, answerCodePages(accounts, around));
 }
 
 const longestKind = 80;

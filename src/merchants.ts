@@ -196,7 +196,7 @@ export function createMerchantBot(place: MerchantPlace, shared: Shared) {
       return examine(checks, longestLookMs(settings), log);
     },
   });
-  const { features, alerts, charges, undelivered, forwarding, codeDoor } = made;
+  const { features, alerts, charges, undelivered, forwarding, answerCodePage } = made;
   const { receiving, lookUpAhead } = alerts;
   const outbox = createOutbox(
     account,
@@ -220,7 +220,7 @@ export function createMerchantBot(place: MerchantPlace, shared: Shared) {
     routes: account.rules.routes,
     features,
     forwarding,
-    codeDoor,
+    answerCodePage,
     receiving,
     steps: storeSteps(account),
     kinds: [outbox, ...features.flatMap(({ cases = [] }) => cases)],
@@ -285,7 +285,7 @@ export function createFeatures(account: Account, around: FeatureNeeds) {
     paid: alerts.paid,
     alertFor: alerts.alertFor,
   });
-  const { customerLink, door: codeDoor } = createCustomerCode(account, {
+  const { customerLink, answerCodePage } = createCustomerCode(account, {
     find: (reference) => charges.find(reference),
     submitCode: (typed) => charges.desk.submitCode(typed),
     resendCode: (wish) => charges.desk.resendCode(wish),
@@ -357,7 +357,7 @@ export function createFeatures(account: Account, around: FeatureNeeds) {
     createDoctor(around.doctor),
     ...ownFeatures(account),
   ];
-  return { features, charges, links, approvals, alerts, undelivered, forwarding, mutes, codeDoor };
+  return { features, charges, links, approvals, alerts, undelivered, forwarding, mutes, answerCodePage };
 }
 
 /** Readers of the records that `/pay find` shows, one for each kind. */

@@ -8,7 +8,7 @@ type Answer = (request: {
   method: string;
   /** The path after the prefix; may be secret, so never log it. */
   tail: string;
-  address: string;
+  ip: string;
   /** The browser’s Accept-Language. */
   languages: string;
   /** Undefined if the body is no form, is over 1 KB or was cut off. */
@@ -24,7 +24,7 @@ export function formPageRoutes(prefix: string, answer: Answer): Route[] {
     const answered = await answer({
       method: request.method ?? '',
       tail: (request.url ?? '').split('?', 1)[0]?.slice(prefix.length) ?? '',
-      address: request.socket.remoteAddress ?? '',
+      ip: request.socket.remoteAddress ?? '',
       languages: request.headers['accept-language'] ?? '',
       async form() {
         if (!formType.test(request.headers['content-type'] ?? '')) return undefined;

@@ -7,15 +7,15 @@ import type { Modal } from '../../slack/kit/message.ts';
 import { noteModal } from '../../slack/kit/note.ts';
 import { plain } from '../../slack/words/charge-facts.ts';
 import { placeFoot } from '../../slack/words/charge-place.ts';
-import { codePagePath, createCodeDoor, type ForCodePage, makeCodeLink } from './door.ts';
+import { codePagePath, createCodePages, makeCodeLink, type PageCharges } from './code-pages.ts';
 
-/** Lets the customer type the bank’s code: the link, shown once to the agent, and its page. */
-export function createCustomerCode(account: Account, desk: ForCodePage) {
+/** Lets the customer type the bank’s code: makes the link, which the agent sees once, and answers its page. */
+export function createCustomerCode(account: Account, charges: PageCharges) {
   const { place, settings } = account;
   const merchant = settings.merchantName ?? settings.paymentsAccountName;
   const { timezone } = settings.policy;
 
-  /** Text to copy: Payops sends customers nothing. */
+  /** Shows the agent a text to send with the link: Payops itself writes to no customer. */
   function modal({ terms, otp }: ChargeSeen, secret: string): Modal {
     const ask = `To approve ${formatMoney(terms.money)} to ${merchant}, enter your bank’s code here:`;
     const address = `${settings.publicUrl}${codePagePath}${secret}`;
@@ -35,7 +35,8 @@ export function createCustomerCode(account: Account, desk: ForCodePage) {
 
   return {
     customerLink: { make: (reference: string) => makeCodeLink(account, reference), modal },
-    /** Undefined if customers don't type codes here. */
-    door: codeEntry(settings) === 'agent' ? undefined : createCodeDoor(account, merchant, timezone, desk),
+    /** Undefined if only agents may type codes. */
+    answerCodePage:
+      codeEntry(settings) === 'agent' ? undefined : createCodePages(account, merchant, timezone, charges),
   };
 }

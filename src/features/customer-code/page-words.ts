@@ -1,5 +1,5 @@
-/** A page without a field: a headline and what to do. */
-export type Ending =
+/** A page without a form: a headline and a sentence. */
+export type PageNotice =
   | 'checking'
   | 'accepted'
   | 'doubt'
@@ -27,9 +27,9 @@ type Sentence =
   | 'notResent'
   | 'unanswered';
 
-/** All sentences that a customer reads, in one language: `lang` is its primary tag, like `en`. */
+/** All words of the page in one language. `lang`: its primary tag, like `en`. */
 export type PageWords = Record<Sentence, string> &
-  Record<Ending, readonly [head: string, text: string]> & {
+  Record<PageNotice, readonly [head: string, text: string]> & {
     lang: string;
     asks: (merchant: string) => string;
     until: (time: string, minutes: number) => string;
@@ -68,20 +68,18 @@ const english: PageWords = {
   notTaken: ['Try again in a minute', 'Nothing was sent, and no try was used.'],
 };
 
-/** To add a language, write its `PageWords` and name it here; the first is the default. */
-const shipped: readonly [PageWords, ...PageWords[]] = [english];
+/** To add a language, write its `PageWords` and list it here. The first is the default. */
+const available: readonly [PageWords, ...PageWords[]] = [english];
 
 /** The first available language that the browser accepts, by weight. */
-export function wordsFor(accepted: string, all: readonly [PageWords, ...PageWords[]] = shipped): PageWords {
+export function wordsFor(accepted: string, all: readonly [PageWords, ...PageWords[]] = available): PageWords {
   const languages = accepted.split(',').map((part) => {
     // No regular expression: strangers send long headers, and backtracking would hold up the bot.
     const [tag = '', ...more] = part.split(';').map((word) => word.trim());
     const weight = more.find((word) => word.startsWith('q='))?.slice(2) ?? '1';
     return { lang: tag.split('-', 1)[0]?.toLowerCase(), weight: Number(weight) };
   });
-  const wanted = languages
-    .filter(({ weight }) => weight > 0)
-    .toSorted((one, other) => other.weight - one.weight);
+  const wanted = languages.filter(({ weight }) => weight > 0).toSorted((a, b) => b.weight - a.weight);
   const found = wanted.flatMap(({ lang }) => all.find((words) => words.lang === lang) ?? []);
   return found[0] ?? all[0];
 }

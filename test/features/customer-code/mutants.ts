@@ -2,8 +2,8 @@ import type { Mutant } from '../../tapes/mutants.ts';
 
 const link = 'src/features/charge/code-link.ts';
 const desk = 'src/features/charge/charge-desk.ts';
-const door = 'src/features/customer-code/door.ts';
-const page = 'src/features/customer-code/page.ts';
+const pages = 'src/features/customer-code/code-pages.ts';
+const html = 'src/features/customer-code/page-html.ts';
 const otp = 'src/domain/otp.ts';
 
 /** Wrong edits of who may type the code, and of the customer's page: each must fail a test of this folder. */
@@ -80,7 +80,7 @@ export const codeMutants: readonly Mutant[] = [
   },
   {
     name: 'the link outlives the accepted code',
-    edits: [[door, "return isBetween || shows === 'result' ?", "return shows !== 'stopped' ?"]],
+    edits: [[pages, "return mayReopen || shows === 'result' ?", "return shows !== 'stopped' ?"]],
   },
   {
     name: 'the link outlives the time for a code',
@@ -92,7 +92,7 @@ export const codeMutants: readonly Mutant[] = [
     name: 'the store has the link itself',
     edits: [
       [
-        door,
+        pages,
         "return createHash('sha256').update(`payops code link ${secret}`).digest('base64url');",
         'return secret;',
       ],
@@ -100,29 +100,31 @@ export const codeMutants: readonly Mutant[] = [
   },
   {
     name: '“I did not ask for this” is ignored while a code is checked',
-    edits: [[door, " || wish === 'not_mine'", '']],
+    edits: [[pages, " || action === 'not_mine'", '']],
   },
   {
     name: 'submits are not counted',
-    edits: [[door, 'count(`post ${found.link}`) > perMinute.post', 'count(`post ${found.link}`) > 1_000']],
+    edits: [[pages, 'count(`post ${found.link}`) > perMinute.post', 'count(`post ${found.link}`) > 1_000']],
   },
   {
     name: 'looks are not counted',
-    edits: [[door, 'count(`get ${hashOf(secret)}`) > perMinute.get', 'count(`get ${hashOf(secret)}`) > 1e6']],
+    edits: [
+      [pages, 'count(`get ${hashOf(secret)}`) > perMinute.get', 'count(`get ${hashOf(secret)}`) > 1e6'],
+    ],
   },
   {
     name: 'unknown links are not counted',
-    edits: [[door, 'count(request.address) > perMinute.unknown', 'count(request.address) > 1e6']],
+    edits: [[pages, 'count(request.ip) > perMinute.unknown', 'count(request.ip) > 1e6']],
   },
-  { name: 'a dead link is answered at once', edits: [[door, 'const deadMs = 150;', 'const deadMs = 0;']] },
+  { name: 'a dead link is answered at once', edits: [[pages, 'const deadMs = 150;', 'const deadMs = 0;']] },
   {
     name: 'a GET during an outage says that nothing was sent',
-    edits: [[door, "request.method === 'POST' ? 'notTaken' : 'away'", "'notTaken'"]],
+    edits: [[pages, "request.method === 'POST' ? 'notTaken' : 'away'", "'notTaken'"]],
   },
   {
     name: 'the merchant’s name is not escaped',
     edits: [
-      [page, 'escaped(outsideText(merchant, longestMerchant))', 'outsideText(merchant, longestMerchant)'],
+      [html, 'escaped(outsideText(merchant, longestMerchant))', 'outsideText(merchant, longestMerchant)'],
     ],
   },
 ];

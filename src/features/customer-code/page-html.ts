@@ -1,34 +1,32 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { formatMoney, type Money } from '../../domain/money.ts';
 import { outsideText } from '../../domain/outside-text.ts';
-import type { Ending, PageWords } from './page-words.ts';
+import type { PageNotice, PageWords } from './page-words.ts';
 
 /** What the form shows: no customer's name or e-mail, no order reference or transaction id. */
-type Asked = {
+type Form = {
+  kind: 'form';
   merchant: string;
   money: Money;
   lastFour: string | undefined;
+  /** When the bank's code expires, UTC ms. */
   untilMs: number;
   triesLeft: number;
-  /** Whether another code can be requested, and the last request's result. */
+  /** Whether the customer can request another code. */
   mayResend: boolean;
+  /** Result of the last request for another code. */
   resend: 'resent' | 'notResent' | undefined;
+  problem: 'wrong' | 'notACode' | 'unanswered' | undefined;
+  nowMs: number;
+  timeZone: string;
+  /** The secret of the address that will show the result; the page's forms send it. */
+  id: string;
 };
 
-export type Screen =
-  | {
-      kind: 'form';
-      asked: Asked;
-      problem?: 'wrong' | 'notACode' | 'unanswered' | undefined;
-      nowMs: number;
-      timeZone: string;
-      /** Sent by this page's forms; the result is shown at this address. */
-      id: string;
-    }
-  | { kind: 'said'; what: Ending };
+export type Screen = Form | { kind: 'notice'; notice: PageNotice };
 
-/** Pages that the browser reloads by itself, and after how many seconds. */
-const refreshSeconds: Partial<Record<Ending, number>> = {
+/** Notices that the browser reloads, and after how many seconds. */
+const refreshSeconds: Partial<Record<PageNotice, number>> = {
   checking: 4,
   accepted: 4,
   doubt: 4,
@@ -36,13 +34,14 @@ const refreshSeconds: Partial<Record<Ending, number>> = {
   tooFast: 60,
 };
 
-/** The `refresh` header, not a `<meta>` tag: assistive software would announce each reload that the page itself asks for. */
+/** A `refresh` header, not a `<meta>` tag: screen readers announce each reload that a page asks for. */
 export function refreshOf(screen: Screen): Record<string, string> {
-  const seconds = screen.kind === 'said' ? refreshSeconds[screen.what] : undefined;
+  const seconds = screen.kind === 'notice' ? refreshSeconds[screen.notice] : undefined;
   return seconds === undefined ? {} : { refresh: String(seconds) };
 }
 
-export function newSubmitId(): string {
+/** A secret that makes an address of the page. */
+export function newSecret(): string {
   return randomBytes(16).toString('base64url');
 }
 
@@ -52,7 +51,7 @@ const style = `*{box-sizing:border-box}body{margin:0;font:17px/1.5 system-ui,san
 
 const styleHash = createHash('sha256').update(style).digest('base64');
 
-/** Loads nothing, runs nothing, can't be framed, and leaks no address. */
+/** The page loads nothing, runs no script and can't be framed. No other site and no cache learns its address. */
 export const pageHeaders = {
   'content-type': 'text/html; charset=utf-8',
   'content-security-policy': `default-src 'none'; style-src 'sha256-${styleHash}'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'`,
@@ -62,25 +61,23 @@ export const pageHeaders = {
   'x-robots-tag': 'noindex, nofollow, noarchive',
 };
 
-/** A whole page. Outside text is escaped, and its direction marks can't affect other text. */
+/** Returns the whole page as HTML. Outside text is escaped, and its direction marks can't affect other text. */
 export function renderPage(screen: Screen, words: PageWords): string {
   const [title, body] =
     screen.kind === 'form'
       ? [words.title, formOf(screen, words)]
-      : [words[screen.what][0], saidOf(words[screen.what])];
+      : [words[screen.notice][0], noticeOf(words[screen.notice])];
   return `<!doctype html><html lang="${words.lang}"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1"><meta name="robots" content="noindex"><title>${title}</title><style>${style}</style></head><body>${body}</body></html>`;
 }
 
-function saidOf([head, text]: readonly [string, string]): string {
+function noticeOf([head, text]: readonly [string, string]): string {
   return `<main class="s"><h1>${head}</h1><p role="status">${text}</p></main>`;
 }
 
 /** Field `try`: the tries left when the page was made, so that a double tap counts once. */
-function formOf(
-  { asked, problem, nowMs, timeZone, id }: Extract<Screen, { kind: 'form' }>,
-  words: PageWords,
-): string {
-  const { merchant, money, lastFour, untilMs, triesLeft, mayResend, resend } = asked;
+function formOf(form: Form, words: PageWords): string {
+  const { merchant, money, lastFour, untilMs, nowMs, timeZone, triesLeft, mayResend, resend, problem, id } =
+    form;
   const minutes = Math.max(1, Math.floor((untilMs - nowMs) / 60_000));
   const time = new Intl.DateTimeFormat(words.lang, {
     hour: '2-digit',
@@ -90,11 +87,11 @@ function formOf(
     timeZoneName: 'short',
   });
   const card = lastFour === undefined ? '' : `<p>•••• ${escaped(outsideText(lastFour, 4))}</p>`;
-  const error = problem === undefined ? '' : `<p class="e" id="e" role="alert">${words[problem]}</p>`;
-  const again = mayResend ? `<button name="do" value="resend">${words.resend}</button>` : '';
-  const news = resend === undefined ? '' : `<p class="q" role="status">${words[resend]}</p>`;
-  const described = problem === undefined ? '' : ' aria-invalid="true" aria-describedby="e"';
-  return `<main><h1>${words.asks(`<bdi>${escaped(outsideText(merchant, longestMerchant))}</bdi>`)}</h1><p class="m">${escaped(formatMoney(money))}</p>${card}<p class="q">${words.until(time.format(untilMs), minutes)} · ${words.tries(triesLeft)}</p>${news}<form method="post"><input type="hidden" name="id" value="${id}"><input type="hidden" name="try" value="${triesLeft}"><label for="c">${words.label}</label><input id="c" name="code" type="text" inputmode="text" autocomplete="one-time-code" autocapitalize="off" spellcheck="false" maxlength="20" required${described} autofocus>${error}<button class="p" name="do" value="send">${words.send}</button></form><form method="post"><input type="hidden" name="id" value="${id}">${again}<button class="t" name="do" value="not_mine">${words.notMine}</button></form><p class="f q">${words.safety}</p></main>`;
+  const problemLine = problem === undefined ? '' : `<p class="e" id="e" role="alert">${words[problem]}</p>`;
+  const resendButton = mayResend ? `<button name="do" value="resend">${words.resend}</button>` : '';
+  const resendLine = resend === undefined ? '' : `<p class="q" role="status">${words[resend]}</p>`;
+  const invalid = problem === undefined ? '' : ' aria-invalid="true" aria-describedby="e"';
+  return `<main><h1>${words.asks(`<bdi>${escaped(outsideText(merchant, longestMerchant))}</bdi>`)}</h1><p class="m">${escaped(formatMoney(money))}</p>${card}<p class="q">${words.until(time.format(untilMs), minutes)} · ${words.tries(triesLeft)}</p>${resendLine}<form method="post"><input type="hidden" name="id" value="${id}"><input type="hidden" name="try" value="${triesLeft}"><label for="c">${words.label}</label><input id="c" name="code" type="text" inputmode="text" autocomplete="one-time-code" autocapitalize="off" spellcheck="false" maxlength="20" required${invalid} autofocus>${problemLine}<button class="p" name="do" value="send">${words.send}</button></form><form method="post"><input type="hidden" name="id" value="${id}">${resendButton}<button class="t" name="do" value="not_mine">${words.notMine}</button></form><p class="f q">${words.safety}</p></main>`;
 }
 
 function escaped(text: string): string {

@@ -4,10 +4,14 @@ import axe from 'axe-core';
 import type { Page } from 'playwright-core';
 import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { notMineNotice } from '../../../src/features/charge/charge-messages.ts';
-import { answerCodePages, createCodeDoor, makeCodeLink } from '../../../src/features/customer-code/door.ts';
+import {
+  answerCodePages,
+  createCodePages,
+  makeCodeLink,
+} from '../../../src/features/customer-code/code-pages.ts';
 import { ServiceFailure, StoreUnavailable } from '../../../src/domain/failure.ts';
-import { type Ending, wordsFor } from '../../../src/features/customer-code/page-words.ts';
-import { renderPage } from '../../../src/features/customer-code/page.ts';
+import { type PageNotice, wordsFor } from '../../../src/features/customer-code/page-words.ts';
+import { renderPage } from '../../../src/features/customer-code/page-html.ts';
 import { readCode } from '../../../src/domain/otp.ts';
 import { chargeMessage } from '../../../src/features/charge/charge-messages.ts';
 import { chargeStateModal } from '../../../src/features/charge/charge-screens.ts';
@@ -35,7 +39,7 @@ afterEach(async () => {
 type Answer = { status: number; body: string; headers: Record<string, unknown>; ms: number };
 
 /** A charge that waits for its customer’s code, and an HTTP server with the code page. */
-async function openDoor(merchant = 'Lagos Store', environment: 'live' | 'sandbox' = 'live') {
+async function openPages(merchant = 'Lagos Store', environment: 'live' | 'sandbox' = 'live') {
   const world = openWorld('otp');
   const process = startProcess(world);
   await charge(process);
@@ -48,11 +52,11 @@ async function openDoor(merchant = 'Lagos Store', environment: 'live' | 'sandbox
     log,
     wait: (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms)),
   };
-  const door = createCodeDoor(account, merchant, 'Africa/Lagos', {
+  const answerCodePage = createCodePages(account, merchant, 'Africa/Lagos', {
     ...process.desk,
     background: (job) => void work.push(job),
   });
-  const server = createHttpServer(formPageRoutes('/c/', answerCodePages([door], account)), log);
+  const server = createHttpServer(formPageRoutes('/c/', answerCodePages([answerCodePage], account)), log);
   open.push(server);
   const port = await server.listen(0, '127.0.0.1');
   async function link(): Promise<string> {
@@ -105,7 +109,7 @@ async function typesAsAgent(process: ReturnType<typeof startProcess>, code: stri
   await process.drained();
 }
 
-const endings: readonly Ending[] = ['checking', 'doubt', 'paid', 'stopped', 'gone', 'notTaken'];
+const notices: readonly PageNotice[] = ['checking', 'doubt', 'paid', 'stopped', 'gone', 'notTaken'];
 
 async function violations(page: Page): Promise<string[]> {
   const found = await page.evaluate(
@@ -117,12 +121,12 @@ async function violations(page: Page): Promise<string[]> {
   return found.violations.map(({ id }) => id);
 }
 
-/** Expects axe to find nothing on the pages without a field. */
-async function findNothing(page: Page, all: readonly Ending[]): Promise<void> {
-  for (const what of all) {
-    await page.setContent(renderPage({ kind: 'said', what }, wordsFor('')));
+/** Expects axe to find nothing on these notices. */
+async function expectNoViolations(page: Page, all: readonly PageNotice[]): Promise<void> {
+  for (const notice of all) {
+    await page.setContent(renderPage({ kind: 'notice', notice }, wordsFor('')));
     await page.evaluate(axe.source);
-    expect([what, await violations(page)]).toEqual([what, []]);
+    expect([notice, await violations(page)]).toEqual([notice, []]);
   }
 }
 
@@ -132,7 +136,7 @@ const median = (ms: readonly number[]): number => ms.toSorted((a, b) => a - b)[2
 
 describe('the customer’s page', () => {
   it('takes a wrong code, then the right one, and says Paid; then the link looks as if it never existed', async () => {
-    const { link, send, types, seen, logged, world } = await openDoor();
+    const { link, send, types, seen, logged, world } = await openPages();
     const at = await link();
     const page = await send('GET', at);
     expect(page.body).toContain('3 tries left');
@@ -141,15 +145,15 @@ describe('the customer’s page', () => {
     expect(page.body).not.toMatch(/jane|pay-|canary/);
     expect(Buffer.byteLength(page.body)).toBeLessThan(6 * 1024);
     const wrong = await types(at, '00-00 00', 3);
-    const seat = `/c/${String(wrong.headers['location'])}`;
-    const again = (await send('GET', seat)).body;
+    const resultPage = `/c/${String(wrong.headers['location'])}`;
+    const again = (await send('GET', resultPage)).body;
     expect(again).toContain('That code was wrong');
     expect(again).toContain('2 tries left');
     expect(world.bank.codes).toEqual(['000000']);
-    await types(seat, rightCode, 2);
+    await types(resultPage, rightCode, 2);
     expect((await seen())?.state.kind).toBe('approved');
     // The title is what screen readers say first, after each step.
-    const paid = (await send('GET', seat)).body;
+    const paid = (await send('GET', resultPage)).body;
     expect([page.body, paid].map(titleOf)).toEqual(['Enter your bank’s code', 'Paid']);
     const [dead, never] = [await send('GET', at), await send('GET', `/c/${'A'.repeat(22)}`)];
     expect(dead.status).toBe(404);
@@ -158,11 +162,11 @@ describe('the customer’s page', () => {
       logged,
       await Promise.all(world.store.keys().map((key) => world.store.read(key))),
     ]);
-    for (const secret of [at.slice(3), seat.slice(3), rightCode]) expect(kept).not.toContain(secret);
+    for (const secret of [at.slice(3), resultPage.slice(3), rightCode]) expect(kept).not.toContain(secret);
   });
 
   it('counts a double tap as one try, and 1,000 robots as none', async () => {
-    const { link, send, types, seen, world } = await openDoor();
+    const { link, send, types, seen, world } = await openPages();
     const at = await link();
     for (let robot = 0; robot < 1_000; robot += 1) await send(robot % 2 ? 'GET' : 'HEAD', at);
     expect((await seen())?.otp?.triesLeft).toBe(3);
@@ -177,7 +181,7 @@ describe('the customer’s page', () => {
   });
 
   it('ends with “I did not ask for this”, which the merchant is told once', async () => {
-    const { link, send, world, seen } = await openDoor();
+    const { link, send, world, seen } = await openPages();
     const at = await link();
     const notMine = { do: 'not_mine', id: 'A'.repeat(22) };
     // A double tap: the browser shows the second answer.
@@ -192,7 +196,7 @@ describe('the customer’s page', () => {
   });
 
   it('reports “I did not ask for this” even while a code is checked, and also if it is then paid', async () => {
-    const { link, send, types, world, process, seen } = await openDoor();
+    const { link, send, types, world, process, seen } = await openPages();
     const at = await link();
     const answer = Promise.withResolvers<{ kind: 'accepted' }>();
     const code = world.bank.code.bind(world.bank);
@@ -221,13 +225,13 @@ describe('the customer’s page', () => {
   });
 
   it('reports “I did not ask for this” from a page that is still open when the charge is paid', async () => {
-    const { link, send, types, world, seen } = await openDoor();
+    const { link, send, types, world, seen } = await openPages();
     const wrong = await types(await link(), '000000', 3);
-    const seat = `/c/${String(wrong.headers['location'])}`;
-    await types(seat, rightCode, 2);
+    const resultPage = `/c/${String(wrong.headers['location'])}`;
+    await types(resultPage, rightCode, 2);
     expect((await seen())?.state.kind).toBe('approved');
     const id = 'B'.repeat(22);
-    expect((await send('POST', seat, { do: 'not_mine', id })).headers['location']).toBe(id);
+    expect((await send('POST', resultPage, { do: 'not_mine', id })).headers['location']).toBe(id);
     expect((await send('GET', `/c/${id}`)).body).toContain('the merchant knows');
     expect([...world.told]).toEqual([expect.stringMatching(/^not_mine:/)]);
     const charge = (await seen())!;
@@ -238,7 +242,7 @@ describe('the customer’s page', () => {
   });
 
   it('does not mention a wrong code that an agent typed before the link was made', async () => {
-    const { link, send, process } = await openDoor();
+    const { link, send, process } = await openPages();
     await typesAsAgent(process, '000000');
     const at = await link();
     const first = (await send('GET', at)).body;
@@ -247,7 +251,7 @@ describe('the customer’s page', () => {
   });
 
   it('keeps working while a lost answer is looked up, and takes no code in the last seconds', async () => {
-    const { link, send, types, world, seen, process } = await openDoor();
+    const { link, send, types, world, seen, process } = await openPages();
     const at = await link();
     vi.spyOn(world.bank, 'code').mockReturnValue({
       kind: 'unknown',
@@ -271,7 +275,7 @@ describe('the customer’s page', () => {
   });
 
   it('is dead once a code is accepted, before the look-up: page and workspace say so', async () => {
-    const { link, send, types, world, process, seen } = await openDoor();
+    const { link, send, types, world, process, seen } = await openPages();
     const at = await link();
     const looked = Promise.withResolvers<undefined>();
     vi.spyOn(world.bank, 'find').mockReturnValueOnce(looked.promise as never);
@@ -292,7 +296,7 @@ describe('the customer’s page', () => {
   });
 
   it('is dead after the third wrong code, even before the look-up, and cannot be taken back meanwhile', async () => {
-    const { link, send, types, world, process, seen } = await openDoor();
+    const { link, send, types, world, process, seen } = await openPages();
     const at = await link();
     const first = await types(at, '000000', 3);
     await types(at, '000000', 2);
@@ -316,18 +320,18 @@ describe('the customer’s page', () => {
   });
 
   it('asks the bank for another code, and says so; in the sandbox there is no button for it', async () => {
-    const { link, send, world } = await openDoor();
+    const { link, send, world } = await openPages();
     const at = await link();
     expect((await send('GET', at)).body).toContain('Resend the code');
     await send('POST', at, { do: 'resend', id: 'A'.repeat(22) });
     expect((await send('GET', at)).body).toContain('We asked your bank for another code');
     expect(world.bank.codes).toEqual([]);
-    const sandbox = await openDoor('Lagos Store', 'sandbox');
+    const sandbox = await openPages('Lagos Store', 'sandbox');
     expect((await sandbox.send('GET', await sandbox.link())).body).not.toContain('Resend');
   });
 
   it('says “try again in a minute” during a store outage: no try is used, and nothing is sent', async () => {
-    const { link, send, types, seen, world, logged } = await openDoor();
+    const { link, send, types, seen, world, logged } = await openPages();
     const at = await link();
     const away = vi.spyOn(world.store, 'read').mockRejectedValue(new StoreUnavailable('away'));
     const [looked, typed] = [await send('GET', at), await types(at, rightCode, 3)];
@@ -348,7 +352,7 @@ describe('the customer’s page', () => {
   });
 
   it('is a proper page even if a record can’t be read, and the log says why without the link', async () => {
-    const { link, send, types, world, logged } = await openDoor();
+    const { link, send, types, world, logged } = await openPages();
     const at = await link();
     vi.spyOn(world.store, 'read').mockRejectedValue(new SyntaxError('Unexpected token'));
     for (const { status, body } of [await send('GET', at), await types(at, rightCode, 3)]) {
@@ -367,7 +371,7 @@ describe('the customer’s page', () => {
   });
 
   it('does not call a code wrong if its answer was lost, even after the time is over', async () => {
-    const { link, send, types, world, process, seen } = await openDoor();
+    const { link, send, types, world, process, seen } = await openPages();
     const at = await link();
     vi.spyOn(world.bank, 'code').mockReturnValue({
       kind: 'unknown',
@@ -382,7 +386,7 @@ describe('the customer’s page', () => {
   });
 
   it('refuses a malformed code, a body over 1 KB and the 7th post, without using a try', async () => {
-    const { link, send, types, seen } = await openDoor();
+    const { link, send, types, seen } = await openPages();
     const at = await link();
     expect((await types(at, '12', 3)).body).toContain('A code has 4 to 10 letters or digits.');
     expect((await types(at, '1'.repeat(2_000), 3)).status).toBe(400);
@@ -399,7 +403,7 @@ describe('the customer’s page', () => {
   });
 
   it('escapes outside text', async () => {
-    const { link, send } = await openDoor(`<script>alert(1)</script>\u202E${'x'.repeat(200)}`);
+    const { link, send } = await openPages(`<script>alert(1)</script>\u202E${'x'.repeat(200)}`);
     const { body } = await send('GET', await link());
     expect(body).toContain('&#60;script&#62;alert(1)');
     expect(body).not.toMatch(/<script|\u202E|x{60}/);
@@ -407,7 +411,7 @@ describe('the customer’s page', () => {
   });
 
   it('answers 404 for dead links and for links that never existed, after equal time', async () => {
-    const { link, send } = await openDoor();
+    const { link, send } = await openPages();
     const dead = await link();
     await link();
     const times = { dead: [] as number[], never: [] as number[] };
@@ -489,7 +493,7 @@ describe('the customer’s page', () => {
       const merchant = `<script>alert(1)</script>\u202E${'x'.repeat(200)}`;
       for (const colorScheme of ['light', 'dark'] as const) {
         for (const width of [320, 1_280]) {
-          const { link, port, seen, process } = await openDoor(width === 320 ? merchant : 'Lagos Store');
+          const { link, port, seen, process } = await openPages(width === 320 ? merchant : 'Lagos Store');
           const url = `http://127.0.0.1:${port}${await link()}`;
           const view = { viewport: { width, height: 720 }, colorScheme };
           const checked = await openBrowser({ ...view, bypassCSP: true });
@@ -500,7 +504,7 @@ describe('the customer’s page', () => {
           await look.evaluate(axe.source);
           expect(await violations(look)).toEqual([]);
           expect(await look.evaluate('document.documentElement.scrollWidth')).toBe(width);
-          await findNothing(look, width === 320 ? endings : []);
+          await expectNoViolations(look, width === 320 ? notices : []);
           const page = await plain.context.newPage();
           await page.goto(url);
           await page.screenshot({ path: `/tmp/code-${width}-${colorScheme}.png` });
