@@ -42,7 +42,7 @@ import { chargeKey, chargeKind } from './features/charge/charge-record.ts';
 import { chargeFinder } from './features/charge/found-charge.ts';
 import { createFind } from './features/find/find.ts';
 import { linkKind, linkRecord } from './features/links/link-case.ts';
-import { linkFoundIn } from './features/links/payment-links.ts';
+import { listsOfLink } from './features/links/payment-links.ts';
 import { linkFinder } from './features/links/found-link.ts';
 import { type Charges, createCharges } from './features/charge/charge.ts';
 import { createCustomerCode } from './features/customer-code/customer-code.ts';
@@ -398,7 +398,7 @@ export function storeSteps(account: Pick<Account, 'sealer' | 'fingerprint' | 'lo
   const { sealer } = account;
   return [
     // 1. Adds charges and links to the lists of `/pay find` and of a day.
-    [relisted(sealer, chargeKind(account)), relisted(sealer, caseKind(linkRecord(linkFoundIn(account))))],
+    [relisted(sealer, chargeKind(account)), relisted(sealer, caseKind(linkRecord(listsOfLink(account))))],
   ];
 }
 

@@ -40,12 +40,12 @@ const perMinute = { get: 20, post: 6, unknown: 60 };
  * submit adds an address that outlives the link: it `shows` the code's `result`, or `stopped`, the thanks for *I did not ask
  * for this*. `link`: the hash of the customer's link.
  */
-const pageSchema = z.object({
+const pageShape = z.object({
   reference: z.string(),
   link: z.string(),
   shows: z.enum(['form', 'result', 'stopped']),
 });
-type StoredPage = z.infer<typeof pageSchema>;
+type StoredPage = z.infer<typeof pageShape>;
 
 /** The store has only this hash: nobody can make a working link from it. */
 function hashOf(secret: string): string {
@@ -113,7 +113,7 @@ export function createCodePages(
   /** Undefined: no page has this address, or the link was replaced or ended. */
   async function find(secret: string) {
     const entry = secretFormat.test(secret) ? await store.read(codeLinkKey(hashOf(secret))) : undefined;
-    const page = entry && pageSchema.parse(JSON.parse(entry.value));
+    const page = entry && pageShape.parse(JSON.parse(entry.value));
     if (page?.shows === 'stopped') return { ...page, charge: undefined };
     const charge = page && (await charges.find(page.reference));
     return page && charge?.customer?.link === page.link ? { ...page, charge } : undefined;

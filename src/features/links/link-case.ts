@@ -17,18 +17,18 @@ import { caseKind, type CaseRules, type CaseStep } from '../../records/cases.ts'
 import { type FoundBy, indexAt, ownPaymentsList } from '../../records/found-by.ts';
 import { dayMs } from '../../domain/span.ts';
 
-const check = z.object({
+const checkShape = z.object({
   part: z.enum(['status', 'reference', 'amount']),
   holds: z.boolean(),
   statement: z.string(),
   how: z.string().exactOptional(),
 });
-const linkCase = z.object({
+const linkShape = z.object({
   /** The order reference, for look-ups and events. */
   reference: referenceShape,
   /** The id of the modal that requested it, so that a repeated submit is one request. */
   viewId: z.string(),
-  /** The order, which the customer pays on the service's page. */
+  /** The terms of the order, which the customer pays on the service's page. */
   terms: z.object({
     money: moneyShape,
     customerEmail: z.string(),
@@ -70,11 +70,11 @@ const linkCase = z.object({
       z.object({ kind: z.literal('no_token') }),
     ])
     .exactOptional(),
-  /** What the last look-up that found a transaction proved, and what not. */
-  evidence: z.object({ status: check, reference: check, amount: check }).exactOptional(),
+  /** The three parts of the proof, by the last look-up that found a transaction. */
+  evidence: z.object({ status: checkShape, reference: checkShape, amount: checkShape }).exactOptional(),
 });
 
-export type PaymentLink = z.infer<typeof linkCase>;
+export type PaymentLink = z.infer<typeof linkShape>;
 export type LinkState = PaymentLink['state'];
 
 /** The service's answer to a request for an order. */
@@ -92,30 +92,33 @@ export type LinkEvent =
   | { kind: 'alert_ended'; news: AlertNews };
 
 type LinkRules = {
-  /** Longer than a request can take: a repeat during the first one would lose the link in its answer. */
-  askAgainMs: number;
+  /**
+   * An order without a clear answer is requested again after this. Longer than a request can take: only the first answer has
+   * the link, so a repeat must not overtake it.
+   */
+  retryMs: number;
   /** How long an unpaid link is followed. */
   followMs: number;
 };
 
 export const linkPrefix = 'link:';
 
-/** For reading links; `linkRules` is for writing them. */
-export const linkKind = caseKind({ prefix: linkPrefix, schema: linkCase, lists: () => ({}) });
+/** For reading links only: it lists none. */
+export const linkKind = caseKind({ prefix: linkPrefix, schema: linkShape, lists: () => ({}) });
 
 /** The list of a person's followed links. */
 export function linksOf(userId: string): string {
   return `links-of:${userId}`;
 }
 
-/** The lists of a link's customer and card, by keyed hashes. */
-type LinkFoundBy = (link: PaymentLink) => Promise<readonly string[]>;
+/** Gives the lists in which `/pay find` looks for the link. */
+type ListsOfLink = (link: PaymentLink) => Promise<readonly string[]>;
 
-/** For writing links, with their lists. */
-export function linkRecord(foundBy: LinkFoundBy) {
+/** For writing links: with all their lists. */
+export function linkRecord(foundBy: ListsOfLink) {
   return {
     prefix: linkPrefix,
-    schema: linkCase,
+    schema: linkShape,
     lists: async (link: PaymentLink) =>
       indexAt(
         [...(isFollowed(link) ? [linksOf(link.by)] : []), ownPaymentsList, ...(await foundBy(link))],
@@ -124,11 +127,11 @@ export function linkRecord(foundBy: LinkFoundBy) {
   };
 }
 
-export function linkRules(rules: LinkRules, foundBy: LinkFoundBy): CaseRules<PaymentLink, LinkEvent> {
+export function linkRules(rules: LinkRules, foundBy: ListsOfLink): CaseRules<PaymentLink, LinkEvent> {
   return {
     ...linkRecord(foundBy),
     step: (before, event, nowMs) => stepLink(before, event, nowMs, rules),
-    restMs: (link, nowMs) => restOfLink(link, nowMs, rules),
+    restMs: (link, nowMs) => linkDueInMs(link, nowMs, rules),
     history: (step) => [auditOf(step)],
   };
 }
@@ -145,17 +148,19 @@ export function isFollowed({ state: { kind } }: PaymentLink): boolean {
 }
 
 const mostMisses = 6;
-const longestAskAgainMs = 600_000;
-const firstProofMs = 2_000;
-const longestProofMs = 300_000;
+const longestRetryMs = 600_000;
+// Intervals of the look-ups of a link without an event, and of one that an event says is paid.
 const firstLookMs = 30_000;
 const longestLookMs = 600_000;
+const firstProofMs = 2_000;
+const longestProofMs = 300_000;
+/** Without proof for so long after the event, the link goes to review. */
 const proofPatienceMs = dayMs;
 
 /**
- * The next step of a link; undefined: none. An event decides nothing: it starts a look-up, and only the look-up's
- * three-part proof makes the link paid, even against earlier messages. While the order is only requested, nobody has the link
- * yet: a payment with its reference belongs to another order.
+ * The link after an event; undefined: unchanged. No payment event decides anything: it starts look-ups, and only their
+ * three-part proof makes the link paid. While the order is only requested, nobody has the link yet: a payment with its
+ * reference belongs to another order.
  *
  * Spec: Checkout order; Events; Transactions ("A charge is successful only when all hold").
  */
@@ -165,30 +170,28 @@ export function stepLink(
   nowMs: number,
   rules: LinkRules,
 ): PaymentLink | undefined {
-  if (event.kind === 'answered') return answered(link, event);
-  const { state, failure, alertNews } = link;
-  if (event.kind === 'alert_ended') {
-    return isDeepStrictEqual(alertNews, event.news) ? undefined : { ...link, alertNews: event.news };
+  const { state, failure } = link;
+  const isPayable = state.kind !== 'asking' && state.kind !== 'refused';
+  switch (event.kind) {
+    case 'answered':
+      return afterAnswer(link, event);
+    case 'alert_ended':
+      return isDeepStrictEqual(link.alertNews, event.news) ? undefined : { ...link, alertNews: event.news };
+    case 'payment_success':
+      return isPayable ? afterSuccessEvent(link, event.cardSaved, nowMs) : undefined;
+    case 'payment_failed': {
+      const { why } = event;
+      const isKnown = failure !== undefined && failure.why === why;
+      if (!isPayable || isKnown || state.kind === 'paid' || state.kind === 'given_back') return undefined;
+      return { ...link, failure: { atMs: nowMs, ...(why === undefined ? {} : { why }) } };
+    }
+    case 'looked_up':
+      return isPayable ? afterLookUp(link, event.lookup, nowMs, rules) : undefined;
   }
-  // Without an order, or before the customer can have its link, nothing can be paid.
-  if (state.kind === 'asking' || state.kind === 'refused') return undefined;
-  if (event.kind === 'payment_success') return heard(link, event.cardSaved, nowMs);
-  if (state.kind === 'given_back') return undefined;
-  const isGivenBack = event.kind === 'looked_up' && event.lookup.kind === 'given_back';
-  // Proof is final, unless the money goes back.
-  if (state.kind === 'paid' && !isGivenBack) return undefined;
-  if (event.kind === 'payment_failed') {
-    const { why } = event;
-    if (failure && failure.why === why) return undefined;
-    return { ...link, failure: { atMs: nowMs, ...(why === undefined ? {} : { why }) } };
-  }
-  const { lookup } = event;
-  const next = stateAfterLook(link, lookup, nowMs, rules);
-  return next && { ...link, ...('evidence' in lookup ? { evidence: lookup.evidence } : {}), state: next };
 }
 
-/** A received link replaces any state assumed while its answer was awaited. */
-function answered(
+/** An answer with the link opens it, even if it comes after the link was given up as lost. */
+function afterAnswer(
   link: PaymentLink,
   { end, isRepeat }: Extract<LinkEvent, { kind: 'answered' }>,
 ): PaymentLink | undefined {
@@ -208,26 +211,44 @@ function answered(
   return { ...link, state: isRepeat ? { kind: 'lost' } : { kind: 'refused', why: end.why } };
 }
 
-function heard(link: PaymentLink, cardSaved: CardSaved | undefined, nowMs: number): PaymentLink | undefined {
+/** Starts the look-ups for proof. Adds the saved card, unless a token was received already. */
+function afterSuccessEvent(
+  link: PaymentLink,
+  cardSaved: CardSaved | undefined,
+  nowMs: number,
+): PaymentLink | undefined {
   const { state, terms } = link;
-  const isUnknown = !link.cardSaved || link.cardSaved.kind === 'no_token';
-  const isNews =
-    cardSaved !== undefined && terms.savesCard && isUnknown && cardSaved.kind !== link.cardSaved?.kind;
-  const saved = isNews ? { cardSaved } : {};
-  if (state.kind === 'paid' || state.kind === 'given_back') return isNews ? { ...link, ...saved } : undefined;
-  const since = state.kind === 'confirming' ? state.sinceMs : nowMs;
-  return { ...link, ...saved, state: { kind: 'confirming', sinceMs: since, looks: 0 } };
+  const lacksToken = !link.cardSaved || link.cardSaved.kind === 'no_token';
+  const isNewCard =
+    cardSaved !== undefined && terms.savesCard && lacksToken && cardSaved.kind !== link.cardSaved?.kind;
+  const withCard = isNewCard ? { ...link, cardSaved } : link;
+  if (state.kind === 'paid' || state.kind === 'given_back') return isNewCard ? withCard : undefined;
+  const sinceMs = state.kind === 'confirming' ? state.sinceMs : nowMs;
+  return { ...withCard, state: { kind: 'confirming', sinceMs, looks: 0 } };
 }
 
-function stateAfterLook(
+function afterLookUp(
+  link: PaymentLink,
+  lookup: Lookup,
+  nowMs: number,
+  rules: LinkRules,
+): PaymentLink | undefined {
+  const state = stateAfterLookUp(link, lookup, nowMs, rules);
+  return state && { ...link, ...('evidence' in lookup ? { evidence: lookup.evidence } : {}), state };
+}
+
+function stateAfterLookUp(
   { state, askedAtMs }: PaymentLink,
   lookup: Lookup,
   nowMs: number,
   { followMs }: LinkRules,
 ): LinkState | undefined {
+  // Proof is final, unless the money goes back.
+  if (state.kind === 'given_back' || (state.kind === 'paid' && lookup.kind !== 'given_back'))
+    return undefined;
   if (lookup.kind === 'confirmed') return { kind: 'paid', money: lookup.money, atMs: nowMs };
   if (lookup.kind === 'given_back') return { kind: 'given_back', atMs: nowMs };
-  // Money moved, and not as agreed: waiting doesn't help.
+  // The payment succeeded, but with another amount or reference: waiting won't prove it.
   if (lookup.kind === 'not_confirmed' && lookup.evidence.status.holds) {
     return state.kind === 'review' ? undefined : { kind: 'review', atMs: nowMs };
   }
@@ -241,14 +262,14 @@ function stateAfterLook(
 }
 
 /**
- * When the link is due again; undefined: never. An unpaid link is looked up after growing waits of half a minute to ten
- * minutes, so a lost event delays its result by no more than that.
+ * In how many ms the link is due again; undefined: never. An unpaid link is looked up after growing waits of half a minute to
+ * ten minutes: if the event of its payment is lost, its result comes that late at most.
  */
-export function restOfLink(link: PaymentLink, nowMs: number, rules: LinkRules): number | undefined {
+export function linkDueInMs(link: PaymentLink, nowMs: number, rules: LinkRules): number | undefined {
   const { state, misses, askedAtMs } = link;
   switch (state.kind) {
     case 'asking':
-      return growingDelayMs(rules.askAgainMs, misses, longestAskAgainMs);
+      return growingDelayMs(rules.retryMs, misses, longestRetryMs);
     case 'confirming':
       return growingDelayMs(firstProofMs, Math.max(0, state.looks - 1), longestProofMs);
     case 'open': {
@@ -261,7 +282,7 @@ export function restOfLink(link: PaymentLink, nowMs: number, rules: LinkRules): 
   }
 }
 
-/** Its id has the turn's number, so that a repeated step is the same entry. */
+/** The entry's id has the turn's number, so that a repeated step is the same entry. */
 function auditOf({ before, event, after, turn, atMs }: CaseStep<PaymentLink, LinkEvent>): AuditEntry {
   const { reference, askedAtMs, state, by, terms } = after;
   const id = `link:${reference}:${askedAtMs}`;
@@ -271,19 +292,19 @@ function auditOf({ before, event, after, turn, atMs }: CaseStep<PaymentLink, Lin
     return { id, atMs, who: by, what: 'step', reference, after: now, result: 'link_asked', reason };
   }
   const was = `link_${before.state.kind}`;
-  const moved = was === now ? {} : { before: was, after: now };
+  const states = was === now ? {} : { before: was, after: now };
   return {
     id: `${id}:${turn}`,
     atMs,
     reference,
     who: 'payments',
     what: 'answer',
-    ...moved,
-    ...saidBy(event),
+    ...states,
+    ...resultOf(event),
   };
 }
 
-function saidBy(event: LinkEvent): Pick<AuditEntry, 'result' | 'reason'> {
+function resultOf(event: LinkEvent): Pick<AuditEntry, 'result' | 'reason'> {
   switch (event.kind) {
     case 'answered': {
       const { end } = event;

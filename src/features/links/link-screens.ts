@@ -69,12 +69,12 @@ export function linkHead(
   };
 }
 
-/** A link's message, edited as its state changes. Pure: equal links give equal messages. A paid one loses link and buttons. */
+/** A link's message, edited as its state changes. Pure: equal links give equal messages. */
 export function linkMessage(link: PaymentLink, place: ChargePlace, about: AboutMessage): SlackMessage {
   return posted(shownLink(link, place), linkEventType, about);
 }
 
-/** A link's content, for its message and its modal. `where`: a sentence that says where its message was posted. */
+/** The content of a link's message and modal. `where`: a sentence that says where the message was posted. */
 export function shownLink(link: PaymentLink, place: ChargePlace, where: Run[] = []): SlackMessage {
   return noteMessage({
     ...linkHead(link),
@@ -104,10 +104,9 @@ export function linkNoteMessage(
   place: ChargePlace,
   about: AboutMessage,
 ): SlackMessage {
-  const said = noteWords[note];
   const message = noteMessage({
     ...linkHead(link, note),
-    body: [rich`${person(link.by)}: ${said}`],
+    body: [rich`${person(link.by)}: ${noteWords[note]}`],
     foot: foot(link, place),
   });
   return posted(message, `${linkEventType}_note`, about);
@@ -161,7 +160,7 @@ function body(link: PaymentLink, place: ChargePlace): NonNullable<Note['body']> 
   }
 }
 
-/** A failed try, by an event; the customer may try again. */
+/** A failed try of the customer, who may try again. */
 function failure({ failure: failed }: PaymentLink): RichTextBlock[] {
   if (!failed) return [];
   return [
@@ -227,21 +226,21 @@ export function linkViews(
 ): Views<LinkBodies, LinkShown> {
   async function requireLink(reference: string): Promise<PaymentLink> {
     const link = await findLink(reference);
-    if (!link) throw new Error('There is something to say of a link that is not in the store.');
+    if (!link) throw new Error('The link of a message is not in the store.');
     return link;
   }
   return {
     async link({ reference }) {
       return { kind: 'shown', post: { kind: 'link', link: await requireLink(reference) } };
     },
-    /** In a channel, in the message's thread; in a direct message, without one. */
+    /** In a channel the note is posted in the thread of the link's message; in a direct message without a thread. */
     async link_note({ reference, what: note }, { record: { channel } }) {
       const link = await requireLink(reference);
-      // The link has changed since; another note tells that.
+      // The link has changed meanwhile; another note says how.
       if (link.state.kind !== note) return { kind: 'nothing' };
       const post = { kind: 'link', note, link } as const;
       if (channel === link.by) return { kind: 'shown', post };
-      return { kind: 'shown', post, below: { key: linkCardKey(link) } };
+      return { kind: 'shown', post, below: { key: linkMessageKey(link) } };
     },
   };
 }
@@ -255,7 +254,7 @@ export function linkWords(place: ChargePlace): Words<LinkShown> {
   };
 }
 
-export function linkCardKey({ reference, place }: PaymentLink): MessageKey<'link'> {
+export function linkMessageKey({ reference, place }: PaymentLink): MessageKey<'link'> {
   return messageKey('link', `${place}:${reference}`);
 }
 
@@ -268,7 +267,7 @@ export type LinkPrefill = Partial<Omit<PaymentLink['terms'], 'money'>> & {
 
 type LinkFormOptions = {
   place: ChargePlace;
-  /** The first is the default. */
+  /** The first currency is the default. */
   currencies: readonly string[];
   /** The channel of the request, unless it was a direct message; kept in the form's metadata. */
   channel?: string;
@@ -278,6 +277,7 @@ type LinkFormOptions = {
 };
 
 const longestCustomerId = 100;
+/** Values of the form's choices. */
 const [here, save, once] = ['here', 'save', 'once'];
 
 /** With `channel`, the form also asks whether to post the link there. */
@@ -346,7 +346,7 @@ export function linkForm({ place, currencies, channel, alert, prefill = {} }: Li
   });
 }
 
-/** The form's values. `channel`: where its message goes; absent: to the person alone. */
+/** The form's values. `channel`: where the link's message goes; absent: to the person alone. */
 export function readLinkForm(
   values: ViewValues,
   currencies: readonly string[],

@@ -46,10 +46,10 @@ import {
  * it requests an order and posts its link in a message, which later says when it is paid. A form requests at most one order,
  * even if submitted twice.
  */
-export function createLinks(account: Account, around: LinksNeeds) {
+export function createLinks(account: Account, needs: LinksNeeds) {
   const { place, settings, slack, now } = account;
   const { chargeCurrencies: currencies } = settings;
-  const links = createPaymentLinks(account, around);
+  const links = createPaymentLinks(account, needs);
 
   const formFor = (prefill: LinkPrefill, caller: Caller, alert?: string): Modal =>
     linkForm({ place, currencies, prefill, ...channelOf(caller), ...withoutUndefined({ alert }) });
@@ -74,21 +74,22 @@ export function createLinks(account: Account, around: LinksNeeds) {
             const link = await beginning.carryOn();
             const where = whereOf(link);
             const modal = linkModal(link, place, where);
-            // A link has a message, which outlives the modal. A refused one has none, so pass one.
-            const alone = link.state.kind === 'refused' ? { message: shownLink(link, place, where) } : {};
-            await slack.showEnd({ viewId, userId }, { modal, ...alone });
+            // If the modal is closed by now, the link's message shows the result. A refusal has none, so pass one.
+            const replacement =
+              link.state.kind === 'refused' ? { message: shownLink(link, place, where) } : {};
+            await slack.showEnd({ viewId, userId }, { modal, ...replacement });
           },
         };
     }
   }
 
-  /** Looks up whether the link is paid; answers in the modal or by a reply. Its message is edited if its state changed. */
+  /** Looks up whether the link is paid, and answers in the modal or by a reply. */
   async function check({ value, view, updateModal, reply }: Pressed): Promise<void> {
     const looked = await links.lookNow(value);
     if (!looked) return await reply(unknownLinkMessage(value));
     const { link, lookup } = looked;
-    if (view) return await updateModal(linkModal(link, place, lookedLine(link, lookup)));
-    await reply(lookedMessage(link, lookup, place, now()));
+    if (view) return await updateModal(linkModal(link, place, lookUpLine(link, lookup)));
+    await reply(lookUpMessage(link, lookup, place, now()));
   }
 
   async function show(pressed: Pressed): Promise<void> {
@@ -97,10 +98,11 @@ export function createLinks(account: Account, around: LinksNeeds) {
   }
 
   /**
-   * Reopens the form. After a refusal in the same modal, which keeps the generated reference. Otherwise in a new modal: the
-   * old one's id stands for the old link. A colleague sees the e-mail masked, so they must type it.
+   * Reopens the form, filled in. After a refusal the form stays in its modal, whose id gives the same generated reference.
+   * Otherwise it opens a new modal: the old modal's id stands for the old link. The requester's colleagues see the e-mail
+   * masked, so they must type it.
    */
-  async function again(pressed: Pressed): Promise<void> {
+  async function reopenForm(pressed: Pressed): Promise<void> {
     const { caller, view, openModal, updateModal } = pressed;
     const link = await find(pressed);
     if (!link) return;
@@ -110,7 +112,7 @@ export function createLinks(account: Account, around: LinksNeeds) {
       place,
       currencies,
       ...withoutUndefined({ alert: link.alert }),
-      ...(caller.channelId === undefined ? placeOf(link) : channelOf(caller)),
+      ...(caller.channelId === undefined ? channelOfLink(link) : channelOf(caller)),
       prefill: {
         amountMinor: money.minor,
         currency: money.currency,
@@ -152,7 +154,7 @@ export function createLinks(account: Account, around: LinksNeeds) {
     presses: [
       { actionId: linkActions.check, about: itself, press: check },
       { actionId: linkActions.show, about: itself, opensForm: true, press: show },
-      { actionId: linkActions.again, about: itself, press: again },
+      { actionId: linkActions.again, about: itself, press: reopenForm },
     ],
     home: async ({ userId }) => homeLinks(await links.openOf(userId), place),
 
@@ -179,19 +181,19 @@ function typedReference({ reference }: PaymentLink): { reference?: string } {
   return reference.startsWith(chargeReferencePrefix) ? {} : { reference };
 }
 
-/** In a direct message there is no channel to post in: the link goes to the requester alone. */
+/** A link that is requested in a direct message goes to the requester alone. */
 function channelOf({ channelId }: Caller): { channel?: string } {
   return channelId === undefined || channelId.startsWith('D') ? {} : { channel: channelId };
 }
 
-/** For a press inside a modal, which names no channel: the channel of the first request. */
-function placeOf({ place, by }: PaymentLink): { channel?: string } {
+/** A press inside a modal names no channel: use the channel of the first request. */
+function channelOfLink({ place, by }: PaymentLink): { channel?: string } {
   return place === by ? {} : { channel: place };
 }
 
 const mostShown = 5;
 
-/** A part of the App Home: the person's unpaid links; empty without any. */
+/** The person's unpaid links on the App Home; empty if there are none. */
 export function homeLinks(links: readonly PaymentLink[], place: ChargePlace): HomeBlock[] {
   if (links.length === 0) return [];
   const more = links.length - mostShown;
@@ -207,17 +209,17 @@ export function homeLinks(links: readonly PaymentLink[], place: ChargePlace): Ho
   ];
 }
 
-/** The result of a person's look-up, for them alone; the message itself is edited. */
-function lookedMessage(link: PaymentLink, lookup: Lookup, place: ChargePlace, nowMs: number): SlackMessage {
+/** The result of a person's look-up, for them alone. */
+function lookUpMessage(link: PaymentLink, lookup: Lookup, place: ChargePlace, nowMs: number): SlackMessage {
   return noteMessage({
     ...linkHead(link),
-    body: [lookedLine(link, lookup)],
+    body: [lookUpLine(link, lookup)],
     foot: messageFoot(place, nowMs),
   });
 }
 
-/** The result in words; empty if the link itself says it. */
-function lookedLine({ state }: PaymentLink, lookup: Lookup): Run[] {
+/** The look-up's result in words; empty for a paid link, which says so itself. */
+function lookUpLine({ state }: PaymentLink, lookup: Lookup): Run[] {
   return state.kind === 'paid' ? [] : rich`${lookUpWords(lookup)}`;
 }
 
@@ -238,7 +240,7 @@ function lookUpWords(lookup: Lookup): string {
   }
 }
 
-/** The link does not exist, or was forgotten. */
+/** For a link that never existed or was forgotten. */
 function unknownLinkMessage(reference: string): SlackMessage {
   return noteMessage({
     state: '⚠️ No such link here',

@@ -29,12 +29,12 @@ import {
   type OrderEnd,
   type PaymentLink,
 } from './link-case.ts';
-import { linkCardKey, type LinkBodies } from './link-screens.ts';
+import { linkMessageKey, type LinkBodies } from './link-screens.ts';
 import { dayMs, hourMs } from '../../domain/span.ts';
 
-/** Functions from other features. */
+/** What links need of other features. */
 export type LinksNeeds = {
-  /** For background work: during an outage it doesn't ask the service each time. */
+  /** Look-up for background work: during an outage of the service most calls are skipped. */
   lookUp: (expected: ExpectedCharge) => Promise<Lookup>;
   /** Uncached look-up, for a person's request. */
   lookUpNow: (expected: ExpectedCharge) => Promise<Lookup>;
@@ -67,7 +67,8 @@ const settleMs = 7 * dayMs;
 
 export type PaymentLinks = ReturnType<typeof createPaymentLinks>;
 
-export function linkFoundIn(account: Pick<Account, 'fingerprint' | 'log'>) {
+/** Gives the lists in which `/pay find` looks for a link. */
+export function listsOfLink(account: Pick<Account, 'fingerprint' | 'log'>) {
   return (link: PaymentLink): Promise<string[]> => listsFoundBy(account, linkFoundBy(link));
 }
 
@@ -76,30 +77,31 @@ export function createPaymentLinks(account: Account, { lookUp, lookUpNow, paid, 
   const { settings, payments, store, leaseMs, log, now } = account;
   const background = createBackground(log, 'a payment link');
   // The lease outlasts a call and its retry.
-  const rules = { askAgainMs: leaseMs, followMs: settings.linkFollowHours * hourMs };
+  const rules = { retryMs: leaseMs, followMs: settings.linkFollowHours * hourMs };
   // Messages and order ids are stored before the link is settled, and must outlive it.
   const rememberMs = account.rememberMs + rules.followMs + settleMs;
-  const outlive = { ...account, rememberMs, audit: account.audit.write };
-  const messages: Messages<LinkBodies> = createMessages(outlive);
-  const links: Cases<PaymentLink, LinkEvent> = createCases(outlive, linkRules(rules, linkFoundIn(account)), {
-    due,
-    tell,
-  });
+  const linkAccount = { ...account, rememberMs, audit: account.audit.write };
+  const messages: Messages<LinkBodies> = createMessages(linkAccount);
+  const links: Cases<PaymentLink, LinkEvent> = createCases(
+    linkAccount,
+    linkRules(rules, listsOfLink(account)),
+    { due, tell },
+  );
 
-  /** A due link's work: repeat the request for an order without a known answer, or look up. */
+  /** A due link's work: request the order again if its answer is unknown, else look up. */
   async function due(link: PaymentLink): Promise<{ event: LinkEvent; isOnce?: boolean } | undefined> {
     const { reference, state } = link;
     if (state.kind === 'asking') {
       log('info', 'a payment link is asked for again', { orderReference: reference });
-      return await ask(link, true);
+      return await requestOrder(link, true);
     }
     if (state.kind !== 'open' && state.kind !== 'confirming') return undefined;
     return { event: { kind: 'looked_up', lookup: await lookUp(expectedOf(link)) } };
   }
 
-  /** Only the first answer for an order holds its link. `isRepeat`: an earlier request has an unknown result. */
-  async function ask(link: PaymentLink, isRepeat: boolean) {
-    const end = await askForOrder(link);
+  /** `isOnce`: only the first answer for an order has its link. `isRepeat`: an earlier request has an unknown result. */
+  async function requestOrder(link: PaymentLink, isRepeat: boolean) {
+    const end = await createOrder(link);
     if (end.kind === 'created') {
       const key = linkOrderKey(end.orderId);
       await insist(account, () => store.create(key, link.reference, { ttlMs: rememberMs }));
@@ -108,12 +110,12 @@ export function createPaymentLinks(account: Account, { lookUp, lookUpNow, paid, 
   }
 
   /**
-   * Requests a checkout order, one call. If none is created, `why` is for people to read. An order charges nobody, so a repeat
-   * is harmless; but for an existing order the service doesn't return the link again.
+   * One call for a checkout order. `why`: words for people. An order charges nobody, so a repeat is harmless; but the service
+   * doesn't return the link of an existing order again.
    *
    * Spec: create a checkout order; Errors (An order already exists with this order reference).
    */
-  async function askForOrder({ reference, terms, by }: PaymentLink): Promise<OrderEnd> {
+  async function createOrder({ reference, terms, by }: PaymentLink): Promise<OrderEnd> {
     tagLog({ orderReference: reference });
     const order = { ...terms, reference, callbackUrl: settings.linkCallbackUrl };
     const answer = await payments.createCheckoutOrder(order);
@@ -135,57 +137,56 @@ export function createPaymentLinks(account: Account, { lookUp, lookUpNow, paid, 
   }
 
   /**
-   * Stores or updates the link's message, and one note per outcome. Reports a payment to the alerts as a proven charge does:
-   * its event may be lost.
+   * Stores or updates the link's message, and one note per outcome. Reports a payment to the alerts: its event may be lost.
    */
   async function tell(link: PaymentLink): Promise<void> {
     const { reference, terms, state, place: channel } = link;
-    // Only the form shows this state; the message comes with the answer.
+    // The modal shows this state; the message is posted once the answer is there.
     if (state.kind === 'asking') return;
     if (state.kind === 'paid') {
       const { customerEmail, customerId } = terms;
       await paid({ reference, money: state.money, atMs: state.atMs, customerEmail, customerId });
     }
-    await messages.keep(linkCardKey(link), { channel, body: { reference } });
+    await messages.keep(linkMessageKey(link), { channel, body: { reference } });
     if (state.kind !== 'paid' && state.kind !== 'review' && state.kind !== 'given_back') return;
     const note = { channel, body: { reference, what: state.kind }, isNote: true } as const;
     await messages.post(messageKey('link_note', `${state.kind}:${reference}`), note);
   }
 
-  /** Returns the link for the person's answer; other messages and the audit follow in the background. */
+  /** Returns the link; its messages and the audit follow in the background. `told`: needs no message. */
   function settled(kept: Kept<PaymentLink>, isTold?: 'told'): PaymentLink {
     background.add(links.settle(kept.state.reference, kept, isTold));
     return kept.state;
   }
 
-  /** The first request, while the person waits. A refusal needs no message: the form shows it. */
-  async function askFirst(link: PaymentLink): Promise<PaymentLink> {
-    const { event } = await ask(link, false);
+  /** The first request, while the person waits. A refusal needs no message: the modal shows it. */
+  async function requestFirst(link: PaymentLink): Promise<PaymentLink> {
+    const { event } = await requestOrder(link, false);
     const kept = await insist(account, () => links.apply(link.reference, event));
-    if (!kept) throw new Error('a link that was asked for is not in the store');
+    if (!kept) throw new Error('a link that was requested is not in the store');
     return settled(kept, kept.state.state.kind === 'refused' ? 'told' : undefined);
   }
 
-  /** Looks up now whether it is paid. Undefined: there is no such link. */
-  async function look(reference: string, ask: LinksNeeds['lookUp']) {
+  /** Looks up with the given function whether the link is paid. Undefined: there is no such link. */
+  async function look(reference: string, lookUpWith: LinksNeeds['lookUp']) {
     const before = await links.find(reference);
     if (!before) return undefined;
-    const lookup = await ask(expectedOf(before));
+    const lookup = await lookUpWith(expectedOf(before));
     const kept = await links.apply(reference, { kind: 'looked_up', lookup });
     return { link: kept ? settled(kept) : before, lookup };
   }
 
   /**
-   * Applies an event to its link, found by the signed order reference or by the service's order id. False: no such link. An
-   * unsigned reference is not used here: anybody who replays an event can change it, so it only starts a look-up.
+   * Applies an event to its link, found by the signed order reference or by the service's order id. False: no such link. The
+   * event's unsigned reference finds no link here: somebody who replays the event can change that reference.
    */
   async function hear(event: PaymentEvent): Promise<boolean> {
     const { orderId, orderReference = '' } = event;
-    const said = saidBy(event);
+    const heard = linkEventOf(event);
     const reference = parseOrderReference(orderReference);
-    if (reference.ok && (await links.hear(reference.value, said))) return true;
-    const other = orderId === undefined ? undefined : (await store.read(linkOrderKey(orderId)))?.value;
-    return other !== undefined && (await links.hear(other, said)) !== undefined;
+    if (reference.ok && (await links.hear(reference.value, heard))) return true;
+    const entry = orderId === undefined ? undefined : await store.read(linkOrderKey(orderId));
+    return entry !== undefined && (await links.hear(entry.value, heard)) !== undefined;
   }
 
   return {
@@ -207,11 +208,11 @@ export function createPaymentLinks(account: Account, { lookUp, lookUpNow, paid, 
         // A refused link frees its reference.
         givesWay: (before) => before.state.kind === 'refused',
       });
-      if (begun.kind === 'begun') return { kind: 'begun', link, carryOn: () => askFirst(link) };
+      if (begun.kind === 'begun') return { kind: 'begun', link, carryOn: () => requestFirst(link) };
       return begun.state.viewId === request.viewId ? { kind: 'known', link: begun.state } : { kind: 'taken' };
     },
     find: (reference: string) => links.find(reference),
-    /** The link with this reference, if the bot made the reference; undefined: none. */
+    /** Agent and alert of the link with this reference; undefined: no such link, or a person typed its reference. */
     async chargeOf(reference: string): Promise<BotCharge | undefined> {
       // Outside text of any length must not shape a key.
       if (!reference.startsWith(chargeReferencePrefix) || !parseOrderReference(reference).ok)
@@ -219,12 +220,12 @@ export function createPaymentLinks(account: Account, { lookUp, lookUpNow, paid, 
       const link = await links.find(reference);
       return link && withoutUndefined({ agent: link.by, alert: link.alert });
     },
-    /** The same, with its message's key. */
+    /** The link with this reference, and its message's key. */
     async story(reference: string) {
       const link = await links.find(reference);
-      return link && { link, posts: [linkCardKey(link)] };
+      return link && { link, posts: [linkMessageKey(link)] };
     },
-    /** Followed links, newest first. */
+    /** The person's followed links, newest first. */
     openOf: (userId: string) => links.list(linksOf(userId), { max: mostShown, newestFirst: true }),
     lookNow: (reference: string) => look(reference, lookUpNow),
     /**
@@ -242,6 +243,7 @@ export function createPaymentLinks(account: Account, { lookUp, lookUpNow, paid, 
         const about = { errorId: newErrorId(), eventKey: event.key };
         log('error', 'an event’s link cannot be opened', about, error);
       }
+      // An unsigned reference only starts a look-up.
       const { referenceHint = '' } = event;
       if (parseOrderReference(referenceHint).ok) background.add(look(referenceHint, lookUp));
     },
@@ -270,7 +272,7 @@ function notMadeWords(answer: Extract<CheckoutOrderAnswer, { kind: 'not_made' }>
     : 'The payments service did not take the order. Try again in a few minutes.';
 }
 
-function saidBy({ kind, cardSaved, reason }: PaymentEvent): LinkEvent {
+function linkEventOf({ kind, cardSaved, reason }: PaymentEvent): LinkEvent {
   return kind === 'payment_success'
     ? withoutUndefined({ kind, cardSaved })
     : withoutUndefined({ kind: 'payment_failed' as const, why: reason });

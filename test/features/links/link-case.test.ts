@@ -3,14 +3,14 @@ import type { Lookup } from '../../../src/domain/alert.ts';
 import type { OrderReference } from '../../../src/domain/order-reference.ts';
 import { alertNewsShape } from '../../../src/records/shapes.ts';
 import {
-  restOfLink,
+  linkDueInMs,
   stepLink,
   type LinkEvent,
   type LinkState,
   type PaymentLink,
 } from '../../../src/features/links/link-case.ts';
 
-const rules = { askAgainMs: 45_000, followMs: 72 * 3_600_000 };
+const rules = { retryMs: 45_000, followMs: 72 * 3_600_000 };
 const nowMs = 1_000_000;
 const asked: PaymentLink = {
   reference: 'LINK-1' as OrderReference,
@@ -62,7 +62,7 @@ const success: LinkEvent = { kind: 'payment_success' };
 const paid: LinkState = { kind: 'paid', money: asked.terms.money, atMs: nowMs };
 const overMs = nowMs + rules.followMs;
 
-const unheard: LinkEvent = { kind: 'answered', end: { kind: 'unknown', why: '' }, isRepeat: true };
+const unanswered: LinkEvent = { kind: 'answered', end: { kind: 'unknown', why: '' }, isRepeat: true };
 
 /** Applies the same event whenever the link is due, until it never is again; counts how often. */
 function follow(
@@ -71,7 +71,7 @@ function follow(
   atMs = nowMs,
   looks = 0,
 ): PaymentLink & { looks: number } {
-  const restMs = restOfLink(link, atMs, rules);
+  const restMs = linkDueInMs(link, atMs, rules);
   if (restMs === undefined) return { ...link, looks };
   return follow(stepLink(link, answer, atMs + restMs, rules) ?? link, answer, atMs + restMs, looks + 1);
 }
@@ -155,7 +155,7 @@ describe('stepLink', () => {
       400,
     ],
     ['ages without a payment', { ...asked, state: open }, none, 'aged', 500],
-    ['is lost after six lost answers', asked, unheard, 'lost', 6],
+    ['is lost after six lost answers', asked, unanswered, 'lost', 6],
   ])('%s, after growing waits', (...[, link, answer, end, most]) => {
     const { state, looks } = follow(link, answer);
     expect(state.kind).toBe(end);
@@ -167,13 +167,13 @@ describe('stepLink', () => {
     [0, 30_000],
     [3 * 3_600_000, 600_000],
   ])('is looked up again after waits that grow with its age (open for %d ms: %d ms)', (afterMs, withinMs) => {
-    expect(restOfLink({ ...asked, state: open }, nowMs + afterMs, rules)).toBe(withinMs);
+    expect(linkDueInMs({ ...asked, state: open }, nowMs + afterMs, rules)).toBe(withinMs);
   });
 
   it('always schedules a link that still waits for something', () => {
     for (const state of [{ kind: 'asking' } as const, open, confirming]) {
-      expect(restOfLink({ ...asked, state }, nowMs + 2 * rules.followMs, rules)).toBeGreaterThan(0);
+      expect(linkDueInMs({ ...asked, state }, nowMs + 2 * rules.followMs, rules)).toBeGreaterThan(0);
     }
-    expect(restOfLink({ ...asked, state: { kind: 'lost' } }, nowMs, rules)).toBeUndefined();
+    expect(linkDueInMs({ ...asked, state: { kind: 'lost' } }, nowMs, rules)).toBeUndefined();
   });
 });
