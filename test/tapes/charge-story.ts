@@ -1,10 +1,5 @@
-import {
-  step,
-  findingOf,
-  type ChargeEvent,
-  type ChargeIntent,
-  type Effect,
-} from '../../src/features/charge/machine.ts';
+import type { ChargeEvent, ChargeIntent, Effect } from '../../src/features/charge/charge-intent.ts';
+import { step, findingOf } from '../../src/features/charge/machine.ts';
 import type { OrderReference } from '../../src/domain/order-reference.ts';
 import type { Transaction } from '../../src/domain/transaction.ts';
 

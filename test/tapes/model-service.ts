@@ -1,4 +1,8 @@
-import type { ChargeEvent, StoredChargeAnswer, StoredOtpAnswer } from '../../src/features/charge/machine.ts';
+import type {
+  ChargeEvent,
+  StoredChargeAnswer,
+  StoredOtpAnswer,
+} from '../../src/features/charge/charge-intent.ts';
 import type { Money } from '../../src/domain/money.ts';
 import type { Transaction } from '../../src/domain/transaction.ts';
 import { Violation } from './watch.ts';

@@ -1,4 +1,4 @@
-import type { ChargeIntent } from '../../src/features/charge/machine.ts';
+import type { ChargeIntent } from '../../src/features/charge/charge-intent.ts';
 
 export type ModelEntry = { readonly intent: ChargeIntent; readonly version: number };
 

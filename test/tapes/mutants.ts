@@ -1,4 +1,5 @@
 const machine = 'src/features/charge/machine.ts';
+const history = 'src/features/charge/step-history.ts';
 const limits = 'src/domain/charge.ts';
 const replica = 'test/tapes/replica.ts';
 
@@ -193,8 +194,8 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'the history leaves out what replay needs',
     edits: [
-      [machine, '!earlierDue?.times || !earlier?.times || !due?.times', '!earlierDue || !earlier || !due'],
-      [machine, '(past.times ?? 0) + (earlier?.times ?? 0)', '(past.times ?? 1) + (earlier?.times ?? 1)'],
+      [history, '!earlierDue?.times || !earlier?.times || !due?.times', '!earlierDue || !earlier || !due'],
+      [history, '(past.times ?? 0) + (earlier?.times ?? 0)', '(past.times ?? 1) + (earlier?.times ?? 1)'],
     ],
   },
   {

@@ -1,5 +1,5 @@
 import { array, check, nat, property } from 'fast-check';
-import type { ChargeEvent } from '../../src/features/charge/machine.ts';
+import type { ChargeEvent } from '../../src/features/charge/charge-intent.ts';
 import type { OrderReference } from '../../src/domain/order-reference.ts';
 import {
   type Answer,

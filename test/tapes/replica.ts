@@ -1,15 +1,13 @@
-import {
-  step,
-  findingOf,
-  workAt,
-  type StoredChargeAnswer,
-  type ChargeEvent,
-  type ChargeIntent,
-  type Effect,
-  type Finding,
-  type StoredOtpAnswer,
-  type Step,
-} from '../../src/features/charge/machine.ts';
+import type {
+  StoredChargeAnswer,
+  ChargeEvent,
+  ChargeIntent,
+  Effect,
+  Finding,
+  StoredOtpAnswer,
+  Step,
+} from '../../src/features/charge/charge-intent.ts';
+import { step, findingOf, workAt } from '../../src/features/charge/machine.ts';
 import { asRead } from './charge-story.ts';
 import type { Told } from '../../src/domain/charge.ts';
 import type { Answer, Call, Found, ServiceRecord } from './model-service.ts';

@@ -1,11 +1,10 @@
-import {
-  type ChargeEvent,
-  type ChargeIntent,
-  type Effect,
-  replay,
-  type StoredChargeAnswer,
-  workAt,
-} from '../../src/features/charge/machine.ts';
+import type {
+  ChargeEvent,
+  ChargeIntent,
+  Effect,
+  StoredChargeAnswer,
+} from '../../src/features/charge/charge-intent.ts';
+import { replay, workAt } from '../../src/features/charge/machine.ts';
 import type { Told } from '../../src/domain/charge.ts';
 import type { Clock, Found, ServiceRecord } from './model-service.ts';
 

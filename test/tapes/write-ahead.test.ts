@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { ChargeEvent } from '../../src/features/charge/machine.ts';
+import type { ChargeEvent } from '../../src/features/charge/charge-intent.ts';
 import type { OrderReference } from '../../src/domain/order-reference.ts';
 import { createModelService } from './model-service.ts';
 import { createModelStore } from './model-store.ts';

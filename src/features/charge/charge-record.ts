@@ -2,17 +2,8 @@ import { z } from 'zod';
 import type { Account } from '../../account.ts';
 import type { ChargeSeen, SeenOtp, ChargeState, Verdict } from '../../domain/charge.ts';
 import { chargeReferencePrefix, parseOrderReference } from '../../domain/order-reference.ts';
-import {
-  type ChargeEvent,
-  type ChargeIntent,
-  type Effect,
-  type PendingOtp,
-  step,
-  workAt,
-  type Past,
-  type StoredChargeAnswer,
-  type StoredOtpAnswer,
-} from './machine.ts';
+import type { ChargeEvent, ChargeIntent, Effect, PendingOtp, StoredOtpAnswer } from './charge-intent.ts';
+import { step, workAt } from './machine.ts';
 import type { RetryVerdict } from '../../domain/decline-reason.ts';
 import { otpLimits } from '../../domain/otp.ts';
 import { withoutUndefined } from '../../domain/json.ts';
@@ -22,8 +13,7 @@ import type { Index, Store } from '../../store/store.ts';
 import type { BotCharge } from '../../domain/alert.ts';
 import { indexAt, listsFoundBy, ownPaymentsList } from '../../records/found-by.ts';
 import { entriesOf } from '../../records/pages.ts';
-import { alertNewsShape, chargeTermsShape, type AuditEntry } from '../../records/shapes.ts';
-import { formatMoney } from '../../domain/money.ts';
+import { alertNewsShape, chargeTermsShape } from '../../records/shapes.ts';
 
 export const chargePrefix = 'charge:';
 
@@ -340,81 +330,4 @@ export async function chargesInDoubt(
 
 function isInDoubt({ state }: ChargeIntent): boolean {
   return state.kind === 'charging' || state.kind === 'confirming' || state.kind === 'otp_checking';
-}
-
-/**
- * The audit entries of a charge, from its history alone: each step with the states before and after, its author and the
- * answer; not cleaned yet (`cleanAuditEntry`). There is no entry for a look-up with the same result as before, nor for
- * a timer with nothing to do: a day in doubt has hundreds. Ids depend only on the step.
- *
- * Spec: not shown; this is the bot's own account of what it did.
- */
-export function auditOfCharge(history: readonly Past[]): AuditEntry[] {
-  const entries: AuditEntry[] = [];
-  let before: ChargeIntent | undefined;
-  for (const past of history) {
-    const after: ChargeIntent | undefined = step(before, past.event, past.at, past.times)?.next ?? before;
-    if (after && isNews(past)) entries.push(entryOf(past, before, after));
-    before = after;
-  }
-  return entries;
-}
-
-/** Whether the step is worth an entry. A repeated one is not: see `remember` in `machine.ts`. */
-function isNews({ event, times }: Past): boolean {
-  return event.kind === 'looked_up' ? (times ?? 1) === 1 : times === undefined;
-}
-
-function entryOf({ at, event }: Past, before: ChargeIntent | undefined, after: ChargeIntent): AuditEntry {
-  const { reference, state } = after;
-  const own = event.kind === 'due' || event.kind === 'told' ? 'payops' : 'payments';
-  const who = 'by' in event ? event.by : own;
-  const [result, reason] = saidBy(event, after);
-  const hasMoved = before?.state.kind !== state.kind;
-  return {
-    id: `${reference}:${at}`,
-    atMs: at,
-    who,
-    what: who === 'payments' && event.kind !== 'look_up_asked' ? 'answer' : 'step',
-    reference,
-    ...(hasMoved && before ? { before: before.state.kind } : {}),
-    ...(hasMoved ? { after: state.kind } : {}),
-    result,
-    ...(reason === undefined || reason === '' ? {} : { reason }),
-  };
-}
-
-/** The result of an event, and the reason in the bank's words or ours. */
-function saidBy(event: ChargeEvent, { state }: ChargeIntent): [result: string, reason?: string] {
-  switch (event.kind) {
-    case 'submitted':
-      return ['begun', formatMoney(event.money)];
-    case 'charge_answered':
-      return [`charge_${event.answer.kind}`, ...wordsOf(event.answer)];
-    case 'otp_answered':
-      return [`code_${event.answer.kind}`, ...wordsOf(event.answer)];
-    case 'looked_up': {
-      const { finding } = event;
-      const status = 'status' in finding && finding.status !== undefined ? [finding.status] : [];
-      const [reason] = state.kind === 'review' ? [state.why ?? ''] : status;
-      return [`look_up_${finding.kind}`, reason ?? ''];
-    }
-    case 'payment_success':
-    case 'payment_given_back':
-      return [`event_${event.kind}`];
-    case 'payment_failed':
-      return ['event_payment_failed', event.why ?? ''];
-    case 'otp_submitted':
-      return ['code_entered'];
-    case 'look_up_asked':
-    case 'due':
-      return [event.kind];
-    case 'told':
-      return [`told_${event.what}`];
-  }
-}
-
-function wordsOf(answered: StoredChargeAnswer | StoredOtpAnswer): [string] {
-  if ('why' in answered && answered.why !== undefined) return [answered.why];
-  return ['reason' in answered ? answered.reason : ''];
 }

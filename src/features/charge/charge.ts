@@ -17,6 +17,7 @@ import { parseAmountAlone } from '../../slack/command-text.ts';
 import { emailFormProblem } from '../../slack/kit/form.ts';
 import type { HomeBlock, Modal } from '../../slack/kit/message.ts';
 import { cardChoice, suggestCards } from '../../slack/words/card-words.ts';
+import { auditOfCharge } from './charge-audit.ts';
 import { openCardHistory } from './card-history.ts';
 import type { ForCodeLinks } from './code-link.ts';
 import { createChargeDesk } from './charge-desk.ts';
@@ -25,7 +26,6 @@ import { openLimits } from './charge-limits.ts';
 import { doubtCommand, homeCharges } from './charge-list.ts';
 import { chargeViews, chargeWords } from './charge-messages.ts';
 import {
-  auditOfCharge,
   chargeLists,
   chargeOf,
   chargePrefix,

@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util';
 import {
   type ChargeState,
   type Conclusion,
@@ -9,120 +8,23 @@ import {
   chargeLimits,
   type Because,
 } from '../../domain/charge.ts';
-import type { Money } from '../../domain/money.ts';
 import { otpLimits } from '../../domain/otp.ts';
-import type { OrderReference } from '../../domain/order-reference.ts';
 import { confirm, type Transaction } from '../../domain/transaction.ts';
+import type {
+  ChargeEvent,
+  ChargeIntent,
+  Effect,
+  Finding,
+  PastStep,
+  PendingOtp,
+  Step,
+  StoredChargeAnswer,
+  StoredOtpAnswer,
+} from './charge-intent.ts';
+import { addToHistory } from './step-history.ts';
 
 // The pure step function of a charge: state and event in, next state out. `npm run tapes` and `npm run mutants` test
 // it.
-
-/**
- * One intent to charge, as plain JSON; secrets in it are sealed. Times are UTC ms. Card and e-mail are on the record
- * around it: here is only what a proof needs.
- */
-export type ChargeIntent = {
-  reference: OrderReference;
-  money: Money;
-  submittedAt: number;
-  /** The time of the last step. Each step's time is later than the one before, also if a replica's clock is behind. */
-  at: number;
-  state: ChargeState;
-  /** When a worker must continue; absent: the charge is done. */
-  dueAt?: number;
-  /** The time of each send: at most three, all under the same reference. */
-  sends: readonly number[];
-  /** Don't resend after a lost answer, because the service doesn't promise one charge per reference. */
-  sendsOnce?: true;
-  heard: readonly Heard[];
-  told: readonly Told[];
-  /** When a signed event first said that the charge failed: a reason for a look-up, not a proof. */
-  failedAt?: number;
-  otp?: PendingOtp;
-  /** The refusal of a resend; it says nothing about the earlier send. */
-  refusal?: Refusal;
-  /** The bank's last words: where it sent the code, what was wrong with one, or why it declined. */
-  bankWords?: string;
-  /** The transaction record's last words about the unpaid charge; used if the bank gives none. */
-  recordWords?: string;
-  history: readonly Past[];
-};
-
-/** One step. `times`: how many equal look-ups or timer steps in a row it stands for. */
-export type Past = { at: number; event: ChargeEvent; times?: number };
-
-/**
- * The answer to a charge request in the form that is stored, made by `storedChargeAnswer`.
- *
- * Spec: charge a saved card; Errors (saved-card charge rejections).
- */
-export type StoredChargeAnswer =
-  | { kind: 'approved' }
-  | { kind: 'otp_required'; sealedTransactionId: string; why?: string }
-  | ({ kind: 'declined' } & Pick<Because, 'why' | 'from'>)
-  | { kind: 'already_exists' }
-  | ({ kind: 'rejected' } & Refusal)
-  | { kind: 'unknown' };
-
-/** Spec: submit OTP; OTP errors. */
-export type StoredOtpAnswer =
-  | { kind: 'accepted' }
-  /** `isOver`: the bank says that the payment's time is over. */
-  | { kind: 'wrong'; why?: string; isOver?: true }
-  | { kind: 'too_many'; why?: string }
-  | { kind: 'unknown' };
-
-/**
- * A look-up's result for this charge, made by `findingOf`; the only part of the record that gets into the history.
- * `pending`: neither success nor a final status. `given_back`: paid, then returned to the customer. `mismatch`:
- * success, but with another amount or reference. `failed`: the look-up was not answered.
- */
-export type Finding =
-  | { kind: 'paid'; status?: string; compared?: string }
-  | { kind: 'pending' | 'final_not_paid'; status?: string; why?: string }
-  | { kind: 'given_back'; status?: string }
-  | { kind: 'mismatch'; why: string }
-  | { kind: 'not_found' }
-  | { kind: 'failed' };
-
-/** `by`: a person. Events never contain an OTP, and a transaction id only sealed. */
-export type ChargeEvent =
-  | { kind: 'submitted'; reference: OrderReference; money: Money; by: string; sendsOnce?: true }
-  | { kind: 'charge_answered'; send: number; answer: StoredChargeAnswer }
-  | { kind: 'looked_up'; askedAt: number; finding: Finding }
-  | { kind: 'otp_submitted'; by: string }
-  | { kind: 'otp_answered'; submission: number; answer: StoredOtpAnswer }
-  /** Signed events, verified before. */
-  | { kind: 'payment_success' }
-  | { kind: 'payment_failed'; why?: string }
-  | { kind: 'payment_given_back' }
-  /** The intent is due: its timer ran out, a process crashed or an answer was lost. */
-  | { kind: 'due' }
-  /** A person or an unsigned reference asks for a look-up now. */
-  | { kind: 'look_up_asked'; by: string }
-  /** The message of a `tell` is stored, and will be delivered. */
-  | { kind: 'told'; what: Told };
-
-/**
- * The work to do once the step is stored; only the process that stored the step does it. A call that can't be sent by
- * `leaveBy` must not be sent, and counts as `unknown`; after `giveUpAt` its answer is not awaited. `key` makes `tell`
- * idempotent.
- */
-export type Effect =
-  | { kind: 'charge'; reference: OrderReference; send: number; leaveBy: number; giveUpAt: number }
-  | { kind: 'look_up'; reference: OrderReference; askedAt: number }
-  | {
-      kind: 'submit_otp';
-      reference: OrderReference;
-      sealedTransactionId: string;
-      submission: number;
-      leaveBy: number;
-      giveUpAt: number;
-    }
-  /** `approved`: the only message that says paid, on which goods are delivered. `otp`: asks for the code. */
-  | { kind: 'tell'; what: Told; key: string };
-
-export type Step = { next: ChargeIntent; effect: Effect | undefined };
 
 /**
  * Returns the next state and its effect; undefined if the event changes nothing. Money moves at most once, and nothing
@@ -147,12 +49,12 @@ export function step(
   const at = Math.max(now, intent.at + 1);
   const moved = move(intent, event, at, times);
   if (!moved) return undefined;
-  const history = remember(intent, moved.next, event, at);
+  const history = addToHistory(intent, moved.next, event, at);
   return { next: { ...moved.next, at, history }, effect: moved.effect };
 }
 
 /** Rebuilds the state from its history alone. Spec: not shown; the audit promises this. */
-export function replay(history: readonly Past[]): ChargeIntent | undefined {
+export function replay(history: readonly PastStep[]): ChargeIntent | undefined {
   let intent: ChargeIntent | undefined;
   for (const { at, event, times } of history) intent = step(intent, event, at, times)?.next ?? intent;
   return intent;
@@ -750,71 +652,6 @@ function isDoubtUnderReview({ state, heard, history }: ChargeIntent): boolean {
   );
   return state.kind === 'review' && !heard.includes('paid') && !isOtherMoney;
 }
-
-/**
- * Adds the step to the history. Equal look-ups in a row, with only timer steps in between, are kept as the last one
- * with a count, because a day in doubt has some 300 of them and the record is written at each. Replay still gives the
- * same state: the last look-up, repeated `times` times, sets everything that the omitted ones set.
- */
-function remember(before: ChargeIntent, next: ChargeIntent, event: ChargeEvent, at: number): Past[] {
-  const { history } = before;
-  const unchanged = before.state.kind === next.state.kind;
-  const isLookUp = event.kind === 'looked_up';
-  const isIdle = unchanged && (isLookUp || (event.kind === 'due' && !isJustConcluded(before)));
-  const past: Past = isIdle ? { at, event, times: 1 } : { at, event };
-  if (isIdleAgain(history, past)) return [...history.slice(0, -1), countedWith(past, history.at(-1))];
-  if (!unchanged || !isLookUpAgain(history, event)) return [...history, past];
-  const [earlierDue, earlier, due] = history.slice(-3);
-  if (!due) return [...history, past];
-  const counted = countedWith(past, earlier);
-  return [...history.slice(0, -3), countedWith(due, earlierDue), counted];
-}
-
-/** The step before was the conclusion. The first timer step after it is never merged: replay needs it. */
-function isJustConcluded({ state, at }: ChargeIntent): boolean {
-  return 'concludedAt' in state && state.concludedAt === at;
-}
-
-/** A further timer step without effect, as while a verdict can't be told: kept once, with a count. */
-function isIdleAgain(history: readonly Past[], past: Past): boolean {
-  const last = history.at(-1);
-  const isDue = past.event.kind === 'due' && last?.event.kind === 'due';
-  return isDue && past.times !== undefined && last.times !== undefined;
-}
-
-/** The last steps were due, looked up, due, and changed no state; and this look-up found the same as the one before. */
-function isLookUpAgain(history: readonly Past[], event: ChargeEvent): boolean {
-  const [earlierDue, earlier, due] = history.slice(-3);
-  if (event.kind !== 'looked_up' || !earlierDue?.times || !earlier?.times || !due?.times) return false;
-  // After a lost answer of the store one look-up may be stepped twice, with no timer between.
-  const areTimers = earlierDue.event.kind === 'due' && due.event.kind === 'due';
-  return areTimers && isSameLookUp(earlier.event, event.finding);
-}
-
-function countedWith(past: Past, earlier: Past | undefined): Past {
-  return { ...past, times: (past.times ?? 0) + (earlier?.times ?? 0) };
-}
-
-function isSameLookUp(event: ChargeEvent, finding: Finding): boolean {
-  return event.kind === 'looked_up' && isDeepStrictEqual(event.finding, finding);
-}
-
-/** The bank's open request for a code. The code itself is never part of it. */
-export type PendingOtp = {
-  /** Sealed by the caller; machine and history only pass it on. */
-  sealedTransactionId: string;
-  /** UTC ms: 15 minutes after the charge was sent, so never later than the service's own limit. */
-  until: number;
-  /** Codes that may have been sent; counted before each is sent. */
-  tries: number;
-  /** Those of them that were not refused by an answer: the bank may have accepted one. */
-  unanswered: number;
-  /**
-   * When the last missing answer was given up, or the bank said that the code's time is over. From then on the charge
-   * is looked up while the form stays open.
-   */
-  lostAt?: number;
-};
 
 type OtpStanding =
   | { kind: 'open'; triesLeft: number; leaveBy: number }

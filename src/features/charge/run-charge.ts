@@ -1,24 +1,24 @@
 import { randomInt } from 'node:crypto';
 import type { Account } from '../../account.ts';
 import type { ChargeAnswer, OtpAnswer } from '../../payments/charges.ts';
+import { auditOfCharge } from './charge-audit.ts';
 import {
   type Advanced,
-  auditOfCharge,
   type ChargeBook,
   chargeKey,
   isAudited,
   seenOf,
   type ChargeRecord,
 } from './charge-record.ts';
-import {
-  findingOf,
-  type ChargeEvent,
-  type ChargeIntent,
-  type Effect,
-  type Finding,
-  type StoredChargeAnswer,
-  type StoredOtpAnswer,
-} from './machine.ts';
+import type {
+  ChargeEvent,
+  ChargeIntent,
+  Effect,
+  Finding,
+  StoredChargeAnswer,
+  StoredOtpAnswer,
+} from './charge-intent.ts';
+import { findingOf } from './machine.ts';
 import type { AlertClaims, Lookup, ProvenPayment } from '../../domain/alert.ts';
 import type { ApprovalGate } from '../../domain/approval.ts';
 import type { ChargeSeen, Told } from '../../domain/charge.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { auditOfCharge } from '../../../src/features/charge/charge-record.ts';
+import { auditOfCharge } from '../../../src/features/charge/charge-audit.ts';
 import {
   charge,
   hourMs,

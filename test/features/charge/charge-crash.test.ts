@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import type { ChargeState } from '../../../src/domain/charge.ts';
 import { StoreUnavailable } from '../../../src/domain/failure.ts';
-import { auditOfCharge } from '../../../src/features/charge/charge-record.ts';
+import { auditOfCharge } from '../../../src/features/charge/charge-audit.ts';
 import { replay } from '../../../src/features/charge/machine.ts';
 import {
   ada,

@@ -1,0 +1,87 @@
+import { formatMoney } from '../../domain/money.ts';
+import type { AuditEntry } from '../../records/shapes.ts';
+import type {
+  ChargeEvent,
+  ChargeIntent,
+  PastStep,
+  StoredChargeAnswer,
+  StoredOtpAnswer,
+} from './charge-intent.ts';
+import { step } from './machine.ts';
+
+/**
+ * The audit entries of a charge, from its history alone: each step with the states before and after, its author and the
+ * answer; not cleaned yet (`cleanAuditEntry`). There is no entry for a look-up with the same result as before, nor for
+ * a timer with nothing to do: a day in doubt has hundreds. Ids depend only on the step.
+ *
+ * Spec: not shown; this is the bot's own account of what it did.
+ */
+export function auditOfCharge(history: readonly PastStep[]): AuditEntry[] {
+  const entries: AuditEntry[] = [];
+  let before: ChargeIntent | undefined;
+  for (const past of history) {
+    const after: ChargeIntent | undefined = step(before, past.event, past.at, past.times)?.next ?? before;
+    if (after && isNews(past)) entries.push(entryOf(past, before, after));
+    before = after;
+  }
+  return entries;
+}
+
+/** Whether the step is worth an entry. A repeated one is not: see `addToHistory`. */
+function isNews({ event, times }: PastStep): boolean {
+  return event.kind === 'looked_up' ? (times ?? 1) === 1 : times === undefined;
+}
+
+function entryOf({ at, event }: PastStep, before: ChargeIntent | undefined, after: ChargeIntent): AuditEntry {
+  const { reference, state } = after;
+  const own = event.kind === 'due' || event.kind === 'told' ? 'payops' : 'payments';
+  const who = 'by' in event ? event.by : own;
+  const [result, reason] = saidBy(event, after);
+  const hasMoved = before?.state.kind !== state.kind;
+  return {
+    id: `${reference}:${at}`,
+    atMs: at,
+    who,
+    what: who === 'payments' && event.kind !== 'look_up_asked' ? 'answer' : 'step',
+    reference,
+    ...(hasMoved && before ? { before: before.state.kind } : {}),
+    ...(hasMoved ? { after: state.kind } : {}),
+    result,
+    ...(reason === undefined || reason === '' ? {} : { reason }),
+  };
+}
+
+/** The result of an event, and the reason in the bank's words or ours. */
+function saidBy(event: ChargeEvent, { state }: ChargeIntent): [result: string, reason?: string] {
+  switch (event.kind) {
+    case 'submitted':
+      return ['begun', formatMoney(event.money)];
+    case 'charge_answered':
+      return [`charge_${event.answer.kind}`, ...wordsOf(event.answer)];
+    case 'otp_answered':
+      return [`code_${event.answer.kind}`, ...wordsOf(event.answer)];
+    case 'looked_up': {
+      const { finding } = event;
+      const status = 'status' in finding && finding.status !== undefined ? [finding.status] : [];
+      const [reason] = state.kind === 'review' ? [state.why ?? ''] : status;
+      return [`look_up_${finding.kind}`, reason ?? ''];
+    }
+    case 'payment_success':
+    case 'payment_given_back':
+      return [`event_${event.kind}`];
+    case 'payment_failed':
+      return ['event_payment_failed', event.why ?? ''];
+    case 'otp_submitted':
+      return ['code_entered'];
+    case 'look_up_asked':
+    case 'due':
+      return [event.kind];
+    case 'told':
+      return [`told_${event.what}`];
+  }
+}
+
+function wordsOf(answered: StoredChargeAnswer | StoredOtpAnswer): [string] {
+  if ('why' in answered && answered.why !== undefined) return [answered.why];
+  return ['reason' in answered ? answered.reason : ''];
+}

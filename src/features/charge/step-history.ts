@@ -1,0 +1,55 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { ChargeEvent, ChargeIntent, Finding, PastStep } from './charge-intent.ts';
+
+/**
+ * Adds the step to the history. Equal look-ups in a row, with only timer steps in between, are kept as the last one
+ * with a count, because a day in doubt has some 300 of them and the record is written at each. Replay still gives the
+ * same state: the last look-up, repeated `times` times, sets everything that the omitted ones set.
+ */
+export function addToHistory(
+  before: ChargeIntent,
+  next: ChargeIntent,
+  event: ChargeEvent,
+  at: number,
+): PastStep[] {
+  const { history } = before;
+  const unchanged = before.state.kind === next.state.kind;
+  const isLookUp = event.kind === 'looked_up';
+  const isIdle = unchanged && (isLookUp || (event.kind === 'due' && !isJustConcluded(before)));
+  const past: PastStep = isIdle ? { at, event, times: 1 } : { at, event };
+  if (isIdleAgain(history, past)) return [...history.slice(0, -1), countedWith(past, history.at(-1))];
+  if (!unchanged || !isLookUpAgain(history, event)) return [...history, past];
+  const [earlierDue, earlier, due] = history.slice(-3);
+  if (!due) return [...history, past];
+  const counted = countedWith(past, earlier);
+  return [...history.slice(0, -3), countedWith(due, earlierDue), counted];
+}
+
+/** The step before was the conclusion. The first timer step after it is never merged: replay needs it. */
+function isJustConcluded({ state, at }: ChargeIntent): boolean {
+  return 'concludedAt' in state && state.concludedAt === at;
+}
+
+/** A further timer step without effect, as while a verdict can't be told: kept once, with a count. */
+function isIdleAgain(history: readonly PastStep[], past: PastStep): boolean {
+  const last = history.at(-1);
+  const isDue = past.event.kind === 'due' && last?.event.kind === 'due';
+  return isDue && past.times !== undefined && last.times !== undefined;
+}
+
+/** The last steps were due, looked up, due, and changed no state; and this look-up found the same as the one before. */
+function isLookUpAgain(history: readonly PastStep[], event: ChargeEvent): boolean {
+  const [earlierDue, earlier, due] = history.slice(-3);
+  if (event.kind !== 'looked_up' || !earlierDue?.times || !earlier?.times || !due?.times) return false;
+  // After a lost answer of the store one look-up may be stepped twice, with no timer between.
+  const areTimers = earlierDue.event.kind === 'due' && due.event.kind === 'due';
+  return areTimers && isSameLookUp(earlier.event, event.finding);
+}
+
+function countedWith(past: PastStep, earlier: PastStep | undefined): PastStep {
+  return { ...past, times: (past.times ?? 0) + (earlier?.times ?? 0) };
+}
+
+function isSameLookUp(event: ChargeEvent, finding: Finding): boolean {
+  return event.kind === 'looked_up' && isDeepStrictEqual(event.finding, finding);
+}
