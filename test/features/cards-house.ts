@@ -125,7 +125,7 @@ export function cardsHouse({
     lookUp,
     lookUpSparingly: lookUp,
     search: (payment) => recovery.search(payment),
-    learnt: (event, lookup, atMs) => recovery.linkFailure(event, lookup, atMs),
+    tieFailure: (event, lookup, atMs) => recovery.tieFailure(event, lookup, atMs),
   });
   const claims = alertClaims(cards, { declineOf: () => Promise.resolve(undefined) });
   const alerts = cards.cases;
@@ -204,7 +204,7 @@ export function cardsHouse({
     ...plainReceive,
     route,
     store,
-    expect: (...args: Parameters<typeof recovery.expect>) => recovery.expect(...args),
+    addPayment: recovery.addPayment,
   };
   return {
     path,

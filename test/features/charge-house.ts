@@ -223,7 +223,7 @@ export function startProcess(world: World, points: Points = everyPoint(), hasMod
           lookUp: notAsked,
           lookUpSparingly: notAsked,
           search: notAsked,
-          learnt: async () => undefined,
+          tieFailure: async () => undefined,
           hasEnded: (wanted) => hasEnded(records, wanted),
           chargeOf: (wanted) => chargeOf(records, wanted),
         }),

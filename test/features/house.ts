@@ -81,7 +81,7 @@ export const noStorms: Pick<Storms, 'ask' | 'recovered' | 'taker' | 'callsFor' |
   };
 
 /** Remembers payments, and holds none of them against failures. */
-export function keepsPayments(store: Store): Receiving['expect'] {
+export function keepsPayments(store: Store): Receiving['addPayment'] {
   const payments = createRecords({ store, sealer, wait: () => Promise.resolve() }, eventKind);
   return (event, receivedAtMs, alone) => {
     const state = paymentCase({ event, receivedAtMs, ...(alone && { alone }) });
@@ -109,7 +109,7 @@ export function house(answers: Answers = {}) {
     wake: () => undefined,
     rememberCard: undefined,
     beforeReceived: () => Promise.resolve(),
-    expect: keepsPayments(store),
+    addPayment: keepsPayments(store),
   };
   const deliver: Delivering = {
     store,
@@ -126,7 +126,7 @@ export function house(answers: Answers = {}) {
       read: () => Promise.resolve({ card: { kind: 'open' } }),
       cases: { apply: () => Promise.resolve(undefined) },
     },
-    recovery: { linkFailure: () => Promise.resolve() },
+    recovery: { tieFailure: () => Promise.resolve() },
     judging: { look: () => Promise.resolve({}) },
     storms: noStorms,
     compose: (post) => ({

@@ -556,7 +556,7 @@ function alert(world: World): Driven {
   });
   void store.create(alertKey(id), told);
   const failed: CaseEvent = {
-    kind: 'failed',
+    kind: 'tied',
     atMs: clock.nowMs,
     lists: [],
     storms: [],
@@ -623,7 +623,7 @@ function alert(world: World): Driven {
         lookUp,
         lookUpSparingly: lookUp,
         search: () => Promise.reject(new Error('nothing is paid here')),
-        learnt: async () => undefined,
+        tieFailure: async () => undefined,
         audit,
       });
       all[index] = { cards, claims: alertClaims(cards, { declineOf: () => Promise.resolve(undefined) }) };

@@ -92,8 +92,8 @@ export function createAlertCards(
     lookUp: (event: PaymentEvent) => Promise<Lookup>;
     /** For background work: doesn't ask a service that has just failed. */
     lookUpSparingly: (event: PaymentEvent) => Promise<Lookup>;
-    /** Called with a look-up after the alert was posted: it may tie the failure to more payments. */
-    learnt: (event: PaymentEvent, lookup: Lookup, receivedAtMs: number) => Promise<void>;
+    /** Called with a look-up after the alert was posted. */
+    tieFailure: (event: PaymentEvent, lookup: Lookup, receivedAtMs: number) => Promise<void>;
     /** Whether this charge ended without money; undefined: no such charge. */
     hasEnded: (reference: string) => Promise<boolean | undefined>;
     /** Searches for failures that a payment may resolve. */
@@ -194,7 +194,7 @@ export function createAlertCards(
 
   /** Ties the alert to more payments if only this look-up names the order or customer. */
   async function learn({ event, receivedAtMs, evidence }: FoundAlert, lookup: Lookup): Promise<Evidence> {
-    if (recordOf(lookup) && !recordOf(evidence?.lookup)) await around.learnt(event, lookup, receivedAtMs);
+    if (recordOf(lookup) && !recordOf(evidence?.lookup)) await around.tieFailure(event, lookup, receivedAtMs);
     return { atMs: now(), lookup };
   }
 

@@ -7,48 +7,56 @@ import { moneyToTake, type Transaction } from '../../domain/transaction.ts';
 import { withoutUndefined } from '../../domain/json.ts';
 import { newErrorId } from '../../log.ts';
 import { alertKey, findMessageRecord } from '../../messages/message-record.ts';
-import { type AlertCards, type FoundAlert } from './alert-cards.ts';
+import type { AlertCards, FoundAlert } from './alert-cards.ts';
 import {
   type Alone,
   type CaseEvent,
-  type Linked,
-  linked,
   type Payment,
-  paymentCase,
-  type PostedBy,
   type Proof,
+  type Ties,
+  paymentCase,
+  tied,
   untouched,
 } from './event-case.ts';
 import { endsCard, moneyOfFailure, recordOfOrder, withProvenOrder } from './alert.ts';
 
-/**
- * What two events may have in common: the order; the order as one of them says unsigned, by which it is found and no
- * more; and the customer by id or address, or the card as the bot knows it.
- */
-type Terms = { orders: readonly string[]; hints: readonly string[]; others: readonly string[] };
+/** What ties two events together, as terms that are listed under keyed hashes. */
+type Terms = {
+  orders: readonly string[];
+  /** References that an event names unsigned: they find the other event, but prove nothing. */
+  hints: readonly string[];
+  /** Customer id, e-mail, and the card if the bot charged it. */
+  customers: readonly string[];
+};
 
-/**
- * `isOfOrder`: it names the payment’s order. `isOwn`: that, or the payment was charged again for it. `isFirst`: the alert
- * itself that the payment is for, and not one of a charge that was begun from it. `isHinted`: it names that order
- * unsigned. `isOther`: it has the customer or the card in common.
- */
+/** A failure that a payment may resolve. */
 type Failure = {
   id: string;
   atMs: number;
+  /** It names the payment's order. */
   isOfOrder: boolean;
+  /** It names the payment's order, or the payment was charged again from its alert. */
   isOwn: boolean;
+  /** False for the alert of a charge that was begun from another alert. */
   isFirst: boolean;
+  /** It names the payment's order unsigned. */
   isHinted: boolean;
-  isOther: boolean;
-  /** The service could not say whose it is. */
+  hasSameCustomer: boolean;
+  /** The look-up that should prove its order had no answer. */
   isUnchecked?: true;
 };
 
-/** By what a failure is about to be told: storms whose digests do, or a message of its own. */
-type Told = Pick<Linked, 'storms'> & { post?: PostedBy };
+/** What will tell the failure: digests of storms, or a message of its own. */
+type ToldBy = Pick<Ties, 'storms' | 'post'>;
 
-/** Flags of a failure whose key follows from the payment's. */
-const asOwn = { isOfOrder: false, isOwn: true, isFirst: true, isHinted: false, isOther: false };
+/** Flags of a failure that is found by its key. */
+const foundByKey = {
+  isOfOrder: false,
+  isOwn: true,
+  isFirst: true,
+  isHinted: false,
+  hasSameCustomer: false,
+};
 
 /** Whom a payment link is for, and what it takes. */
 type LinkFor = { customerEmail: string; customerId?: string; money: Money };
@@ -57,163 +65,170 @@ type LookUp = (event: PaymentEvent) => Promise<Lookup>;
 
 type ChargeOf = (reference: string) => Promise<BotCharge | undefined>;
 
-/** Of each list only the newest are read. */
+/** Only the newest entries of each list are read. */
 const newest = { max: 50, newestFirst: true };
 
-/** A success waits this long: a failure just before it is listed by then. */
+/** Delay of a payment's first search: a failure that came just before it is listed by then. */
 const lookAfterMs = 2_000;
 
 async function newestIn(cases: AlertCards['cases'], lists: readonly string[]) {
   return (await Promise.all(lists.map((list) => cases.list(list, newest)))).flat();
 }
 
-/** Its event, with the order's reference if signed or proven. */
+/** The payment's event, with the order's reference if signed or proven. */
 function eventOf({ event, provenReference: orderReference }: Payment): PaymentEvent {
   return { ...event, ...withoutUndefined({ orderReference }) };
 }
 
-/** What ties failures and payments together: the lists in which each finds the others. All of it throws StoreUnavailable. */
+/** Finds failures for payments and payments for failures. Everything throws StoreUnavailable. */
 function createTies(
-  account: Pick<Account, 'store' | 'sealer' | 'wait' | 'fingerprint'>,
+  account: Pick<Account, 'store' | 'fingerprint'>,
   { cases, firstAlert }: Pick<AlertCards, 'cases' | 'firstAlert'>,
   chargeOf: ChargeOf,
 ) {
-  /** The lists of the events that have one of the terms in common, under keyed hashes of those. */
+  /** Names of the lists of failures or payments with these terms. */
   function listsOf(kind: 'failures' | 'payments', terms: readonly string[]): Promise<string[]> {
     return Promise.all(
       terms.map(async (term) => `${kind}-of:${await account.fingerprint(`\0failure\0${term}`)}`),
     );
   }
 
-  async function paymentsIn(lists: readonly string[]): Promise<Payment[]> {
-    return (await newestIn(cases, lists)).flatMap(({ payment }) => payment ?? []);
+  async function paymentsOf(terms: readonly string[]): Promise<Payment[]> {
+    const listed = await newestIn(cases, await listsOf('payments', terms));
+    return listed.flatMap(({ payment }) => payment ?? []);
   }
 
-  /** What ties a failure to payments, by what is known of it. */
-  async function linkedBy(event: PaymentEvent, lookup: Lookup, atMs: number): Promise<Linked> {
+  async function tiesOf(event: PaymentEvent, lookup: Lookup, atMs: number): Promise<Ties> {
     const record = recordOfOrder(lookup);
-    const { orders, hints, others } = await termsOf(chargeOf, event, record);
-    const lists = await listsOf('failures', [...orders, ...hints, ...others]);
+    const { orders, hints, customers } = await termsOf(chargeOf, event, record);
+    const lists = await listsOf('failures', [...orders, ...hints, ...customers]);
     const reference = event.orderReference === undefined ? record?.orderReference : undefined;
+    // The order's list is the first.
     const proven = reference === undefined ? undefined : { reference, list: lists[0] ?? '' };
     const isUnanswered = lookup.kind === 'unchecked' || undefined;
     return { atMs, lists, storms: [], ...withoutUndefined({ proven, isUnanswered }) };
   }
 
-  /** Those a payment may resolve: its own, whenever that came, and those of the same customer or card that came before it. */
+  /**
+   * The failures that a payment may resolve: those of its order, whenever they came, and those of its customer or card that
+   * came before it.
+   */
   async function failuresOf(payment: Payment): Promise<Failure[]> {
     const { receivedAtMs } = payment;
     const event = eventOf(payment);
     const terms = await termsOf(chargeOf, event);
     const reference = event.orderReference?.trim() || undefined;
-    const alert = reference === undefined ? undefined : (await chargeOf(reference))?.alert;
-    const firsts = new Set(
-      await Promise.all((alert === undefined ? failureKeys(event) : [alert]).map(firstAlert)),
-    );
+    const chargedFrom = reference === undefined ? undefined : (await chargeOf(reference))?.alert;
+    const ownKeys = chargedFrom === undefined ? failureKeys(event) : [chargedFrom];
+    const firsts = new Set(await Promise.all(ownKeys.map(firstAlert)));
     const ofOrder = await listsOf('failures', terms.orders);
-    const byHint = await listsOf('failures', terms.hints);
-    const byOthers = await listsOf('failures', terms.others);
-    const lists = [...ofOrder, ...byHint, ...byOthers];
-    const listed = await newestIn(cases, lists);
+    const ofHints = await listsOf('failures', terms.hints);
+    const ofCustomer = await listsOf('failures', terms.customers);
+    const listed = await newestIn(cases, [...ofOrder, ...ofHints, ...ofCustomer]);
     const found: Failure[] = await Promise.all(
       [...new Map(listed.map((one) => [one.id, one])).values()].map(async ({ id, failed }) => {
         const isIn = (some: readonly string[]): boolean => some.some((list) => failed?.lists.includes(list));
         const isOfOrder = isIn(ofOrder);
         const first = await firstAlert(id);
-        const isOwn = isOfOrder || firsts.has(first);
-        const isFirst = firsts.has(id) || (isOfOrder && first === id);
-        const [isHinted, isOther] = [isIn(byHint), isIn(byOthers)];
-        return { id, atMs: failed?.atMs ?? receivedAtMs, isOfOrder, isOwn, isFirst, isHinted, isOther };
+        return {
+          id,
+          atMs: failed?.atMs ?? receivedAtMs,
+          isOfOrder,
+          isOwn: isOfOrder || firsts.has(first),
+          isFirst: firsts.has(id) || (isOfOrder && first === id),
+          isHinted: isIn(ofHints),
+          hasSameCustomer: isIn(ofCustomer),
+        };
       }),
     );
-    // Its own may be on no list: not told yet, or resolved already.
+    // Its own failure is on no list before it is told and after it is resolved.
     for (const first of firsts) {
       if (found.some(({ id }) => id === first)) continue;
       const own = await findMessageRecord(account.store, alertKey(first));
       const atMs = own?.receivedAtMs ?? receivedAtMs;
-      if (own || alert !== undefined) found.push({ id: first, atMs, ...asOwn });
+      if (own || chargedFrom !== undefined) found.push({ id: first, atMs, ...foundByKey });
     }
     return found.filter(({ isOwn, isHinted, atMs }) => isOwn || isHinted || receivedAtMs >= atMs);
   }
 
   /**
-   * The events that belong to an order by their look-up, or may: `isProven` where only this says so. Those that name it
-   * under their signature are known by their keys.
+   * The events that don't sign this order's reference. `isProven`: a look-up proved that they are of the order; the others
+   * only say so.
    */
   async function unsignedOf(reference: string): Promise<{ id: string; isProven: boolean }[]> {
-    const ofOrder = await listsOf('failures', named('reference', reference));
-    const failures = await newestIn(cases, ofOrder);
-    const paid = await paymentsIn(await listsOf('payments', named('hint', reference)));
-    const isOf = (one: string | undefined): boolean => one === reference;
+    const failures = await newestIn(cases, await listsOf('failures', named('reference', reference)));
+    const payments = await paymentsOf(named('hint', reference));
     return [
       ...failures
-        .filter(({ failed }) => isOf(failed?.proven?.reference))
+        .filter(({ failed }) => failed?.proven?.reference === reference)
         .map(({ id }) => ({ id, isProven: true })),
-      ...paid
+      ...payments
         .filter(({ event }) => event.orderReference === undefined)
-        .map(({ event: { key: id }, provenReference }) => ({ id, isProven: isOf(provenReference) })),
+        .map(({ event, provenReference }) => ({ id: event.key, isProven: provenReference === reference })),
     ];
   }
 
-  return { listsOf, paymentsIn, linkedBy, failuresOf, unsignedOf };
+  return { listsOf, paymentsOf, tiesOf, failuresOf, unsignedOf };
 }
 
 export type AlertRecovery = ReturnType<typeof createAlertRecovery>;
 
 /**
- * Resolves alerts by payments. A payment that is of a failed order, or was charged from its alert, resolves that alert
- * alone. Any other resolves those of the same customer or card and the same amount that came before it. An alert that
- * it does not resolve tells it in its thread. A webhook proves nothing: the look-up, or the bot's own charge, does.
+ * Resolves alerts by payments, once the look-up or the bot's own charge proves the payment. A payment resolves the alert of
+ * its own order, or the one it was charged from. If there is none, it resolves the earlier alerts of the same customer or card
+ * with the same amount. Other alerts of that customer get a note about it in their thread.
+ *
+ * A failure and a payment each list themselves before they search for the other, so one of them finds the other.
  */
 export function createAlertRecovery(
-  account: Pick<Account, 'store' | 'sealer' | 'wait' | 'fingerprint' | 'rememberMs' | 'log' | 'now'>,
+  account: Pick<Account, 'store' | 'fingerprint' | 'log' | 'now'>,
   cards: Pick<AlertCards, 'cases' | 'find' | 'move' | 'firstAlert'>,
   lookUp: LookUp,
   chargeOf: ChargeOf,
 ) {
   const { log } = account;
   const { cases } = cards;
-  const { listsOf, paymentsIn, linkedBy, failuresOf, unsignedOf } = createTies(account, cards, chargeOf);
+  const { listsOf, paymentsOf, tiesOf, failuresOf, unsignedOf } = createTies(account, cards, chargeOf);
 
-  /** True: it has ended. */
-  async function keep(id: string, failed: Linked): Promise<boolean> {
+  /** Returns whether the alert has ended. */
+  async function storeTies(id: string, ties: Ties): Promise<boolean> {
     const first = untouched(id);
-    if (await cases.create(id, linked(first, failed, account.now()) ?? first)) return false;
-    const known = await cases.apply(id, { kind: 'failed', ...failed });
+    if (await cases.create(id, tied(first, ties, account.now()) ?? first)) return false;
+    const known = await cases.apply(id, { kind: 'tied', ...ties });
     return known !== undefined && endsCard(known.state.card);
   }
 
-  /**
-   * A failure and a payment each list themselves before they look for the other, so that one of the two finds it,
-   * however long the failure could not be told.
-   */
-  async function link(event: PaymentEvent, lookup: Lookup, receivedAtMs: number, told: Told): Promise<void> {
-    const record = recordOfOrder(lookup);
-    const { hints, others } = await termsOf(chargeOf, event, record);
-    if (await keep(event.key, { ...(await linkedBy(event, lookup, receivedAtMs)), ...told })) return;
+  async function tie(
+    event: PaymentEvent,
+    lookup: Lookup,
+    receivedAtMs: number,
+    toldBy: ToldBy,
+  ): Promise<void> {
+    if (await storeTies(event.key, { ...(await tiesOf(event, lookup, receivedAtMs)), ...toldBy })) return;
+    const successKey = event.key.replace(/^payment_failed(?=[/:])/, 'payment_success');
     const proof = proofOf(event, lookup);
-    const ofOrder = event.key.replace(/^payment_failed(?=[/:])/, 'payment_success');
-    const paid = proof && (await cases.find(ofOrder))?.payment;
+    const paid = proof && (await cases.find(successKey))?.payment;
     if (paid) {
-      const own = { id: event.key, atMs: receivedAtMs, ...asOwn };
-      return await resolve(own, recoveryOf(paid, own, proof));
+      const failure = { id: event.key, atMs: receivedAtMs, ...foundByKey };
+      return await resolve(failure, recoveryOf(paid, failure, proof));
     }
-    const found = await paymentsIn(await listsOf('payments', others));
-    const since = found.filter((payment) => payment.receivedAtMs >= receivedAtMs);
-    const unsigned = await paymentsIn(await listsOf('payments', hints));
-    const named = [event.orderReference, record?.orderReference, event.referenceHint];
-    const references = named.flatMap((one) => one?.trim() || []);
+    const record = recordOfOrder(lookup);
+    const { hints, customers } = await termsOf(chargeOf, event, record);
+    const later = (await paymentsOf(customers)).filter((payment) => payment.receivedAtMs >= receivedAtMs);
+    const references = [event.orderReference, record?.orderReference, event.referenceHint].flatMap(
+      (one) => one?.trim() || [],
+    );
     const ids = new Set([
-      ofOrder,
+      successKey,
       ...references.flatMap((one) => [orderEventKey('payment_success', one), provenKey(one)]),
-      ...[...since, ...unsigned].map((payment) => payment.event.key),
+      ...[...later, ...(await paymentsOf(hints))].map((payment) => payment.event.key),
     ]);
-    // Its proof may come later; and a worker may have looked before the failure was listed.
+    // Each of these payments searches again: it may have searched before this failure was listed.
     await Promise.all([...ids].map((id) => cases.apply(id, { kind: 'asked' })));
   }
 
-  /** One that names the payment’s order unsigned is its own only where the record has the failure’s transaction id. */
-  async function owned(failure: Failure, proof: Proof): Promise<Failure> {
+  /** Looks up a failure that names the payment's order unsigned; only the look-up can make it the payment's own. */
+  async function checkHint(failure: Failure, proof: Proof): Promise<Failure> {
     if (failure.isOwn || !failure.isHinted) return failure;
     const alert = await cards.find(failure.id);
     if (!alert) return failure;
@@ -221,19 +236,18 @@ export function createAlertRecovery(
     const lookup = await lookUp(event);
     if (lookup.kind === 'unchecked') return { ...failure, isUnchecked: true };
     if (recordOfOrder(lookup)?.orderReference !== proof.reference) return failure;
-    await cases.apply(failure.id, { kind: 'failed', ...(await linkedBy(event, lookup, receivedAtMs)) });
+    await cases.apply(failure.id, { kind: 'tied', ...(await tiesOf(event, lookup, receivedAtMs)) });
     await cases.hear(failure.id, { kind: 'looked_up', evidence: { lookup, atMs: account.now() } });
     const isFirst = (await cards.firstAlert(failure.id)) === failure.id;
     return { ...failure, isOfOrder: true, isOwn: true, isFirst };
   }
 
-  /** Lists the payment before it looks for failures. (A signed order needs no list.) */
-  async function search(found: Payment): Promise<CaseEvent> {
-    const { hints, others } = await termsOf(chargeOf, eventOf(found));
-    const lists = await listsOf('payments', [...hints, ...others]);
-    return lists.every((list) => found.lists.includes(list))
-      ? await searchFailures(found)
-      : { kind: 'listed', lists };
+  /** Lists the payment under all its terms, then searches for failures. A signed order needs no list. */
+  async function search(payment: Payment): Promise<CaseEvent> {
+    const { hints, customers } = await termsOf(chargeOf, eventOf(payment));
+    const lists = await listsOf('payments', [...hints, ...customers]);
+    const isListed = lists.every((list) => payment.lists.includes(list));
+    return isListed ? await searchFailures(payment) : { kind: 'listed', lists };
   }
 
   async function searchFailures(found: Payment): Promise<CaseEvent> {
@@ -243,36 +257,37 @@ export function createAlertRecovery(
     const event = eventOf(found);
     const lookup = found.proof ? undefined : await lookUp(event);
     const proof = found.proof ?? (lookup && proofOf(event, lookup));
-    const proven = lookup && withProvenOrder(event, lookup).orderReference;
-    const provenReference = event.orderReference === undefined ? proven : undefined;
+    const provenReference =
+      event.orderReference === undefined
+        ? lookup && withProvenOrder(event, lookup).orderReference
+        : undefined;
+    if (!proof) return { kind: 'searched', asked, isSettled: false, provenReference };
     const payment = { ...found, ...withoutUndefined({ provenReference }) };
     const named = provenReference === undefined ? candidates : await failuresOf(payment);
-    const failures = proof ? await Promise.all(named.map((failure) => owned(failure, proof))) : named;
-    const hasOwn = (proof && failures.some(({ isOwn }) => isOwn)) || undefined;
-    const held: Payment = { ...payment, ...withoutUndefined({ hasOwn }) };
-    let isSettled = proof !== undefined;
-    for (const failure of proof ? failures : []) {
-      if (proof && !(await settle(held, failure, proof))) isSettled = false;
+    const failures = await Promise.all(named.map((failure) => checkHint(failure, proof)));
+    const hasOwn = failures.some(({ isOwn }) => isOwn) || found.hasOwn;
+    let isSettled = true;
+    for (const failure of failures) {
+      if (!(await settle(payment, failure, { proof, hasOwn }))) isSettled = false;
     }
     return { kind: 'searched', asked, isSettled, provenReference, hasOwn };
   }
 
-  /**
-   * False: the service could not be asked. A payment of another order resolves it only with the same amount, and if it
-   * has no failure of its own.
-   */
-  async function settle(payment: Payment, failure: Failure, proof: Proof): Promise<boolean> {
-    const recovery = recoveryOf(payment, failure, proof);
+  /** Resolves the failure, or tells its alert of the payment, or does nothing. False: the service gave no answer. */
+  async function settle(
+    payment: Payment,
+    failure: Failure,
+    { proof, hasOwn }: { proof: Proof; hasOwn: true | undefined },
+  ): Promise<boolean> {
     if (failure.isUnchecked) return false;
+    const recovery = recoveryOf(payment, failure, proof);
     if (!failure.isOwn) {
-      if (!failure.isOther) return true;
-      const alert = await cards.find(failure.id);
-      // Forgotten.
+      const alert = failure.hasSameCustomer ? await cards.find(failure.id) : undefined;
       if (!alert) return true;
       const failed = await failedMoney(lookUp, alert);
       if (failed === 'unchecked') return false;
       const { minor, currency } = proof.money;
-      if (payment.hasOwn || failed?.minor !== minor || failed.currency !== currency) {
+      if (hasOwn || failed?.minor !== minor || failed.currency !== currency) {
         await cases.hear(failure.id, { kind: 'paid_otherwise', payment: recovery });
         return true;
       }
@@ -288,74 +303,69 @@ export function createAlertRecovery(
     // Something else had ended it: there may be two payments for one failure.
     const { card } = moved;
     const other = card.kind === 'recovered' ? [card.payment.reference] : [];
-    const asked = await Promise.all([payment.reference, ...other].map(chargeOf));
-    const people = [...new Set(asked.flatMap((one) => one?.agent ?? []))];
+    const charges = await Promise.all([payment.reference, ...other].map(chargeOf));
+    const people = [...new Set(charges.flatMap((charge) => charge?.agent ?? []))];
     await cases.hear(id, { kind: 'paid_again', payment, people });
   }
 
-  return {
-    unsignedOf,
-    search,
+  /**
+   * Stores a success, which later searches for failures. Idempotent. `alone`: no message stores the event, so this record
+   * is its dedupe memory. False: it was stored before. Throws StoreUnavailable.
+   */
+  function addPayment(
+    { savedCard: _secret, ...event }: PaymentEvent,
+    receivedAtMs: number,
+    alone?: Alone,
+  ): Promise<boolean> {
+    const { orderReference, referenceHint, transactionId, customerId, customerEmail } = event;
+    // Without order, transaction and customer it can't match a failure.
+    const canMatch =
+      named('', orderReference, referenceHint, transactionId, customerId, customerEmail).length > 0;
+    const payment = { event, receivedAtMs, ...(alone && { alone }) };
+    return cases.create(event.key, paymentCase(payment, canMatch ? account.now() + lookAfterMs : undefined));
+  }
 
-    alertFor: createAlertFor(account, cards, listsOf),
+  /**
+   * Stores a proven payment of the bot's own, because its event may be lost. Idempotent; the search is work for a worker.
+   * Throws StoreUnavailable.
+   */
+  async function addOwnPayment(proven: ProvenPayment): Promise<void> {
+    const payment = paymentOf(proven);
+    await cases.create(payment.event.key, paymentCase(payment, account.now()));
+  }
 
-    /**
-     * Called with every success before it counts as received; idempotent. `alone`: no message has it, so this record is
-     * the memory of it. Durable once it resolves; false: it is there already. Throws StoreUnavailable.
-     */
-    expect(
-      { savedCard: _secret, ...event }: PaymentEvent,
-      receivedAtMs: number,
-      alone?: Alone,
-    ): Promise<boolean> {
-      const { orderReference, referenceHint, transactionId, customerId, customerEmail } = event;
-      // Without order, transaction and customer it cannot match a failure.
-      const says =
-        named('', orderReference, referenceHint, transactionId, customerId, customerEmail).length > 0;
-      const payment = { event, receivedAtMs, ...(alone && { alone }) };
-      return cases.create(event.key, paymentCase(payment, says ? account.now() + lookAfterMs : undefined));
-    },
+  /**
+   * Called before a failure is told, with its look-up: ties it to its payments. One of its own order resolves it now;
+   * others search again. Later payments find it. Throws only StoreUnavailable.
+   */
+  async function tieFailure(
+    event: PaymentEvent,
+    lookup: Lookup,
+    receivedAtMs: number,
+    toldBy: ToldBy = { storms: [] },
+  ): Promise<void> {
+    try {
+      await tie(event, lookup, receivedAtMs, toldBy);
+    } catch (error) {
+      if (error instanceof StoreUnavailable) throw error;
+      // Tell the alert and call people even if the key that hashes customers is gone.
+      const about = { errorId: newErrorId(), key: event.key };
+      log('error', 'a failure cannot be linked to its payments', about, error);
+      await storeTies(event.key, { atMs: receivedAtMs, lists: [], ...toldBy });
+    }
+  }
 
-    /**
-     * A payment of the bot's own that is proven is held against the failures as if its event had come, which may be lost.
-     * Durable once it resolves, and again is the same as once. Throws StoreUnavailable.
-     */
-    async paid(proven: ProvenPayment): Promise<void> {
-      const payment = paymentOf(proven);
-      await cases.create(payment.event.key, paymentCase(payment, account.now()));
-    },
-
-    /**
-     * Called before a failure is told, with what was just looked up of it: a later payment finds it, and so does one
-     * that came since, while nothing could be told. Of those that came before it, one under the same reference
-     * resolves it now. Throws StoreUnavailable alone.
-     */
-    async linkFailure(
-      event: PaymentEvent,
-      lookup: Lookup,
-      receivedAtMs: number,
-      told: Told = { storms: [] },
-    ): Promise<void> {
-      try {
-        await link(event, lookup, receivedAtMs, told);
-      } catch (error) {
-        if (error instanceof StoreUnavailable) throw error;
-        // An alert is told, and people are called for it, also when the key that names customers is gone.
-        const about = { errorId: newErrorId(), key: event.key };
-        log('error', 'a failure cannot be linked to its payments', about, error);
-        await keep(event.key, { atMs: receivedAtMs, lists: [], ...told });
-      }
-    },
-  };
+  const alertFor = createAlertFor(account, cards, listsOf);
+  return { unsignedOf, search, alertFor, addPayment, addOwnPayment, tieFailure };
 }
 
-/** Which alert a new payment link is for: its customer's one open alert of that amount. It throws StoreUnavailable alone. */
+/** Finds the alert that a new payment link is for: the customer's only open alert of that amount. Throws only StoreUnavailable. */
 function createAlertFor(
   { log }: Pick<Account, 'log'>,
   { cases, find, firstAlert }: Pick<AlertCards, 'cases' | 'find' | 'firstAlert'>,
   listsOf: ReturnType<typeof createTies>['listsOf'],
 ) {
-  /** What has ended is on none of the lists. */
+  /** Only open alerts: those that have ended are on none of these lists. */
   async function openOf({ customerEmail, customerId, money }: LinkFor): Promise<string[]> {
     const terms = [...named('customer', customerId), ...named('email', customerEmail.toLowerCase())];
     const lists = await listsOf('failures', terms);
@@ -383,7 +393,7 @@ function createAlertFor(
   };
 }
 
-/** Its event, if it comes, is kept under a key of its own: it may name more. */
+/** The event of a payment, if it comes, has a key of its own, because it may name more. */
 function paymentOf({ reference, money, customerEmail, customerId, atMs }: ProvenPayment) {
   const event: PaymentEvent = {
     kind: 'payment_success',
@@ -395,16 +405,16 @@ function paymentOf({ reference, money, customerEmail, customerId, atMs }: Proven
   return { event, receivedAtMs: atMs, proof: { reference, money } };
 }
 
-/** `record`: what the service says of the order, which the event need not name. */
+/** `record`: the service's record of the order; the event may name less. */
 async function termsOf(chargeOf: ChargeOf, event: PaymentEvent, record?: Transaction): Promise<Terms> {
   const { orderReference, customerId, customerEmail } = event;
   const charge = orderReference === undefined ? undefined : await chargeOf(orderReference);
-  // A key with the order means it is signed, so it needs no hints.
+  // The key holds the order only if the reference is signed; then hints aren't needed.
   const isSigned = /^payment_\w+\/order/.test(event.key);
   return {
     orders: named('reference', orderReference, record?.orderReference),
     hints: isSigned ? [] : named('hint', orderReference, record?.orderReference, event.referenceHint),
-    others: [
+    customers: [
       ...named('customer', customerId),
       ...named('email', customerEmail?.toLowerCase(), record?.customerEmail?.toLowerCase()),
       ...named('card', charge?.card),
@@ -412,7 +422,7 @@ async function termsOf(chargeOf: ChargeOf, event: PaymentEvent, record?: Transac
   };
 }
 
-/** The amount that failed, looked up if unknown; undefined: nobody says it. */
+/** The amount that failed, looked up if unknown; undefined: the service doesn't know it either. */
 async function failedMoney(
   lookUp: LookUp,
   { event, evidence }: FoundAlert,
@@ -449,18 +459,18 @@ function provenKey(reference: string): string {
   return `proven/${reference}`;
 }
 
-/** The keys that the failure of the same order or transaction may have. */
+/** The keys that a failure of the payment's order or transaction may have. */
 function failureKeys({ key, orderReference }: PaymentEvent): string[] {
-  const alike = key.replace(/^payment_success(?=[/:])/, 'payment_failed');
+  const sameEnd = key.replace(/^payment_success(?=[/:])/, 'payment_failed');
   const reference = key.startsWith('payment_success/order') ? undefined : orderReference?.trim() || undefined;
   return [
-    ...(alike === key ? [] : [alike]),
+    ...(sameEnd === key ? [] : [sameEnd]),
     ...(reference === undefined ? [] : [orderEventKey('payment_failed', reference)]),
   ];
 }
 
-/** Terms of one kind, each once; none for a text that says nothing. */
-function named(what: string, ...texts: (string | undefined)[]): string[] {
-  const said = texts.flatMap((text) => text?.trim() || []);
-  return [...new Set(said)].map((text) => `${what}\0${text}`);
+/** Terms of one kind, without repeats and empty texts. */
+function named(kind: string, ...texts: (string | undefined)[]): string[] {
+  const trimmed = texts.flatMap((text) => text?.trim() || []);
+  return [...new Set(trimmed)].map((text) => `${kind}\0${text}`);
 }

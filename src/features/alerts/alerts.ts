@@ -136,7 +136,7 @@ export function createAlerts(account: Account, around: AlertsNeeds) {
     lookUpSparingly: lookUp,
     needsReview: async (reference) => (await around.findCharge(reference))?.state.kind === 'review',
     search: (payment) => recovery.search(payment),
-    learnt: (event, lookup, receivedAtMs) => recovery.linkFailure(event, lookup, receivedAtMs),
+    tieFailure: (...failure) => recovery.tieFailure(...failure),
   });
   const recovery = createAlertRecovery(kept, cards, lookUp, around.chargeOf);
   const tellsGivenBack = createGivenBack(account, cards, recovery, around);
@@ -227,7 +227,7 @@ export function createAlerts(account: Account, around: AlertsNeeds) {
     notPosted,
     /** A payment of the bot’s own that is proven, whether its event comes or not. */
     paid: async (payment: ProvenPayment): Promise<void> => {
-      await recovery.paid(payment);
+      await recovery.addOwnPayment(payment);
       wake();
     },
     alertFor: recovery.alertFor,
@@ -237,7 +237,7 @@ export function createAlerts(account: Account, around: AlertsNeeds) {
       ...around,
       ...routing,
       opsChannel: settings.policy.channels.ops,
-      expect: (...payment) => recovery.expect(...payment),
+      addPayment: recovery.addPayment,
     }),
     messages: { views: { ...telling.views, ...views }, words: wordsAt(place) },
     open: () => countOpen(cards, storms),

@@ -112,7 +112,7 @@ export type CaseEvent =
   | { kind: 'paid_otherwise'; payment: Recovery }
   | { kind: 'paid_again'; payment: Recovery; people: readonly string[] }
   | ({ kind: 'given_back'; key: string } & GivenBack)
-  | ({ kind: 'failed' } & Linked)
+  | ({ kind: 'tied' } & Ties)
   | { kind: 'looked_up'; evidence: Evidence }
   /** Another look-up had no answer. */
   | { kind: 'unanswered' }
@@ -154,7 +154,7 @@ type PaymentMove =
 export type PostedBy = { key: string; rule: RoutedRule | undefined };
 
 /** An alert's ties to payments and messages. `isUnanswered`: its look-up had no answer. */
-export type Linked = {
+export type Ties = {
   atMs: number;
   lists: readonly string[];
   storms: readonly string[];
@@ -233,8 +233,8 @@ function step(before: EventCase, event: CaseEvent, nowMs: number): EventCase | u
       if (moved.kind === 'refused') return undefined;
       return { ...before, card: moved.card, steps: [...before.steps, moved.step] };
     }
-    case 'failed':
-      return linked(before, event, nowMs);
+    case 'tied':
+      return tied(before, event, nowMs);
     case 'escalated':
       return stepEscalated(before, event, nowMs);
     case 'looked_up': {
@@ -294,7 +294,7 @@ function stepPayment(before: Payment, event: PaymentMove, nowMs: number): Paymen
 }
 
 /** Ties an alert to payments; a later look-up may add more. The first proven order stays. */
-export function linked(before: EventCase, event: Linked, nowMs: number): EventCase | undefined {
+export function tied(before: EventCase, event: Ties, nowMs: number): EventCase | undefined {
   const { failed } = before;
   const lists = distinct([...(failed?.lists ?? []), ...event.lists]);
   const storms = distinct([...before.storms, ...event.storms]);

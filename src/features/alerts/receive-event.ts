@@ -32,8 +32,7 @@ export function createReceiving(
      * token.
      */
     beforeReceived: (event: PaymentEvent) => Promise<void>;
-    /** The same for a success, to match it with the failures it may resolve. */
-    expect: AlertRecovery['expect'];
+    addPayment: AlertRecovery['addPayment'];
     /** Where notices to the operators go; undefined: they are only logged. */
     opsChannel: string | undefined;
   },
@@ -87,9 +86,9 @@ export function createReceiving(
       // At once; a repeat does all three again, so a crash between them loses nothing.
       const [, , isNew] = await Promise.all([
         around.beforeReceived(kept),
-        isPayment && !isUntold && around.expect(kept, receivedAtMs),
+        isPayment && !isUntold && around.addPayment(kept, receivedAtMs),
         isPayment && isUntold
-          ? around.expect(kept, receivedAtMs, {
+          ? around.addPayment(kept, receivedAtMs, {
               fingerprint,
               foundBy,
               ...withoutUndefined({ keptBy: routed.keptBy }),

@@ -63,7 +63,7 @@ export function createTelling(
       route: Route;
       lookUp: (event: PaymentEvent) => Promise<Lookup>;
       cards: Pick<AlertCards, 'read'> & { cases: Pick<AlertCards['cases'], 'apply'> };
-      recovery: Pick<AlertRecovery, 'linkFailure'>;
+      recovery: Pick<AlertRecovery, 'tieFailure'>;
       storms: Pick<Storms, 'ask'>;
       judging: Pick<JudgeAgain, 'look'>;
       /** Whether the service can be asked about an event without a signed reference; absent: no. */
@@ -90,7 +90,7 @@ export function createTelling(
   /** No channel gets it; a payment can still resolve it. */
   async function linkUntold(event: PaymentEvent, known: Evidence | undefined, atMs: number): Promise<void> {
     if (event.kind !== 'payment_failed') return;
-    await recovery.linkFailure(event, known?.lookup ?? { kind: 'no_reference' }, atMs);
+    await recovery.tieFailure(event, known?.lookup ?? { kind: 'no_reference' }, atMs);
   }
 
   async function tell(work: Work, about: AboutMessage): Promise<Rendered<AlertShown>> {
@@ -136,7 +136,7 @@ export function createTelling(
     if (event.kind === 'payment_failed') {
       // Not asked again if not found, or a storm of ten thousand would ask for each.
       const found: Lookup = lookup && recordOf(lookup) ? lookup : { kind: 'no_reference' };
-      await recovery.linkFailure(event, found, receivedAtMs, { storms: [storm] });
+      await recovery.tieFailure(event, found, receivedAtMs, { storms: [storm] });
     }
     const atMs = now();
     const evidence = lookup && sealEvidence(sealer, entry.key, { lookup, atMs });
@@ -179,7 +179,7 @@ export function createTelling(
   ): Promise<{ card: AlertCardShown; evidence: Evidence; verdict?: RetryVerdict }> {
     const post = { key, rule: record.routed?.[0]?.rule };
     if (!record.posted)
-      await recovery.linkFailure(event, posted.lookup, record.receivedAtMs, { storms: [], post });
+      await recovery.tieFailure(event, posted.lookup, record.receivedAtMs, { storms: [], post });
     const { card, charging, evidence: asked } = await cards.read(event.key, { key, record });
     const evidence = newestOf([posted, asked]) ?? posted;
     const { receivedAtMs, replaced } = record;

@@ -89,7 +89,7 @@ describe('a later payment of another order', () => {
     await house.drain();
     house.records.set('ORDER-1', recordOf('ORDER-1', 'FAILED'));
     house.service.isAway = true;
-    await house.recovery.paid({
+    await house.recovery.addOwnPayment({
       reference: 'ORDER-2',
       money: { minor: 1_250_000, currency: 'NGN' },
       customerEmail: 'jane@example.com',
@@ -181,7 +181,7 @@ describe('a payment of an order that failed itself', () => {
     }
     expect(await house.cards.find(id)).toBeUndefined();
     const late = { ...failed, key: 'payment_failed/order/ORDER-5', orderReference: 'ORDER-5' };
-    await house.recovery.linkFailure(late, { kind: 'not_found' }, house.clock.nowMs - 3_600_000);
+    await house.recovery.tieFailure(late, { kind: 'not_found' }, house.clock.nowMs - 3_600_000);
     await house.drain(20_000);
     expect(statesOf(house)).toEqual(['✅ Resolved: paid', '❌ Declined by the bank']);
   });
@@ -201,7 +201,7 @@ describe('a charge of the bot that is proven, without any event', () => {
   };
   const again = { ...failed, key: 'payment_failed/order/pay-0', orderReference: 'pay-0' };
   const prove = async (house: CardsHouse, charge = charged) => {
-    await house.recovery.paid({ ...charge, atMs: house.clock.nowMs });
+    await house.recovery.addOwnPayment({ ...charge, atMs: house.clock.nowMs });
     await house.drain(10_000);
   };
 
@@ -323,7 +323,7 @@ describe('a payment’s event', () => {
       () => Promise.resolve({ kind: 'not_found' }),
       () => Promise.resolve(undefined),
     );
-    await broken.linkFailure(failed, { kind: 'not_found' }, 0);
+    await broken.tieFailure(failed, { kind: 'not_found' }, 0);
     expect(logged).toEqual(['a failure cannot be linked to its payments']);
   });
 });
@@ -338,11 +338,11 @@ describe('a failure that comes while a payment of its customer is being held aga
       if (!found) throw new Error('the payment is not there');
       return await house.recovery.search(found);
     }
-    await house.recovery.expect(paidBy('ORDER-1'), house.clock.nowMs);
+    await house.recovery.addPayment(paidBy('ORDER-1'), house.clock.nowMs);
     await cases.apply(key, await search());
     const searched = await search();
     expect(searched).toMatchObject({ kind: 'searched', isSettled: true });
-    await house.recovery.linkFailure(failed, { kind: 'not_found' }, house.clock.nowMs);
+    await house.recovery.tieFailure(failed, { kind: 'not_found' }, house.clock.nowMs);
     await cases.apply(key, searched);
     // Due once more: whoever takes it now finds the failure.
     house.clock.nowMs += 10_000;
@@ -392,7 +392,7 @@ describe('a service that signs the transaction alone', () => {
     tells(house, 'T-2', 'SUCCESS');
     const money = { minor: 1_250_000, currency: 'NGN' };
     const proven = { reference: 'ORDER-1', money, customerEmail: 'jane@example.com' };
-    await house.recovery.paid({ ...proven, atMs: house.clock.nowMs });
+    await house.recovery.addOwnPayment({ ...proven, atMs: house.clock.nowMs });
     await house.receive(unsigned('payment_success', 'T-2'));
     await house.receive(unsigned('payment_success', 'T-2'));
     await house.drain(20_000);
@@ -408,7 +408,7 @@ describe('a service that signs the transaction alone', () => {
     await house.receive(failure1);
     await house.drain();
     await house.receive(unsigned('payment_success', 'T-2'));
-    await house.recovery.paid({
+    await house.recovery.addOwnPayment({
       reference: 'ORDER-1',
       money: { minor: 1_250_000, currency: 'NGN' },
       customerEmail: 'jane@example.com',
@@ -425,7 +425,7 @@ describe('a service that signs the transaction alone', () => {
     await house.drain();
     tells(house, 'T-1', 'FAILED');
     house.service.isAway = true;
-    await house.recovery.paid({
+    await house.recovery.addOwnPayment({
       reference: 'ORDER-1',
       money: { minor: 1_250_000, currency: 'NGN' },
       customerEmail: 'jane@example.com',
@@ -457,7 +457,7 @@ describe('a service that signs the transaction alone', () => {
   it('looks a failure of a storm up once its order is paid, and not before', async () => {
     const house = cardsHouse();
     tells(house, 'T-1', 'FAILED');
-    await house.recovery.linkFailure(failure1, { kind: 'no_reference' }, house.clock.nowMs);
+    await house.recovery.tieFailure(failure1, { kind: 'no_reference' }, house.clock.nowMs);
     await house.receive(unsigned('payment_success', 'T-9', 'ORDER-9'));
     await house.drain(10_000);
     expect(house.service.asked).toBe(0);

@@ -63,7 +63,7 @@ describe('the log of events', () => {
       create: (...given) => (calls.push('create'), store.create(...given)),
       write: (...given) => (calls.push('write'), store.write(...given)),
     };
-    const spied = { ...receive, store: watched, expect: keepsPayments(watched) };
+    const spied = { ...receive, store: watched, addPayment: keepsPayments(watched) };
     await receiveEvent(spied, success, 'f');
     expect(calls).toEqual(['create']);
     await receiveEvent(spied, event, 'f');

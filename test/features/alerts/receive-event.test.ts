@@ -20,11 +20,11 @@ function ledgerHouse() {
   const remembered: SavedCard[] = [];
   const triggered: PaymentEvent[] = [];
   const steps: string[] = [];
-  const expecting = keepsPayments(store);
+  const keepPayment = keepsPayments(store);
   const deps: Receiving = {
     ...receive,
-    async expect(...payment) {
-      const isNew = await expecting(...payment);
+    async addPayment(...payment) {
+      const isNew = await keepPayment(...payment);
       steps.push('stored');
       return isNew;
     },
@@ -60,7 +60,7 @@ describe('an event that brings a saved card', () => {
 
   it('has it remembered again when a crash came between the card and the event', async () => {
     const { deps, remembered } = ledgerHouse();
-    await expect(receiveEvent({ ...deps, expect: killed }, saving, 'f')).rejects.toThrow('killed');
+    await expect(receiveEvent({ ...deps, addPayment: killed }, saving, 'f')).rejects.toThrow('killed');
     await receiveEvent(deps, saving, 'f');
     expect(remembered).toEqual([card, card]);
   });

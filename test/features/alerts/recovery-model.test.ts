@@ -77,7 +77,7 @@ function recovery(world: World): Driven {
       lookUp,
       lookUpSparingly: lookUp,
       search: (payment) => made.search(payment),
-      learnt: async () => undefined,
+      tieFailure: async () => undefined,
     });
     const made: AlertRecovery = createAlertRecovery(kept, cards, lookUp, none);
     return { events: cards.cases, made, lookUp };
@@ -90,7 +90,7 @@ function recovery(world: World): Driven {
       const { events, made, lookUp } = open(process);
       async function work(entry: Entry): Promise<void> {
         if (entry.key.startsWith(eventPrefix)) return void (await events.work(entry));
-        await made.linkFailure(failure, await lookUp(failure), came.failedMs ?? 0);
+        await made.tieFailure(failure, await lookUp(failure), came.failedMs ?? 0);
         await process.store.write(entry, '', { ttlMs: dayMs });
       }
       return { prefix: '', work };
@@ -106,14 +106,14 @@ function recovery(world: World): Driven {
           await store.create(tellingKey, '', { delayMs: at.pick([0, 1_000, 60_000]) });
         },
         async () => {
-          if (await door.expect(payment(reference), clock.nowMs)) came.paidMs.push(clock.nowMs);
+          if (await door.addPayment(payment(reference), clock.nowMs)) came.paidMs.push(clock.nowMs);
         },
         // The bot charged it and proved it itself; its event may be lost.
         async () => {
           if (!came.isProven) came.paidMs.push(clock.nowMs);
           came.isProven = true;
           const { customerEmail = '' } = failure;
-          await door.paid({ reference, money, customerEmail, atMs: clock.nowMs });
+          await door.addOwnPayment({ reference, money, customerEmail, atMs: clock.nowMs });
         },
       ]);
     },

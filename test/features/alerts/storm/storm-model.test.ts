@@ -109,7 +109,7 @@ function startProcess(world: World, pass: Pass = everyPoint().pass) {
     lookUp: () => Promise.resolve({ kind: 'not_found' }),
     lookUpSparingly: () => Promise.resolve({ kind: 'not_found' }),
     search: () => Promise.reject(new Error('nothing is paid here')),
-    learnt: async () => undefined,
+    tieFailure: async () => undefined,
   });
 
   function compose(post: Post): Composed {
@@ -143,8 +143,13 @@ function startProcess(world: World, pass: Pass = everyPoint().pass) {
     leaseMs,
     cards,
     recovery: {
-      async linkFailure({ key }: PaymentEvent, _lookup: Lookup, atMs: number, told = { storms: [] }) {
-        await cards.hear(key, { kind: 'failed', atMs, lists: [], ...told });
+      async tieFailure(
+        { key }: PaymentEvent,
+        _lookup: Lookup,
+        atMs: number,
+        told?: { storms: readonly string[] },
+      ) {
+        await cards.hear(key, { kind: 'tied', atMs, lists: [], storms: [], ...told });
       },
     },
     findByKey(_doubt: unknown, key: string) {
