@@ -32,7 +32,7 @@ import { type Alerts, createAlerts } from './features/alerts/alerts.ts';
 import { takenMessage } from './features/alerts/alert-buttons.ts';
 import { eventFinders } from './features/alerts/found-event.ts';
 import { lookUpExpected, sparing } from './features/alerts/look-up-event.ts';
-import { findKeptEvent } from './features/alerts/event-log.ts';
+import { findEvent } from './features/alerts/event-log.ts';
 import { type Approvals, createFourEyes } from './features/approvals/approvals.ts';
 import { type CardEmail, createCardEmail } from './features/card-email/card-email.ts';
 import { openLedger } from './features/cards/card-ledger.ts';
@@ -385,7 +385,7 @@ export async function dayFile(
   const span = dayNamed(settings.policy.timezone, date);
   if (!span) throw new RangeError(`There is no ${date} in the policy file’s time zone.`);
   const hasEvent = async (reference: string): Promise<boolean> =>
-    (await findKeptEvent(store, orderEventKey('payment_success', reference))) !== undefined;
+    (await findEvent(store, orderEventKey('payment_success', reference))) !== undefined;
   const day = await readDay(account, findersOf(account), { span, hasEvent });
   return { text: dayCsv(day), words: dayWords(day, date) };
 }

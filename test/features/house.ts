@@ -70,15 +70,17 @@ export function receiveEvent(receive: Receiving, event: PaymentEvent, fingerprin
 }
 
 /** No channel has too many alerts. */
-export const noStorms: Pick<Storms, 'ask' | 'recovered' | 'taker' | 'callsFor' | 'takenElsewhere' | 'find'> =
-  {
-    ask: () => Promise.resolve(undefined),
-    recovered: () => Promise.resolve(),
-    taker: () => Promise.resolve(undefined),
-    callsFor: () => Promise.resolve(false),
-    takenElsewhere: () => Promise.resolve(undefined),
-    find: () => Promise.resolve(undefined),
-  };
+export const noStorms: Pick<
+  Storms,
+  'join' | 'recovered' | 'taker' | 'replacesEscalation' | 'takenElsewhere' | 'find'
+> = {
+  join: () => Promise.resolve(undefined),
+  recovered: () => Promise.resolve(),
+  taker: () => Promise.resolve(undefined),
+  replacesEscalation: () => Promise.resolve(false),
+  takenElsewhere: () => Promise.resolve(undefined),
+  find: () => Promise.resolve(undefined),
+};
 
 /** Remembers payments, and holds none of them against failures. */
 export function keepsPayments(store: Store): Receiving['addPayment'] {

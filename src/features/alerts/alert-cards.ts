@@ -87,7 +87,7 @@ const mostListed = 50;
 export function createAlertCards(
   kept: Pick<Account, 'store' | 'sealer' | 'rememberMs' | 'leaseMs' | 'wake' | 'wait' | 'now'>,
   around: {
-    storms: Pick<Storms, 'recovered' | 'taker' | 'callsFor'>;
+    storms: Pick<Storms, 'recovered' | 'taker' | 'replacesEscalation'>;
     /** For a person's press: asks again even right after an outage. */
     lookUp: (event: PaymentEvent) => Promise<Lookup>;
     /** For background work: doesn't ask a service that has just failed. */
@@ -135,7 +135,7 @@ export function createAlertCards(
     const { about = '', fromMs = nowMs } = nextCall(state.escalations, nowMs).escalation ?? {};
     const messages = await alertMessages(store, state.id);
     const { digest, routed: [to] = [] } = messages.find(({ key }) => key === about)?.record ?? {};
-    const isOver = digest !== undefined || !to || (await storms.callsFor(to, fromMs));
+    const isOver = digest !== undefined || !to || (await storms.replacesEscalation(to, fromMs));
     return { kind: 'escalated', about, isOver, seen: await seen(state, messages) };
   }
 

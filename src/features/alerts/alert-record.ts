@@ -1,4 +1,4 @@
-// What of an alert stands in its messages' records: what its look-up gave, and where it is.
+// The parts of an alert that are stored with its messages: its look-up, and where it was posted.
 
 import type { Lookup } from '../../domain/alert.ts';
 import type { MessagePlace } from '../../messages/delivery.ts';
@@ -17,27 +17,27 @@ import { recordOf } from './alert.ts';
 /** Key prefix of event cases. */
 export const eventPrefix = 'event:';
 
-/** What a look-up gave, and when it was asked (UTC ms). */
+/** A look-up's result and its time (UTC ms). */
 export type Evidence = { lookup: Lookup; atMs: number };
 
 /**
- * What several look-ups say together: the one that was asked last that says anything; of two at the same time the first
- * in the list.
+ * The newest look-up, but one that says nothing never replaces one that found a record. Of two at the same time, the first in
+ * the list.
  */
 export function newestOf(found: readonly (Evidence | undefined)[]): Evidence | undefined {
   const byTime = found.flatMap((one) => one ?? []).toReversed();
   return byTime
     .toSorted((one, other) => one.atMs - other.atMs)
-    .reduce<Evidence | undefined>((known, asked) => knownAfter(asked, known), undefined);
+    .reduce<Evidence | undefined>((known, asked) => newerOf(asked, known), undefined);
 }
 
-/** What is known once this was asked as well: no answer takes nothing away from an earlier one. */
-export function knownAfter(asked: Evidence, known: Evidence | undefined): Evidence {
+/** The newer look-up, unless it says nothing and the older one found a record. */
+export function newerOf(asked: Evidence, known: Evidence | undefined): Evidence {
   const saysNothing = asked.lookup.kind === 'unchecked' || asked.lookup.kind === 'no_reference';
   return saysNothing && recordOf(known?.lookup) && known ? known : asked;
 }
 
-/** Apart from the event, as repeats are compared with the event alone. */
+/** Sealed under a key of its own, because the event is sealed under the record's. */
 export function sealEvidence(sealer: Sealer, key: string, evidence: Evidence): string {
   return sealer.seal(evidenceOf(key), JSON.stringify(evidence));
 }
@@ -52,16 +52,16 @@ export function alertNoteKey(alert: string, number: number): MessageKey<'alert_n
   return messageKey('alert_note', `${alert.slice(messageKey('alert', '').length)}#${number}`);
 }
 
-/** Undefined: it is no message. */
+/** Where the message is or will be; undefined: the event goes to no channel. */
 export function placeOf(record: MessageRecord): MessagePlace | undefined {
   const { channel, posted } = record;
   return posted ?? (isMessage(record) ? { channel } : undefined);
 }
 
-/** A record of the outbox that tells an alert, or is to: its own, which has its event, or a copy for a further channel. */
+/** A stored message of an alert: its first, which holds the event, or a copy for a further channel. */
 export type AlertMessage = { key: string; record: MessageRecord };
 
-/** All of them, its own first, which is not read where it is `known`; none: it is forgotten, or was never received. */
+/** The alert's messages, the first one first; empty: the alert is unknown or forgotten. `known`: one that was read before. */
 export async function alertMessages(
   store: Pick<Store, 'read'>,
   id: string,

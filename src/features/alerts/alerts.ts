@@ -52,10 +52,10 @@ import { holdEnd, knownDecline, withProvenOrder } from './alert.ts';
 import {
   createEventLog,
   eventsOfOrder,
-  findKeptEvent,
-  type KeptEvent,
+  findEvent,
+  type StoredEvent,
   lookedBackMs,
-  openKeptEvent,
+  openStoredEvent,
 } from './event-log.ts';
 import { createGivenBack, type GivenBackNeeds } from './given-back.ts';
 import { canAskFor, lookUpEvent, sparing } from './look-up-event.ts';
@@ -139,7 +139,7 @@ export function createAlerts(account: Account, around: AlertsNeeds) {
     tieFailure: (...failure) => recovery.tieFailure(...failure),
   });
   const recovery = createAlertRecovery(kept, cards, lookUp, around.chargeOf);
-  const tellsGivenBack = createGivenBack(account, cards, recovery, around);
+  const tellGivenBack = createGivenBack(account, cards, recovery, around);
   const eventLog = createEventLog(account);
   const summaries = createDailySummaries(kept, summaryTimes(settings), around.askDayFile);
   const judging = createJudge(account, around);
@@ -148,7 +148,7 @@ export function createAlerts(account: Account, around: AlertsNeeds) {
       const { kind, orderReference } = event;
       if (kind === 'payment_failed' && orderReference && (await around.tellsFailure(orderReference)))
         return { routed: [], byCharge: true };
-      if (lookup && (await tellsGivenBack(event, lookup))) return { routed: [], byCharge: true };
+      if (lookup && (await tellGivenBack(event, lookup))) return { routed: [], byCharge: true };
       return routesOf(await around.mutes(), { event, receivedAtMs, nowMs: now(), plan: routes });
     },
     async needsLookUp(event: PaymentEvent) {
@@ -195,12 +195,12 @@ export function createAlerts(account: Account, around: AlertsNeeds) {
     return { count, newest: await Promise.all(named) };
   }
   /** The events of an order that do not sign its reference, and that their look-up proved to be of it. */
-  async function unsignedEvents(reference: string): Promise<KeptEvent[]> {
+  async function unsignedEvents(reference: string): Promise<StoredEvent[]> {
     const found = await recovery.unsignedOf(reference);
     const events = await Promise.all(
       found.map(async ({ id, isProven }) => {
-        const entry = await findKeptEvent(store, id);
-        const kept = entry && openKeptEvent(sealer, entry);
+        const entry = await findEvent(store, id);
+        const kept = entry && openStoredEvent(sealer, entry);
         const { orderReference } = kept ? withProvenOrder(kept.event, kept.lookup) : {};
         return kept && (isProven || orderReference === reference) ? [kept] : [];
       }),

@@ -1,5 +1,5 @@
-// Whether the customer's card may be charged once more for a failure: the one answer for an alert's Next, its buttons and
-// the form that *Charge again…* opens.
+// Decides whether the customer's card may be charged again for a failure. The alert's text, its buttons and the form behind
+// *Charge again…* all use this decision.
 
 import type { Account } from '../../account.ts';
 import {
@@ -16,21 +16,21 @@ import type { PaymentEvent } from '../../domain/payment-event.ts';
 import type { Evidence } from './alert-record.ts';
 import { type AgainOffer, customerEmailOf, isDeclined, recordOf } from './alert.ts';
 
-/** What the answer needs of other features. */
+/** What the decision needs of other features. */
 export type AgainNeeds = {
   /** Undefined: no card is remembered. */
   ledger: Pick<KnownCards, 'search'> | undefined;
-  /** By the card's history and `outside`, a failure that isn't in it; see `CardHistory`. */
+  /** Decides by the card's history and `outside`, a failure missing from that history; see `CardHistory`. */
   mayTry: (card: string, outside?: OutsideDecline) => Promise<RetryVerdict>;
-  /** What the bot itself charged under this reference; undefined: nothing. */
+  /** The bot's own charge with this reference. */
   chargeOf: (reference: string) => Promise<BotCharge | undefined>;
-  /** A second person may decide that a card on hold is charged. */
+  /** Whether a second person may approve a charge of a card on hold. */
   mayOverride: () => boolean;
 };
 
 export type ChargeAgain =
   | { kind: 'no'; why: 'not_declined' | 'erased' | 'no_card' }
-  /** `card`: the one that failed, where that is known. Without `offer` nothing is to be charged for it. */
+  /** `card`: the one that failed, if known. Without `offer` nothing may be charged. */
   | { kind: 'known'; card?: KnownCard; verdict: RetryVerdict; offer?: AgainOffer };
 
 type Failed = { event: PaymentEvent; evidence?: Evidence; receivedAtMs: number };
@@ -41,7 +41,7 @@ export function createJudge(
   { rules }: Pick<Account, 'rules'>,
   { ledger, mayTry, chargeOf, mayOverride }: AgainNeeds,
 ) {
-  /** The cards that may be the one that failed: of several, which one it was is known only where the bot charged it. */
+  /** The customer's saved cards; only the failed one if the bot charged it. */
   async function failedCards({ event, evidence }: Failed): Promise<readonly KnownCard[]> {
     const known = evidence ? await cardsOfEmail(ledger, customerEmailOf(event, evidence.lookup)) : [];
     const { orderReference } = event;
@@ -56,7 +56,7 @@ export function createJudge(
     return declineReason(said, rules.declines.threeDSecureWords);
   }
 
-  /** The failure as one more attempt of the card; undefined: neither bank nor card spoke, or none is known to have. */
+  /** The failure as a decline for the card's history; undefined: the bank didn't decline it, or nobody knows. */
   function outsideOf(failed: Failed): OutsideDecline | undefined {
     const { event, evidence, receivedAtMs: atMs } = failed;
     if (!evidence || !isDeclined({ event, lookup: evidence.lookup })) return undefined;
@@ -73,7 +73,7 @@ export function createJudge(
     const cards = await failedCards(failed);
     const outside = outsideOf(failed);
     const verdicts = await Promise.all(cards.map(({ id }) => mayTry(id, outside)));
-    // Of several cards, one that may be charged.
+    // With several cards, prefer one that may be charged.
     const verdict = verdicts.find(({ kind }) => kind === 'allowed') ?? verdicts[0];
     if (!verdict) return { kind: 'no', why: 'no_card' };
     const card = cards.length === 1 ? cards[0] : undefined;
@@ -90,14 +90,14 @@ export function createJudge(
   return {
     judge,
 
-    /** The same for a message: what the card's history says of the next try, and what stands on the alert. */
+    /** `judge` for a message: the next try by the card's history, and the offered way to pay. */
     async look(failed: Failed): Promise<{ verdict?: RetryVerdict; offer?: AgainOffer }> {
       const again = await judge(failed);
       if (again.kind === 'no') return {};
       return { verdict: again.verdict, ...withoutUndefined({ offer: again.offer }) };
     },
 
-    /** The decline that counts for this card when it is charged for that failure. */
+    /** The failure as a decline of this card; undefined: another card failed, or nothing is known. */
     async declineOf(failed: Failed, card: string): Promise<OutsideDecline | undefined> {
       const outside = outsideOf(failed);
       return outside && (await failedCards(failed)).some(({ id }) => id === card) ? outside : undefined;

@@ -3,19 +3,19 @@ import { withoutUndefined } from '../../domain/json.ts';
 import type { Escalated } from './alert.ts';
 import { quietEnd } from './routing.ts';
 
-/** Who is called by a rule when nobody acknowledges what it tells: `made` says how many of the steps were. Times are UTC ms. */
+/** The people a rule calls while nobody acknowledges its alert. `made`: how many steps were made. Times are UTC ms. */
 export type Escalation = {
-  /** The message in whose thread they are called; of a storm: what its rules have in common. */
+  /** The key of the message in whose thread they are called. For a storm: its steps and quiet hours, as JSON. */
   about: string;
   steps: readonly EscalationStep[];
-  /** Absent also where the rule is critical. */
+  /** Absent for a critical rule, too. */
   quietHours?: QuietHours;
   made: number;
   fromMs: number;
   lastMadeAtMs?: number;
 };
 
-/** Undefined: the rule calls nobody later. */
+/** Undefined: the rule has no escalation. */
 export function escalationOf(
   { escalate: steps, severity, quietHours }: RoutedRule,
   fromMs: number,
@@ -23,11 +23,11 @@ export function escalationOf(
 ): Escalation | undefined {
   if (!steps) return undefined;
   const quiet = severity === 'critical' ? undefined : quietHours;
-  const own = about ?? JSON.stringify([steps, quiet]);
-  return { about: own, steps, made: 0, fromMs, ...withoutUndefined({ quietHours: quiet }) };
+  const aboutRule = JSON.stringify([steps, quiet]);
+  return { about: about ?? aboutRule, steps, made: 0, fromMs, ...withoutUndefined({ quietHours: quiet }) };
 }
 
-/** When the next step is due; Infinity: never. A step that was late, or waited for quiet hours, puts off those behind it. */
+/** When the next step is due; Infinity: never. If a step was late or waited for quiet hours, the next ones move too. */
 function nextCallMs(
   { steps, made, fromMs, lastMadeAtMs = fromMs, quietHours }: Escalation,
   nowMs: number,
@@ -38,7 +38,7 @@ function nextCallMs(
   return quietHours ? quietEnd(quietHours, Math.max(dueAtMs, nowMs)) : dueAtMs;
 }
 
-/** The step that is due first; `atMs` is Infinity where none ever is. */
+/** The escalation whose step is due first; `atMs` is Infinity if there is none. */
 export function nextCall(
   all: readonly Escalation[] = [],
   nowMs: number,
@@ -47,12 +47,12 @@ export function nextCall(
   return { atMs, escalation: all.find((each) => nextCallMs(each, nowMs) === atMs) };
 }
 
-/** Adds one, unless it is there. */
+/** Adds an escalation, unless one with the same `about` is there. */
 export function withEscalation(all: readonly Escalation[] = [], more: Escalation | undefined): Escalation[] {
   return more && !all.some(({ about }) => about === more.about) ? [...all, more] : [...all];
 }
 
-/** After its next step; undefined: that is not due. `isOver`: no step of it is made any more. */
+/** Makes the next step of one escalation; undefined: it isn't due. `isOver`: skips all its remaining steps. */
 export function escalate(
   all: readonly Escalation[] = [],
   about: string,
@@ -66,7 +66,7 @@ export function escalate(
   return { escalations, ...(!isOver && { made: { kind: 'escalated', ...step, about, at: nowMs } }) };
 }
 
-/** `none`: no rule says one. */
+/** `none`: its rules name no severity. */
 export const shownSeverities = ['none', ...severities] as const;
 
 export type ShownSeverity = (typeof shownSeverities)[number];

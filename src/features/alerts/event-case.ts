@@ -28,7 +28,7 @@ const isKind = (value: unknown): boolean => ofKind.safeParse(value).success;
 
 const keyed = z.looseObject({ key: z.string() });
 
-/** A success that no message tells. `keptBy`: the mutes that kept it back; `foundBy`: its lists by customer and card. */
+/** Of a success that goes to no channel. `keptBy`: the mutes that held it back; `foundBy`: its lists for `/pay find`. */
 const alone = z.object({
   fingerprint: z.string(),
   keptBy: z.array(z.string()).exactOptional(),
@@ -53,7 +53,7 @@ const payment = z.object({
   provenReference: z.string().exactOptional(),
   /** It resolved its own order's alert, so it resolves no other. */
   hasOwn: z.literal(true).exactOptional(),
-  /** No rule wants its event, so no message remembers it. */
+  /** Its event goes to no channel, so this is its only record. */
   alone: alone.exactOptional(),
 });
 
@@ -76,9 +76,9 @@ const eventCase = z.object({
   paidAgain: z.array(z.string()).exactOptional(),
   /** Keys of events that gave back its own payment, or the one that resolved it. */
   givenBack: z.array(z.string()).exactOptional(),
-  /** Storms whose digests tell it, or were about to. They count it once it is resolved. */
+  /** Storms whose digests show it, or were about to. They count it once it is resolved. */
   storms: z.array(z.string()),
-  /** When its event came, and the lists where payments look for it; absent until it is about to be told. */
+  /** When its event came, and the lists where payments look for it; absent until it is routed. */
   failed: z
     .object({
       atMs: z.number(),
@@ -138,10 +138,10 @@ export type CaseEvent =
   | PaymentMove;
 
 type PaymentMove =
-  /** A failure was listed that it may resolve. */
+  /** A failure that it may resolve was listed: search again. */
   | { kind: 'asked' }
   | { kind: 'listed'; lists: readonly string[] }
-  /** It searched, for the question number `asked`. `isSettled`: nothing is left to do about what it found. */
+  /** The search for question number `asked` is done. `isSettled`: nothing is left to do about the failures it found. */
   | {
       kind: 'searched';
       asked: number;
@@ -150,10 +150,10 @@ type PaymentMove =
       hasOwn?: true | undefined;
     };
 
-/** An alert's message that is about to be posted, and its rule. */
-export type PostedBy = { key: string; rule: RoutedRule | undefined };
+/** The message that is about to post the alert, and its rule. */
+type PostedBy = { key: string; rule: RoutedRule | undefined };
 
-/** An alert's ties to payments and messages. `isUnanswered`: its look-up had no answer. */
+/** What ties an alert to payments and messages. `isUnanswered`: its look-up had no answer. */
 export type Ties = {
   atMs: number;
   lists: readonly string[];
@@ -178,7 +178,7 @@ export function untouched(id: string): EventCase {
   return { id, card: { kind: 'open' }, steps: [], told: 0, storms: [] };
 }
 
-/** A success. `looksAtMs`: its first search for failures; absent: once a failure asks. */
+/** A success. `looksAtMs`: when it first searches for failures; absent: once a failure asks. */
 export function paymentCase(
   found: Pick<Payment, 'event' | 'receivedAtMs' | 'proof' | 'alone'>,
   looksAtMs?: number,
@@ -459,14 +459,14 @@ function restMs(state: EventCase, nowMs: number): number | undefined {
 
 /** False if no message shows the change. */
 function isTold(before: EventCase, after: EventCase): boolean {
-  return (
-    before.payment === after.payment &&
-    before.failed === after.failed &&
-    (before.escalations === after.escalations || before.steps !== after.steps) &&
-    (before.unanswered === after.unanswered || before.evidence !== after.evidence) &&
-    (before.evidence === undefined || after.evidence !== undefined) &&
-    (after.heldUntil === undefined || before.heldUntil === after.heldUntil)
-  );
+  const isSearch = before.payment !== after.payment;
+  const isTie = before.failed !== after.failed;
+  const isUncalledEscalation = before.escalations !== after.escalations && before.steps === after.steps;
+  const isUnanswered = before.unanswered !== after.unanswered && before.evidence === after.evidence;
+  const isErased = before.evidence !== undefined && after.evidence === undefined;
+  // The end of a hold is shown: the buttons change.
+  const isHoldBegun = after.heldUntil !== undefined && before.heldUntil !== after.heldUntil;
+  return !(isSearch || isTie || isUncalledEscalation || isUnanswered || isErased || isHoldBegun);
 }
 
 /** The signed or proven order reference; else the event's key. */

@@ -19,36 +19,37 @@ import { sealingKeyFix } from '../../records/put-aside.ts';
 import { isUnreadable, openRecord } from '../../records/records.ts';
 import { dayMs } from '../../domain/span.ts';
 
-/** An event of the last week; where it is silent itself, what its look-up says of that very order, as its rules saw it. */
+/** An event of the last week, completed by its look-up as the rules saw it. */
 export type LoggedEvent = {
   event: PaymentEvent;
   receivedAtMs: number;
-  /** What its look-up proved; absent: it was told nowhere, and nobody looked it up. */
+  /** Absent: it was never looked up. */
   lookup?: Lookup['kind'];
-  /** Its own charge tells it: no rule does. */
+  /** Shown by its charge's message or in an alert's thread, whatever the rules say. */
   byCharge?: true;
 };
 
-/**
- * An event as it is remembered: by the message that is to tell it, or, as a success that no rule wants, by its payment alone.
- */
-export type KeptEvent = {
+/** A stored event. Its record is an alert's message, or the payment case of a success that goes to no channel. */
+export type StoredEvent = {
   event: PaymentEvent;
   receivedAtMs: number;
-  /** What a repeat must equal, lest it be told as different. */
+  /** A repeated event with another fingerprint is reported. */
   fingerprint?: string;
-  /** The look-up that its post shows. */
+  /** The look-up that its message shows. */
   lookup?: Lookup;
   byCharge?: true;
 };
 
-/** The record that remembers the event of this key. */
-export async function findKeptEvent(store: Pick<Store, 'read'>, key: string): Promise<Entry | undefined> {
+/** The record of the event with this key. */
+export async function findEvent(store: Pick<Store, 'read'>, key: string): Promise<Entry | undefined> {
   return (await store.read(alertKey(key))) ?? (await store.read(eventPrefix + key));
 }
 
-/** Undefined: a failure whose event is forgotten. Throws for what cannot be read. */
-export function openKeptEvent(sealer: Sealer, entry: Pick<Entry, 'key' | 'value'>): KeptEvent | undefined {
+/** Undefined: a failure whose message is forgotten. Throws if the record can't be read. */
+export function openStoredEvent(
+  sealer: Sealer,
+  entry: Pick<Entry, 'key' | 'value'>,
+): StoredEvent | undefined {
   const { key, value } = entry;
   if (key.startsWith(eventPrefix)) {
     const { payment } = openRecord(sealer, eventKind, entry).state;
@@ -66,28 +67,28 @@ export function openKeptEvent(sealer: Sealer, entry: Pick<Entry, 'key' | 'value'
   };
 }
 
-const onceEach = ['payment_failed', 'payment_success'] as const;
-/** Of more parts given back, only the first are shown. */
+const oncePerOrder = ['payment_failed', 'payment_success'] as const;
+/** An order's refunds beyond these are not shown. */
 const mostGivenBack = 20;
 
-/** The events that name this order under their signature. Throws StoreUnavailable, and for what cannot be read. */
+/** The events that sign this order's reference. Throws StoreUnavailable, or if a record can't be read. */
 export async function eventsOfOrder(
   { store, sealer }: { store: Pick<Store, 'read' | 'list'>; sealer: Sealer },
   reference: string,
-): Promise<KeptEvent[]> {
+): Promise<StoredEvent[]> {
   const found = await Promise.all(
-    onceEach.map((kind) => findKeptEvent(store, orderEventKey(kind, reference))),
+    oncePerOrder.map((kind) => findEvent(store, orderEventKey(kind, reference))),
   );
   const back = await store.list(givenBackOf(reference), { max: mostGivenBack });
-  return [...found, ...back.entries].flatMap((entry) => (entry && openKeptEvent(sealer, entry)) ?? []);
+  return [...found, ...back.entries].flatMap((entry) => (entry && openStoredEvent(sealer, entry)) ?? []);
 }
 
-/** As far back as rehearsals, summaries and mutes look. */
+/** How far back rehearsals, summaries and mutes look. */
 export const lookedBackMs = 7 * dayMs;
 
 export type EventLog = ReturnType<typeof createEventLog>;
 
-/** The events' own records, in one list by when they were received. */
+/** Reads stored events by the time they were received. */
 export function createEventLog({
   store,
   sealer,
@@ -99,7 +100,7 @@ export function createEventLog({
 }) {
   function openIfPossible(entry: Entry): LoggedEvent[] {
     try {
-      const kept = openKeptEvent(sealer, entry);
+      const kept = openStoredEvent(sealer, entry);
       if (!kept) return [];
       const { event, receivedAtMs, lookup, byCharge } = kept;
       const logged = { receivedAtMs, ...withoutUndefined({ byCharge }) };
@@ -114,15 +115,15 @@ export function createEventLog({
 
   return {
     /**
-     * The events received since then, oldest first, a page at a time. Those that cannot be opened are told in the log and
-     * left out. Throws StoreUnavailable.
+     * The events received since then, oldest first, in pages. Leaves out unreadable ones and logs them. Throws
+     * StoreUnavailable.
      */
     async *since(fromMs: number): AsyncGenerator<readonly LoggedEvent[]> {
       for await (const entries of pagesOf(store, eventsList, { from: fromMs })) {
         yield entries.flatMap(openIfPossible);
       }
     },
-    /** What a mute kept from its channel: how many, and the newest of them. Throws StoreUnavailable. */
+    /** The events that a mute held back: their number, and the newest. Throws StoreUnavailable. */
     async keptBack(mute: string, max: number): Promise<{ count: number; newest: readonly LoggedEvent[] }> {
       let count = 0;
       for await (const entries of pagesOf(store, keptBackBy(mute))) count += entries.length;
@@ -132,7 +133,7 @@ export function createEventLog({
   };
 }
 
-/** When the newest event was received (UTC ms); undefined: none is known, or its sealing key is gone. */
+/** When the newest event was received (UTC ms); undefined: there is none, or it can't be read. */
 export async function newestEventMs({
   store,
   sealer,
@@ -142,7 +143,7 @@ export async function newestEventMs({
 }): Promise<number | undefined> {
   const [newest] = (await store.list(eventsList, { max: 1, newestFirst: true })).entries;
   try {
-    return newest && openKeptEvent(sealer, newest)?.receivedAtMs;
+    return newest && openStoredEvent(sealer, newest)?.receivedAtMs;
   } catch (error) {
     if (isUnreadable(error)) return undefined;
     throw error;

@@ -8,18 +8,18 @@ import { eventKind, untouched } from './event-case.ts';
 import { customerEmailOf, endsCard, moneyOfFailure, withProvenOrder } from './alert.ts';
 import { eventState } from './alert-message.ts';
 import { newestOf } from './alert-record.ts';
-import { openKeptEvent, type KeptEvent } from './event-log.ts';
+import { openStoredEvent, type StoredEvent } from './event-log.ts';
 
 /**
- * What `/pay find` says of events. `isOwn`: whether a charge or link of the bot's own has that reference, which then
- * tells of its payment itself.
+ * Finds events for `/pay find`. `isOwn`: whether the bot's own charge or link has that reference; then its success is left
+ * out, because the charge or link shows it.
  */
 export function eventFinders(
   { store, sealer }: Pick<Account, 'store' | 'sealer'>,
   isOwn: (reference: string) => Promise<boolean>,
 ): Finder[] {
   const read: Finder['read'] = async (entry) => {
-    const kept = openKeptEvent(sealer, entry);
+    const kept = openStoredEvent(sealer, entry);
     if (!kept) return undefined;
     const { orderReference: reference, kind, key } = kept.event;
     if (kept.byCharge) return undefined;
@@ -27,7 +27,7 @@ export function eventFinders(
     return reference !== undefined && (await isOwn(reference)) ? undefined : foundEvent(kept, untouched(key));
   };
 
-  async function foundFailure(kept: KeptEvent): Promise<FoundRecord> {
+  async function foundFailure(kept: StoredEvent): Promise<FoundRecord> {
     const { key } = kept.event;
     const entry = await store.read(eventKind.prefix + key);
     return foundEvent(kept, entry ? openRecord(sealer, eventKind, entry).state : untouched(key));
@@ -37,7 +37,7 @@ export function eventFinders(
 }
 
 function foundEvent(
-  { event: told, receivedAtMs, lookup: first }: KeptEvent,
+  { event: told, receivedAtMs, lookup: first }: StoredEvent,
   { card, evidence }: ReturnType<typeof untouched>,
 ): FoundRecord {
   const asTold = first && { lookup: first, atMs: receivedAtMs };
@@ -62,7 +62,7 @@ function foundEvent(
   };
 }
 
-/** What was to be taken of what failed; of a payment what was taken. */
+/** For a success the amount taken; for a failure the amount that was to be taken. */
 function moneyOf(...[event, lookup]: Parameters<typeof moneyOfFailure>): Money | undefined {
   const taken = event.kind === 'payment_success' && lookup && 'money' in lookup ? lookup.money : undefined;
   return taken ?? moneyOfFailure(event, lookup);

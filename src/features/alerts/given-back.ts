@@ -8,19 +8,19 @@ import { alertMessages } from './alert-record.ts';
 import type { AlertRecovery } from './alert-recovery.ts';
 import { resolvedBy } from './event-case.ts';
 
-/** What it needs of charges and links: each is told of one of its own, and false says that it has none. */
+/** Tells the charge or link with this reference. False: there is none. */
 export type GivenBackNeeds = {
   chargeHears: (reference: string, said: { key: string; found: Lookup['kind'] }) => Promise<boolean>;
   linkHears: (reference: string, lookup: Lookup) => Promise<boolean>;
 };
 
-/** A customer’s one payment resolves few alerts. */
+/** One payment resolves few alerts. */
 const mostResolved = { max: 20, newestFirst: true };
 
 /**
- * Tells that money was given back where people look for that payment: in the threads of the alerts that it failed for or
- * resolved, on the bot’s own charge, on its payment link. `tells` is false where there is no such place: then the event
- * has a message of its own. Again is the same as once. Throws StoreUnavailable.
+ * Tells of a refund where people look for the payment: in the threads of its order's alert and of the alerts it resolved, on
+ * the bot's own charge, and on its payment link. The returned function is idempotent and throws StoreUnavailable; it returns
+ * false if there is no such place, and the refund needs a message of its own.
  */
 export function createGivenBack(
   { store }: Pick<Account, 'store'>,
@@ -38,13 +38,13 @@ export function createGivenBack(
     return new Set([own, await firstAlert(own), ...[...resolved, ...proven].map(({ id }) => id)]);
   }
 
-  /** An alert that a storm's digest tells has none. */
+  /** False for an alert that only a storm's digest shows. */
   async function hasThread(id: string): Promise<boolean> {
     const messages = await alertMessages(store, id);
     return messages.some(({ record }) => isMessage(record) && !record.digest);
   }
 
-  return async function tells(event: PaymentEvent, lookup: Lookup): Promise<boolean> {
+  return async function tellGivenBack(event: PaymentEvent, lookup: Lookup): Promise<boolean> {
     const { kind, key, orderReference = '' } = event;
     const reference = parseOrderReference(orderReference);
     if (kind !== 'payment_given_back' || !reference.ok) return false;

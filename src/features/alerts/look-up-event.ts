@@ -13,8 +13,8 @@ type FindTransaction = (reference: OrderReference) => Promise<Transaction | unde
 type FindById = ((transactionId: string) => Promise<Transaction | undefined>) | undefined;
 
 /**
- * What the payments service itself says about the event's order. An event proves nothing by itself, so
- * this runs before any statement about money; a service that cannot be asked is `unchecked`, not a throw.
+ * Looks up the event's order, because an event proves nothing by itself. `unchecked` if the service gives no answer; doesn't
+ * throw for that.
  *
  * Spec: Transactions; Events.
  */
@@ -24,7 +24,7 @@ export async function lookUpEvent(
   findById?: FindById,
 ): Promise<Lookup> {
   const { orderReference, referenceHint, transactionId, currency } = event;
-  // What went back may be a part of what was paid.
+  // A refund may be a part of the payment.
   const minor = event.kind === 'payment_given_back' ? undefined : event.amountMinor;
   const amount =
     minor === undefined ? undefined : { minor, source: 'event' as const, ...withoutUndefined({ currency }) };
@@ -56,7 +56,7 @@ export function canAskFor({ referenceHint, transactionId }: PaymentEvent, findBy
   return findById !== undefined || parseOrderReference(referenceHint ?? '').ok;
 }
 
-/** The verdict on what should have been paid. */
+/** Looks up an expected charge. */
 export async function lookUpExpected(
   findTransaction: FindTransaction,
   expected: ExpectedCharge,
@@ -78,9 +78,9 @@ const outageKinds = new Set<FailureKind>(['timeout', 'network', 'server', 'rate_
 const shortestQuietMs = 2_000;
 
 /**
- * Does not ask a service again that has just failed: for three times as long as the failure took, 2 s at least,
- * everything is `unchecked` at once. So a burst of alerts behind a service that hangs costs one wait, not one each.
- * Says since when nothing was answered, for callers that give up after a while.
+ * Wraps a look-up: after a failure of the service, everything is `unchecked` at once for three times as long as the failure
+ * took, at least 2 s. So a burst of alerts waits once for a hanging service, not once each. `sinceMs` says since when
+ * nothing was answered.
  */
 export function sparing<About>(
   now: () => number,

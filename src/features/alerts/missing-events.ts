@@ -13,13 +13,13 @@ export type MissingEvents = ReturnType<typeof createMissingEvents>;
 export const alarmPrefix = 'alarm:';
 
 const everyMs = hourMs;
-/** Work that is due for so long says that no replica was there to do it, nor to receive anything. */
+/** An alarm this late means that no replica ran, so none could receive events either. */
 const awayMs = 300_000;
 
 /**
- * Tells the operators, once an hour at most, of a charge that is paid and whose event never came; the log names each.
- * `waitMs`: how long it may take; 0: nobody asks. Without `readsReference` the signature does not cover the reference: then
- * any event since stands for the charge's own.
+ * Tells the operators, at most once an hour, of a paid charge whose event never came; the log names each. `waitMs`: how long
+ * the event may take; 0: not checked. `readsReference`: false if the signature doesn't cover the reference; then any later
+ * event counts as the charge's.
  */
 export function createMissingEvents(
   told: Operators & Pick<Account, 'store' | 'now' | 'log'>,
@@ -28,21 +28,21 @@ export function createMissingEvents(
 ) {
   const { store, now, log } = told;
 
-  /** Of a charge that was approved without its event; on record when it resolves, and again is the same as once. */
+  /** Sets an alarm for a charge that was approved without its event. Idempotent. */
   async function approved(reference: string): Promise<void> {
     if (waitMs > 0) await store.create(alarmPrefix + reference, String(now()), { delayMs: waitMs });
   }
 
-  /** A record whose key begins with `alarmPrefix`, given out as due. */
+  /** Works on an alarm that is due. */
   async function work(entry: Entry): Promise<void> {
     const atMs = Number(entry.value);
     const reference = entry.key.slice(alarmPrefix.length);
     const isSilent = ((await newestEventMs(told)) ?? 0) < atMs;
-    // The record of a success of this reference, told or not, as its repeats have it too.
+    // Every success has this record, whether it goes to a channel or not.
     const success = eventPrefix + orderEventKey('payment_success', reference);
     const hasCome = readsReference ? (await store.read(success)) !== undefined : !isSilent;
     if (!hasCome && waitMs > 0) {
-      // No replica was there to receive it either: it has as long once more.
+      // No replica ran, so wait once more.
       if (entry.attempts === 1 && now() - atMs > waitMs + awayMs) {
         await store.write(entry, entry.value, { delayMs: waitMs });
         return;

@@ -12,7 +12,7 @@ import { listsFoundBy } from '../../records/found-by.ts';
 import type { Entry } from '../../store/store.ts';
 import { eventFoundBy } from './alert.ts';
 import type { AlertRecovery } from './alert-recovery.ts';
-import { type KeptEvent, findKeptEvent, openKeptEvent } from './event-log.ts';
+import { type StoredEvent, findEvent, openStoredEvent } from './event-log.ts';
 import { type Route, storeAlert } from './route-event.ts';
 import { dayMs } from '../../domain/span.ts';
 
@@ -41,9 +41,9 @@ export function createReceiving(
   const operators = { ...account, opsChannel: around.opsChannel };
 
   /** Undefined: unreadable. The worker reports it; refusing repeats would help nobody. */
-  function openIfPossible(entry: Entry | undefined): KeptEvent | undefined {
+  function openIfPossible(entry: Entry | undefined): StoredEvent | undefined {
     try {
-      return entry && openKeptEvent(sealer, entry);
+      return entry && openStoredEvent(sealer, entry);
     } catch {
       return undefined;
     }
@@ -58,7 +58,7 @@ export function createReceiving(
     if (!received.savedCard) return received;
     const { savedCard, ...event } = received;
     const { rememberCard } = around;
-    const known = rememberCard && (await findKeptEvent(store, event.key));
+    const known = rememberCard && (await findEvent(store, event.key));
     if (!known) await rememberCard?.(savedCard);
     if (event.kind !== 'payment_success') return event;
     const customerEmail = event.customerEmail ?? savedCard.customerEmail;
@@ -99,7 +99,7 @@ export function createReceiving(
         if (!isUntold) account.wake();
         return 'new';
       }
-      const known = openIfPossible(await findKeptEvent(store, event.key));
+      const known = openIfPossible(await findEvent(store, event.key));
       if (!known || (known.fingerprint ?? fingerprint) === fingerprint) return 'duplicate';
       const { event: first } = known;
       const isSameMoney = first.amountMinor === event.amountMinor && first.currency === event.currency;

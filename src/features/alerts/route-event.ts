@@ -16,7 +16,7 @@ import {
 } from '../../messages/message-record.ts';
 import { type Work, hold, reschedule } from '../../messages/message-work.ts';
 import type { Entry } from '../../store/store.ts';
-import { type Evidence, knownAfter, openEvidence, sealEvidence } from './alert-record.ts';
+import { type Evidence, newerOf, openEvidence, sealEvidence } from './alert-record.ts';
 import { withProvenOrder } from './alert.ts';
 import { arrivals } from './storm/storm.ts';
 
@@ -145,7 +145,7 @@ export function createEvidence(
     const known = openEvidence(sealer, entry.key, record);
     const lookup = await lookUp(withProvenOrder(event, known?.lookup));
     const isWaiting = lookup.kind === 'unchecked' && mayWait(record, lookup, now());
-    return isWaiting ? undefined : knownAfter({ lookup, atMs: now() }, known);
+    return isWaiting ? undefined : newerOf({ lookup, atMs: now() }, known);
   }
 
   /** Holds its lane until the service answers. */

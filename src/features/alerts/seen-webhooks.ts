@@ -7,7 +7,7 @@ import { newestEventMs } from './event-log.ts';
 const refusedKey = 'webhook-refused';
 const unknownKey = 'webhook-unknown';
 
-/** Notes deliveries that are no known events, for the doctor: why the last was refused, or its unknown kind. */
+/** Stores for the doctor why the last delivery was refused, and the last unknown event kind. */
 export function createSeenWebhooks(store: Pick<Store, 'create' | 'read' | 'write'>, log: Log) {
   return {
     refused: createLastSeen(store, refusedKey, log),
@@ -15,7 +15,7 @@ export function createSeenWebhooks(store: Pick<Store, 'create' | 'read' | 'write
   };
 }
 
-/** When an event was kept last, and what else came last; UTC ms. */
+/** When the last event was received (UTC ms), and the last refused and unknown delivery. */
 export async function readSeenWebhooks(kept: { store: Pick<Store, 'read' | 'list'>; sealer: Sealer }) {
   const [acceptedAtMs, refused, unknown] = await Promise.all([
     newestEventMs(kept),

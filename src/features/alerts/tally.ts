@@ -4,15 +4,15 @@ import type { PaymentEvent } from '../../domain/payment-event.ts';
 import { counted } from '../../domain/wording.ts';
 import { word } from '../../slack/words/evidence.ts';
 
-/** What events come to, by what they say. Bounded, whatever that is. */
+/** Totals of events, by their own words. Bounded in size. */
 export type Tally = {
   count: number;
   /** The largest first. */
   sums: readonly Money[];
   moreCurrencies: number;
-  /** Events that are in no sum: they name no amount, or it cannot be summed exactly any more. */
+  /** Events in no sum: without an amount, or too large to be summed exactly. */
   unsummed: number;
-  /** The most frequent first, in the words of the first who said so: banks differ in capitals. */
+  /** The most frequent first. Reasons that differ only in capitals are one, spelled as the first. */
   reasons: readonly { reason: string; count: number }[];
   otherReasons: number;
   noReason: number;

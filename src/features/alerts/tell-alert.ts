@@ -64,7 +64,7 @@ export function createTelling(
       lookUp: (event: PaymentEvent) => Promise<Lookup>;
       cards: Pick<AlertCards, 'read'> & { cases: Pick<AlertCards['cases'], 'apply'> };
       recovery: Pick<AlertRecovery, 'tieFailure'>;
-      storms: Pick<Storms, 'ask'>;
+      storms: Pick<Storms, 'join'>;
       judging: Pick<JudgeAgain, 'look'>;
       /** Whether the service can be asked about an event without a signed reference; absent: no. */
       canAskFor?: (event: PaymentEvent) => boolean;
@@ -131,7 +131,7 @@ export function createTelling(
     const { channel, routed: [to = { channel }] = [], posted, doubt, replaced, receivedAtMs } = record;
     const mayStand = (posted ?? doubt ?? replaced) !== undefined;
     if (mayStand || event.kind === 'payment_given_back' || !mayBeGathered(event, lookup)) return false;
-    const storm = await storms.ask(to, entry.key, event.kind);
+    const storm = await storms.join(to, entry.key, event.kind);
     if (storm === undefined) return false;
     if (event.kind === 'payment_failed') {
       // Not asked again if not found, or a storm of ten thousand would ask for each.

@@ -1,5 +1,5 @@
 import type { Account } from '../../../account.ts';
-import { setImmediate as breathe } from 'node:timers/promises';
+import { setImmediate as letOthersRun } from 'node:timers/promises';
 import { z } from 'zod';
 import { withLookUp, type Destination } from '../routing.ts';
 import type { RoutedRule } from '../../../domain/alert.ts';
@@ -25,11 +25,9 @@ import { isUnreadable } from '../../../records/records.ts';
 import { type CaseRules, createCases } from '../../../records/cases.ts';
 import { pagesOf } from '../../../records/pages.ts';
 
-/**
- * One failure, or one payment, that a digest tells instead of a message of its own: its event, and where that is silent
- * what a look-up added. Times are UTC milliseconds.
- */
+/** An event that a digest counts instead of a message of its own. Times are UTC ms. */
 export type StormItem = {
+  /** Completed by its look-up. */
   event: PaymentEvent;
   receivedAtMs: number;
   /** When it was added to the digest. */
@@ -38,126 +36,120 @@ export type StormItem = {
   isConfirmed: boolean;
 };
 
-/** What the alerts of a storm come to. */
+/** Totals of a storm's alerts. */
 export type StormCount = Tally & {
   firstMs: number;
   lastMs: number;
-  /** Since when too few have been added for a storm. */
+  /** When the third-newest alert was added, or with fewer the newest. One window later the storm is over. */
   calmSinceMs: number;
-  /** Of payments: how many a look-up proved. */
+  /** For payments: how many a look-up proved. */
   confirmed: number;
-  /** How many of them a later payment resolved. */
+  /** How many alerts a later payment resolved. */
   recovered: number;
 };
 
-/**
- * A storm of one channel. Its alerts are on a list of the store, each by its own record; here is what holds for all of
- * them. Times are UTC milliseconds.
- */
+/** A storm of one channel. Its alerts are records of their own, on a list of the store. Times are UTC ms. */
 export type Storm = {
   id: string;
   channel: string;
-  /** Failures, or payments: never both, because nobody can read from one card what each of them asks for. */
+  /** Failures or payments, never both: only failures need a person. */
   gathers: GatheredKind;
-  /** The storms of one channel and kind follow one another. */
+  /** Counts the storms of one channel and kind. */
   number: number;
   sinceMs: number;
-  /** The alerts that it takes in: of rules that count alone, by their names, and '' for those of all others. */
+  /** The groups whose alerts it counts; see `groupOf`. */
   groups: readonly string[];
-  /** As they were last counted. */
+  /** The last count. */
   counted: StormCount;
+  /** Who acknowledged all its alerts. */
   taken?: { by: string; at: number };
-  /** The highest severity of the rules whose alerts it takes in. */
+  /** The highest severity among its rules. */
   severity?: ShownSeverity;
-  /** Who is called while nobody takes it, by those rules. */
+  /** The escalations of its rules. */
   escalations?: readonly Escalation[];
-  /** What its thread is still to tell, behind the first `told` steps: a step's number never changes. */
+  /** Its steps still to tell, behind the first `told`. A step's number never changes. */
   steps?: readonly Escalated[];
   told?: number;
   endedMs?: number;
-  /** When its alerts are counted again; absent: not before another of them is resolved. */
+  /** The next count; absent: once another alert is resolved. */
   lookAtMs?: number;
-  /** The last count found nothing new: what comes next has them counted soon. Else they are counted twice more anyway. */
+  /** The last count found nothing new, so the next change brings the count forward. */
   isQuiet: boolean;
 };
 
-/** `channel` is the other one. */
+/** Who acknowledged some of its alerts by another channel's digest. */
 export type TakenElsewhere = { by: string; at: number; channel: string };
 
 type StormEvent =
-  /** A group reached its threshold, so its alerts belong to it. `rule` sends them. */
+  /** A group reached its threshold, so the storm counts its alerts. `rule` sends them. */
   | { kind: 'joined'; group: string; rule: RoutedRule | undefined }
   /** `paceMs`: how long until they are counted again. */
   | { kind: 'counted'; counted: StormCount; paceMs: number }
   | { kind: 'taken'; by: string }
-  /** A step of that escalation is due. */
+  /** A step of this escalation is due. */
   | { kind: 'escalated'; about: string }
-  /** An alert is about to be put on its list, or a payment resolved one. */
-  | { kind: 'stirred' };
+  /** An alert is about to be listed, or a payment resolved one. */
+  | { kind: 'changed' };
 
-/** A storm is work while it is on, and whenever something is to be told of it. */
 export const stormPrefix = 'storm:';
 
-/** The time in which messages are counted, and in which fewer than three must come until a storm is over. */
+/** Alerts are counted over this time, for a storm's begin and for its end. */
 export const stormWindowMs = 5 * 60_000;
-/** As long as so many come within a window a storm goes on: fewer can be told one by one again. */
+/** With this many alerts in a window a storm goes on; fewer can be posted one by one. */
 const stormPace = 3;
-/** How long after its end it is counted once more: what was on its way to its list by then stands there. */
+/** Delay of the last count after a storm's end: late alerts are listed by then. */
 export const settleMs = 120_000;
 /** Delay of a count: by then the alert that caused it is on the list. */
 const soonMs = 1_000;
-/**
- * Each storm at work waits this long times the number of storms at work between edits: Slack counts the edits of all.
- */
+/** Time between a digest's edits, for each storm at work: Slack limits the edits of all of them together. */
 const editPaceMs = 5_000;
 const mostListed = 100;
-/** So many of the newest alerts are compared to find other channels' storms. */
+/** Only this many of the newest alerts are compared to find other channels' storms. */
 const mostCompared = 20;
 const minuteMs = 60_000;
 
-/** The alerts of one kind that a channel is told, by when they came or were posted: what makes a storm. */
+/** The list of a group's alerts in a channel, by the time they came or were posted. Enough of them begin a storm. */
 export function arrivals({ channel, rule }: Destination, gathers: GatheredKind): string {
-  return arrivalsOf(streamOf(channel, gathers), countedWith(rule, 0).group);
+  return arrivalsOf(streamOf(channel, gathers), groupOf(rule, 0).group);
 }
 
 const arrivalsOf = (stream: string, group: string): string => `channel-alerts:${stream}/${group}`;
-/** The storms of one channel and kind, one after the other. */
+/** The list of a stream's storms, by number. */
 const stormsOf = (stream: string): string => `storms:${stream}`;
-/** Those that are work: they share what Slack takes of edits. */
+/** The list of storms that are counted again; see `editPaceMs`. */
 const stormsAtWork = 'storms-at-work';
 const openStorms = 'open-storms';
-/** The alerts that payments resolved of those that were about to be told by its digest. */
+/** The list of a storm's alerts that payments resolved. */
 export const stormRecovered = (storm: string): string => `storm-recovered:${storm}`;
 
-/** Failures and payments of a channel, each counted for itself. */
+/** A stream: the failures of a channel, or its payments. */
 function streamOf(channel: string, gathers: GatheredKind): string {
   return gathers === 'payment_failed' ? channel : `${channel}~paid`;
 }
 
 /**
- * What an alert is counted with, and how many of these pass singly in a window; 0: all of them. A rule with its own
- * number, or that calls somebody, is counted apart.
+ * The alerts that are counted together, and how many of them get a message of their own in a window (0: all). A rule that has
+ * its own threshold or calls somebody is a group of its own, by its name; all other alerts of a stream are group ''.
  */
-function countedWith(rule: RoutedRule | undefined, usual: number): { group: string; threshold: number } {
+function groupOf(rule: RoutedRule | undefined, usualThreshold: number): { group: string; threshold: number } {
   const { name = '', mention, escalate: steps, digestAfter } = rule ?? {};
   const isAlone = (digestAfter ?? mention ?? steps) !== undefined;
-  return { group: isAlone ? name : '', threshold: digestAfter ?? usual };
+  return { group: isAlone ? name : '', threshold: digestAfter ?? usualThreshold };
 }
 
 /**
- * What becomes of a storm; undefined: nothing. The promises, which `storm-model.test.ts` holds it to:
- * - An alert that it takes in is told by its digest, and counted once; one that it does not, by its own message.
- * - As long as it is on, all alerts of its groups belong to it. It has one digest, and ends when few come.
- * - The first who takes it has all of its alerts, those still to come too; nobody else can. Until then each step of its
- *   rules' escalations is made once.
- * - Its digest is told of a change after the change is stored, and again until that is known to have happened.
+ * The next state of a storm; undefined: no change. `storm-model.test.ts` holds its promises:
+ * - Each alert is either counted once by a digest or posted in a message of its own.
+ * - While a storm is on, it counts all alerts of its groups. It has one digest, and ends when few alerts come.
+ * - The first person who acknowledges it has all its alerts, later ones too. Until then each escalation step is made once.
+ * - The digest is updated after each stored change.
  */
 function stepStorm(storm: Storm, event: StormEvent, nowMs: number): Storm | undefined {
   switch (event.kind) {
     case 'joined':
-      return storm.endedMs === undefined ? joined(storm, event, nowMs) : undefined;
+      return storm.endedMs === undefined ? withGroup(storm, event, nowMs) : undefined;
     case 'taken':
-      // Payments ask nobody for anything.
+      // Nobody needs to act on payments.
       if (storm.taken || storm.gathers === 'payment_success') return undefined;
       return { ...storm, taken: { by: event.by, at: nowMs } };
     case 'escalated': {
@@ -166,15 +158,27 @@ function stepStorm(storm: Storm, event: StormEvent, nowMs: number): Storm | unde
       const { steps = [] } = storm;
       return after?.made && { ...storm, escalations: after.escalations, steps: [...steps, after.made] };
     }
-    case 'stirred':
+    case 'changed':
       // Only if quiet: in a burst, writes would make every count lose its swap.
       return storm.isQuiet ? { ...storm, isQuiet: false, lookAtMs: nowMs + soonMs } : undefined;
     case 'counted':
-      return counted(storm, event, nowMs);
+      return afterCount(storm, event, nowMs);
   }
 }
 
-function joined(
+function newStorm(first: Pick<Storm, 'id' | 'channel' | 'gathers' | 'number' | 'sinceMs'>): Storm {
+  const counted = {
+    ...createTally().total(),
+    firstMs: 0,
+    lastMs: 0,
+    calmSinceMs: 0,
+    confirmed: 0,
+    recovered: 0,
+  };
+  return { ...first, groups: [], counted, lookAtMs: first.sinceMs + soonMs, isQuiet: false };
+}
+
+function withGroup(
   storm: Storm,
   { group, rule }: Extract<StormEvent, { kind: 'joined' }>,
   nowMs: number,
@@ -189,13 +193,13 @@ function joined(
   };
 }
 
-/** Some of its failures are neither taken nor resolved. */
+/** Nobody has acknowledged it, and some of its failures aren't resolved. */
 export function isWaiting({ gathers, taken, counted: { count, recovered } }: Storm): boolean {
   return gathers === 'payment_failed' && !taken && count > recovered;
 }
 
-/** Whether somebody took it, or its digest calls people, for the group's alerts of that time. */
-function calls(storm: Storm, group: string, atMs: number): boolean {
+/** Whether the storm replaces an alert's own escalation: its digest calls people, or somebody has acknowledged it. */
+function replacesEscalation(storm: Storm, group: string, atMs: number): boolean {
   const { groups, taken, sinceMs, endedMs = Infinity } = storm;
   const isThen = sinceMs - stormWindowMs < atMs && atMs < endedMs;
   return isThen && groups.includes(group) && (taken !== undefined || isWaiting(storm));
@@ -205,18 +209,19 @@ function nextCallOf(storm: Storm, nowMs: number): ReturnType<typeof nextCall> {
   return nextCall(isWaiting(storm) ? storm.escalations : [], nowMs);
 }
 
-function counted(
+function afterCount(
   { lookAtMs: _last, ...storm }: Storm,
-  { counted: now, paceMs }: Extract<StormEvent, { kind: 'counted' }>,
+  { counted: latest, paceMs }: Extract<StormEvent, { kind: 'counted' }>,
   nowMs: number,
 ): Storm {
-  const endsMs = Math.max(storm.sinceMs, now.calmSinceMs) + stormWindowMs;
+  const endsMs = Math.max(storm.sinceMs, latest.calmSinceMs) + stormWindowMs;
   const endedMs = storm.endedMs ?? (nowMs < endsMs ? undefined : nowMs);
-  const isSame = JSON.stringify(now) === JSON.stringify(storm.counted);
+  const isSame = JSON.stringify(latest) === JSON.stringify(storm.counted);
   const isQuiet = isSame && endedMs === storm.endedMs;
   const lastMs = endedMs === undefined ? endsMs : endedMs + settleMs;
   const lookAtMs = !isQuiet || !storm.isQuiet ? nowMs + paceMs : nowMs < lastMs ? lastMs : undefined;
-  const counted = isSame ? storm.counted : now;
+  // The same object if nothing changed: `isTold` compares by reference.
+  const counted = isSame ? storm.counted : latest;
   return { ...storm, counted, isQuiet, ...withoutUndefined({ endedMs, lookAtMs }) };
 }
 
@@ -241,21 +246,20 @@ const stormRules: CaseRules<Storm, StormEvent> = {
     event?.kind === 'taken' ? [auditOfTaking(after, event.by, turn, atMs)] : [],
 };
 
-/** A storm, told to its channel, and what is said in its thread. */
+/** A storm's digest, and an escalation step in the digest's thread. */
 export type DigestBodies = { digest: { storm: string }; digest_note: { storm: string; step: Escalated } };
 
 export type Storms = ReturnType<typeof createStorms>;
 
 /**
- * The storms of the channels, each one case that `stepStorm` moves, and its alerts, which are on the storm’s list by
- * their own records. `usual`: how many alerts of one channel pass singly in a window, where no rule says otherwise; 0: all
- * of them. All of it throws StoreUnavailable.
+ * When too many alerts come to one channel, a storm's digest counts them instead of posting each. `usualThreshold`: see
+ * `groupOf`. Everything throws StoreUnavailable.
  */
 export function createStorms(
   deps: Pick<Account, 'store' | 'sealer' | 'wait' | 'rememberMs' | 'leaseMs' | 'now' | 'wake'> & {
     audit?: Account['audit']['write'];
   },
-  usual: number,
+  usualThreshold: number,
 ) {
   const { store, sealer, now } = deps;
   const messages: Messages<DigestBodies> = createMessages(deps);
@@ -266,14 +270,14 @@ export function createStorms(
       if (escalation && atMs <= nowMs) return { event: { kind: 'escalated', about: escalation.about } };
       if (lookAtMs === undefined || nowMs < lookAtMs) return undefined;
       const { entries } = await store.list(stormsAtWork, { max: mostListed });
-      // A thousand alerts are counted in some thirty milliseconds.
+      // At least 1 ms per alert, so counting (30 ms for a thousand) never takes all the time.
       const paceMs = Math.max(editPaceMs * Math.max(1, entries.length), counted.count);
       return { event: { kind: 'counted', counted: await count(id), paceMs } };
     },
     async tell({ id, channel, counted, taken, steps = [], told = 0 }) {
-      // One whose first alert was posted after all has nothing to say.
+      // Nothing to show: its first alert was posted after all.
       if (counted.count === 0) return;
-      // Behind a backlog in the channel’s lane it would come when the storm is over.
+      // In the channel's own lane it would wait behind a backlog until the storm is over.
       const lane = 'digest:';
       await messages.keep(messageKey('digest', id), { channel, lane, body: { storm: id } });
       for (const [index, step] of steps.entries()) {
@@ -286,11 +290,11 @@ export function createStorms(
   });
 
   async function newestOf(stream: string): Promise<Storm | undefined> {
-    // Of those that can be read.
+    // More than one, because `list` leaves out unreadable ones.
     return (await storms.list(stormsOf(stream), { max: 10, newestFirst: true }))[0];
   }
 
-  /** The storms of other channels that tell its newest alerts too. */
+  /** The storms of other channels that count its newest alerts, too. */
   async function elsewhere(id: string): Promise<Storm[]> {
     const { entries } = await store.list(stormAlerts(id), { max: mostCompared, newestFirst: true });
     const items = entries.flatMap((entry) => ifReadable(() => itemOf(sealer, entry)) ?? []);
@@ -317,56 +321,56 @@ export function createStorms(
       lately = [...lately, ...items.map(({ addedAtMs }) => addedAtMs)].slice(-stormPace);
     }
     for await (const page of pagesOf(store, stormRecovered(id))) {
-      // One that a crash kept from its list was posted, or is of another storm.
+      // After a crash the list may hold alerts that were posted, or that another storm counts.
       recovered += page.filter(({ key }) => keys.has(key.slice(eventPrefix.length))).length;
     }
     const calmSinceMs = (lately.length < stormPace ? lately.at(-1) : lately[0]) ?? 0;
     return { ...tally.total(), firstMs, lastMs, calmSinceMs, confirmed, recovered };
   }
 
-  /** Its alerts, the oldest first, some at a time: a long list must not keep everything else waiting. */
+  /** Its alerts, oldest first, in pages: a long list must not block the process. */
   async function* itemsOf(id: string): AsyncGenerator<StormItem[]> {
     for await (const page of pagesOf(store, stormAlerts(id))) {
       yield page.flatMap((entry) => ifReadable(() => itemOf(sealer, entry)) ?? []);
-      await breathe();
+      await letOthersRun();
     }
   }
 
   return {
-    /** The storm that tells an alert which is about to be posted; undefined: its own message does. */
-    async ask(
+    /**
+     * Called before an alert is posted. Returns the storm whose digest counts it instead, and begins one if the threshold is
+     * reached. Undefined: post it.
+     */
+    async join(
       { channel, rule }: Destination,
       key: string,
       gathers: GatheredKind,
     ): Promise<string | undefined> {
-      const { group, threshold } = countedWith(rule, usual);
+      const { group, threshold } = groupOf(rule, usualThreshold);
       if (threshold === 0) return undefined;
       const stream = streamOf(channel, gathers);
       let unreadable = 0;
       for (;;) {
         const newest = await newestOf(stream);
-        const isOn = newest !== undefined && newest.endedMs === undefined;
-        if (isOn && newest.groups.includes(group)) {
-          if (newest.isQuiet) await storms.hear(newest.id, { kind: 'stirred' });
-          return newest.id;
+        const current = newest?.endedMs === undefined ? newest : undefined;
+        if (current?.groups.includes(group)) {
+          if (current.isQuiet) await storms.hear(current.id, { kind: 'changed' });
+          return current.id;
         }
         const sinceMs = now();
         const from = sinceMs - stormWindowMs + 1;
         const { entries } = await store.list(arrivalsOf(stream, group), { from, max: threshold + 1 });
         if (entries.filter((entry) => entry.key !== key).length < threshold) return undefined;
-        if (isOn) {
-          await storms.hear(newest.id, { kind: 'joined', group, rule });
+        if (current) {
+          await storms.hear(current.id, { kind: 'joined', group, rule });
           continue;
         }
-        // Without a storm before it the number is the minute, so no forgotten number returns.
+        // The first number is the minute, so a forgotten number never returns.
         const number = (newest ? newest.number + 1 : Math.floor(sinceMs / minuteMs)) + unreadable;
         const id = `${stream}/${number}`;
-        const first = { sinceMs, groups: [], lookAtMs: sinceMs + soonMs, isQuiet: false };
-        const empty = { firstMs: 0, lastMs: 0, calmSinceMs: 0, confirmed: 0, recovered: 0 };
-        const counted = { ...createTally().total(), ...empty };
-        const storm = { id, channel, gathers, number, ...first, counted };
+        const storm = newStorm({ id, channel, gathers, number, sinceMs });
         await storms
-          .begin(id, joined(storm, { kind: 'joined', group, rule }, sinceMs))
+          .begin(id, withGroup(storm, { kind: 'joined', group, rule }, sinceMs))
           .catch((error: unknown) => {
             unlessReadable(error);
             unreadable += 1;
@@ -374,28 +378,28 @@ export function createStorms(
       }
     },
 
-    /** Whether the digest of a storm calls people for all failures that such a destination was told then. */
-    async callsFor({ channel, rule }: Destination, atMs: number): Promise<boolean> {
-      const { group } = countedWith(rule, usual);
+    /** Whether a storm replaces the escalation of a failure that went to this destination at that time. */
+    async replacesEscalation({ channel, rule }: Destination, atMs: number): Promise<boolean> {
+      const { group } = groupOf(rule, usualThreshold);
       const last = { max: 10, newestFirst: true };
       const lately = await storms.list(stormsOf(streamOf(channel, 'payment_failed')), last);
-      return lately.some((storm) => calls(storm, group, atMs));
+      return lately.some((storm) => replacesEscalation(storm, group, atMs));
     },
 
-    /** Those that nobody has taken, or that payments have not resolved. */
+    /** Storms that nobody has acknowledged and whose failures aren't all resolved. */
     waiting: (): Promise<Storm[]> => storms.list(openStorms, { max: mostListed }),
 
-    /** Of a channel: the one of failures, and the one of payments. */
+    /** The channel's storms that are on: one of failures, one of payments. */
     async on(channel: string): Promise<Storm[]> {
       const kinds = ['payment_failed', 'payment_success'] as const;
       const newest = await Promise.all(kinds.map((kind) => newestOf(streamOf(channel, kind))));
       return newest.filter((storm) => storm !== undefined && storm.endedMs === undefined) as Storm[];
     },
 
-    /** Undefined: there is no such storm, or it is forgotten. */
+    /** Undefined: unknown or forgotten. */
     find: (id: string): Promise<Storm | undefined> => storms.find(id),
 
-    /** Its alerts, the oldest first, up to so many of them. */
+    /** Its alerts, oldest first. */
     async items(id: string, max = Infinity): Promise<StormItem[]> {
       const found: StormItem[] = [];
       for await (const items of itemsOf(id)) {
@@ -406,8 +410,8 @@ export function createStorms(
     },
 
     /**
-     * One decision on all replicas, for all its alerts, those still to come too. `isFirst`: not somebody before; `by`
-     * may be who asks. Undefined: there is no such storm.
+     * Acknowledges all its alerts, later ones too: one decision over all replicas. `isFirst`: this call did it; else `by`
+     * says who did. Undefined: unknown storm.
      */
     async take(
       id: string,
@@ -418,20 +422,20 @@ export function createStorms(
       return heard && taken && { ...taken, isFirst: heard.isMoved, isOver: endedMs !== undefined };
     },
 
-    /** Who took it, and when. */
+    /** Who acknowledged it, and when. */
     taker: async (id: string): Promise<Storm['taken']> =>
       (await storms.find(id).catch(unlessReadable))?.taken,
 
-    /** Who was the first to take alerts of it by another channel’s digest, and where. */
+    /** The first who acknowledged some of its alerts by another channel's digest. */
     async takenElsewhere(id: string): Promise<TakenElsewhere | undefined> {
       const found = await elsewhere(id);
       const all = found.flatMap(({ channel, taken }) => (taken ? [{ ...taken, channel }] : []));
       return all.toSorted((one, other) => one.at - other.at)[0];
     },
 
-    /** One of its alerts is on the list of those that a payment resolved. */
+    /** Called after a payment resolved one of its alerts. */
     async recovered(id: string): Promise<void> {
-      await storms.hear(id, { kind: 'stirred' }).catch(unlessReadable);
+      await storms.hear(id, { kind: 'changed' }).catch(unlessReadable);
     },
 
     work: async (entry: Entry): Promise<void> => void (await storms.work(entry)),
@@ -460,7 +464,7 @@ function auditOfTaking({ id, counted }: Storm, by: string, turn: number, atMs: n
   };
 }
 
-/** Undefined: nobody can read it, and the worker puts it aside. */
+/** Undefined: it can't be read; the worker puts it aside. */
 function ifReadable<T>(read: () => T): T | undefined {
   try {
     return read();

@@ -507,7 +507,7 @@ async function told(rules: readonly (AlertRule | undefined)[]): Promise<string[]
     const event = eventOf(index);
     const now = () => world.clock.nowMs;
     await receiveEvent({ ...receive, store: world.store, route: () => ({ routed: [to] }), now }, event, 'f');
-    const storm = await storms.ask(to, `message:alert:${event.key}`, 'payment_failed');
+    const storm = await storms.join(to, `message:alert:${event.key}`, 'payment_failed');
     asked.push(storm ? 'digest' : 'single');
     world.clock.nowMs += 1_000;
   }
