@@ -184,7 +184,7 @@ it('a crash between look-ups and routing asks for none of them again', async () 
   expect(asked).toBe(4);
   clock.nowMs += deliver.leaseMs;
   // A storm’s digest asks nobody either, once an alert was looked up for its route.
-  const storms = { ...noStorms, ask: () => Promise.resolve('C0ALERTS01/1') };
+  const storms = { ...noStorms, join: () => Promise.resolve('C0ALERTS01/1') };
   Object.assign(deliver, { lookUp: () => Promise.reject(new Error('asked again')), storms });
   await drain(10_000);
   const last = await store.read(alertKey('payment_failed/order/4'));
