@@ -325,7 +325,7 @@ function accountChecks({ place: { merchant }, payments, health }: MerchantBot): 
     {
       name: named('payments'),
       check() {
-        const failure = payments.failure();
+        const failure = payments.lookUpFailure();
         // Its words are the bot's own, and say what to check.
         if (failure) return { state: 'degraded', detail: `the last look-up failed: ${failure.message}` };
         if (!payments.isContended()) return { state: 'ok' };

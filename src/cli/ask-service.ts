@@ -29,7 +29,7 @@ export async function askService(
         });
       } finally {
         // A call that timed out may still hold the lock while it requests a token.
-        await payments.letGo();
+        await payments.releaseLock();
       }
     },
     (error) => failedQuestion(outside, error),

@@ -103,7 +103,7 @@ async function lookAtAll(
     const place = { ...outside, config: own };
     const { kept } = keptPart(whole, own.merchant);
     let tokenAnswer: unknown;
-    const payments = createPayments(place, kept, { heardToken: (answer) => (tokenAnswer = answer) });
+    const payments = createPayments(place, kept, { onTokenAnswer: (answer) => (tokenAnswer = answer) });
     const token = once(() => payments.checkToken());
     return {
       config: own,
@@ -130,7 +130,7 @@ async function lookAtAll(
     ]),
   ];
   const findings = await examine(checks, longestLookMs(config), log);
-  await Promise.all(accounts.map(({ payments }) => payments.letGo()));
+  await Promise.all(accounts.map(({ payments }) => payments.releaseLock()));
   await whole.close();
   return findings;
 }

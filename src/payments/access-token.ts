@@ -7,11 +7,11 @@ import { dayMs } from '../domain/span.ts';
 
 export type Token = { accessToken: string; refreshToken?: string | undefined; lifetimeMs: number };
 
-/** The token shared by all replicas. An expired one is kept for the refresh token beside it. */
+/** The token shared by all replicas; kept after it has expired, because its refresh token may still work. */
 export type SharedToken = {
   accessToken: string;
   refreshToken?: string | undefined;
-  /** By the clock of the replica that got it. If clocks differ, the token is renewed early or after a rejection. */
+  /** UTC ms, by the clock of the replica that got it. If clocks differ, it is renewed early, or after a rejection. */
   freshUntilMs: number;
 };
 
@@ -26,18 +26,18 @@ export type AccessToken = {
 const refreshAheadMs = 60_000;
 /** A token rejected sooner after its issue did not expire: another system took the session, or no token is accepted. */
 const newForMs = 30_000;
-/** How long the other system may use its new session before we take it back. */
-const takenWaitMs = 1_000;
+/** How long the other system may use its session before this bot requests a new one. */
+const contendedWaitMs = 1_000;
 /** How long `/readyz` and the doctor report a contended session. */
-const tellTakenMs = 600_000;
+const reportContendedMs = 600_000;
 const pollMs = 50;
 
 /**
- * One access token for all replicas. A service may allow one session per account. So the shared token is read again before
- * a new one is requested, one replica requests at a time, and shutdown revokes nothing. With the store away it still works,
- * unshared: a look-up must not fail because a cache is missing. A token rejected soon after its issue is replaced once, after
- * `takenWaitMs`; then no other is requested for half a minute. `refresh` is absent when no refresh body is configured: a
- * new token is issued instead.
+ * One access token for all replicas, because a service may allow one session per account. So a replica reads the shared
+ * token before it requests a new one, one replica requests at a time, and a stopping replica revokes nothing. While the
+ * store is away each replica uses its own token, so that look-ups go on. A token rejected soon after its issue is replaced
+ * once, after `contendedWaitMs`; then none is requested for half a minute. `refresh`: absent if no refresh body is
+ * configured; then a new token is issued instead.
  *
  * Spec: Authentication; the lifetime and the bodies: not shown.
  */
@@ -52,16 +52,16 @@ export function createAccessToken(options: {
 }) {
   const { memory, issue, refresh, timeoutMs, wait = sleep, now, log } = options;
   let held: SharedToken | undefined;
-  let flight: Promise<string> | undefined;
+  let obtaining: Promise<string> | undefined;
   let unlock: (() => Promise<void>) | undefined;
   let isUnreadable = false;
   let newUntilMs = -Infinity;
-  let takenBackAtMs = -Infinity;
+  let contendedAtMs = -Infinity;
 
   const isFresh = (token: SharedToken | undefined): token is SharedToken =>
     token !== undefined && token.freshUntilMs > now();
 
-  /** Undefined also if the store is away or the sealing keys differ; logged once an outage. */
+  /** Undefined also if the store is away or lacks the sealing key; logged once per outage. */
   async function readShared(): Promise<SharedToken | undefined> {
     try {
       const shared = await memory.read();
@@ -77,19 +77,19 @@ export function createAccessToken(options: {
 
   /** All callers of this process share one request. */
   function obtainOnce(rejected?: string): Promise<string> {
-    flight ??= obtain(rejected).finally(() => {
-      flight = undefined;
+    obtaining ??= obtain(rejected).finally(() => {
+      obtaining = undefined;
     });
-    return flight;
+    return obtaining;
   }
 
   async function obtain(rejected?: string): Promise<string> {
     const endsAtMs = now() + 2 * timeoutMs;
     while (now() < endsAtMs) {
       const token =
-        (await findOther(rejected)) ??
+        (await findValid(rejected)) ??
         // Another replica may have stored a token before we got the lock.
-        (await alone(async () => (await findOther(rejected)) ?? (await obtainInstead(rejected))));
+        (await withLock(async () => (await findValid(rejected)) ?? (await requestInstead(rejected))));
       if (token !== undefined) return token;
       await sleep(pollMs);
     }
@@ -99,8 +99,8 @@ export function createAccessToken(options: {
     );
   }
 
-  /** Undefined while another replica holds the lock. While the store is away there is no lock. */
-  async function alone(work: () => Promise<string>): Promise<string | undefined> {
+  /** Runs the work with the lock; undefined while another replica holds it. While the store is away there is no lock. */
+  async function withLock(work: () => Promise<string>): Promise<string | undefined> {
     const own = await memory.lock(2 * timeoutMs).catch(() => () => Promise.resolve());
     if (!own) return undefined;
     unlock = own;
@@ -111,12 +111,12 @@ export function createAccessToken(options: {
     }
   }
 
-  async function letGo(): Promise<void> {
+  async function releaseLock(): Promise<void> {
     await unlock?.().catch(() => undefined);
   }
 
-  /** The shared token, else our own: with the store away, don't request a token for each call. */
-  async function findOther(rejected?: string): Promise<string | undefined> {
+  /** A fresh token other than the rejected one: the shared one, else this replica's own (while the store is away). */
+  async function findValid(rejected?: string): Promise<string | undefined> {
     const found = [await readShared(), held].find(
       (token) => isFresh(token) && token.accessToken !== rejected,
     );
@@ -124,32 +124,36 @@ export function createAccessToken(options: {
     return found?.accessToken;
   }
 
-  async function obtainInstead(rejected?: string): Promise<string> {
-    if (rejected === undefined) return await obtainNew(refresh && ((await readShared()) ?? held));
-    if (now() < newUntilMs) await takeBack();
-    // A rejected token was not too old: a refresh could return another useless one.
-    return await obtainNew();
+  /** After a rejection a token is issued, otherwise refreshed if possible. */
+  async function requestInstead(rejected?: string): Promise<string> {
+    if (rejected === undefined) return await requestAndShare(refresh && ((await readShared()) ?? held));
+    if (now() < newUntilMs) await yieldToOther();
+    // Don't refresh: the rejected token hadn't expired, so its refresh token may be useless as well.
+    return await requestAndShare();
   }
 
-  /** Stops two systems from taking one session from each other in turns. Throws if it was taken back just before. */
-  async function takeBack(): Promise<void> {
-    if (now() < takenBackAtMs + newForMs) {
+  /**
+   * Waits, so that two systems with the same credentials don't end each other's session in turns. Throws if that happened
+   * just before.
+   */
+  async function yieldToOther(): Promise<void> {
+    if (now() < contendedAtMs + newForMs) {
       const message =
         'The payments service rejects the access tokens it has only just given. Another system may use the same credentials.';
       throw new ServiceFailure('unauthorized', message, { httpStatus: 401 });
     }
-    takenBackAtMs = now();
+    contendedAtMs = now();
     log(
       'warn',
       'The payments service rejected an access token that it had just given: another system seems to use the same credentials',
     );
-    await wait(Math.min(takenWaitMs, timeoutMs / 4));
+    await wait(Math.min(contendedWaitMs, timeoutMs / 4));
   }
 
-  /** Refreshes `last` if given and possible. */
-  async function obtainNew(last?: SharedToken): Promise<string> {
-    const { lifetimeMs, ...token } = await ask(last);
-    // Renewing ahead by more than its lifetime would renew the token at every use.
+  /** Gets a token, by refreshing `last` if possible, and shares it. */
+  async function requestAndShare(last?: SharedToken): Promise<string> {
+    const { lifetimeMs, ...token } = await request(last);
+    // At least half its lifetime: otherwise a short-lived token would be renewed at every use.
     const freshForMs = Math.max(lifetimeMs / 2, lifetimeMs - refreshAheadMs);
     newUntilMs = now() + Math.min(newForMs, freshForMs);
     held = { ...token, freshUntilMs: now() + freshForMs };
@@ -159,7 +163,7 @@ export function createAccessToken(options: {
     return held.accessToken;
   }
 
-  async function ask(last: SharedToken | undefined): Promise<Token> {
+  async function request(last: SharedToken | undefined): Promise<Token> {
     if (!refresh || last?.refreshToken === undefined) return await issue();
     try {
       return await refresh(last);
@@ -174,36 +178,32 @@ export function createAccessToken(options: {
     async replace(rejected) {
       if (isFresh(held) && held.accessToken !== rejected) return held.accessToken;
       const token = await obtainOnce(rejected);
-      // A request under way did not know of the rejection.
+      // A request that was already under way may return the rejected token.
       return token === rejected ? await obtainOnce(rejected) : token;
     },
   };
   return {
     ...accessToken,
-    /** Gets a new token for all replicas: only a new one proves the credentials. */
+    /** Gets a new token for all replicas, which proves that the credentials work. */
     renew: async (): Promise<string> =>
-      // The replica with the lock is requesting a new token already.
-      (await alone(() => obtainNew())) ?? (await obtainOnce()),
+      // If another replica has the lock, it is requesting a new token already.
+      (await withLock(() => requestAndShare())) ?? (await obtainOnce()),
     /** Whether a token was rejected soon after its issue, in the last ten minutes. */
-    isContended: (): boolean => now() < takenBackAtMs + tellTakenMs,
+    isContended: (): boolean => now() < contendedAtMs + reportContendedMs,
     /** Releases the lock when the process ends during a request, so no replica waits for it. Never throws. */
-    letGo,
+    releaseLock,
   };
 }
 
-/** How long an expired token is kept for the refresh token beside it. */
+/** How long an expired token is kept for its refresh token. */
 const keepLastMs = 7 * dayMs;
 
 export type TokenMemory = ReturnType<typeof shareToken>;
 
-/** One account's access token, shared by all replicas through the store and sealed there. Every method throws StoreUnavailable while the store is away. */
-export function shareToken(
-  store: Pick<Store, 'create' | 'read' | 'write'>,
-  sealer: Sealer,
-  accountId: string,
-) {
-  const key = `token:shared:${accountId}`;
-  const lockKey = `token:lock:${accountId}`;
+/** The access token with this id, sealed in the store. Methods throw StoreUnavailable. */
+export function shareToken(store: Pick<Store, 'create' | 'read' | 'write'>, sealer: Sealer, id: string) {
+  const key = `token:shared:${id}`;
+  const lockKey = `token:lock:${id}`;
   return {
     /** The last token, fresh or not. */
     async read(): Promise<SharedToken | undefined> {

@@ -1,7 +1,7 @@
 import type { NotMade } from '../domain/failure.ts';
-import { type PageAnswer, pageQuery, readPageAnswer } from './terminals.ts';
+import { type PageAnswer, pageQuery, readPageAnswer } from './pages.ts';
 import type { PaymentsClient } from './client.ts';
-import { type Unknown, askForEffect, type Told } from './effect-answer.ts';
+import { type Unknown, askForEffect, type Reply } from './effect-answer.ts';
 import { failureOfAnswer, wordsOf } from './failures.ts';
 import { asObject, asObjects, looseText, textsOf } from './wire.ts';
 
@@ -42,7 +42,7 @@ export type AccountAnswer =
 /** The body of the request, by the service's field names. Spec: CreateAccountRequest: not shown. */
 export type NewAccount = Readonly<Record<string, string>>;
 
-/** The shape of `data` is not shown, so the account may be nearly empty. */
+/** `account`: may be nearly empty, because its fields are unspecified. */
 export type NewAccountAnswer = { kind: 'created'; account: Account | undefined } | NotMade | Unknown;
 
 /** All fields but `banks`. Spec: Account. */
@@ -79,7 +79,7 @@ export async function listAccounts(
 }
 
 /**
- * The sub account with that id or reference. Sends one query parameter, since whether both are allowed is not shown.
+ * The sub account with that id or reference. Sends one query parameter, because the specification doesn't say whether both are allowed.
  * `not_found` is HTTP 404, or code "01" or "404". Throws ServiceFailure if the service gave no usable answer.
  *
  * Spec: GET {base_url}/v1/accounts/sub-account-details (fields of `data`: not shown, so read as an Account).
@@ -97,21 +97,21 @@ export async function findAccount(
   const code = looseText.parse(envelope?.['code']);
   if (status === 404 || code === '01' || code === '404') return { kind: 'not_found' };
   if (status === 400 || status === 422) return { kind: 'refused', message: wordsOf(envelope) };
-  const account = accountAskedFor(asObjects(envelope?.['data']).map(readAccount), { by, value });
+  const account = requestedAccount(asObjects(envelope?.['data']).map(readAccount), { by, value });
   if (code === '00' && account) return { kind: 'found', account };
   throw failureOfAnswer(answer, 'The account was answered without code "00" and its own data.');
 }
 
-/** `data` is not shown: the only record may lack the requested field, but not have another value. */
-function accountAskedFor(accounts: readonly Account[], { by, value }: AccountKey): Account | undefined {
-  const own = accounts.find((one) => one[by]?.toLowerCase() === value.toLowerCase());
-  if (own || accounts.length !== 1) return own;
+/** The account with the requested id or reference. A sole account may lack that field, as `data` is unspecified. */
+function requestedAccount(accounts: readonly Account[], { by, value }: AccountKey): Account | undefined {
+  const match = accounts.find((account) => account[by]?.toLowerCase() === value.toLowerCase());
+  if (match || accounts.length !== 1) return match;
   return accounts[0]?.[by] === undefined ? accounts[0] : undefined;
 }
 
 /**
  * Requests a new sub account, once. `secrets` are struck out of the answer. Only code "00" proves that the account exists.
- * Every other answer but a refusal is `unknown`: the account may exist. Never throws.
+ * Every other answer, unless it is a refusal, is `unknown`: the account may exist. Never throws.
  *
  * Spec: POST {base_url}/v1/accounts (CreateAccountRequest and fields of `data`: not shown).
  */
@@ -129,7 +129,7 @@ export async function createAccount(
   });
 }
 
-function judgeCreation({ isOk, code, data, isDenied }: Told): NewAccountAnswer | undefined {
+function judgeCreation({ isOk, code, data, isDenied }: Reply): NewAccountAnswer | undefined {
   return isOk && code === '00' && !isDenied
     ? { kind: 'created', account: data && readAccount(data) }
     : undefined;

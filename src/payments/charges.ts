@@ -1,6 +1,6 @@
 import type { OrderReference } from '../domain/order-reference.ts';
 import type { NotMade } from '../domain/failure.ts';
-import { type Leave, leavingBy, type PaymentsClient } from './client.ts';
+import { type SendDeadline, withSendDeadline, type PaymentsClient } from './client.ts';
 import { type Money, wireFromMinor } from '../domain/money.ts';
 import {
   type Rejected,
@@ -8,7 +8,7 @@ import {
   askForEffect,
   readBoolean,
   rejectedFor,
-  type Told,
+  type Reply,
 } from './effect-answer.ts';
 
 /** A saved-card charge. `tokenKey` is a secret; the e-mail must be the one linked to the card. */
@@ -16,7 +16,7 @@ export type SavedCardCharge = {
   tokenKey: string;
   money: Money;
   customerEmail: string;
-  /** Stored before the call: without a reference of its own the charge could not be looked up. */
+  /** Store it before the call: without it the charge can't be looked up. */
   reference: OrderReference;
   customerId?: string | undefined;
 };
@@ -38,9 +38,9 @@ export type ChargeAnswer =
   | Unknown;
 
 /**
- * Charges a saved card once. The account `accountId` is credited. Never throws: every doubt is `unknown`. `approved` and
+ * Charges a saved card once, in favour of the account `accountId`. Never throws: every doubt is `unknown`. `approved` and
  * `declined` need a row of the specification's table; HTTP 200 and `description` decide nothing. `leaveBy` is checked when
- * the request leaves; the wait for a token and the one repeat after a 401 stay within the client's deadline.
+ * the request is sent; the wait for a token and the repeat after a 401 stay within the client's own deadline.
  *
  * Spec: charge a saved card.
  */
@@ -48,7 +48,7 @@ export async function chargeSavedCard(
   client: PaymentsClient,
   accountId: string,
   charge: SavedCardCharge,
-  leave: Leave,
+  deadline: SendDeadline,
 ): Promise<ChargeAnswer> {
   const { tokenKey, money, customerEmail, reference, customerId } = charge;
   const order = {
@@ -58,7 +58,7 @@ export async function chargeSavedCard(
     orderReference: reference,
     ...(customerId === undefined ? {} : { customerId }),
   };
-  const middleware = [leavingBy(leave)];
+  const middleware = [withSendDeadline(deadline)];
   return await askForEffect({
     call: () =>
       client.POST('/v1/checkout/tokenized-card-payment', {
@@ -72,22 +72,22 @@ export async function chargeSavedCard(
   });
 }
 
-function judgeCharge(told: Told): ChargeAnswer | undefined {
-  const { code, status, message, data } = told;
-  // If the field is missing, a transaction id says that an OTP is needed.
-  const isLeftOut = data !== undefined && (data['otpRequired'] ?? undefined) === undefined;
-  const needsCode = status === false && told.transactionId !== undefined;
-  const otpRequired = isLeftOut ? needsCode : told.otpRequired;
+function judgeCharge(reply: Reply): ChargeAnswer | undefined {
+  const { code, status, message, data } = reply;
+  // If `otpRequired` is missing, a transaction id says the same.
+  const isMissing = data !== undefined && (data['otpRequired'] ?? undefined) === undefined;
+  const needsCode = status === false && reply.transactionId !== undefined;
+  const otpRequired = isMissing ? needsCode : reply.otpRequired;
   // The specification does not say which HTTP status carries a rejection.
   if (code === '400' && status === false && otpRequired === false) return rejectedFor(message);
-  if (!told.isOk || code !== '00') return undefined;
-  if (otpRequired === true) return status === false ? judgePending(told) : undefined;
+  if (!reply.isOk || code !== '00') return undefined;
+  if (otpRequired === true) return status === false ? judgePending(reply) : undefined;
   if (otpRequired === undefined || status === undefined) return undefined;
   return status ? { kind: 'approved' } : { kind: 'declined', bankMessage: message };
 }
 
-/** Without its transaction id no OTP can be submitted. */
-function judgePending({ transactionId, message }: Told): ChargeAnswer | undefined {
+/** Undefined without a transaction id, which submitting the OTP requires. */
+function judgePending({ transactionId, message }: Reply): ChargeAnswer | undefined {
   return transactionId === undefined ? undefined : { kind: 'otp_required', transactionId, message };
 }
 
@@ -95,8 +95,8 @@ function judgePending({ transactionId, message }: Told): ChargeAnswer | undefine
 export type OtpSubmission = { otp: string; transactionId: string; reference: OrderReference };
 
 /**
- * The service's answer to an OTP. `accepted` is confirmed by a look-up. `wrong` is every refusal but `too_many`, expiry
- * included: the bank's words for it are not shown.
+ * The service's answer to an OTP. `accepted` is confirmed by a look-up. `wrong` is every refusal but `too_many`, also
+ * of an expired OTP: the specification doesn't give the bank's words for that.
  *
  * Spec: submit OTP; Errors (OTP errors).
  */
@@ -108,18 +108,18 @@ export type OtpAnswer =
   | Unknown;
 
 /**
- * Submits one OTP, without Authorization or accountId. Never throws; stores the code nowhere. Every OTP that reaches the
- * service uses one of 3 tries.
+ * Submits one OTP, without Authorization or accountId. Never throws, and doesn't store the OTP. Each OTP that reaches the
+ * service uses one of its 3 tries.
  *
  * Spec: submit OTP; Limits (OTP submissions).
  */
 export async function submitOtp(
   client: PaymentsClient,
   submission: OtpSubmission,
-  leave: Leave,
+  deadline: SendDeadline,
 ): Promise<OtpAnswer> {
   const { otp, transactionId, reference: orderReference } = submission;
-  const middleware = [leavingBy(leave)];
+  const middleware = [withSendDeadline(deadline)];
   return await askForEffect({
     call: () =>
       client.POST('/v1/checkout/checkout-card-otp', {
@@ -133,10 +133,10 @@ export async function submitOtp(
 }
 
 /**
- * The specification marks a refused OTP by data.status alone; its code is not shown. `TOO MANY OTP ATTEMPTS`, or any words
- * that say so, end the tries: a false alarm costs one look-up.
+ * The specification marks a refused OTP by data.status alone. `TOO MANY OTP ATTEMPTS`, or any words with "too many",
+ * end the tries: a mistake costs one look-up.
  */
-function judgeOtp({ isOk, httpStatus, code, status, message }: Told): OtpAnswer | undefined {
+function judgeOtp({ isOk, httpStatus, code, status, message }: Reply): OtpAnswer | undefined {
   if (status === false && (isOk || httpStatus === 400 || httpStatus === 422)) {
     return { kind: /too many/i.test(message ?? '') ? 'too_many' : 'wrong', bankMessage: message };
   }
@@ -144,7 +144,7 @@ function judgeOtp({ isOk, httpStatus, code, status, message }: Told): OtpAnswer 
 }
 
 /**
- * The service's answer to a request for another OTP. The body is not shown, so only the envelope counts: `resent` needs
+ * The service's answer to a request for another OTP. Its body is unspecified, so only the envelope counts: `resent` needs
  * code "00".
  *
  * Spec: resend-otp.
@@ -160,9 +160,9 @@ type ResendAnswer = { kind: 'resent' | 'refused' } | NotMade | Unknown;
 export async function resendOtp(
   client: PaymentsClient,
   transactionId: string,
-  leave: Leave,
+  deadline: SendDeadline,
 ): Promise<ResendAnswer> {
-  const middleware = [leavingBy(leave)];
+  const middleware = [withSendDeadline(deadline)];
   return await askForEffect({
     call: () =>
       client.POST('/v1/checkout/resend-otp', { body: { orderReference: transactionId }, middleware }),
@@ -171,11 +171,11 @@ export async function resendOtp(
   });
 }
 
-/** The body is not shown: any false in it is a refusal. */
-function judgeResend(told: Told): ResendAnswer | undefined {
-  const { code, status, data, isDenied } = told;
-  if (told.httpStatus === 404) return { kind: 'refused' };
-  if (!told.isOk || code === undefined) return undefined;
+/** The body is unspecified: any false in it is a refusal. */
+function judgeResend(reply: Reply): ResendAnswer | undefined {
+  const { code, status, data, isDenied } = reply;
+  if (reply.httpStatus === 404) return { kind: 'refused' };
+  if (!reply.isOk || code === undefined) return undefined;
   const saysNo = isDenied || status === false || readBoolean(data?.['success']) === false;
   return { kind: code === '00' && !saysNo ? 'resent' : 'refused' };
 }

@@ -9,20 +9,20 @@ import type { paths } from './schema.d.ts';
 
 export type PaymentsClient = Client<paths>;
 
-/** Called after each call with its operation, `ok` or the failure, and its seconds, the wait for a token included. */
+/** Told of each finished call: its operation, `ok` or the failure, and its seconds with the wait for a token. */
 export type Called = (operation: string, result: 'ok' | FailureKind | 'error', seconds: number) => void;
 
 type ClientOptions = {
   /** {base_url}, or {sandbox_url} when `sandbox` is true. */
   baseUrl: string;
   sandbox: boolean;
-  /** Deadline of one call, with its wait for a token and its one repeat. */
+  /** The deadline of one call, including the wait for a token and the repeat after a 401. */
   timeoutMs: number;
   accessToken: AccessToken;
   fetch?: (request: Request) => Promise<Response>;
   /**
-   * Until when (UTC ms) the service wants no calls, by address, account and endpoint: quotas are per endpoint and not
-   * shown. Accounts of one service share the map. Default: this client's own.
+   * Until when (UTC ms) the service wants no calls, by address, account and endpoint, since each endpoint has a quota of
+   * its own. Accounts share the map. Default: a map for this client alone.
    */
   pauses?: Map<string, Span> | undefined;
   called?: Called | undefined;
@@ -32,8 +32,8 @@ type ClientOptions = {
 /** No Authorization: `issue` makes the token, and `revoke` declares no security. */
 const tokenPaths = new Set(['/v1/auth/token/issue', '/v1/auth/token/revoke']);
 
-/** No Authorization either: these speak for the payer. */
-const payersPaths = new Set([
+/** No Authorization either: these calls are made for the payer. */
+const payerPaths = new Set([
   '/v1/checkout/checkout-card-detail',
   '/v1/checkout/checkout-card-otp',
   '/v1/checkout/resend-otp',
@@ -48,30 +48,30 @@ export const withoutAuthorization: Middleware = {
   },
 };
 
-/** The last moment (UTC ms) at which a request may leave, by the clock of this process. */
-export type Leave = { leaveBy: number; now: () => number };
+/** The last moment (UTC ms) at which a request may be sent, by the clock of this process. */
+export type SendDeadline = { leaveBy: number; now: () => number };
 
-const latestLeaves = new WeakMap<Request, Leave>();
+const sendDeadlines = new WeakMap<Request, SendDeadline>();
 
-/** For a request that must not leave late: checks the clock after any wait for a token. */
-export function leavingBy(leave: Leave): Middleware {
+/** Refuses to send a request after its deadline; checked after any wait for a token. */
+export function withSendDeadline(deadline: SendDeadline): Middleware {
   return {
     onRequest({ request }) {
-      latestLeaves.set(request, leave);
+      sendDeadlines.set(request, deadline);
     },
   };
 }
 
-/** Throws if the request's time to leave is over, or is not a number. */
+/** Throws if the deadline has passed, or is not a number. */
 function refuseLate(request: Request): void {
-  const leave = latestLeaves.get(request);
-  if (!leave || leave.now() <= leave.leaveBy) return;
+  const deadline = sendDeadlines.get(request);
+  if (!deadline || deadline.now() <= deadline.leaveBy) return;
   throw new ServiceFailure('timeout', 'It was too late for the request to leave: nothing was sent.');
 }
 
 const mebibyte = 1_048_576;
 
-/** Above the usual load. If the service hangs, further calls are refused: each costs a connection. */
+/** Calls under way at once. If the service hangs, further calls are refused, because each holds a connection. */
 const mostWaiting = 256;
 
 function tooManyWait(): ServiceFailure {
@@ -93,7 +93,7 @@ function tooManyWait(): ServiceFailure {
 export function createPaymentsClient(options: ClientOptions): PaymentsClient {
   const { baseUrl, sandbox, timeoutMs, accessToken, pauses = new Map<string, Span>() } = options;
   const { fetch = (request) => globalThis.fetch(request), called, now = Date.now } = options;
-  /** By the specification's name: a path may hold an id. */
+  /** Names for metrics: the specification's path, because a real path may contain an id. */
   const operations = new WeakMap<Request, string>();
   let waiting = 0;
 
@@ -122,13 +122,13 @@ export function createPaymentsClient(options: ClientOptions): PaymentsClient {
   async function exchange(request: Request, signal: AbortSignal): Promise<Response> {
     const path = new URL(request.url).pathname.slice(basePathLength(baseUrl));
     const url = sandbox ? sandboxUrl(baseUrl, path, request.url) : request.url;
-    const isPayers = payersPaths.has(path);
-    if (waiting > mostWaiting && !isPayers) throw tooManyWait();
-    const endpoint = isPayers ? undefined : endpointOf(request);
-    // As text, not a stream: a repeat needs it again, and fetch sends its length.
+    const isForPayer = payerPaths.has(path);
+    if (waiting > mostWaiting && !isForPayer) throw tooManyWait();
+    const endpoint = isForPayer ? undefined : endpointOf(request);
+    // Read as text: a stream can't be sent twice, and fetch sends a text's length.
     const body = request.body && (await request.text());
 
-    async function leave(token?: string): Promise<Response> {
+    async function sendOnce(token?: string): Promise<Response> {
       const waitMs = endpoint === undefined ? 0 : leftOf(pauses.get(endpoint), now());
       if (waitMs > 0) throw rateLimited(waitMs);
       refuseLate(request);
@@ -142,23 +142,23 @@ export function createPaymentsClient(options: ClientOptions): PaymentsClient {
       const failure = failureOfStatus(response, now());
       if (!failure) return await readAnswer(response, sandbox);
       await response.body?.cancel();
-      // The window is a length, not the time left: report it, but wait only for `Retry-After`.
-      const isAsked = failure.retryAfterMs !== undefined && response.headers.has('Retry-After');
-      if (endpoint !== undefined && isAsked) {
+      // Pause only for `Retry-After`: the rate-limit window is a whole length, not the time left.
+      const saysWhen = failure.retryAfterMs !== undefined && response.headers.has('Retry-After');
+      if (endpoint !== undefined && saysWhen) {
         pauses.set(endpoint, spanOf(now(), failure.retryAfterMs));
       }
       throw failure;
     }
 
-    // A refresh sends its own token.
-    const isReady =
-      isPayers || tokenPaths.has(path) || tokenless.has(request) || request.headers.has('Authorization');
-    if (isReady) return await read(await leave());
+    // A token refresh brings its own Authorization.
+    const needsNoToken =
+      isForPayer || tokenPaths.has(path) || tokenless.has(request) || request.headers.has('Authorization');
+    if (needsNoToken) return await read(await sendOnce());
     const token = await accessToken.current();
-    const first = await leave(token);
+    const first = await sendOnce(token);
     if (first.status !== 401) return await read(first);
     await first.body?.cancel();
-    return await read(await leave(await accessToken.replace(token)));
+    return await read(await sendOnce(await accessToken.replace(token)));
   }
 
   const client = createClient<paths>({ baseUrl, fetch: send });

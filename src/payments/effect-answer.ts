@@ -2,19 +2,19 @@ import { type NotMade, type RejectionReason, ServiceFailure } from '../domain/fa
 import type { JsonObject } from '../domain/json.ts';
 import { asObjects, looseText, withoutSecrets } from './wire.ts';
 
-/** No answer, or none that the specification has: it may have happened or not. */
+/** No answer, or one that is not in the specification: the service may have acted or not. */
 export type Unknown = { kind: 'unknown'; cause: ServiceFailure };
 
 /** Refused by the service before it asked the bank. */
 export type Rejected = { kind: 'rejected'; reason: RejectionReason; message: string | undefined };
 
-/** An answer, read loosely: unreadable fields are undefined. `description` decides nothing. */
-export type Told = {
+/** The fields of an answer, read loosely: unreadable ones are undefined. `description` decides nothing. */
+export type Reply = {
   httpStatus: number;
   isOk: boolean;
   code: string | undefined;
   data: JsonObject | undefined;
-  /** The envelope says false, as its status or in place of data. */
+  /** The envelope's `status` is false, or its `data` is. */
   isDenied: boolean;
   status: boolean | undefined;
   otpRequired: boolean | undefined;
@@ -25,13 +25,13 @@ export type Told = {
   description: string | undefined;
 };
 
-type Effect<A> = {
+type EffectCall<A> = {
   call: () => Promise<{ data?: unknown; error?: unknown; response: Response }>;
-  /** Undefined for an answer that the specification does not have. */
-  judge: (told: Told) => A | undefined;
+  /** Undefined for an answer that is not in the specification. */
+  judge: (reply: Reply) => A | undefined;
   /** Struck out of the service's words. */
   secrets: readonly string[];
-  /** HTTP 422 is `unknown` then: the specification shows none, and money may have moved. */
+  /** Makes HTTP 422 `unknown`: it is not in the specification, and money may have moved. */
   movesMoney?: true;
 };
 
@@ -41,13 +41,13 @@ type Effect<A> = {
  *
  * Spec: Errors (HTTP status responses).
  */
-export async function askForEffect<A>(effect: Effect<A>): Promise<A | NotMade | Unknown> {
+export async function askForEffect<A>(effect: EffectCall<A>): Promise<A | NotMade | Unknown> {
   try {
     const { data, error, response } = await effect.call();
-    const told = readTold(response, data ?? error, effect.secrets);
-    const isInvalid = told.httpStatus === 400 || (told.httpStatus === 422 && effect.movesMoney !== true);
-    const notMade = isInvalid && !saysMade(told);
-    return effect.judge(told) ?? (notMade ? notValid(told) : notInTheSpecification(told));
+    const reply = readReply(response, data ?? error, effect.secrets);
+    const isInvalid = reply.httpStatus === 400 || (reply.httpStatus === 422 && effect.movesMoney !== true);
+    const notMade = isInvalid && !saysMade(reply);
+    return effect.judge(reply) ?? (notMade ? notValid(reply) : notInTheSpecification(reply));
   } catch (error) {
     return answerOfThrow(error);
   }
@@ -63,18 +63,18 @@ function answerOfThrow(error: unknown): NotMade | Unknown {
   return refused ? { kind: 'not_made', failure, cause: error } : { kind: 'unknown', cause: error };
 }
 
-/** Contradictory: the body failed validation, and yet the bank was asked. */
-function saysMade({ code, status, otpRequired }: Told): boolean {
+/** HTTP 400 says that nothing was done, but the body says that the bank was asked. */
+function saysMade({ code, status, otpRequired }: Reply): boolean {
   return code === '00' || status === true || otpRequired === true;
 }
 
-function notValid({ message, description }: Told): NotMade {
+function notValid({ message, description }: Reply): NotMade {
   return { kind: 'not_made', failure: 'invalid_request', message: message ?? description };
 }
 
-function notInTheSpecification(told: Told): Unknown {
-  const { httpStatus, code, status, otpRequired } = told;
-  const said = told.message ?? told.description;
+function notInTheSpecification(reply: Reply): Unknown {
+  const { httpStatus, code, status, otpRequired } = reply;
+  const said = reply.message ?? reply.description;
   const words = [
     `HTTP ${httpStatus}`,
     `code ${code === undefined ? 'missing' : code.replace(/[^\w-]/g, '').slice(0, 8)}`,
@@ -85,9 +85,9 @@ function notInTheSpecification(told: Told): Unknown {
   return { kind: 'unknown', cause: new ServiceFailure('malformed', message, { httpStatus, said }) };
 }
 
-function readTold(response: Response, body: unknown, known: readonly string[]): Told {
-  const envelope = only(body);
-  const data = only(envelope?.['data']);
+function readReply(response: Response, body: unknown, known: readonly string[]): Reply {
+  const envelope = onlyObject(body);
+  const data = onlyObject(envelope?.['data']);
   const transactionId = looseText.parse(data?.['transactionId']);
   const secrets = [...known, transactionId ?? ''];
   const words = (value: unknown): string | undefined => withoutSecrets(looseText.parse(value), secrets);
@@ -105,8 +105,8 @@ function readTold(response: Response, body: unknown, known: readonly string[]): 
   };
 }
 
-/** An object, or the sole object of a list; of several none can be chosen. */
-function only(value: unknown): JsonObject | undefined {
+/** An object, or the sole object of a list. Undefined for several: none of them is known to be the right one. */
+function onlyObject(value: unknown): JsonObject | undefined {
   const objects = asObjects(value);
   return objects.length === 1 ? objects[0] : undefined;
 }
@@ -136,7 +136,7 @@ export function rejectedFor(message: string | undefined): Rejected {
   return { kind: 'rejected', reason: reasonByWords.get(comparable(message ?? '')) ?? 'other', message };
 }
 
-/** Ignores differences that gateways and editors make: apostrophes, case, a full stop at the end. */
+/** Ignores apostrophes' forms, case and a full stop at the end, which gateways and editors change. */
 function comparable(words: string): string {
   return words
     .trim()

@@ -35,7 +35,7 @@ export function rateLimited(retryAfterMs: number | undefined, httpStatus?: numbe
   return new ServiceFailure('rate_limited', message, { httpStatus, retryAfterMs });
 }
 
-/** An error in a header must not stop an account for days: after this long, ask again. */
+/** The longest pause, as a mistake in a header must not stop an account for days. */
 const longestPauseMs = 900_000;
 
 /** `Retry-After` in seconds or as a date, else the window that the service names ("60s", "1m"); undefined: neither. */

@@ -38,7 +38,10 @@ export async function findTransaction(
   );
 }
 
-/** The transaction in the service's records of a reference; undefined if there is none. */
+/**
+ * The transaction among the service's records for a reference; undefined without records. If none has the reference, the
+ * first: `confirm` says then that its reference differs.
+ */
 export function transactionIn(
   records: readonly JsonObject[],
   reference: OrderReference,
@@ -117,17 +120,20 @@ function outcomeByReading(
 
 const longestShown = 60;
 
-/** Shown to people if the amount is unreadable, never with a card number. */
-function unread(value: unknown): Pick<Transaction, 'unreadAmount'> {
-  return value === undefined || value === null ? {} : { unreadAmount: shown(value) };
+/** The original text of an unreadable amount, without card numbers. */
+function unreadAmount(value: unknown): Pick<Transaction, 'unreadAmount'> {
+  return value === undefined || value === null ? {} : { unreadAmount: shownValue(value) };
 }
 
-function shown(value: unknown): string {
+function shownValue(value: unknown): string {
   const text = typeof value === 'string' ? value : JSON.stringify(value);
   return cut(maskNumbers(text), longestShown);
 }
 
-/** No fee: the whole amount. A fee that is unreadable, or above the amount: no amount. */
+/**
+ * The amount to compare with the charge: the one at the settings' pointer, less the fee at theirs (0 if absent). No amount
+ * if one of them is unreadable, or the fee is larger.
+ */
 function amountOf(
   record: unknown,
   { paymentsAmountPointer: amountPointer, paymentsFeePointer: feePointer }: TransactionReading,
@@ -136,11 +142,11 @@ function amountOf(
   const taken = minorFromWire(valueAt(record, '/amount'));
   const whole = minorFromWire(valueAt(record, amountPointer));
   const feeFound = feePointer === undefined ? undefined : (valueAt(record, feePointer) ?? undefined);
-  if (whole === undefined) return unread(valueAt(record, amountPointer));
+  if (whole === undefined) return unreadAmount(valueAt(record, amountPointer));
   if (amountPointer === '/amount' && feeFound === undefined) return { amountMinor: whole };
   const fee = feeFound === undefined ? 0 : minorFromWire(feeFound);
   if (fee === undefined || fee > whole)
-    return unread(`${formatMoney({ minor: whole, currency })} − ${shown(feeFound)} fee`);
+    return unreadAmount(`${formatMoney({ minor: whole, currency })} − ${shownValue(feeFound)} fee`);
   const how =
     feeFound === undefined
       ? amountPointer.slice(1)

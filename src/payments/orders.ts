@@ -8,7 +8,7 @@ import {
   askForEffect,
   readBoolean,
   rejectedFor,
-  type Told,
+  type Reply,
 } from './effect-answer.ts';
 import { looseText } from './wire.ts';
 
@@ -36,8 +36,7 @@ export type CheckoutOrderAnswer =
   | Unknown;
 
 /**
- * Creates an order to be paid on its checkout page; if it saves the card, only by card. Takes no money itself. `created`
- * always has a web address that opens for a customer. Never throws.
+ * Creates an order to be paid on its checkout page; if it saves the card, only by card. Takes no money itself. Never throws.
  *
  * Spec: create a checkout order (`tokenizeCard` beside `order`; only a card payment yields a token).
  */
@@ -65,18 +64,18 @@ export async function createCheckoutOrder(
     judge: judgeOrder,
     secrets: [],
   });
-  return isTaken(answer) ?? answer;
+  return referenceTaken(answer) ?? answer;
 }
 
-/** How a duplicate reference is refused here is not shown: accept code 400 and HTTP 400, by the same words. */
-function isTaken(answer: CheckoutOrderAnswer): CheckoutOrderAnswer | undefined {
+/** The rejection for a used reference. The specification doesn't say its form here, so HTTP 400 counts as well as code 400. */
+function referenceTaken(answer: CheckoutOrderAnswer): CheckoutOrderAnswer | undefined {
   if (answer.kind !== 'not_made' || answer.failure !== 'invalid_request') return undefined;
   const rejected = rejectedFor(answer.message);
   return rejected.reason === 'reference_exists' ? rejected : undefined;
 }
 
-/** `data` of an order has `success` where a charge's has `status`. */
-function judgeOrder({ isOk, code, data, message }: Told): CheckoutOrderAnswer | undefined {
+/** An order's `data` has `success` where a charge's has `status`. */
+function judgeOrder({ isOk, code, data, message }: Reply): CheckoutOrderAnswer | undefined {
   const success = readBoolean(data?.['success']);
   if (code === '400' && success === false) return rejectedFor(message);
   const orderId = looseText.parse(data?.['orderReference']);
@@ -86,7 +85,7 @@ function judgeOrder({ isOk, code, data, message }: Told): CheckoutOrderAnswer | 
   return { kind: 'created', orderId, checkoutLink };
 }
 
-/** As a browser opens it: hides nothing, and fits behind a button. */
+/** The link in the form that a browser would open; undefined unless it is http or https. */
 function webAddress(link: string | undefined): string | undefined {
   const address = link === undefined ? null : URL.parse(link);
   return address && ['https:', 'http:'].includes(address.protocol) ? address.href : undefined;

@@ -3,7 +3,7 @@ import type { Config, Outside } from '../config/config.ts';
 import { type AccountKey, type NewAccount, createAccount, findAccount, listAccounts } from './accounts.ts';
 import { type CheckoutOrder, createCheckoutOrder } from './orders.ts';
 import type { EmailChange } from '../domain/card.ts';
-import { type Leave, createPaymentsClient, type Called, type PaymentsClient } from './client.ts';
+import { type SendDeadline, createPaymentsClient, type Called, type PaymentsClient } from './client.ts';
 import {
   type OtpSubmission,
   type SavedCardCharge,
@@ -24,55 +24,55 @@ import { issueToken, parentAccountOf, refreshToken } from './tokens.ts';
 export type Payments = ReturnType<typeof createPayments>;
 
 /**
- * The payments service as functions in domain words. `pauses` are shared by all accounts. `heardToken` gets each answer
- * with a new token.
+ * The payments service as functions in domain words. `pauses`: shared by all accounts. `onTokenAnswer`: called with each
+ * answer to a request for a token, unless it is a refusal.
  */
 export function createPayments(
   outside: Outside,
   kept: Kept,
-  more: { pauses?: Map<string, Span>; called?: Called; heardToken?: (answer: unknown) => void } = {},
+  options: { pauses?: Map<string, Span>; called?: Called; onTokenAnswer?: (answer: unknown) => void } = {},
 ) {
   const { config, now } = outside;
   const accountId = config.paymentsAccountId ?? '';
   const parentId = parentAccountOf(config);
   const accessToken = openAccessToken(outside, tokenMemory(config, kept), {
     client: () => client,
-    heard: more.heardToken,
+    onAnswer: options.onTokenAnswer,
   });
   const client: PaymentsClient = createPaymentsClient({
     ...clientSettings(config),
     accessToken,
-    ...more,
+    ...options,
     now,
   });
-  let failure: ServiceFailure | undefined;
-  const byId = config.paymentsTransactionIdParameter;
-  async function remembered<T>(look: () => Promise<T>): Promise<T> {
+  let lookUpFailure: ServiceFailure | undefined;
+  const idParameter = config.paymentsTransactionIdParameter;
+  async function notingFailure<T>(look: () => Promise<T>): Promise<T> {
     try {
       const found = await look();
-      failure = undefined;
+      lookUpFailure = undefined;
       return found;
     } catch (error) {
-      if (error instanceof ServiceFailure) failure = error;
+      if (error instanceof ServiceFailure) lookUpFailure = error;
       throw error;
     }
   }
   return {
-    /** Makes a read that only one feature needs. Throws ServiceFailure. */
+    /** For a read that only one feature makes. Throws ServiceFailure. */
     ask: <Answer>(read: (client: PaymentsClient, accountId: string) => Promise<Answer>) =>
       read(client, accountId),
     /** Gets a new access token for all replicas. Throws ServiceFailure. */
     checkToken: () => accessToken.renew(),
     /** The last look-up's failure; undefined if it was answered. */
-    failure: () => failure,
+    lookUpFailure: () => lookUpFailure,
     /** Whether another system seems to have taken the session lately. */
     isContended: () => accessToken.isContended(),
-    /** Releases the token lock when the process ends, so no replica waits for it. Never throws. */
-    letGo: () => accessToken.letGo(),
-    chargeSavedCard: (charge: SavedCardCharge, leave: Leave) =>
-      chargeSavedCard(client, accountId, charge, leave),
-    submitOtp: (submission: OtpSubmission, leave: Leave) => submitOtp(client, submission, leave),
-    resendOtp: (transactionId: string, leave: Leave) => resendOtp(client, transactionId, leave),
+    /** Releases the token lock at the end of the process, so that no replica waits for it. Never throws. */
+    releaseLock: () => accessToken.releaseLock(),
+    chargeSavedCard: (charge: SavedCardCharge, deadline: SendDeadline) =>
+      chargeSavedCard(client, accountId, charge, deadline),
+    submitOtp: (submission: OtpSubmission, deadline: SendDeadline) => submitOtp(client, submission, deadline),
+    resendOtp: (transactionId: string, deadline: SendDeadline) => resendOtp(client, transactionId, deadline),
     changeCardEmail: (change: EmailChange) => changeCardEmail(client, accountId, change),
     savedCards: createSavedCardCalls(config, client, accountId),
     createCheckoutOrder: (order: CheckoutOrder) => createCheckoutOrder(client, accountId, order),
@@ -84,17 +84,19 @@ export function createPayments(
       return createAccount(client, parentId, wanted, secrets);
     },
     findTransaction: (reference: OrderReference) =>
-      remembered(() => findTransaction(client, accountId, reference, config)),
-    /** Undefined if the settings name no parameter for it. */
+      notingFailure(() => findTransaction(client, accountId, reference, config)),
+    /** Undefined if no setting names the query parameter for the id. */
     findTransactionById:
-      byId === undefined
+      idParameter === undefined
         ? undefined
         : (id: string) =>
-            remembered(() => findTransactionById(client, accountId, { id, parameter: byId }, config)),
+            notingFailure(() =>
+              findTransactionById(client, accountId, { id, parameter: idParameter }, config),
+            ),
   };
 }
 
-/** In the whole store: accounts with the same credentials share one token, in one session. */
+/** Accounts with the same credentials share one token, so it is kept in the part of the store common to all accounts. */
 export function tokenMemory(config: Config, { whole, ...own }: Kept): TokenMemory {
   const { store, sealer } = whole ?? own;
   const credentials = JSON.stringify([
@@ -108,16 +110,22 @@ export function tokenMemory(config: Config, { whole, ...own }: Kept): TokenMemor
 function openAccessToken(
   { config, log, now }: Outside,
   memory: TokenMemory,
-  { client, heard }: { client: () => PaymentsClient; heard: ((answer: unknown) => void) | undefined },
+  { client, onAnswer }: { client: () => PaymentsClient; onAnswer: ((answer: unknown) => void) | undefined },
 ): ReturnType<typeof createAccessToken> {
-  const { paymentsStaticToken: ready } = config;
-  if (ready !== undefined) {
-    const same = (): Promise<string> => Promise.resolve(ready);
-    return { current: same, replace: same, renew: same, isContended: () => false, letGo: async () => {} };
+  const { paymentsStaticToken: token } = config;
+  if (token !== undefined) {
+    const fixed = (): Promise<string> => Promise.resolve(token);
+    return {
+      current: fixed,
+      replace: fixed,
+      renew: fixed,
+      isContended: () => false,
+      releaseLock: async () => {},
+    };
   }
   return createAccessToken({
     memory,
-    issue: () => issueToken(client(), config, now(), heard),
+    issue: () => issueToken(client(), config, now(), onAnswer),
     refresh: config.paymentsTokenRefreshBody && ((last) => refreshToken(client(), config, last, now())),
     timeoutMs: config.paymentsTimeoutSeconds * 1_000,
     now,

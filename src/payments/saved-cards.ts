@@ -1,4 +1,4 @@
-import { type Rejected, type Unknown, askForEffect, rejectedFor, type Told } from './effect-answer.ts';
+import { type Rejected, type Unknown, askForEffect, rejectedFor, type Reply } from './effect-answer.ts';
 import type { NotMade } from '../domain/failure.ts';
 import type { EmailChange, SavedCard } from '../domain/card.ts';
 import { type JsonObject, isJsonObject, valueAt, valueAtFirst, withoutUndefined } from '../domain/json.ts';
@@ -25,50 +25,47 @@ const path = '/v1/checkout/tokenized-card-data';
  */
 export type SavedCardShape = { [Key in keyof typeof savedCardSettings]: NonNullable<Config[Key]> };
 
-/** The account, and how it lists and deletes cards. */
-type SavedCardsOf = { accountId: string; shape: SavedCardShape };
+/** A merchant account, and how its saved cards are listed and deleted. */
+type CardAccount = { accountId: string; shape: SavedCardShape };
 
-/** The most cards that one listing reads. */
-const enoughCards = 100;
-const enoughPages = 20;
+/** The most that one listing reads. */
+const mostCards = 100;
+const mostPages = 20;
 
 /**
- * The saved cards of an e-mail, each once. Follows the list's cursor: more may follow unless a page says it is the last, or
- * a setting says that the list has one page. `not_found` is HTTP 404, or code "01" or "404". Throws ServiceFailure for an
+ * The saved cards of an e-mail, each once. Follows the list's cursor. `mayHaveMore`: absent only if a page says that it is the
+ * last, or a setting says that the list has one page. `not_found` is HTTP 404, or code "01" or "404". Throws ServiceFailure for an
  * unusable answer, also if no pointer of the settings leads to a list: that is not an empty list.
  *
  * Spec: list saved cards by customer email (request and response shape: not shown, so settings); Limits (pagination).
  */
 export async function listSavedCards(
   client: PaymentsClient,
-  of: SavedCardsOf,
+  account: CardAccount,
   email: string,
 ): Promise<SavedCardsAnswer> {
-  const told: ToldCard[] = [];
+  const cards: ServiceCard[] = [];
   const cursors = new Set<string>();
   for (let cursor: string | undefined; ;) {
-    const page = await readPage(client, of, { email, cursor });
+    const page = await readPage(client, account, { email, cursor });
     if (page.kind !== 'page') return page;
-    told.push(...page.cards);
+    cards.push(...page.cards);
     ({ cursor } = page);
-    const isRead =
-      cursor === undefined ||
-      cursors.has(cursor) ||
-      told.length >= enoughCards ||
-      cursors.size >= enoughPages;
-    if (isRead) {
+    const isDone =
+      cursor === undefined || cursors.has(cursor) || cards.length >= mostCards || cursors.size >= mostPages;
+    if (isDone) {
       // A later page without a cursor is the last, as in the service's other lists.
-      const isWhole = cursor === undefined && (page.saysLast || cursors.size > 0 || told.length === 0);
-      return { kind: 'cards', cards: eachOnce(told), ...(isWhole ? {} : { mayHaveMore: true }) };
+      const isWhole = cursor === undefined && (page.saysLast || cursors.size > 0 || cards.length === 0);
+      return { kind: 'cards', cards: eachOnce(cards), ...(isWhole ? {} : { mayHaveMore: true }) };
     }
     if (cursor !== undefined) cursors.add(cursor);
   }
 }
 
-/** Pages may overlap. Cards without a token can't be compared, so all stay. */
-function eachOnce(told: readonly ToldCard[]): ToldCard[] {
+/** Removes repeated cards, because pages may overlap. Cards without a token can't be compared, so all stay. */
+function eachOnce(cards: readonly ServiceCard[]): ServiceCard[] {
   const known = new Set<string>();
-  return told.filter(({ tokenKey }) => {
+  return cards.filter(({ tokenKey }) => {
     if (tokenKey === undefined) return true;
     const isNew = !known.has(tokenKey);
     known.add(tokenKey);
@@ -78,21 +75,21 @@ function eachOnce(told: readonly ToldCard[]): ToldCard[] {
 
 type Page =
   /** `saysLast`: the page, or a setting, says that no page follows. */
-  | { kind: 'page'; cards: readonly ToldCard[]; cursor: string | undefined; saysLast: boolean }
+  | { kind: 'page'; cards: readonly ServiceCard[]; cursor: string | undefined; saysLast: boolean }
   | Exclude<SavedCardsAnswer, { kind: 'cards' }>;
 
 async function readPage(
   client: PaymentsClient,
-  of: SavedCardsOf,
+  account: CardAccount,
   { email, cursor }: { email: string; cursor: string | undefined },
 ): Promise<Page> {
-  const { shape } = of;
+  const { shape } = account;
   const { savedCardsCursorQuery: cursorQuery } = shape;
   const query = {
     [shape.savedCardsQuery]: email,
     ...(cursor === undefined ? {} : { [cursorQuery]: cursor }),
   };
-  const { answer, body } = await askSavedCards(client, of, query);
+  const { answer, body } = await askSavedCards(client, account, query);
   const { status: httpStatus } = answer.response;
   const envelope = asObject(body);
   const code = looseText.parse(envelope?.['code']);
@@ -113,11 +110,11 @@ async function readPage(
 /** Makes one request and returns the raw answer. Throws ServiceFailure. */
 export async function askSavedCards(
   client: PaymentsClient,
-  of: SavedCardsOf,
+  account: CardAccount,
   query: Readonly<Record<string, string>>,
 ) {
   const answer = await client.GET(path, {
-    ...headersOf(of),
+    ...headersOf(account),
     querySerializer: () => new URLSearchParams(query).toString(),
   });
   return { answer, body: (answer.data ?? answer.error) as unknown };
@@ -126,49 +123,49 @@ export async function askSavedCards(
 function nextOf(body: unknown, shape: SavedCardShape): { cursor: string | undefined; saysLast: boolean } {
   if (shape.savedCardsCursorQuery === 'none') return { cursor: undefined, saysLast: true };
   const pointer = shape.savedCardsCursorPointers.find((one) => valueAt(body, one) !== undefined);
-  const told = looseText.parse(pointer === undefined ? undefined : valueAt(body, pointer));
-  const cursor = told !== undefined && shape.savedCardsLastCursors.includes(told) ? undefined : told;
+  const found = looseText.parse(pointer === undefined ? undefined : valueAt(body, pointer));
+  const cursor = found !== undefined && shape.savedCardsLastCursors.includes(found) ? undefined : found;
   return { cursor, saysLast: pointer !== undefined && cursor === undefined };
 }
 
 /**
- * Deletes a card, with one request. Only an uncontradicted code "00" is success. Tell people about `unknown`: the card may
- * be deleted. Never throws.
+ * Deletes a card, with one request. Only code "00" without any false is success. After `unknown` the card may be deleted,
+ * so tell people. Never throws.
  *
  * Spec: delete a card (request and response shape: not shown, so settings and the envelope alone).
  */
 export async function deleteSavedCard(
   client: PaymentsClient,
-  of: SavedCardsOf,
+  account: CardAccount,
   { tokenKey, customerEmail }: CardToDelete,
 ): Promise<CardDeletionAnswer> {
-  const { middleware, ...headers } = headersOf(of);
-  const values = { TOKEN_KEY: tokenKey, CUSTOMER_EMAIL: customerEmail, ACCOUNT_ID: of.accountId };
-  const body = fillTemplate(of.shape.savedCardsDeleteBody, values);
+  const { middleware, ...headers } = headersOf(account);
+  const values = { TOKEN_KEY: tokenKey, CUSTOMER_EMAIL: customerEmail, ACCOUNT_ID: account.accountId };
+  const body = fillTemplate(account.shape.savedCardsDeleteBody, values);
   return await askForEffect({
-    call: () => client.DELETE(path, { ...headers, middleware: [carrying(body), ...middleware] }),
+    call: () => client.DELETE(path, { ...headers, middleware: [withBody(body), ...middleware] }),
     judge: judgeDeletion,
     secrets: [tokenKey],
   });
 }
 
-function judgeDeletion(told: Told) {
-  const { isOk, code, status, message, description } = told;
-  if (isNoSuchCard(told)) return { kind: 'no_such_card' } as const;
+function judgeDeletion(reply: Reply) {
+  const { isOk, code, status, message, description } = reply;
+  if (isNoSuchCard(reply)) return { kind: 'no_such_card' } as const;
   if (isOk && (code === '400' || (code === '00' && status === false))) {
     return { kind: 'refused', message: message ?? description } as const;
   }
-  return isOk && code === '00' && !told.isDenied ? ({ kind: 'deleted' } as const) : undefined;
+  return isOk && code === '00' && !reply.isDenied ? ({ kind: 'deleted' } as const) : undefined;
 }
 
 /** True also if the token has no card, in the specification's words. Spec: Saved card charge rejections. */
-function isNoSuchCard({ isOk, httpStatus, code, status, message }: Told): boolean {
+function isNoSuchCard({ isOk, httpStatus, code, status, message }: Reply): boolean {
   if (httpStatus === 404 || (isOk && (code === '404' || code === '01'))) return true;
   const isNo = code === '400' || (isOk && code === '00' && status === false);
   return isNo && status !== true && rejectedFor(message).reason === 'invalid_token';
 }
 
-function headersOf({ accountId, shape: { savedCardsHeaders: headers } }: SavedCardsOf): {
+function headersOf({ accountId, shape: { savedCardsHeaders: headers } }: CardAccount): {
   headers: Record<string, string>;
   middleware: Middleware[];
 } {
@@ -178,8 +175,8 @@ function headersOf({ accountId, shape: { savedCardsHeaders: headers } }: SavedCa
   };
 }
 
-/** The specification shows no body here, so the generated types have none. */
-function carrying(body: JsonObject): Middleware {
+/** Adds a body, which the generated types lack, as the specification doesn't give one. */
+function withBody(body: JsonObject): Middleware {
   return {
     onRequest({ request }) {
       const headers = new Headers(request.headers);
@@ -202,7 +199,7 @@ function recordsIn(body: unknown, shape: SavedCardShape): JsonObject[] | undefin
   return undefined;
 }
 
-function readCard(record: JsonObject, { savedCardsFieldPointers: pointers }: SavedCardShape): ToldCard {
+function readCard(record: JsonObject, { savedCardsFieldPointers: pointers }: SavedCardShape): ServiceCard {
   return withoutUndefined(
     Object.fromEntries(savedCardFields.map((field) => [field, textAt(record, pointers[field])])),
   );
@@ -227,8 +224,8 @@ export type EmailChangeAnswer =
   | Unknown;
 
 /**
- * Changes the e-mail linked to a saved card, never the card. The service then rejects charges with the old e-mail, so tell
- * people about `unknown`: the change may be made. Never throws.
+ * Changes the e-mail linked to a saved card, never the card. The service then rejects charges with the old e-mail. After
+ * `unknown` the e-mail may be changed, so tell people. Never throws.
  *
  * Spec: change the email of a saved card.
  */
@@ -249,7 +246,7 @@ export async function changeCardEmail(
   });
 }
 
-function judgeChange({ isOk, httpStatus, code, status, message }: Told): EmailChangeAnswer | undefined {
+function judgeChange({ isOk, httpStatus, code, status, message }: Reply): EmailChangeAnswer | undefined {
   if (httpStatus === 404 || (isOk && code === '404')) return { kind: 'no_such_card' };
   if (code === '400' && status === false) return rejectedFor(message);
   if (!isOk || code !== '00' || status === undefined) return undefined;
@@ -275,26 +272,26 @@ export function createSavedCardCalls(
   if (config.paymentsEnvironment === 'live' && missing.length > 0) {
     return { kind: 'missing', settings: missing.map(variableName) };
   }
-  const of = { accountId, shape: savedCardShape(config) };
+  const account = { accountId, shape: savedCardShape(config) };
   return {
     kind: 'ready',
-    list: (email) => listSavedCards(client, of, email),
-    remove: (card) => deleteSavedCard(client, of, card),
+    list: (email) => listSavedCards(client, account, email),
+    remove: (card) => deleteSavedCard(client, account, card),
   };
 }
 
-/** From the settings; in the sandbox with its own defaults. */
+/** The shape by the settings; for those left out, the sandbox's. */
 export function savedCardShape(config: Config): SavedCardShape {
   const specified = { savedCardsFieldPointers: specifiedPointers };
   return { ...sandboxShape, ...specified, ...withoutUndefined(config) };
 }
 
 /** A card as listed; without a token key it can only be shown. */
-export type ToldCard = Partial<SavedCard>;
+export type ServiceCard = Partial<SavedCard>;
 
 /** The service's answer to a request for a customer's saved cards. */
 export type SavedCardsAnswer =
-  | { kind: 'cards'; cards: readonly ToldCard[]; mayHaveMore?: true }
+  | { kind: 'cards'; cards: readonly ServiceCard[]; mayHaveMore?: true }
   /** The service has no record of this e-mail. Not an error. */
   | { kind: 'not_found' }
   /** The service calls the request invalid, in its own words. */

@@ -15,7 +15,7 @@ export function parentAccountOf(config: Config): string {
 
 /**
  * Obtains a new access token for the parent account. Throws ServiceFailure, never with the answer or the credentials in its
- * message. `heard` gets any answer but a refusal, before the token is read.
+ * message. `onAnswer` is called with any answer but a refusal, before the token is read.
  *
  * Spec: POST {base_url}/v1/auth/token/issue; body and answer: not shown, so settings.
  */
@@ -23,12 +23,12 @@ export async function issueToken(
   client: PaymentsClient,
   config: Config,
   nowMs: number,
-  heard?: (answer: unknown) => void,
+  onAnswer?: (answer: unknown) => void,
 ): Promise<Token> {
   const body = fillBody(config.paymentsTokenIssueBody, config);
   const header = { accountId: parentAccountOf(config) };
-  const answer = await answered(client.POST('/v1/auth/token/issue', { params: { header }, body }));
-  if (!isRefusal(answer.data)) heard?.(answer.data);
+  const answer = await answerOr401(client.POST('/v1/auth/token/issue', { params: { header }, body }));
+  if (!isRefusal(answer.data)) onAnswer?.(answer.data);
   return readAnswer(answer, body, config, nowMs);
 }
 
@@ -61,7 +61,7 @@ export async function refreshToken(
  */
 export async function revokeToken(client: PaymentsClient, config: Config, token: SharedToken): Promise<void> {
   const body = fillBody(config.paymentsTokenRevokeBody, config, token);
-  const { data, response } = await answered(client.POST('/v1/auth/token/revoke', { body }));
+  const { data, response } = await answerOr401(client.POST('/v1/auth/token/revoke', { body }));
   if (!isRefusal(data)) return;
   const { status: httpStatus } = response;
   const message = `The payments service refused to revoke the access token (HTTP ${httpStatus}): check PAYMENTS_TOKEN_REVOKE_BODY.`;
@@ -70,8 +70,8 @@ export async function revokeToken(client: PaymentsClient, config: Config, token:
 
 type Answer = { data?: unknown; error?: unknown; response: Pick<Response, 'status'> };
 
-/** No token was sent, so HTTP 401 is about the body, like 400. */
-async function answered(call: Promise<Answer>): Promise<Answer> {
+/** Returns HTTP 401 as an answer: as no token was sent, it is about the body, like 400. */
+async function answerOr401(call: Promise<Answer>): Promise<Answer> {
   return await call.catch((error: unknown) => {
     if (error instanceof ServiceFailure && error.kind === 'unauthorized')
       return { response: { status: 401 } };
@@ -79,7 +79,7 @@ async function answered(call: Promise<Answer>): Promise<Answer> {
   });
 }
 
-/** Any code but "00" means no token, even if the answer holds one. `sent` is struck out of the service's words. */
+/** Any code but "00" is a refusal, even if the answer has a token. `sent`: struck out of the service's words. */
 function readAnswer({ data, error, response }: Answer, sent: unknown, config: Config, nowMs: number): Token {
   if (!isRefusal(data)) return readTokenAnswer(data, config, nowMs);
   const envelope = asObject(data ?? error);
@@ -145,20 +145,20 @@ export function readTokenAnswer(answer: unknown, config: Config, nowMs: number):
     );
   }
   const refreshToken = looseText.parse(valueAtFirst(answer, config.paymentsRefreshTokenPointers));
-  const told = readLifetimeMs(valueAtFirst(answer, config.paymentsTokenExpiryPointers), nowMs);
+  const stated = readLifetimeMs(valueAtFirst(answer, config.paymentsTokenExpiryPointers), nowMs);
   const lifetimeMs =
-    told === undefined
+    stated === undefined
       ? config.paymentsTokenLifetimeSeconds * 1_000
-      : (believedMs(told) ?? lifetimeInToken(accessToken, nowMs) ?? unbelievedLifetimeMs);
+      : (plausibleMs(stated) ?? lifetimeInToken(accessToken, nowMs) ?? assumedLifetimeMs);
   return { accessToken, refreshToken, lifetimeMs };
 }
 
-/** Assumed if the answer says that the token expires at its issue. */
-const unbelievedLifetimeMs = 60_000;
-/** A shorter lifetime is really the time of issue, in the wrong field. */
+/** Assumed if the stated lifetime is too short to be true. */
+const assumedLifetimeMs = 60_000;
+/** A shorter stated lifetime is really the time of issue, in the wrong field. */
 const shortestLifetimeMs = 2_000;
 
-/** "Never" is often the year 9999; after a year the bot asks again. */
+/** Some services say "never" as the year 9999; the bot requests a new token after a year. */
 const longestLifetimeMs = 365 * dayMs;
 
 /** Numbers up to ten years are seconds; larger ones are Unix times in seconds or milliseconds. */
@@ -169,7 +169,7 @@ export function readLifetimeMs(value: unknown, nowMs: number): number | undefine
   return Number.isFinite(lifetimeMs) ? lifetimeMs : undefined;
 }
 
-function believedMs(lifetimeMs: number): number | undefined {
+function plausibleMs(lifetimeMs: number): number | undefined {
   return lifetimeMs >= shortestLifetimeMs ? Math.min(lifetimeMs, longestLifetimeMs) : undefined;
 }
 
@@ -179,7 +179,7 @@ const tokenTimes = z.object({ exp: z.number(), iat: z.number().optional() });
 export function lifetimeInToken(token: string, nowMs: number): number | undefined {
   const payload = Buffer.from(token.split('.')[1] ?? '', 'base64url').toString();
   const times = tokenTimes.safeParse(parseJson(payload)).data;
-  return times && believedMs(times.exp * 1_000 - (times.iat === undefined ? nowMs : times.iat * 1_000));
+  return times && plausibleMs(times.exp * 1_000 - (times.iat === undefined ? nowMs : times.iat * 1_000));
 }
 
 function lifetimeOfNumber(number: number, nowMs: number): number {
@@ -187,12 +187,12 @@ function lifetimeOfNumber(number: number, nowMs: number): number {
   return number < 100_000_000_000 ? number * 1_000 - nowMs : number - nowMs;
 }
 
-/** A place without a value becomes empty text. */
+/** A name without a value becomes empty text. */
 type TemplateValues = { readonly [name: string]: string | undefined };
 
 /**
- * Fills the `{{NAME}}` places in the body's texts. Works on parsed leaves, not JSON text: quotes and backslashes in a
- * secret can't change the body's shape.
+ * Replaces each `{{NAME}}` in the body's texts. Works on parsed JSON, so that quotes and backslashes in a secret can't
+ * change the body's shape.
  */
 export function fillTemplate(template: JsonObject, values: TemplateValues): Record<string, unknown> {
   return Object.fromEntries(Object.entries(template).map(([name, leaf]) => [name, fillLeaf(leaf, values)]));

@@ -228,7 +228,7 @@ describe('access token', () => {
     void held.token.current();
     const waiting = replica({ timeoutMs: 60, now: () => Date.now() });
     await expect(waiting.token.current()).rejects.toMatchObject({ kind: 'timeout' });
-    await held.token.letGo();
+    await held.token.releaseLock();
     expect(await waiting.token.current()).toBe('issued-1');
   });
 

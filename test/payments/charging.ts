@@ -1,5 +1,5 @@
 import type { AccessToken } from '../../src/payments/access-token.ts';
-import { createPaymentsClient, type PaymentsClient, type Leave } from '../../src/payments/client.ts';
+import { createPaymentsClient, type PaymentsClient, type SendDeadline } from '../../src/payments/client.ts';
 import type { OtpSubmission, SavedCardCharge } from '../../src/payments/charges.ts';
 import type { OrderReference } from '../../src/domain/order-reference.ts';
 
@@ -32,8 +32,8 @@ export const submission: OtpSubmission = {
   reference,
 };
 
-export const inTime: Leave = { leaveBy: 1_000, now: () => 1_000 };
-export const tooLate: Leave[] = [
+export const inTime: SendDeadline = { leaveBy: 1_000, now: () => 1_000 };
+export const tooLate: SendDeadline[] = [
   { leaveBy: 1_000, now: () => 1_001 },
   { leaveBy: Number.NaN, now: () => 0 },
 ];

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import nock from 'nock';
 import { describe, expect, it } from 'vitest';
-import { type Leave, createPaymentsClient, type PaymentsClient } from '../../src/payments/client.ts';
+import { type SendDeadline, createPaymentsClient, type PaymentsClient } from '../../src/payments/client.ts';
 import { chargeSavedCard, resendOtp, submitOtp } from '../../src/payments/charges.ts';
 import { findCanaries } from '../support/canaries.ts';
 import { mockTheOutside } from '../support/mocks.ts';
@@ -34,19 +34,19 @@ const calls = [
     name: 'chargeSavedCard',
     path: chargePath,
     own: { tokenKey, transactionId, accessToken },
-    ask: (client: PaymentsClient, leave: Leave) => chargeSavedCard(client, accountId, charge, leave),
+    ask: (client: PaymentsClient, leave: SendDeadline) => chargeSavedCard(client, accountId, charge, leave),
   },
   {
     name: 'submitOtp',
     path: otpPath,
     own: { otp, transactionId, accessToken },
-    ask: (client: PaymentsClient, leave: Leave) => submitOtp(client, submission, leave),
+    ask: (client: PaymentsClient, leave: SendDeadline) => submitOtp(client, submission, leave),
   },
   {
     name: 'resendOtp',
     path: resendPath,
     own: { transactionId, accessToken },
-    ask: (client: PaymentsClient, leave: Leave) => resendOtp(client, transactionId, leave),
+    ask: (client: PaymentsClient, leave: SendDeadline) => resendOtp(client, transactionId, leave),
   },
 ];
 

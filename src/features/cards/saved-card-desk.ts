@@ -6,7 +6,7 @@ import type {
   CardDeletionAnswer,
   CardToDelete,
   SavedCardsAnswer,
-  ToldCard,
+  ServiceCard,
 } from '../../payments/saved-cards.ts';
 import { withoutUndefined } from '../../domain/json.ts';
 import { catchUp } from '../../records/insist.ts';
@@ -194,7 +194,7 @@ function shownCard({ fingerprint, face, expiry, customerEmail }: KeptCard): List
 }
 
 /** The card to store. If the service sends no e-mail, it is the one searched for. */
-function keptOf(told: ToldCard, email: string): KeptCard {
+function keptOf(told: ServiceCard, email: string): KeptCard {
   const { tokenKey = '', tokenExpiryDate, customerEmail } = told;
   function safe(text: string | undefined): string | undefined {
     const trimmed = text?.trim();

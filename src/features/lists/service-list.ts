@@ -1,5 +1,5 @@
 import { ServiceFailure } from '../../domain/failure.ts';
-import type { ReadPage } from '../../payments/terminals.ts';
+import type { ReadPage } from '../../payments/pages.ts';
 
 /** Items on a shown page, few enough for a phone. The service's own pages are larger. */
 const shownPage = 10;

@@ -1,13 +1,13 @@
 import { expect, it } from 'vitest';
 import { createSavedCardDesk } from '../../../src/features/cards/saved-card-desk.ts';
-import type { ToldCard } from '../../../src/payments/saved-cards.ts';
+import type { ServiceCard } from '../../../src/payments/saved-cards.ts';
 import { accountOf } from '../../support/account.ts';
 import { sealer } from '../house.ts';
 import { memoryStore } from '../memory-store.ts';
 
 const fingerprint = async (text: string): Promise<string> => `of ${text}`;
 
-function openDesk(cards: readonly ToldCard[]) {
+function openDesk(cards: readonly ServiceCard[]) {
   const deleted: string[] = [];
   const clock = { nowMs: 1_900_000_000_000 };
   const store = memoryStore(clock);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ServiceFailure } from '../../../src/domain/failure.ts';
-import type { PageAnswer } from '../../../src/payments/terminals.ts';
+import type { PageAnswer } from '../../../src/payments/pages.ts';
 import { createServiceList, type ListRequest } from '../../../src/features/lists/service-list.ts';
 
 type Item = { id: string };
