@@ -161,14 +161,13 @@ export async function deliverEntry<Shown extends object>(
   }
 }
 
-/** Nothing is left to send, so a refusal is over too; but a dead letter stays listed. */
+/** Ends the work without sending anything. Forgets a refusal, but a dead letter stays one. */
 async function settle(outbox: Outbox, work: Work): Promise<void> {
   const { refused } = work.record;
-  const kept = refused?.givenUp ? refused : undefined;
-  await finish(outbox, work, { doubt: undefined, refused: kept, misses: 0 }, 0);
+  await finish(outbox, work, { ...arrived, refused: refused?.givenUp && refused }, 0);
 }
 
-/** Retries later and lets its lane go on: what it waits for may be behind it in the same lane. */
+/** Retries later. The lane goes on, because the message that this one waits for may be behind it. */
 async function tryLater(outbox: Outbox, work: Work, longestMs = 60_000): Promise<void> {
   const delayMs = growingDelayMs(1_000, work.entry.attempts - 1, longestMs);
   await reschedule(outbox, work, {}, { delayMs, pauseMs: 0 });
@@ -180,22 +179,22 @@ function hasTime(outbox: Outbox, heldAtMs: number): boolean {
 }
 
 /**
- * How long to wait for an unanswered history before the post is repeated, marked as a possible repeat: longer than usual
- * outages of Slack. Until then the whole lane waits, because Slack wouldn't answer its other messages either. If only the
- * history is rate limited, the others pass.
+ * How long the history may stay unanswered before the post is repeated, marked as a possible repeat: longer than usual
+ * outages of Slack. Meanwhile the whole lane waits, because Slack wouldn't answer its other messages either; if only the
+ * history is rate limited, the others go on.
  */
 const historyPatienceMs = 900_000;
-const askAgainMs = 5_000;
+const historyRetryMs = 5_000;
 
 /**
- * Finds out whether an earlier post arrived. `none`: it didn't, or there was none. `unsure`: the history can't tell, so a
- * repeat must say that it may be one. `rescheduled`: the post was found, and the next run edits it if its content is out of
- * date; or the history will be searched later.
+ * Finds out whether an earlier post arrived. `absent`: none arrived. `unsure`: the history can't tell, so a repeat must say
+ * that it may be one. `rescheduled`: the post was found, and the next run edits it if its content is out of date; or the
+ * history will be searched later.
  */
-async function askHistory(outbox: Outbox, work: Work): Promise<'none' | 'unsure' | 'rescheduled'> {
+async function askHistory(outbox: Outbox, work: Work): Promise<'absent' | 'unsure' | 'rescheduled'> {
   const { entry, record } = work;
   const { doubt } = record;
-  if (!doubt) return 'none';
+  if (!doubt) return 'absent';
   const { channel } = doubt;
   const answer = await outbox.findByKey(doubt, historyKey(entry.key, record));
   switch (answer.kind) {
@@ -205,7 +204,7 @@ async function askHistory(outbox: Outbox, work: Work): Promise<'none' | 'unsure'
       return 'rescheduled';
     }
     case 'absent':
-      return 'none';
+      return 'absent';
     case 'unreadable':
       return 'unsure';
     case 'unknown': {
@@ -214,7 +213,7 @@ async function askHistory(outbox: Outbox, work: Work): Promise<'none' | 'unsure'
       if (outbox.now() - silentSinceMs >= historyPatienceMs) return 'unsure';
       const change = { doubt: { ...doubt, silentSinceMs, cursor } };
       const wait =
-        retryAfterMs === undefined ? waitAll(askAgainMs) : waitAlone(Math.max(paceMs, retryAfterMs));
+        retryAfterMs === undefined ? waitAll(historyRetryMs) : waitAlone(Math.max(paceMs, retryAfterMs));
       await reschedule(outbox, work, change, wait);
       return 'rescheduled';
     }
@@ -226,11 +225,9 @@ const arrived = { doubt: undefined, refused: undefined, misses: 0 } as const;
 
 /** How long a reply waits for its thread's first message to be stored; then it goes into the channel. */
 const parentPatienceMs = 600_000;
-/**
- * How long a reply waits for the one before it. Longer than the longest back-off: it counts from the `ts` of the
- * thread's first message, which after a lost answer is found that late.
- */
-const stepPatienceMs = 2 * longestRetryMs;
+/** How long a reply waits for the replies before it: long enough for one that is retried with the longest back-off. */
+const earlierReplyPatienceMs = 2 * longestRetryMs;
+/** How long a reply waits for the edit of its thread's first message, so that people see the edit first. */
 const editPatienceMs = 10_000;
 
 type Place = { channel: string; threadTs?: string };
@@ -250,19 +247,18 @@ async function placeOf(
   if (!parent) return now() - receivedAtMs >= parentPatienceMs ? { channel } : 'later';
   const { posted } = parent;
   if (!posted) return isSettled(parent) && !parent.refused ? 'never' : 'later';
-  // The message's edit goes before the reply, unless it takes too long.
   if (isBeingEdited(parent) && now() - receivedAtMs < editPatienceMs) return 'soon';
   let sinceMs = Math.max(Number(posted.ts) * 1_000, receivedAtMs);
-  let isBehind = false;
+  let hasEarlier = false;
   for (const key of below.after ?? []) {
-    const before = await findMessageRecord(store, key);
-    if (before?.posted) sinceMs = Math.max(sinceMs, Number(before.posted.ts) * 1_000);
-    if (!before || before.posted || isSettled(before)) break;
-    // Slack refuses that channel, and would refuse this reply too.
-    if (before.refused) return 'later';
-    isBehind = true;
+    const earlier = await findMessageRecord(store, key);
+    if (earlier?.posted) sinceMs = Math.max(sinceMs, Number(earlier.posted.ts) * 1_000);
+    if (!earlier || earlier.posted || isSettled(earlier)) break;
+    // Slack refuses the channel of the earlier reply, so it would refuse this reply, too.
+    if (earlier.refused) return 'later';
+    hasEarlier = true;
   }
-  if (isBehind && now() - sinceMs < stepPatienceMs) return 'soon';
+  if (hasEarlier && now() - sinceMs < earlierReplyPatienceMs) return 'soon';
   return { channel: posted.channel, threadTs: posted.ts };
 }
 
@@ -278,7 +274,7 @@ type Posting = {
   message: Composed;
   below: { key: string; after?: readonly string[] } | undefined;
   keep: Change | undefined;
-  history: 'none' | 'unsure';
+  history: 'absent' | 'unsure';
   mayBeRepeat: boolean;
 };
 
@@ -291,7 +287,7 @@ async function post(outbox: Outbox, work: Work, posting: Posting): Promise<void>
   if (place === 'soon') return await tryLater(outbox, work, 1_000);
   const { channel, threadTs } = place;
   const heldAtMs = outbox.now();
-  // An unresolved doubt is of an earlier post, which may have arrived even if this one fails.
+  // Keep the doubt of an earlier post: that post may have arrived even if this one fails.
   const older = history === 'unsure' ? record.doubt : undefined;
   const isSamePlace = older && older.channel === channel && older.threadTs === threadTs;
   const held = await hold(
@@ -308,13 +304,13 @@ async function post(outbox: Outbox, work: Work, posting: Posting): Promise<void>
     },
     outbox.leaseMs,
   );
-  // Its subject changed and nothing was sent: render it again, still first in its lane.
+  // The message's subject changed and nothing was sent: render it again, still first in its lane.
   if (!held) return void (await reschedule(outbox, work, {}, { holdMs: 0 }));
   if (!hasTime(outbox, heldAtMs)) return;
   const outcome = await message.post(channel, threadTs);
-  const undone = { doubt: older, mayBeRepeat: record.mayBeRepeat };
+  const ifNotSent = { doubt: older, mayBeRepeat: record.mayBeRepeat };
   const kind = older ? 'repeat' : 'post';
-  await conclude(outbox, held, { kind, channel, outcome, shown: message.digest, undone });
+  await conclude(outbox, held, { kind, channel, outcome, shown: message.digest, ifNotSent });
 }
 
 async function edit(
@@ -325,7 +321,7 @@ async function edit(
 ): Promise<void> {
   const outcome = await message.edit(channel, ts);
   const shown = message.digest;
-  await conclude(outbox, work, { kind: 'edit', channel, outcome, shown, undone: {}, ifRefused });
+  await conclude(outbox, work, { kind: 'edit', channel, outcome, shown, ifNotSent: {}, ifRefused });
 }
 
 type Sent = {
@@ -334,20 +330,20 @@ type Sent = {
   outcome: PostOutcome;
   /** Digest of what was sent. */
   shown: string;
-  /** Restores the record if the message certainly didn't arrive. */
-  undone: Change;
+  /** The change that restores the record if the message certainly didn't arrive. */
+  ifNotSent: Change;
   /** See `Rendered`. */
   ifRefused?: 'leave' | undefined;
 };
 
 const longestBackOffMs = 60_000;
-const repeatAgainMs = 300_000;
-/** After so many lost answers in a row the message itself is the likely cause, and the others pass it. */
+const markedRepeatDelayMs = 300_000;
+/** After so many lost answers in a row the message itself is the likely cause, so it no longer holds its lane. */
 const mostMissesInFront = 30;
 
 /** Stores the outcome of a post or an edit, and schedules a retry if one is needed. */
 async function conclude(outbox: Outbox, work: Work, sent: Sent): Promise<void> {
-  const { kind, channel, outcome, shown, undone } = sent;
+  const { kind, channel, outcome, shown, ifNotSent } = sent;
   const { entry, record } = work;
   const { log } = outbox;
   const about = { key: entry.key, channel, attempt: entry.attempts };
@@ -356,23 +352,26 @@ async function conclude(outbox: Outbox, work: Work, sent: Sent): Promise<void> {
   switch (outcome.kind) {
     case 'posted': {
       log('info', kind === 'edit' ? 'edited' : 'posted', about);
-      const posted = { channel: outcome.channel, ts: outcome.ts };
-      const ofEdit = kind === 'edit' ? { reposted: undefined } : {};
-      const place = outcome.unthreaded ? { unthreaded: true } : {};
       if (record.refused) await forgetRefusedNow(outbox.store, record.refused.channel);
-      await finish(outbox, work, { ...arrived, ...ofEdit, ...place, posted, shown });
+      await finish(outbox, work, {
+        ...arrived,
+        ...(kind === 'edit' && { reposted: undefined }),
+        ...(outcome.unthreaded && { unthreaded: true }),
+        posted: { channel: outcome.channel, ts: outcome.ts },
+        shown,
+      });
       return;
     }
     case 'rate_limited':
       log('warn', 'Slack asks to wait', { ...about, retryAfterMs: outcome.retryAfterMs });
-      await reschedule(outbox, work, undone, waitAll(outcome.retryAfterMs));
+      await reschedule(outbox, work, ifNotSent, waitAll(outcome.retryAfterMs));
       return;
     case 'not_sent':
       log('warn', 'Slack could not be reached; will try again', about, outcome.cause);
-      await reschedule(outbox, work, { ...undone, misses }, waitAll(backOffMs));
+      await reschedule(outbox, work, { ...ifNotSent, misses }, waitAll(backOffMs));
       return;
     case 'unsure': {
-      // Slack may still be working on it: a search now could miss the post, and a new edit could be overwritten by the old.
+      // Slack may still be working: a search now could miss the post, and an edit now could be overwritten by the lost one.
       const lookMs = Math.max(1.5 * outbox.postTimeoutMs, backOffMs);
       const wait = misses < mostMissesInFront ? waitAll(lookMs) : waitAlone(lookMs);
       if (kind === 'edit') {
@@ -382,26 +381,26 @@ async function conclude(outbox: Outbox, work: Work, sent: Sent): Promise<void> {
       }
       log('warn', 'the post may have arrived; will look before repeating it', about, outcome.cause);
       // If a marked repeat's answer is lost too, wait long: the channel must not fill with marked repeats.
-      const repeatMs = growingDelayMs(repeatAgainMs, record.misses, longestRetryMs);
+      const repeatMs = growingDelayMs(markedRepeatDelayMs, record.misses, longestRetryMs);
       await reschedule(outbox, work, { misses }, kind === 'repeat' ? waitAlone(repeatMs) : wait);
       return;
     }
     case 'gone':
-      await concludeGone(outbox, work, outcome.slackError, { ...sent, undone: { ...undone, misses } });
+      await concludeGone(outbox, work, outcome.slackError, { ...sent, ifNotSent: { ...ifNotSent, misses } });
       return;
     case 'refused':
-      if (sent.ifRefused && isOfPlace(outcome.about)) await leave(outbox, work, outcome.slackError);
-      else await concludeRefusal(outbox, work, { channel, outcome, missed: { ...undone, misses } });
+      if (sent.ifRefused && isOfChannel(outcome.about)) await leave(outbox, work, outcome.slackError);
+      else await concludeRefusal(outbox, work, { channel, outcome, missed: { ...ifNotSent, misses } });
       return;
   }
 }
 
-/** True if edits in this channel are refused (archived, say), or nobody knows why. */
-function isOfPlace(about: RefusalAbout): boolean {
+/** True if Slack refuses edits in this channel (it is archived, say), or for an unknown reason. */
+function isOfChannel(about: RefusalAbout): boolean {
   return about === 'channel' || about === 'unclear';
 }
 
-/** Settles the message as it stands in Slack: no retry, no notice, no pause. */
+/** Settles the message as it is in Slack: no retry, no notice, no pause. */
 async function leave(outbox: Outbox, work: Work, slackError: string): Promise<void> {
   const about = { key: work.entry.key, slackError };
   outbox.log('info', 'a message can no longer be edited; it is left as it is', about);
@@ -412,7 +411,7 @@ async function concludeGone(
   outbox: Outbox,
   work: Work,
   slackError: string,
-  { undone, ifRefused }: Pick<Sent, 'undone' | 'ifRefused'>,
+  { ifNotSent, ifRefused }: Pick<Sent, 'ifNotSent' | 'ifRefused'>,
 ): Promise<void> {
   const { posted, replaced, reposted, isNote, misses } = work.record;
   if (ifRefused) return await leave(outbox, work, slackError);
@@ -429,10 +428,10 @@ async function concludeGone(
     ? { unthreaded: true }
     : { posted: undefined, shown: undefined, reposted: true, replaced: posted ?? replaced };
   const backOffMs = growingDelayMs(paceMs, misses, longestBackOffMs);
-  await reschedule(outbox, work, { ...undone, ...next }, waitAlone(backOffMs));
+  await reschedule(outbox, work, { ...ifNotSent, ...next }, waitAlone(backOffMs));
 }
 
-/** The whole lane waits and keeps its order: what stops this message would stop the next one. */
+/** The whole lane waits and keeps its order, because the next message would fail, too. */
 function waitAll(ms: number): WriteOptions {
   return { holdMs: Math.max(paceMs, ms) };
 }

@@ -16,13 +16,13 @@ import type { SlackMessage } from '../slack/kit/message.ts';
 
 export type Delivery = {
   /**
-   * Posts once; if Slack refuses the content, the text alone. `channel` may be a user id; the outcome names the channel
+   * Posts once; if Slack refuses the content, posts the text alone. `channel` may be a user id; the outcome names the channel
    * that Slack used. `threadTs`: in that thread; `gone` if there is no such thread. Never throws for Slack or the
    * network.
    */
   post(channel: string, message: SlackMessage, threadTs?: string): Promise<PostOutcome>;
   /**
-   * Replaces a posted message, if need be by its text alone; idempotent. `channel`: the one in the post's outcome.
+   * Replaces a posted message; if Slack refuses the content, by the text alone. Idempotent. `channel`: the one in the post's outcome.
    * `gone`: the message no longer exists or can no longer be edited. Never throws for Slack or the network.
    */
   edit(posted: { channel: string; ts: string }, message: SlackMessage): Promise<PostOutcome>;
@@ -44,7 +44,7 @@ export type Doubt = {
   cursor?: string | undefined;
 };
 
-/** Equal for messages that are equal to the letter. */
+/** Equal only for messages that are equal to the letter. */
 export function messageDigest(message: SlackMessage): string {
   return createHash('sha256').update(JSON.stringify(message)).digest('base64url').slice(0, 22);
 }
@@ -89,21 +89,21 @@ export function createDelivery(client: WebClient, historyTimeoutMs = usualHistor
       const place = { channel, ...(threadTs === undefined ? {} : { thread_ts: threadTs }) };
       const content = { ...place, ...quiet, ...contentOf(message) };
       const outcome = await attemptPost(content);
-      const { blocks: _blocks, metadata: _metadata, ...words } = content;
+      const { blocks: _blocks, metadata: _metadata, ...textOnly } = content;
       return isAboutContent(outcome)
-        ? attemptPost({ ...words, ...metadataFor(message, outcome.slackError) })
+        ? attemptPost({ ...textOnly, ...metadataFor(message, outcome.slackError) })
         : outcome;
     },
 
     async edit({ channel, ts }, message) {
       const content = { channel, ts, link_names: false, ...contentOf(message) };
-      const { metadata: _metadata, ...words } = content;
+      const { metadata: _metadata, ...bare } = content;
       let outcome = await attemptEdit(content);
       // Retry with the text alone. As rich text first, because Slack refuses to replace rich text by anything else; then
       // without blocks, for a message that was posted without any.
       for (const blocks of [[richText(rich`${unescape(content.text)}`)], []]) {
         if (!isAboutContent(outcome)) break;
-        outcome = await attemptEdit({ ...words, blocks, ...metadataFor(message, outcome.slackError) });
+        outcome = await attemptEdit({ ...bare, blocks, ...metadataFor(message, outcome.slackError) });
       }
       return outcome;
     },
@@ -212,7 +212,7 @@ function contentOf({ text, blocks, metadata }: SlackMessage) {
   return { text, blocks, ...(metadata ? { metadata } : {}) };
 }
 
-/** The span ends soon after the doubt: a channel's history comes newest first. */
+/** History comes newest first, so `latest` spares reading everything that was posted since the doubt. */
 function readPage(
   client: WebClient,
   { channel, threadTs, sinceMs, untilMs = sinceMs }: Doubt,

@@ -7,7 +7,10 @@ import { indexAt } from '../records/found-by.ts';
 import { withoutForm } from '../records/newer-release.ts';
 import type { Sealer, Index, Store } from '../store/store.ts';
 
-/** A message's lane. Edits have their own, except with `lane`: Slack limits and refuses them separately. */
+/**
+ * A message's lane: one of its channel for posts and another for edits, because Slack limits and refuses them separately. A
+ * record with its own `lane` uses that for both.
+ */
 export function laneOf({
   channel,
   posted,
@@ -24,37 +27,37 @@ const destination = z.object({ channel: z.string(), rule: z.custom<RoutedRule>()
  */
 const messageRecord = z.object({
   /**
-   * A reply in a thread, or a step told to one person. If deleted it isn't posted again; if the thread is closed it
+   * A reply in a thread, or a direct message about one step. If deleted it isn't posted again; if the thread is closed it
    * goes into the channel.
    */
   isNote: z.literal(true).optional(),
   /** Never a dead letter: retried for as long as Slack refuses it. */
   isNeverGivenUp: z.literal(true).optional(),
-  /** Dropped if not posted by then. */
+  /** Dropped if not posted within this time of `receivedAtMs`. */
   withinMs: z.number().optional(),
   /** Prefix of a lane of its own; the channel's id follows it. */
   lane: z.string().optional(),
-  /** Fixed when stored: later settings don't move it. Empty: see `isMessage`. */
+  /** Fixed when stored: later settings don't move it. Empty: see `hasChannel`. */
   channel: z.string(),
   receivedAtMs: z.number(),
-  /** The last request that asked for it; the worker's log lines carry it on. */
+  /** The id of the last request that wrote the record; the worker's log lines name it, too. */
   requestId: z.string().optional(),
   /** An alert's event, or another message's body. No other field names a customer in the clear. */
   sealed: z.string(),
-  /** How long it is kept once settled; absent: as long as an alert. */
+  /** How long the record is kept once settled; absent: as long as an alert. */
   rememberMs: z.number().optional(),
   /** Versions: the last one requested, and the last one shown, superseded or given up. */
   wanted: z.int(),
   settled: z.int(),
   /** The entry's `attempts` when its last lease ended: if `attempts` is higher, a worker holds it. */
   turns: z.int(),
-  /** A post that may have arrived: written before it leaves, removed once that is decided. */
+  /** A post that may have arrived: written before it is sent, removed once its outcome is known. */
   doubt: z
     .object({
       channel: z.string(),
       threadTs: z.string().optional(),
       sinceMs: z.number(),
-      /** The last such post, if there are several. */
+      /** When the last such post was sent, if there are several. */
       untilMs: z.number().optional(),
       /** Slack's cursor: how far the history was read. */
       cursor: z.string().optional(),
@@ -64,7 +67,7 @@ const messageRecord = z.object({
     .optional(),
   /** Posted although an earlier post may have arrived; the message says so from then on. */
   mayBeRepeat: z.boolean().optional(),
-  /** Slack refuses it for its channel. `givenUp`: it is a dead letter, not work, with the fix for a person. */
+  /** Slack refuses the message because of its channel. `givenUp`: it is a dead letter, not work; `fix` says what helps. */
   refused: z
     .object({
       channel: z.string(),
@@ -76,18 +79,20 @@ const messageRecord = z.object({
   misses: z.int(),
   /** Where it was posted, in the channel that Slack names. */
   posted: z.object({ channel: z.string(), ts: z.string() }).optional(),
-  /** Digest of what Slack shows. In doubt: of the post that may have arrived; absent if several may have. */
+  /** Digest of the message in Slack. While in doubt: of the post that may have arrived; absent if several may have. */
   shown: z.string().optional(),
   /** The message it was posted in place of. */
   replaced: z.object({ channel: z.string(), ts: z.string() }).optional(),
   /** Reposted because Slack refused an edit; removed once Slack accepts an edit. */
   reposted: z.boolean().optional(),
-  /** Slack refuses it in the thread: it goes into the channel. */
+  /** Slack refuses the reply in its thread, so it goes into the channel. */
   unthreaded: z.boolean().optional(),
 
-  /** Alerts only, from here on. A repeated event with another fingerprint is reported. */
+  // Alerts only, from here on.
+
+  /** Hash of the event. A repeated event with another fingerprint is reported. */
   fingerprint: z.string().optional(),
-  /** What the payments service said at the post, sealed, so an edit shows the same. */
+  /** The payments service's answer at the time of the post, sealed; later edits show the same answer. */
   evidence: z.string().optional(),
   /** Since when its look-up has been unanswered. */
   unansweredSinceMs: z.number().optional(),
@@ -100,11 +105,11 @@ const messageRecord = z.object({
   byCharge: z.literal(true).optional(),
   /** Mutes that kept it from a channel. */
   keptBy: z.array(z.string()).optional(),
-  /** A storm's digest counts it since then: no message of its own. */
+  /** The storm whose digest counts it, and since when: no message of its own. */
   digest: z.object({ storm: z.string(), atMs: z.number() }).optional(),
-  /** Names of its lists for `/pay find`, with keyed hashes; unlisted once its details are erased. */
+  /** Its lists for `/pay find`; their names hold keyed hashes. It leaves them once its details are erased. */
   foundBy: z.array(z.string()).optional(),
-  /** The list by which its channel's storms are detected; left once a digest counts it. */
+  /** The list by which its channel's storms are detected. It leaves that list once a digest counts it. */
   arrivals: z.string().optional(),
   /** Customer, amount and reasons were erased; the message shows outcome and reference alone. */
   isErased: z.boolean().optional(),
@@ -131,7 +136,7 @@ export function isAlert({ fingerprint }: MessageRecord): boolean {
   return fingerprint !== undefined;
 }
 
-/** A prefix, because a merchant's reference may end a key with anything; no event key begins with this. */
+/** A prefix, because event keys end with outside text, the merchant's reference; no event key begins with `copy/`. */
 const copyPrefix = messageKey('alert', 'copy/');
 
 /** Key of an event's record, which is its dedupe memory; with `furtherChannel`, of its copy for that channel. */
@@ -141,13 +146,16 @@ export function alertKey(eventKey: string, furtherChannel?: string): string {
     : `${copyPrefix}${furtherChannel}/${eventKey}`;
 }
 
-/** A message's key in its channel's history. A replacement has another: the old message may still be there, closed to edits. */
+/**
+ * The key that the posted message carries, by which the channel's history is searched. A repost has a new key, because the
+ * old message may still be there.
+ */
 export function historyKey(key: string, { replaced }: Pick<MessageRecord, 'replaced'>): string {
   return replaced ? `${key}#after:${replaced.ts}` : key;
 }
 
 /** False for an event that goes to no channel or isn't routed yet. */
-export function isMessage({ channel }: Pick<MessageRecord, 'channel'>): boolean {
+export function hasChannel({ channel }: Pick<MessageRecord, 'channel'>): boolean {
   return channel !== '';
 }
 
@@ -163,10 +171,10 @@ export function deadLettersOf(channel: string): string {
 export const eventsList = 'events';
 
 /** The list of an order's refund events. Hashed: outside text must not shape a key. */
-export const givenBackOf = (reference: string): string =>
+export const refundsOf = (reference: string): string =>
   `given-back:${createHash('sha256').update(reference).digest('hex').slice(0, 40)}`;
 
-const givenBackKey = /^message:alert:(payment_given_back\/.+)$/su;
+const refundKey = /^message:alert:(payment_given_back\/.+)$/su;
 
 /** The list of events that a mute kept from its channel. */
 export const keptBackBy = (mute: string): string => `kept-back:${mute}`;
@@ -174,14 +182,14 @@ export const keptBackBy = (mute: string): string => `kept-back:${mute}`;
 /** The list of alerts that a storm's digest counts. */
 export const stormAlerts = (storm: string): string => `storm-alerts:${storm}`;
 
-/** A record's lists. An alert arrives when posted: a backlog posted at once is a storm too. */
+/** A record's lists. For `arrivals` an alert counts from its post, because a backlog posted at once is a storm, too. */
 export function listsOf(key: string, record: MessageRecord): Index {
   const { refused, receivedAtMs, digest, arrivals, posted, isErased, foundBy = [], keptBy = [] } = record;
-  const givenBack = referenceOfEventKey(givenBackKey.exec(key)?.[1] ?? '');
+  const refunded = referenceOfEventKey(refundKey.exec(key)?.[1] ?? '');
   const postedAtMs = Math.round(Number(posted?.ts ?? 0) * 1_000) || 0;
   return {
     ...(isAlert(record) && !key.startsWith(copyPrefix) ? { [eventsList]: receivedAtMs } : {}),
-    ...(givenBack === undefined ? {} : { [givenBackOf(givenBack)]: receivedAtMs }),
+    ...(refunded === undefined ? {} : { [refundsOf(refunded)]: receivedAtMs }),
     ...indexAt(keptBy.map(keptBackBy), receivedAtMs),
     ...indexAt(isErased ? [] : foundBy, receivedAtMs),
     ...(refused?.givenUp
@@ -202,7 +210,7 @@ export function readMessageRecord(text: string): MessageRecord {
   return messageRecord.parse(JSON.parse(withoutForm(text)));
 }
 
-/** Throws what `readMessageRecord` does, and StoreUnavailable. */
+/** Undefined: no such record. Throws what `readMessageRecord` throws, and StoreUnavailable. */
 export async function findMessageRecord(
   store: Pick<Store, 'read'>,
   key: string,
@@ -216,7 +224,7 @@ export function openBody(sealer: Sealer, key: string, { sealed }: Pick<MessageRe
   return JSON.parse(sealer.open(key, sealed));
 }
 
-/** Alerts only. */
+/** An alert's event. */
 export function openEvent(sealer: Sealer, key: string, record: MessageRecord): PaymentEvent {
   return openBody(sealer, key, record) as PaymentEvent;
 }

@@ -82,12 +82,12 @@ export function reschedule(
   change: Change,
   options: WriteOptions,
 ): Promise<boolean> {
-  return endTurn(store, work, change, () => options);
+  return endLease(store, work, change, () => options);
 }
 
 /**
- * Stores a change and settles the version that was leased; the record is now memory. If a newer version was requested
- * meanwhile, the record is due again, with the same change: if a post were forgotten, it would be made twice.
+ * Stores a change and settles the version that was leased; the record is no longer due. If a newer version was requested
+ * meanwhile, the change is stored all the same (a forgotten post would be made twice), and the record is due again.
  */
 export function finish(
   outbox: Remembering & { store: Pick<Store, 'read' | 'write'> },
@@ -96,17 +96,17 @@ export function finish(
   pauseMs = work.entry.lane === detailsLane ? detailsPaceMs : paceMs,
 ): Promise<boolean> {
   const settled = work.record.wanted;
-  return endTurn(outbox.store, work, { ...change, settled }, (next) => ({
+  return endLease(outbox.store, work, { ...change, settled }, (next) => ({
     ...(next.wanted > settled ? { delayMs: pauseMs, lane: laneOf(next) } : afterSettled(outbox, next)),
     pauseMs,
   }));
 }
 
 /**
- * Ends the turn by compare-and-swap, repeated unless another worker had the record. `attempts` counts leases: if it is
- * unchanged, no other worker had the record. False: another one did, and this change is out of date.
+ * Stores a change and ends the lease, by compare-and-swap. Repeated after a conflict, unless another worker had the record
+ * meanwhile (`attempts`, which counts leases, has changed): then returns false, because this change is out of date.
  */
-async function endTurn(
+async function endLease(
   store: Pick<Store, 'read' | 'write'>,
   work: Work,
   change: Change,
@@ -152,15 +152,15 @@ function afterSettled({ rememberMs, detailsMs, now }: Remembering, record: Messa
   const ttlMs = record.rememberMs ?? rememberMs;
   if (!isAlert(record) || !record.posted || detailsMs === undefined) return { ttlMs };
   if (record.isErased) return { ttlMs: Math.max(0, ttlMs - detailsMs) };
-  return { delayMs: Math.max(0, toldAtMs(record) + detailsMs - now()), lane: detailsLane };
+  return { delayMs: Math.max(0, agesFromMs(record) + detailsMs - now()), lane: detailsLane };
 }
 
-/** Whether a posted alert is old enough for its details to be erased. */
-export function isOld({ detailsMs, now }: Remembering, record: MessageRecord): boolean {
-  return detailsMs !== undefined && now() >= toldAtMs(record) + detailsMs;
+/** Whether a posted alert is so old that its details are to be erased. */
+export function areDetailsOver({ detailsMs, now }: Remembering, record: MessageRecord): boolean {
+  return detailsMs !== undefined && now() >= agesFromMs(record) + detailsMs;
 }
 
-/** An alert posted late, after an outage, counts from its post. Slack's `ts` is in seconds. */
-function toldAtMs({ receivedAtMs, posted }: MessageRecord): number {
+/** From when an alert's age counts: its post, if that was later, as after an outage. Slack's `ts` is in seconds. */
+function agesFromMs({ receivedAtMs, posted }: MessageRecord): number {
   return Math.max(receivedAtMs, Number(posted?.ts ?? 0) * 1_000 || 0);
 }

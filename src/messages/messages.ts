@@ -11,7 +11,10 @@ import {
 } from './message-record.ts';
 import type { Notice } from './notices.ts';
 
-/** Messages to Slack. When a call resolves, its work is stored. Idempotent. Throws StoreUnavailable. */
+/**
+ * Messages to Slack. A call resolves once the message is stored; a worker then sends it. A repeated call with the same key
+ * posts nothing twice. Every method throws StoreUnavailable.
+ */
 export type Messages<Bodies> = {
   /** Posts a message once, then edits it whenever its subject changes. */
   keep<Name extends keyof Bodies & string>(
@@ -27,7 +30,7 @@ export type Messages<Bodies> = {
   refresh(key: string): Promise<void>;
 };
 
-/** Untyped; a feature assigns the result to its own `Messages<Bodies>`, which checks keys and bodies. */
+/** Returns untyped methods; a feature assigns them to its own `Messages<Bodies>`, which checks keys and bodies. */
 export function createMessages(account: {
   store: Pick<Store, 'create' | 'read' | 'write'>;
   sealer: Sealer;
@@ -57,19 +60,17 @@ export function createMessages(account: {
   };
 }
 
-/** Exceptions from the default: wait in the channel's lane, and post however late it is. */
-type Policy = Pick<MessageRecord, 'isNote' | 'isNeverGivenUp' | 'withinMs' | 'lane'>;
-
 /** `body` is stored encrypted. */
-type Message<Body> = Policy & { channel: string; body: Body };
-
-type AnyMessage = Message<unknown> & Pick<MessageRecord, 'rememberMs'>;
+type Message<Body> = { channel: string; body: Body } & Pick<
+  MessageRecord,
+  'isNote' | 'isNeverGivenUp' | 'withinMs' | 'lane'
+>;
 
 /** Stores a message as due work, once per key. False: already stored. Throws StoreUnavailable. */
 function storeMessage(
   { store, sealer, now }: { store: Pick<Store, 'create'>; sealer: Sealer; now: () => number },
   key: string,
-  { body, ...message }: AnyMessage,
+  { body, ...message }: Message<unknown> & Pick<MessageRecord, 'rememberMs'>,
 ): Promise<boolean> {
   const sealed = sealer.seal(key, JSON.stringify(body));
   const record = writeMessageRecord({ ...message, ...newCounters, receivedAtMs: now(), sealed });
@@ -77,9 +78,8 @@ function storeMessage(
 }
 
 /**
- * Requests a new version of a message; call it after the subject's change is stored. True: wake a worker. False: no
- * such record, already due, or leased by a worker, which will notice at its next write. It never ends that worker's
- * lease: the message would be posted twice.
+ * Requests a new version of a message; call it after the subject's change is stored. True: wake a worker. False: there is
+ * no such record, it is already due, or a worker has it and will see the new version at its next write.
  */
 async function refreshMessage(
   { store, leaseMs }: { store: Pick<Store, 'read' | 'write'>; leaseMs: number },
@@ -89,18 +89,19 @@ async function refreshMessage(
     const entry = await store.read(key);
     if (!entry) return false;
     const record = readMessageRecord(entry.value);
-    const isTaken = entry.attempts > record.turns;
-    if (!isTaken && record.settled < record.wanted) return false;
     const next = { ...record, wanted: record.wanted + 1 };
-    if (isTaken && (await store.write(entry, writeMessageRecord(next), { holdMs: leaseMs }))) return false;
-    if (isTaken && (await store.read(key))?.version !== entry.version) continue;
-    // No worker holds it, or the lease has expired.
+    if (entry.attempts > record.turns) {
+      // A worker has it. Keep its lease: if another worker took the record now, the message would be posted twice.
+      if (await store.write(entry, writeMessageRecord(next), { holdMs: leaseMs })) return false;
+      if ((await store.read(key))?.version !== entry.version) continue;
+      // The record is unchanged, so its lease has expired.
+    } else if (record.settled < record.wanted) return false;
     const value = writeMessageRecord({ ...next, turns: entry.attempts });
     if (await store.write(entry, value, { delayMs: 0, lane: laneOf(record) })) return true;
   }
 }
 
-/** What it takes to store a notice to the operators. */
+/** The parts that `tellOperators` needs. */
 export type Operators = {
   store: Pick<Store, 'create'>;
   sealer: Sealer;
@@ -111,7 +112,7 @@ export type Operators = {
   wake?: () => void;
 };
 
-/** Posts a notice to the `ops` channel, if there is one, once per name. Stored when it resolves. */
+/** Posts a notice to the `ops` channel, if there is one, once per name. Resolves once the notice is stored. */
 export async function tellOperators(operators: Operators, name: string, notice: Notice): Promise<void> {
   const { opsChannel, wake } = operators;
   if (opsChannel === undefined) return;
@@ -129,8 +130,8 @@ const namesOfRecords: readonly (readonly [string, string])[] = [
 ];
 
 /**
- * Tells the operators once that a record is put aside or refused. Not for a notice: it would cause the next one,
- * without end.
+ * Tells the operators once that a record is put aside or refused. Does nothing for a notice, which would cause another
+ * notice, without end.
  */
 export async function tellStuck(operators: Operators, key: string, errorId: string): Promise<void> {
   if (key.startsWith(messageKey('notice', ''))) return;

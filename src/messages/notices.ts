@@ -19,7 +19,7 @@ export type Notice = {
 
 const longestDetail = 80;
 
-/** `place`: the merchant account, if the bot has several. */
+/** `place`: environment and account, if the bot has several. */
 export function noticeMessage(
   post: AboutMessage & { notice: Notice; place?: string | undefined },
 ): SlackMessage {

@@ -44,9 +44,9 @@ const tellAfterMs = 300_000;
 /**
  * Schedules the retry of a post or edit that Slack refused for a reason only a person can fix.
  * - `message`: retried hourly and reported as stuck; its lane goes on.
- * - `bot`: the lane waits, without limit.
- * - `channel` (or a person): the lane waits in order. Once both the message and the refusal are as old as `giveUpMs`, the
- *   message becomes a dead letter, listed until it's forgotten like any other. If `isNeverGivenUp`, it only stops blocking the
+ * - `bot`: retried without limit; the lane waits.
+ * - `channel` (or a person): retried; the lane waits in order. Once both the message and the refusal are as old as `giveUpMs`, the
+ *   message becomes a dead letter, listed until the record expires. If `isNeverGivenUp`, it only stops blocking the
  *   lane. The operators get one notice per channel and day on which a refusal began.
  * - `unclear` (an error that the bot doesn't know): as for a channel, but the lane goes on.
  */
@@ -104,27 +104,27 @@ async function waitOrGiveUp(outbox: Outbox, work: Work, refusal: Refusal): Promi
     const notice = refusedNotice(refusal, outbox.giveUpMs, sinceMs);
     await tellOperators(outbox, `refused:${channel}:${Math.floor(sinceMs / dayMs)}`, notice);
   }
+  const isOverdue = leftMs <= 0;
   // Not at the first refusal: each message is tried at least twice, also behind a dead letter or when redelivered.
-  if (isKnown && leftMs <= 0 && !isNeverGivenUp) {
+  if (isKnown && isOverdue && !isNeverGivenUp) {
     await forgetRefusedNow(outbox.store, channel);
     return await giveUp(outbox, work, { channel, sinceMs, slackError, fix }, missed);
   }
-  const waitMs = Math.max(refusedDelayMs, refusedForMs);
-  const holdMs = Math.min(waitMs, longestRefusedMs, Math.max(paceMs, leftMs));
-  // Hold the lane, with this message first: Slack would refuse what is behind it too.
-  let wait: WriteOptions = about === 'unclear' ? { delayMs: holdMs, pauseMs: paceMs } : { holdMs };
-  if (isNeverGivenUp && leftMs <= 0) wait = { delayMs: Math.min(waitMs, longestRetryMs), pauseMs: paceMs };
-  // A dead letter now refused for another channel must leave its lists, and a hold doesn't change lists.
-  else if (refused?.givenUp) wait = { delayMs: holdMs, pauseMs: paceMs };
-  const untilNextMs = wait.holdMs ?? wait.delayMs ?? 0;
-  const nextTryAtMs = nowMs + untilNextMs;
-  await noteRefusedNow(outbox.store, { channel, sinceMs, slackError, fix, nextTryAtMs }, untilNextMs);
+  const backOffMs = Math.max(refusedDelayMs, refusedForMs);
+  const isLaneFree = isNeverGivenUp && isOverdue;
+  const waitMs = isLaneFree
+    ? Math.min(backOffMs, longestRetryMs)
+    : Math.min(backOffMs, longestRefusedMs, Math.max(paceMs, leftMs));
+  // Hold the lane, with this message first: Slack would refuse the next ones, too. Not for a dead letter now refused for
+  // another channel: it must leave its lists, and a hold doesn't change lists.
+  const isHeld = about !== 'unclear' && !isLaneFree && !refused?.givenUp;
+  const wait: WriteOptions = isHeld ? { holdMs: waitMs } : { delayMs: waitMs, pauseMs: paceMs };
+  const nextTryAtMs = nowMs + waitMs;
+  await noteRefusedNow(outbox.store, { channel, sinceMs, slackError, fix, nextTryAtMs }, waitMs);
   await reschedule(outbox, work, { ...missed, refused: { channel, sinceMs } }, wait);
 }
 
-// Refusals that the bot still retries: one note per channel, which expires soon after the retry that it names.
-
-/** A channel that Slack refuses while the bot still retries; times are UTC milliseconds. */
+/** A channel that Slack refuses while the bot still retries; one note per channel. Times are UTC milliseconds. */
 export type RefusedNow = Omit<Undelivered, 'messages'> & { nextTryAtMs: number };
 
 const refusedNow = z.object({
@@ -136,7 +136,7 @@ const refusedNow = z.object({
 });
 const refusedNowList = 'refused-now';
 const refusedNowKey = (channel: string): string => `${refusedNowList}:${channel}`;
-/** How late a worker may be for the retry before the note expires. */
+/** The note expires this long after the retry that it names, because a worker may be late for the retry. */
 const lateMs = 120_000;
 
 async function noteRefusedNow(
@@ -187,7 +187,7 @@ async function refusedSince(store: Pick<Store, 'list'>, channel: string): Promis
 
 // Dead letters: message records in the lists of undelivered messages. All functions below throw StoreUnavailable.
 
-/** Counting reads each record. The rest is counted once these are delivered. */
+/** At most so many are read and counted; the others are counted once these are delivered. */
 const mostCounted = 1_000;
 
 /** Dead letters by channel, longest refusal first; counts the oldest thousand. */
@@ -205,8 +205,8 @@ export async function readUndelivered(store: Pick<Store, 'list'>): Promise<reado
 }
 
 /**
- * Makes dead letters due again, of one channel or of all, oldest first; returns their numbers. Of several concurrent calls,
- * one revives a letter. A letter that is being delivered stays untouched.
+ * Makes the dead letters of one channel or of all due again, oldest first; returns how many of each channel. Concurrent calls
+ * revive a letter only once. A letter that is being delivered stays untouched.
  */
 export async function redrive(
   store: Pick<Store, 'list' | 'read' | 'write'>,
@@ -235,10 +235,10 @@ async function revive(
   while (entry) {
     const record = readMessageRecord(entry.value);
     const { refused, wanted, settled } = record;
-    // Its subject changed, so it is due or leased already; ending that lease would post it twice.
+    // The message's subject changed, so the record is due or leased already; ending the lease would post it twice.
     if (!refused?.givenUp || settled < wanted) return undefined;
-    const mended = { refused: undefined, misses: 0, reposted: undefined };
-    const revived: MessageRecord = { ...record, ...mended, wanted: wanted + 1 };
+    const reset = { refused: undefined, misses: 0, reposted: undefined };
+    const revived: MessageRecord = { ...record, ...reset, wanted: wanted + 1 };
     const due = { delayMs, index: listsOf(entry.key, revived), lane: laneOf(record) };
     if (await store.write(entry, writeMessageRecord(revived), due)) return refused.channel;
     entry = await store.read(found.key);

@@ -14,15 +14,14 @@ export type Composed = {
 
 /** What a message shows now. */
 export type Rendered<Shown> =
-  /**
-   * `below`: post in that message's thread, after those replies (nearest first). `keep`: stored with the post. `ifRefused`: if
-   * Slack refuses an edit, leave the message as it is.
-   */
   | {
       kind: 'shown';
       post: Shown;
+      /** The message in whose thread to post, and the earlier replies to wait for, nearest first. */
       below?: { key: string; after?: readonly string[] };
+      /** Stored with the post. */
       keep?: Pick<MessageRecord, 'evidence'>;
+      /** If Slack refuses an edit, the message stays as it is. */
       ifRefused?: 'leave';
     }
   /** Don't post it any more. */
@@ -37,16 +36,15 @@ export type Views<Bodies, Shown> = {
   [Kind in keyof Bodies]: (body: Bodies[Kind], work: Work, about: AboutMessage) => Promise<Rendered<Shown>>;
 };
 
-/** A message's words. Pure: the same input gives the same message. */
 type Worded = {
   message: SlackMessage;
   /** User ids to mention; other people are shown by name, without a ping. */
   calls?: readonly string[];
-  /** Gets it instead if the bot can't post in the channel. */
+  /** The user who gets the message instead if the bot can't post in the channel. */
   orTo?: string;
 };
 
-/** Maps what a feature's views show to words. */
+/** Maps each kind of view to its message. Pure: the same input gives the same message. */
 export type Words<Shown extends { kind: string }> = {
   [Kind in Shown['kind']]: (post: Extract<Shown, { kind: Kind }> & AboutMessage) => Worded;
 };

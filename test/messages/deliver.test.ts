@@ -11,7 +11,7 @@ describe('a message', () => {
     ['Slack’s wish to wait', { kind: 'rate_limited', retryAfterMs: 30_000 }],
     ['a refusal', { kind: 'refused', slackError: 'not_in_channel', fix: 'invite', about: 'channel' }],
     ['a connection refused', { kind: 'not_sent', cause: new Error('x') }],
-  ])('posts again after %s, unmarked', async (_what, outcome) => {
+  ])('is posted again after %s, and does not say that it may be a repeat', async (_what, outcome) => {
     const { receive, drain, posts } = house({ posts: [outcome] });
     await receiveEvent(receive, event, 'f');
     await drain(120_000);
@@ -119,7 +119,7 @@ describe('a message', () => {
     expect(posts).toEqual([]);
   });
 
-  it('lets the alerts behind it pass if its edit’s answer is lost again and again', async () => {
+  it('no longer blocks later alerts once the answers to its edit were lost many times', async () => {
     const { clock, receive, deliver, drain, posts } = house();
     let looks = 0;
     const { compose } = deliver;

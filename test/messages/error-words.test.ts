@@ -185,26 +185,29 @@ function isRefused(word: string): boolean {
   return readSlackError(saying(word)).kind === 'refused' && word !== 'invalid_cursor';
 }
 
-describe('each error word of Slack', () => {
+describe('each error code of Slack', () => {
   it('is listed for every method that the bot calls', () => {
     expect(called.length).toBeGreaterThan(10);
     expect(called.filter((method) => !Object.hasOwn(wordsOf, method))).toEqual([]);
   });
 
-  it.each(ways)('for %s is known, and blocks no more than it must (%s)', async (way, method) => {
-    const words = [...commonWords, ...wordsOf[method]];
-    const refused = words.filter((word) => readSlackError(saying(word)).kind === 'refused');
-    expect(refused.filter((word) => refusalAbout(word, channel) === 'unclear')).toEqual([]);
-    for (const word of [...words, unknown]) {
-      const { postsWait, editsWait, record } = await sentWith(way, word);
-      // A refused edit blocks only edits, a refused post only posts, and a refused message doesn't count as posted.
-      const isToldElsewhere = way === 'an edit' || record.unthreaded === true;
-      expect([word, way === 'an edit' ? postsWait : editsWait]).toEqual([word, false]);
-      expect([word, isToldElsewhere || record.posted === undefined]).toEqual([word, true]);
-    }
-    const { postsWait, editsWait } = await sentWith(way, unknown);
-    expect([postsWait, editsWait]).toEqual([false, false]);
-  });
+  it.each(ways)(
+    'that refuses %s is known, and blocks no other message than it must (%s)',
+    async (way, method) => {
+      const words = [...commonWords, ...wordsOf[method]];
+      const refused = words.filter((word) => readSlackError(saying(word)).kind === 'refused');
+      expect(refused.filter((word) => refusalAbout(word, channel) === 'unclear')).toEqual([]);
+      for (const word of [...words, unknown]) {
+        const { postsWait, editsWait, record } = await sentWith(way, word);
+        // A refused edit blocks only edits, a refused post only posts, and a refused message doesn't count as posted.
+        const isToldElsewhere = way === 'an edit' || record.unthreaded === true;
+        expect([word, way === 'an edit' ? postsWait : editsWait]).toEqual([word, false]);
+        expect([word, isToldElsewhere || record.posted === undefined]).toEqual([word, true]);
+      }
+      const { postsWait, editsWait } = await sentWith(way, unknown);
+      expect([postsWait, editsWait]).toEqual([false, false]);
+    },
+  );
 
   it.each(Object.entries(wordsOf))('for %s has its own sentence that says what to do', (_method, own) => {
     const known = [...commonWords, ...own].filter((word) => readSlackError(saying(word)).kind === 'refused');
@@ -212,7 +215,7 @@ describe('each error word of Slack', () => {
     expect(fixFor(unknown)).toContain(unknown);
   });
 
-  it('for a history blocks no lane, unless it refuses the whole bot or means no answer', async () => {
+  it('of a history search blocks no lane, unless Slack refuses the whole bot or gives no answer', async () => {
     const way = 'a look for a message in doubt';
     const words = [...commonWords, ...wordsOf['conversations.history'], unknown];
     const all = await Promise.all(words.map(async (word) => ({ word, ...(await sentWith(way, word)) })));

@@ -65,8 +65,8 @@ async function use<T>(
   }
 }
 
-onBothStores('a re-drive', (open) => {
-  it('makes each dead letter due once, in the old order, however many callers there are', () =>
+onBothStores('redelivery of dead letters', (open) => {
+  it('makes each letter due once, in the old order, for any number of simultaneous calls', () =>
     use(open, async ({ one, two }) => {
       const keys = await giveUp(one, channel, 40);
       const others = await giveUp(one, other, 5);
@@ -81,7 +81,7 @@ onBothStores('a re-drive', (open) => {
       expect(await readUndelivered(two)).toEqual([]);
     }));
 
-  it('that is killed halfway is finished by the next one, and nothing is delivered twice', () =>
+  it('is finished by the next call after a kill halfway, and delivers nothing twice', () =>
     use(open, async ({ one, two }) => {
       const keys = await giveUp(one, channel, 10);
       let writes = 0;

@@ -63,7 +63,7 @@ describe('a post that may have arrived', () => {
     ]);
   });
 
-  it('keeps its mark and the order of its thread if the history shows its marked repeat late', async () => {
+  it('still says that it may be a repeat, and keeps its thread’s order, if the history shows the repeat late', async () => {
     const world = cardsHouse();
     const { deliver, cards } = world;
     const { compose, findByKey } = deliver;

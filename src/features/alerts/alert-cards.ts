@@ -15,7 +15,7 @@ import { StoreUnavailable } from '../../domain/failure.ts';
 import { type PaymentEvent, referenceOfEventKey } from '../../domain/payment-event.ts';
 import { withoutUndefined } from '../../domain/json.ts';
 import type { MessagePlace } from '../../messages/delivery.ts';
-import { alertKey, isMessage, messageKey, openEvent } from '../../messages/message-record.ts';
+import { alertKey, hasChannel, messageKey, openEvent } from '../../messages/message-record.ts';
 import { type Applied, createCases } from '../../records/cases.ts';
 import { createMessages, type Messages } from '../../messages/messages.ts';
 import {
@@ -291,7 +291,7 @@ function createTellingSteps(
   return async function tell(state: EventCase): Promise<void> {
     const { id, card, steps, told, storms: ofStorms } = state;
     const all = await alertMessages(store, id);
-    const shown = all.filter(({ record }) => isMessage(record));
+    const shown = all.filter(({ record }) => hasChannel(record));
     const threads = shown.filter(({ record }) => !record.digest);
     await Promise.all(threads.map(({ key }) => messages.refresh(key)));
     const resolved = card.kind === 'recovered' ? ofStorms : [];

@@ -7,7 +7,7 @@ import {
   type MessageRecord,
   alertKey,
   findMessageRecord,
-  isMessage,
+  hasChannel,
   messageKey,
 } from '../../messages/message-record.ts';
 import { evidenceOf } from '../../records/reseal.ts';
@@ -55,7 +55,7 @@ export function alertNoteKey(alert: string, number: number): MessageKey<'alert_n
 /** Where the message is or will be; undefined: the event goes to no channel. */
 export function placeOf(record: MessageRecord): MessagePlace | undefined {
   const { channel, posted } = record;
-  return posted ?? (isMessage(record) ? { channel } : undefined);
+  return posted ?? (hasChannel(record) ? { channel } : undefined);
 }
 
 /** A stored message of an alert: its first, which holds the event, or a copy for a further channel. */

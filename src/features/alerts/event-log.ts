@@ -9,7 +9,7 @@ import type { Log } from '../../log.ts';
 import {
   alertKey,
   eventsList,
-  givenBackOf,
+  refundsOf,
   keptBackBy,
   openEvent,
   readMessageRecord,
@@ -79,7 +79,7 @@ export async function eventsOfOrder(
   const found = await Promise.all(
     oncePerOrder.map((kind) => findEvent(store, orderEventKey(kind, reference))),
   );
-  const back = await store.list(givenBackOf(reference), { max: mostGivenBack });
+  const back = await store.list(refundsOf(reference), { max: mostGivenBack });
   return [...found, ...back.entries].flatMap((entry) => (entry && openStoredEvent(sealer, entry)) ?? []);
 }
 

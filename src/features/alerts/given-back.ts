@@ -2,7 +2,7 @@ import type { Account } from '../../account.ts';
 import type { Lookup } from '../../domain/alert.ts';
 import { orderEventKey, type PaymentEvent } from '../../domain/payment-event.ts';
 import { parseOrderReference } from '../../domain/order-reference.ts';
-import { isMessage } from '../../messages/message-record.ts';
+import { hasChannel } from '../../messages/message-record.ts';
 import type { AlertCards } from './alert-cards.ts';
 import { alertMessages } from './alert-record.ts';
 import type { AlertRecovery } from './alert-recovery.ts';
@@ -41,7 +41,7 @@ export function createGivenBack(
   /** False for an alert that only a storm's digest shows. */
   async function hasThread(id: string): Promise<boolean> {
     const messages = await alertMessages(store, id);
-    return messages.some(({ record }) => isMessage(record) && !record.digest);
+    return messages.some(({ record }) => hasChannel(record) && !record.digest);
   }
 
   return async function tellGivenBack(event: PaymentEvent, lookup: Lookup): Promise<boolean> {

@@ -6,12 +6,12 @@ import { withoutUndefined } from '../../domain/json.ts';
 import type { MessagePlace } from '../../messages/delivery.ts';
 import {
   historyKey,
-  isMessage,
+  hasChannel,
   type MessageRecord,
   openEvent,
   readMessageRecord,
 } from '../../messages/message-record.ts';
-import { type Outbox, type Work, finish, reschedule, isOld } from '../../messages/message-work.ts';
+import { type Outbox, type Work, finish, reschedule, areDetailsOver } from '../../messages/message-work.ts';
 import type { Rendered, Views } from '../../messages/views.ts';
 import type { AboutMessage } from '../../slack/kit/note.ts';
 import type { Entry } from '../../store/store.ts';
@@ -106,12 +106,12 @@ export function createTelling(
       await linkUntold(event, known, receivedAtMs);
       return { kind: 'nothing' };
     }
-    if (!isMessage(record)) {
+    if (!hasChannel(record)) {
       await sendOn(kept, work, event, known);
       return { kind: 'settled' };
     }
     if (record.digest) return { kind: 'nothing' };
-    if (record.posted && !record.isErased && isOld(kept, record))
+    if (record.posted && !record.isErased && areDetailsOver(kept, record))
       return await erase({ kept, cards }, work, event);
     const isAsked = !known && !isEnough(event, now() - receivedAtMs);
     const found = isAsked ? await asking.askOrWait(work, event) : known;

@@ -132,7 +132,7 @@ function expectAcknowledged(house: CardsHouse, acknowledged: ReadonlySet<string>
 describe.each([
   ['that may be read', true],
   ['that may not be read', false],
-])('Slack away for ten minutes amid alerts, cards and storms, with a history %s', (_history, mayRead) => {
+])('Slack away for ten minutes amid alerts and storms, with a history %s', (_history, mayRead) => {
   it.each(outages.slice(0, countOf({ full: outages.length, share: 2 })))(
     'that %s: nothing is lost or reordered, and all is posted and edited within five minutes of its return',
     async (_what, away) => {
