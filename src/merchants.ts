@@ -33,7 +33,7 @@ import { takenMessage } from './features/alerts/alert-buttons.ts';
 import { eventFinders } from './features/alerts/found-event.ts';
 import { lookUpExpected, sparing } from './features/alerts/look-up-event.ts';
 import { findEvent } from './features/alerts/event-log.ts';
-import { type Approvals, createFourEyes } from './features/approvals/approvals.ts';
+import { type Approvals, createApprovals } from './features/approvals/approvals.ts';
 import { type CardEmail, createCardEmail } from './features/card-email/card-email.ts';
 import { openLedger } from './features/cards/card-ledger.ts';
 import { createCards } from './features/cards/cards.ts';
@@ -272,7 +272,7 @@ export function createFeatures(account: Account, around: FeatureNeeds) {
   });
   const dayFiles = createDayFiles(account, (date) => dayFile(account, date));
   const mutes: Mutes = createMutes(account, alerts.notPosted);
-  const approvals: Approvals = createFourEyes(account, {
+  const approvals: Approvals = createApprovals(account, {
     findCharge: (reference) => charges.find(reference),
     submitApproved: (charge, atMs) => charges.submitApproved(charge, atMs),
     twinsOf: (charge) => charges.twinsOf(charge),

@@ -24,7 +24,7 @@ type ChargeAsked<Terms> = {
   overridesRest?: true;
 };
 
-/** An approved charge. `readAtMs`: when the requester reviewed the terms, UTC ms. */
+/** An approved charge. `readAtMs`: when the requester saw the terms, UTC ms. */
 export type ApprovedCharge = Omit<ChargeAsked<ChargeTerms>, 'kind'> & { by: string; readAtMs: number };
 
 /** The same without the token key. */
@@ -79,17 +79,12 @@ export type Approval = {
 
 /** Decides whether an action needs a second person. There is no gate if `payops.yml` has no approval rules. */
 export type ApprovalGate = {
-  /**
-   * The need for approval; undefined: none. `retry` with undefined also means that the rules don't let anybody ask for
-   * an override.
-   */
+  /** How many people must approve; undefined: none. For `retry`, undefined: nobody can ask to charge a card on hold. */
   needFor(question: ApprovalQuestion): ApprovalNeeded | undefined;
-  /** All methods throw StoreUnavailable. */
-  desk: {
-    /** Stores the request and asks its approvers. A repeat with the same id returns the stored one. */
-    request(request: ApprovalRequest): Promise<Approval>;
-    find(id: string): Promise<Approval | undefined>;
-  };
+  /** Stores the request and asks its approvers. A repeat with the same id returns the stored one. Throws StoreUnavailable. */
+  request(request: ApprovalRequest): Promise<Approval>;
+  /** Throws StoreUnavailable. */
+  find(id: string): Promise<Approval | undefined>;
   /**
    * Updates the messages of the charge's approval request, if there was one, with the charge's outcome. Resolves once
    * stored.
@@ -105,7 +100,8 @@ export type ApprovalRule =
   | { what: 'retry' | 'card_email'; needed: number };
 
 /**
- * The action in question. `retry`: may a charge of a card on hold be asked for? `overridesRest`: this charge is one.
+ * The action in question. `retry`: whether people may ask to charge a card on hold at all. `overridesRest`: this charge is of
+ * a card on hold.
  */
 export type ApprovalQuestion =
   | { kind: 'charge'; money: Money; overridesRest?: true }

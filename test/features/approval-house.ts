@@ -1,7 +1,7 @@
 import type { ApprovalRule, Approval, ApprovalGate } from '../../src/domain/approval.ts';
 import type { EmailChangeAnswer } from '../../src/payments/saved-cards.ts';
 import type { Standing } from '../../src/slack/people/role.ts';
-import { createApprovals } from '../../src/features/approvals/approval-desk.ts';
+import { createApprovalRequests } from '../../src/features/approvals/approval-requests.ts';
 import { createCardEmails } from '../../src/features/card-email/change-card-email.ts';
 import { needFor } from '../../src/features/approvals/approval-case.ts';
 import type { Entry } from '../../src/store/store.ts';
@@ -17,20 +17,20 @@ const usualRules: ApprovalRule[] = [
   { what: 'card_email', needed: 1 },
 ];
 
-/** What outlives a process of a bot with four eyes: also what the service says of e-mails. */
+/** What outlives one process of a bot with approval rules; also the service's answer to a change of e-mail. */
 export function openApprovalWorld(plan: Plan = 'approved', rules = usualRules) {
   return {
     ...openWorld(plan),
     approvalRules: [...rules],
     emailAnswer: { kind: 'changed' } as EmailChangeAnswer,
-    /** What whoever asked may do by now. */
+    /** The requester's roles when the request is carried out. */
     standing: { kind: 'known', roles: ['support-agent'] } as Standing,
   };
 }
 
 export type ApprovalWorld = ReturnType<typeof openApprovalWorld>;
 
-/** One process, with all that it awaits passing through `points`. */
+/** One process. Everything that it awaits passes through `points`. */
 export function startApprovals(world: ApprovalWorld, points: Points = everyPoint()) {
   const process = startProcess(world, points);
   const { account, around } = process;
@@ -45,7 +45,7 @@ export function startApprovals(world: ApprovalWorld, points: Points = everyPoint
     standingOf: () => points.pass('standing', () => world.standing),
     holdersOf: async () => [bola],
   };
-  const approvals = createApprovals(accountOf({ ...account, settings, people }), {
+  const approvals = createApprovalRequests(accountOf({ ...account, settings, people }), {
     findCharge: (reference) => process.desk.find(reference),
     submitApproved: process.charges.submitApproved,
     twinsOf: process.charges.twinsOf,
@@ -53,13 +53,14 @@ export function startApprovals(world: ApprovalWorld, points: Points = everyPoint
   });
   const gate: ApprovalGate = {
     needFor: (question) => needFor(world.approvalRules, question),
-    desk: approvals.desk,
+    request: (request) => approvals.requests.request(request),
+    find: approvals.requests.find,
     charged: () => Promise.resolve(),
   };
   around.approvals = gate;
   account.payments.changeCardEmail = () => points.pass('change_email', () => world.emailAnswer);
   const cardEmails = createCardEmails(account, undefined, gate);
-  /** What an approval began goes on as a charge. */
+  /** Also waits for the charges that approvals began. */
   async function drained(): Promise<void> {
     await approvals.drained();
     await process.drained();
@@ -73,9 +74,9 @@ export function startApprovals(world: ApprovalWorld, points: Points = everyPoint
     drained,
     cardEmails,
     gate,
-    approvals: approvals.desk,
+    approvals: approvals.requests,
     workOn,
-    /** Does all that is due until so long from now, as the worker does. */
+    /** Does all work that gets due within this time, like the worker. */
     async workFor(ms: number): Promise<void> {
       const untilMs = world.clock.nowMs + ms;
       for (;;) {
@@ -90,14 +91,14 @@ export function startApprovals(world: ApprovalWorld, points: Points = everyPoint
 
 export type ApprovalProcess = ReturnType<typeof startApprovals>;
 
-/** What was asked for by the usual dialogue. */
+/** Requests approval of the usual charge. */
 export async function asked(process: ApprovalProcess): Promise<Approval> {
   const result = await submit(process);
   if (result.kind !== 'awaiting_approval') throw new Error(result.kind);
   return result.approval;
 }
 
-/** Somebody else approves it, and what follows is done. */
+/** Another person approves; resolves when the work that follows is done. */
 export async function approve(
   process: ApprovalProcess,
   { id, termsHash }: Approval,

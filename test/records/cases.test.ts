@@ -16,7 +16,10 @@ import { endsCard, type CardMove } from '../../src/features/alerts/alert.ts';
 import type { CaseEvent, EventCase } from '../../src/features/alerts/event-case.ts';
 import { alertNoteKey, eventPrefix } from '../../src/features/alerts/alert-record.ts';
 import { alertClaims, createAlertCards, type AlertCards } from '../../src/features/alerts/alert-cards.ts';
-import { createApprovals, type Approvals } from '../../src/features/approvals/approval-desk.ts';
+import {
+  createApprovalRequests,
+  type ApprovalRequests,
+} from '../../src/features/approvals/approval-requests.ts';
 import { approvalPrefix, termsHash, type ApprovalCase } from '../../src/features/approvals/approval-case.ts';
 import { linkPrefix, type PaymentLink } from '../../src/features/links/link-case.ts';
 import { createPaymentLinks, type PaymentLinks } from '../../src/features/links/payment-links.ts';
@@ -240,7 +243,7 @@ function approvals(world: World): Driven {
   const done = { charges: 0, changes: 0 };
   const counted = new Set<string>();
   const audited = new Map<string, string[]>();
-  const all: Approvals[] = [];
+  const all: ApprovalRequests[] = [];
   return {
     start(process, index) {
       const account = accountOf({
@@ -263,7 +266,7 @@ function approvals(world: World): Driven {
         },
         audit: { write: auditOf(process, audited) },
       });
-      const one = createApprovals(account, {
+      const one = createApprovalRequests(account, {
         findCharge: () => process.call(() => (done.charges > 0 ? ({} as ChargeSeen) : undefined)),
         submitApproved: (_charge, atMs) =>
           process.call(() => {
@@ -286,17 +289,18 @@ function approvals(world: World): Driven {
       return { prefix: approvalPrefix, work: async (entry) => await one.cases[0]?.work(entry) };
     },
     act(at, index) {
-      const { desk } = all[index] as Approvals;
+      const { requests } = all[index] as ApprovalRequests;
       const by = at.pick(['U0BOLA0001', 'U0CHIDI001', 'U0ADA00001']);
-      const decided = async (decision: ReturnType<typeof desk.approve>, what: string): Promise<void> => {
+      const decided = async (decision: ReturnType<typeof requests.approve>, what: string): Promise<void> => {
         if ((await decision)?.kind === 'decided') counted.add(`${what}:${by}`);
       };
       return at.pick([
-        () => desk.request({ id, terms, by: 'U0ADA00001', rule: 'all', needed }),
-        () => decided(desk.approve({ id, by, termsHash: hash }), 'approve'),
-        () => decided(desk.approve({ id, by, termsHash: hash }), 'approve'),
-        () => (at.chance(0.2) ? decided(desk.refuse({ id, by, reason: 'no' }), 'refuse') : desk.waiting()),
-        () => (at.chance(0.1) ? desk.withdraw({ id, by }) : desk.find(id)),
+        () => requests.request({ id, terms, by: 'U0ADA00001', rule: 'all', needed }),
+        () => decided(requests.approve({ id, by, termsHash: hash }), 'approve'),
+        () => decided(requests.approve({ id, by, termsHash: hash }), 'approve'),
+        () =>
+          at.chance(0.2) ? decided(requests.refuse({ id, by, reason: 'no' }), 'refuse') : requests.waiting(),
+        () => (at.chance(0.1) ? requests.withdraw({ id, by }) : requests.find(id)),
       ]);
     },
     async wrongs() {

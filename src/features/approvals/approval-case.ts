@@ -1,5 +1,4 @@
-// A stored request for a second person: who may decide it, when it ends, which run carries it out, and its audit entries.
-// All pure.
+// A stored request for approval: who may decide it, when it expires, which run carries it out, and its audit entries. All pure.
 
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
@@ -29,15 +28,15 @@ export type Copies = { channel?: string; approvers: readonly string[] };
 /** The lease of a run, which carries out an approved request; another run may take over at `untilMs`. */
 type Run = { id: string; untilMs: number };
 
-/** A request, the run that carries it out, and how far it is. */
+/** A request and how far its execution is. */
 export type ApprovalCase = {
   approval: Approval;
   /** The card's token key; removed once nothing is left to do. */
   tokenKey?: string;
   run?: Run;
-  /** A call that must not be repeated has been made: no later run makes it. */
+  /** A run has marked that it calls the service. The call must not be repeated, so no later run makes it. */
   asked?: true;
-  /** How often carrying it out was postponed in a row. */
+  /** How often in a row the execution was postponed. */
   misses: number;
   copies: Copies;
 };
@@ -45,23 +44,24 @@ export type ApprovalCase = {
 type ApprovalCaseEvent =
   | ApprovalEvent
   /**
-   * Takes the lease, or renews its own before it expires. `asks`: marks that a call follows which must not be repeated.
+   * A run takes the lease, or renews its own before it expires. `callsOnce`: the run next makes a call that must not be
+   * repeated.
    */
-  | { kind: 'claimed'; run: Run; asks?: boolean }
+  | { kind: 'claimed'; run: Run; callsOnce?: boolean }
   /** The run's result; ignored if another run has taken over. */
   | { kind: 'ended'; runId: string; end: Extract<ApprovalEvent, { kind: 'executed' | 'stopped' }> }
-  /** The run did nothing and ends; the next comes after a growing delay. */
+  /** The run ends without effect; the next one starts after a growing delay. */
   | { kind: 'put_off'; runId: string };
 
 export type ApprovalCases = Cases<ApprovalCase, ApprovalCaseEvent>;
 
 export const approvalPrefix = 'approval:';
-/** The first words of a reason that is about the requester; screens show the name instead. */
+/** A reason that begins with these words is about the requester; screens show their name instead. */
 export const theRequester = 'The requester';
 
 const optional = z.string().exactOptional();
 const at = { atMs: z.number() };
-const approvalCase: z.ZodType<ApprovalCase> = z.object({
+const approvalShape: z.ZodType<ApprovalCase> = z.object({
   approval: z.object({
     id: z.string(),
     shown: z.discriminatedUnion('kind', [
@@ -71,7 +71,7 @@ const approvalCase: z.ZodType<ApprovalCase> = z.object({
         terms: z.object(shownTerms),
         card: z.string(),
         viewId: z.string(),
-        // Requests of earlier releases name only one.
+        // Requests of earlier releases have a single reference.
         despite: z.union([z.array(z.string()), z.string().transform((one) => [one])]).exactOptional(),
         overridesRest: z.literal(true).exactOptional(),
       }),
@@ -114,7 +114,7 @@ function listsOf({ approval: { by, askedAtMs, state } }: ApprovalCase): Index {
 
 export const approvalRules: CaseRules<ApprovalCase, ApprovalCaseEvent> = {
   prefix: approvalPrefix,
-  schema: approvalCase,
+  schema: approvalShape,
   lists: listsOf,
   step,
   restMs,
@@ -123,22 +123,23 @@ export const approvalRules: CaseRules<ApprovalCase, ApprovalCaseEvent> = {
   history: ({ before, after }) => auditOf(after.approval).slice(before ? auditOf(before.approval).length : 0),
 };
 
-/** `decide` judges people's decisions; this judges runs: one at a time may carry out an approved request. */
+/** Judges runs: one at a time may carry out an approved request. People's decisions are judged by `decide`. */
 function step(before: ApprovalCase, event: ApprovalCaseEvent, nowMs: number): ApprovalCase | undefined {
   const { approval, run } = before;
   switch (event.kind) {
     case 'claimed': {
       // A run may renew its own lease only before it expires, and take another's only after.
       const isFree = !run || (run.id === event.run.id) === nowMs < run.untilMs;
-      if (approval.state.kind !== 'approved' || !isFree || (event.asks && before.asked)) return undefined;
-      return { ...before, run: event.run, ...(event.asks ? { asked: true } : {}) };
+      if (approval.state.kind !== 'approved' || !isFree || (event.callsOnce && before.asked))
+        return undefined;
+      return { ...before, run: event.run, ...(event.callsOnce ? { asked: true } : {}) };
     }
     case 'put_off':
       return run?.id === event.runId ? { ...withoutRun(before), misses: before.misses + 1 } : undefined;
     case 'ended':
-      return run?.id === event.runId ? decided(withoutRun(before), event.end, nowMs) : undefined;
+      return run?.id === event.runId ? withDecision(withoutRun(before), event.end, nowMs) : undefined;
     default:
-      return decided(before, event, nowMs);
+      return withDecision(before, event, nowMs);
   }
 }
 
@@ -146,79 +147,79 @@ function withoutRun({ run: _over, ...others }: ApprovalCase): ApprovalCase {
   return others;
 }
 
-function decided(before: ApprovalCase, event: ApprovalEvent, nowMs: number): ApprovalCase | undefined {
+function withDecision(before: ApprovalCase, event: ApprovalEvent, nowMs: number): ApprovalCase | undefined {
   const { approval } = decide(before.approval, event, nowMs);
   return approval === before.approval ? undefined : { ...before, approval };
 }
 
-const firstAgainMs = 2_000;
-const longestAgainMs = 60_000;
+const firstRetryMs = 2_000;
+const longestRetryMs = 60_000;
 
-/** Time until its next work, once its messages are stored; undefined: none is left. */
+/** In how many ms the request is due again; undefined: never. */
 function restMs({ approval, run, misses }: ApprovalCase, nowMs: number): number | undefined {
-  const lookAtMs = nextLookAtMs(approval);
-  if (lookAtMs !== undefined) return Math.max(0, lookAtMs - nowMs);
+  const deadlineMs = nextDeadlineMs(approval);
+  if (deadlineMs !== undefined) return Math.max(0, deadlineMs - nowMs);
   if (approval.state.kind !== 'approved') return undefined;
   if (run) return Math.max(0, run.untilMs - nowMs);
-  return misses === 0 ? 0 : growingDelayMs(firstAgainMs, misses - 1, longestAgainMs);
+  return misses === 0 ? 0 : growingDelayMs(firstRetryMs, misses - 1, longestRetryMs);
 }
 
-/** `despite`: like a decision's. */
+/** One person's approval of the terms with this hash. */
 export type Approving = { termsHash: string } & Omit<Decision, 'atMs'>;
 
-/** A person's decision, the passing of time, or the result of carrying it out. The caller passes the times. */
+/** A person's decision, a deadline, or the result of the execution. */
 export type ApprovalEvent =
   | ({ kind: 'approve' } & Approving)
   | { kind: 'refuse'; by: string; reason: string }
   | { kind: 'withdraw'; by: string }
-  /** Time to warn, or to expire. */
+  /** It may be time to warn people, or to expire the request. */
   | { kind: 'due' }
   | { kind: 'executed'; result: string }
   | { kind: 'stopped'; why: string };
 
 /**
- * `approval`: the state to keep; the same object if nothing changed. `decided`: the event took effect; the request may
- * still need more approvals. The other kinds say why not: it ended before (`over`; the first press after the deadline
- * also expires it), or the person saw other terms than the stored ones.
+ * `approval`: the request after the event; the same object if nothing changed. `decided`: the event took effect, but the
+ * request may still need more approvals. The other kinds say why the event had no effect. `over`: the request had ended; the
+ * first press after the deadline also expires it. `other_terms`: the person saw other terms than the stored ones.
  */
 export type Judged = {
   kind: 'decided' | 'over' | 'own_request' | 'approved_before' | 'other_terms' | 'not_theirs' | 'nothing_due';
   approval: Approval;
 };
 
-/** People are warned when this part of its time is over. */
+/** People are warned when this part of the request's time is over. */
 const warnAfter = 0.75;
 /**
- * An approved request may be carried out until this long after the approval, or until its own deadline if that is later.
+ * An approved request may be carried out until its deadline, and in any case for this long after the approval.
  */
 export const executeWithinMs = 15 * 60_000;
 
 /**
- * Judges one event by the clock at the decision. Refused: the requester's own approval, a second approval by the same
- * person, an approval of other terms than shown, and anything after the end. One refusal ends a request, even by a person
- * who approved it before. An ended request doesn't change, except that an approved one becomes executed or stopped, once.
+ * Judges one event. Without effect: the requester's own approval, a second approval by the same person, an approval of other
+ * terms than shown, and any decision after the end. One refusal ends a request, even by a person who approved it before. An
+ * ended request doesn't change, except that an approved one becomes executed or stopped, once.
  */
 export function decide(approval: Approval, event: ApprovalEvent, nowMs: number): Judged {
-  if (event.kind === 'executed' || event.kind === 'stopped') return concluded(approval, event, nowMs);
-  const current = expired(approval, nowMs);
-  if (event.kind === 'due') return dueNow(approval, current, nowMs);
+  if (event.kind === 'executed' || event.kind === 'stopped') return conclude(approval, event, nowMs);
+  const current = expireIfLate(approval, nowMs);
+  if (event.kind === 'due') return warnOrExpire(approval, current, nowMs);
   if (current.state.kind !== 'waiting') return { kind: 'over', approval: current };
   switch (event.kind) {
     case 'approve':
-      return approved(current, event, nowMs);
+      return approve(current, event, nowMs);
     case 'refuse': {
       const { by, reason } = event;
       if (by === current.by) return { kind: 'own_request', approval: current };
-      return kept({ ...current, state: { kind: 'refused', atMs: nowMs, by, reason } });
+      return changed({ ...current, state: { kind: 'refused', atMs: nowMs, by, reason } });
     }
     case 'withdraw':
       return event.by === current.by
-        ? kept({ ...current, state: { kind: 'withdrawn', atMs: nowMs } })
+        ? changed({ ...current, state: { kind: 'withdrawn', atMs: nowMs } })
         : { kind: 'not_theirs', approval: current };
   }
 }
 
-function approved(
+function approve(
   approval: Approval,
   { by, termsHash, despite }: Extract<ApprovalEvent, { kind: 'approve' }>,
   nowMs: number,
@@ -229,35 +230,35 @@ function approved(
   const decision: Decision = { by, atMs: nowMs, ...withoutUndefined({ despite }) };
   const approvals = [...approval.approvals, decision];
   const isEnough = approvals.length >= approval.needed;
-  return kept({
+  return changed({
     ...approval,
     approvals,
     state: isEnough ? { kind: 'approved', atMs: nowMs } : approval.state,
   });
 }
 
-function expired(approval: Approval, nowMs: number): Approval {
+function expireIfLate(approval: Approval, nowMs: number): Approval {
   const { state, expiresAtMs } = approval;
   if (state.kind !== 'waiting' || nowMs < expiresAtMs) return approval;
   return { ...approval, state: { kind: 'expired', atMs: nowMs } };
 }
 
-function dueNow(before: Approval, approval: Approval, nowMs: number): Judged {
-  if (approval !== before) return kept(approval);
-  const isNear = approval.state.kind === 'waiting' && !approval.isWarned && nowMs >= warnAtMs(approval);
-  return isNear ? kept({ ...approval, isWarned: true }) : { kind: 'nothing_due', approval };
+function warnOrExpire(before: Approval, current: Approval, nowMs: number): Judged {
+  if (current !== before) return changed(current);
+  const isNear = current.state.kind === 'waiting' && !current.isWarned && nowMs >= warnAtMs(current);
+  return isNear ? changed({ ...current, isWarned: true }) : { kind: 'nothing_due', approval: current };
 }
 
-function concluded(
+function conclude(
   approval: Approval,
   event: Extract<ApprovalEvent, { kind: 'executed' | 'stopped' }>,
   nowMs: number,
 ): Judged {
   if (approval.state.kind !== 'approved') return { kind: 'over', approval };
-  return kept({ ...approval, state: { ...event, atMs: nowMs } });
+  return changed({ ...approval, state: { ...event, atMs: nowMs } });
 }
 
-function kept(approval: Approval): Judged {
+function changed(approval: Approval): Judged {
   return { kind: 'decided', approval };
 }
 
@@ -265,22 +266,22 @@ function warnAtMs({ askedAtMs, expiresAtMs }: Approval): number {
   return askedAtMs + Math.floor((expiresAtMs - askedAtMs) * warnAfter);
 }
 
-/** When to warn or expire; undefined: it no longer waits. */
-export function nextLookAtMs(approval: Approval): number | undefined {
+/** When to warn people or to expire the request, UTC ms; undefined: the request waits no more. */
+export function nextDeadlineMs(approval: Approval): number | undefined {
   if (approval.state.kind !== 'waiting') return undefined;
   return approval.isWarned ? approval.expiresAtMs : warnAtMs(approval);
 }
 
 /**
- * Why an approved request must not be carried out, in words for people; undefined: it may. Checks once more right before,
- * with the stored approvals and the terms as they will be sent.
+ * Why a request must not be carried out, in words for people; undefined: it may. For the check right before the execution:
+ * `termsHash` is of the terms that will be sent.
  */
 export function whyNotExecute(approval: Approval, termsHash: string, nowMs: number): string | undefined {
   const { state, approvals, needed, by, expiresAtMs } = approval;
   if (state.kind !== 'approved') return 'It is not approved.';
   if (termsHash !== approval.termsHash) return 'The terms are not the ones that were approved.';
   const people = new Set(
-    approvals.filter((one) => one.by !== by && one.atMs < expiresAtMs).map((one) => one.by),
+    approvals.filter((each) => each.by !== by && each.atMs < expiresAtMs).map((each) => each.by),
   );
   if (people.size < needed) return 'It was not approved by enough different people in time.';
   return nowMs < Math.max(expiresAtMs, state.atMs + executeWithinMs)
@@ -315,7 +316,7 @@ function partsOf(approval: ApprovalShown): (string | number | boolean | null)[] 
         reference,
         customerId,
         alert,
-        // A single one gives the same hash as in earlier releases.
+        // A single reference gives the same hash as in earlier releases.
         despite?.join(' ') ?? null,
         overridesRest,
       ];
@@ -327,22 +328,22 @@ function partsOf(approval: ApprovalShown): (string | number | boolean | null)[] 
   }
 }
 
-/** Splits the request into what people may see and the secret. */
-export function asShown(asked: ApprovalTerms): { shown: ApprovalShown; tokenKey: string } {
-  const { tokenKey, ...terms } = asked.terms;
-  return { shown: { ...asked, terms } as ApprovalShown, tokenKey };
+/** Separates the terms that people may see from the token key. */
+export function withoutTokenKey(all: ApprovalTerms): { shown: ApprovalShown; tokenKey: string } {
+  const { tokenKey, ...terms } = all.terms;
+  return { shown: { ...all, terms } as ApprovalShown, tokenKey };
 }
 
-/** Joins both again, to carry it out; undefined once the secret is removed. */
-export function asAsked(shown: ApprovalShown, tokenKey: string | undefined): ApprovalTerms | undefined {
+/** The terms to send; undefined once the token key is removed. */
+export function withTokenKey(shown: ApprovalShown, tokenKey: string | undefined): ApprovalTerms | undefined {
   return tokenKey === undefined
     ? undefined
     : ({ ...shown, terms: { ...shown.terms, tokenKey } } as ApprovalTerms);
 }
 
 /**
- * The request's history in order: asked, each approval, its end. Later events don't change an entry's position, which is
- * its id, so writing it again after a crash makes no second entry.
+ * The request's history in order: requested, each approval, its end. An entry's id is its position, which later events don't
+ * change, so an entry that is written again after a crash counts once.
  */
 function auditOf(approval: Approval): AuditEntry[] {
   const { id, by, askedAtMs, approvals, needed, rule, shown } = approval;
@@ -351,7 +352,7 @@ function auditOf(approval: Approval): AuditEntry[] {
     atMs: askedAtMs,
     who: by,
     what: 'step',
-    after: stateOf('waiting'),
+    after: auditState('waiting'),
     result: 'asked',
     reason: rule,
   } as const;
@@ -359,8 +360,8 @@ function auditOf(approval: Approval): AuditEntry[] {
     atMs: one.atMs,
     who: one.by,
     what: 'decision' as const,
-    before: stateOf('waiting'),
-    after: stateOf(index + 1 < needed ? 'waiting' : 'approved'),
+    before: auditState('waiting'),
+    after: auditState(index + 1 < needed ? 'waiting' : 'approved'),
     result: 'approved',
     reason: [`${index + 1} of ${needed}`, ...(one.despite ?? [])].join(', despite '),
   }));
@@ -391,12 +392,12 @@ function endOf({ state, by }: Approval): Omit<AuditEntry, 'id'> | undefined {
 }
 
 function ended({ kind, atMs }: { kind: ApprovalState['kind']; atMs: number }, before: ApprovalState['kind']) {
-  const [from, to] = [stateOf(before), stateOf(kind)];
+  const [from, to] = [auditState(before), auditState(kind)];
   return { atMs, who: 'payops', what: 'step', before: from, after: to, result: kind } as const;
 }
 
-/** Prefixed, because a charge's state `approved` means something else. */
-function stateOf(kind: ApprovalState['kind']): string {
+/** The prefix tells an approved request from an approved charge. */
+function auditState(kind: ApprovalState['kind']): string {
   return `approval_${kind}`;
 }
 

@@ -46,16 +46,12 @@ import { stateWord } from '../../slack/words/state-words.ts';
 import { twinBlocks } from '../../slack/words/twins.ts';
 import { type Judged, theRequester } from './approval-case.ts';
 
-// The words of every message, window and answer about a request for a second person. E-mails are masked in all but
-// `seeModal`.
+// Every message, modal and answer about a request for approval. E-mails are masked in all but `emailsModal`.
 
 type Body = NonNullable<Note['body']>;
 
-/**
- * A request as one reader sees it: the channel, an approver, or the requester, who can't decide. `charge`: the result of the
- * approved charge.
- */
-export type ApprovalSeen = {
+/** A request for one reader. The requester can't decide. `charge`: the approved charge, once there is one. */
+export type ApprovalView = {
   approval: Approval;
   to: 'channel' | 'approver' | 'requester';
   charge?: ChargeSeen;
@@ -64,12 +60,12 @@ export type ApprovalSeen = {
 /** A note about a request; each is posted once. */
 export type ApprovalNote = 'approved_one' | 'expires_soon' | Exclude<ApprovalState['kind'], 'waiting'>;
 
-export type ApprovalPost = ApprovalSeen & { kind: 'approval'; note?: ApprovalNote };
+export type ApprovalPost = ApprovalView & { kind: 'approval'; note?: ApprovalNote };
 
 const longestReason = 300;
 const mostPeople = 10;
 
-/** The words of each kind: on the button, while it waits, when it is done, and when it is not. */
+/** Words for each kind of request: on the button, while it waits, when it was carried out, and when it wasn't. */
 const kindWords: Record<
   ApprovalShown['kind'],
   { approve: string; before: string; done: string; stopped: string; not: string }
@@ -113,7 +109,7 @@ function approvalState({ state, approvals, needed, shown }: Approval): string {
   }
 }
 
-/** The first line: state, then what is asked for in the words of its kind. */
+/** The first line: the state, then the request in short. */
 function headOf(approval: Approval): { state: string; about: string[] } {
   return { state: approvalState(approval), about: aboutOf(approval.shown) };
 }
@@ -139,7 +135,7 @@ function idWords({ customerId }: { customerId?: string }): string {
   return id === undefined ? '' : ` (customer id ${id})`;
 }
 
-/** Exactly what is done after the approval. */
+/** Exactly what the bot does after the approval. */
 function whatLine(shown: ApprovalShown): Run[] {
   switch (shown.kind) {
     case 'charge': {
@@ -152,7 +148,7 @@ function whatLine(shown: ApprovalShown): Run[] {
   }
 }
 
-/** The same in plain text, for a confirm dialog. */
+/** The same sentence in plain text, for a confirm dialog. */
 function whatSentence(shown: ApprovalShown): string {
   return `${whatLine(shown)
     .map((run) => ('text' in run ? run.text : ''))
@@ -167,7 +163,7 @@ function factsOf({ shown, by, rule }: Approval): Record<string, string | Run[]> 
   return { Card: [words(cardWords(shown.terms.card)), ...onHold, words(idWords(shown.terms))], ...asked };
 }
 
-/** Who approved, separated by commas; at most as many as fit in a message. */
+/** Those who approved, with commas between; at most `mostPeople`. */
 function people(approvals: Approval['approvals']): Run[] {
   const shown = approvals.slice(0, mostPeople);
   const runs = shown.flatMap(({ by }, index) => [...(index === 0 ? [] : [words(', ')]), person(by)]);
@@ -180,7 +176,7 @@ function moreNeeded({ needed, approvals }: Approval): string {
   return `${counted(needed - approvals.length, 'more approval')} needed, from somebody else.`;
 }
 
-/** Who decided and when; empty while it waits. */
+/** Who decided and when; empty while the request waits. */
 function decidedLine(approval: Approval): Run[] {
   const { state, approvals } = approval;
   const last = approvals.at(-1);
@@ -200,11 +196,11 @@ function decidedLine(approval: Approval): Run[] {
   }
 }
 
-/** The outcome: who decided, what happens next, and why not. */
+/** Below the first line, after the decision: who decided, what happens next, or why nothing does. */
 function closedBody(approval: Approval): Body {
   const { state, shown } = approval;
   const decided = decidedLine(approval);
-  const nothing = [...decided, ...rich`. ${kindWords[shown.kind].not}`];
+  const notDone = [...decided, ...rich`. ${kindWords[shown.kind].not}`];
   switch (state.kind) {
     case 'waiting':
       return [];
@@ -212,20 +208,19 @@ function closedBody(approval: Approval): Body {
       return [decided, rich`It starts now.`];
     case 'executed': {
       const result = outsideText(state.result, longestReason);
-      const became = result === '' ? [] : rich`${result}`;
-      return [decided, shown.kind === 'charge' ? [] : became];
+      return [decided, shown.kind === 'charge' || result === '' ? [] : rich`${result}`];
     }
     case 'stopped':
       return [decided, whyStopped(state.why, approval.by)];
     case 'refused':
-      return [nothing, ...quoted('Why:', state.reason)];
+      return [notDone, ...quoted('Why:', state.reason)];
     case 'expired':
     case 'withdrawn':
-      return [nothing];
+      return [notDone];
   }
 }
 
-/** Names the requester. */
+/** Why an approved request was not carried out; names the requester. */
 function whyStopped(why: string, by: string): Run[] {
   const said = outsideText(why, longestReason) || '–';
   return said.startsWith(theRequester)
@@ -233,7 +228,7 @@ function whyStopped(why: string, by: string): Run[] {
     : labelled('Why', said);
 }
 
-function seenBody({ approval, to, charge }: ApprovalSeen): Body {
+function bodyOf({ approval, to, charge }: ApprovalView): Body {
   const { state, shown, needed, approvals, by, expiresAtMs } = approval;
   const isOwn = to === 'requester';
   if (state.kind !== 'waiting') {
@@ -244,7 +239,6 @@ function seenBody({ approval, to, charge }: ApprovalSeen): Body {
   const approved = { 'Approved by': approvals.length === 0 ? undefined : people(approvals) };
   if (!isOwn) {
     const all = { ...factsOf(approval), ...approved, Expires: [moment(expiresAtMs)] };
-    // The requester’s own words, set apart as theirs.
     const reason = shown.kind === 'charge' ? quoted('Reason:', shown.terms.reason) : [];
     return [...fields(all), ...reason];
   }
@@ -253,16 +247,15 @@ function seenBody({ approval, to, charge }: ApprovalSeen): Body {
   return [rich`${sent} Expires ${moment(expiresAtMs)}.`, ...fields(approved)];
 }
 
-/** The buttons of a request. Each carries its id; `approve` and `refuse` carry the hash of the terms that were shown too. */
+/** The buttons of a request. Their values have its id, and for a decision also the hash of the shown terms. */
 export const approvalActions = {
   approve: 'approval_approve',
-  /** Opens a window with the whole e-mail addresses, which a message must not show. */
-  see: 'approval_see',
+  /** Opens a modal with the whole e-mail addresses, which a message must not show. */
+  openEmails: 'approval_see',
   refuse: 'approval_refuse',
   withdraw: 'approval_withdraw',
 } as const;
 
-/** Only while the request waits. */
 function buttonsOf(approval: Approval, isOwn: boolean): Button[] {
   if (approval.state.kind !== 'waiting') return [];
   return isOwn
@@ -270,14 +263,14 @@ function buttonsOf(approval: Approval, isOwn: boolean): Button[] {
     : decideButtons(approval);
 }
 
-/** *Approve* asks for confirmation, with amount and object. */
+/** *Approve* of a charge asks for confirmation. */
 function decideButtons(approval: Approval): Button[] {
   const { shown } = approval;
-  const value = seenRequest.write({ id: approval.id, termsHash: approval.termsHash });
+  const value = requestValue.write({ id: approval.id, termsHash: approval.termsHash });
   const refuse = button({ actionId: approvalActions.refuse, text: 'Refuse…', value, style: 'danger' });
   if (shown.kind === 'card_email') {
     const { approve: text } = kindWords[shown.kind];
-    return [button({ actionId: approvalActions.see, text, value, style: 'primary' }), refuse];
+    return [button({ actionId: approvalActions.openEmails, text, value, style: 'primary' }), refuse];
   }
   const text = `${kindWords[shown.kind].approve} ${amountWord(shown.terms.money)}`;
   const confirm = confirmDialog({
@@ -290,35 +283,35 @@ function decideButtons(approval: Approval): Button[] {
 }
 
 /**
- * A button's value: the request and what was visible above the button, so that exactly that is approved, with those
- * twins.
+ * A button's value: the request, the hash of the terms shown above the button, and the twins shown. An approval counts for
+ * exactly these.
  */
-export const seenRequest = codec(
+export const requestValue = codec(
   z.object({ id: z.string(), termsHash: z.string(), despite: z.array(z.string()).exactOptional() }),
 );
 
-export type Seen = NonNullable<ReturnType<typeof seenRequest.read>>;
+export type RequestValue = NonNullable<ReturnType<typeof requestValue.read>>;
 
-/** A request's copy for one place; the same request gives the same message. */
-export function approvalMessage(seen: ApprovalSeen, place: ChargePlace, about: AboutMessage): SlackMessage {
-  return posted(noteMessage({ ...noteOf(seen), foot: placeFoot(place) }), 'payops_approval', about);
+/** A request's copy for one recipient. Pure: equal requests give equal messages. */
+export function approvalMessage(view: ApprovalView, place: ChargePlace, about: AboutMessage): SlackMessage {
+  return posted(noteMessage({ ...noteOf(view), foot: placeFoot(place) }), 'payops_approval', about);
 }
 
-function noteOf(seen: ApprovalSeen): Note {
-  const { approval, to, charge } = seen;
+function noteOf(view: ApprovalView): Note {
+  const { approval, to, charge } = view;
   const head = headOf(approval);
   return {
     ...head,
     state: charge ? stateWord(charge) : head.state,
-    body: seenBody(seen),
+    body: bodyOf(view),
     buttons: buttonsOf(approval, to === 'requester'),
   };
 }
 
-/** A note about one step: below the request, or to one person. */
+/** A note about one step, for the request's thread or for one person. */
 export function approvalNoteMessage(
   what: ApprovalNote,
-  { approval }: ApprovalSeen,
+  { approval }: ApprovalView,
   place: ChargePlace,
   about: AboutMessage,
 ): SlackMessage {
@@ -331,7 +324,7 @@ export function approvalNoteMessage(
   return posted(noteMessage(note), 'payops_approval_note', about);
 }
 
-/** The state at the time of the note; it may have changed since. */
+/** Notes whose first line doesn't show the request's present state. */
 const noteHeads: Partial<Record<ApprovalNote, { state: string }>> = {
   approved: { state: '🔵 Approved' },
   expires_soon: { state: '⏰ Expires soon, not decided yet' },
@@ -358,13 +351,13 @@ function byLine(approvals: Approval['approvals']): Run[] {
   return [words('By '), ...people(approvals), words('.')];
 }
 
-/** The requester's window after asking; the decision comes as a direct message. */
+/** Shown to the requester right after the request. */
 export function requestModal(approval: Approval, place: ChargePlace): Modal {
   const canClose = rich`You may close this: the decision comes as a direct message.`;
   const note: Note = {
     ...headOf(approval),
     body: [
-      ...seenBody({ approval, to: 'requester' }),
+      ...bodyOf({ approval, to: 'requester' }),
       ...(approval.state.kind === 'waiting' ? [richText(canClose)] : []),
     ],
     buttons: buttonsOf(approval, true),
@@ -383,7 +376,7 @@ export function refuseModal(approval: Approval, place: ChargePlace): Modal {
     callbackId: refuseModalId,
     title: 'Refuse',
     submit: 'Refuse it',
-    privateMetadata: seenRequest.write({ id: approval.id, termsHash: approval.termsHash }),
+    privateMetadata: requestValue.write({ id: approval.id, termsHash: approval.termsHash }),
     blocks: [
       headline(state, about).block,
       ...fields({ Card, 'Asked by': asker }),
@@ -400,9 +393,9 @@ export function refuseModal(approval: Approval, place: ChargePlace): Modal {
   });
 }
 
-export const seeModalId = 'approval_see';
+export const approveModalId = 'approval_see';
 
-/** An address can't be longer. */
+/** The longest possible address. */
 const longestEmail = 320;
 
 function whole(email: string): Run {
@@ -410,9 +403,9 @@ function whole(email: string): Run {
 }
 
 /**
- * Shows both addresses whole to the person who decides. Call it only after the audit has recorded that they read them.
+ * Shows both addresses whole to the person who decides. Call this only after the audit has recorded that they see them.
  */
-export function seeModal(approval: Approval, { currentEmail, newEmail, card }: ShownCardEmail): Modal {
+export function emailsModal(approval: Approval, { currentEmail, newEmail, card }: ShownCardEmail): Modal {
   const change = rich`Change the e-mail of ${bold(cardWords(card))} from ${whole(currentEmail)} to ${whole(newEmail)}.`;
   const atOnce = 'It’s done at once; charges with the old e-mail are refused from then on.';
   return approveModal(approval, {}, [
@@ -434,12 +427,16 @@ export function twinsModal(approval: Approval, twins: readonly Twin[], nowMs: nu
   ]);
 }
 
-function approveModal({ id, termsHash }: Approval, seen: Pick<Seen, 'despite'>, blocks: ModalBlock[]): Modal {
+function approveModal(
+  { id, termsHash }: Approval,
+  twins: Pick<RequestValue, 'despite'>,
+  blocks: ModalBlock[],
+): Modal {
   return modal({
-    callbackId: seeModalId,
+    callbackId: approveModalId,
     title: 'Approve',
     submit: 'Approve',
-    privateMetadata: seenRequest.write({ id, termsHash, ...seen }),
+    privateMetadata: requestValue.write({ id, termsHash, ...twins }),
     blocks,
   });
 }
@@ -456,14 +453,11 @@ function afterYours({ needed, approvals }: Approval): string | undefined {
   return left > 0 ? `${counted(left, 'more approval')} needed after yours.` : undefined;
 }
 
-/**
- * The answer to the person who pressed: decided, who was first, or why they can't. No pings. `stands`: the request's
- * message, if they decided elsewhere.
- */
+/** The answer to a press: the decision, or why it had no effect. `copy`: the request's message, if pressed elsewhere. */
 export function answerMessage(
   judged: Judged | undefined,
   id = '',
-  stands?: { channel: string; ts: string },
+  copy?: { channel: string; ts: string },
 ): SlackMessage {
   if (!judged) {
     const body = [rich`It was decided long ago.`];
@@ -473,7 +467,7 @@ export function answerMessage(
   const { shown, by } = approval;
   switch (kind) {
     case 'decided':
-      return noteMessage({ ...headOf(approval), body: decidedNext(approval, stands) });
+      return noteMessage({ ...headOf(approval), body: decidedNext(approval, copy) });
     case 'over':
     case 'nothing_due':
       return noteMessage({ ...headOf(approval), body: [decidedLine(approval)] });
@@ -490,7 +484,7 @@ export function answerMessage(
     case 'approved_before':
       return noteMessage({ state: '🟡 You already approved this', body: [rich`${moreNeeded(approval)}`] });
     case 'other_terms':
-      // A safeguard: people must not approve what they did not read.
+      // People must not approve terms that they didn't see.
       return noteMessage({
         state: '⛔ This request has changed',
         body: [
@@ -502,7 +496,7 @@ export function answerMessage(
   }
 }
 
-function decidedNext(approval: Approval, stands: { channel: string; ts: string } | undefined): Body {
+function decidedNext(approval: Approval, copy: { channel: string; ts: string } | undefined): Body {
   switch (approval.state.kind) {
     case 'waiting':
       return [rich`You approved it. ${moreNeeded(approval)}`];
@@ -511,23 +505,23 @@ function decidedNext(approval: Approval, stands: { channel: string; ts: string }
     case 'withdrawn':
       return [rich`You withdrew it. Nobody can approve it any more.`];
     default:
-      return stands
-        ? [rich`You approved it.`, context(mrkdwn(`${messageLink(stands, 'Its message')} says how it ends.`))]
+      return copy
+        ? [rich`You approved it.`, context(mrkdwn(`${messageLink(copy, 'Its message')} says how it ends.`))]
         : [rich`You approved it. Its message says how it ends.`];
   }
 }
 
-/** A person's requests. `waiting`: those of others that this person can decide. */
-export type ApprovalsSeen = { waiting: readonly ApprovalItem[]; asked: readonly ApprovalItem[] };
+/** `waiting`: other people's requests that this person can decide. `asked`: the person's own. */
+export type PersonsApprovals = { waiting: readonly ApprovalItem[]; asked: readonly ApprovalItem[] };
 
-export type ApprovalItem = Omit<ApprovalSeen, 'to'>;
+export type ApprovalItem = Omit<ApprovalView, 'to'>;
 
-/** More don't fit in one view. */
+/** As many as fit in one view. */
 const mostShown = 6;
 const nextShown = 'They show up as these are decided.';
 
 /** `/pay approvals`: first requests that wait for this person, then their own. */
-export function approvalsMessage({ waiting, asked }: ApprovalsSeen, place: ChargePlace): SlackMessage {
+export function approvalsMessage({ waiting, asked }: PersonsApprovals, place: ChargePlace): SlackMessage {
   const none = waiting.length === 0 && asked.length === 0 ? [rich`You asked for nothing.`] : [];
   return noteMessage({
     state: waiting.length > 0 ? waitingWords(waiting.length) : 'Nothing waits for your decision',
@@ -546,8 +540,8 @@ function waitingWords(count: number): string {
   return `🟡 ${counted(count, 'request waits', 'requests wait')} for your decision`;
 }
 
-/** A part of the App Home; nothing without requests. */
-export function homeApprovals({ waiting, asked }: ApprovalsSeen, place: ChargePlace): HomeBlock[] {
+/** A person's requests on the App Home; empty if there are none. */
+export function homeApprovals({ waiting, asked }: PersonsApprovals, place: ChargePlace): HomeBlock[] {
   const open = asked.filter(
     ({ approval: { state } }) => state.kind === 'waiting' || state.kind === 'approved',
   );
@@ -562,8 +556,8 @@ export function homeApprovals({ waiting, asked }: ApprovalsSeen, place: ChargePl
   ];
 }
 
-/** A line for the menu; undefined if none waits for them. */
-export function openApprovals({ waiting }: ApprovalsSeen): OpenItems | undefined {
+/** The menu's line; undefined if no request waits for the person. */
+export function openApprovals({ waiting }: PersonsApprovals): OpenItems | undefined {
   const count = waiting.length;
   if (count === 0) return undefined;
   const untilMs = Math.min(...waiting.map(({ approval }) => approval.expiresAtMs));
@@ -571,17 +565,17 @@ export function openApprovals({ waiting }: ApprovalsSeen): OpenItems | undefined
   return { count, untilMs, line: rich`${bold(waitingWords(count))}${until}${moment(untilMs, '{time}')}` };
 }
 
-/** Each as in its own message, with a look-up of the charge that was made. */
-function itemsOf(all: readonly ApprovalItem[], to: 'approver' | 'requester', next: string): HomeBlock[] {
+/** Each request as in its own message; an executed one with a look-up of its charge. `more`: what to say if some are left out. */
+function itemsOf(all: readonly ApprovalItem[], to: 'approver' | 'requester', more: string): HomeBlock[] {
   const shown = all.slice(0, mostShown).flatMap((item) => {
     const note = noteOf({ ...item, to });
-    const { shown: asked, state } = item.approval;
-    const made =
-      asked.kind === 'charge' && state.kind === 'executed'
-        ? openLookUpButton(asked.reference, asked.terms.money.minor)
+    const { shown: terms, state } = item.approval;
+    const lookUp =
+      terms.kind === 'charge' && state.kind === 'executed'
+        ? openLookUpButton(terms.reference, terms.terms.money.minor)
         : [];
-    return noteMessage({ ...note, buttons: [...(note.buttons ?? []), ...made] }).blocks;
+    return noteMessage({ ...note, buttons: [...(note.buttons ?? []), ...lookUp] }).blocks;
   });
-  const more = all.length - mostShown;
-  return more > 0 ? [...shown, context(plainText(`… and ${more} more. ${next}`))] : shown;
+  const left = all.length - mostShown;
+  return left > 0 ? [...shown, context(plainText(`… and ${left} more. ${more}`))] : shown;
 }

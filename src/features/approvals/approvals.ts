@@ -1,7 +1,7 @@
 import type { Account } from '../../account.ts';
 import type { Approval, ApprovalGate } from '../../domain/approval.ts';
 import { withoutUndefined } from '../../domain/json.ts';
-import type { Modal } from '../../slack/kit/message.ts';
+import type { Modal, SlackMessage } from '../../slack/kit/message.ts';
 import { askedHereAlone } from '../../slack/words/charge-place.ts';
 import {
   type Caller,
@@ -16,15 +16,15 @@ import { nothingAfter } from '../../slack/command-text.ts';
 import { wordsModal } from '../../slack/kit/modals.ts';
 import { decide, type Judged, needFor } from './approval-case.ts';
 import {
+  type ApprovalRequests,
+  type ApprovalsNeeds,
   approvalViews,
   approvalWords,
-  createApprovals,
-  type Approvals as Deciding,
-  type CarryOut,
-} from './approval-desk.ts';
+  createApprovalRequests,
+} from './approval-requests.ts';
 import {
   type ApprovalItem,
-  type ApprovalsSeen,
+  type PersonsApprovals,
   approvalActions,
   approvalsMessage,
   answerMessage,
@@ -34,53 +34,49 @@ import {
   refuseModal,
   refuseModalId,
   requestModal,
-  seeModal,
-  seeModalId,
-  seenRequest,
-  type Seen,
+  emailsModal,
+  approveModalId,
+  requestValue,
+  type RequestValue,
   twinsModal,
 } from './approval-screens.ts';
 
 /** At most this many of a person's own requests are listed. */
 const askedShown = 10;
-/** Deciding needs this permission at each press. The list is open to anybody who may make requests. */
-const deciding = ['approve'];
+/** Checked at each press that decides. */
+const mayApprove = ['approve'];
 
-type Desk = Deciding['desk'];
-
-export type Approvals = ReturnType<typeof createFourEyes>;
+export type Approvals = ReturnType<typeof createApprovals>;
 
 /**
- * Four eyes: a request that a rule of `payops.yml` covers waits until enough other people have approved exactly its
- * terms. `approval-case.ts` has the stored case; `approval-desk.ts` posts it, and carries it out once.
+ * An action that a rule of `payops.yml` covers waits until enough other people have approved exactly its terms.
+ * `approval-case.ts` has the rules of a request; `approval-requests.ts` stores, posts and carries it out.
  */
-export function createFourEyes(account: Account, actions: CarryOut) {
+export function createApprovals(account: Account, needs: ApprovalsNeeds) {
   const { rules, place } = account;
-  const { desk, refresh, cases, drained } = createApprovals(account, actions);
+  const { requests, refresh, cases, drained } = createApprovalRequests(account, needs);
   const gate: ApprovalGate = {
     needFor: (question) => needFor(rules.approvals, question),
-    desk,
+    request: (request) => requests.request(request),
+    find: requests.find,
     charged: refresh,
   };
-  const isAsked = rules.approvals.length > 0;
+  const hasRules = rules.approvals.length > 0;
   async function withCharge(approval: Approval): Promise<ApprovalItem> {
-    const charge = approval.shown.kind === 'charge' ? await actions.findCharge(approval.id) : undefined;
+    const charge = approval.shown.kind === 'charge' ? await needs.findCharge(approval.id) : undefined;
     return { approval, ...withoutUndefined({ charge }) };
   }
   async function find(id: string): Promise<ApprovalItem | undefined> {
-    const approval = await desk.find(id);
+    const approval = await requests.find(id);
     return approval && (await withCharge(approval));
   }
   return {
-    desk,
     messages: { views: approvalViews(find), words: approvalWords(place) },
     /** Undefined if `payops.yml` has no rule for this account. */
-    gate: isAsked ? gate : undefined,
-    verbs: isAsked ? [approvalsCommand(account, desk, withCharge)] : [],
+    gate: hasRules ? gate : undefined,
+    verbs: hasRules ? [approvalsCommand(account, requests, withCharge)] : [],
     cases,
-    /**
-     * The window says that the request was sent for approval; once a charge begins, the charge's own modal replaces it.
-     */
+    /** Says that the request was sent for approval. Once a charge begins, the charge's own modal replaces it. */
     requestModal: (approval: Approval): Modal => requestModal(approval, place),
     drained,
   };
@@ -88,24 +84,22 @@ export function createFourEyes(account: Account, actions: CarryOut) {
 
 /**
  * `/pay approvals`: requests that wait for the person, and their own. Also handles every button of a request's messages.
- * The desk decides once across replicas; a late press is told who decided.
  */
 function approvalsCommand(
   { place, people, audit, name, now }: Account,
-  desk: Desk,
+  requests: ApprovalRequests['requests'],
   withCharge: (approval: Approval) => Promise<ApprovalItem>,
 ): Command {
-  /** Requests to decide: none of the person's own, none that they approved already, none without the permission. */
-  async function seenBy(caller: Caller): Promise<ApprovalsSeen> {
+  async function approvalsOf(caller: Caller): Promise<PersonsApprovals> {
     const { userId } = caller;
     const [permit, waiting, asked] = await Promise.all([
       people.mayRun('approve', caller),
-      desk.waiting(),
-      desk.askedBy(userId, askedShown),
+      requests.waiting(),
+      requests.askedBy(userId, askedShown),
     ]);
-    const isForThem = ({ by, approvals }: Approval): boolean =>
-      by !== userId && !approvals.some((one) => one.by === userId);
-    const theirs = permit.kind === 'allowed' ? waiting.filter(isForThem) : [];
+    const canDecide = ({ by, approvals }: Approval): boolean =>
+      by !== userId && !approvals.some((each) => each.by === userId);
+    const theirs = permit.kind === 'allowed' ? waiting.filter(canDecide) : [];
     return {
       waiting: theirs.map((approval) => ({ approval })),
       asked: await Promise.all(asked.map(withCharge)),
@@ -114,88 +108,86 @@ function approvalsCommand(
 
   /** Approves the terms above the button; if the stored terms differ, nothing is approved. */
   async function approve(pressed: Pressed): Promise<void> {
-    const seen = seenRequest.read(pressed.value);
-    const approval = seen && (await desk.find(seen.id));
-    // Requests of earlier releases have *Approve* where only a window may now.
-    if (approval?.shown.kind === 'card_email') return await openWhole(pressed);
+    const value = requestValue.read(pressed.value);
+    const approval = value && (await requests.find(value.id));
+    if (!value || !approval) return await answer(pressed, undefined, value?.id);
+    // Requests of earlier releases have *Approve* where now only the modal may approve.
+    if (approval.shown.kind === 'card_email') return await openEmails(pressed);
     const by = pressed.caller.userId;
-    const asks = approval && seen && (await askAboutTwins(approval, seen, by));
-    if (asks) return void (await pressed.openModal(asks));
-    // Read it before deciding: an error after the decision would look like a failed decision. On the request's own
-    // message no link is needed.
-    const stands = seen && !pressed.message ? await desk.copyFor(seen.id, by) : undefined;
-    const result = seen && (await desk.approve({ ...seen, by }));
-    await tell(pressed, result, seen?.id, stands);
+    const twins = await askAboutTwins(approval, value, by);
+    if (twins) return void (await pressed.openModal(twins));
+    // A link to the request's message, unless that was pressed. Read it before deciding: an error after the decision would
+    // look like a failed decision.
+    const copy = pressed.message ? undefined : await requests.copyFor(value.id, by);
+    await answer(pressed, await requests.approve({ ...value, by }), value.id, copy);
   }
 
   /**
-   * The window with other charges of the same card and amount since the request. Undefined if the approver has seen them
-   * all, or can't approve: the desk then says why. Throws StoreUnavailable.
+   * A modal with other charges of the same card and amount since the request. Undefined if the approver has seen them all, or
+   * can't approve. Throws StoreUnavailable.
    */
   async function askAboutTwins(
     approval: Approval,
-    { despite = [], ...seen }: Seen,
+    { despite = [], ...value }: RequestValue,
     by: string,
   ): Promise<Modal | undefined> {
-    if (decide(approval, { kind: 'approve', by, ...seen }, now()).kind !== 'decided') return undefined;
-    const twins = await desk.twinsOf(approval);
+    if (decide(approval, { kind: 'approve', by, ...value }, now()).kind !== 'decided') return undefined;
+    const twins = await requests.twinsOf(approval);
     const isNew = twins.some(({ reference }) => !despite.includes(reference));
     return isNew ? twinsModal(approval, twins, now()) : undefined;
   }
 
   /**
-   * A change of a card's e-mail is decided only in a window with both whole addresses, opened after the audit recorded
-   * who reads them. Throws StoreUnavailable; then nothing is shown.
+   * A change of a card's e-mail is approved only in a modal with both whole addresses. It opens after the audit has recorded
+   * who sees them. Throws StoreUnavailable; then nothing is shown.
    */
-  async function openWhole(pressed: Pressed): Promise<void> {
-    const seen = seenRequest.read(pressed.value);
-    const approval = seen && (await desk.find(seen.id));
+  async function openEmails(pressed: Pressed): Promise<void> {
+    const value = requestValue.read(pressed.value);
+    const approval = value && (await requests.find(value.id));
     const by = pressed.caller.userId;
-    const judged = approval && decide(approval, { kind: 'approve', by, termsHash: seen.termsHash }, now());
+    const judged = approval && decide(approval, { kind: 'approve', by, termsHash: value.termsHash }, now());
     if (approval?.shown.kind !== 'card_email' || judged?.kind !== 'decided')
-      return await tell(pressed, judged, seen?.id);
+      return await answer(pressed, judged, value?.id);
     const atMs = now();
     const id = `reveal:${by}:${approval.id}:${atMs}`;
     const about = { reference: approval.id, where: 'modal', ...withoutUndefined({ account: name }) };
     await audit.append({ id, atMs, who: by, what: 'reveal', result: 'revealed', ...about });
-    await pressed.openModal(seeModal(approval, approval.shown.terms));
+    await pressed.openModal(emailsModal(approval, approval.shown.terms));
   }
 
-  /** Submits the window with the whole e-mails, or with the twins. */
-  async function approveSeen({ caller, privateMetadata }: Submission): Promise<ViewAnswer> {
-    const seen = seenRequest.read(privateMetadata);
+  /** Approves in the modal with the whole e-mails, or with the twins. */
+  async function submitApproval({ caller, privateMetadata }: Submission): Promise<ViewAnswer> {
+    const value = requestValue.read(privateMetadata);
+    const approval = value && (await requests.find(value.id));
+    if (!value || !approval) return update(answerMessage(undefined, value?.id));
     const by = caller.userId;
-    const approval = seen && (await desk.find(seen.id));
-    const asks = approval && seen && (await askAboutTwins(approval, seen, by));
-    if (asks) return { kind: 'update', modal: asks };
-    const stands = seen && (await desk.copyFor(seen.id, by));
-    const result = seen && (await desk.approve({ ...seen, by }));
-    return { kind: 'update', modal: wordsModal('Approval', answerMessage(result, seen?.id, stands)) };
+    const twins = await askAboutTwins(approval, value, by);
+    if (twins) return { kind: 'update', modal: twins };
+    const copy = await requests.copyFor(value.id, by);
+    return update(answerMessage(await requests.approve({ ...value, by }), value.id, copy));
   }
 
   /** Opens the form for the reason, unless the person can't refuse any more. */
   async function openRefusal(pressed: Pressed): Promise<void> {
-    const seen = seenRequest.read(pressed.value);
-    const approval = seen && (await desk.find(seen.id));
+    const value = requestValue.read(pressed.value);
+    const approval = value && (await requests.find(value.id));
     const event = { kind: 'refuse', by: pressed.caller.userId, reason: '' } as const;
     const judged = approval && decide(approval, event, now());
-    if (!approval || judged?.kind !== 'decided') return await tell(pressed, judged, seen?.id);
+    if (!approval || judged?.kind !== 'decided') return await answer(pressed, judged, value?.id);
     await pressed.openModal(refuseModal(approval, place));
   }
 
-  /** Validates the reason; the desk decides whether refusing is still possible. */
   async function refuse({ caller, values, privateMetadata }: Submission): Promise<ViewAnswer> {
     const reason = oneLine(values[refuseField] ?? '');
     if (reason === '') return { kind: 'errors', errors: { [refuseField]: 'Say why in a few words.' } };
-    const seen = seenRequest.read(privateMetadata);
-    const result = seen && (await desk.refuse({ id: seen.id, by: caller.userId, reason }));
-    return { kind: 'update', modal: wordsModal('Approval', answerMessage(result, seen?.id)) };
+    const value = requestValue.read(privateMetadata);
+    const judged = value && (await requests.refuse({ id: value.id, by: caller.userId, reason }));
+    return update(answerMessage(judged, value?.id));
   }
 
-  /** Only the requester may. */
   async function withdraw(pressed: Pressed): Promise<void> {
     const { caller, value: id } = pressed;
-    await tell(pressed, await desk.withdraw({ id, by: caller.userId }), id);
+    await answer(pressed, await requests.withdraw({ id, by: caller.userId }), id);
   }
 
   return defineCommand<undefined>({
@@ -207,48 +199,54 @@ function approvalsCommand(
     permission: ['approve', 'charge', 'card-email'],
     menu: { actionId: 'menu.approvals', text: 'Approvals', opens: 'message' },
     effect: 'none',
-    open: async (caller) => openApprovals(await seenBy(caller)),
+    open: async (caller) => openApprovals(await approvalsOf(caller)),
     parse: nothingAfter('Nothing follows “approvals”: it lists what waits for you and what you asked for.'),
     presses: [
-      // The approval may be carried out at once, so an error from here on says that money may have moved.
-      { actionId: approvalActions.approve, press: approve, permissions: deciding, effect: 'money' },
-      { actionId: approvalActions.see, opensForm: true, press: openWhole, permissions: deciding },
-      { actionId: approvalActions.refuse, opensForm: true, press: openRefusal, permissions: deciding },
+      // The approval may be carried out at once, so after an error the person reads that money may have moved.
+      { actionId: approvalActions.approve, press: approve, permissions: mayApprove, effect: 'money' },
+      { actionId: approvalActions.openEmails, opensForm: true, press: openEmails, permissions: mayApprove },
+      { actionId: approvalActions.refuse, opensForm: true, press: openRefusal, permissions: mayApprove },
       { actionId: approvalActions.withdraw, press: withdraw },
     ],
     modals: [
       {
-        callbackId: seeModalId,
+        callbackId: approveModalId,
         effect: 'money',
         ifNoAnswer: 'If none comes, look at the request: it shows what was decided.',
-        permissions: deciding,
-        submit: approveSeen,
+        permissions: mayApprove,
+        submit: submitApproval,
       },
       {
         callbackId: refuseModalId,
         effect: 'none',
         ifNoAnswer: 'If none comes, look at the request: it shows what was decided.',
-        permissions: deciding,
+        permissions: mayApprove,
         submit: refuse,
       },
     ],
     isUrgent: true,
-    home: async (caller) => homeApprovals(await seenBy(caller), place),
+    home: async (caller) => homeApprovals(await approvalsOf(caller), place),
     async run(_, { caller }) {
-      const seen = await seenBy(caller);
-      const message = approvalsMessage(seen, place);
-      return seen.waiting.length + seen.asked.length === 0 ? askedHereAlone(message, place) : message;
+      const approvals = await approvalsOf(caller);
+      const message = approvalsMessage(approvals, place);
+      return approvals.waiting.length + approvals.asked.length === 0
+        ? askedHereAlone(message, place)
+        : message;
     },
   });
 }
 
-/** Answers in the window that was pressed in, else to the person alone. */
-async function tell(
+function update(message: SlackMessage): ViewAnswer {
+  return { kind: 'update', modal: wordsModal('Approval', message) };
+}
+
+/** Answers in the modal with the button, or, for a button in a message, to the person alone. */
+async function answer(
   { view, updateModal, reply }: Pressed,
-  result: Judged | undefined,
+  judged: Judged | undefined,
   id: string | undefined,
-  stands?: { channel: string; ts: string },
+  copy?: { channel: string; ts: string },
 ): Promise<void> {
-  const message = answerMessage(result, id, stands);
+  const message = answerMessage(judged, id, copy);
   await (view ? updateModal(wordsModal('Approval', message)) : reply(message));
 }

@@ -169,7 +169,7 @@ export function createCardEmails(
       if (approvals && need) {
         const terms = { kind: 'card_email', terms: draft.terms, card: draft.card } as const;
         const request = { id: approvalId(`card-email:${word}`), terms, by, ...need };
-        return { kind: 'awaiting_approval', approval: await approvals.desk.request(request) };
+        return { kind: 'awaiting_approval', approval: await approvals.request(request) };
       }
       const before = await change(word, (kept) =>
         kept.askedAtMs === undefined ? { ...kept, askedAtMs: now() } : kept,

@@ -170,7 +170,7 @@ export function createSubmits(
     const known = await charges.read(reference);
     if (known) return { kind: 'known', charge: await runner.see(known) };
     // A dialogue has one charge and so one request, also after its terms were changed.
-    const asked = await around.approvals?.desk.find(reference);
+    const asked = await around.approvals?.find(reference);
     if (asked) return { kind: 'awaiting_approval', approval: asked };
     const kept = await drafts.readDraft(viewId, draft);
     if (!kept) return { kind: 'stale' };
@@ -206,7 +206,7 @@ export function createSubmits(
     if (taken) return { kind: 'alert_taken', taken };
     const obstacle = await findObstacle(await askedFor(charge, account.now()), 'judge');
     if (obstacle) return obstacle;
-    const approval = await approvals.desk.request({ id, terms: { kind: 'charge', ...kept }, by, ...need });
+    const approval = await approvals.request({ id, terms: { kind: 'charge', ...kept }, by, ...need });
     return { kind: 'awaiting_approval', approval };
   }
 

@@ -10,7 +10,7 @@ import {
   decide,
   executeWithinMs,
   needFor,
-  nextLookAtMs,
+  nextDeadlineMs,
   termsHash,
   whyNotExecute,
   type ApprovalEvent,
@@ -37,13 +37,13 @@ const fresh: Approval = {
 };
 const approve = (by: string, termsHash = 'hash'): ApprovalEvent => ({ kind: 'approve', by, termsHash });
 
-/** The one given after these events, each at its time. */
+/** The request after these events, each at its time. */
 function after(approval: Approval, ...events: readonly (readonly [number, ApprovalEvent])[]): Approval {
   return events.reduce((before, [atMs, event]) => decide(before, event, atMs).approval, approval);
 }
 
-describe('a decision of a second person', () => {
-  it('is the first that comes; whoever is later is told that it is over, and nothing changes', () => {
+describe('decide', () => {
+  it('takes the first decision; a later one has no effect and gets “over”', () => {
     const approved = decide(fresh, approve(bola), hourMs);
     expect(approved).toMatchObject({
       kind: 'decided',
@@ -63,35 +63,42 @@ describe('a decision of a second person', () => {
   const half = after({ ...fresh, needed: 2 }, [1, approve(bola)]);
   const [own, last] = [{ kind: 'refuse', by: ada, reason: 'x' } as const, fresh.expiresAtMs];
   it.each<[string, Approval, ApprovalEvent, number, string, string]>([
-    ['is never the requester’s approval', fresh, approve(ada), 1, 'own_request', 'waiting'],
-    ['is never the requester’s refusal', fresh, own, 1, 'own_request', 'waiting'],
-    ['is taken back by the requester', fresh, { kind: 'withdraw', by: ada }, 1, 'decided', 'withdrawn'],
-    ['is taken back by nobody else', fresh, { kind: 'withdraw', by: bola }, 1, 'not_theirs', 'waiting'],
-    ['is not the same person’s twice', half, approve(bola), 2, 'approved_before', 'waiting'],
-    ['is enough by another person', half, approve(chidi), 2, 'decided', 'approved'],
-    ['is no by one who said yes', half, { kind: 'refuse', by: bola, reason: 'x' }, 2, 'decided', 'refused'],
-    ['is none about other terms', fresh, approve(bola, 'another'), 1, 'other_terms', 'waiting'],
-    ['is in time until its end', fresh, approve(bola), last - 1, 'decided', 'approved'],
-    ['is over at its end, and that is no refusal', fresh, approve(bola), last, 'over', 'expired'],
+    ['refuses the requester’s own approval', fresh, approve(ada), 1, 'own_request', 'waiting'],
+    ['refuses the requester’s own refusal', fresh, own, 1, 'own_request', 'waiting'],
+    ['lets the requester withdraw', fresh, { kind: 'withdraw', by: ada }, 1, 'decided', 'withdrawn'],
+    ['lets nobody else withdraw', fresh, { kind: 'withdraw', by: bola }, 1, 'not_theirs', 'waiting'],
+    ['refuses a second approval by the same person', half, approve(bola), 2, 'approved_before', 'waiting'],
+    ['is approved by the second of two people', half, approve(chidi), 2, 'decided', 'approved'],
+    [
+      'lets somebody refuse after approving',
+      half,
+      { kind: 'refuse', by: bola, reason: 'x' },
+      2,
+      'decided',
+      'refused',
+    ],
+    ['refuses an approval of other terms', fresh, approve(bola, 'another'), 1, 'other_terms', 'waiting'],
+    ['takes an approval until the deadline', fresh, approve(bola), last - 1, 'decided', 'approved'],
+    ['expires at the deadline, instead of being refused', fresh, approve(bola), last, 'over', 'expired'],
   ])('%s', (...[, before, event, atMs, kind, state]) => {
     const judged = decide(before, event, atMs);
     expect(judged).toMatchObject({ kind, approval: { state: { kind: state } } });
     expect(judged.approval === before).toBe(state === 'waiting');
   });
 
-  it('is warned of once when three quarters of its time are over, and expires by its clock alone', () => {
-    expect(nextLookAtMs(fresh)).toBe(3 * hourMs);
+  it('warns once after three quarters of the time, and expires at the deadline', () => {
+    expect(nextDeadlineMs(fresh)).toBe(3 * hourMs);
     expect(decide(fresh, { kind: 'due' }, 3 * hourMs - 1).kind).toBe('nothing_due');
     const warned = after(fresh, [3 * hourMs, { kind: 'due' }]);
     expect(warned).toEqual({ ...fresh, isWarned: true });
     expect(decide(warned, { kind: 'due' }, 3 * hourMs + 1).kind).toBe('nothing_due');
-    expect(nextLookAtMs(warned)).toBe(4 * hourMs);
+    expect(nextDeadlineMs(warned)).toBe(4 * hourMs);
     const expired = after(warned, [4 * hourMs, { kind: 'due' }]);
     expect(expired.state).toEqual({ kind: 'expired', atMs: 4 * hourMs });
-    expect(nextLookAtMs(expired)).toBeUndefined();
+    expect(nextDeadlineMs(expired)).toBeUndefined();
   });
 
-  it('is executed or stopped once, and only what was approved', () => {
+  it('ends an approved request once, and never one that waits', () => {
     const done: ApprovalEvent = { kind: 'executed', result: 'done' };
     expect(decide(fresh, done, 1)).toEqual({ kind: 'over', approval: fresh });
     const executed = after(fresh, [1, approve(bola)], [2, done]);
@@ -106,7 +113,7 @@ describe('a decision of a second person', () => {
 describe('whyNotExecute', () => {
   const approved = after(fresh, [hourMs, approve(bola)]);
 
-  it('lets through what was approved in time, for as long as the request would have lasted', () => {
+  it('lets an approved request through until its deadline, or 15 minutes after a late approval', () => {
     expect(whyNotExecute(approved, 'hash', hourMs)).toBeUndefined();
     expect(whyNotExecute(approved, 'hash', fresh.expiresAtMs - 1)).toBeUndefined();
     expect(whyNotExecute(approved, 'hash', fresh.expiresAtMs)).toContain('its time was over');
@@ -126,8 +133,8 @@ describe('whyNotExecute', () => {
     ['the requester', { ...approved, approvals: [{ by: ada, atMs: 1 }] }, 'hash'],
     ['an approval after the end', { ...approved, approvals: [{ by: bola, atMs: 4 * hourMs }] }, 'hash'],
     ['a refusal', { ...approved, state: { kind: 'refused', atMs: 1, by: bola, reason: '' } }, 'hash'],
-  ])('stops %s, however it came to be kept', (_, kept, hash) => {
-    expect(whyNotExecute(kept, hash, hourMs)).toEqual(expect.any(String));
+  ])('stops %s, even if it is stored as approved', (_, stored, hash) => {
+    expect(whyNotExecute(stored, hash, hourMs)).toEqual(expect.any(String));
   });
 });
 
@@ -146,31 +153,36 @@ const [one, two] = [
 
 describe('needFor', () => {
   it.each<[string, ApprovalQuestion, number | undefined, string?]>([
-    ['nobody below the threshold', of(4_999_999), undefined],
-    ['one person from it on', of(5_000_000), 1, one],
-    ['as many as the rule that asks for the most', of(50_000_000), 2, two],
-    ['whom a currency’s own rule says', of(1, 'USD'), 1, 'Charges in USD need one approver'],
-    ['nobody for a currency without a rule', of(99_999_999, 'GHS'), undefined],
-    ['an override’s', { ...of(1), overridesRest: true }, 1, 'Charging a card on hold needs one approver'],
+    ['no approval below the threshold', of(4_999_999), undefined],
+    ['one approver from the threshold on', of(5_000_000), 1, one],
+    ['as many approvers as the strictest rule', of(50_000_000), 2, two],
+    ['the approvers of the currency’s own rule', of(1, 'USD'), 1, 'Charges in USD need one approver'],
+    ['no approval for a currency without a rule', of(99_999_999, 'GHS'), undefined],
     [
-      'an override and the charge, which is no easier way',
+      'the approvers of the rule for a card on hold',
+      { ...of(1), overridesRest: true },
+      1,
+      'Charging a card on hold needs one approver',
+    ],
+    [
+      'the approvers of the charge’s rule too, for a card on hold',
       { ...of(50_000_000), overridesRest: true },
       2,
       two,
     ],
     [
-      'whether an override may be asked for',
+      'the approvers of an override before there is a charge',
       { kind: 'retry' },
       1,
       'Charging a card on hold needs one approver',
     ],
     [
-      'what has no amount by its own rule',
+      'the approvers of a change of e-mail',
       { kind: 'card_email' },
       3,
       'Changing a saved card’s e-mail needs 3 different approvers',
     ],
-  ])('asks %s', (_what, question, needed, rule) => {
+  ])('needs %s', (_what, question, needed, rule) => {
     const need = needed === undefined ? undefined : { needed, rule };
     expect(needFor(rules, question)).toEqual(need);
     expect(needFor(rules.toReversed(), question)).toEqual(need);
@@ -223,15 +235,15 @@ describe('termsHash', () => {
     expect(termsHash(account, other)).not.toBe(hash);
   });
 
-  it('changes with the account, and with each address of a change of e-mail', () => {
+  it('changes with the account, and with both addresses of a change of e-mail', () => {
     expect(termsHash('1c6f6a0e-5d0b-4c3e-9d55-0a7c1f0b7e21', charge)).not.toBe(hash);
-    // No two texts run into one another.
+    // Neighbouring texts don't run together.
     expect(
       new Set([change('a@b.co', 'c@d.co'), change('a@b.co,c', '@d.co'), change('c@d.co', 'a@b.co')]).size,
     ).toBe(3);
   });
 
-  it('does not depend on what changes nothing that is sent: the agent’s words, the card’s face, the dialogue', () => {
+  it('does not change with the agent’s reason, the card’s face and the modal, which are not sent', () => {
     const { reason: _reason, ...silent } = charge.terms;
     expect(termsHash(account, { ...charge, terms: { ...silent, card: {} }, viewId: 'V2' })).toBe(hash);
   });

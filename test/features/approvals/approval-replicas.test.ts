@@ -1,7 +1,10 @@
 import { expect, it, onTestFinished } from 'vitest';
 import type { Approval, ApprovalTerms } from '../../../src/domain/approval.ts';
 import type { OrderReference } from '../../../src/domain/order-reference.ts';
-import { createApprovals, type Approvals } from '../../../src/features/approvals/approval-desk.ts';
+import {
+  createApprovalRequests,
+  type ApprovalRequests,
+} from '../../../src/features/approvals/approval-requests.ts';
 import { approvalPrefix, type Judged } from '../../../src/features/approvals/approval-case.ts';
 import { createSealer } from '../../../src/store/sealed.ts';
 import type { Store } from '../../../src/store/store.ts';
@@ -13,10 +16,10 @@ import { onBothStores } from '../two-stores.ts';
 const chidi = 'U0CHIDI01';
 const times = countOf({ full: 200, share: 50 });
 const atOnce = 20;
-/** As the bot seals: the same record is never the same text twice. */
+/** A real sealer: the same record never gives the same text twice. */
 const sealer = createSealer([{ id: 'k', key: Buffer.alloc(32, 7) }]);
 
-/** One replica; `begun` is what all of them sent. */
+/** One replica. `begun`: the charges that all replicas began. */
 function replica(store: Store, begun: string[]) {
   const approvals = { channel: 'C0APPROVE1', expire_minutes: 240, rules: [] };
   const account = accountOf({
@@ -29,8 +32,8 @@ function replica(store: Store, begun: string[]) {
       holdersOf: async () => [],
     },
   });
-  return createApprovals(account, {
-    // What makes a second run harmless is not there: one alone may get here.
+  return createApprovalRequests(account, {
+    // No charge is ever found, so a second run would charge again.
     findCharge: async () => undefined,
     submitApproved: async ({ reference }) => {
       begun.push(reference);
@@ -51,12 +54,12 @@ function termsOf(index: number): ApprovalTerms {
   };
 }
 
-type Click = (desk: Approvals['desk'], approval: Approval) => Promise<Judged | undefined>;
+type Click = (requests: ApprovalRequests['requests'], approval: Approval) => Promise<Judged | undefined>;
 const approve =
   (by: string): Click =>
-  (desk, { id, termsHash }) =>
-    desk.approve({ id, by, termsHash });
-const refuse: Click = (desk, { id }) => desk.refuse({ id, by: chidi, reason: 'Not this one' });
+  (requests, { id, termsHash }) =>
+    requests.approve({ id, by, termsHash });
+const refuse: Click = (requests, { id }) => requests.refuse({ id, by: chidi, reason: 'Not this one' });
 
 function who(approval: Approval): string | undefined {
   return approval.state.kind === 'refused' ? approval.state.by : approval.approvals[0]?.by;
@@ -67,13 +70,13 @@ function expectOneDecision(all: readonly [Judged, Judged][]): void {
     expect(results.map(({ kind }) => kind).toSorted()).toEqual(['decided', 'over']);
     const [decided, over] = results.toSorted((first) => (first.kind === 'decided' ? -1 : 1));
     if (decided?.kind !== 'decided' || over?.kind !== 'over') throw new Error('neither decided nor over');
-    // Whoever came second is told who was first.
+    // The second person reads who decided first.
     expect(who(over.approval)).toBe(who(decided.approval));
   }
 }
 
 onBothStores('two approvers who click at once', (open) => {
-  /** Two hundred requests, each clicked at once on both replicas, while both replicas' workers come by. */
+  /** Many requests, each clicked on both replicas at once while both workers run. */
   async function race(clicks: readonly [Click, Click], needed = 1) {
     const { one, two, close } = await open();
     onTestFinished(close);
@@ -81,7 +84,7 @@ onBothStores('two approvers who click at once', (open) => {
     const replicas = [replica(one, begun), replica(two, begun)] as const;
     async function play(index: number) {
       const id = `pay-${index}`;
-      const asked = await replicas[index % 2]!.desk.request({
+      const asked = await replicas[index % 2]!.requests.request({
         id,
         terms: termsOf(index),
         by: ada,
@@ -89,8 +92,8 @@ onBothStores('two approvers who click at once', (open) => {
         needed,
       });
       const results = await Promise.all([
-        clicks[0](replicas[0].desk, asked),
-        clicks[1](replicas[1].desk, asked),
+        clicks[0](replicas[0].requests, asked),
+        clicks[1](replicas[1].requests, asked),
         ...replicas.map(async (replica) => {
           const entry = await one.read(approvalPrefix + id);
           if (entry) await replica.cases[0]?.work(entry);
@@ -103,18 +106,18 @@ onBothStores('two approvers who click at once', (open) => {
       all.push(...(await Promise.all(Array.from({ length: atOnce }, (_, index) => play(from + index)))));
     }
     await Promise.all(replicas.map(({ drained }) => drained()));
-    const ends = await Promise.all(all.map((_, index) => replicas[0].desk.find(`pay-${index}`)));
+    const ends = await Promise.all(all.map((_, index) => replicas[0].requests.find(`pay-${index}`)));
     return { all, begun, ends };
   }
 
-  it('make one decision each time, of many approvals by both, and it is executed once', async () => {
+  it('make one decision each time if both approve, and it is executed once', async () => {
     const { all, begun, ends } = await race([approve(bola), approve(chidi)]);
     expectOneDecision(all);
     expect(begun.toSorted()).toEqual(all.map((_, index) => `pay-${index}`).toSorted());
     expect(ends.every((end) => end?.state.kind === 'executed' && end.approvals.length === 1)).toBe(true);
   });
 
-  it('make one decision each time, of many approvals against refusals', async () => {
+  it('make one decision each time if one approves and one refuses', async () => {
     const { all, begun, ends } = await race([approve(bola), refuse]);
     expectOneDecision(all);
     const executed = ends.flatMap((end) => (end?.state.kind === 'executed' ? [end.id] : []));
@@ -122,14 +125,14 @@ onBothStores('two approvers who click at once', (open) => {
     expect(ends.every((end) => end?.state.kind === 'executed' || end?.state.kind === 'refused')).toBe(true);
   });
 
-  it('both count where two are needed, and it is executed once', async () => {
+  it('both count if two approvals are needed, and the request is executed once', async () => {
     const { all, begun, ends } = await race([approve(bola), approve(chidi)], 2);
     expect(all.flat().every(({ kind }) => kind === 'decided')).toBe(true);
     expect(begun.toSorted()).toEqual(all.map((_, index) => `pay-${index}`).toSorted());
     expect(ends.every((end) => end?.approvals.length === 2)).toBe(true);
   });
 
-  it('are one approver where it is the same person on both replicas', async () => {
+  it('count once if they are the same person on both replicas', async () => {
     const { all, begun } = await race([approve(bola), approve(bola)], 2);
     for (const results of all)
       expect(results.map(({ kind }) => kind).toSorted()).toEqual(['approved_before', 'decided']);

@@ -24,12 +24,12 @@ import { sealer } from '../house.ts';
 
 const chidi = 'U0CHIDI01';
 
-describe('a charge that needs a second person', () => {
-  it('is one request however often its dialogue is submitted, also with other terms and after its end', async () => {
+describe('a charge that needs approval', () => {
+  it('is one request, even if its modal is submitted again, with other terms or after the end', async () => {
     const process = startApprovals(openApprovalWorld());
     const approval = await asked(process);
     expect(await asked(process)).toEqual(approval);
-    // Of the second nobody else would be asked in a dialogue of its own.
+    // In a modal of its own, the second amount would need no approval.
     for (const minor of [5_000_000, 100]) {
       const draft = await process.desk.keepDraft(viewId, { ...terms, money: { minor, currency: 'NGN' } });
       expect(await process.desk.submit({ viewId, draft, by: ada })).toEqual({
@@ -46,7 +46,7 @@ describe('a charge that needs a second person', () => {
     expect(await process.approvals.waiting()).toEqual([]);
   });
 
-  it('is not approved by who was shown other terms', async () => {
+  it('is not approved by a person who saw other terms', async () => {
     const process = startApprovals(openApprovalWorld());
     const approval = await asked(process);
     expect(await approve(process, { ...approval, termsHash: 'another' })).toMatchObject({
@@ -55,7 +55,7 @@ describe('a charge that needs a second person', () => {
     expect(await process.approvals.approve({ id: 'pay-none', by: bola, termsHash: '' })).toBeUndefined();
   });
 
-  it('keeps its card’s token key sealed, and no longer than until it has ended', async () => {
+  it('stores the card’s token key sealed, and only until the request ends', async () => {
     const world = openApprovalWorld();
     const process = startApprovals(world);
     const approval = await asked(process);
@@ -69,7 +69,7 @@ describe('a charge that needs a second person', () => {
   });
 });
 
-/** Approved while nothing can be executed; then something changes, and the worker comes. */
+/** Approves while nothing can be executed, makes the change, and lets the worker run. */
 async function approvedBefore(
   world: ApprovalWorld,
   change: (process: ApprovalProcess) => unknown,
@@ -86,7 +86,7 @@ async function approvedBefore(
   return found;
 }
 
-/** A process that freezes around its so-manieth await after Slack was asked, until another run has had its turn. */
+/** A process that freezes before or after its nth await after Slack’s answer, until another run has stopped the request. */
 async function frozenAfterStanding(
   awaits: number,
   at: 'before' | 'after',
@@ -123,21 +123,21 @@ async function frozenAfterStanding(
   return { isStopped, posts: world.bank.posts };
 }
 
-describe('what was approved is judged again before it is done', () => {
-  it('is done as soon as Slack can say again what whoever asked may do', async () => {
+describe('an approved request is checked again before it is carried out', () => {
+  it('is carried out once Slack gives the requester’s roles again', async () => {
     const world = openApprovalWorld();
     expect((await approvedBefore(world, () => undefined)).state.kind).toBe('executed');
     expect(world.bank.posts).toEqual([reference]);
   });
 
-  it('is stopped when whoever asked may not charge any more', async () => {
+  it('is stopped if the requester may not charge any more', async () => {
     const world = openApprovalWorld();
     const { state } = await approvedBefore(world, () => (world.standing = { kind: 'known', roles: [] }));
     expect(state).toMatchObject({ kind: 'stopped', why: 'The requester may not charge any more.' });
     expect(world.bank.posts).toEqual([]);
   });
 
-  it('is not charged by a process that stood still at any await while another run stopped it', async () => {
+  it('is not charged by a process that was frozen at any await while another run stopped it', async () => {
     for (const at of ['before', 'after'] as const) {
       for (let awaits = 0; awaits <= 12; awaits++) {
         const { isStopped, posts } = await frozenAfterStanding(awaits, at);
@@ -155,22 +155,25 @@ describe('what was approved is judged again before it is done', () => {
       /^This is above the requester’s limit per day: NGN 12,499.99 of NGN 24,999.99 is left .*role lead\.$/,
     ],
     [0, /^Since then, pay-\S+ charged this card the same\. Still owed\? Ask again\.$/],
-  ])('is stopped when the limit for two lacks %d, says why, and is not counted', async (lacking, why) => {
-    const { minor } = terms.money;
-    const limits = { NGN: { per_agent_per_day: 2 * minor - lacking } };
-    const rules = { timeZone: 'UTC', roles: { agent: { limits }, lead: {} } };
-    const process = startApprovals({ ...openApprovalWorld(), rules });
-    const first = await asked(process);
-    const second = await submit(process, 'V0SECOND1');
-    if (second.kind !== 'awaiting_approval') throw new Error(second.kind);
-    await approve(process, first);
-    await approve(process, second.approval);
-    const { state } = (await process.approvals.find(second.approval.id)) ?? {};
-    expect(state).toMatchObject({ kind: 'stopped', why: expect.stringMatching(why) });
-    expect(await process.desk.limitsOf(ada)).toMatchObject({ currencies: [{ agentMinor: minor }] });
-  });
+  ])(
+    'is stopped if the limit for two charges lacks %d, says why, and counts for no limit',
+    async (lacking, why) => {
+      const { minor } = terms.money;
+      const limits = { NGN: { per_agent_per_day: 2 * minor - lacking } };
+      const rules = { timeZone: 'UTC', roles: { agent: { limits }, lead: {} } };
+      const process = startApprovals({ ...openApprovalWorld(), rules });
+      const first = await asked(process);
+      const second = await submit(process, 'V0SECOND1');
+      if (second.kind !== 'awaiting_approval') throw new Error(second.kind);
+      await approve(process, first);
+      await approve(process, second.approval);
+      const { state } = (await process.approvals.find(second.approval.id)) ?? {};
+      expect(state).toMatchObject({ kind: 'stopped', why: expect.stringMatching(why) });
+      expect(await process.desk.limitsOf(ada)).toMatchObject({ currencies: [{ agentMinor: minor }] });
+    },
+  );
 
-  it('is charged beside the twins that its approver was shown, and stopped by a further one', async () => {
+  it('is charged despite the twins that its approver saw, but stopped by a later one', async () => {
     const world = openApprovalWorld();
     const process = startApprovals(world);
     const first = await asked(process);
@@ -193,7 +196,7 @@ describe('what was approved is judged again before it is done', () => {
     expect(world.audited.get(`approval:${second.id}:1`)?.reason).toBe(`1 of 1, despite ${first.id}`);
   });
 
-  it('counts for the day it was asked for, though its approvers come hours apart and after midnight', async () => {
+  it('counts for the day of the request, even if it is approved after midnight', async () => {
     const { minor } = terms.money;
     const limits = { NGN: { per_agent_per_day: 2 * minor - 1 } };
     const rules = { timeZone: 'UTC', roles: { agent: { limits }, lead: {} } };
@@ -218,7 +221,7 @@ describe('what was approved is judged again before it is done', () => {
   it.each([
     ['amount', { money: { minor: 125_000_000, currency: 'NGN' } }, {}],
     ['card', {}, { tokenKey: 'tok-of-another' }],
-  ])('is stopped when the %s that is kept is not what was approved', async (_what, otherTerms, other) => {
+  ])('is stopped if the stored %s is not what was approved', async (_what, otherTerms, other) => {
     const world = openApprovalWorld();
     const { state } = await approvedBefore(world, async () => {
       const key = approvalPrefix + reference;
@@ -233,7 +236,7 @@ describe('what was approved is judged again before it is done', () => {
     expect(world.bank.posts).toEqual([]);
   });
 
-  it('is stopped when another charge of the card is under way by then', async () => {
+  it('is stopped if another charge of the card is under way', async () => {
     const world = openApprovalWorld('otp');
     const { state } = await approvedBefore(world, async (process) => {
       world.approvalRules.length = 0;
@@ -252,8 +255,8 @@ async function askedEmail(process: ApprovalProcess): Promise<Approval> {
   return begun.approval;
 }
 
-describe('a change of a card’s e-mail that was approved', () => {
-  it('is stopped when the service did not make it, and said to be', async () => {
+describe('an approved change of a card’s e-mail', () => {
+  it('is stopped, with the reason, if the service did not make it', async () => {
     const world = openApprovalWorld();
     world.emailAnswer = { kind: 'not_linked', message: undefined };
     const process = startApprovals(world);
@@ -264,7 +267,7 @@ describe('a change of a card’s e-mail that was approved', () => {
     expect((await process.approvals.find(id))?.state).toMatchObject({ kind: 'stopped', why });
   });
 
-  it('is asked for no second time when the run dies that asked', async () => {
+  it('is not requested a second time if the first run dies during the call', async () => {
     const world = openApprovalWorld();
     const answered = vi.fn<() => Promise<never>>(() => new Promise(() => undefined));
     const dying: Points = {

@@ -27,8 +27,8 @@ import type { ChargePlace } from '../../slack/words/charge-place.ts';
 import {
   approvalPrefix,
   approvalRules,
-  asAsked,
-  asShown,
+  withTokenKey,
+  withoutTokenKey,
   decide,
   lists,
   termsHash,
@@ -44,14 +44,14 @@ import {
 import {
   type ApprovalNote,
   type ApprovalPost,
-  type ApprovalSeen,
+  type ApprovalView,
   approvalMessage,
   approvalNoteMessage,
 } from './approval-screens.ts';
 
-/** The functions of other features that carry out an approved request. */
-export type CarryOut = {
-  /** Finds a stored charge: then the request was carried out; no check applies any more. */
+/** What approvals need of other features. */
+export type ApprovalsNeeds = {
+  /** Finds a stored charge. If there is one, the request was carried out, and no check applies any more. */
   findCharge: (reference: string) => Promise<ChargeSeen | undefined>;
   /** `atMs`: the start of the charge's own time limits. */
   submitApproved: (charge: ApprovedCharge, atMs: number) => Promise<ApprovedEnd>;
@@ -62,34 +62,33 @@ export type CarryOut = {
 };
 
 type End = { kind: 'executed'; result: string } | { kind: 'stopped'; why: string };
-/** `later`: a check can't be made now. */
-type Done = End | { kind: 'later' };
+/** The result of a run. `later`: a check can't be made now. */
+type RunResult = End | { kind: 'later' };
 
-/** A company with more approvers uses the channel. */
+/** More approvers than this see the request only in the channel. */
 const mostApprovers = 50;
-/** For requests that still wait after the approvals were removed from the policy file. */
-const usualExpireMinutes = 240;
+/** Used if the policy file has no approvals any more. */
+const defaultExpireMinutes = 240;
 /** Longer than any call takes: a run whose lease expires has died. */
 const runMs = 60_000;
 /**
- * A charge's time limits start at the renewal of the lease, and all its requests leave within them: a process that was
- * suspended can't charge after another run took over and stopped it. The 30 s allow for clocks that differ.
+ * A run sends a charge's requests only within this time after it renewed its lease. So a process that was suspended can't
+ * charge after another run took over and stopped the request. The 30 s allow for clocks that differ.
  */
 const chargeRunMs = chargeLimits.resendMs + chargeLimits.leaveMs + 30_000;
 
-export type Approvals = ReturnType<typeof createApprovals>;
+export type ApprovalRequests = ReturnType<typeof createApprovalRequests>;
 
 /**
- * Requests for a second person, their atomic decision, and carrying them out once enough people approved. All of it
- * throws StoreUnavailable; then nothing was decided.
+ * Requests for approval: stores them, takes decisions, and carries a request out once enough people approved it. Methods
+ * throw StoreUnavailable; then nothing was decided.
  */
-export function createApprovals(account: Account, actions: CarryOut) {
+export function createApprovalRequests(account: Account, needs: ApprovalsNeeds) {
   const { settings, people, fingerprint, log, now } = account;
   const { approvals: policy } = settings.policy;
-  const background = createBackground(log, 'what was approved');
+  const background = createBackground(log, 'an approved request');
   const messages: Messages<ApprovalBodies> = createMessages(account);
-  const cases = { ...account, audit: account.audit.write };
-  const approvals: ApprovalCases = createCases(cases, approvalRules, {
+  const approvals: ApprovalCases = createCases({ ...account, audit: account.audit.write }, approvalRules, {
     due: async () => ({ event: { kind: 'due' } }),
     tell,
   });
@@ -99,12 +98,12 @@ export function createApprovals(account: Account, actions: CarryOut) {
   async function tell({ approval, copies }: ApprovalCase): Promise<void> {
     await keepCopies(messages, approval, copies);
     for (const what of notesOf(approval)) {
-      const places = placesOf(approval, copies).filter((place) => hears(place, what, approval));
-      await Promise.all(places.map((place) => postNote(messages, approval, what, place)));
+      const recipients = recipientsOf(approval, copies).filter((each) => getsNote(each, what, approval));
+      await Promise.all(recipients.map((recipient) => postNote(messages, approval, what, recipient)));
     }
   }
 
-  /** Undefined: no such request. The caller has just checked the person's permission. */
+  /** Undefined: no such request. The caller has checked the person's permission. */
   async function decideNow(id: string, event: ApprovalEvent): Promise<Judged | undefined> {
     const applied = await approvals.apply(id, event);
     if (!applied) return undefined;
@@ -117,20 +116,20 @@ export function createApprovals(account: Account, actions: CarryOut) {
     return { kind: 'decided', approval };
   }
 
-  /** Carries out an approved request in the background, since the bank may be slow, and posts the result. */
+  /** Carries out an approved request in the background, and posts the result. Does nothing in any other state. */
   function execute({ id, state }: Approval): void {
     if (state.kind !== 'approved') return;
-    async function executed(): Promise<void> {
+    async function executeAndTell(): Promise<void> {
       const ended = await executeOnce(id);
       if (ended) await approvals.settle(id, ended);
     }
-    background.add(executed());
+    background.add(executeAndTell());
   }
 
   /**
-   * Carries out an approved request exactly once across replicas: one run at a time, by compare-and-swap. A charge has
-   * the approved reference, so the next run finds it; a change of an e-mail is marked before the call, and never called
-   * again. Returns the ended record; undefined if it did not end, or another run has it.
+   * Carries out an approved request exactly once across replicas: one run at a time, by compare-and-swap. If a run dies, the
+   * next one finds the charge by its approved reference. A change of an e-mail is marked before the call, which no later run
+   * repeats. Returns the ended case; undefined if it did not end, or another run has it.
    */
   async function executeOnce(id: string): Promise<Applied<ApprovalCase> | undefined> {
     const runId = randomUUID();
@@ -140,31 +139,31 @@ export function createApprovals(account: Account, actions: CarryOut) {
     });
     if (!claimed?.isMoved) return undefined;
     const { approval, asked } = claimed.state;
-    const done = await carryOut(claimed.state, runId).catch(async (error: unknown) => {
-      // Retry at once only if the service was not called: it may have acted.
+    const result = await carryOut(claimed.state, runId).catch(async (error: unknown) => {
+      // If the service was called, it may have acted: don't retry at once.
       if (!asked) await approvals.apply(id, { kind: 'put_off', runId }).catch(() => undefined);
       throw error;
     });
-    if (done.kind === 'later') {
+    if (result.kind === 'later') {
       await approvals.apply(id, { kind: 'put_off', runId });
       return undefined;
     }
-    log('info', 'what was approved is ended', { key: id, userId: approval.by, result: done.kind });
-    // The service's answer can't be had a second time, so retry the write.
-    const ended = await insist(account, () => approvals.apply(id, { kind: 'ended', runId, end: done }));
+    log('info', 'an approved request has ended', { key: id, userId: approval.by, result: result.kind });
+    // The service gives this answer only once, so retry the write.
+    const ended = await insist(account, () => approvals.apply(id, { kind: 'ended', runId, end: result }));
     return ended?.isMoved ? ended : undefined;
   }
 
   /**
-   * Checks again right before: the hash of the terms to send, the approvals, the time, and the requester's permission.
+   * Checks the hash of the terms to send, the approvals, the time and the requester's permission, then acts.
    */
-  async function carryOut(record: ApprovalCase, runId: string): Promise<Done> {
-    const { approval, tokenKey } = record;
-    const terms = asAsked(approval.shown, tokenKey);
+  async function carryOut(approved: ApprovalCase, runId: string): Promise<RunResult> {
+    const { approval, tokenKey } = approved;
+    const terms = withTokenKey(approval.shown, tokenKey);
     if (!terms) return stopped('Its terms are gone.');
-    if (terms.kind === 'charge' && (await actions.findCharge(terms.reference))) return executed(begunWords);
+    if (terms.kind === 'charge' && (await needs.findCharge(terms.reference))) return executed(begunWords);
     // A run that died called the service, which may have acted.
-    if (record.asked) return executed(lostWords);
+    if (approved.asked) return executed(lostWords);
     // Take the fingerprint from the token key that will be sent, not from the stored one.
     const card = await fingerprint(terms.terms.tokenKey);
     const why = whyNotExecute(approval, hashOf({ ...terms, card }), now());
@@ -178,14 +177,14 @@ export function createApprovals(account: Account, actions: CarryOut) {
     // Slack's answer may have been slow: another run may have taken over and stopped the request.
     const renewedAt = now();
     const run = { id: runId, untilMs: renewedAt + (terms.kind === 'charge' ? chargeRunMs : runMs) };
-    const asks = terms.kind === 'card_email';
-    const renewed = await approvals.apply(approval.id, { kind: 'claimed', run, asks });
+    const callsOnce = terms.kind === 'card_email';
+    const renewed = await approvals.apply(approval.id, { kind: 'claimed', run, callsOnce });
     if (!renewed?.isMoved) return { kind: 'later' };
-    if (asks) return emailEnd(await actions.changeCardEmail(terms.terms, approval.by));
+    if (callsOnce) return emailEnd(await needs.changeCardEmail(terms.terms, approval.by));
     const { kind: _approved, ...charge } = terms;
     // Only the last approver has seen every twin since the request.
     const despite = [...(charge.despite ?? []), ...(approval.approvals.at(-1)?.despite ?? [])];
-    const end = await actions.submitApproved(
+    const end = await needs.submitApproved(
       { ...charge, despite, by: approval.by, readAtMs: approval.askedAtMs },
       renewedAt,
     );
@@ -193,13 +192,13 @@ export function createApprovals(account: Account, actions: CarryOut) {
   }
 
   return {
-    desk: {
-      /** Stores the request and tells the approvers. The same id again returns the stored request. */
+    requests: {
+      /** Stores the request and tells the approvers. A repeat with the same id returns the stored request. */
       async request({ id, terms, by, rule, needed }: ApprovalRequest): Promise<Approval> {
         const holders = await people.holdersOf('approve');
         const approvers = holders.filter((userId) => userId !== by).slice(0, mostApprovers);
         const askedAtMs = now();
-        const { shown, ...secret } = asShown(terms);
+        const { shown, ...secret } = withoutTokenKey(terms);
         const approval: Approval = {
           id,
           shown,
@@ -207,7 +206,7 @@ export function createApprovals(account: Account, actions: CarryOut) {
           rule,
           by,
           askedAtMs,
-          expiresAtMs: askedAtMs + (policy?.expire_minutes ?? usualExpireMinutes) * 60_000,
+          expiresAtMs: askedAtMs + (policy?.expire_minutes ?? defaultExpireMinutes) * 60_000,
           needed,
           approvals: [],
           isWarned: false,
@@ -216,29 +215,27 @@ export function createApprovals(account: Account, actions: CarryOut) {
         const copies = { ...(policy && { channel: policy.channel }), approvers };
         const begun = await approvals.begin(id, { approval, ...secret, misses: 0, copies }, { untold: true });
         if (begun.kind === 'known') return begun.state.approval;
-        // The requester's screen says how many people were asked. A message that can't be stored now does not undo the
-        // request.
+        // A message that can't be stored now doesn't undo the request; a worker stores it.
         await approvals.settle(id, begun.kept).catch((error: unknown) => {
           if (!(error instanceof StoreUnavailable)) throw error;
-          log('warn', 'a request for approval is not told yet', { key: id }, error);
+          log('warn', 'the messages of an approval request are not stored yet', { key: id }, error);
         });
         return approval;
       },
       find: async (id: string) => (await approvals.find(id))?.approval,
       /**
-       * Other charges of the same card and amount since the request, newest first, without those that the requester saw.
+       * Other charges of the same card and amount since the request, newest first. Leaves out those that the requester saw.
        */
       async twinsOf({ shown, by, askedAtMs }: Approval): Promise<readonly Twin[]> {
         if (shown.kind !== 'charge') return [];
         const { kind: _charge, ...charge } = shown;
-        return await actions.twinsOf({ ...charge, by, readAtMs: askedAtMs });
+        return await needs.twinsOf({ ...charge, by, readAtMs: askedAtMs });
       },
       approve: ({ id, ...given }: { id: string } & Approving) => decideNow(id, { kind: 'approve', ...given }),
       refuse: ({ id, ...given }: { id: string; by: string; reason: string }) =>
         decideNow(id, { kind: 'refuse', ...given }),
-      /** By the requester, while the request waits. */
       withdraw: ({ id, by }: { id: string; by: string }) => decideNow(id, { kind: 'withdraw', by }),
-      /** Every open request, oldest first. */
+      /** All requests that wait for a decision, oldest first. */
       async waiting(): Promise<Approval[]> {
         const open = await approvals.all(lists.open);
         return open
@@ -252,7 +249,7 @@ export function createApprovals(account: Account, actions: CarryOut) {
         return asked.map(({ approval }) => approval);
       },
     },
-    /** Updates a request's copies after a change beside the decision. The work is stored when it resolves. */
+    /** Updates the request's messages with its charge's outcome. Resolves once stored. */
     refresh: async (id: string): Promise<void> => {
       const state = await approvals.find(id);
       if (state) await keepCopies(messages, state.approval, state.copies);
@@ -263,7 +260,7 @@ export function createApprovals(account: Account, actions: CarryOut) {
         work: async (entry: Entry) => execute((await approvals.work(entry)).approval),
       },
     ],
-    /** Resolves when this process carries out nothing any more. */
+    /** Resolves when this process has no background work left. */
     drained: background.drained,
   };
 }
@@ -298,32 +295,32 @@ function stopped(why: string): End {
   return { kind: 'stopped', why };
 }
 
-/** The recipient of a copy: the channel, an approver, or the requester, who can't decide. */
-type Place = { channel: string; to: 'channel' | 'approver' | 'requester' };
+/** Gets a copy of the request: the channel, an approver, or the requester, who can't decide. */
+type Recipient = { channel: string; to: 'channel' | 'approver' | 'requester' };
 
-/** A request's copy for one place, and a note about it. */
+/** A request's copy for one recipient, and a note about the request. */
 type ApprovalBodies = {
-  approval: { id: string; to: Place['to'] };
-  approval_note: { id: string; to: Place['to']; what: ApprovalNote };
+  approval: { id: string; to: Recipient['to'] };
+  approval_note: { id: string; to: Recipient['to']; what: ApprovalNote };
 };
 
 export function approvalViews(
-  findApproval: (id: string) => Promise<Omit<ApprovalSeen, 'to'> | undefined>,
+  findApproval: (id: string) => Promise<Omit<ApprovalView, 'to'> | undefined>,
 ): Views<ApprovalBodies, ApprovalPost> {
-  async function postOf(id: string, to: Place['to'], note?: ApprovalNote): Promise<ApprovalPost> {
+  async function postOf(id: string, to: Recipient['to'], note?: ApprovalNote): Promise<ApprovalPost> {
     const found = await findApproval(id);
-    if (!found) throw new Error('There is something to say of a request that is not in the store.');
+    if (!found) throw new Error('The approval request of a message is not in the store.');
     return { kind: 'approval', ...found, to, ...(note ? { note } : {}) };
   }
   return {
     approval: async ({ id, to }) => ({ kind: 'shown', post: await postOf(id, to) }),
     /**
-     * In the channel below the request, once that is posted; to a person as a message of its own. Skipped if it is no
-     * longer true.
+     * In the channel the note is posted in the request's thread; to a person as a message of its own. A note that is no
+     * longer true is not posted.
      */
     async approval_note({ id, to, what }, { record: { posted, channel } }) {
       const post = await postOf(id, to, what);
-      if (!posted && !holds(what, post.approval)) return { kind: 'nothing' };
+      if (!posted && !isStillTrue(what, post.approval)) return { kind: 'nothing' };
       return { kind: 'shown', post, ...(to === 'channel' ? { below: { key: copyKey(id, channel) } } : {}) };
     },
   };
@@ -340,29 +337,29 @@ export function approvalWords(place: ChargePlace): Words<ApprovalPost> {
   };
 }
 
-/** If a later step came first, only its note is posted. An approval's note is posted also after the execution. */
-function holds(what: ApprovalNote, { state: { kind } }: Approval): boolean {
+/** An approval's note is still true after the execution. */
+function isStillTrue(what: ApprovalNote, { state: { kind } }: Approval): boolean {
   if (what === 'approved_one' || what === 'expires_soon') return kind === 'waiting';
   return kind === what || (what === 'approved' && kind === 'executed');
 }
 
 /** One copy per channel or person. */
-function copyKey(id: string, place: string): MessageKey<'approval'> {
-  return messageKey('approval', `${place}:${id}`);
+function copyKey(id: string, channel: string): MessageKey<'approval'> {
+  return messageKey('approval', `${channel}:${id}`);
 }
 
-/** The message where this person reads the end: their own copy, else the channel's. */
+/** The message in which this person reads the outcome: their own copy, else the channel's. */
 async function copyFor(
   { store }: Pick<Account, 'store'>,
-  record: ApprovalCase | undefined,
+  request: ApprovalCase | undefined,
   userId: string,
 ): Promise<MessageRecord['posted']> {
-  if (!record) return undefined;
-  const { approval, copies } = record;
-  const [own, everybodys] = await Promise.all(
-    [userId, copies.channel ?? ''].map((place) => findMessageRecord(store, copyKey(approval.id, place))),
+  if (!request) return undefined;
+  const { approval, copies } = request;
+  const [own, channels] = await Promise.all(
+    [userId, copies.channel ?? ''].map((channel) => findMessageRecord(store, copyKey(approval.id, channel))),
   );
-  return own?.posted ?? everybodys?.posted;
+  return own?.posted ?? channels?.posted;
 }
 
 /** The notes due in this state; each is stored once by its key. */
@@ -374,7 +371,7 @@ function notesOf({ state: { kind }, approvals, isWarned }: Approval): ApprovalNo
   ];
 }
 
-function placesOf({ by }: Approval, { channel, approvers }: Copies): Place[] {
+function recipientsOf({ by }: Approval, { channel, approvers }: Copies): Recipient[] {
   return [
     ...(channel === undefined ? [] : [{ channel, to: 'channel' as const }]),
     ...approvers.map((userId) => ({ channel: userId, to: 'approver' as const })),
@@ -383,10 +380,9 @@ function placesOf({ by }: Approval, { channel, approvers }: Copies): Place[] {
 }
 
 /**
- * The requester gets notes of what others did, never of their own action; the channel's thread gets every step; an
- * approver gets only the warning.
+ * The channel's thread gets every note, an approver only the warning, and the requester notes of what others did.
  */
-function hears({ to, channel }: Place, what: ApprovalNote, { shown, approvals }: Approval): boolean {
+function getsNote({ to, channel }: Recipient, what: ApprovalNote, { shown, approvals }: Approval): boolean {
   switch (to) {
     case 'channel':
       return true;
@@ -398,7 +394,7 @@ function hears({ to, channel }: Place, what: ApprovalNote, { shown, approvals }:
   }
 }
 
-/** Stored when it resolves; idempotent. */
+/** Resolves once stored. Idempotent. */
 async function keepCopies(
   messages: Messages<ApprovalBodies>,
   approval: Approval,
@@ -406,7 +402,7 @@ async function keepCopies(
 ): Promise<void> {
   const { id } = approval;
   await Promise.all(
-    placesOf(approval, copies).map(({ channel, to }) =>
+    recipientsOf(approval, copies).map(({ channel, to }) =>
       messages.keep(copyKey(id, channel), { channel, body: { id, to } }),
     ),
   );
@@ -416,9 +412,9 @@ async function postNote(
   messages: Messages<ApprovalBodies>,
   { id, approvals }: Approval,
   what: ApprovalNote,
-  { channel, to }: Place,
+  { channel, to }: Recipient,
 ): Promise<void> {
-  // With three approvals needed, the first and the second each get a note.
+  // If three approvals are needed, the first and the second get a note each.
   const step = what === 'approved_one' ? `${what}-${approvals.length}` : what;
   const key = messageKey('approval_note', `${step}:${channel}:${id}`);
   await messages.post(key, { channel, body: { id, to, what }, isNote: true });
