@@ -25,7 +25,7 @@ import { cardChoice, pasteAgainWords } from '../../slack/words/card-words.ts';
 import { amountLabel } from '../../slack/words/charge-facts.ts';
 import { type ChargePlace, placeFoot } from '../../slack/words/charge-place.ts';
 import { customerWord } from '../../slack/words/evidence.ts';
-import { chargeActions } from './charge-screens.ts';
+import { chargeActions } from './charge-modal.ts';
 
 export const chargeModalId = 'charge';
 

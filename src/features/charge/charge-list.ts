@@ -26,15 +26,8 @@ import { nothingAfter } from '../../slack/command-text.ts';
 import type { Account } from '../../account.ts';
 import type { ChargeDesk } from './charge-desk.ts';
 import type { Doubts } from './charge-record.ts';
-import {
-  agentTypes,
-  checkButton,
-  codeButtons,
-  codeLine,
-  inHand,
-  showButton,
-  takeOverButton,
-} from './charge-screens.ts';
+import { checkButton, showButton } from './charge-modal.ts';
+import { agentTypes, codeButtons, codeLine, agentSince, takeOverButton } from './code-modal.ts';
 
 /** More than a person reads at once. */
 const mostShown = 10;
@@ -48,7 +41,7 @@ export function pendingCodesMessage(
   const own = listed(charges, 'They follow as these end.', (charge) => homeItem(charge, nowMs));
   const theirs = listed(others, 'They follow as these end.', (charge) => [
     chargeHeadline(charge).block,
-    richText(inHand(charge), codeLine(charge)),
+    richText(agentSince(charge), codeLine(charge)),
     actions(takeOverButton(charge)),
   ]);
   const body = [...own, ...(others.length === 0 ? [] : [header('Of colleagues'), ...theirs])];

@@ -15,22 +15,18 @@ import { isClosed, isInDoubt, saidGivenBack, toldWord } from '../../slack/words/
 import type { Log } from '../../log.ts';
 import { type MessageKey, messageKey } from '../../messages/message-record.ts';
 import type { Views, Words } from '../../messages/views.ts';
+import { chargeStateModal, messageButtons, modalButtons } from './charge-modal.ts';
 import {
-  alertNews,
+  alertNewsOf,
   chargeFoot,
-  chargeStateModal,
-  codeLine,
   correction,
-  inHand,
-  messageButtons,
-  modalButtons,
-  notMine,
+  notMineBlocks,
   notMineLines,
   notMineWords,
   reviewLines,
-  standing,
   stateBlocks,
-} from './charge-screens.ts';
+} from './charge-words.ts';
+import { codeLine, agentSince, triesAndTime } from './code-modal.ts';
 import type { ChargeView } from './charge-record.ts';
 import { createMessages, type Messages } from '../../messages/messages.ts';
 
@@ -47,7 +43,7 @@ export type ChargeNote =
  * terms and buttons, and only the thread says why it ended and what to do.
  */
 export function chargeMessage(charge: ChargeSeen, place: ChargePlace, about: AboutMessage): SlackMessage {
-  const said = [...correction(charge), ...alertNews(charge), ...notMine(charge), ...advice(charge)];
+  const said = [...correction(charge), ...alertNewsOf(charge), ...notMineBlocks(charge), ...advice(charge)];
   const body = [...said, ...facts(charge), ...messageButtons(charge)];
   return posted(noteOf(charge, place, { body }), 'payops_charge', about);
 }
@@ -123,7 +119,7 @@ function toldBody(what: Told, charge: ChargeSeen): NonNullable<Note['body']> {
   if (charge.state.kind !== what) return [];
   if (what !== 'otp') return stateBlocks(charge);
   const who = charge.codeEntry === 'customer' ? 'they type it' : 'its agent enters it';
-  return [plain(`The bank sent the customer a code; ${who}.`), standing(charge)];
+  return [plain(`The bank sent the customer a code; ${who}.`), triesAndTime(charge)];
 }
 
 /**
@@ -148,13 +144,13 @@ export function chargeDirectMessage(
 
 function codeRequest(charge: ChargeSeen): RichTextBlock[] {
   return [
-    ...notMine(charge),
+    ...notMineBlocks(charge),
     ...quoted('The bank says:', charge.bankWords),
     richText(
       plain(whoTypes(charge)),
       codeLine(charge),
       // Name the agent only after a hand-over: the first message then pings nobody, and edits never ping.
-      ...(charge.handOvers.length === 0 ? [] : [inHand(charge)]),
+      ...(charge.handOvers.length === 0 ? [] : [agentSince(charge)]),
     ),
   ];
 }

@@ -42,7 +42,7 @@ import { holdLines } from '../../slack/words/next-steps.ts';
 import { timeAgo, twinBlocks } from '../../slack/words/twins.ts';
 import type { ChargeDesk } from './charge-desk.ts';
 import { type ChargeForm, chargeFields, chargeModalId } from './charge-form.ts';
-import { chargeActions, showButton, unsureChargeModal } from './charge-screens.ts';
+import { chargeActions, showButton, unsureChargeModal } from './charge-modal.ts';
 import type { ChargeViews } from './charge-views.ts';
 import { limitProblem, limitRefusalModal, notChargedModal } from './limit-words.ts';
 

@@ -6,7 +6,7 @@ import { noteMessage } from '../../slack/kit/note.ts';
 import type { ChargeDesk } from './charge-desk.ts';
 import type { ChargeView } from './charge-record.ts';
 import { chargeMessage } from './charge-messages.ts';
-import { chargeStateModal, unknownCharge, unknownChargeModal } from './charge-screens.ts';
+import { chargeStateModal, unknownCharge, unknownChargeModal } from './charge-modal.ts';
 
 export type ChargeViews = ReturnType<typeof createChargeViews>;
 

@@ -35,7 +35,7 @@ import {
   seenOf,
 } from './charge-record.ts';
 import { createReview, type ForReviews } from './charge-review.ts';
-import { chargeActions } from './charge-screens.ts';
+import { chargeActions } from './charge-modal.ts';
 import { createChargeViews } from './charge-views.ts';
 import { homeLimits } from './limit-words.ts';
 import { type CustomerLink, otpCommand } from './otp.ts';

@@ -20,14 +20,8 @@ import { noteMessage } from '../../slack/kit/note.ts';
 import { askedHereAlone } from '../../slack/words/charge-place.ts';
 import type { ChargeDesk } from './charge-desk.ts';
 import { homeCharges, openCodes, pendingCodesMessage } from './charge-list.ts';
-import {
-  otpActions,
-  otpModalId,
-  readOtpModal,
-  readOtpReference,
-  unknownCharge,
-  unknownChargeModal,
-} from './charge-screens.ts';
+import { unknownCharge, unknownChargeModal } from './charge-modal.ts';
+import { otpActions, otpModalId, readOtpModal, readOtpReference } from './code-modal.ts';
 import type { ChargeViews } from './charge-views.ts';
 
 type Wanted = { reference?: OrderReference };

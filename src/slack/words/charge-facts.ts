@@ -58,7 +58,7 @@ export function modalFacts(charge: ChargeSeen): RichTextBlock[] {
 }
 
 /** When the agent took the charge. */
-export function inHandSince({ agent, handOvers, submittedAt }: ChargeSeen): number {
+export function agentSinceMs({ agent, handOvers, submittedAt }: ChargeSeen): number {
   return handOvers.findLast(({ to }) => to === agent)?.at ?? submittedAt;
 }
 

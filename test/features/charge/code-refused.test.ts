@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { chargeStateModal } from '../../../src/features/charge/charge-screens.ts';
+import { chargeStateModal } from '../../../src/features/charge/charge-modal.ts';
 import { ada, charge, minuteMs, openWorld, reference, startProcess } from '../charge-house.ts';
 import type { OtpAnswer } from '../../../src/payments/charges.ts';
 import { stateWord } from '../../../src/slack/words/state-words.ts';

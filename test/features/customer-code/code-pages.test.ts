@@ -14,7 +14,7 @@ import { type PageNotice, wordsFor } from '../../../src/features/customer-code/p
 import { renderPage } from '../../../src/features/customer-code/page-html.ts';
 import { readCode } from '../../../src/domain/otp.ts';
 import { chargeMessage } from '../../../src/features/charge/charge-messages.ts';
-import { chargeStateModal } from '../../../src/features/charge/charge-screens.ts';
+import { chargeStateModal } from '../../../src/features/charge/charge-modal.ts';
 import { formPageRoutes } from '../../../src/http/form-page.ts';
 import { createHttpServer, type HttpServer } from '../../../src/http/server.ts';
 import { openBrowser, setup as startBrowser } from '../../support/browser.ts';

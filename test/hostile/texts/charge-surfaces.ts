@@ -25,7 +25,7 @@ import {
   unknownCharge,
   unknownChargeModal,
   unsureChargeModal,
-} from '../../../src/features/charge/charge-screens.ts';
+} from '../../../src/features/charge/charge-modal.ts';
 import {
   linkForm,
   linkMessage,
