@@ -8,7 +8,7 @@ import type { House } from '../stage/house.ts';
 import { playRound, takeTurns } from '../stage/round.ts';
 import type { IngestSize } from './on-redis.ts';
 
-/** The bot on its embedded store (WAL, synchronous=FULL), each turn next to the disk's own speed at that time. */
+/** The bot on its embedded store (WAL, every answer after a sync), each turn next to the disk's own speed at that time. */
 export async function measureIngestOnSqlite(house: House, size: IngestSize): Promise<Row[]> {
   const part = 'ingest on SQLite';
   const program = house.bot('sqlite');

@@ -1,4 +1,6 @@
+import { closeSync, fdatasync, openSync } from 'node:fs';
 import type { DatabaseSync, SQLOutputValue } from 'node:sqlite';
+import { promisify } from 'node:util';
 import { StoreUnavailable } from '../domain/failure.ts';
 import { blockMs, checkTake, readFate, readIndex, readList, toListed, written, type Fate } from './fate.ts';
 import { openStoreFile } from './sqlite-file.ts';
@@ -6,14 +8,31 @@ import { mostDue, type Entry, type Store } from './store.ts';
 
 /**
  * The store in one file, for one machine. A change whose call has resolved survives kill -9 and power cuts. `now` (UTC
- * ms) is the machine's clock. Processes with the same clock may share the file; a call then blocks this process for up
- * to 5 s while it waits for another's transaction. Throws StoreUnavailable if the file can't be opened.
+ * ms) is the machine's clock. `sync` resolves once the disk has all that was written to the file descriptor. Processes
+ * with the same clock may share the file; a call then blocks this process for up to 5 s while it waits for another's
+ * transaction, and may see another's change just before the disk has it. Throws StoreUnavailable if the file can't be opened.
  */
-export function openSqliteStore(options: { path: string; now: () => number }): Store {
-  const db = openStoreFile(options.path);
+export function openSqliteStore({ path, now, sync = promisify(fdatasync) }: SqliteOptions): Store {
+  const db = openStoreFile(path);
+  // A commit doesn't wait for the disk; its call does.
+  db.exec('pragma synchronous = normal');
   const statements = prepareStatements(db);
-  const clock = openClock(db, options.now);
-  const group = createGroupCommit(db, clock);
+  const clock = openClock(db, now);
+  // All commits are in this log until they are in the file, too.
+  const disk = createDisk(`${path}-wal`, sync);
+  const group = createGroupCommit(db, clock, disk);
+
+  /** Resolves once the disk has what was read: nobody may act on a change that a power cut could still undo. */
+  async function reading<T>(read: () => T): Promise<T> {
+    let found: T;
+    try {
+      found = read();
+    } catch (cause) {
+      throw new StoreUnavailable('The store file cannot be read.', cause);
+    }
+    await disk.hasAll();
+    return found;
+  }
 
   return {
     async create(key, value, createOptions = {}) {
@@ -85,12 +104,54 @@ export function openSqliteStore(options: { path: string; now: () => number }): S
       });
     },
     async close() {
-      group.close();
+      await group.close();
       if (db.isOpen) db.close();
     },
   };
 }
 
+type SqliteOptions = { path: string; now: () => number; sync?: (file: number) => Promise<void> };
+
+/**
+ * Waits for the disk outside the event loop, where a busy disk would keep everything else from being answered, for a
+ * hundred milliseconds and more. The log at `path` must exist, and stay the same file. After a failed sync nobody knows
+ * what the disk has, and another sync would not tell: so all later calls reject, too.
+ */
+function createDisk(path: string, sync: (file: number) => Promise<void>) {
+  const file = openSync(path, 'r+');
+  let running: Promise<void> | undefined;
+  /** The sync after the running one, which doesn't cover changes made since it began. */
+  let following: Promise<void> | undefined;
+
+  async function syncAll(): Promise<void> {
+    try {
+      await sync(file);
+    } catch (cause) {
+      throw new StoreUnavailable('The disk did not confirm a change. Check the disk, then restart.', cause);
+    }
+    running = undefined;
+  }
+  function start(): Promise<void> {
+    following = undefined;
+    running = syncAll();
+    return running;
+  }
+  function hasAll(): Promise<void> {
+    return following ?? running ?? Promise.resolve();
+  }
+  return {
+    /** Call after each commit; resolves once the disk has it. */
+    changed: () => (following ??= running?.then(start)) ?? start(),
+    /** Resolves once the disk has all changes so far. */
+    hasAll,
+    async close() {
+      await hasAll().catch(() => undefined);
+      closeSync(file);
+    },
+  };
+}
+
+type Disk = ReturnType<typeof createDisk>;
 type Clock = ReturnType<typeof openClock>;
 
 /**
@@ -130,7 +191,7 @@ const sweptPerCall = 4;
  * Runs all calls of one turn of the event loop in one transaction, with one wait for the disk, so that a burst of
  * webhooks costs only a few fsyncs. Calls run in the order in which they came, and fail together if the disk fails.
  */
-function createGroupCommit(db: DatabaseSync, clock: Clock) {
+function createGroupCommit(db: DatabaseSync, clock: Clock, disk: Disk) {
   const begin = db.prepare('begin immediate');
   const commit = db.prepare('commit');
   const writeCounter = db.prepare('update counter set version = ?, seen_at = ?, ahead_ms = ?');
@@ -138,37 +199,41 @@ function createGroupCommit(db: DatabaseSync, clock: Clock) {
     'delete from entries where id in (select id from entries where expires_at <= ? order by expires_at limit ?)',
   );
   let waiting: Call[] = [];
-  let closed = false;
+  let closing: Promise<void> | undefined;
 
-  function transact(batch: readonly Call[]): (() => void)[] {
+  function transact(batch: readonly Call[]): { answers: (() => void)[]; isChanged: boolean } {
     begin.run();
     const { nowMs, aheadMs, version, isPutBack } = clock.read();
     const turn: Turn = { now: nowMs, version };
     const answers = batch.map((call) => call.run(turn));
     sweep.run(turn.now, batch.length * sweptPerCall);
-    if (turn.version !== version || isPutBack) writeCounter.run(turn.version, nowMs, aheadMs);
+    const isChanged = turn.version !== version || isPutBack;
+    if (isChanged) writeCounter.run(turn.version, nowMs, aheadMs);
     commit.run();
-    return answers;
+    return { answers, isChanged };
   }
 
-  function flush(): void {
+  async function flush(): Promise<void> {
     const batch = waiting;
     waiting = [];
     if (batch.length === 0) return;
     try {
-      for (const answer of transact(batch)) answer();
+      const { answers, isChanged } = transact(batch);
+      await (isChanged ? disk.changed() : disk.hasAll());
+      for (const answer of answers) answer();
     } catch (cause) {
-      if (db.isTransaction) db.exec('rollback');
-      const error = new StoreUnavailable('The store file did not take the change.', cause);
+      if (db.isOpen && db.isTransaction) db.exec('rollback');
+      const isDisk = cause instanceof StoreUnavailable;
+      const error = isDisk ? cause : new StoreUnavailable('The store file did not take the change.', cause);
       for (const call of batch) call.reject(error);
     }
   }
 
   return {
-    /** Resolves after the commit. Throws StoreUnavailable if it failed; then the file is unchanged. */
+    /** Resolves once the disk has the commit. Throws StoreUnavailable if the commit failed, or the disk did. */
     run<T>(change: (turn: Turn) => T): Promise<T> {
       return new Promise((resolve, reject) => {
-        if (closed) throw new StoreUnavailable('The store is closed.');
+        if (closing) throw new StoreUnavailable('The store is closed.');
         waiting.push({
           run: (turn) => {
             const result = change(turn);
@@ -176,15 +241,11 @@ function createGroupCommit(db: DatabaseSync, clock: Clock) {
           },
           reject,
         });
-        if (waiting.length === 1) setImmediate(flush);
+        if (waiting.length === 1) setImmediate(() => void flush());
       });
     },
     /** Commits pending calls; later calls throw StoreUnavailable. */
-    close() {
-      if (closed) return;
-      closed = true;
-      flush();
-    },
+    close: () => (closing ??= flush().then(() => disk.close())),
   };
 }
 
@@ -407,12 +468,4 @@ function toEntry(row: Row): Entry {
     lane: String(row['lane']),
     attempts: Number(row['attempts']),
   };
-}
-
-function reading<T>(read: () => T): T {
-  try {
-    return read();
-  } catch (cause) {
-    throw new StoreUnavailable('The store file cannot be read.', cause);
-  }
 }

@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, describe, expect, it } from 'vitest';
 import { openSqliteStore } from '../../src/store/sqlite-store.ts';
@@ -28,6 +29,23 @@ function openAt(path: string, clock = { ms: 1_700_000_000_000 }) {
     pass: async (ms: number) => void (clock.ms += ms),
     close: () => store.close(),
   };
+}
+
+function openOnSlowDisk() {
+  const syncs: PromiseWithResolvers<void>[] = [];
+  function sync(): Promise<void> {
+    const one = Promise.withResolvers<void>();
+    syncs.push(one);
+    return one.promise;
+  }
+  return { store: openSqliteStore({ path: newPath(), now: Date.now, sync }), syncs };
+}
+/** What has resolved after some turns of the event loop. */
+async function settled(calls: Record<string, Promise<unknown>>): Promise<string[]> {
+  const done: string[] = [];
+  for (const [name, call] of Object.entries(calls)) void call.then(() => done.push(name));
+  for (let turn = 0; turn < 5; turn += 1) await nextTurn();
+  return done;
 }
 
 storeContract('SQLite', async () => openAt(newPath()));
@@ -108,6 +126,67 @@ describe('openSqliteStore', () => {
     expect(await store.take(1000)).toHaveLength(1);
     raw.close();
     await close();
+  });
+
+  describe('with a disk that takes its time', () => {
+    it('answers a change and what reads it only once the disk has it', async () => {
+      const { store, syncs } = openOnSlowDisk();
+      const created = store.create('a', 'x', { delayMs: 0 });
+      expect(await settled({ created })).toEqual([]);
+      const calls = { read: store.read('a'), again: store.create('a', 'y'), backlog: store.backlog() };
+      expect(await settled({ created, ...calls })).toEqual([]);
+      expect(syncs).toHaveLength(1);
+      syncs[0]?.resolve();
+      expect(await settled({ created, ...calls })).toHaveLength(4);
+      expect(await calls.read).toMatchObject({ value: 'x' });
+      expect(await calls.again).toBe(false);
+      await store.close();
+    });
+
+    it('waits for one sync after the running one, for all changes made meanwhile', async () => {
+      const { store, syncs } = openOnSlowDisk();
+      const first = store.create('a', '');
+      await nextTurn();
+      const second = store.create('b', '');
+      await nextTurn();
+      const third = store.take(1_000);
+      const late = store.create('c', '', { delayMs: 0 });
+      expect(await settled({ first, second, third, late })).toEqual([]);
+      syncs[0]?.resolve();
+      expect(await settled({ first, second, third, late })).toEqual(['first']);
+      expect(syncs).toHaveLength(2);
+      syncs[1]?.resolve();
+      expect(await settled({ second, third, late })).toEqual(['second', 'third', 'late']);
+      const closed = store.close();
+      expect(await settled({ closed })).toEqual(['closed']);
+      expect(syncs).toHaveLength(2);
+    });
+
+    it('closes once the disk has the last change', async () => {
+      const { store, syncs } = openOnSlowDisk();
+      const last = store.create('a', '');
+      const closed = store.close();
+      const again = store.close();
+      expect(await settled({ last, closed, again })).toEqual([]);
+      syncs[0]?.resolve();
+      expect(await settled({ last, closed, again })).toEqual(['last', 'closed', 'again']);
+      await expect(store.create('b', '')).rejects.toThrow('closed');
+    });
+
+    it('takes no more calls after a sync that failed: nobody knows what the disk has', async () => {
+      const { store, syncs } = openOnSlowDisk();
+      const calls = [store.create('a', ''), store.create('b', '')];
+      await nextTurn();
+      const meanwhile = [store.create('c', ''), store.read('a')];
+      await nextTurn();
+      syncs[0]?.reject(new Error('EIO: i/o error, fdatasync'));
+      const later = [store.ping(), store.read('a'), store.take(1_000)];
+      const ended = await Promise.allSettled([...calls, ...meanwhile, ...later]);
+      const failed = { status: 'rejected', reason: { name: 'StoreUnavailable' } };
+      expect(ended).toMatchObject(ended.map(() => failed));
+      expect(syncs).toHaveLength(1);
+      await store.close();
+    });
   });
 
   it('rejects a ping once its disk is full', () => {
