@@ -31,7 +31,10 @@ import {
   newCounters,
   writeMessageRecord,
 } from '../../src/messages/message-record.ts';
-import { createNewAccounts, type NewAccounts } from '../../src/features/new-account/create-account.ts';
+import {
+  createAccountRequests,
+  type AccountRequests,
+} from '../../src/features/new-account/create-account.ts';
 import { type Cases, createCases } from '../../src/records/cases.ts';
 import { noStorms } from '../features/house.ts';
 import type { Store } from '../../src/store/store.ts';
@@ -381,7 +384,7 @@ function newAccount(world: World): Driven {
   const wrong = new Set<string>();
   const lines: unknown[] = [];
   const log = (...line: unknown[]): void => void lines.push(line);
-  const all: NewAccounts[] = [];
+  const all: AccountRequests[] = [];
 
   async function answer(given: NewAccount): Promise<NewAccountAnswer> {
     const key = `account-new:${accountRef}`;
@@ -397,13 +400,13 @@ function newAccount(world: World): Driven {
     service.refused += 1;
     return { kind: 'not_made', failure: 'invalid_request', message: undefined };
   }
-  async function ask({ begin }: NewAccounts, by: string): Promise<string> {
+  async function ask({ begin }: AccountRequests, by: string): Promise<string> {
     const { kind } = await (await begin({ viewId: by, wanted, by })).carryOn();
     if (kind === 'created' && !service.isMade) wrong.add('it is called created, and is not');
     if (kind === 'not_made' && service.refused === 0) wrong.add('it is called not made, and was not refused');
     return kind;
   }
-  function open({ store: through, call, wait }: Pick<Process, 'store' | 'call' | 'wait'>): NewAccounts {
+  function open({ store: through, call, wait }: Pick<Process, 'store' | 'call' | 'wait'>): AccountRequests {
     const payments = {
       createAccount: (given: NewAccount) =>
         call<NewAccountAnswer>(
@@ -417,7 +420,7 @@ function newAccount(world: World): Driven {
         ),
     };
     const settings = { accountNewFields: fields };
-    return createNewAccounts(accountOf({ store: through, sealer, settings, payments, log, wait }));
+    return createAccountRequests(accountOf({ store: through, sealer, settings, payments, log, wait }));
   }
   return {
     start(process, index) {
@@ -426,7 +429,7 @@ function newAccount(world: World): Driven {
     },
     act(at, index) {
       const by = at.pick(['U0ADA00001', 'U0BOLA0001']);
-      return () => ask(all[index] as NewAccounts, by);
+      return () => ask(all[index] as AccountRequests, by);
     },
     async wrongs() {
       const { isMade } = service;

@@ -21,19 +21,20 @@ export type AccountField = Account['settings']['accountNewFields'][number];
 /** The field by which an account can be looked up. */
 const refField = 'accountRef';
 
-/** The result of a request for a new account, as people see it. */
+/** The result of a request for a new account. */
 export type AccountEnd =
-  /** By the service's answer, or by a look-up after a lost answer. */
+  /** The service's answer says so, or a look-up after a lost answer. */
   | { kind: 'created'; account: SubAccount | undefined }
   | NotMade
   /**
-   * It may have been created. `lookUp`: what a look-up by its reference found; `impossible`: it has no reference.
+   * The account may have been created. `lookUp`: the result of a look-up by its reference. `another`: the reference belongs to
+   * an account with another name. `impossible`: the request had no reference.
    */
   | { kind: 'doubt'; lookUp: 'not_found' | 'another' | 'failed' | 'impossible' };
 
-/** A request for a new account, by its reference. Stored before the request is sent. */
-const askedAccount = z.object({
-  /** The number of requests, so that a late answer is matched to its own one. */
+/** A request for a new account. Stored before it is sent. */
+const requestShape = z.object({
+  /** How often the account was requested. A late answer counts only for its own request. */
   asks: z.int(),
   by: z.string(),
   /** Without secret fields, which are never stored. */
@@ -42,74 +43,76 @@ const askedAccount = z.object({
   settled: z.enum(['created', 'refused']).exactOptional(),
 });
 
-type AskedAccount = z.infer<typeof askedAccount>;
+type StoredRequest = z.infer<typeof requestShape>;
 
 /** `failed`: no usable answer. `impossible`: the request had no reference. */
 type LookedUp = AccountAnswer | { kind: 'failed' | 'impossible' };
 
 /**
- * The result for an account that may have been created, after a look-up. `not_found` proves nothing: the service may still be
- * creating it.
+ * The result after a look-up. A `not_found` leaves a doubt: the service may still be creating the account.
  */
 export function endOfLookUp(
-  { wanted, settled }: Pick<AskedAccount, 'wanted' | 'settled'>,
+  { wanted, settled }: Pick<StoredRequest, 'wanted' | 'settled'>,
   found: LookedUp,
 ): AccountEnd {
   const account: SubAccount = found.kind === 'found' ? found.account : {};
   const { accountName, accountRef } = account;
-  const isTold = (accountName ?? accountRef) !== undefined;
-  const isOwn = isTold && (accountName ?? wanted['accountName']) === wanted['accountName'];
+  const isNamed = (accountName ?? accountRef) !== undefined;
+  const isOwn = isNamed && (accountName ?? wanted['accountName']) === wanted['accountName'];
   if (isOwn || settled === 'created') return { kind: 'created', account: isOwn ? account : undefined };
-  if (isTold) return { kind: 'doubt', lookUp: 'another' };
+  if (isNamed) return { kind: 'doubt', lookUp: 'another' };
   const { kind } = found;
   return { kind: 'doubt', lookUp: kind === 'not_found' || kind === 'impossible' ? kind : 'failed' };
 }
 
-export type NewAccounts = ReturnType<typeof createNewAccounts>;
+export type AccountRequests = ReturnType<typeof createAccountRequests>;
 
 const rememberMs = 30 * dayMs;
 /** Wait this long after a lost answer: the service may still be creating the account. */
 const lookUpAfterMs = 2_000;
 
 /**
- * Requests new accounts, each at most once under its reference, which is generated from the view's id if the person gives
- * none. The request is stored before it is sent. A new account can be found only by this reference; so after a lost answer or a
- * crash it is looked up, never requested again. `begin` throws StoreUnavailable; then nothing was sent.
+ * Requests new accounts, each at most once under its reference. If the person gives none, it is generated from the view's id.
+ * The request is stored before it is sent; after a lost answer or a crash the account is looked up by its reference, never
+ * requested again. `begin` throws StoreUnavailable; then nothing was sent.
  *
  * Spec: POST {base_url}/v1/accounts; GET {base_url}/v1/accounts/sub-account-details; Account (accountRef).
  */
-export function createNewAccounts(account: Account) {
+export function createAccountRequests(account: Account) {
   const { payments, audit, log, wait } = account;
   const { accountNewFields: fields } = account.settings;
-  const records = createRecords<AskedAccount>(account, { prefix: 'account-new:', schema: askedAccount });
+  const records = createRecords<StoredRequest>(account, { prefix: 'account-new:', schema: requestShape });
   const secret = new Set(fields.flatMap((field) => (field.secret ? [field.name] : [])));
 
   async function begin({ viewId, wanted: given, by }: { viewId: string; wanted: NewAccount; by: string }) {
-    const minted = given[refField] === undefined && takesRef(fields);
-    const wanted = minted ? { ...given, [refField]: mintAccountRef(viewId, refLength(fields)) } : given;
+    const needsRef = given[refField] === undefined && fields.some(({ name }) => name === refField);
+    const wanted = needsRef ? { ...given, [refField]: generateAccountRef(viewId, refLength(fields)) } : given;
     const ref = wanted[refField];
     const id = ref ?? viewId;
     const shown = Object.fromEntries(Object.entries(wanted).filter(([name]) => !secret.has(name)));
-    const { isNew, asked } = await records.change<{ isNew: boolean; asked: AskedAccount }>(id, (before) => {
-      if (before && before.settled !== 'refused')
-        return { kind: 'keep', result: { isNew: false, asked: before } };
-      const value = { asks: (before?.asks ?? 0) + 1, by, wanted: shown };
-      return { kind: 'write', value, rest: { ttlMs: rememberMs }, result: { isNew: true, asked: value } };
-    });
+    const { isNew, stored } = await records.change<{ isNew: boolean; stored: StoredRequest }>(
+      id,
+      (before) => {
+        if (before && before.settled !== 'refused')
+          return { kind: 'keep', result: { isNew: false, stored: before } };
+        const value = { asks: (before?.asks ?? 0) + 1, by, wanted: shown };
+        return { kind: 'write', value, rest: { ttlMs: rememberMs }, result: { isNew: true, stored: value } };
+      },
+    );
 
-    /** Stores the answer, as far as possible: without it the request stays unsettled, which only prevents a repeat. */
+    /** Stores the answer if the store is there. Otherwise the request stays unsettled, which only prevents a repeat. */
     async function settle(settled: 'created' | 'refused'): Promise<void> {
-      await catchUp(account, 'What became of a new account could not be noted', () =>
+      await catchUp(account, 'The result of a new account could not be stored', () =>
         records.change<void>(id, (kept) =>
           // Skip if this process was suspended and the account was requested again meanwhile.
-          kept?.asks === asked.asks
+          kept?.asks === stored.asks
             ? { kind: 'write', value: { ...kept, settled }, rest: { ttlMs: rememberMs }, result: undefined }
             : { kind: 'keep', result: undefined },
         ),
       );
     }
 
-    async function ask(): Promise<AccountEnd> {
+    async function send(): Promise<AccountEnd> {
       const answer = await payments.createAccount(wanted);
       if (answer.kind !== 'unknown') await settle(answer.kind === 'created' ? 'created' : 'refused');
       const end = answer.kind === 'unknown' ? await lookUp() : answer;
@@ -130,9 +133,9 @@ export function createNewAccounts(account: Account) {
     async function lookUp(): Promise<AccountEnd> {
       await wait(lookUpAfterMs);
       const found = await findByRef();
-      // Meanwhile the first request may have got its answer.
-      const kept = await records.read(id).catch(() => undefined);
-      return endOfLookUp(kept ?? asked, found);
+      // The request may have got its answer meanwhile.
+      const latest = await records.read(id).catch(() => undefined);
+      return endOfLookUp(latest ?? stored, found);
     }
 
     async function findByRef(): Promise<LookedUp> {
@@ -146,11 +149,11 @@ export function createNewAccounts(account: Account) {
     return {
       id,
       /** The requested fields, without secret ones. */
-      wanted: asked.wanted,
+      wanted: stored.wanted,
       /** The person who requested it earlier; then no new request is made. */
-      ...(isNew ? {} : { askedBy: asked.by }),
+      ...(isNew ? {} : { askedBy: stored.by }),
       /** Sends the request, or looks up an earlier one. Throws only for a bug. */
-      carryOn: isNew ? ask : lookUp,
+      carryOn: isNew ? send : lookUp,
     };
   }
 
@@ -167,10 +170,6 @@ function failureOf(answer: NewAccountAnswer): string | undefined {
   return 'failure' in answer ? answer.failure : undefined;
 }
 
-function takesRef(fields: readonly AccountField[]): boolean {
-  return fields.some(({ name }) => name === refField);
-}
-
 /** Spec: Limits (accountRef). */
 const specifiedRefLength = 20;
 
@@ -184,7 +183,7 @@ const refPrefix = 'PAY';
  *
  * Spec: Account (accountRef: exactly 20 characters, generated if not provided).
  */
-export function mintAccountRef(viewId: string, { shortest, longest }: Length): string {
+export function generateAccountRef(viewId: string, { shortest, longest }: Length): string {
   const length = Math.min(Math.max(specifiedRefLength, shortest), longest);
   const digest = createHash('sha256').update(`account:${viewId}`).digest();
   let ref = refPrefix;
@@ -196,7 +195,7 @@ export function mintAccountRef(viewId: string, { shortest, longest }: Length): s
 
 export type Length = { shortest: number; longest: number };
 
-/** The length of a reference, for form and look-up; any length if the settings don't say. */
+/** The length of a reference by the settings; any length if they don't say. */
 export function refLength(fields: readonly AccountField[]): Length {
   return fields.find(({ name }) => name === refField) ?? { shortest: 0, longest: limits.inputLength };
 }
@@ -207,7 +206,7 @@ export function lengthWords({ shortest, longest }: Length): string {
   return shortest === 0 ? `at most ${longest} characters` : `${shortest} to ${longest} characters`;
 }
 
-/** The settings give no length: any text that Slack's input accepts. */
+/** Whether the settings give no length. Then any text fits that Slack's input accepts. */
 export function isAnyLength({ shortest, longest }: Length): boolean {
   return shortest === 0 && longest === limits.inputLength;
 }

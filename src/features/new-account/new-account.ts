@@ -7,7 +7,7 @@ import {
   refLength,
   type AccountEnd,
   parseAccountKey,
-  createNewAccounts,
+  createAccountRequests,
 } from './create-account.ts';
 import type { Account as SubAccount, AccountKey, NewAccount } from '../../payments/accounts.ts';
 import { type Parsed, parsed, problem, counted } from '../../domain/wording.ts';
@@ -52,7 +52,7 @@ import { maskPhone } from '../../domain/outside-text.ts';
 /** Needed to create an account. A look-up needs only `accounts`. */
 export const newAccountPermission: Permission = 'account-new';
 
-type Question = { kind: 'look_up'; key: AccountKey } | { kind: 'new' };
+type AccountCommand = { kind: 'look_up'; key: AccountKey } | { kind: 'new' };
 
 /**
  * `/pay account <id or reference>` shows a sub account; `/pay account new` opens the form for a new one, which is requested at
@@ -61,7 +61,7 @@ type Question = { kind: 'look_up'; key: AccountKey } | { kind: 'new' };
 export function createNewAccount(account: Account): Feature {
   const { place, settings, payments, slack, now } = account;
   const { accountNewFields: fields } = settings;
-  const accounts = createNewAccounts(account);
+  const requests = createAccountRequests(account);
 
   async function lookUp(key: AccountKey): Promise<SlackMessage> {
     const answer = await payments.findAccount(key);
@@ -76,30 +76,30 @@ export function createNewAccount(account: Account): Feature {
     }
   }
 
-  /** Requests the account once, even if submitted twice. An earlier request is looked up and shown instead. */
+  /** Requests the account once, even if submitted twice. If it was requested before, looks it up and shows it instead. */
   async function create({ caller, viewId, values }: Submission): Promise<ViewAnswer> {
     const filled = accountForm(fields).read(values);
     if (filled.kind === 'errors') return filled;
     const { userId } = caller;
     const wanted = withoutUndefined(filled.read) as NewAccount;
-    const asked = await accounts.begin({ viewId, wanted, by: userId });
+    const request = await requests.begin({ viewId, wanted, by: userId });
     return {
       kind: 'update',
-      modal: windowOf(creatingMessage(asked, place)),
+      modal: resultModal(creatingMessage(request, place)),
       async carryOn() {
-        const message = accountEndMessage(await asked.carryOn(), asked, { place, nowMs: now() });
-        await slack.showEnd({ viewId, userId }, { modal: windowOf(message), message });
+        const message = accountEndMessage(await request.carryOn(), request, { place, nowMs: now() });
+        await slack.showEnd({ viewId, userId }, { modal: resultModal(message), message });
       },
     };
   }
 
-  /** Reopens the form: in the same modal, which keeps its generated reference, or in a new one. */
-  async function correctAgain({ value, view, updateModal, openModal }: Pressed): Promise<void> {
-    const modal = accountModal(fields, place, await accounts.wantedOf(value));
+  /** Reopens the form, filled in: in its own modal, whose id gives the same generated reference, or in a new modal. */
+  async function reopenForm({ value, view, updateModal, openModal }: Pressed): Promise<void> {
+    const modal = accountModal(fields, place, await requests.wantedOf(value));
     await (view ? updateModal(modal) : openModal(modal));
   }
 
-  const verb = defineCommand<Question>({
+  const verb = defineCommand<AccountCommand>({
     verb: 'account',
     usage: '<reference> | new',
     summary: 'Account',
@@ -107,7 +107,7 @@ export function createNewAccount(account: Account): Feature {
     permission: 'accounts',
     effect: 'none',
     alsoNeeds: ({ kind }) => (kind === 'new' ? newAccountPermission : undefined),
-    parse: (words) => parseQuestion(words, refLength(fields)),
+    parse: (words) => parseCommand(words, refLength(fields)),
     modals: [
       {
         callbackId: accountModalId,
@@ -125,12 +125,12 @@ export function createNewAccount(account: Account): Feature {
           if (key.ok) await reply(await lookUp(key.value));
         },
       },
-      { actionId: accountActions.again, permissions: [newAccountPermission], press: correctAgain },
+      { actionId: accountActions.again, permissions: [newAccountPermission], press: reopenForm },
     ],
 
     async run(question, { openModal, whileWaiting }) {
       if (question.kind === 'look_up') {
-        return await whileWaiting(lookUp(question.key), stillLooking(question.key));
+        return await whileWaiting(lookUp(question.key), lookingUpMessage(question.key));
       }
       await openModal(accountModal(fields, place));
       return undefined;
@@ -139,7 +139,7 @@ export function createNewAccount(account: Account): Feature {
   return { verbs: [verb] };
 }
 
-function parseQuestion(words: readonly string[], length: Length): Parsed<Question> {
+function parseCommand(words: readonly string[], length: Length): Parsed<AccountCommand> {
   const [first = '', ...rest] = words;
   if (rest.length > 0) return problem('Give one account id or reference, or the word new.');
   if (first.toLowerCase() === 'new') return parsed({ kind: 'new' });
@@ -147,7 +147,7 @@ function parseQuestion(words: readonly string[], length: Length): Parsed<Questio
   return key.ok ? parsed({ kind: 'look_up', key: key.value }) : key;
 }
 
-function stillLooking({ value }: AccountKey): SlackMessage {
+function lookingUpMessage({ value }: AccountKey): SlackMessage {
   return noteMessage({ state: '⏳ Looking up the account …', about: [word(value) ?? ''] });
 }
 
@@ -176,7 +176,7 @@ function accountForm(fields: readonly AccountField[]) {
   return form('account_new', Object.fromEntries(fields.map((field) => [field.name, formField(field)])));
 }
 
-/** An empty field reads as undefined. */
+/** The form's input for this field. An empty input is read as undefined. */
 function formField(field: AccountField): Field<string | undefined> {
   const { name, required, choices, secret } = field;
   const only = choices?.length === 1 ? choices[0] : undefined;
@@ -206,7 +206,7 @@ const knownLabels: Readonly<Record<string, string>> = {
   phoneNumber: 'Telephone number',
 };
 
-/** "accountName" is "Account name". */
+/** For example "Account name" for `accountName`. */
 function labelOf(name: string): string {
   const known = knownLabels[name];
   if (known !== undefined) return known;
@@ -219,7 +219,7 @@ function labelOf(name: string): string {
 
 function hintOf(field: AccountField): string | undefined {
   const words = [
-    // A limit that no input can reach would only confuse.
+    // A limit that nobody can reach would only confuse.
     ...(isAnyLength(field) ? [] : [`${lengthWords(field).replace(/^./, (first) => first.toUpperCase())}.`]),
     ...(field.name === 'accountRef' ? ['Must be unique. Leave empty to have one generated.'] : []),
     ...(field.secret ? ['Sent to the service and not kept.'] : []),
@@ -227,23 +227,24 @@ function hintOf(field: AccountField): string | undefined {
   return words.length === 0 ? undefined : words.join(' ');
 }
 
-function windowOf(message: SlackMessage): Modal {
+function resultModal(message: SlackMessage): Modal {
   return wordsModal('New account', message);
 }
 
-type Asked = {
-  /** The record's id. */
+/** A request as its messages show it. */
+type ShownRequest = {
+  /** The stored request's id. */
   id: string;
   wanted: NewAccount;
   /** The person who requested it earlier; then no new request is made. */
   askedBy?: string;
 };
 
-/** Shown during the request. It stays on screen if the bot crashes meanwhile, so it also says what to do then. */
-export function creatingMessage({ wanted, askedBy }: Asked, place: ChargePlace): SlackMessage {
+/** Shown during the request. After a crash it stays on screen, so it also says what to do then. */
+export function creatingMessage({ wanted, askedBy }: ShownRequest, place: ChargePlace): SlackMessage {
   return noteMessage({
     state: askedBy === undefined ? '⏳ Creating the account …' : '⏳ Looking up the account …',
-    about: named(wanted),
+    about: nameOf(wanted),
     body: [
       rich`You may close this: the result comes as a direct message.`,
       earlierLine(askedBy),
@@ -253,23 +254,23 @@ export function creatingMessage({ wanted, askedBy }: Asked, place: ChargePlace):
   });
 }
 
-/** The result, with a button back to the form if that can help. */
+/** The result. If a correction may help, with a button that reopens the form. */
 export function accountEndMessage(
   end: AccountEnd,
-  asked: Asked,
+  request: ShownRequest,
   { place, nowMs }: AccountShown,
 ): SlackMessage {
-  return noteMessage({ ...endNote(end, asked), foot: messageFoot(place, nowMs) });
+  return noteMessage({ ...endNote(end, request), foot: messageFoot(place, nowMs) });
 }
 
-function endNote(end: AccountEnd, { id, wanted, askedBy }: Asked): Note {
-  const about = named(wanted);
+function endNote(end: AccountEnd, { id, wanted, askedBy }: ShownRequest): Note {
+  const about = nameOf(wanted);
   switch (end.kind) {
     case 'created':
       return {
         state: '✓ Account created',
         about,
-        body: [earlierLine(askedBy), ...accountFacts({ ...shownOf(wanted), ...end.account })],
+        body: [earlierLine(askedBy), ...accountFacts({ ...requestedFacts(wanted), ...end.account })],
       };
     case 'not_made':
       return {
@@ -294,9 +295,9 @@ function endNote(end: AccountEnd, { id, wanted, askedBy }: Asked): Note {
 
 function againButton({ failure }: NotMade, id: string): Button[] {
   if (failure === 'unauthorized' || failure === 'forbidden') return [];
-  // An id longer than a button's value is cut; it then finds no record, and the form opens empty.
+  // An id may be longer than a button's value. The cut id finds no record, and the form opens empty.
   const value = cut(visible(id), limits.buttonValue);
-  // A reference of invisible characters leaves no value, and Slack refuses a button without one.
+  // Of a reference of invisible characters nothing is left, and Slack refuses a button without a value.
   return value === ''
     ? []
     : [button({ actionId: accountActions.again, text: 'Correct and try again', value })];
@@ -321,15 +322,15 @@ function notMadeLines(end: NotMade): NonNullable<Note['body']> {
   return [rich`${what}.`, labelled('Next', wait || next)];
 }
 
-function named(wanted: NewAccount): string[] {
+function nameOf(wanted: NewAccount): string[] {
   return [word(wanted['accountName'] ?? wanted['accountRef']) ?? ''];
 }
 
-/** The requested fields, for those that the service's answer leaves out. */
-function shownOf(wanted: NewAccount): SubAccount {
+/** The requested fields as account facts: the service's answer may leave some out. */
+function requestedFacts(wanted: NewAccount): SubAccount {
   const { accountRef, accountName, type, currency, email, phoneNumber, address, description } = wanted;
-  const given = { accountRef, accountName, type, currency, email, phoneNumber, address, description };
-  return withoutUndefined(given);
+  const facts = { accountRef, accountName, type, currency, email, phoneNumber, address, description };
+  return withoutUndefined(facts);
 }
 
 function earlierLine(askedBy: string | undefined): Run[] {
@@ -349,7 +350,7 @@ function lookUpButton(wanted: NewAccount): Button[] {
   return ref.ok ? [button({ actionId: accountActions.lookUp, text: 'Look up', value: ref.value.value })] : [];
 }
 
-/** The most bank accounts shown; the rest is counted. */
+/** At most so many bank accounts are shown; the others are counted. */
 const mostBanks = 3;
 
 type AccountShown = { place: ChargePlace; nowMs: number };
@@ -382,7 +383,7 @@ function accountFacts(account: SubAccount): RichTextBlock[] {
   ];
 }
 
-/** `pnd` in words; an unknown status as the service wrote it. */
+/** `pnd` means *post no debit*. Other statuses are shown as the service writes them. */
 function statusWord({ status }: SubAccount): string {
   return status === 'pnd' ? '“post no debit”' : (word(status) ?? '');
 }
@@ -411,7 +412,7 @@ function bankLines(banks: NonNullable<SubAccount['banks']>): Run[][] {
 
 const keyWords: Record<AccountKey['by'], string> = { accountId: 'account id', accountRef: 'reference' };
 
-/** The service knows no such account: an answer, not an error. */
+/** The service knows no such account. */
 export function noAccountMessage({ by, value }: AccountKey, { place, nowMs }: AccountShown): SlackMessage {
   return noteMessage({
     state: 'Not found',

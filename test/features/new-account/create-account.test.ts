@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { AccountAnswer } from '../../../src/payments/accounts.ts';
-import { endOfLookUp, mintAccountRef } from '../../../src/features/new-account/create-account.ts';
+import { endOfLookUp, generateAccountRef } from '../../../src/features/new-account/create-account.ts';
 
 const wanted = { accountName: 'Yaba Kiosk' };
 const refused = { kind: 'refused', message: undefined } as const;
@@ -20,10 +20,10 @@ it.each<[string, AccountAnswer, object]>([
 
 it('generates references of exactly 20 characters, the same for the same view', () => {
   const byDefault = { shortest: 20, longest: 20 };
-  const refs = Array.from({ length: 500 }, (_, index) => mintAccountRef(`V${index}`, byDefault));
+  const refs = Array.from({ length: 500 }, (_, index) => generateAccountRef(`V${index}`, byDefault));
   expect(refs.every((ref) => /^PAY[A-HJ-NP-Z2-9]{17}$/.test(ref))).toBe(true);
   expect(new Set(refs).size).toBe(500);
-  expect(mintAccountRef('V1', byDefault)).toBe(refs[1]);
-  expect(mintAccountRef('V1', { shortest: 6, longest: 12 })).toHaveLength(12);
-  expect(mintAccountRef('V1', { shortest: 0, longest: 3_000 })).toHaveLength(20);
+  expect(generateAccountRef('V1', byDefault)).toBe(refs[1]);
+  expect(generateAccountRef('V1', { shortest: 6, longest: 12 })).toHaveLength(12);
+  expect(generateAccountRef('V1', { shortest: 0, longest: 3_000 })).toHaveLength(20);
 });
