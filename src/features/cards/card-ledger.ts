@@ -20,20 +20,21 @@ export function openLedger(account: Account): CardLedger | undefined {
 }
 
 /** There is no field for the card number, so it can't be stored. */
-const storedCard = z.object({
+const storedCardShape = z.object({
   tokenKey: z.string(),
   face: cardFaceShape,
   customerEmail: z.string().exactOptional(),
   expiry: z.string().exactOptional(),
   savedAt: z.number(),
 });
-type StoredCard = z.infer<typeof storedCard>;
+type StoredCard = z.infer<typeof storedCardShape>;
 
-export const storedCardKind = { prefix: 'ledger:card:', schema: storedCard };
+export const storedCardKind = { prefix: 'ledger:card:', schema: storedCardShape };
 
 const mostInList = 100;
 
-const forgotten: StoredCard = { tokenKey: '', face: {}, savedAt: 0 };
+/** Overwrites a card that is forgotten. */
+const blank: StoredCard = { tokenKey: '', face: {}, savedAt: 0 };
 
 export type CardLedger = ReturnType<typeof createCardLedger>;
 
@@ -49,8 +50,8 @@ export function createCardLedger(
   const { store, fingerprint, now } = account;
 
   /**
-   * A term's list. Its name is hashed, because it must not contain an address, digits or a name. The first character
-   * keeps terms apart from token keys, which have the same hash.
+   * The name of a term's list. The term is hashed, because it may be an address or digits. `\0term` keeps it apart from token
+   * keys, which are hashed in the same way.
    */
   const listOf = async (term: string): Promise<string> => `cards:${await fingerprint(`\0term\0${term}`)}`;
 
@@ -77,7 +78,7 @@ export function createCardLedger(
     return { id: await fingerprint(tokenKey), ...card };
   }
 
-  /** The cards of these terms' lists by token, newest first. */
+  /** The cards of these terms' lists, by token key, newest first. */
   async function newest(terms: readonly string[]): Promise<ReadonlyMap<string, StoredCard>> {
     const lists = await Promise.all(
       terms.map(async (term) => cards.list(await listOf(term), { max: mostInList, newestFirst: true })),
@@ -85,40 +86,40 @@ export function createCardLedger(
     return new Map(lists.flat().map((card) => [card.tokenKey, card]));
   }
 
-  /** Forgets the card if `isMeant`; false: there is no such card, or it isn't. */
-  function forgetIf(id: string, isMeant: (card: StoredCard) => boolean): Promise<boolean> {
+  /** Forgets the card if the condition holds. False: it doesn't, or there is no such card. */
+  function forgetIf(id: string, condition: (card: StoredCard) => boolean): Promise<boolean> {
     return cards.change<boolean>(id, (card) =>
-      card && isMeant(card)
-        ? { kind: 'write', value: forgotten, rest: { ttlMs: 0 }, result: true }
+      card && condition(card)
+        ? { kind: 'write', value: blank, rest: { ttlMs: 0 }, result: true }
         : { kind: 'keep', result: false },
     );
   }
 
-  /** Replaces the card's address by what `judge` returns; does nothing without such a card. */
-  function relink(id: string, judge: (known: string | undefined) => string | undefined): Promise<void> {
+  /** Changes the card's address; undefined removes it. Does nothing without such a card. */
+  function relink(id: string, change: (known: string | undefined) => string | undefined): Promise<void> {
     return cards.change<void>(id, (card) => {
-      const customerEmail = judge(card?.customerEmail);
-      if (!card || customerEmail === card.customerEmail) return stays;
+      const customerEmail = change(card?.customerEmail);
+      if (!card || customerEmail === card.customerEmail) return unchanged;
       const { customerEmail: _known, ...rest } = card;
       return written({ ...rest, ...withoutUndefined({ customerEmail }), savedAt: now() });
     });
   }
 
   return {
-    /** Stores or updates a card; once it resolves, every term finds it. Costs one read for a known, unchanged card. */
-    async remember(told: SavedCard): Promise<void> {
-      const id = await fingerprint(told.tokenKey);
+    /** Stores or updates a card. Costs one read for a known, unchanged card. */
+    async remember(received: SavedCard): Promise<void> {
+      const id = await fingerprint(received.tokenKey);
       const change = (): Promise<void> =>
         cards.change<void>(id, (known) => {
-          const card = merged(told, known, now());
+          const card = merged(received, known, now());
           // Don't remember an expired card: it can't be charged.
-          const isNeedless = !card || (!known && leftMs(card) === 0);
-          return isNeedless ? stays : written(card);
+          return !card || (!known && leftMs(card) === 0) ? unchanged : written(card);
         });
       try {
         await change();
       } catch (error) {
         if (!isUnreadable(error)) throw error;
+        // The stored card's sealing key was removed: store the card anew.
         const entry = await store.read(cards.keyOf(id));
         if (entry) await store.write(entry, '', { ttlMs: 0, index: {} });
         await change();
@@ -126,9 +127,9 @@ export function createCardLedger(
     },
 
     /**
-     * Cards that match every typed word, newest first; without words the newest cards. Reads the newest cards of each
-     * word's list, and filters the shortest: a list that isn't full has every card with its word. So “visa 4081” is
-     * found behind any number of newer Visa cards.
+     * Cards that match every typed word, newest first; without words the newest cards. Reads each word's list, newest cards
+     * first, and filters the shortest list: one that isn't full has every card with its word. So “visa 4081” is found
+     * however many newer Visa cards there are.
      */
     async search(typed: string, max: number): Promise<readonly LedgerCard[]> {
       const words = wordsIn(typed);
@@ -139,7 +140,7 @@ export function createCardLedger(
     },
 
     /**
-     * The card with its token key, which is a secret, and the time of its last change. Throws without its sealing key.
+     * The card with its token key, which is a secret. Throws without its sealing key.
      */
     async find(id: string): Promise<(LedgerCard & { tokenKey: string; savedAt: number }) | undefined> {
       const card = isOwnName(id) ? await cards.read(id) : undefined;
@@ -149,8 +150,8 @@ export function createCardLedger(
     idOf: (tokenKey: string): Promise<string> => fingerprint(tokenKey),
 
     /**
-     * Forgets every card of the address, in any case, and returns their number. Throws if one is unreadable, because
-     * then it is not certain that all were forgotten.
+     * Forgets every card of the address (upper and lower case are the same), and returns their number. Throws if a card is
+     * unreadable: it may be of this address.
      */
     async forget(email: string): Promise<number> {
       const address = termOfEmail(email);
@@ -165,24 +166,24 @@ export function createCardLedger(
 
     /** Forgets one card; false: there is no such card. */
     forgetCard: (id: string): Promise<boolean> => forgetIf(id, () => true),
-    /** The service has linked the card to another address. */
+    /** For a card that the service has linked to another address. */
     changeEmail: (id: string, newEmail: string): Promise<void> => relink(id, () => newEmail),
-    /** The service says that this address is not the card's, so the next agent must type the right one. */
+    /** For an address that the service says is not the card's. The next agent must type the right one. */
     forgetEmail: (id: string, wrongEmail: string): Promise<void> =>
       relink(id, (known) => (known === wrongEmail ? undefined : known)),
   };
 }
 
-const stays = { kind: 'keep', result: undefined } as const;
+const unchanged = { kind: 'keep', result: undefined } as const;
 
-/** The card to store, undefined if it is unchanged. Fields that the event leaves out are kept. */
-function merged(told: SavedCard, known: StoredCard | undefined, savedAt: number): StoredCard | undefined {
-  const news = withoutUndefined({
-    customerEmail: safe(told.customerEmail),
-    expiry: safe(told.tokenExpiryDate),
+/** The card to store; undefined if nothing changed. Fields that the event leaves out are kept. */
+function merged(received: SavedCard, known: StoredCard | undefined, savedAt: number): StoredCard | undefined {
+  const changed = withoutUndefined({
+    customerEmail: safe(received.customerEmail),
+    expiry: safe(received.tokenExpiryDate),
   });
-  const face = { ...known?.face, ...faceOf(told) };
-  const card = { ...known, tokenKey: told.tokenKey, face, ...news, savedAt };
+  const face = { ...known?.face, ...faceOf(received) };
+  const card = { ...known, tokenKey: received.tokenKey, face, ...changed, savedAt };
   return known && isDeepStrictEqual(card, { ...known, savedAt }) ? undefined : card;
 }
 
@@ -192,24 +193,24 @@ function safe(text: string | undefined): string | undefined {
   return trimmed && !holdsCardNumber(trimmed) ? trimmed : undefined;
 }
 
-/** The parts of a card that can be searched for. */
+/** The parts of a card by which people search. */
 export type Findable = { face: CardFace; customerEmail?: string };
 
 /**
- * A word has a list for each of its beginnings from `shortestPrefix` to this many characters; an e-mail address also
- * has one as a whole.
+ * There is a list for each beginning of a word that has `shortestPrefix` to `longestPrefix` characters, and one for a whole
+ * e-mail address.
  */
 const longestPrefix = 8;
 const shortestPrefix = 2;
-/** Lists are read for this many words; further words only filter the result. */
+/** For this many words lists are read; further words only filter the result. */
 const mostWordsLookedUp = 5;
 
 /** The term of every card. It is empty, so no typed word equals it. */
 const everyCard = '';
 
 /**
- * The terms of all lists that a card is in. Guarantees that a word of two characters or more matches a card (`fits`)
- * exactly if the card is in the list of the word's term (`termsOfWord`), so no matching card is missed.
+ * The terms of all lists that a card is in. A word of two characters or more that matches the card (`fits`) has the card in
+ * one of its lists (`termsOfWord`), so no matching card is missed.
  */
 export function termsOfCard(card: Findable): string[] {
   const terms = new Set([everyCard]);
@@ -249,7 +250,7 @@ export function termsOfWords(words: readonly string[]): string[][] {
 
 function termsOfWord(word: string): string[] {
   const prefix = word.slice(0, longestPrefix);
-  // Also by its beginning: a whole address may be the beginning of a longer one.
+  // The prefix too: this address may be the beginning of a longer one.
   return word.length > longestPrefix && word.includes('@') ? [termOfEmail(word), prefix] : [prefix];
 }
 

@@ -25,12 +25,12 @@ import { outsideText } from '../../slack/kit/text.ts';
 import { failureWords } from '../../slack/words/error-message.ts';
 import { codec } from '../../slack/kit/form.ts';
 import { noteMessage } from '../../slack/kit/note.ts';
-import type { CardDeletion, CardListing, ListedCard } from './saved-card-desk.ts';
+import type { CardDeletion, CardListing, CardPosition, ListedCard } from './card-listings.ts';
 
-// Messages with the saved cards of a customer, or with the reason why there are none.
+// Messages about a customer's saved cards.
 
 export const cardsActions = {
-  /** A card's menu. Its values are an action, a colon and the card's place. */
+  /** A card's menu. Its values are an action, a colon and the card's position. */
   more: 'cards.more',
   page: 'cards.page',
   /** Repeats a deletion whose answer was lost. */
@@ -41,7 +41,7 @@ const actWords = { charge: 'Charge', changeEmail: 'Change e-mail', remove: 'Dele
 export type CardAct = keyof typeof actWords;
 export const cardActs = Object.keys(actWords) as readonly CardAct[];
 
-/** `may`: what the person may do. `canOffer`: forms can offer the cards, because the bot remembers cards. */
+/** `may`: the actions that the person may do. `canOffer`: the bot remembers cards, so forms can offer these. */
 export type CardsContext = {
   place: ChargePlace;
   may: Partial<Record<CardAct, boolean>>;
@@ -50,7 +50,7 @@ export type CardsContext = {
 };
 
 const longestExpiry = 24;
-const shownOfFingerprint = 12;
+const fingerprintShown = 12;
 
 /** Says that the sandbox's list is a sample. Spec: sandbox behaviour 1. */
 function sampleLine(environment: Environment): Run[] {
@@ -58,8 +58,7 @@ function sampleLine(environment: Environment): Run[] {
   return labelled(environmentWords.sandbox, 'a fixed sample, no real card.');
 }
 
-/** The number of cards on a page. */
-const shownPage = 10;
+const cardsOnPage = 10;
 
 /** A page of the listing, from this index on, with each card's actions. */
 export function cardsMessage(listing: CardListing, context: CardsContext, from = 0): SlackMessage {
@@ -67,11 +66,11 @@ export function cardsMessage(listing: CardListing, context: CardsContext, from =
   const { place, canOffer, nowMs } = context;
   if (total === 0) return noCardsMessage(email, context);
   const unlisted = total - cards.length;
-  const shown = cards.slice(from, from + shownPage);
-  const of = shown.length < cards.length ? `${from + 1} to ${from + shown.length}` : '';
+  const shown = cards.slice(from, from + cardsOnPage);
+  const range = shown.length < cards.length ? `${from + 1} to ${from + shown.length}` : '';
   return noteMessage({
     state: `💳 ${counted(total, 'saved card')}`,
-    about: [of, customerWord(email)],
+    about: [range, customerWord(email)],
     body: [
       sampleLine(place.environment),
       canOffer ? [] : rich`CARD_LEDGER is off: to charge one, paste its token key in ${code('/pay charge')}.`,
@@ -86,44 +85,47 @@ export function cardsMessage(listing: CardListing, context: CardsContext, from =
 
 function pageButtons({ list, from, listed }: { list: string; from: number; listed: number }): Button[] {
   const to = (text: string, index: number): Button =>
-    button({ actionId: cardsActions.page, text, value: cardsPlace.write({ list, index }) });
+    button({ actionId: cardsActions.page, text, value: cardPosition.write({ list, index }) });
   // One button only: a block can't have the same action id twice.
-  return from + shownPage < listed ? [to('Next', from + shownPage)] : from > 0 ? [to('First page', 0)] : [];
+  return from + cardsOnPage < listed
+    ? [to('Next', from + cardsOnPage)]
+    : from > 0
+      ? [to('First page', 0)]
+      : [];
 }
 
 function cardBlocks(
   card: ListedCard,
-  at: CardsPlace,
+  at: CardPosition,
   { cards, email }: CardListing,
   context: CardsContext,
 ): HomeBlock[] {
-  const { face, fingerprint } = card;
+  const name = faceWords(card.face);
   const facts = factsOf(card, email);
-  const isAlone = cards.filter((other) => factsOf(other, email) === facts).length === 1;
-  const token =
-    fingerprint === undefined
-      ? rich`It came without a token, so nothing can be done with it here.`
-      : isAlone
-        ? []
-        : rich`Token fingerprint ${code(fingerprint.slice(0, shownOfFingerprint))}`;
-  const first = rich`${bold(`${at.index + 1}. ${faceWords(face)}`)}${facts.slice(faceWords(face).length)}`;
-  return [richText(first, ...(token.length === 0 ? [] : [token])), ...cardMenu(card, at, context)];
+  const looksLikeAnother = cards.filter((each) => factsOf(each, email) === facts).length > 1;
+  const first = rich`${bold(`${at.index + 1}. ${name}`)}${facts.slice(name.length)}`;
+  return [richText(first, ...tokenLine(card, looksLikeAnother)), ...cardMenu(card, at, context)];
 }
 
-/** The facts that distinguish a card from the others. `of`: the owner, who is named above. */
-function factsOf({ face, expiry, customerEmail }: ListedCard, of?: string): string {
+function tokenLine({ fingerprint }: ListedCard, looksLikeAnother: boolean): Run[][] {
+  if (fingerprint === undefined) return [rich`It came without a token, so nothing can be done with it here.`];
+  return looksLikeAnother ? [rich`Token fingerprint ${code(fingerprint.slice(0, fingerprintShown))}`] : [];
+}
+
+/** The facts by which people tell cards apart. `owner`: this e-mail is left out, because it stands above. */
+function factsOf({ face, expiry, customerEmail }: ListedCard, owner?: string): string {
   const until = expiry === undefined ? [] : [`expiry ${outsideText(expiry, longestExpiry)}`];
-  const whose = customerEmail === of ? [] : [customerWord(customerEmail)];
-  return [faceWords(face), ...until, ...whose].join(' · ');
+  const email = customerEmail === owner ? [] : [customerWord(customerEmail)];
+  return [faceWords(face), ...until, ...email].join(' · ');
 }
 
 /**
- * The card's menu. Charging and changing need a remembered card, which the forms offer by its fingerprint; never put a
- * token into a form.
+ * The card's menu. To charge or change a card, the bot must remember it: forms offer cards by fingerprint and never have a
+ * token.
  */
 function cardMenu(
   { fingerprint }: ListedCard,
-  at: CardsPlace,
+  at: CardPosition,
   { may, canOffer }: CardsContext,
 ): ActionsBlock[] {
   if (fingerprint === undefined) return [];
@@ -134,15 +136,15 @@ function cardMenu(
   return elements.length === 0 ? [] : [{ type: 'actions', elements }];
 }
 
-export function writeCardAct(act: CardAct, at: CardsPlace): string {
-  return `${act}:${cardsPlace.write(at)}`;
+export function writeCardAct(act: CardAct, at: CardPosition): string {
+  return `${act}:${cardPosition.write(at)}`;
 }
 
 /** Reads a menu's value; undefined if it is not one of ours. */
-export function readCardAct(value: string): { act: CardAct; at: CardsPlace } | undefined {
+export function readCardAct(value: string): { act: CardAct; at: CardPosition } | undefined {
   const colon = value.indexOf(':');
-  const act = cardActs.find((one) => one === value.slice(0, colon));
-  const at = cardsPlace.read(value.slice(colon + 1));
+  const act = cardActs.find((each) => each === value.slice(0, colon));
+  const at = cardPosition.read(value.slice(colon + 1));
   return act && at && { act, at };
 }
 
@@ -153,10 +155,10 @@ const deletionWords: Record<Environment, string> = {
 
 export const deletionModalId = 'cards_delete';
 
-/** The modal that asks before a card is deleted. */
+/** Asks for confirmation before a card is deleted. */
 export function deletionModal(
   card: ListedCard,
-  at: CardsPlace,
+  at: CardPosition,
   { environment, account }: ChargePlace,
 ): Modal {
   return modal({
@@ -168,13 +170,13 @@ export function deletionModal(
     ],
     submit: 'Delete the card',
     close: 'Keep it',
-    privateMetadata: cardsPlace.write(at),
+    privateMetadata: cardPosition.write(at),
   });
 }
 
 const deletionTitle = 'Delete a card';
 
-export function deletionWindow(message: SlackMessage): Modal {
+export function deletionResultModal(message: SlackMessage): Modal {
   return wordsModal(deletionTitle, message);
 }
 
@@ -216,12 +218,12 @@ export function refusedCardsMessage(
   });
 }
 
-/** Shown while the service is asked. */
+/** Shown during the call. */
 export function listingMessage(email: string): SlackMessage {
   return noteMessage({ state: '⏳ Listing the saved cards …', about: [customerWord(email)] });
 }
 
-/** The listing or the card is gone, or belongs to another person. Nothing was done. */
+/** For a listing that is gone or another person's. Nothing was sent. */
 export function goneCardsMessage(): SlackMessage {
   const command = code('/pay cards <e-mail>');
   return noteMessage({
@@ -230,7 +232,7 @@ export function goneCardsMessage(): SlackMessage {
   });
 }
 
-/** Settings are missing that this environment needs. */
+/** For an environment without the settings that saved cards need. */
 export function notSetUpMessage(missing: readonly string[], { environment }: ChargePlace): SlackMessage {
   return noteMessage({
     state: 'Saved cards can’t be listed here yet',
@@ -243,14 +245,13 @@ export function notSetUpMessage(missing: readonly string[], { environment }: Cha
   });
 }
 
-/** A button's value: the listing's random name and the card's index. It is useless without the stored listing. */
-export const cardsPlace = codec(z.object({ list: z.string(), index: z.int().nonnegative() }));
-export type CardsPlace = { list: string; index: number };
+/** A button's value. It is useless without the stored listing. */
+export const cardPosition = codec(z.object({ list: z.string(), index: z.int().nonnegative() }));
 
 const askAgain = 'press Delete again; that does no harm.';
 
-/** Shown while the service is asked. It stays if the bot stops meanwhile, so it is worded to be true then, too. */
-export function deletingMessage(card: ListedCard, at: CardsPlace): SlackMessage {
+/** Shown during the call. After a crash it stays on screen, so it also says what to do then. */
+export function deletingMessage(card: ListedCard, at: CardPosition): SlackMessage {
   return noteMessage({
     state: '⏳ Deleting the card',
     about: cardDetails(card),
@@ -260,15 +261,15 @@ export function deletingMessage(card: ListedCard, at: CardsPlace): SlackMessage 
 }
 
 /**
- * The result of a deletion, and what the bot did then. If the answer was lost, it says neither *deleted* nor *failed*.
+ * The result of a deletion. After a lost answer it says neither *deleted* nor *failed*.
  */
 export function deletionMessage(
   deletion: CardDeletion,
-  at: CardsPlace,
+  at: CardPosition,
   place: ChargePlace,
   nowMs: number,
 ): SlackMessage {
-  const { state, lines, theirs } = endWords(deletion);
+  const { state, lines, serviceWords } = endWords(deletion);
   return noteMessage({
     state,
     about: cardDetails(deletion.card),
@@ -276,7 +277,7 @@ export function deletionMessage(
       ...lines,
       rich`${recordWords[deletion.records]}`,
       sampleLine(place.environment),
-      ...quoted('The service says:', theirs),
+      ...quoted('The service says:', serviceWords),
       ...(deletion.kind === 'unknown' || deletion.records === 'behind' ? [actions(deleteAgain(at))] : []),
     ],
     foot: messageFoot(place, nowMs),
@@ -287,11 +288,11 @@ function cardDetails({ face, customerEmail }: ListedCard): string[] {
   return [faceWords(face), customerWord(customerEmail)];
 }
 
-function deleteAgain(at: CardsPlace): Button {
-  return button({ actionId: cardsActions.remove, text: 'Delete again', value: cardsPlace.write(at) });
+function deleteAgain(at: CardPosition): Button {
+  return button({ actionId: cardsActions.remove, text: 'Delete again', value: cardPosition.write(at) });
 }
 
-type EndWords = { state: string; lines: Run[][]; theirs?: string | undefined };
+type EndWords = { state: string; lines: Run[][]; serviceWords?: string | undefined };
 
 function endWords(deletion: CardDeletion): EndWords {
   const state = '✗ Card not deleted';
@@ -313,14 +314,14 @@ function endWords(deletion: CardDeletion): EndWords {
       return {
         state,
         lines: [rich`The service refused. The card can still be charged.`, next],
-        theirs: deletion.message,
+        serviceWords: deletion.message,
       };
     }
     case 'not_made': {
       if (deletion.failure === 'invalid_request') {
         const next = 'tell the people who run this bot to check SAVED_CARDS_DELETE_BODY.';
         const what = rich`The service calls the request invalid. The card can still be charged.`;
-        return { state, lines: [what, labelled('Next', next)], theirs: deletion.message };
+        return { state, lines: [what, labelled('Next', next)], serviceWords: deletion.message };
       }
       const { what, next } = failureWords[deletion.failure];
       return { state, lines: [rich`${what}. The card can still be charged.`, labelled('Next', next)] };

@@ -1,19 +1,18 @@
 import type { Account, Feature } from '../../account.ts';
 import { parsed, problem, type Parsed } from '../../domain/wording.ts';
 import type { CardLedger } from './card-ledger.ts';
-import { createSavedCardDesk, type SavedCardDesk } from './saved-card-desk.ts';
+import { type CardListings, type CardPosition, createCardListings } from './card-listings.ts';
 import {
   type CardAct,
   type CardsContext,
-  type CardsPlace,
   cardsActions,
   cardsMessage,
-  cardsPlace,
+  cardPosition,
   deletingMessage,
   deletionMessage,
   deletionModal,
   deletionModalId,
-  deletionWindow,
+  deletionResultModal,
   goneCardsMessage,
   listingMessage,
   noCardsMessage,
@@ -39,7 +38,7 @@ import { cardChoice } from '../../slack/words/card-words.ts';
 /** What saved cards need of other features. */
 type CardsNeeds = {
   ledger: CardLedger | undefined;
-  /** Forms with this card chosen. */
+  /** The forms with this card chosen. */
   chargeForm: (card: OfferedCard) => Modal;
   cardEmailForm: (card: OfferedCard) => Modal;
 };
@@ -53,7 +52,7 @@ const actPermissions = {
   remove: [deleteCardPermission],
 } as const satisfies Record<CardAct, readonly Permission[]>;
 
-const facts = {
+const verbParts = {
   verb: 'cards',
   usage: '<e-mail>',
   examples: ['cards ada@example.com'],
@@ -62,17 +61,16 @@ const facts = {
 } as const;
 
 /**
- * Customers' saved cards: those that the service lists (`saved-card-desk.ts`), and those that the bot remembers, so
- * that agents need not paste tokens (`card-ledger.ts`). `/pay cards <e-mail>` lists a customer's cards, to charge,
- * change or delete them. While settings of the environment are missing, the command is hidden; if it is typed, it names
- * them.
+ * `/pay cards <e-mail>` lists a customer's saved cards from the service, to charge, change or delete them
+ * (`card-listings.ts`). `card-ledger.ts` has the cards that the bot remembers. If the environment lacks settings, the command
+ * is hidden; if it is typed, it names them.
  */
-export function createCards(account: Account, around: CardsNeeds): Feature {
+export function createCards(account: Account, needs: CardsNeeds): Feature {
   const { place, payments } = account;
   const { savedCards: calls } = payments;
   if (calls.kind === 'missing') {
     const notSetUp = defineCommand<undefined>({
-      ...facts,
+      ...verbParts,
       summary: 'Saved cards: not set up here',
       hidden: true,
       parse: () => parsed(undefined),
@@ -80,17 +78,17 @@ export function createCards(account: Account, around: CardsNeeds): Feature {
     });
     return { verbs: [notSetUp] };
   }
-  const desk = createSavedCardDesk(account, around.ledger, calls);
-  return { verbs: [cardsCommand(account, around, desk)] };
+  const listings = createCardListings(account, needs.ledger, calls);
+  return { verbs: [cardsCommand(account, needs, listings)] };
 }
 
 function cardsCommand(
   { place, people, slack, now }: Account,
-  around: CardsNeeds,
-  desk: SavedCardDesk,
+  needs: CardsNeeds,
+  listings: CardListings,
 ): Command {
   async function list(email: string, caller: Caller): Promise<SlackMessage> {
-    const [listed, context] = await Promise.all([desk.list(email, caller.userId), contextOf(caller)]);
+    const [listed, context] = await Promise.all([listings.list(email, caller.userId), contextOf(caller)]);
     switch (listed.kind) {
       case 'listed': {
         const message = cardsMessage(listed, context);
@@ -103,43 +101,43 @@ function cardsCommand(
     }
   }
 
-  /** The actions that the caller may do. A press checks again. */
+  /** What the message shows besides the cards. A press checks the permission again. */
   async function contextOf(caller: Caller): Promise<CardsContext> {
-    const can = async (permission: Permission): Promise<boolean> =>
+    const isAllowed = async (permission: Permission): Promise<boolean> =>
       (await people.mayRun(permission, caller)).kind === 'allowed';
     const may = Object.entries(actPermissions).map(
-      async ([act, [permission]]) => [act, await can(permission)] as const,
+      async ([act, [permission]]) => [act, await isAllowed(permission)] as const,
     );
     return {
       place,
       may: Object.fromEntries(await Promise.all(may)),
-      canOffer: around.ledger !== undefined,
+      canOffer: needs.ledger !== undefined,
       nowMs: now(),
     };
   }
 
   /**
-   * Opens a form with the card chosen. First puts the card into the ledger, because forms offer only remembered cards.
+   * Opens the form of the chosen action. To charge or change a card, puts it into the ledger first: those forms offer only
+   * remembered cards.
    */
-  async function choose({ caller, value, openModal, reply }: Pressed): Promise<void> {
+  async function openAction({ caller, value, openModal, reply }: Pressed): Promise<void> {
     const { act, at } = readCardAct(value) ?? {};
-    const theirs = at && { ...at, by: caller.userId };
-    if (act === 'remove' && at && theirs) {
-      const card = await desk.card(theirs);
+    const own = at && { ...at, by: caller.userId };
+    if (act === 'remove') {
+      const card = own && (await listings.card(own));
       if (!card) return await reply(goneCardsMessage());
-      await openModal(deletionModal(card, at, place));
-      return;
+      return void (await openModal(deletionModal(card, at, place)));
     }
-    const card = theirs && (await desk.remember(theirs));
+    const card = own && (await listings.remember(own));
     if (!card) return await reply(goneCardsMessage());
-    const form = act === 'charge' ? around.chargeForm : around.cardEmailForm;
+    const form = act === 'charge' ? needs.chargeForm : needs.cardEmailForm;
     await openModal(form(cardChoice(card)));
   }
 
   async function turnPage({ caller, value, reply }: Pressed): Promise<void> {
-    const at = cardsPlace.read(value);
+    const at = cardPosition.read(value);
     const [listing, context] = await Promise.all([
-      at && desk.listing(at.list, caller.userId),
+      at && listings.listing(at.list, caller.userId),
       contextOf(caller),
     ]);
     await reply(listing ? cardsMessage(listing, context, at?.index) : goneCardsMessage());
@@ -147,39 +145,39 @@ function cardsCommand(
 
   async function submitDeletion({ caller, viewId, privateMetadata }: Submission): Promise<ViewAnswer> {
     const { userId } = caller;
-    const seen = cardsPlace.read(privateMetadata);
-    const at = seen && { ...seen, by: userId };
-    const card = at && (await desk.card(at));
-    if (!at || !card) return { kind: 'update', modal: deletionWindow(goneCardsMessage()) };
+    const position = cardPosition.read(privateMetadata);
+    const at = position && { ...position, by: userId };
+    const card = at && (await listings.card(at));
+    if (!at || !card) return { kind: 'update', modal: deletionResultModal(goneCardsMessage()) };
     return {
       kind: 'update',
-      modal: deletionWindow(deletingMessage(card, at)),
+      modal: deletionResultModal(deletingMessage(card, at)),
       async carryOn() {
-        const message = await removed(at);
-        await slack.showEnd({ viewId, userId }, { modal: deletionWindow(message), message });
+        const message = await remove(at);
+        await slack.showEnd({ viewId, userId }, { modal: deletionResultModal(message), message });
       },
     };
   }
 
-  async function removed(at: CardsPlace & { by: string }): Promise<SlackMessage> {
-    const deletion = await desk.remove(at);
+  async function remove(at: CardPosition & { by: string }): Promise<SlackMessage> {
+    const deletion = await listings.remove(at);
     return deletion ? deletionMessage(deletion, at, place, now()) : goneCardsMessage();
   }
 
   /** Repeats a deletion whose answer was lost. */
-  async function removeAgain({ caller, value, view, updateModal, reply }: Pressed): Promise<void> {
+  async function repeatDeletion({ caller, value, view, updateModal, reply }: Pressed): Promise<void> {
     const show = (message: SlackMessage): Promise<void> =>
-      view ? updateModal(deletionWindow(message)) : reply(message);
-    const seen = cardsPlace.read(value);
-    const at = seen && { ...seen, by: caller.userId };
-    const card = at && (await desk.card(at));
+      view ? updateModal(deletionResultModal(message)) : reply(message);
+    const position = cardPosition.read(value);
+    const at = position && { ...position, by: caller.userId };
+    const card = at && (await listings.card(at));
     if (!at || !card) return await show(goneCardsMessage());
     await show(deletingMessage(card, at));
-    await show(await removed(at));
+    await show(await remove(at));
   }
 
   return defineCommand<{ email: string }>({
-    ...facts,
+    ...verbParts,
     summary: 'Saved cards',
     presses: [
       {
@@ -189,7 +187,7 @@ function cardsCommand(
           return act && actPermissions[act];
         },
         opensForm: true,
-        press: choose,
+        press: openAction,
       },
       { actionId: cardsActions.page, replacesMessage: true, press: turnPage },
       {
@@ -197,7 +195,7 @@ function cardsCommand(
         permissions: actPermissions.remove,
         effect: 'access',
         replacesMessage: true,
-        press: removeAgain,
+        press: repeatDeletion,
       },
     ],
     modals: [
@@ -209,13 +207,13 @@ function cardsCommand(
         submit: submitDeletion,
       },
     ],
-    parse: parseQuestion,
+    parse: parseEmail,
     run: ({ email }, { caller, whileWaiting }) => whileWaiting(list(email, caller), listingMessage(email)),
   });
 }
 
 /** Reads the typed e-mail. Problems don't repeat the text: the bot never shows an e-mail address there. */
-function parseQuestion(words: readonly string[]): Parsed<{ email: string }> {
+function parseEmail(words: readonly string[]): Parsed<{ email: string }> {
   const email = oneLine(words[0] ?? '');
   if (words.length !== 1) return problem('Give the customer’s e-mail, and nothing else.');
   const wrong = emailFormProblem(email);

@@ -36,7 +36,7 @@ import {
   noCardsMessage,
   refusedCardsMessage,
 } from '../../../src/features/cards/cards-message.ts';
-import type { CardDeletion, ListedCard } from '../../../src/features/cards/saved-card-desk.ts';
+import type { CardDeletion, ListedCard } from '../../../src/features/cards/card-listings.ts';
 
 // The service's lists, messages about their CSV, and sub accounts. Outside words come from the service's records, from
 // typed filters and form fields, and from Slack's answers.

@@ -15,7 +15,7 @@ import { cardFaceShape } from '../../records/shapes.ts';
 import type { CardLedger, LedgerCard } from './card-ledger.ts';
 
 /** A listed card for display. */
-const listedCard = z.object({
+const listedCardShape = z.object({
   /** The token's keyed hash. Absent if the service sent no token; then the card can only be shown. */
   fingerprint: z.string().exactOptional(),
   face: cardFaceShape,
@@ -23,58 +23,58 @@ const listedCard = z.object({
   expiry: z.string().exactOptional(),
   customerEmail: z.string(),
 });
-export type ListedCard = z.infer<typeof listedCard>;
+export type ListedCard = z.infer<typeof listedCardShape>;
 
 /** A listed card as stored. There is no field for the card number, so it can't be stored. */
-const keptCard = listedCard.extend({
+const storedCardShape = listedCardShape.extend({
   tokenKey: z.string().exactOptional(),
-  /**
-   * Absent: the service sent no e-mail, so it is the one searched for, which may differ in detail from the linked one.
-   */
+  /** The service sent the card's e-mail. Absent: `customerEmail` is the one searched for, which may differ slightly. */
   isEmailTold: z.literal(true).exactOptional(),
 });
 /**
- * A stored listing. `total`: the number of cards that the service sent. `mayHaveMore`: the service's answer doesn't say
- * that these are all.
+ * A stored listing. `total`: the number of cards that the service sent. `mayHaveMore`: the service doesn't say that these are
+ * all.
  */
-const keptListing = z.object({
+const listingShape = z.object({
   by: z.string(),
   atMs: z.number(),
   email: z.string(),
   total: z.number().int(),
   mayHaveMore: z.literal(true).exactOptional(),
-  cards: z.array(keptCard),
+  cards: z.array(storedCardShape),
 });
 
-type KeptCard = z.infer<typeof keptCard>;
-type KeptListing = z.infer<typeof keptListing>;
+type StoredCard = z.infer<typeof storedCardShape>;
+type StoredListing = z.infer<typeof listingShape>;
 
-/** A listing for display. `list`: its random name. */
-export type CardListing = Pick<KeptListing, 'email' | 'total' | 'mayHaveMore'> & {
+/** A listing for display. `list`: the listing's random name. */
+export type CardListing = Pick<StoredListing, 'email' | 'total' | 'mayHaveMore'> & {
   list: string;
   cards: readonly ListedCard[];
 };
 
-/** One card of a listing, as in a button's value, and the person who pressed it. */
-type ListedPlace = { list: string; index: number; by: string };
+/** One card of a listing: the listing's random name and the card's index. */
+export type CardPosition = { list: string; index: number };
+
+/** `by`: the person who asks. Only the person who made the listing can use it. */
+type OwnPosition = CardPosition & { by: string };
 
 export type CardDeletion = CardDeletionAnswer & {
   card: ListedCard;
-  /** Whether the bot's own records forgot the card. `kept`: not tried, as the card may still exist. */
+  /** The bot's own record of the card. `kept`: the card may still exist. `behind`: the record could not be deleted. */
   records: 'forgotten' | 'behind' | 'kept';
 };
 
 /** More cards than any customer has. */
 const mostListed = 100;
 
-export type SavedCardDesk = ReturnType<typeof createSavedCardDesk>;
+export type CardListings = ReturnType<typeof createCardListings>;
 
 /**
- * Customers' saved cards, as the service lists them. A listing is stored, sealed, for half an hour under a random name,
- * and only for the person who asked; so a button's value is useless without it. Methods throw StoreUnavailable; nothing
- * was deleted then.
+ * Customers' saved cards, as the service lists them. A listing is stored, sealed, for half an hour, and works only for the
+ * person who made it. Buttons have only its name and an index. Methods throw StoreUnavailable; then nothing was deleted.
  */
-export function createSavedCardDesk(
+export function createCardListings(
   account: Account,
   ledger: Pick<CardLedger, 'remember' | 'find' | 'forgetCard'> | undefined,
   calls: {
@@ -83,9 +83,9 @@ export function createSavedCardDesk(
   },
 ) {
   const { fingerprint, audit, log, now } = account;
-  const listings = createRecords<KeptListing>(account, { prefix: 'saved-cards:', schema: keptListing });
+  const listings = createRecords<StoredListing>(account, { prefix: 'saved-cards:', schema: listingShape });
 
-  async function read(list: string, by: string): Promise<KeptListing | undefined> {
+  async function read(list: string, by: string): Promise<StoredListing | undefined> {
     const listing = isOwnName(list) ? await listings.read(list) : undefined;
     return listing?.by === by ? listing : undefined;
   }
@@ -94,7 +94,7 @@ export function createSavedCardDesk(
     list,
     index,
     by,
-  }: ListedPlace): Promise<(KeptCard & { listedAtMs: number }) | undefined> {
+  }: OwnPosition): Promise<(StoredCard & { listedAtMs: number }) | undefined> {
     const listing = await read(list, by);
     const card = listing?.cards[index];
     return card && listing && { ...card, listedAtMs: listing.atMs };
@@ -112,8 +112,8 @@ export function createSavedCardDesk(
       const answer = await calls.list(email);
       if (answer.kind !== 'cards') return answer;
       const cards = await Promise.all(
-        answer.cards.slice(0, mostListed).map(async (told): Promise<KeptCard> => {
-          const card = keptOf(told, email);
+        answer.cards.slice(0, mostListed).map(async (sent): Promise<StoredCard> => {
+          const card = storedOf(sent, email);
           const { tokenKey } = card;
           return tokenKey === undefined ? card : { ...card, fingerprint: await fingerprint(tokenKey) };
         }),
@@ -129,20 +129,21 @@ export function createSavedCardDesk(
       const listing = await read(list, by);
       return listing && { ...listing, list, cards: listing.cards.map(shownCard) };
     },
-    async card(place: ListedPlace): Promise<ListedCard | undefined> {
-      const card = await find(place);
+    async card(position: OwnPosition): Promise<ListedCard | undefined> {
+      const card = await find(position);
       return card && shownCard(card);
     },
     /**
-     * Puts the card into the bot's own ledger, so that forms can offer it. Undefined: there is no ledger, or the
-     * listing is gone.
+     * Puts the card into the card ledger, so that forms can offer it. Undefined: there is no ledger, or the listing is
+     * gone.
      */
-    async remember(place: ListedPlace): Promise<LedgerCard | undefined> {
-      const card = await find(place);
+    async remember(position: OwnPosition): Promise<LedgerCard | undefined> {
+      const card = await find(position);
       const { tokenKey, fingerprint: id } = card ?? {};
       if (!ledger || !card || tokenKey === undefined || id === undefined) return undefined;
       const { face, expiry, customerEmail, isEmailTold, listedAtMs } = card;
       const known = await ledger.find(id);
+      // Don't replace an e-mail that the ledger learned after this listing.
       const isNewer = isEmailTold === true && (known?.savedAt ?? 0) <= listedAtMs;
       await ledger.remember(
         withoutUndefined({
@@ -159,24 +160,24 @@ export function createSavedCardDesk(
       return offered;
     },
     /**
-     * Deletes the card. Asks the service once; if the answer is lost, a new list shows the outcome. Undefined: the
-     * listing is gone, and nothing was sent.
+     * Deletes the card, by one call. If the answer is lost, a new listing shows the outcome. Undefined: the listing is gone,
+     * and nothing was sent.
      */
-    async remove(place: ListedPlace): Promise<CardDeletion | undefined> {
-      const kept = await find(place);
-      const { tokenKey, fingerprint: id } = kept ?? {};
-      if (!kept || tokenKey === undefined || id === undefined) return undefined;
-      const card = shownCard(kept);
-      const answer = await calls.remove({ tokenKey, customerEmail: kept.customerEmail });
+    async remove(position: OwnPosition): Promise<CardDeletion | undefined> {
+      const stored = await find(position);
+      const { tokenKey, fingerprint: id } = stored ?? {};
+      if (!stored || tokenKey === undefined || id === undefined) return undefined;
+      const card = shownCard(stored);
+      const answer = await calls.remove({ tokenKey, customerEmail: stored.customerEmail });
       log('info', 'Asked for the deletion of a saved card', {
         verb: 'cards',
-        userId: place.by,
+        userId: position.by,
         result: answer.kind,
         ...('failure' in answer ? { failure: answer.failure } : {}),
         ...(answer.kind === 'unknown' ? { failure: answer.cause.kind } : {}),
       });
       const result = `card_${answer.kind}`;
-      audit.note({ what: 'step', verb: 'cards', result, who: place.by, reference: id });
+      audit.note({ what: 'step', verb: 'cards', result, who: position.by, reference: id });
       if (answer.kind !== 'deleted' && answer.kind !== 'no_such_card') {
         return { ...answer, card, records: 'kept' };
       }
@@ -189,19 +190,20 @@ export function createSavedCardDesk(
 }
 
 /** The card for display, without its token. */
-function shownCard({ fingerprint, face, expiry, customerEmail }: KeptCard): ListedCard {
+function shownCard({ fingerprint, face, expiry, customerEmail }: StoredCard): ListedCard {
   return withoutUndefined({ fingerprint, face, expiry, customerEmail });
 }
 
-/** The card to store. If the service sends no e-mail, it is the one searched for. */
-function keptOf(told: ServiceCard, email: string): KeptCard {
-  const { tokenKey = '', tokenExpiryDate, customerEmail } = told;
+/** The card to store. If the service sends no e-mail, takes the one searched for. */
+function storedOf(sent: ServiceCard, email: string): StoredCard {
+  const { tokenKey = '', tokenExpiryDate, customerEmail } = sent;
+  /** Undefined if the text contains the token key or a card number. */
   function safe(text: string | undefined): string | undefined {
     const trimmed = text?.trim();
     const isSecret = trimmed !== undefined && tokenKey !== '' && trimmed.includes(tokenKey);
     return trimmed && !isSecret && !holdsCardNumber(trimmed) ? trimmed : undefined;
   }
-  const { cardType, lastFour } = faceOf({ ...told, tokenKey });
+  const { cardType, lastFour } = faceOf({ ...sent, tokenKey });
   return withoutUndefined({
     tokenKey: tokenKey === '' ? undefined : tokenKey,
     face: withoutUndefined({ cardType: safe(cardType), lastFour }),

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { createSavedCardDesk } from '../../../src/features/cards/saved-card-desk.ts';
+import { createCardListings } from '../../../src/features/cards/card-listings.ts';
 import type { ServiceCard } from '../../../src/payments/saved-cards.ts';
 import { accountOf } from '../../support/account.ts';
 import { sealer } from '../house.ts';
@@ -7,11 +7,11 @@ import { memoryStore } from '../memory-store.ts';
 
 const fingerprint = async (text: string): Promise<string> => `of ${text}`;
 
-function openDesk(cards: readonly ServiceCard[]) {
+function openListings(cards: readonly ServiceCard[]) {
   const deleted: string[] = [];
   const clock = { nowMs: 1_900_000_000_000 };
   const store = memoryStore(clock);
-  const desk = createSavedCardDesk(
+  const listings = createCardListings(
     accountOf({ store, sealer, fingerprint, now: () => clock.nowMs }),
     { remember: async () => undefined, find: async () => undefined, forgetCard: async () => true },
     {
@@ -22,26 +22,26 @@ function openDesk(cards: readonly ServiceCard[]) {
       },
     },
   );
-  return { desk, deleted };
+  return { listings, deleted };
 }
 
-it('shows a listing, and deletes from it, only for the person who asked', async () => {
-  const { desk, deleted } = openDesk([{ tokenKey: 'tok-ada', cardPan: '****4081' }]);
-  const listed = await desk.list('ada@example.com', 'U0ADA');
+it('is shown and deletes a card only for the person who made it', async () => {
+  const { listings, deleted } = openListings([{ tokenKey: 'tok-ada', cardPan: '****4081' }]);
+  const listed = await listings.list('ada@example.com', 'U0ADA');
   if (listed.kind !== 'listed') throw new Error(listed.kind);
   const at = { list: listed.list, index: 0 };
-  const theirs = { ...at, by: 'U0OTHER' };
-  expect(await desk.card(theirs)).toBeUndefined();
-  expect(await desk.remember(theirs)).toBeUndefined();
-  expect(await desk.remove(theirs)).toBeUndefined();
+  const others = { ...at, by: 'U0OTHER' };
+  expect(await listings.card(others)).toBeUndefined();
+  expect(await listings.remember(others)).toBeUndefined();
+  expect(await listings.remove(others)).toBeUndefined();
   expect(deleted).toEqual([]);
-  expect(await desk.remove({ ...at, by: 'U0ADA' })).toMatchObject({ kind: 'deleted' });
+  expect(await listings.remove({ ...at, by: 'U0ADA' })).toMatchObject({ kind: 'deleted' });
   expect(deleted).toEqual(['tok-ada']);
 });
 
-it('shows neither a token key nor a card number, in whichever field the service sends it', async () => {
+it('shows neither a token key nor a card number, in any field of the service’s answer', async () => {
   const [tokenKey, pan] = ['tok-canary', '4242 4242 4242 4242'];
-  const { desk } = openDesk([
+  const { listings } = openListings([
     {
       tokenKey,
       cardType: `Visa ${tokenKey}`,
@@ -50,7 +50,7 @@ it('shows neither a token key nor a card number, in whichever field the service 
     },
     { tokenKey, cardType: pan, tokenExpiryDate: `12/29 ${tokenKey}`, customerEmail: `${pan}@example.com` },
   ]);
-  const listed = await desk.list('ada@example.com', 'U0ADA');
+  const listed = await listings.list('ada@example.com', 'U0ADA');
   if (listed.kind !== 'listed') throw new Error(listed.kind);
   const shown = { face: {}, customerEmail: 'ada@example.com', fingerprint: `of ${tokenKey}` };
   expect(listed.cards).toEqual([shown, shown]);
