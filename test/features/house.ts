@@ -7,7 +7,7 @@ import { createDeliverPost, type DeliverPostDeps, type Post } from './deliver-po
 import type { Composed } from '../../src/messages/views.ts';
 import { tellStuck } from '../../src/messages/messages.ts';
 import { createReceiving } from '../../src/features/alerts/receive-event.ts';
-import { createEvidence, toRouteLanes } from '../../src/features/alerts/route-event.ts';
+import { createLookUps, toRouteLanes } from '../../src/features/alerts/route-event.ts';
 import type { Storms } from '../../src/features/alerts/storm/storm.ts';
 import { createEventLog } from '../../src/features/alerts/event-log.ts';
 import { createPutAside } from '../../src/records/put-aside.ts';
@@ -55,7 +55,7 @@ export function deliverNext(deps: Delivering, lookUpsAtOnce = 8): Promise<boolea
   const kind = {
     prefix: 'message:',
     work: createDeliverPost(deps),
-    ahead: (entry: Entry) => createEvidence(deps, deps).lookUpAhead(entry),
+    ahead: (entry: Entry) => createLookUps(deps, deps).lookUpAhead(entry),
   };
   const together = { lanes: toRouteLanes, most: lookUpsAtOnce, now: deps.now };
   return workOnce({ store, leaseMs, kinds: guard([kind]), together });

@@ -13,24 +13,22 @@ import type { Entry } from '../../store/store.ts';
 import { eventFoundBy } from './alert.ts';
 import type { AlertRecovery } from './alert-recovery.ts';
 import { type StoredEvent, findEvent, openStoredEvent } from './event-log.ts';
-import { type Route, storeAlert } from './route-event.ts';
+import { type NewAlert, type Route, storeAlert } from './route-event.ts';
+import type { Routed } from './routing.ts';
 import { dayMs } from '../../domain/span.ts';
 
 type ReceiveResult = 'new' | 'duplicate' | 'differs';
 
-/** Takes validly signed deliveries. Everything throws StoreUnavailable; then the sender repeats. */
+/** Receives validly signed events. Everything throws StoreUnavailable; then the sender retries. */
 export function createReceiving(
   account: Pick<Account, 'store' | 'sealer' | 'fingerprint' | 'rememberMs' | 'now' | 'wake' | 'log'>,
-  around: {
+  needs: {
     route: Route;
-    /** Whether the route needs a look-up. */
+    /** Whether only a look-up can say which channels get the event. */
     needsLookUp: (event: PaymentEvent) => boolean | Promise<boolean>;
-    /** Keeps the token of a saved card, sealed; undefined: no token is kept anywhere. */
+    /** Stores a saved card's token, sealed; undefined: the bot stores no tokens. */
     rememberCard: ((card: SavedCard) => Promise<void>) | undefined;
-    /**
-     * Called before the event counts as received, for repeats too, so that a charge it may be about is looked up now. Gets no
-     * token.
-     */
+    /** Called with every event, repeats too, so that its charge is looked up now. The event has no token. */
     beforeReceived: (event: PaymentEvent) => Promise<void>;
     addPayment: AlertRecovery['addPayment'];
     /** Where notices to the operators go; undefined: they are only logged. */
@@ -38,9 +36,9 @@ export function createReceiving(
   },
 ) {
   const { store, sealer, now } = account;
-  const operators = { ...account, opsChannel: around.opsChannel };
+  const operators = { ...account, opsChannel: needs.opsChannel };
 
-  /** Undefined: unreadable. The worker reports it; refusing repeats would help nobody. */
+  /** Undefined: it can't be read; the worker reports that. */
   function openIfPossible(entry: Entry | undefined): StoredEvent | undefined {
     try {
       return entry && openStoredEvent(sealer, entry);
@@ -50,14 +48,13 @@ export function createReceiving(
   }
 
   /**
-   * The event without its card token, which goes to the ledger or nowhere. The card is stored before the event: after a crash
-   * in between the sender repeats, while the other order would lose the token. A repeat of a stored event stores no card, so a
-   * forgotten card stays forgotten.
+   * Moves the card's token from the event to the ledger. The card is stored before the event: after a crash in between the
+   * sender retries; in the other order the token would be lost. A repeat stores no card, so a forgotten card stays forgotten.
    */
   async function takeToken(received: PaymentEvent): Promise<PaymentEvent> {
     if (!received.savedCard) return received;
     const { savedCard, ...event } = received;
-    const { rememberCard } = around;
+    const { rememberCard } = needs;
     const known = rememberCard && (await findEvent(store, event.key));
     if (!known) await rememberCard?.(savedCard);
     if (event.kind !== 'payment_success') return event;
@@ -67,53 +64,57 @@ export function createReceiving(
     return { ...event, ...withoutUndefined({ cardSaved, customerEmail }) };
   }
 
+  /** False: it is stored already. Dedupe and queue are one write, or a crash in between would lose the alert. */
+  async function storeEvent(received: NewAlert, routed: Routed | undefined): Promise<boolean> {
+    const { event, fingerprint, receivedAtMs, foundBy } = received;
+    const isPayment = event.kind === 'payment_success';
+    if (isPayment && routed?.routed.length === 0) {
+      const only = { fingerprint, foundBy, ...withoutUndefined({ keptBy: routed.keptBy }) };
+      return await needs.addPayment(event, receivedAtMs, only);
+    }
+    const [, isNew] = await Promise.all([
+      isPayment && needs.addPayment(event, receivedAtMs),
+      storeAlert(account, received, routed),
+    ]);
+    return isNew;
+  }
+
   return {
     /**
      * Resolves once the event is stored, as work if a channel gets it. A repeat under any id is `duplicate`; one with other
      * content is `differs`, which operators read once, unless only the reason differs: some senders put a time into it.
      *
-     * Dedupe and enqueueing are one step: with "remember, then queue" a crash in between loses the alert.
-     *
      * Spec: Events, rule 1.
      */
-    async receive(event: PaymentEvent, fingerprint: string): Promise<ReceiveResult> {
-      const kept = await takeToken(event);
+    async receive(received: PaymentEvent, fingerprint: string): Promise<ReceiveResult> {
+      const event = await takeToken(received);
       const receivedAtMs = now();
-      const routed = (await around.needsLookUp(kept)) ? undefined : await around.route(kept, receivedAtMs);
-      const isPayment = kept.kind === 'payment_success';
-      const isUntold = routed?.routed.length === 0;
-      const foundBy = await listsFoundBy(account, eventFoundBy(kept));
-      // At once; a repeat does all three again, so a crash between them loses nothing.
-      const [, , isNew] = await Promise.all([
-        around.beforeReceived(kept),
-        isPayment && !isUntold && around.addPayment(kept, receivedAtMs),
-        isPayment && isUntold
-          ? around.addPayment(kept, receivedAtMs, {
-              fingerprint,
-              foundBy,
-              ...withoutUndefined({ keptBy: routed.keptBy }),
-            })
-          : storeAlert(account, { event: kept, fingerprint, receivedAtMs, foundBy }, routed),
+      const routed = (await needs.needsLookUp(event)) ? undefined : await needs.route(event, receivedAtMs);
+      const foundBy = await listsFoundBy(account, eventFoundBy(event));
+      // A repeat does all of this again, so a crash between the writes loses nothing.
+      const [, isNew] = await Promise.all([
+        needs.beforeReceived(event),
+        storeEvent({ event, fingerprint, receivedAtMs, foundBy }, routed),
       ]);
       if (isNew) {
-        if (!isUntold) account.wake();
+        if (routed?.routed.length !== 0) account.wake();
         return 'new';
       }
       const known = openIfPossible(await findEvent(store, event.key));
       if (!known || (known.fingerprint ?? fingerprint) === fingerprint) return 'duplicate';
       const { event: first } = known;
       const isSameMoney = first.amountMinor === event.amountMinor && first.currency === event.currency;
-      if (first.isErased || !isSameMoney || first.reason === event.reason) {
-        const { kind: eventKind, key, orderReference } = event;
-        const notice = differingNotice(eventKind, orderReference);
-        await tellOperators(operators, `differs:${key}:${fingerprint}`, notice);
+      const onlyReasonDiffers = !first.isErased && isSameMoney && first.reason !== event.reason;
+      if (!onlyReasonDiffers) {
+        const notice = differingNotice(event.kind, event.orderReference);
+        await tellOperators(operators, `differs:${event.key}:${fingerprint}`, notice);
       }
       return 'differs';
     },
 
     /**
-     * Keeps a validly signed delivery of unknown kind, sealed, because its meaning may be learnt later. Operators read of each
-     * kind once.
+     * Stores a signed delivery of unknown kind, sealed, because its meaning may be learnt later. Operators get one notice per
+     * kind.
      */
     async keepUnknown({ eventKind, key: id, body }: { eventKind: string; key: string; body: Buffer }) {
       const key = `unknown:${id}`;

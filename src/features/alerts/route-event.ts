@@ -20,108 +20,109 @@ import { type Evidence, newerOf, openEvidence, sealEvidence } from './alert-reco
 import { withProvenOrder } from './alert.ts';
 import { arrivals } from './storm/storm.ts';
 
-/** `found`: the look-up that routed it, so that a storm's digest needn't ask again. */
-type StoredAlert = {
+export type NewAlert = {
   event: PaymentEvent;
-  /** Lists by customer and card; none for a copy in another channel. */
-  foundBy?: readonly string[];
   fingerprint: string;
   receivedAtMs: number;
+  /** Its lists for `/pay find`; none for a copy in another channel. */
+  foundBy: string[];
+  /** The look-up that routed it: a storm's digest needn't look up again. */
   found?: Evidence | undefined;
 };
 
-/** The channels of an event received at that time; `lookup`: if it was asked. */
+/** Finds an event's channels; `lookup`: if there was one. */
 export type Route = (event: PaymentEvent, receivedAtMs: number, lookup?: Lookup) => Routed | Promise<Routed>;
 
-/** Of events without a channel, so that no channel waits for them. */
+/** Lane of events without a channel, so that no channel waits for them. */
 const untoldLane = 'untold';
 
 /** Prefix of lanes for events routed by a look-up; several are looked up at once. */
 export const toRouteLanes = 'to-route/';
 
 /**
- * A channel gets its alerts in order, though only the look-up says which channel: so they are routed one after the other, each
- * at most ten seconds later. Copies for several channels go the same way. Failures never wait for successes.
+ * The lane keeps a channel's alerts in order. If only the look-up can say which channel, events are routed one after the other,
+ * each at most ten seconds later; so are events for several channels. Failures never wait for successes.
  */
 function laneOf({ kind }: PaymentEvent, routed: readonly Destination[] | undefined): string {
-  const [first, second] = routed ?? [];
-  if (routed && !first) return untoldLane;
-  return first && !second ? first.channel : `${first ? 'to-copy/' : toRouteLanes}${kind}`;
+  if (!routed) return `${toRouteLanes}${kind}`;
+  const [first, second] = routed;
+  if (!first) return untoldLane;
+  return second ? `to-copy/${kind}` : first.channel;
 }
 
 /**
- * Stores the event and its channels in one call. `channel`: a copy for that one. Without `to`, its look-up names the channels
- * later. False: it exists, and nothing changed. Throws StoreUnavailable.
+ * Stores an event and its channels in one call. `copyFor`: stores a copy for that channel. `to`: undefined if only a look-up
+ * can say which channels. False: it was stored before. Throws StoreUnavailable.
  */
 export async function storeAlert(
   { store, sealer }: Pick<Account, 'store' | 'sealer'>,
-  { event, found, foundBy = [], ...stored }: StoredAlert,
+  { event, found, foundBy, ...stored }: NewAlert,
   to: Routed | undefined,
-  channel?: string,
+  copyFor?: string,
 ): Promise<boolean> {
-  const key = alertKey(event.key, channel);
-  const { routed, ...kept }: Partial<Routed> = to ?? {};
+  const key = alertKey(event.key, copyFor);
+  const { routed, ...others }: Partial<Routed> = to ?? {};
   const record: MessageRecord = {
     channel: '',
     ...stored,
     sealed: sealer.seal(key, JSON.stringify(event)),
     ...newCounters,
-    ...(routed && (routed.length > 1 ? { routed: routed.map(asKept) } : whereTold(event, routed))),
-    ...kept,
-    ...(foundBy.length > 0 && { foundBy: [...foundBy] }),
+    // An event for several channels is copied first; see `sendToChannels`.
+    ...(routed && (routed.length > 1 ? { routed: routed.map(storedPart) } : channelFields(event, routed))),
+    ...others,
+    ...(foundBy.length > 0 && { foundBy }),
     ...(found && { evidence: sealEvidence(sealer, key, found) }),
   };
   const due = { delayMs: 0, lane: laneOf(event, routed), index: listsOf(key, record) };
   return await store.create(key, writeMessageRecord(record), due);
 }
 
-/** Its record's fields once it is routed. */
-function whereTold(
+/** The record's fields for its first channel. */
+function channelFields(
   { kind }: PaymentEvent,
   routed: readonly Destination[],
 ): Pick<MessageRecord, 'channel' | 'routed' | 'arrivals'> {
   const [first] = routed;
   return {
     channel: first?.channel ?? '',
-    routed: routed.map(asKept),
-    // Counts towards a storm of its channel from now on, even before Slack takes the post.
+    routed: routed.map(storedPart),
+    // Counts towards a storm from now on, even before it is posted.
     ...(first && kind !== 'payment_given_back' ? { arrivals: arrivals(first, kind) } : {}),
   };
 }
 
-function asKept({ channel, rule }: Destination): Destination {
+function storedPart({ channel, rule }: Destination): Destination {
   if (!rule) return { channel };
   const { name, mention, severity, quietHours, escalate, digestAfter } = rule;
   return { channel, rule: withoutUndefined({ name, mention, severity, quietHours, escalate, digestAfter }) };
 }
 
 /**
- * Puts an event into its channels' lanes: first a copy for each further channel while it still holds its lane, so that no
- * channel gets a later event before it; then its own record into the first channel's lane.
+ * Puts an event into its channels' lanes: first copies for the further channels, then its own record. It holds its lane
+ * meanwhile, so no channel gets a later event before it.
  */
-export async function sendOn(
-  kept: Pick<Account, 'store' | 'sealer'>,
+export async function sendToChannels(
+  account: Pick<Account, 'store' | 'sealer'>,
   { entry, record }: Work,
   event: PaymentEvent,
   found: Evidence | undefined,
 ): Promise<void> {
   const { routed = [], fingerprint = '', receivedAtMs } = record;
   const [, ...further] = routed;
-  const alert = { event, fingerprint, receivedAtMs, found };
-  // Existing copies stay.
-  await Promise.all(further.map((to) => storeAlert(kept, alert, { routed: [to] }, to.channel)));
-  const told = { ...record, ...whereTold(event, routed), turns: entry.attempts };
-  const due = { delayMs: 0, lane: told.channel, index: listsOf(entry.key, told) };
-  await kept.store.write(entry, writeMessageRecord(told), due);
+  const copy = { event, fingerprint, receivedAtMs, foundBy: [], found };
+  await Promise.all(further.map((to) => storeAlert(account, copy, { routed: [to] }, to.channel)));
+  const first = { ...record, ...channelFields(event, routed), turns: entry.attempts };
+  const due = { delayMs: 0, lane: first.channel, index: listsOf(entry.key, first) };
+  await account.store.write(entry, writeMessageRecord(first), due);
 }
 
-/** The most that a service outage delays an alert; then it is told unchecked. */
+/** The longest that an outage of the service delays an alert; then it is posted unchecked. */
 const lookUpPatienceMs = 10_000;
-const lookUpAgainMs = 2_000;
+const retryLookUpMs = 2_000;
 
 /**
- * At the start of an outage old events wait too, or one failed look-up would route a whole backlog by its events alone. A
- * single order without an answer doesn't hold up the others longer.
+ * Whether the alert still waits for the service. The time counts from the event, or from the outage's start if that is later:
+ * otherwise one failed look-up would route a whole backlog unchecked. For a single order without an answer it counts from its event.
  */
 function mayWait(
   { receivedAtMs, unansweredSinceMs }: MessageRecord,
@@ -129,18 +130,18 @@ function mayWait(
   nowMs: number,
 ): boolean {
   const waitedMs = nowMs - Math.max(receivedAtMs, Math.min(sinceMs, unansweredSinceMs ?? nowMs));
-  // Negative: the clocks differ, or one was put back, for nobody knows how long.
+  // Negative if a clock was put back.
   return waitedMs >= 0 && waitedMs < lookUpPatienceMs;
 }
 
-/** Asks the service about an alert, and routes it if its event doesn't say enough. */
-export function createEvidence(
-  kept: Pick<Account, 'store' | 'sealer' | 'rememberMs' | 'leaseMs' | 'now'>,
+/** Looks up alerts, and routes those whose event doesn't say enough. */
+export function createLookUps(
+  account: Pick<Account, 'store' | 'sealer' | 'rememberMs' | 'leaseMs' | 'now'>,
   { lookUp, route }: { lookUp: (event: PaymentEvent) => Promise<Lookup>; route: Route },
 ) {
-  const { sealer, now } = kept;
+  const { sealer, now } = account;
 
-  /** Undefined: the service didn't answer, and the alert still waits for it. */
+  /** Undefined: no answer yet, and the alert still waits. */
   async function ask({ entry, record }: Work, event: PaymentEvent): Promise<Evidence | undefined> {
     const known = openEvidence(sealer, entry.key, record);
     const lookup = await lookUp(withProvenOrder(event, known?.lookup));
@@ -151,10 +152,10 @@ export function createEvidence(
   /** Holds its lane until the service answers. */
   async function wait(work: Work): Promise<void> {
     const { unansweredSinceMs = now() } = work.record;
-    await reschedule(kept, work, { unansweredSinceMs }, { holdMs: lookUpAgainMs });
+    await reschedule(account, work, { unansweredSinceMs }, { holdMs: retryLookUpMs });
   }
 
-  /** The look-up and its route, written together so that no rule is asked twice. */
+  /** The look-up and its route, to be stored together. Undefined: no answer yet. */
   async function routeByLookUp(
     work: Work,
     event: PaymentEvent,
@@ -162,32 +163,32 @@ export function createEvidence(
     const { entry, record } = work;
     const found = await ask(work, event);
     if (!found) return undefined;
-    const { routed, ...muted } = await route(
+    const { routed, ...others } = await route(
       withLookUp(event, found.lookup),
       record.receivedAtMs,
       found.lookup,
     );
-    return { evidence: sealEvidence(sealer, entry.key, found), routed: routed.map(asKept), ...muted };
+    return { evidence: sealEvidence(sealer, entry.key, found), routed: routed.map(storedPart), ...others };
   }
 
   return {
-    /** Undefined: the alert waits for the service. */
+    /** Undefined: no answer yet; the alert's lane waits. */
     async askOrWait(work: Work, event: PaymentEvent): Promise<Evidence | undefined> {
       const found = await ask(work, event);
       if (!found) await wait(work);
       return found;
     },
 
-    /** The next round, at once, acts on it. */
+    /** Stores the route; the record is due again at once. Without an answer its lane waits. */
     async routeOrWait(work: Work, event: PaymentEvent): Promise<void> {
       const change = await routeByLookUp(work, event);
-      if (change) await reschedule(kept, work, change, { holdMs: 0 });
+      if (change) await reschedule(account, work, change, { holdMs: 0 });
       else await wait(work);
     },
 
     /**
-     * Looks up an event ahead of its turn to be routed, so that nothing is asked twice, even after a crash. Undefined: the
-     * alert waits for the service. Throws if the record can't be read.
+     * Looks up an event before its turn to be routed, and stores the result with it. Undefined: no answer yet. Throws if the
+     * record can't be read.
      */
     async lookUpAhead(entry: Entry): Promise<Entry | undefined> {
       const record = readMessageRecord(entry.value);
@@ -195,7 +196,7 @@ export function createEvidence(
       tagLog({ requestId: record.requestId });
       const work = { entry, record };
       const change = await routeByLookUp(work, openEvent(sealer, entry.key, record));
-      return change && (await hold(kept, work, change, kept.leaseMs))?.entry;
+      return change && (await hold(account, work, change, account.leaseMs))?.entry;
     },
   };
 }
