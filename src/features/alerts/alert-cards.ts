@@ -51,12 +51,12 @@ import type { JudgeAgain } from './charge-again.ts';
 import { nextCall } from './escalation.ts';
 import type { Storms } from './storm/storm.ts';
 
-/** An alert, with what a press on its card needs. */
+/** An alert, as buttons and searches need it. */
 export type FoundAlert = {
   event: PaymentEvent;
   receivedAtMs: number;
   card: AlertCard;
-  /** Absent until something is posted. */
+  /** The newest look-up; absent before the first. */
   evidence?: Evidence;
   /** Its first message; absent: it has none. */
   place?: MessagePlace;
@@ -66,10 +66,10 @@ export type FoundAlert = {
 export type CardMoveResult =
   | { kind: 'moved'; card: AlertCard; step: CardStep }
   | (Extract<MovedCard, { kind: 'refused' }> & { card: AlertCard })
-  /** Forgotten with age, or never told here. */
+  /** Forgotten, or never received. */
   | { kind: 'unknown_alert' };
 
-/** A stored step. `parent`: the key of its message. */
+/** The body of a step's message. `parent`: the key of the alert's message. */
 export type AlertStep = { parent: string; step: CardStep };
 
 export type AlertStepBodies = { alert_note: AlertStep; alert_direct: AlertStep };
@@ -80,17 +80,16 @@ export type AlertCards = ReturnType<typeof createAlertCards>;
 const mostListed = 50;
 
 /**
- * Alerts of failed charges, by their event's key. Messages follow: a change is stored as work, and a worker edits the messages
- * and tells the step in their threads, so that no crash and no outage of Slack leaves a change untold. All of it throws
- * StoreUnavailable.
+ * The cases of alerts, by their event's key. A change is stored first; then a worker edits the alert's messages and posts the
+ * step in their threads, however often a crash or Slack's outage interrupts it. Everything throws StoreUnavailable.
  */
 export function createAlertCards(
-  kept: Pick<Account, 'store' | 'sealer' | 'rememberMs' | 'leaseMs' | 'wake' | 'wait' | 'now'>,
-  around: {
+  account: Pick<Account, 'store' | 'sealer' | 'rememberMs' | 'leaseMs' | 'wake' | 'wait' | 'now'>,
+  needs: {
     storms: Pick<Storms, 'recovered' | 'taker' | 'replacesEscalation'>;
-    /** For a person's press: asks again even right after an outage. */
+    /** For people: looks up even right after an outage. */
     lookUp: (event: PaymentEvent) => Promise<Lookup>;
-    /** For background work: doesn't ask a service that has just failed. */
+    /** For background work: see `sparing`. */
     lookUpSparingly: (event: PaymentEvent) => Promise<Lookup>;
     /** Called with a look-up after the alert was posted. */
     tieFailure: (event: PaymentEvent, lookup: Lookup, receivedAtMs: number) => Promise<void>;
@@ -103,14 +102,14 @@ export function createAlertCards(
     chargeOf: (reference: string) => Promise<BotCharge | undefined>;
     /** True once an entry is on the chain; absent: nothing is audited. */
     audit?: (entry: AuditEntry) => Promise<boolean>;
-    /** A charge or link of the bot's own is told what else ended its alert; again is the same as once. */
+    /** Tells the bot's own charge or link how else its alert ended. Idempotent. */
     tellPayment?: (reference: string, news: AlertNews) => Promise<void>;
   },
 ) {
-  const { store, sealer, now } = kept;
-  const { storms, hasEnded, needsReview, chargeOf } = around;
-  const tell = createTellingSteps(kept, around);
-  const cases = createCases<EventCase, CaseEvent>({ ...kept, audit: around.audit }, eventRules, {
+  const { store, sealer, now } = account;
+  const { storms, hasEnded, needsReview, chargeOf } = needs;
+  const tell = createStepTelling(account, needs);
+  const cases = createCases<EventCase, CaseEvent>({ ...account, audit: needs.audit }, eventRules, {
     due,
     tell,
   });
@@ -119,7 +118,7 @@ export function createAlertCards(
     const { id, card, payment } = state;
     if (payment) {
       const isDue = payment.looksAtMs !== undefined && payment.looksAtMs <= nowMs;
-      return isDue ? { event: await around.search(payment) } : undefined;
+      return isDue ? { event: await needs.search(payment) } : undefined;
     }
     const { wakesAt, unheldAt, callsAt, looksAt } = timesOf(state, nowMs);
     if (wakesAt <= nowMs) return { event: { kind: 'moved', move: { kind: 'wake' }, seen: card } };
@@ -139,7 +138,7 @@ export function createAlertCards(
     return { kind: 'escalated', about, isOver, seen: await seen(state, messages) };
   }
 
-  /** As people see it: an open alert belongs to the person who acknowledged its storm. */
+  /** As people see it: acknowledging a storm acknowledges its open alerts. */
   async function seen({ card }: EventCase, messages: readonly AlertMessage[]): Promise<AlertCard> {
     if (card.kind !== 'open') return card;
     const ofStorms = messages.flatMap(({ record }) => record.digest?.storm ?? []);
@@ -164,15 +163,15 @@ export function createAlertCards(
     const [own] = messages;
     if (!own) return undefined;
     const { receivedAtMs } = own.record;
-    // A message that replaced another has its own look-up, which may be the newest.
-    const told = messages.map(({ key, record }) => openEvidence(sealer, key, record));
-    const evidence = newestOf([state.evidence, ...told]);
+    // A message posted later has a newer look-up than the first.
+    const ofPosts = messages.map(({ key, record }) => openEvidence(sealer, key, record));
+    const evidence = newestOf([state.evidence, ...ofPosts]);
     const place = messages.map(({ record }) => placeOf(record)).find((one) => one);
     const event = withProvenOrder(openEvent(sealer, own.key, own.record), evidence?.lookup);
     return { event, receivedAtMs, card, ...withoutUndefined({ evidence, place }) };
   }
 
-  /** Applies an event to an alert, creating it if needed. A worker tells it at once. */
+  /** Applies an event to an alert, creating its case if needed. */
   async function hear(id: string, event: CaseEvent): Promise<Applied<EventCase>> {
     const heard = await cases.hear(id, event);
     if (heard) return heard;
@@ -192,16 +191,16 @@ export function createAlertCards(
     return (await cases.find(id))?.failed?.proven?.reference ?? (await find(id))?.event.orderReference;
   }
 
-  /** Ties the alert to more payments if only this look-up names the order or customer. */
+  /** Ties the alert to more payments if this look-up is the first that found a record. */
   async function learn({ event, receivedAtMs, evidence }: FoundAlert, lookup: Lookup): Promise<Evidence> {
-    if (recordOf(lookup) && !recordOf(evidence?.lookup)) await around.tieFailure(event, lookup, receivedAtMs);
+    if (recordOf(lookup) && !recordOf(evidence?.lookup)) await needs.tieFailure(event, lookup, receivedAtMs);
     return { atMs: now(), lookup };
   }
 
   async function lookAgain(id: string): Promise<Evidence | undefined> {
     const alert = await find(id);
     if (!alert || alert.event.isErased) return undefined;
-    const lookup = await around.lookUpSparingly(alert.event);
+    const lookup = await needs.lookUpSparingly(alert.event);
     return lookup.kind === 'unchecked' ? undefined : await learn(alert, lookup);
   }
 
@@ -255,7 +254,7 @@ export function createAlertCards(
     async lookUpNow(id: string): Promise<FoundAlert | undefined> {
       const alert = await find(id);
       if (!alert) return undefined;
-      const evidence = await learn(alert, await around.lookUp(alert.event));
+      const evidence = await learn(alert, await needs.lookUp(alert.event));
       // Without an answer the known evidence stays; removed details don't return.
       if (evidence.lookup.kind === 'unchecked' || alert.event.isErased) return { ...alert, evidence };
       const { state } = await hear(id, { kind: 'looked_up', evidence });
@@ -275,13 +274,13 @@ export function createAlertCards(
   };
 }
 
-/** Tells a change of an alert to its messages, threads, people, charges and links. */
-function createTellingSteps(
-  kept: Parameters<typeof createAlertCards>[0],
+/** Returns the function that tells an alert's steps to its messages, threads, people, charges and links. */
+function createStepTelling(
+  account: Parameters<typeof createAlertCards>[0],
   { storms, tellPayment }: Pick<Parameters<typeof createAlertCards>[1], 'storms' | 'tellPayment'>,
 ): (state: EventCase) => Promise<void> {
-  const { store } = kept;
-  const messages: Messages<AlertStepBodies> = createMessages(kept);
+  const { store } = account;
+  const messages: Messages<AlertStepBodies> = createMessages(account);
 
   /**
    * Messages first: one that Slack no longer lets be edited is replaced before its thread gets a note. Safe to repeat: a note
@@ -297,7 +296,7 @@ function createTellingSteps(
     const resolved = card.kind === 'recovered' ? ofStorms : [];
     const takers = await Promise.all(resolved.map((storm) => storms.taker(storm)));
     const about = shown.find(({ record }) => record.posted) ?? shown[0] ?? all[0];
-    // A thread tells the steps in their order.
+    // One after the other, so a thread shows them in order.
     for (const [index, one] of steps.entries()) {
       const number = told + index + 1;
       for (const { key: parent, record } of threads) {
@@ -320,7 +319,7 @@ function createTellingSteps(
   };
 }
 
-/** Claims on the alert's own record, so that it can't end between check and claim. */
+/** Claims are stored in the alert's own case, so it can't end between check and claim. */
 export function alertClaims(cards: AlertCards, judging: Pick<JudgeAgain, 'declineOf'>): AlertClaims {
   const { cases, firstAlert } = cards;
   async function release(id: string, holder: string): Promise<void> {

@@ -18,18 +18,18 @@ import type { PaymentEvent } from '../../domain/payment-event.ts';
 import { moneyToTake, type Transaction } from '../../domain/transaction.ts';
 import { withoutUndefined } from '../../domain/json.ts';
 
-/** One channel that is told an event, and the rule that says so; without a rule it is `channels` that does. */
+/** A channel that gets an event, and the rule that sends it there; without a rule, `channels` of payops.yml does. */
 export type Destination = { channel: string; rule?: RoutedRule };
 
 /**
- * The channels that are told, and the mutes that keep it from others; neither: it is remembered and told nowhere.
- * `byCharge`: a charge of the bot's own tells its failure by its own message.
+ * The channels that get an event, and the mutes that held it back from others; neither: it is only stored. `byCharge`: shown by
+ * its charge's message or in an alert's thread instead.
  */
 export type Routed = { routed: Destination[]; keptBy?: string[]; byCharge?: true };
 
 /**
- * Where an event is told that is routed now. If another rule tells a channel what a mute keeps from it, it is told. So
- * is what is routed after the mute's end, whenever it was received: the channel may know by then what was kept.
+ * Routes an event by rules and mutes. A channel still gets a muted event if another rule sends it there, or if it is routed
+ * after the mute's end: by then the channel has read what the mute held back.
  */
 export function routesOf(
   mutes: readonly AlertMute[],
@@ -59,33 +59,30 @@ export function routesOf(
   return { routed, ...(keptBy.length > 0 && { keptBy }) };
 }
 
-/**
- * Every channel that an event is told in, each once, by the first rule that names it; empty when it is remembered and not
- * told. Where `mayTell` keeps back what one rule tells, what another tells the same channel is told all the same.
- */
+/** The channels of an event, each once, by the first rule that names it and that `maySend` allows. */
 export function destinationsOf(
   plan: RoutePlan,
   event: PaymentEvent,
-  mayTell: (to: Destination) => boolean = () => true,
+  maySend: (to: Destination) => boolean = () => true,
 ): Destination[] {
   const fitting = plan.rules.filter(({ match }) => fits(match, event, plan));
   const last = fitting.findIndex(({ goesOn }) => !goesOn);
-  const told: Destination[] = (last < 0 ? fitting : fitting.slice(0, last + 1)).flatMap((rule) =>
+  const named: Destination[] = (last < 0 ? fitting : fitting.slice(0, last + 1)).flatMap((rule) =>
     rule.channels.map((channel) => ({ channel, rule })),
   );
-  if (last < 0) told.push(...restOf(plan, event).map((channel) => ({ channel })));
-  return told
-    .filter(mayTell)
-    .filter(({ channel }, index, may) => may.findIndex((earlier) => earlier.channel === channel) === index);
+  if (last < 0) named.push(...restOf(plan, event).map((channel) => ({ channel })));
+  return named
+    .filter(maySend)
+    .filter(({ channel }, index, sent) => sent.findIndex((one) => one.channel === channel) === index);
 }
 
-/** Where `channels` sends what no rule takes. */
+/** The channels of `channels`, for events that no rule takes. */
 function restOf({ failures, successes }: RoutePlan, event: PaymentEvent): string[] {
   if (event.kind !== 'payment_success') return [failures];
   return [...(event.cardSaved ? [failures] : []), ...(successes === undefined ? [] : [successes])];
 }
 
-/** Whether an event is what a rule asks for. */
+/** Whether a rule matches an event. */
 export function fits(match: RouteMatch, event: PaymentEvent, place: RoutePlace): boolean {
   return (
     isOfKind(match.event, event) &&
@@ -104,7 +101,6 @@ function isOfKind(wanted: RoutedKind | undefined, event: PaymentEvent): boolean 
   return event.kind === 'payment_success' && event.cardSaved !== undefined;
 }
 
-/** An amount nobody names is within no range. */
 function isWithin(range: AmountRange | undefined, minor: number | undefined): boolean {
   if (!range) return true;
   return minor !== undefined && minor >= (range.fromMinor ?? 0) && minor <= (range.toMinor ?? Infinity);
@@ -116,25 +112,19 @@ function isCustomer(pattern: CustomerPattern | undefined, id: string | undefined
   return pattern.kind === 'exact' ? id === pattern.text : id.startsWith(pattern.text);
 }
 
-/** What stands behind the last @, in lower case. */
 function domainOf(email: string | undefined): string | undefined {
-  const at = email?.lastIndexOf('@') ?? -1;
-  return at < 0
-    ? undefined
-    : email
-        ?.slice(at + 1)
-        .trim()
-        .toLowerCase();
+  const [, domain] = /@([^@]*)$/.exec(email ?? '') ?? [];
+  return domain?.trim().toLowerCase();
 }
 
-/** In one line, as the alert shows the reason and people copy it. */
+/** Compares the reason on one line: people copy it from the alert. */
 function holdsPart(part: string | undefined, reason: string | undefined): boolean {
   return part === undefined || (reason !== undefined && oneLine(reason).toLowerCase().includes(part));
 }
 
 /**
- * Whether where it is told hangs on something that it does not say itself and a look-up may: then it is routed
- * once it was looked up. Events need not say more than a reference.
+ * Whether the event's channels depend on a field that it lacks and a look-up may give; then it is routed after a look-up. An
+ * event may have nothing but a reference.
  *
  * Spec: Events (payload fields beyond those listed: not shown).
  */
@@ -143,7 +133,7 @@ export function needsLookUp(
   event: PaymentEvent,
   mutes: readonly Pick<AlertMute, 'match'>[] = [],
 ): boolean {
-  const mayFit = (match: RouteMatch): boolean => fits(partsItSays(match, event), event, plan);
+  const mayFit = (match: RouteMatch): boolean => fits(knownParts(match, event), event, plan);
   if (mutes.some(({ match }) => !fits(match, event, plan) && mayFit(match))) return true;
   for (const { match, goesOn } of plan.rules) {
     if (fits(match, event, plan)) {
@@ -153,8 +143,8 @@ export function needsLookUp(
   return false;
 }
 
-/** What a rule asks for, without what a look-up could still say. */
-function partsItSays(match: RouteMatch, event: PaymentEvent): RouteMatch {
+/** The match without the fields that the event lacks and a look-up may give. */
+function knownParts(match: RouteMatch, event: PaymentEvent): RouteMatch {
   const { currency, amount, emailDomain, reasonPart, ...rest } = match;
   return withoutUndefined({
     ...rest,
@@ -165,7 +155,7 @@ function partsItSays(match: RouteMatch, event: PaymentEvent): RouteMatch {
   });
 }
 
-/** The event, and what the look-up of that very order says where the event is silent: for its rules alone. */
+/** The event, completed by its order's record, for rules and counts. */
 export function withLookUp(event: PaymentEvent, lookup: Lookup): PaymentEvent {
   const transaction = recordOfOrder(lookup);
   if (!transaction) return event;
@@ -177,22 +167,19 @@ export function withLookUp(event: PaymentEvent, lookup: Lookup): PaymentEvent {
   return { ...withoutUndefined(found), ...withProvenOrder(event, lookup) };
 }
 
-/**
- * Of a failure what was to be taken, as its alert shows it: nothing was. An amount in another currency than the event
- * names is left out.
- */
+/** The record's amount; for a failure the amount that was to be taken. Without an amount if the event's currency differs. */
 function moneyOf(
-  { kind, currency: told }: PaymentEvent,
+  { kind, currency: ofEvent }: PaymentEvent,
   transaction: Transaction,
 ): { amountMinor: number | undefined; currency: string | undefined } {
   const { amountMinor, orderAmountMinor } = transaction;
   const currency = transaction.currency ?? transaction.orderCurrency;
   const toTake = kind === 'payment_failed' ? moneyToTake(transaction) : undefined;
   const found = toTake ?? { minor: amountMinor ?? orderAmountMinor, currency };
-  // In capitals, as rules and events name theirs.
-  const named = found.currency?.toUpperCase();
-  const isOther = told !== undefined && named !== undefined && named !== told;
-  return { amountMinor: isOther ? undefined : found.minor, currency: named };
+  // In capitals, like the currencies of rules and events.
+  const ofRecord = found.currency?.toUpperCase();
+  const differs = ofEvent !== undefined && ofRecord !== undefined && ofRecord !== ofEvent;
+  return { amountMinor: differs ? undefined : found.minor, currency: ofRecord };
 }
 
 export function isQuiet(hours: QuietHours, atMs: number): boolean {
@@ -201,14 +188,14 @@ export function isQuiet(hours: QuietHours, atMs: number): boolean {
 
 const minutesADay = 24 * 60;
 
-/** The next moment that isn't quiet, by the time zone's clock; an hour off in the night when that clock changes. */
+/** The next time that isn't quiet (UTC ms). An hour off in the night when the time zone's clock changes. */
 export function quietEnd({ fromMinute, toMinute, timeZone }: QuietHours, atMs: number): number {
   const passed = minutesBetween(fromMinute, minuteOfDay(atMs, timeZone));
   const left = minutesBetween(fromMinute, toMinute) - passed;
   return left <= 0 ? atMs : atMs - (atMs % 60_000) + left * 60_000;
 }
 
-/** Over midnight too. */
+/** Past midnight, too. */
 function minutesBetween(from: number, to: number): number {
   return (to - from + minutesADay) % minutesADay;
 }
@@ -224,10 +211,7 @@ function minuteOfDay(atMs: number, timeZone: string): number {
   return Number(hour) * 60 + Number(minute);
 }
 
-/**
- * What a message posted then says of its rule, and goes on saying when it is edited, which calls nobody. One posted in
- * quiet hours mentions nobody.
- */
+/** The rule as a message posted at that time shows it, also in later edits. In quiet hours it mentions nobody. */
 export function routeAt(rule: RoutedRule, postedAtMs: number, mayCall: boolean): AlertRoute {
   const { name, severity, mention, quietHours } = rule;
   const mayMention = mayCall && !(quietHours && isQuiet(quietHours, postedAtMs));
