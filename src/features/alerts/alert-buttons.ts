@@ -1,5 +1,4 @@
-// The buttons of an alert's card: how they stand there, what pressing them does, their forms, and what the one person
-// who pressed is told, which pings nobody.
+// The buttons of an alert, their presses, their forms, and the answers to the person who pressed.
 
 import type { ActionsBlock, Button, InputBlock, RichTextBlock } from '@slack/types';
 import type { Account } from '../../account.ts';
@@ -62,15 +61,15 @@ import {
 } from './alert.ts';
 import { hourMs } from '../../domain/span.ts';
 
-/** What is pressed on a card; each carries the card's id. */
+/** Action ids; each button's value is the alert's id. */
 export const alertActions = {
   acknowledge: 'alert_acknowledge',
   lookUp: 'alert_look_up',
   close: 'alert_close',
   chargeAgain: 'alert_charge_again',
-  /** Where the card can't be charged now: the form of `/pay link`. */
+  /** Offered if the card can't be charged now. */
   link: 'alert_link',
-  /** What fits on no button; its choices carry what they are, a colon and the card's id. */
+  /** A menu; the value of a choice is its kind, a colon and the alert's id. */
   more: 'alert_more',
 } as const;
 
@@ -84,7 +83,6 @@ export function writeMore(choice: MoreChoice, id: string): string {
   return `${choice}:${id}`;
 }
 
-/** Undefined for a value that is not ours. */
 function readMore(value: string): { choice: MoreChoice; id: string } | undefined {
   const at = value.indexOf(':');
   const choice = moreChoices.find((one) => one === value.slice(0, at));
@@ -96,8 +94,8 @@ export function acknowledgeButton(id: string): Button {
 }
 
 /**
- * At most three, by state; none on a card that has ended. `canLookUp`: it names an order. A payment link is offered once
- * somebody has acknowledged the alert: until then it may be the merchant’s own retry that pays.
+ * At most three buttons and a menu; none once the alert has ended. `canLookUp`: its order is known. A payment link is offered
+ * after somebody acknowledged the alert: until then the merchant's own retry may still succeed.
  */
 export function cardButtons({ id, card, again }: AlertCardShown, canLookUp: boolean): ActionsBlock[] {
   if (card.kind !== 'open' && card.kind !== 'acknowledged') return [];
@@ -145,44 +143,41 @@ type LinkPrefill = {
 
 type Prefill = { card?: OfferedCard; amountMinor?: number; currency?: string; customerId?: string };
 
-/** The permission to look up a payment is enough to do it from the alert. */
+/** Permissions: any of a list is enough. */
 const lookers = ['alerts', 'lookup'];
 const chargers = ['charge'];
 const linkers = ['link'];
 
-/** As long as somebody waits in front of a form that loads. */
+/** How long a person may wait for a form. */
 const lookAgainMs = 4_000;
 
-/**
- * What acts on the cards of failed charges: the buttons of their messages, and the forms those open. Every one
- * is decided once, on all replicas; the second person reads who was first.
- */
+/** Presses and forms of alerts. Each is decided once over all replicas; a second person reads who was first. */
 export function alertButtons(
   { place, rules, people, now }: Pick<Account, 'place' | 'rules' | 'people' | 'now'>,
   cards: Pick<AlertCards, 'find' | 'move' | 'lookUpNow' | 'taken'>,
   judging: Pick<JudgeAgain, 'judge' | 'look'>,
-  around: ButtonsNeeds,
+  needs: ButtonsNeeds,
 ): { presses: Press[]; modals: ModalDefinition[] } {
-  /** The message shows it; only a second person gets an answer. */
+  /** The message shows the result; only a second person gets an answer. */
   async function acknowledge({ value, caller, reply }: Pressed): Promise<void> {
     const result = await cards.move(value, { kind: 'acknowledge', by: caller.userId });
     if (result.kind !== 'moved') await reply(answerOf(result, caller.userId));
   }
 
-  /** In the message for everybody, and in full to the person who asked. */
+  /** The message shows the result to everybody; the person who pressed gets it in full. */
   async function lookUp({ caller, reply }: Pressed, id: string): Promise<void> {
-    const [found, mayReveal] = await Promise.all([cards.lookUpNow(id), around.mayReveal(caller)]);
+    const [found, mayReveal] = await Promise.all([cards.lookUpNow(id), needs.mayReveal(caller)]);
     if (!found?.evidence) return await reply(unknownAlertMessage());
     const { event, evidence } = found;
     const { verdict } = await judging.look(found);
-    const told = { ...found, lookup: evidence.lookup };
-    const declined = knownDecline(told, rules.declines, { nowMs: now(), verdict });
+    const current = { ...found, lookup: evidence.lookup };
+    const declined = knownDecline(current, rules.declines, { nowMs: now(), verdict });
     const reference = event.orderReference ?? recordOf(evidence.lookup)?.orderReference ?? '';
     const { environment, account } = place;
     await reply(lookedUpMessage(evidence, reference, { environment, account, mayReveal, declined }));
   }
 
-  /** A charge of the alert may still move money: people read that before they close or assign it. */
+  /** The form warns of a charge that may still move money. */
   async function openForm(kind: keyof typeof forms, { value, openModal }: Pressed): Promise<void> {
     await openModal(alertForm(kind, value, place, withoutUndefined({ charging: await chargingOf(value) })));
   }
@@ -199,10 +194,8 @@ export function alertButtons(
   }
 
   /**
-   * The form of `/pay charge`, begun with what failed. Nothing is charged by opening it. The message shows the button
-   * until it is edited, so the alert is asked: it may be resolved, or being charged. The form takes the alert's id along,
-   * which is asked again on review and claimed on submit: the review says that the card is on hold, and asks a second
-   * person where the policy has one.
+   * Opens the form of `/pay charge`, filled in. The button may be outdated, so this checks the alert again; the form carries the
+   * alert's id, which its review checks once more and its submit claims.
    */
   async function chargeAgain(pressed: Pressed): Promise<void> {
     const alert = await failedNow(pressed);
@@ -215,11 +208,11 @@ export function alertButtons(
       const isFraud = again.offer === undefined || verdict.kind === 'allowed';
       return await reply(notAgain(isFraud ? declineNext({ reason: 'fraud' }) : holdLines(verdict)));
     }
-    const prefill = withoutUndefined({ card: card && cardChoice(card), ...termsOf(alert) });
-    await openModal(around.chargeForm({ prefill, alert: value }));
+    const prefill = withoutUndefined({ card: card && cardChoice(card), ...failedTerms(alert) });
+    await openModal(needs.chargeForm({ prefill, alert: value }));
   }
 
-  /** The same for a customer whose card can't be charged now: they pay on the service's page. */
+  /** Opens the form of `/pay link`, filled in, if the card can't be charged now. */
   async function openLink(pressed: Pressed): Promise<void> {
     const alert = await failedNow(pressed);
     if (!alert) return;
@@ -229,10 +222,10 @@ export function alertButtons(
       return await reply(notAgain(noWords.not_declined));
     }
     if (event.isErased) return await reply(notAgain(noWords.erased));
-    const mayReveal = await around.mayReveal(caller);
+    const mayReveal = await needs.mayReveal(caller);
     const customerEmail = mayReveal ? customerEmailOf(event, evidence.lookup) : undefined;
-    const filled = withoutUndefined({ ...termsOf(alert), customerEmail });
-    await openModal(around.linkForm(filled, caller, value));
+    const filled = withoutUndefined({ ...failedTerms(alert), customerEmail });
+    await openModal(needs.linkForm(filled, caller, value));
   }
 
   /** The alert as it is now, if a new payment for it may begin; else the person reads why not. */
@@ -245,8 +238,7 @@ export function alertButtons(
   }
 
   /**
-   * The alert by what the service says now: what its message shows may be as old as the card's hold is long, and the event
-   * of the payment that came since may be lost. As it was where the service gives no answer, or none in time.
+   * The alert with a new look-up, because a payment's event may be lost; without an answer in time, the alert as it is known.
    */
   async function lookedAtAgain(id: string, known: FoundAlert): Promise<FoundAlert> {
     try {
@@ -258,7 +250,7 @@ export function alertButtons(
     }
   }
 
-  /** A form that moves the card its metadata names. Its field is told what is wrong with what was typed. */
+  /** A form that moves the alert named in its metadata. `read` turns the typed text into the move, or a problem to show. */
   function form(
     { callbackId, field }: (typeof forms)[keyof typeof forms],
     read: (typed: string, by: string) => Parsed<CardMove> | Promise<Parsed<CardMove>>,
@@ -273,7 +265,7 @@ export function alertButtons(
         if (!move.ok) return { kind: 'errors', errors: { [field]: move.problem } };
         const { id, despite } = readAbout(privateMetadata);
         const charging = move.value.kind === 'close' ? await chargingOf(id) : undefined;
-        // Ask again, naming this charge.
+        // Warn once per charge: the second submit names the charge in its metadata.
         if (charging && charging.reference !== despite) {
           const reason = values[field] ?? '';
           return { kind: 'update', modal: alertForm('close', id, place, { charging, reason }) };
@@ -285,11 +277,11 @@ export function alertButtons(
     };
   }
 
-  /** Never to somebody for whom none of the card’s buttons is: nobody would see to it. */
+  /** Refuses people who may press none of the alert's buttons. */
   async function readAssignee(to: string, by: string): Promise<Parsed<CardMove>> {
     if (!/^[UW][A-Z0-9]+$/.test(to)) return problem('Choose a person.');
     const standings = await Promise.all([...lookers, ...chargers].map((one) => people.standingOf(one, to)));
-    // If Slack doesn't say, nothing is lost: the new handler can pass it on.
+    // Assign if Slack doesn't answer: the assignee can pass it on.
     const mayPress = standings.some((one) => one.kind === 'unknown' || one.roles.length > 0);
     return mayPress ? parsed({ kind: 'assign', by, to }) : problem(mayPressNothing);
   }
@@ -322,7 +314,7 @@ export function alertButtons(
         actionId: alertActions.more,
         about: (value) => referenceOfEventKey(readMore(value)?.id ?? ''),
         press: more,
-        // What stands on a button of one card and in the menu of another is for the same people.
+        // The same permissions as on its own button.
         permissions: (value: string): readonly Permission[] | undefined =>
           readMore(value)?.choice === 'look_up' ? lookers : undefined,
       },
@@ -331,8 +323,11 @@ export function alertButtons(
   };
 }
 
-/** What was to be paid, and by whom. */
-function termsOf({ event, evidence }: FoundAlert): Pick<Prefill, 'amountMinor' | 'currency' | 'customerId'> {
+/** The failed amount and its customer, to fill in a form. */
+function failedTerms({
+  event,
+  evidence,
+}: FoundAlert): Pick<Prefill, 'amountMinor' | 'currency' | 'customerId'> {
   const money = moneyOfFailure(event, evidence?.lookup);
   const { customerId } = event;
   return withoutUndefined({ amountMinor: money?.minor, currency: money?.currency, customerId });
@@ -342,9 +337,8 @@ function notAgain(body: Run[][]): SlackMessage {
   return noteMessage({ state: '🚫 Not charged again', body });
 }
 
-/** Why no payment is begun from the alert. */
+/** Why no payment can be begun from the alert. */
 const noWords: Record<Extract<ChargeAgain, { kind: 'no' }>['why'], Run[][]> = {
-  // Money may have moved, or nothing is known.
   not_declined: [
     plain('The look-up doesn’t say declined, so money may have moved.'),
     labelled('Next', 'look it up first.'),
@@ -374,7 +368,7 @@ const forms = {
     field: 'alert_close_reason',
     title: 'Resolve alert',
     submit: 'Resolve',
-    asks: (id: string, { charging, reason }: Known = {}) => [
+    asks: (id: string, { charging, reason }: Filled = {}) => [
       ...(charging
         ? []
         : [richText([words('The alert keeps its first line and your reason. No money moves.')])]),
@@ -421,25 +415,24 @@ const forms = {
   },
 } as const;
 
-/** `charging`: what may still move money for the alert. `reason`: as typed before the person read of that. */
-type Known = { charging?: AlertCharge; reason?: string };
+/** `charging`: a charge that may still move money. `reason`: as typed before the warning about that charge. */
+type Filled = { charging?: AlertCharge; reason?: string };
 
-/** The form of one button, about the alert of that id. */
 export function alertForm(
   kind: keyof typeof forms,
   id: string,
   place: ChargePlace,
-  known: Known = {},
+  filled: Filled = {},
 ): Modal {
   const { callbackId, field, title, submit, asks } = forms[kind];
-  const { charging, reason } = known;
+  const { charging, reason } = filled;
   const isAskedAgain = charging !== undefined && reason !== undefined;
   return modal({
     callbackId,
     title: title,
     submit: isAskedAgain ? 'Resolve anyway' : submit,
     privateMetadata: isAskedAgain ? `${id}\n${charging.reference}` : id,
-    blocks: [...(charging ? [chargingLine(charging)] : []), ...asks(field, known), placeFoot(place)],
+    blocks: [...(charging ? [chargingLine(charging)] : []), ...asks(field, filled), placeFoot(place)],
   });
 }
 
@@ -454,7 +447,7 @@ function chargingLine({ by, reference, needsReview }: AlertCharge): RichTextBloc
   );
 }
 
-/** The alert, and the charge beside which it is closed. No reference of the bot's own has a line break. */
+/** Metadata: the alert's id and, after a line break, the charge that the person was warned about. */
 function readAbout(metadata: string): { id: string; despite?: string } {
   const at = metadata.lastIndexOf('\n');
   return at < 0 ? { id: metadata } : { id: metadata.slice(0, at), despite: metadata.slice(at + 1) };
@@ -478,12 +471,12 @@ function answerOf(result: Exclude<CardMoveResult, { kind: 'moved' }>, userId: st
 
 type Refused = Extract<MovedCard, { kind: 'refused' }>['why'];
 
-/** Somebody was first, or there is nothing to do: who, when, and that nothing changed. */
+/** Says why nothing changed, and who did what before. */
 export function refusedMessage(why: Refused, card: AlertCard, askedBy: string): SlackMessage {
   return noteMessage({ state: refusedWords(why, card, askedBy), body: [standing(card, askedBy)] });
 }
 
-/** Why no charge is begun from the alert now: it has ended, or another charge has it. */
+/** Says why no charge can begin from the alert now: it has ended, or is being charged. */
 export function takenMessage(taken: AlertTaken, askedBy: string): SlackMessage {
   if (taken.kind === 'ended') return refusedMessage('ended', taken.card, askedBy);
   const { reference, by, at, needsReview } = taken.charge;
@@ -538,7 +531,7 @@ function unknownAlertMessage(): SlackMessage {
   return noteMessage({ state: 'This alert is gone', body: [next] });
 }
 
-/** What a look-up gave, as `/pay lookup` tells it. */
+/** A look-up's result, as `/pay lookup` shows it. */
 export function lookedUpMessage(
   { lookup, atMs }: Evidence,
   reference: string,
@@ -554,7 +547,7 @@ export function lookedUpMessage(
   }
   if (lookup.kind === 'no_reference') return noteMessage({ state: '❔ There is no signed order to look up' });
   const view = {
-    // It was looked up, so it is one.
+    // Valid: it was looked up.
     reference: reference as OrderReference,
     confirmation: lookup,
     ...place,

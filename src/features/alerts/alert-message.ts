@@ -54,14 +54,13 @@ import {
 import { declineNext } from '../../slack/words/next-steps.ts';
 import { notPaidWords, stateWords, whyNot } from '../../slack/words/transaction-message.ts';
 
-/** What the metadata of every alert is called; the key in it finds the alert again in a channel's history. */
+/** The metadata's event type of all alerts; its key finds an alert in a channel's history. */
 const alertEventType = 'payops_alert';
 
 /**
- * One signed event as a channel sees it. What the look-up proved is stated; what only the event says is labelled as the
- * event's; where the two disagree the message says so first. With a card, its state comes first, and one that has ended loses
- * its details and buttons: what was done is in the thread, and a look-up tells what the bank said. One whose details were taken
- * away says its outcome and reference, where and when. Pings nobody but whom its route calls.
+ * An alert as its channel sees it. States what the look-up proved, labels what only the event says, and says first if the two
+ * disagree. An alert that people act on begins with its state. Once it has ended it has no details and buttons: the thread has
+ * its history. An erased alert has only outcome, reference and place. Pings only the person or group that its rule calls.
  */
 export function alertMessage(alert: Alert): SlackMessage {
   const { event, card } = alert;
@@ -83,30 +82,27 @@ export function alertMessage(alert: Alert): SlackMessage {
   };
 }
 
-/**
- * The first line: the state of alert and charge, or another word for it; amount, customer, reference. Of what a payment
- * resolved the amount is the payment’s.
- */
+/** The first line: state, amount, customer, reference. `shown` replaces state and amount; a resolved alert shows its payment's. */
 function alertHeadline(
   alert: Alert,
-  told: { state?: string; money?: Money } = {},
+  shown: { state?: string; money?: Money } = {},
 ): ReturnType<typeof headline> {
   const charge = chargeState(alert);
   const card = alert.card?.card;
-  const state = told.state ?? (card ? cardState(card, charge) : charge);
-  return headline(state, details(alert, card?.kind === 'recovered' ? card.payment.money : told.money));
+  const state = shown.state ?? (card ? cardState(card, charge) : charge);
+  return headline(state, details(alert, card?.kind === 'recovered' ? card.payment.money : shown.money));
 }
 
-type Told = Pick<Alert, 'event' | 'lookup' | 'declined'>;
+type Outcome = Pick<Alert, 'event' | 'lookup' | 'declined'>;
 
-/** In the first line of a list: what became of the charge, and of the alert where it is one. */
-export function eventState(alert: Told, card: AlertCard | undefined): string {
+/** The state of an event, or of its alert, for the first line of a list. */
+export function eventState(alert: Outcome, card: AlertCard | undefined): string {
   const charge = chargeState(alert);
   return card ? cardState(card, charge) : charge;
 }
 
-/** What became of the charge, as far as event and look-up tell, whatever people did with its alert. */
-function chargeState(alert: Told): string {
+/** The charge's state by event and look-up, without what people did. */
+function chargeState(alert: Outcome): string {
   return cardSavedState(alert.event.cardSaved, verdict(alert).state);
 }
 
@@ -133,11 +129,11 @@ function body(alert: Alert): HomeBlock[] {
 }
 
 function lines(...all: Run[][]): HomeBlock[] {
-  const said = all.filter((line) => line.length > 0);
-  return said.length === 0 ? [] : [richText(...said)];
+  const shown = all.filter((line) => line.length > 0);
+  return shown.length === 0 ? [] : [richText(...shown)];
 }
 
-/** The account, and when it was last looked up, or, if nobody took it, when the event came. */
+/** Environment and account, and the time: of the last look-up by a person, or of the event while the alert is open. */
 function placeOf(alert: Alert): ContextBlock {
   const { card } = alert;
   const lookedUpAtMs = card?.lookedUpAtMs;
@@ -152,7 +148,7 @@ function placeOf(alert: Alert): ContextBlock {
         : undefined,
     atMs: lookedUpAtMs ?? (isNew ? alert.receivedAtMs : undefined),
     customerId: alert.event.customerId,
-    // People need it to ask the payments service.
+    // For people who ask the payments service.
     orderId: isDisputed(alert.lookup) ? (alert.event.orderId ?? recordOf(alert.lookup)?.orderId) : undefined,
   });
 }
@@ -172,18 +168,18 @@ function buttons(alert: Alert): ActionsBlock[] {
   return cardButtons(card, isNamed || alert.canLookUp === true);
 }
 
-/** The record's own words are of this failure: of one that is paid they say why it is. */
+/** Whether the record's words are about this failure: not if it is another order's, or paid. */
 function saysWhy(lookup: Lookup): boolean {
   return 'evidence' in lookup && lookup.evidence.reference.holds && !lookup.evidence.status.holds;
 }
 
-/** Why, in words that are not ours; once when the event and the look-up say the same. */
+/** The event's and the record's reasons, quoted; once if they are the same. */
 function reasons(event: PaymentEvent, record: Transaction | undefined): HomeBlock[] {
   const gateway = record?.gatewayMessage === event.reason ? undefined : record?.gatewayMessage;
   return [...quoted('The bank says:', event.reason), ...quoted('Gateway:', gateway)];
 }
 
-/** `says` and `next` where the proof does not speak for itself. A decline’s next step goes by the bank’s reason. */
+/** `says` and `next`: only if the proof doesn't explain itself. A decline's next step comes from `declineNext`. */
 type Verdict = { state: string; says?: string; next?: string };
 
 const eventWords: Record<PaymentEventKind, string> = {
@@ -192,7 +188,7 @@ const eventWords: Record<PaymentEventKind, string> = {
   payment_given_back: 'Event says given back',
 };
 
-function verdict(alert: Told): Verdict {
+function verdict(alert: Outcome): Verdict {
   const { lookup, event } = alert;
   if (isDeclined(alert)) return { state: failedState(howOf(alert)) };
   const isPayment = event.kind === 'payment_success';
@@ -245,12 +241,12 @@ function verdict(alert: Told): Verdict {
   }
 }
 
-/** By the reason's words alone where nobody has asked the card's history. */
-function howOf({ declined, event, lookup }: Told): FailedHow {
+/** From the reason's words, if the decline isn't known. */
+function howOf({ declined, event, lookup }: Outcome): FailedHow {
   return declined?.how ?? failedHow(declineReason(event.reason ?? recordOf(lookup)?.gatewayMessage, []));
 }
 
-/** A reference that is not signed may be any order's: it is named as that, and never in the first line. */
+/** An unsigned reference may name any order, so it is never in the first line. */
 function withoutReference({ referenceHint, transactionId }: PaymentEvent): { says: string; next: string } {
   return {
     says:
@@ -264,13 +260,13 @@ function withoutReference({ referenceHint, transactionId }: PaymentEvent): { say
   };
 }
 
-/** Until a look-up says whether it is the event’s. */
+/** The unsigned reference, until a look-up proves whose it is. */
 function unsignedReference({ orderReference, referenceHint }: PaymentEvent): HomeBlock[] {
   const hint = orderReference === undefined ? word(referenceHint) : undefined;
   return hint === undefined ? [] : fields({ Reference: rich`${code(hint)}, not signed` });
 }
 
-/** All that is known for sure of an event without a reference. */
+/** The signed fields of an event without a reference. */
 function signedFacts({ kind, orderReference, transactionId, signedAtMs }: PaymentEvent): HomeBlock[] {
   if (orderReference !== undefined) return [];
   const id = word(transactionId);
@@ -283,7 +279,7 @@ function signedFacts({ kind, orderReference, transactionId, signedAtMs }: Paymen
   });
 }
 
-/** The looked-up amount, else the signed event's, labelled so; the customer, the reference. */
+/** Amount (labelled if only the event says it), customer, reference. `paid`: shown instead of the failed amount. */
 function details(alert: Alert, paid: Money | undefined): string[] {
   const { event, lookup } = alert;
   const { kind, orderReference, amountMinor: minor, currency = '' } = event;
@@ -292,7 +288,7 @@ function details(alert: Alert, paid: Money | undefined): string[] {
   const named = orderReference === undefined ? unnamed : referenceWord(orderReference);
   if (event.isErased) return [named];
   const record = recordOf(lookup);
-  // Of what failed, what was to be taken: nothing was.
+  // A failure took nothing: show what was to be taken.
   const toTake = kind === 'payment_failed' && record ? moneyToTake(record) : undefined;
   const taken = kind !== 'payment_failed' && 'money' in lookup ? lookup.money : undefined;
   const money = paid ?? toTake ?? taken;
@@ -303,32 +299,32 @@ function details(alert: Alert, paid: Money | undefined): string[] {
 
 const longestReason = 300;
 
-/** The card's state before the charge's own, which an open card leaves as it is. */
+/** The alert's state, followed by the charge's; an open alert has only the charge's. */
 function cardState(card: AlertCard, charge: string): string {
   switch (card.kind) {
     case 'open':
       return charge;
     case 'acknowledged':
-      return within(card.snoozedUntil === undefined ? '👀 Acknowledged' : '💤 Snoozed', charge);
+      return withCharge(card.snoozedUntil === undefined ? '👀 Acknowledged' : '💤 Snoozed', charge);
     case 'recovered':
       return recoveredState(card.payment);
     case 'closed':
-      return within('☑️ Resolved', charge);
+      return withCharge('☑️ Resolved', charge);
   }
 }
 
-/** "👀 Acknowledged: declined by the bank": one symbol and one state a headline. */
-function within(state: string, charge: string): string {
-  const said = charge.replace(/^[^\p{L}]+/u, '');
-  return `${state}: ${said.charAt(0).toLowerCase()}${said.slice(1)}`;
+/** "👀 Acknowledged: declined by the bank": the charge's state without its symbol. */
+function withCharge(state: string, charge: string): string {
+  const text = charge.replace(/^[^\p{L}]+/u, '');
+  return `${state}: ${text.charAt(0).toLowerCase()}${text.slice(1)}`;
 }
 
-/** *Paid* stands beside the failed reference only when that very reference was paid. */
+/** Says *paid* only if the failed order itself was paid. */
 function recoveredState({ isSameReference }: Recovery): string {
   return isSameReference ? `✅ Resolved: paid` : '✅ Resolved by another payment';
 }
 
-/** Who it is assigned to and how it ended. */
+/** Who has the alert, or how it ended. */
 function cardFields({ card, charging }: AlertCardShown): Record<string, string | readonly Run[] | undefined> {
   if (card.kind === 'open') return {};
   if (card.kind === 'acknowledged') {
@@ -353,7 +349,7 @@ function cardFields({ card, charging }: AlertCardShown): Record<string, string |
   };
 }
 
-/** "ORDER-7, charged again", where the first line does not name it; "2 h 5 min after the failure". */
+/** "ORDER-7, charged again", unless the first line names it; "2 h 5 min after the failure". */
 function resolvedFields({ reference, isSameReference, isChargedAgain, afterMs }: Recovery) {
   const paidBy = rich`${referenceRun(reference)}${isChargedAgain ? ', charged again' : ''}`;
   return {
@@ -362,34 +358,31 @@ function resolvedFields({ reference, isSameReference, isChargedAgain, afterMs }:
   };
 }
 
-/** Where the message before this one is. */
+/** Links the message that this one replaces. */
 function cardFoot({ replaced }: AlertCardShown): ContextBlock[] {
   if (!replaced) return [];
   const earlier = messageLink(replaced, 'an earlier message');
   return [context(mrkdwn(`Replaces ${earlier} that can’t be edited; its thread has what was said before.`))];
 }
 
-/** Away from a message, where it is: its channel, and the way to it once it stands; nothing where it is told nowhere. */
-function whereItIs(place: MessagePlace | undefined, what: string): ContextBlock[] {
+/** The alert's channel and, once posted, a link to it. */
+function linkToAlert(place: MessagePlace | undefined): ContextBlock[] {
   if (!place) return [];
   const { channel, ts } = place;
-  const there = ts === undefined ? '' : `: ${messageLink({ channel, ts }, what)}`;
+  const there = ts === undefined ? '' : `: ${messageLink({ channel, ts }, 'the alert and its thread')}`;
   return [context(mrkdwn(`In <#${channel}>${there}`))];
 }
 
-/** `place`: where the alert is, for people who read of it elsewhere. */
+/** `place`: the alert's, for a message in another place. */
 type About = AboutMessage & { place?: MessagePlace };
 
-/** One step of a card, for the thread below it. */
+/** A step, for the alert's thread. */
 export function alertNoteMessage(step: CardStep, alert: Alert, about: About): SlackMessage {
   const state = step.kind === 'recovered' ? recoveredState(step.payment) : stateOfStep(step);
   return stepMessage(step, alert, about, { state, eventType: 'payops_alert_note' });
 }
 
-/**
- * The same for the one person it matters to, who reads it away from the card: what became of the charge stands in its first
- * line.
- */
+/** A step, for one person's direct messages. Its first line has the charge's state, too. */
 export function alertDirectMessage(
   step: CardStep,
   alert: Alert,
@@ -401,7 +394,7 @@ export function alertDirectMessage(
       ? recoveredState(step.payment)
       : step.kind === 'paid_again' || step.kind === 'given_back'
         ? stateOfStep(step)
-        : within(`${stepWords[step.kind]}${whom || ''}`, chargeState(alert));
+        : withCharge(`${stepWords[step.kind]}${whom || ''}`, chargeState(alert));
   return stepMessage(step, alert, about, { state, eventType: 'payops_alert_direct', to: about.to });
 }
 
@@ -415,8 +408,8 @@ function stepMessage(
   const money = ofPayment ? step.payment.money : step.kind === 'given_back' ? step.money : undefined;
   const { text, block } = alertHeadline(alert, withoutUndefined({ state, money }));
   const { environment, account } = alert;
-  const where = whereItIs(about.place, 'the alert and its thread');
-  // People act from here.
+  const where = linkToAlert(about.place);
+  // The assignee can act from here.
   const isTheirs =
     (step.kind === 'assigned' && step.to === to) || (step.kind === 'awake' && to !== undefined);
   const row = isTheirs ? buttons(alert) : [];
@@ -433,7 +426,7 @@ function stateOfStep(step: Exclude<CardStep, { kind: 'recovered' }>): string {
   return step.before.kind === 'paid' ? '🚨 Paid twice' : '🚨 Paid after it was resolved';
 }
 
-/** Which payment came when, and what may have to be done about it. */
+/** Says which payments there are, and that one may have to be given back. */
 function paidAgainLines({ payment, before }: PaidAgain, failed: string): Run[][] {
   const second = referenceRun(payment.reference);
   return before.kind === 'paid'
@@ -457,7 +450,7 @@ const stepWords: Record<Exclude<CardStep['kind'], 'recovered' | 'paid_again' | '
   escalated: '📣 Nobody has acknowledged this',
 };
 
-/** `reader`: who alone reads it; that it is assigned to them stands in the first line. */
+/** `reader`: the person who gets it as a direct message. Its first line says already that it is assigned to them. */
 function stepFields(step: CardStep, alert: Alert, reader: string | undefined): RichTextBlock[] {
   switch (step.kind) {
     case 'acknowledged':
@@ -497,10 +490,10 @@ function stepFields(step: CardStep, alert: Alert, reader: string | undefined): R
   }
 }
 
-/** More than a person reads at once; the rest stands in the channels. */
+/** At most this many alerts on the Home. */
 const mostShown = { assigned: 8, open: 5 };
 
-/** A part of the App Home; nothing without alerts. */
+/** For the App Home; empty without alerts. */
 export function homeAlerts(alerts: readonly FoundAlert[], place: RoutePlace): HomeBlock[] {
   const items = alerts.map((alert) => alertItem(alert, place));
   return homePart('Assigned to you', items, mostShown.assigned);
@@ -508,7 +501,7 @@ export function homeAlerts(alerts: readonly FoundAlert[], place: RoutePlace): Ho
 
 export type OpenAlert = FoundAlert & { id: string };
 
-/** The newest that nobody has acknowledged. */
+/** The newest unacknowledged alerts. */
 export function homeOpenAlerts(alerts: readonly OpenAlert[], place: RoutePlace): HomeBlock[] {
   const items = alerts.map((alert) => [...alertItem(alert, place), actions(acknowledgeButton(alert.id))]);
   return homePart('Open alerts', items, mostShown.open);
@@ -533,12 +526,12 @@ export function assignedAlerts(alerts: readonly FoundAlert[]): OpenItems | undef
 }
 
 function alertItem(
-  { event, receivedAtMs, card, evidence, place: stands }: FoundAlert,
+  { event, receivedAtMs, card, evidence, place: alertPlace }: FoundAlert,
   place: RoutePlace,
 ): HomeBlock[] {
-  // What was never looked up is told as the event tells it.
+  // Without a look-up, show only what the event says.
   const lookup: Lookup = evidence?.lookup ?? { kind: 'unchecked', failure: 'network' };
   const shown = { id: '', card };
   const { block } = alertHeadline({ event, lookup, ...place, receivedAtMs, mayBeRepeat: false, card: shown });
-  return [block, ...whereItIs(stands, 'the alert and its thread')];
+  return [block, ...linkToAlert(alertPlace)];
 }

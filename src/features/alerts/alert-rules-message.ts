@@ -39,33 +39,29 @@ import { mutedWords, muteLine, notPostedLine } from '../../slack/words/mute-line
 /** The button that posts a test alert; its value is the channel. */
 export const testAlertActionId = 'send_test_alert';
 
-/** The plan as one channel sees it. */
 type RoutesView = {
   plan: RoutePlan;
   channel: string;
   nowMs: number;
-  /** Its storms that are on. */
+  /** The channel's storms that are on. */
   storms?: readonly Storm[];
-  /** Its mutes from Slack, and what they kept back. */
-  kept?: readonly (NotPosted & { mute: AlertMute })[];
+  /** The channel's mutes, and what they held back. */
+  mutes?: readonly (NotPosted & { mute: AlertMute })[];
 };
 
-/** More sentences than these nobody reads; they also fit one message whatever the rules say. */
+/** At most this many rules are shown; they always fit one message. */
 const mostRules = 12;
-/** So many mutes say what they keep back; all have their channels and ends. */
+/** At most this many mutes say what they hold back; the others only name channel and end. */
 const mostMuted = 5;
-/** Of so many mutes it is said by name what they kept back. */
+/** At most this many mutes name the events they held back. */
 const mostNamed = 10;
 
-/**
- * What one channel gets and why: its mutes, a plain sentence for each rule that tells it, then what `channels` sends it.
- * The button is there when anything is.
- */
-export function routesMessage({ plan, channel, nowMs, storms = [], kept = [] }: RoutesView): SlackMessage {
+/** Which alerts a channel gets and why: its mutes, a sentence for each of its rules, then what `channels` sends it. */
+export function routesMessage({ plan, channel, nowMs, storms = [], mutes = [] }: RoutesView): SlackMessage {
   const rules = plan.rules.filter(({ channels }) => channels.includes(channel));
   const rest = restLines(plan, channel);
   if (rules.length + rest.length === 0) return noAlertsMessage();
-  const muted = kept.filter(({ mute }) => mute.untilMs > nowMs).length;
+  const muted = mutes.filter(({ mute }) => mute.untilMs > nowMs).length;
   const left = rules.length - mostRules;
   const lines = [
     ...(left <= 0 ? [] : [[words(`… and by ${counted(left, 'more rule')} of payops.yml.`)]]),
@@ -82,7 +78,7 @@ export function routesMessage({ plan, channel, nowMs, storms = [], kept = [] }: 
       muted === 0 ? '' : `${muted} muted now`,
     ],
     body: [
-      ...kept.flatMap((one, index) => keptLines(one, nowMs, index < mostNamed)),
+      ...mutes.flatMap((one, index) => muteLines(one, nowMs, index < mostNamed)),
       ...rules.slice(0, mostRules).map((rule) => richText(ruleLine(rule, plan))),
       ...lines.map((line) => richText(line)),
     ],
@@ -91,8 +87,7 @@ export function routesMessage({ plan, channel, nowMs, storms = [], kept = [] }: 
   });
 }
 
-/** Every mute stands here; what it kept back by name where that fits. */
-function keptLines(
+function muteLines(
   { mute, count, newest }: NotPosted & { mute: AlertMute },
   nowMs: number,
   isNamed: boolean,
@@ -136,7 +131,7 @@ function ruleLine(rule: AlertRule, place: RoutePlace): Run[] {
   ];
 }
 
-/** Without a capital: the rule’s name stands before it. */
+/** Begins in lower case, because the rule's name comes before it. */
 function whatItTakes(match: RouteMatch, place: RoutePlace): string {
   const { customer, emailDomain, reasonPart } = match;
   const parts = [
@@ -180,7 +175,7 @@ function moneyWords({ currency, amount }: RouteMatch): string {
     : ` of ${formatMoney({ minor: fromMinor, currency })} to ${most}`;
 }
 
-/** To who types `/pay route`: where that is done, and by whom. */
+/** The answer to `/pay route`, which isn't a command. */
 export function rulesElsewhereMessage(): SlackMessage {
   return noteMessage({
     state: 'Alert rules are in payops.yml',
@@ -192,13 +187,12 @@ export function rulesElsewhereMessage(): SlackMessage {
   });
 }
 
-/** What the person who pressed the button is told. */
 export function testOnItsWayMessage(): SlackMessage {
   const next = rich`None within a minute? Invite the bot to the channel; ${code('/pay doctor')} says more.`;
   return noteMessage({ state: '🧪 A test alert is on its way to this channel', body: [next] });
 }
 
-/** Proof that alerts reach this channel, unmistakably no alert. */
+/** Proves that alerts reach this channel. Must not look like a real alert. */
 export function testAlertMessage(
   test: { askedBy: string; key: string; mayBeRepeat: boolean },
   place: { environment: Environment; account: string },
@@ -212,7 +206,7 @@ export function testAlertMessage(
   return posted(note, 'payops_test_alert', test);
 }
 
-/** Mutes that last, in one block, each with its channel and its end: one that nobody sees is an alert lost. */
+/** All current mutes in one block: a mute that nobody sees loses alerts. */
 export function muteBlocks(mutes: readonly AlertMute[]): RichTextBlock[] {
   if (mutes.length === 0) return [];
   const lines = mutes.map((mute, index): Run[] => [
@@ -229,17 +223,17 @@ const severityWords: Record<Severity, string> = {
   critical: 'Critical',
 };
 
-/** Of a note that calls somebody: whom, and after how long. */
+/** Who is called, and after how long. */
 export function escalationFields({ to, afterMs }: EscalationStep): RichTextBlock[] {
   return fields({ Called: [mentioned(to), words(` after ${duration(afterMs)}`)] });
 }
 
-/** Calls them, where it stands in a message that is newly posted. */
+/** Pings them in a new post; an edit pings nobody. */
 function mentioned({ kind, id }: Mention): Run {
   return kind === 'group' ? userGroup(id) : person(id);
 }
 
-/** Who is called, how much it matters, and the rule that says so; no block where no rule does. */
+/** The rule, its severity and whom it calls; empty without a rule. */
 export function routeBlocks(route: AlertRoute | undefined): RichTextBlock[] {
   if (!route) return [];
   const { mention, severity, rule } = route;

@@ -81,23 +81,22 @@ import { dayMs } from '../../domain/span.ts';
 type AlertsNeeds = ButtonsNeeds &
   AgainNeeds &
   GivenBackNeeds & {
-    /** Whether its charge has ended without money; undefined: there is no such charge. */
+    /** Whether the charge ended without money; undefined: no such charge. */
     hasEnded: (reference: string) => Promise<boolean | undefined>;
-    /** A charge or link of the bot's own is told what else ended its alert; again is the same as once. */
+    /** Tells the bot's own charge or link how else its alert ended. Idempotent. */
     tellPayment: (reference: string, news: AlertNews) => Promise<void>;
-    /** Whether a charge of the bot's own tells its failure by its own message. */
+    /** Whether the bot's own charge shows its failure in its own message. */
     tellsFailure: (reference: string) => Promise<boolean>;
     findCharge: (reference: string) => Promise<ChargeSeen | undefined>;
-    /** Keeps an event's saved card; undefined: no token is kept anywhere. */
+    /** Stores an event's saved card; undefined: the bot stores no tokens. */
     rememberCard: ((card: SavedCard) => Promise<void>) | undefined;
     askDayFile: AskDayFile;
-    /** What is muted from Slack, and was lately. */
+    /** Current and recent mutes. */
     mutes: () => Promise<readonly AlertMute[]>;
-    /** Charges and links hear of every event before it is called received. */
+    /** Tells charges and links of every event before its webhook is acknowledged. Idempotent. */
     beforeReceived: (event: PaymentEvent) => Promise<void>;
   };
 
-/** A test of one channel, and who asked for it. */
 type TestBodies = { test_alert: { askedBy: string } };
 
 type Shown =
@@ -110,57 +109,54 @@ type Shown =
 export type Alerts = ReturnType<typeof createAlerts>;
 
 /**
- * Alerts: an event comes in (`receive-event.ts`), goes where the rules say (`route-event.ts`), is told (`tell-alert.ts`),
- * and is a case (`event-case.ts`) that people act on (`alert-buttons.ts`) and a payment resolves (`alert-recovery.ts`).
- * Too many of them are a storm, and a day has its summary.
+ * Alerts. An event is received (`receive-event.ts`), routed by the rules (`route-event.ts`) and posted (`tell-alert.ts`). Its
+ * case (`event-case.ts`) is changed by people (`alert-buttons.ts`) and payments (`alert-recovery.ts`). Too many alerts at once
+ * are a storm (`storm/`); each day has a summary (`summary/`).
  */
-export function createAlerts(account: Account, around: AlertsNeeds) {
+export function createAlerts(account: Account, needs: AlertsNeeds) {
   const { settings, rules, place, payments, wake, now, store, sealer } = account;
   const { routes, declines } = rules;
   const { findTransaction, findTransactionById: findById } = payments;
   const lookUpNow = (event: PaymentEvent) => lookUpEvent(findTransaction, event, findById);
   const lookUp = sparing(now, lookUpNow);
-  const kept = {
-    ...account,
-    ...rememberedFor(settings),
-    audit: account.audit.write,
-  };
+  const audit = account.audit.write;
+  const own = { ...account, ...rememberedFor(settings), audit };
   const mutedNow = async (): Promise<AlertMute[]> =>
-    (await around.mutes()).filter(({ untilMs }) => untilMs > now());
-  const storms: Storms = createStorms(kept, settings.digestThreshold);
-  const cards = createAlertCards(kept, {
-    ...around,
+    (await needs.mutes()).filter(({ untilMs }) => untilMs > now());
+  const storms: Storms = createStorms(own, settings.digestThreshold);
+  const cards = createAlertCards(own, {
+    ...needs,
     storms,
-    audit: account.audit.write,
+    audit,
     lookUp: lookUpNow,
     lookUpSparingly: lookUp,
-    needsReview: async (reference) => (await around.findCharge(reference))?.state.kind === 'review',
+    needsReview: async (reference) => (await needs.findCharge(reference))?.state.kind === 'review',
     search: (payment) => recovery.search(payment),
     tieFailure: (...failure) => recovery.tieFailure(...failure),
   });
-  const recovery = createAlertRecovery(kept, cards, lookUp, around.chargeOf);
-  const tellGivenBack = createGivenBack(account, cards, recovery, around);
+  const recovery = createAlertRecovery(own, cards, lookUp, needs.chargeOf);
+  const tellGivenBack = createGivenBack(account, cards, recovery, needs);
   const eventLog = createEventLog(account);
-  const summaries = createDailySummaries(kept, summaryTimes(settings), around.askDayFile);
-  const judging = createJudge(account, around);
+  const summaries = createDailySummaries(own, summaryTimes(settings), needs.askDayFile);
+  const judging = createJudge(account, needs);
   const routing = {
     async route(event: PaymentEvent, receivedAtMs: number, lookup?: Lookup): Promise<Routed> {
       const { kind, orderReference } = event;
-      if (kind === 'payment_failed' && orderReference && (await around.tellsFailure(orderReference)))
+      if (kind === 'payment_failed' && orderReference && (await needs.tellsFailure(orderReference)))
         return { routed: [], byCharge: true };
       if (lookup && (await tellGivenBack(event, lookup))) return { routed: [], byCharge: true };
-      return routesOf(await around.mutes(), { event, receivedAtMs, nowMs: now(), plan: routes });
+      return routesOf(await needs.mutes(), { event, receivedAtMs, nowMs: now(), plan: routes });
     },
     async needsLookUp(event: PaymentEvent) {
-      // Whose thread tells it is known by what is found.
+      // The look-up names the payment that was given back, and so the threads it is told in.
       if (event.kind === 'payment_given_back') return true;
-      const mutes = await around.mutes();
+      const mutes = await needs.mutes();
       const lasting = mutes.filter(({ isOver }) => !isOver);
       return needsLookUp(routes, event, lasting);
     },
   };
-  const telling = createTelling(kept, {
-    ...around,
+  const telling = createTelling(own, {
+    ...needs,
     ...routing,
     place,
     declines,
@@ -178,14 +174,14 @@ export function createAlerts(account: Account, around: AlertsNeeds) {
   > = {
     ...stormViews(storms, mutedNow),
     test_alert: async ({ askedBy }) => ({ kind: 'shown', post: { kind: 'test_alert', askedBy } }),
-    // Made when it leaves, behind the alerts that were before it in its channel.
+    // Rendered when posted, after the alerts before it in its channel's lane.
     async daily_summary(span, { record: { channel } }) {
       const asked = { channel, plan: routes, nowMs: now(), ...span };
       const summary = await summariseDay(eventLog, (id) => cards.read(id), asked);
       return { kind: 'shown', post: { kind: 'daily_summary', summary, muted: await mutedNow() } };
     },
   };
-  /** What a mute kept from its channel. Throws StoreUnavailable. */
+  /** The events that a mute held back. Throws StoreUnavailable. */
   async function notPosted({ id }: AlertMute): Promise<NotPosted> {
     const { count, newest } = await eventLog.keptBack(id, mostNamed);
     const named = newest.map(async ({ event: { key, orderReference } }) => ({
@@ -194,23 +190,23 @@ export function createAlerts(account: Account, around: AlertsNeeds) {
     }));
     return { count, newest: await Promise.all(named) };
   }
-  /** The events of an order that do not sign its reference, and that their look-up proved to be of it. */
+  /** Events that don't sign this reference, but a look-up proved that they are of this order. */
   async function unsignedEvents(reference: string): Promise<StoredEvent[]> {
     const found = await recovery.unsignedOf(reference);
     const events = await Promise.all(
       found.map(async ({ id, isProven }) => {
         const entry = await findEvent(store, id);
-        const kept = entry && openStoredEvent(sealer, entry);
-        const { orderReference } = kept ? withProvenOrder(kept.event, kept.lookup) : {};
-        return kept && (isProven || orderReference === reference) ? [kept] : [];
+        const stored = entry && openStoredEvent(sealer, entry);
+        const { orderReference } = stored ? withProvenOrder(stored.event, stored.lookup) : {};
+        return stored && (isProven || orderReference === reference) ? [stored] : [];
       }),
     );
     return events.flat();
   }
-  /** What the bot knows of a failure that a look-up does not contradict: its own charge's end, else the signed event. */
+  /** Why an order failed: by the bot's own charge, else by its alert. Undefined: unknown, or the look-up contradicts it. */
   async function declineOf(reference: string, lookup: Confirmation): Promise<KnownDecline | undefined> {
     if (lookup.kind !== 'not_confirmed') return undefined;
-    const charge = await around.findCharge(reference);
+    const charge = await needs.findCharge(reference);
     if (charge) return failureOf(charge);
     const alert = await cards.find(orderEventKey('payment_failed', reference));
     if (!alert) return undefined;
@@ -218,30 +214,29 @@ export function createAlerts(account: Account, around: AlertsNeeds) {
     return knownDecline({ ...alert, lookup }, declines, { nowMs: now(), verdict });
   }
   return {
-    verbs: [alertsCommand(account, around, { storms, cards, judging, mutedNow, notPosted })],
+    verbs: [alertsCommand(account, needs, { storms, cards, judging, mutedNow, notPosted })],
     claims: alertClaims(cards, judging),
     async story(reference: string) {
       const events = [...(await eventsOfOrder(account, reference)), ...(await unsignedEvents(reference))];
       return { events, posts: events.map(({ event }) => alertKey(event.key)) };
     },
     notPosted,
-    /** A payment of the bot’s own that is proven, whether its event comes or not. */
+    /** Called with each proven payment of the bot's own: its event may be lost. */
     paid: async (payment: ProvenPayment): Promise<void> => {
       await recovery.addOwnPayment(payment);
       wake();
     },
     alertFor: recovery.alertFor,
-    /** Undefined also while the store is away: the look-up is answered all the same. */
+    /** Undefined also while the store is away, so that a look-up still gets its answer. */
     declineOf: (reference: string, lookup: Confirmation) => ifStoreAnswers(declineOf(reference, lookup)),
-    receiving: createReceiving(kept, {
-      ...around,
+    receiving: createReceiving(own, {
+      ...needs,
       ...routing,
       opsChannel: settings.policy.channels.ops,
       addPayment: recovery.addPayment,
     }),
     messages: { views: { ...telling.views, ...views }, words: wordsAt(place) },
     open: () => countOpen(cards, storms),
-    /** Asks the service about an event before its turn. */
     lookUpAhead: telling.lookUpAhead,
     start: () => summaries.start(),
     stop: () => summaries.stop(),
@@ -253,7 +248,6 @@ export function createAlerts(account: Account, around: AlertsNeeds) {
   };
 }
 
-/** All messages of alerts, in words. */
 function wordsAt(place: Account['place']): Words<Shown> {
   return {
     alert({ alert }) {
@@ -271,12 +265,12 @@ function wordsAt(place: Account['place']): Words<Shown> {
   };
 }
 
-/** By user id; a group is no person. */
+/** User ids; none for a group. */
 function calledBy(mention: Mention | undefined): string[] {
   return mention?.kind === 'person' ? [mention.id] : [];
 }
 
-/** Each is read to be counted. */
+/** Counting reads each alert, so it stops here. */
 const mostCounted = 100;
 
 /** Counts unacknowledged alerts by severity, each up to a hundred; a storm counts once. Throws StoreUnavailable. */
@@ -295,7 +289,7 @@ async function countOpen(
   );
 }
 
-/** How a charge of the bot's own ended without money, in the words of its own message; undefined: it did not. */
+/** How the bot's own charge failed, as its own message says it; undefined: it didn't fail. */
 function failureOf({ state, bankWords: said, nextTry, otp }: ChargeSeen): KnownDecline | undefined {
   switch (state.kind) {
     case 'declined': {
@@ -318,19 +312,16 @@ function failureOf({ state, bankWords: said, nextTry, otp }: ChargeSeen): KnownD
   }
 }
 
-/** More open alerts than this the Home does not count. */
+/** The Home counts no more open alerts than this. */
 const mostLookedAt = 30;
 
-/** The newest that a mute kept back, by their references; the log and the summary have them all. */
+/** At most this many events that a mute held back are named; the newest. */
 const mostNamed = 10;
 
-/**
- * `/pay alerts`: what this channel gets and why, and a test alert to see that it arrives; and what acts on alerts’ own
- * messages.
- */
+/** `/pay alerts`: which alerts this channel gets and why, and a test alert. Also the buttons of all alerts and storms. */
 function alertsCommand(
   account: Account,
-  around: AlertsNeeds,
+  needs: AlertsNeeds,
   {
     storms,
     cards,
@@ -347,26 +338,26 @@ function alertsCommand(
 ): Command {
   const { place, now } = account;
   const { routes } = account.rules;
-  // Remembered long enough to find again what may have arrived.
+  // Long enough to search the channel's history for a post that may have arrived.
   const messages: Messages<TestBodies> = createMessages({ ...account, rememberMs: dayMs });
-  /** Only where alerts go anyway: the rules may have changed since the button was shown. */
+  /** Refuses a channel that gets no alerts: the rules may have changed since the button was shown. */
   async function sendTest({ value: channel, caller, reply }: Pressed): Promise<void> {
     if (!tellsAnything(routes, channel)) return await reply(noAlertsMessage());
     const body = { askedBy: caller.userId };
-    // One that comes late proves nothing and only startles.
+    // A late test alert proves nothing.
     await messages.post(messageKey('test_alert', randomUUID()), { channel, body, withinMs: 600_000 });
     await reply(testOnItsWayMessage());
   }
-  /** The mutes of a channel that last, and those that kept something from it in the last 7 days. */
-  async function keptFrom(channel: string): Promise<(NotPosted & { mute: AlertMute })[]> {
-    const lately = (await around.mutes()).filter(
+  /** The channel's current mutes, and those of the last 7 days that held something back. */
+  async function mutesOf(channel: string): Promise<(NotPosted & { mute: AlertMute })[]> {
+    const lately = (await needs.mutes()).filter(
       (mute) => mute.channel === channel && mute.untilMs > now() - lookedBackMs,
     );
     const all = await Promise.all(lately.map(async (mute) => ({ mute, ...(await notPosted(mute)) })));
     return all.filter(({ mute, count }) => count > 0 || mute.untilMs > now());
   }
-  /** Nobody has acknowledged them: the newest. */
-  async function openOnes(): Promise<OpenAlert[]> {
+  /** The newest unacknowledged alerts. */
+  async function newestOpen(): Promise<OpenAlert[]> {
     const newest = { max: mostLookedAt, newestFirst: true };
     const all = await Promise.all(
       shownSeverities.map((severity) => cards.cases.list(openAlerts(severity), newest)),
@@ -375,7 +366,7 @@ function alertsCommand(
     const found = ids.slice(0, mostLookedAt).map(async ({ id }) => ({ id, ...(await cards.find(id)) }));
     return (await Promise.all(found)).filter((alert): alert is OpenAlert => 'event' in alert);
   }
-  const { presses, modals } = alertButtons(account, cards, judging, around);
+  const { presses, modals } = alertButtons(account, cards, judging, needs);
   return defineCommand<undefined>({
     verb: 'alerts',
     usage: '',
@@ -394,21 +385,21 @@ function alertsCommand(
     ],
     modals,
     home: async ({ userId }) => [
-      // Two blocks at most: however many alerts are assigned to them, no mute is cut off.
+      // Mutes first: many alerts must not cut them off.
       ...muteBlocks(await mutedNow()),
       ...homeAlerts(await cards.of(userId), place),
-      ...homeOpenAlerts(await openOnes(), place),
+      ...homeOpenAlerts(await newestOpen(), place),
     ],
     async run(_, { caller: { channelId: channel = '' } }) {
-      const [kept, on] = await Promise.all([
-        ifStoreAnswers(keptFrom(channel)),
+      const [mutes, on] = await Promise.all([
+        ifStoreAnswers(mutesOf(channel)),
         ifStoreAnswers(storms.on(channel)),
       ]);
       return routesMessage({
         plan: routes,
         channel,
         nowMs: now(),
-        ...withoutUndefined({ kept, storms: on }),
+        ...withoutUndefined({ mutes, storms: on }),
       });
     },
   });

@@ -1,4 +1,4 @@
-// What a storm’s buttons show: its list in pages, the same as CSV, and what the one person who pressed is told.
+// A storm's buttons: its list in pages, the list as CSV, and the answers to the person who pressed.
 
 import type { Account } from '../../../account.ts';
 import { type CsvColumn, csvHead, csvRows } from '../../../csv.ts';
@@ -30,26 +30,24 @@ import { customerWord, placeWords, referenceWord, word } from '../../../slack/wo
 
 type StormRow = StormItem & { card: AlertCard };
 
-/** One press opens it; nothing is submitted. */
 const listModalId = 'storm_list';
 const longestReason = 120;
 
-/** As many as a person reads at once. */
-const shownPage = 10;
+const pageSize = 10;
 
-/** `from`: how many stand before these. */
+/** One page of the list; `from`: the index of its first row. */
 export function stormListModal(
   { id, gathers, counted: { count } }: Storm,
   { rows, from }: { rows: readonly StormRow[]; from: number },
   { environment, account }: RoutePlace,
 ): Modal {
   const of = count > rows.length ? ` · ${from + 1} to ${from + rows.length}` : '';
-  const to = (actionId: string, text: string, place: number): Button =>
-    button({ actionId, text, value: `${id} ${place}` });
-  const turns = [
-    ...(from > 0 ? [to(stormActions.back, 'Back', Math.max(0, from - shownPage))] : []),
+  const pageButton = (actionId: string, text: string, first: number): Button =>
+    button({ actionId, text, value: `${id} ${first}` });
+  const pageButtons = [
+    ...(from > 0 ? [pageButton(stormActions.back, 'Back', Math.max(0, from - pageSize))] : []),
     ...(from + rows.length < count && rows.length > 0
-      ? [to(stormActions.next, 'Next', from + shownPage)]
+      ? [pageButton(stormActions.next, 'Next', from + pageSize)]
       : []),
   ];
   return modal({
@@ -58,7 +56,7 @@ export function stormListModal(
     blocks: [
       richText([bold(`${gathered(gathers, count)}${of}`)]),
       ...rows.map((row, index) => richText(...rowLines(row, stateOf(row).words, from + index + 1))),
-      ...(turns.length === 0 ? [] : [actions(...turns)]),
+      ...(pageButtons.length === 0 ? [] : [actions(...pageButtons)]),
       context(
         plainText('Amounts and reasons as the events say.'),
         plainText(placeWords(environment, account)),
@@ -85,7 +83,7 @@ function amountOf({ event: { amountMinor, currency } }: StormRow): string {
   return word(formatMoney({ minor: amountMinor, currency: currency ?? '' })) ?? '';
 }
 
-/** A failure’s is its card’s, which people move; a payment’s, whether a look-up proved it. */
+/** A failure's state is its alert's; a payment's, whether a look-up proved it. */
 function stateOf({ event, card, isConfirmed }: StormRow): { words: string; cell: string } {
   if (event.kind === 'payment_failed') return { words: stateWords(card), cell: card.kind };
   return isConfirmed
@@ -106,7 +104,7 @@ function stateWords(card: AlertCard): string {
   }
 }
 
-/** Masked as in the list; times in UTC. */
+/** Texts are masked as in the list; times are UTC. */
 const csvColumns: readonly CsvColumn<StormRow>[] = [
   {
     head: 'reference',
@@ -133,9 +131,11 @@ function stormFileName({ gathers, counted }: Storm): string {
   return `${name}-${new Date(counted.firstMs).toISOString().slice(0, 16).replace('T', '-').replace(':', '')}.csv`;
 }
 
-/** The second of two who pressed *Acknowledge all* learns who was first. */
-function stormHadMessage(had: { by: string; at: number; isOver: boolean }, askedBy: string): SlackMessage {
-  const { by, at, isOver } = had;
+/** For the second person who pressed *Acknowledge all*. */
+function alreadyTakenMessage(
+  { by, at, isOver }: { by: string; at: number; isOver: boolean },
+  askedBy: string,
+): SlackMessage {
   const isSelf = by === askedBy;
   const state = isSelf
     ? '👀 You already acknowledged this storm'
@@ -153,7 +153,6 @@ function unknownStormMessage(): SlackMessage {
   return noteMessage({ state: 'This storm is too old', body: [[next]] });
 }
 
-/** What became of the file that was asked for. */
 export function csvMessage(
   outcome: { kind: 'uploaded' } | { kind: 'failed'; why: string; fix: string },
 ): SlackMessage {
@@ -164,15 +163,14 @@ export function csvMessage(
 
 const cardsAtOnce = 50;
 
-/** What acts on the digest of a storm. It needs a verb to belong to. */
 export function stormPresses(
   { store, slack, place }: Account,
   storms: Storms,
   alertCards: Pick<AlertCards, 'read'>,
 ): Press[] {
-  /** With their cards as they are now. */
+  /** A page, or all, with the alerts' present states. */
   async function rows(id: string, page?: { from: number }): Promise<StormRow[]> {
-    const all = await storms.items(id, page && page.from + shownPage);
+    const all = await storms.items(id, page && page.from + pageSize);
     const items = all.slice(page?.from ?? 0);
     const found: StormRow[] = [];
     for (let from = 0; from < items.length; from += cardsAtOnce) {
@@ -185,11 +183,11 @@ export function stormPresses(
     return found;
   }
 
-  /** The digest shows it; only a second person gets an answer. */
+  /** The digest shows the result; only a second person gets an answer. */
   async function acknowledgeAll({ value, caller, reply }: Pressed): Promise<void> {
     const taken = await storms.take(value, caller.userId);
     if (!taken) await reply(unknownStormMessage());
-    else if (!taken.isFirst) await reply(stormHadMessage(taken, caller.userId));
+    else if (!taken.isFirst) await reply(alreadyTakenMessage(taken, caller.userId));
   }
 
   async function showList({ value, openModal, reply }: Pressed): Promise<void> {
@@ -199,10 +197,10 @@ export function stormPresses(
   }
 
   async function turnPage({ value, updateModal }: Pressed): Promise<void> {
-    const [, id = '', place = '0'] = /^(.*) (\d+)$/su.exec(value) ?? [];
+    const [, id = '', first = '0'] = /^(.*) (\d+)$/su.exec(value) ?? [];
     const storm = await storms.find(id);
     await updateModal(
-      storm ? await pageOf(storm, Number(place)) : wordsModal('Storm of failures', unknownStormMessage()),
+      storm ? await pageOf(storm, Number(first)) : wordsModal('Storm of failures', unknownStormMessage()),
     );
   }
 
@@ -210,7 +208,7 @@ export function stormPresses(
     return stormListModal(storm, { rows: await rows(storm.id, { from }), from }, place);
   }
 
-  /** Everything that is listed by now, as a file below the digest. */
+  /** Posts the whole list as a file in the digest's thread. */
   async function csv({ value, reply }: Pressed): Promise<void> {
     const [storm, digest] = await Promise.all([
       storms.find(value),

@@ -32,26 +32,26 @@ import { escalationFields, muteBlocks } from '../alert-rules-message.ts';
 import { sumWords } from '../tally.ts';
 import { outsideText } from '../../../slack/kit/text.ts';
 
-/** The buttons of a storm’s digest; each carries the storm’s id. */
+/** Action ids of a digest's buttons; each button's value is the storm's id. */
 export const stormActions = {
   acknowledgeAll: 'storm_acknowledge_all',
   showList: 'storm_show_list',
-  /** In its window; each carries the storm’s id, a blank and where the page begins. */
+  /** In the list; the value is the storm's id, a space and the index of the page's first row. */
   back: 'storm_list_back',
   next: 'storm_list_next',
   csv: 'storm_csv',
 } as const;
 
-/** More of them nobody takes in; the rest is counted, and the list has them all. */
+/** The digest counts the others together; the list has them all. */
 const mostSums = 3;
 const mostReasons = 3;
 const longestReason = 120;
 const minuteMs = 60_000;
 
-/** A storm’s digest, made of the storm as it is when it leaves, and of the mutes of its channel. */
+/** `muted`: the channel's current mutes. */
 export type DigestShown =
   | { kind: 'digest'; storm: Storm; elsewhere?: TakenElsewhere; muted: readonly AlertMute[] }
-  /** Somebody is called to it, in the thread of its digest. */
+  /** An escalation step, in the digest's thread. */
   | { kind: 'digest_note'; storm: Storm; step: Escalated };
 
 type Shown<Kind extends DigestShown['kind']> = Omit<Extract<DigestShown, { kind: Kind }>, 'kind'> &
@@ -71,7 +71,7 @@ export function stormViews(
     },
     async digest_note({ storm: id, step }) {
       const storm = await storms.find(id);
-      // Somebody was faster than the post.
+      // Acknowledged or resolved before the note was posted.
       if (!storm || !isWaiting(storm)) return { kind: 'nothing' };
       const below = { key: messageKey('digest', id) };
       return { kind: 'shown', post: { kind: 'digest_note', storm, step }, below };
@@ -80,9 +80,9 @@ export function stormViews(
 }
 
 /**
- * One storm, in place of a message for each: how many, how much, from when to when. Of failed charges it says why, and
- * somebody takes them; many payments are no alarm, and it says how many a look-up proved. It is edited as they come, and
- * a last time when it is over. What it counts is what the events say: no proof that a charge failed, or was paid.
+ * A storm's digest: how many alerts, how much money, from when to when. For failures also their reasons, and a button to
+ * acknowledge them all; for payments, how many a look-up proved. It is edited until the storm is over. Its numbers are what the
+ * events say, not proof.
  */
 export function stormMessage(
   { storm, elsewhere, muted, ...about }: Shown<'digest'>,
@@ -193,7 +193,7 @@ export function gathered(gathers: GatheredKind, count: number): string {
   return counted(count, gathers === 'payment_failed' ? 'failed charge' : 'payment');
 }
 
-/** From the first to the last; one time where both fall into the same minute, which is all that is shown. */
+/** From the first to the last; one time if both are in the same minute. */
 function timeSpan({ firstMs, lastMs }: StormCount): Run[] {
   const isOneMinute = Math.floor(firstMs / minuteMs) === Math.floor(lastMs / minuteMs);
   return isOneMinute ? [moment(firstMs)] : [moment(firstMs), words(' to '), moment(lastMs)];

@@ -13,7 +13,7 @@ import { muteBlocks } from '../alert-rules-message.ts';
 
 const mostOpen = 5;
 
-/** What came in a day, for a channel that asked for it. Names rules and no person: nobody is called by it. */
+/** Names no person, so it pings nobody. */
 export function dailySummaryMessage(
   { summary, muted, ...about }: Omit<SummaryShown, 'kind'> & AboutMessage,
   place: RoutePlace,
@@ -50,12 +50,11 @@ function line(label: string, tally: Tally, more = ''): Run[] {
   return [bold(`${label}: `), words(parts.filter((part) => part !== '').join(' · '))];
 }
 
-/** An event proves no payment. */
 function provenWords({ paid, proven }: DailySummary): string {
   return paid.count === 0 ? '' : `${proven} of them proven by look-up`;
 }
 
-/** What stands in no number above, because its event and its look-up do not agree. */
+/** The events in no number above, because their look-up contradicts them. */
 function disputedLines({ disputed: { failed, paid } }: DailySummary): Run[][] {
   const isPaid = `${counted(failed, 'event')} said failed, the look-up ${outcomeWords.paid}: not counted.`;
   const isNot = `${counted(paid, 'event')} said paid, the look-up not confirmed: not counted.`;

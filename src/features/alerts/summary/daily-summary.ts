@@ -16,18 +16,18 @@ import { type Tally, createTally } from '../tally.ts';
 import { localDates } from '../../../domain/local-day.ts';
 import { dayMs } from '../../../domain/span.ts';
 
-/** When a channel is told of its day, by a wall clock. */
+/** When a channel gets its daily summary. */
 export type SummaryTime = {
   channel: string;
-  /** The first such time after that one, UTC ms. */
+  /** The next time after `afterMs`, UTC ms. */
   next: (afterMs: number) => number;
   /** The local day, like `2026-11-21`. */
   dateOf: (atMs: number) => string;
-  /** Whether the last day as a file goes with it. */
+  /** Whether the summary's thread gets the last day as a file. */
   hasFile: boolean;
 };
 
-/** When the channels of `daily_summary` are told: by the wall clock of each, through summer time and back. */
+/** The times of `daily_summary`, each by its own time zone's clock. */
 export function summaryTimes({ policy }: Pick<Account['settings'], 'policy'>): SummaryTime[] {
   return (policy.daily_summary ?? []).map(summaryTime);
 }
@@ -38,7 +38,7 @@ export function summaryTime({
   tz,
   file = false,
 }: NonNullable<Account['settings']['policy']['daily_summary']>[number]): SummaryTime {
-  // It never runs anything: the store's timer wakes the bot, and this only says when.
+  // Only computes times; the store's timer wakes the bot.
   const clock = new Cron(`${at % 60} ${Math.floor(at / 60)} * * *`, { timezone: tz, paused: true });
   const date = localDates(tz);
   return {
@@ -46,36 +46,36 @@ export function summaryTime({
     hasFile: file,
     next(afterMs) {
       const next = clock.nextRun(new Date(afterMs));
-      if (!next) throw new Error('A time of every day has no next.');
+      if (!next) throw new Error('A daily time has no next time.');
       return next.getTime();
     },
     dateOf: (atMs) => date.format(atMs),
   };
 }
 
-/** What a summary tells of: what came into the log from the one time until before the other, UTC ms. */
+/** The events of a summary: received from `fromMs`, before `untilMs` (UTC ms). */
 export type SummarySpan = { fromMs: number; untilMs: number };
 
 export const dailySummaryPrefix = 'daily-summary:';
-/** Longest sleep, so that a changed time takes effect soon. */
+/** Sleeps at most this long, so a changed time takes effect soon. */
 const longestSleepMs = 300_000;
 const armEveryMs = 60_000;
 const mostDaysMs = 7 * dayMs;
-/** Holds more than one time, whatever summer time does to a day. */
+/** Contains at least one daily time, even when summer time begins or ends. */
 const twoDaysMs = 2 * dayMs;
 
-/** A summary is stored so long after its time: by then all that it counts is stored, whichever replica's clock timed it. */
+/** A summary is made this long after its time: by then all replicas have stored the events before that time. */
 const settleMs = 45_000;
 
-/** Until when the channel was told; see `SummarySpan`. */
+/** `toldUntilMs`: the end of the last summary's span. */
 const timerRecord = z.object({ toldUntilMs: z.number() });
 
-/** Asks for the file of the last whole day before that moment, below the summary of that key; again is the same as once. */
+/** Requests the file of the last whole day before `atMs`, in the thread of the summary with that key. Idempotent. */
 export type AskDayFile = (channel: string, summary: string, atMs: number) => Promise<void>;
 
 /**
- * Stores a summary for each channel and day as something to post, once on all replicas and over crashes: its key is
- * the channel and the local date. It tells what came since the one before it. After days without a bot there is one, and it tells of all of them, 7 at most.
+ * Posts a summary per channel and local day, once over all replicas and crashes: its message's key is channel and date. It covers
+ * the time since the last summary: after days without a bot one summary covers them all, at most 7.
  */
 export function createDailySummaries(
   deps: Pick<Account, 'store' | 'sealer' | 'rememberMs' | 'leaseMs' | 'now' | 'wake' | 'log'>,
@@ -100,12 +100,12 @@ export function createDailySummaries(
   }
 
   /**
-   * Posts a day's summary; returns the time up to which the channel is informed. If that date has a summary already, from
-   * before a crash or before the setting changed, that one stays, and the rest of the span goes into tomorrow's.
+   * Stores a day's summary to post; returns the end of its span. If that date has one already, from before a crash or a changed
+   * setting, that one stays, and the rest of the span goes into tomorrow's.
    */
   async function tellDay({ channel, dateOf, hasFile }: SummaryTime, span: SummarySpan): Promise<number> {
     const key = messageKey('daily_summary', `${channel}/${dateOf(span.untilMs)}`);
-    // Behind the channel's alerts, so that these are told when it is made.
+    // In the channel's own lane, behind its alerts.
     const messages: Messages<{ daily_summary: SummarySpan }> = createMessages(deps);
     await messages.post(key, { channel, body: span });
     if (hasFile) await askDayFile(channel, key, span.untilMs);
@@ -115,8 +115,8 @@ export function createDailySummaries(
   }
 
   /**
-   * One that cannot be read is made again: put aside, its channel would have no summary until somebody saw that. The last
-   * day is told then unless it was: its summary has its date in its key.
+   * The end of the last summary. An unreadable timer is set again to one day before, or its channel would get no more summaries;
+   * if that day had its summary, the message's key prevents a second one.
    */
   function toldUntil({ key, value }: Entry, time: SummaryTime, settledMs: number): number {
     const read = timerRecord.safeParse(parseJson(value));
@@ -127,7 +127,7 @@ export function createDailySummaries(
   }
 
   return {
-    /** Sees to it, now and every minute, that each channel's timer is in the store. */
+    /** Stores each channel's timer, now and every minute. */
     start(): void {
       if (times.length === 0) return;
       void arm();
@@ -141,7 +141,7 @@ export function createDailySummaries(
       const channel = entry.key.slice(dailySummaryPrefix.length);
       const time = times.find((one) => one.channel === channel);
       if (!time) {
-        // No longer asked for. A replica that still has it in its settings puts it back.
+        // No longer in the settings. A replica that still has it there stores it again.
         await store.write(entry, entry.value, { ttlMs: armEveryMs });
         return;
       }
@@ -158,44 +158,44 @@ export function createDailySummaries(
   };
 }
 
-/** The last of its times after the one and not after the other. */
+/** The last daily time after `afterMs` and up to `untilMs`. */
 function lastTime({ next }: SummaryTime, afterMs: number, untilMs: number): number | undefined {
   let last: number | undefined;
   for (let atMs = next(afterMs); atMs <= untilMs; atMs = next(atMs)) last = atMs;
   return last;
 }
 
-/** An alert that nobody has dealt with. */
+/** An unacknowledged alert. */
 export type OpenAlert = { orderReference?: string; receivedAtMs: number; money?: Money };
 
-/** What one channel is told of a day. Events are counted by when they were received, each in one summary. */
+/** One channel's summary of a day. Each event counts in one summary, by the time it was received. */
 export type DailySummary = SummarySpan & {
-  /** Without those whose look-up says otherwise, which are `disputed`. */
+  /** Without the disputed ones. */
   failed: Tally;
   paid: Tally;
-  /** What went back to customers, by the events. */
+  /** Refunds, by the events. */
   givenBack: Tally;
-  /** How many of the paid a look-up proved; the others count by their event alone. */
+  /** How many of `paid` a look-up proved; the others count by their event alone. */
   proven: number;
-  /** Events whose own look-up says otherwise: said to have failed and paid, said to be paid and not proven. In no sum. */
+  /** Events that their look-up contradicts; in no sum. */
   disputed: { failed: number; paid: number };
-  /** How many of them the rules of the moment tell in this channel. */
+  /** How many events the present rules send to this channel. */
   toldHere: number;
-  /** Of this channel's failures of the last 7 days; `leftOut`: later ones that nobody asked for. */
+  /** The channel's alerts of the last 7 days; `leftOut`: the newest ones beyond `mostCards`. */
   cards: { open: readonly OpenAlert[]; acknowledged: number; snoozed: number; leftOut: number };
   nowMs: number;
 };
 
-/** `muted`: in all channels. */
+/** `muted`: the current mutes of all channels. */
 export type SummaryShown = { kind: 'daily_summary'; summary: DailySummary; muted: readonly AlertMute[] };
 
-/** So many cards are asked for at most, the oldest first: two storms of ten thousand, in a few seconds. */
+/** At most this many alerts are read, the oldest first: two storms of ten thousand take a few seconds. */
 const mostCards = 20_000;
 const cardsAtOnce = 16;
 
 type ReadCard = (id: string) => Promise<{ card: AlertCard; evidence?: Evidence }>;
 
-/** What that channel is told of that time; the cards are those of the last 7 days. Throws StoreUnavailable. */
+/** The channel's summary of that span; `cards` covers the last 7 days. Throws StoreUnavailable. */
 export async function summariseDay(
   eventLog: Pick<EventLog, 'since'>,
   readCard: ReadCard,
@@ -223,7 +223,7 @@ export async function summariseDay(
         givenBack.add(event);
         continue;
       }
-      // No sum of money may hold what its look-up says otherwise.
+      // No sum may contain an event that its look-up contradicts.
       const isDisputed = isFailure ? lookup === 'confirmed' : contradicts(lookup);
       if (isDisputed) disputed[isFailure ? 'failed' : 'paid'] += 1;
       else (isFailure ? failed : paid).add(event);
@@ -253,9 +253,9 @@ async function cardsOf(readCard: ReadCard, failures: readonly LoggedEvent[]): Pr
   return { open, acknowledged, snoozed, leftOut: failures.length - oldest.length };
 }
 
-/** `evidence`: what was found out after it was told. */
-function openAlert({ event: told, receivedAtMs }: LoggedEvent, evidence: Evidence | undefined): OpenAlert {
-  const event = evidence ? withLookUp(told, evidence.lookup) : told;
+/** `evidence`: a later look-up. */
+function openAlert({ event: first, receivedAtMs }: LoggedEvent, evidence: Evidence | undefined): OpenAlert {
+  const event = evidence ? withLookUp(first, evidence.lookup) : first;
   const { orderReference } = event;
   return { receivedAtMs, ...withoutUndefined({ orderReference, money: moneyOf(event) }) };
 }
@@ -264,7 +264,7 @@ function moneyOf({ amountMinor: minor, currency }: PaymentEvent): Money | undefi
   return minor === undefined || currency === undefined ? undefined : { minor, currency };
 }
 
-/** Per cent of the payments that succeeded, rounded to a tenth, but never to all or none of them; undefined without any. */
+/** Per cent of payments that succeeded, to a tenth; 0 and 100 only if exact. Undefined without payments. */
 export function successRate({ failed, paid }: Pick<DailySummary, 'failed' | 'paid'>): number | undefined {
   const all = failed.count + paid.count;
   if (all === 0) return undefined;
