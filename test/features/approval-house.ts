@@ -33,7 +33,7 @@ export type ApprovalWorld = ReturnType<typeof openApprovalWorld>;
 /** One process. Everything that it awaits passes through `points`. */
 export function startApprovals(world: ApprovalWorld, points: Points = everyPoint()) {
   const process = startProcess(world, points);
-  const { account, around } = process;
+  const { account, needs } = process;
   const policy = {
     channels: { alerts: 'C0ALERTS01' },
     roles: {},
@@ -57,7 +57,7 @@ export function startApprovals(world: ApprovalWorld, points: Points = everyPoint
     find: approvals.requests.find,
     charged: () => Promise.resolve(),
   };
-  around.approvals = gate;
+  needs.approvals = gate;
   account.payments.changeCardEmail = () => points.pass('change_email', () => world.emailAnswer);
   const cardEmails = createCardEmails(account, undefined, gate);
   /** Also waits for the charges that approvals began. */

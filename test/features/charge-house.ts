@@ -16,7 +16,7 @@ import {
 } from '../../src/features/charge/charge-record.ts';
 import { takenMessage } from '../../src/features/alerts/alert-buttons.ts';
 import { alertClaims, createAlertCards } from '../../src/features/alerts/alert-cards.ts';
-import { type ForCharges, createCharges } from '../../src/features/charge/charge.ts';
+import { type ChargeNeeds, createCharges } from '../../src/features/charge/charge.ts';
 import type { SubmitResult } from '../../src/features/charge/submit-charge.ts';
 import { readMessageRecord } from '../../src/messages/message-record.ts';
 import { referenceOf } from '../../src/records/reference-of.ts';
@@ -207,7 +207,7 @@ export function startProcess(world: World, points: Points = everyPoint(), hasMod
     },
     now: () => clock.nowMs,
   });
-  const around: ForCharges = {
+  const needs: ChargeNeeds = {
     ledger: undefined,
     requestModal: notAsked,
     linkForm: notAsked,
@@ -232,7 +232,7 @@ export function startProcess(world: World, points: Points = everyPoint(), hasMod
       paid: (proven) => points.pass('paid', () => void paid.add(proven.reference)),
     },
   };
-  const charges = createCharges(account, around);
+  const charges = createCharges(account, needs);
   async function workOn(entry: Entry): Promise<void> {
     const [kind] = charges.cases;
     // An alert or a message: counts as sent.
@@ -242,7 +242,7 @@ export function startProcess(world: World, points: Points = everyPoint(), hasMod
   }
   return {
     account,
-    around,
+    needs,
     charges,
     /** The store, of which each call passes through `points`. */
     store,

@@ -16,7 +16,7 @@ import {
   type CodeRequest,
   createCodeLinks,
   customer,
-  type ForCodeLinks,
+  type CodeLinkNeeds,
   holdsCode,
   openUntil,
 } from './code-link.ts';
@@ -45,9 +45,9 @@ const leaveMs = 25_000;
  */
 export function createChargeDesk(
   account: Account,
-  own: Parameters<typeof createSubmits>[1] & { runner: ChargeRunner; around: ForCodeLinks },
+  own: Parameters<typeof createSubmits>[1] & { runner: ChargeRunner; needs: CodeLinkNeeds },
 ) {
-  const { charges, limits, runner, around } = own;
+  const { charges, limits, runner, needs } = own;
   const { payments, sealer, log } = account;
   const entry = codeEntry(account.settings);
 
@@ -88,7 +88,7 @@ export function createChargeDesk(
      * Why no charge can be begun from that alert now, in this dialogue or a new one; undefined: it can. `submit` checks
      * again.
      */
-    alertTaken: (alert: string, viewId?: string) => around.alerts.taken(alert, viewId && referenceOf(viewId)),
+    alertTaken: (alert: string, viewId?: string) => needs.alerts.taken(alert, viewId && referenceOf(viewId)),
     inDoubt: () => chargesInDoubt(account, charges),
 
     /** Charges that wait for this person's code, oldest first. */

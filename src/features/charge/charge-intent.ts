@@ -6,7 +6,7 @@ import type { OrderReference } from '../../domain/order-reference.ts';
 
 /**
  * One intent to charge, as plain JSON; secrets in it are sealed. Times are UTC ms. Card and e-mail are on the record
- * around it: here is only what a proof needs.
+ * needs it: here is only what a proof needs.
  */
 export type ChargeIntent = {
   reference: OrderReference;

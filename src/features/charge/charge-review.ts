@@ -47,7 +47,7 @@ import type { ChargeViews } from './charge-views.ts';
 import { limitProblem, limitRefusalModal, notChargedModal } from './limit-words.ts';
 
 /** Functions of other features that reviews need. */
-export type ForReviews = {
+export type ReviewNeeds = {
   /** Undefined if the bot remembers no cards: every token key is pasted. */
   ledger: KnownCards | undefined;
   /** The modal of a charge that waits for approval. */
@@ -66,14 +66,14 @@ export function createReview(
     desk: ChargeDesk;
     form: ChargeForm;
     views: ChargeViews;
-    around: ForReviews;
+    needs: ReviewNeeds;
   },
 ) {
-  const { desk, form, views, around } = own;
+  const { desk, form, views, needs } = own;
 
   /** The same words as for a button that is pressed too late. */
   const alertTakenModal = (taken: AlertTaken, userId: string): Modal =>
-    wordsModal('Not charged', around.takenMessage(taken, userId));
+    wordsModal('Not charged', needs.takenMessage(taken, userId));
 
   /** Stores the terms and shows them for review. Sends nothing. */
   async function review(submission: Submission): Promise<ViewAnswer> {
@@ -131,7 +131,7 @@ export function createReview(
       case 'over_limit':
         return update(limitRefusalModal(result.refusal, place));
       case 'awaiting_approval':
-        return update(around.requestModal(result.approval));
+        return update(needs.requestModal(result.approval));
       case 'alert_taken':
         return update(alertTakenModal(result.taken, caller.userId));
       case 'stale':
@@ -162,7 +162,7 @@ export function createReview(
     const kept = agreed && (await desk.readDraft(view.id, agreed.draft));
     if (!kept) return await updateModal(staleTermsModal(place));
     const { terms } = kept;
-    const card = await around.ledger?.idOf(terms.tokenKey);
+    const card = await needs.ledger?.idOf(terms.tokenKey);
     await updateModal(await form.again(terms, card ?? ''));
   }
 

@@ -19,7 +19,7 @@ import type { HomeBlock, Modal } from '../../slack/kit/message.ts';
 import { cardChoice, suggestCards } from '../../slack/words/card-words.ts';
 import { auditOfCharge } from './charge-audit.ts';
 import { openCardHistory } from './card-history.ts';
-import type { ForCodeLinks } from './code-link.ts';
+import type { CodeLinkNeeds } from './code-link.ts';
 import { createChargeDesk } from './charge-desk.ts';
 import { createChargeForm, isCardWrong } from './charge-form.ts';
 import { openLimits } from './charge-limits.ts';
@@ -34,19 +34,19 @@ import {
   openChargeBook,
   seenOf,
 } from './charge-record.ts';
-import { createReview, type ForReviews } from './charge-review.ts';
+import { createReview, type ReviewNeeds } from './charge-review.ts';
 import { chargeActions } from './charge-modal.ts';
 import { createChargeViews } from './charge-views.ts';
 import { homeLimits } from './limit-words.ts';
 import { type CustomerLink, otpCommand } from './otp.ts';
-import { createChargeRunner, createChargeWork, type ForRuns } from './run-charge.ts';
-import type { ForSubmits } from './submit-charge.ts';
+import { createChargeRunner, createChargeWork, type RunNeeds } from './run-charge.ts';
+import type { SubmitNeeds } from './submit-charge.ts';
 
 /** What charges need of other features. */
-export type ForCharges = ForSubmits &
-  ForRuns &
-  ForCodeLinks &
-  ForReviews & {
+export type ChargeNeeds = SubmitNeeds &
+  RunNeeds &
+  CodeLinkNeeds &
+  ReviewNeeds & {
     customerLink: CustomerLink;
     /** The form of `/pay link`, filled with these values. */
     linkForm: (
@@ -63,16 +63,16 @@ export type Charges = ReturnType<typeof createCharges>;
  * runs the effects of the machine (`machine.ts`), and `charge-messages.ts` posts the result. `charge-desk.ts` has
  * everything that people can do with a charge.
  */
-export function createCharges(account: Account, around: ForCharges) {
+export function createCharges(account: Account, needs: ChargeNeeds) {
   const charges = openChargeBook(account);
   const cards = openCardHistory(account, charges);
-  const runner = createChargeRunner(account, charges, cards, around);
+  const runner = createChargeRunner(account, charges, cards, needs);
   const work = createChargeWork(account, charges, runner);
   const limits = openLimits(account, charges);
-  const desk = createChargeDesk(account, { charges, cards, limits, runner, around });
-  const form = createChargeForm(account, around.ledger);
+  const desk = createChargeDesk(account, { charges, cards, limits, runner, needs });
+  const form = createChargeForm(account, needs.ledger);
   const views = createChargeViews(account, desk);
-  const review = createReview(account, { desk, form, views, around });
+  const review = createReview(account, { desk, form, views, needs });
   const { place, now, settings } = account;
   const [usualCurrency = ''] = settings.chargeCurrencies;
 
@@ -102,7 +102,7 @@ export function createCharges(account: Account, around: ForCharges) {
     const customerEmail = charge.by === caller.userId ? whole : undefined;
     const filled = { amountMinor: money.minor, currency: money.currency };
     const known = withoutUndefined({ customerId, customerEmail });
-    await pressed.openModal(around.linkForm({ ...filled, ...known }, caller));
+    await pressed.openModal(needs.linkForm({ ...filled, ...known }, caller));
   }
 
   async function checkNow(pressed: Pressed): Promise<void> {
@@ -121,15 +121,15 @@ export function createCharges(account: Account, around: ForCharges) {
   async function beginCharge({ amountMinor, email }: Beginning, conversation: Conversation): Promise<void> {
     const { openModal } = conversation;
     const amount = withoutUndefined({ amountMinor });
-    const cards = await cardsOfEmail(around.ledger, email);
+    const cards = await cardsOfEmail(needs.ledger, email);
     const [card, ...others] = cards;
     if (email !== undefined && !card) {
-      const problem = around.ledger ? 'The bot knows no saved card of that e-mail.' : undefined;
+      const problem = needs.ledger ? 'The bot knows no saved card of that e-mail.' : undefined;
       return void (await openModal(form.open({ prefill: amount, ...withoutUndefined({ problem }) })));
     }
     if (!card) return void (await openModal(form.open({ prefill: amount })));
     if (others.length > 0) return void (await openModal(form.open({ prefill: amount, cards })));
-    const found = await around.ledger?.find(card.id);
+    const found = await needs.ledger?.find(card.id);
     const [currency, ...currencies] = settings.chargeCurrencies;
     if (!found || amountMinor === undefined || currency === undefined || currencies.length > 0) {
       return void (await openModal(form.open({ prefill: { ...amount, card: cardChoice(card) } })));
@@ -194,7 +194,7 @@ export function createCharges(account: Account, around: ForCharges) {
       {
         actionId: chargeActions.card,
         suggest: (typed, { userId: by }) =>
-          suggestCards(around.ledger, typed, (card) => desk.holdOf({ card, by, currency: usualCurrency })),
+          suggestCards(needs.ledger, typed, (card) => desk.holdOf({ card, by, currency: usualCurrency })),
       },
     ],
     home: async (caller) =>
@@ -206,11 +206,7 @@ export function createCharges(account: Account, around: ForCharges) {
   });
 
   return {
-    verbs: [
-      chargeCommand,
-      otpCommand(account, desk, views, around.customerLink),
-      doubtCommand(account, desk),
-    ],
+    verbs: [chargeCommand, otpCommand(account, desk, views, needs.customerLink), doubtCommand(account, desk)],
     /** The form, filled with these terms. */
     form: form.open,
     desk,

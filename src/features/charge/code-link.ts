@@ -17,12 +17,12 @@ export type CodeRequest = { reference: string } & (
 export const customer = 'customer';
 
 /** What code links need of other features. */
-export type ForCodeLinks = { tellOperators: (name: string, notice: Notice) => Promise<void> };
+export type CodeLinkNeeds = { tellOperators: (name: string, notice: Notice) => Promise<void> };
 
 /** The link to the customer's code page. The agent makes and revokes it, and the customer can end it. */
 export function createCodeLinks(
   account: Account,
-  { charges, runner, around }: { charges: ChargeBook; runner: ChargeRunner; around: ForCodeLinks },
+  { charges, runner, needs }: { charges: ChargeBook; runner: ChargeRunner; needs: CodeLinkNeeds },
 ) {
   const entry = codeEntry(account.settings);
   const find = async (reference: string): Promise<ChargeSeen | undefined> => {
@@ -79,7 +79,7 @@ export function createCodeLinks(
       const name = `not_mine:${made.at}`;
       await runner.posts.note(reference, name, { kind: 'not_mine' });
       await runner.posts.tellAgent(agent, reference, name, { kind: 'not_mine' });
-      await around.tellOperators(`${name}:${reference}`, notMineNotice(seenOf(record)));
+      await needs.tellOperators(`${name}:${reference}`, notMineNotice(seenOf(record)));
       const ended = await charges.amend(reference, ({ customer: current, ...rest }) =>
         current?.link === link ? { ...rest, notMineAt: at } : undefined,
       );

@@ -35,7 +35,7 @@ import type { CardHistory } from './card-history.ts';
 import { createChargePosts, createShowCharge } from './charge-messages.ts';
 
 /** What running charges needs of other features. */
-export type ForRuns = {
+export type RunNeeds = {
   alerts: Pick<AlertClaims, 'retell'> & {
     /** Reports a proven payment to the alerts; needed because its event may never come. */
     paid: (charge: ProvenPayment) => Promise<void>;
@@ -54,7 +54,7 @@ export function createChargeRunner(
   account: Account,
   charges: ChargeBook,
   cards: CardHistory,
-  around: ForRuns,
+  needs: RunNeeds,
 ) {
   const { payments, sealer, log } = account;
   const posts = createChargePosts(account, account.settings.policy.channels.desk);
@@ -211,17 +211,17 @@ export function createChargeRunner(
       const record = await charges.read(reference);
       if (record?.intent.state.kind !== what) return false;
       await settle(record);
-      if (what === 'approved' && !hasEvent(record.intent)) await around.awaitEvent(reference);
+      if (what === 'approved' && !hasEvent(record.intent)) await needs.awaitEvent(reference);
       await posts.refresh(reference, agentsOf(record));
       // Approvers look at the request, so show the outcome there, too.
-      await around.approvals?.charged(reference);
+      await needs.approvals?.charged(reference);
       await posts.note(reference, key, { kind: 'told', what });
       const reached = await show(reference);
       if (!reached || !posts.hasDesk) await posts.direct(record.agent, key, { reference, what });
       return true;
     });
     if (!isTold) return;
-    if (what !== 'otp' && !stepped.intent.told.includes(what)) around.count(what);
+    if (what !== 'otp' && !stepped.intent.told.includes(what)) needs.count(what);
     // This step changes nothing on any screen.
     await insist(account, () => charges.advance(reference, { kind: 'told', what }));
   }
@@ -233,8 +233,8 @@ export function createChargeRunner(
     if (!outcome) return;
     await cards.settle(card, reference, outcome);
     if (outcome === 'approved' && 'concludedAt' in state) {
-      await around.alerts.paid({ ...terms, reference, atMs: state.concludedAt });
-    } else if (terms.alert !== undefined) await around.alerts.retell(terms.alert);
+      await needs.alerts.paid({ ...terms, reference, atMs: state.concludedAt });
+    } else if (terms.alert !== undefined) await needs.alerts.retell(terms.alert);
   }
 
   return { run, see, show, showProgress, posts, auditSteps, background };

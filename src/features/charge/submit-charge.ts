@@ -10,7 +10,7 @@ import type {
   ApprovedEnd,
   ShownCharge,
 } from '../../domain/approval.ts';
-import type { CardHold, ChargeSeen, ChargeTerms, ShownTerms, Twin } from '../../domain/charge.ts';
+import type { CardHold, ChargeSeen, ChargeTerms, Twin } from '../../domain/charge.ts';
 import type { LimitRefusal, LimitClaims, LimitedCharge } from './charge-limits.ts';
 import type { CardRefusal, CardClaim, CardHistory } from './card-history.ts';
 import { StoreUnavailable } from '../../domain/failure.ts';
@@ -40,8 +40,8 @@ type ChargeReview =
 /** Results of claiming and storing a charge. */
 type Claimed =
   /**
-   * The charge is stored, so it will be settled. `carryOn` sends it, and resolves when this process has done what it
-   * can.
+   * The charge is stored, so it will be settled. `carryOn` sends it, and resolves when this process has nothing more to
+   * do.
    */
   | { kind: 'begun'; charge: ChargeSeen; carryOn: () => Promise<void> }
   /** The dialogue has charged already: a double click, or a repeated delivery. */
@@ -66,20 +66,23 @@ export type SubmitResult =
 type SubmitRequest = {
   /** The dialogue's id. The reference is made from it, so a double submit is one charge. */
   viewId: string;
-  /** The id that `keepDraft` gave to the terms just read. */
+  /** The id of the reviewed terms, from `keepDraft`. */
   draft: string;
   by: string;
   /** References of twins (equal recent charges) that the person saw and accepted. */
   despite?: readonly string[];
-  /** Given to ask a second person to allow charging a card on hold: why now, in the agent's words. */
+  /** Why to charge a card on hold now, in the agent's words; given if a second person is to allow that. */
   override?: string;
 };
 
-/** What is asked of the limits and the card's history. */
-type Asked = CardClaim & LimitedCharge;
+/** What limits and card history judge and claim. */
+type Claim = CardClaim & LimitedCharge;
+
+/** `readAtMs`: absent if these terms are reviewed for the first time. */
+type UnclaimedCharge = Omit<ShownCharge, 'viewId' | 'readAtMs'> & { readAtMs?: number };
 
 /** What submitting needs of other features. */
-export type ForSubmits = {
+export type SubmitNeeds = {
   alerts: AlertClaims;
   /** Absent if no charge needs a second person. */
   approvals?: ApprovalGate | undefined;
@@ -93,67 +96,59 @@ export function createSubmits(
     cards: CardHistory;
     limits: LimitClaims;
     runner: Pick<ChargeRunner, 'run' | 'see' | 'background'>;
-    around: ForSubmits;
+    needs: SubmitNeeds;
   },
 ) {
-  const { charges, cards, limits, runner, around } = own;
+  const { charges, cards, limits, runner, needs } = own;
   const drafts = createDrafts(account);
 
-  /** The failure that the charge retries, if it counts as an attempt of this card. */
-  async function outsideOf({ alert }: ShownTerms, card: string): Promise<Pick<CardClaim, 'outside'>> {
-    const outside = alert === undefined ? undefined : await around.alerts.declined(alert, card);
-    return withoutUndefined({ outside });
-  }
-
-  async function askedFor(charge: ShownCharge, atMs: number): Promise<Asked> {
-    return { ...askedOf(charge, atMs), ...(await outsideOf(charge.terms, charge.card)) };
+  /** The charge as limits and card judge it, with the failure that it retries, if that counts for this card. */
+  async function claimOf(charge: UnclaimedCharge, atMs: number): Promise<Claim> {
+    const { reference, card, by, readAtMs, despite, overridesRest, terms } = charge;
+    const { money, alert } = terms;
+    const outside = alert === undefined ? undefined : await needs.alerts.declined(alert, card);
+    const known = withoutUndefined({ readAtMs, despite, overridesRest, outside });
+    return { reference, card, by, money, atMs, ...known };
   }
 
   /**
-   * Asks limits and card. Why the charge can't be made now; undefined: it can and, with `claim`, is claimed. `ofMs`:
-   * the time whose day it counts for.
+   * Why limits or card refuse the charge now; undefined: they allow it and, with `claim`, it is claimed. `countedAtMs`:
+   * a time on the day for which limits count it.
    */
-  async function findObstacle(asked: Asked, how: 'judge' | 'claim', ofMs = asked.atMs) {
-    const limit = await limits[how]({ ...asked, atMs: ofMs });
+  async function findObstacle(claim: Claim, how: 'judge' | 'claim', countedAtMs = claim.atMs) {
+    const limit = await limits[how]({ ...claim, atMs: countedAtMs });
     if (limit.kind === 'refused') return { kind: 'over_limit', refusal: limit.refusal } as const;
-    const card = await cards[how](asked);
+    const card = await cards[how](claim);
     return card.kind === 'claimed' ? undefined : card;
   }
 
   /** All restrictions on these terms, to show before the button is pressed. Claims nothing: `submit` decides. */
-  async function review(of: { viewId: string; terms: ChargeTerms; by: string }): Promise<ChargeReview> {
-    const { viewId, terms, by } = of;
-    const { money } = terms;
+  async function review(given: { viewId: string; terms: ChargeTerms; by: string }): Promise<ChargeReview> {
+    const { viewId, terms, by } = given;
     const card = await account.fingerprint(terms.tokenKey);
-    const outside = await outsideOf(terms, card);
-    const atMs = account.now();
     const readAtMs = await drafts.readSince(viewId, terms);
-    const asked: Asked = {
-      card,
-      reference: referenceOf(viewId),
-      money,
-      by,
-      atMs,
-      ...withoutUndefined({ readAtMs }),
-      ...outside,
-    };
-    const obstacle = await findObstacle(asked, 'judge');
+    const charge = { reference: referenceOf(viewId), card, by, terms, ...withoutUndefined({ readAtMs }) };
+    const claim = await claimOf(charge, account.now());
+    const obstacle = await findObstacle(claim, 'judge');
     if (obstacle?.kind === 'over_limit') return obstacle;
     const hold = obstacle?.kind === 'refused' ? obstacle.refusal : undefined;
-    const mayOverride =
-      hold?.kind === 'resting' && around.approvals?.needFor({ kind: 'retry' }) !== undefined;
+    const mayOverride = hold?.kind === 'resting' && needs.approvals?.needFor({ kind: 'retry' }) !== undefined;
     const overriding: { overridesRest?: true } = mayOverride ? { overridesRest: true } : {};
-    // Find twins besides the hold, too; otherwise the request for approval would lead back to this review.
-    const beside = mayOverride ? await cards.judge({ ...asked, ...overriding }) : obstacle;
-    const twins = beside?.kind === 'twin' ? beside.twins : undefined;
-    const approval =
-      hold && !mayOverride ? undefined : around.approvals?.needFor({ kind: 'charge', money, ...overriding });
+    // Show twins together with the hold; otherwise submitting would only lead back to a review with the twins.
+    const withoutHold = mayOverride ? await cards.judge({ ...claim, ...overriding }) : obstacle;
+    const twins = withoutHold?.kind === 'twin' ? withoutHold.twins : undefined;
+    const question = { kind: 'charge', money: terms.money, ...overriding } as const;
+    const approval = hold && !mayOverride ? undefined : needs.approvals?.needFor(question);
     return { kind: 'ready', ...withoutUndefined({ hold, twins, approval }) };
   }
 
-  /** Why a card can't be charged at any amount, by its fingerprint. */
-  async function holdOf(of: { card: string; by: string; currency: string }): Promise<CardHold | undefined> {
-    const { card, by, currency } = of;
+  /** Why a card can't be charged now, at any amount; undefined: it can. `card`: its fingerprint. */
+  async function holdOf(given: {
+    card: string;
+    by: string;
+    currency: string;
+  }): Promise<CardHold | undefined> {
+    const { card, by, currency } = given;
     const verdict = await cards.mayTry(card);
     if (verdict.kind !== 'allowed') return verdict;
     // Probe with the smallest amount: if that is refused, any amount is.
@@ -170,8 +165,8 @@ export function createSubmits(
     const known = await charges.read(reference);
     if (known) return { kind: 'known', charge: await runner.see(known) };
     // A dialogue has one charge and so one request, also after its terms were changed.
-    const asked = await around.approvals?.find(reference);
-    if (asked) return { kind: 'awaiting_approval', approval: asked };
+    const requested = await needs.approvals?.find(reference);
+    if (requested) return { kind: 'awaiting_approval', approval: requested };
     const kept = await drafts.readDraft(viewId, draft);
     if (!kept) return { kind: 'stale' };
     const { terms: reviewed, readAtMs } = kept;
@@ -189,66 +184,67 @@ export function createSubmits(
    * and card are checked first, without claiming.
    */
   async function askForApproval(
-    given: ApprovedCharge,
+    unapproved: ApprovedCharge,
     override: string | undefined,
   ): Promise<SubmitResult | undefined> {
-    const { approvals, alerts } = around;
+    const { approvals, alerts } = needs;
     if (!approvals) return undefined;
     // Ask for override approval even if the hold has just ended: that is the button they pressed.
     const overrides = override !== undefined && approvals.needFor({ kind: 'retry' }) !== undefined;
-    const charge: ApprovedCharge = overrides ? { ...given, overridesRest: true } : given;
-    const { by, readAtMs: _ofTheDraft, ...kept } = charge;
-    const { terms, reference: id, overridesRest } = kept;
-    const question = { money: terms.money, ...withoutUndefined({ overridesRest }) };
-    const need = approvals.needFor({ kind: 'charge', ...question });
+    const charge: ApprovedCharge = overrides ? { ...unapproved, overridesRest: true } : unapproved;
+    const { by, readAtMs: _notRequested, ...requested } = charge;
+    const { terms, reference: id, overridesRest } = requested;
+    const { money, alert } = terms;
+    const need = approvals.needFor({ kind: 'charge', money, ...withoutUndefined({ overridesRest }) });
     if (!need) return undefined;
-    const taken = terms.alert === undefined ? undefined : await alerts.taken(terms.alert, id);
+    const taken = alert === undefined ? undefined : await alerts.taken(alert, id);
     if (taken) return { kind: 'alert_taken', taken };
-    const obstacle = await findObstacle(await askedFor(charge, account.now()), 'judge');
+    const obstacle = await findObstacle(await claimOf(charge, account.now()), 'judge');
     if (obstacle) return obstacle;
-    const approval = await approvals.request({ id, terms: { kind: 'charge', ...kept }, by, ...need });
+    const approval = await approvals.request({ id, terms: { kind: 'charge', ...requested }, by, ...need });
     return { kind: 'awaiting_approval', approval };
   }
 
-  async function claimAndBegin(charge: ApprovedCharge, nowMs: number, ofMs = nowMs): Promise<Claimed> {
+  async function claimAndBegin(charge: ApprovedCharge, nowMs: number, countedAtMs = nowMs): Promise<Claimed> {
     const { reference, by, terms } = charge;
     const alert =
-      terms.alert === undefined ? undefined : await around.alerts.claim(terms.alert, { reference, by });
+      terms.alert === undefined ? undefined : await needs.alerts.claim(terms.alert, { reference, by });
     if (alert?.kind === 'taken') return { kind: 'alert_taken', taken: alert.taken };
-    const asked = await askedFor(charge, nowMs);
+    const claim = await claimOf(charge, nowMs);
     // Check before claiming, so that a refused charge uses up no limit (unless two submits race).
-    const obstacle = (await findObstacle(asked, 'judge', ofMs)) ?? (await findObstacle(asked, 'claim', ofMs));
+    const obstacle =
+      (await findObstacle(claim, 'judge', countedAtMs)) ?? (await findObstacle(claim, 'claim', countedAtMs));
     if (!obstacle) return await begin(charge, nowMs);
     await alert?.release();
     return obstacle;
   }
 
   async function begin(charge: ApprovedCharge, nowMs: number): Promise<Claimed> {
-    const record = firstOf(charge, nowMs, account.settings.chargeRepeatLost === 'off');
-    const known = await charges.add(record.record);
+    const first = firstStep(charge, nowMs, account.settings.chargeRepeatLost === 'off');
+    const known = await charges.add(first.record);
     if (known) return { kind: 'known', charge: await runner.see(known) };
     const { reference, by } = charge;
     tagLog({ orderReference: reference });
     account.log('info', 'charge stored', { orderReference: reference, userId: by });
-    return { kind: 'begun', charge: seenOf(record.record), carryOn: () => runner.run(record) };
+    return { kind: 'begun', charge: seenOf(first.record), carryOn: () => runner.run(first) };
   }
 
-  /** Twins since the terms were read, without those in `despite`; none if the card refuses the charge. */
+  /** Twins (equal charges) since the terms were read, without those in `despite`; none if the card refuses the charge. */
   async function twinsOf(charge: ShownCharge): Promise<readonly Twin[]> {
-    const judged = await cards.judge(await askedFor(charge, account.now()));
+    const judged = await cards.judge(await claimOf(charge, account.now()));
     return judged.kind === 'twin' ? judged.twins : [];
   }
 
   /**
-   * Charges approved terms; they come from the approval instead of a draft, and no approval is requested again.
-   * `nowMs`: when the caller last knew that it may charge. Limits count it for the day of the request, as its approvers
-   * were told. All other rules apply. Idempotent for a reference. Throws StoreUnavailable; then call it again.
+   * Charges the terms of an approval. No approval is requested again, and limits count the charge for the day of the
+   * request, as its approvers were told; all other rules apply. `nowMs`: when the caller last checked that it may charge.
+   * Idempotent for a reference. Throws StoreUnavailable; then call it again.
    */
   async function submitApproved(charge: ApprovedCharge, nowMs: number): Promise<ApprovedEnd> {
     if (await charges.read(charge.reference)) return { kind: 'begun' };
     const result = await claimAndBegin(charge, nowMs, charge.readAtMs);
     if (result.kind === 'begun') runner.background.add(result.carryOn());
-    return endOf(result);
+    return approvedEnd(result);
   }
 
   return {
@@ -275,14 +271,12 @@ export function createSubmits(
   };
 }
 
-function askedOf({ terms, ...charge }: ShownCharge, atMs: number): Asked {
-  const { reference, card, by, readAtMs, despite, overridesRest } = charge;
-  const { money } = terms;
-  return { reference, card, by, money, atMs, readAtMs, ...withoutUndefined({ despite, overridesRest }) };
-}
-
 /** The charge to store, and its first effect. */
-function firstOf({ reference, terms, card, by, viewId }: ApprovedCharge, nowMs: number, sendsOnce: boolean) {
+function firstStep(
+  { reference, terms, card, by, viewId }: ApprovedCharge,
+  nowMs: number,
+  sendsOnce: boolean,
+) {
   const submitted = { kind: 'submitted', reference, money: terms.money, by } as const;
   const first = step(undefined, sendsOnce ? { ...submitted, sendsOnce } : submitted, nowMs);
   if (!first) throw new Error('a submitted charge always has a first step');
@@ -300,7 +294,7 @@ function firstOf({ reference, terms, card, by, viewId }: ApprovedCharge, nowMs: 
   return { record, effect: first.effect };
 }
 
-function endOf(result: Claimed): ApprovedEnd {
+function approvedEnd(result: Claimed): ApprovedEnd {
   switch (result.kind) {
     case 'begun':
     case 'known':
@@ -339,7 +333,10 @@ function takenWords(taken: AlertTaken): string {
     : `Another charge of the same alert was begun meanwhile: ${taken.charge.reference}.`;
 }
 
-/** A draft of an earlier release has no reading time, so the review shows every twin. */
+/**
+ * `word`: the draft's id. `readAtMs`: when the terms were first shown, UTC ms; a draft of an earlier release has none, so
+ * its review shows every twin.
+ */
 const chargeDraft = z.object({ word: z.string(), terms: chargeTermsShape, readAtMs: z.number().default(0) });
 
 type ChargeDraft = z.infer<typeof chargeDraft>;
@@ -354,28 +351,23 @@ function createDrafts(account: Account) {
   const records = createRecords<ChargeDraft>(account, kind);
   return {
     /**
-     * Stores the dialogue's terms for half an hour, in place of earlier ones. Returns a word for exactly these terms;
-     * the same terms give the same word. It reveals nothing, so a view may contain it.
+     * Stores the dialogue's terms for half an hour, in place of earlier ones. Returns an id for exactly these terms; the
+     * same terms keep their id. The id is random, so a view may contain it.
      */
     async keepDraft(viewId: string, given: ChargeTerms): Promise<string> {
       // Parsed, so that the members are in the schema's order and can be compared.
       const terms = chargeTermsShape.parse(given);
-      const newWord = randomBytes(16).toString('hex');
+      const newId = randomBytes(16).toString('hex');
       return await records.change(viewId, (before) => {
-        const { word, readAtMs } =
-          before && isSame(before.terms, terms) ? before : { word: newWord, readAtMs: account.now() };
-        return {
-          kind: 'write',
-          value: { word, terms, readAtMs },
-          rest: { ttlMs: draftKeepMs },
-          result: word,
-        };
+        const isKnown = before && isSame(before.terms, terms);
+        const value = isKnown ? before : { word: newId, terms, readAtMs: account.now() };
+        return { kind: 'write', value, rest: { ttlMs: draftKeepMs }, result: value.word };
       });
     },
-    /** The terms with this word, and when they were first read; undefined if they are gone or were changed. */
-    async readDraft(viewId: string, word: string): Promise<ChargeDraft | undefined> {
+    /** The terms with this id, and when they were first shown; undefined if they are gone or were changed. */
+    async readDraft(viewId: string, id: string): Promise<ChargeDraft | undefined> {
       const draft = await records.read(viewId);
-      return draft?.word === word ? draft : undefined;
+      return draft?.word === id ? draft : undefined;
     },
     /** When this dialogue first showed these terms, UTC ms; undefined: it has not. */
     async readSince(viewId: string, given: ChargeTerms): Promise<number | undefined> {

@@ -219,7 +219,7 @@ describe('submit', () => {
       await submit(process, 'V0PLAIN', bola);
       expect(await from(process, viewId, ada)).toMatchObject({ kind: 'refused' });
       expect(await process.desk.alertTaken(alert)).toBeUndefined();
-      await process.around.alerts.claim(alert, { reference: 'pay-dead', by: ada });
+      await process.needs.alerts.claim(alert, { reference: 'pay-dead', by: ada });
       expect(await from(process, 'V0OTHER', bola, cardY)).toMatchObject({ kind: 'alert_taken' });
       world.clock.nowMs += 5 * minuteMs;
       expect(await from(process, 'V0OTHER', bola, cardY)).toMatchObject({ kind: 'begun' });
@@ -253,16 +253,16 @@ describe('submit', () => {
 
     it('requests no approval while another charge is under way', async () => {
       const process = startProcess(openWorld('approved'));
-      await process.around.alerts.claim(alert, { reference: 'pay-first', by: ada });
-      const desk = { find: async () => undefined, request: away };
-      process.around.approvals = { needFor: () => ({}), desk } as never;
+      await process.needs.alerts.claim(alert, { reference: 'pay-first', by: ada });
+      const asked = { find: async () => undefined, request: away };
+      process.needs.approvals = { needFor: () => ({}), ...asked } as never;
       const draft = await process.desk.keepDraft(viewId, { ...terms, alert });
       expect(await process.desk.submit({ viewId, draft, by: bola })).toMatchObject({ kind: 'alert_taken' });
     });
 
     it('does not hold back a charge that was not begun from it', async () => {
       const process = startProcess(openWorld('approved'));
-      await process.around.alerts.claim(alert, { reference: 'pay-first', by: ada });
+      await process.needs.alerts.claim(alert, { reference: 'pay-first', by: ada });
       expect(await submit(process, viewId, bola)).toMatchObject({ kind: 'begun' });
     });
   });
