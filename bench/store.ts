@@ -10,7 +10,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { cardFinder } from '../src/features/cards/found-card.ts';
 import { openFoundRecords } from '../src/features/find/find-records.ts';
-import { listFoundBy } from '../src/records/found-by.ts';
+import { searchList } from '../src/records/found-by.ts';
 import { connectRedis } from '../src/store/redis-client.ts';
 import { openRedisStore } from '../src/store/redis-store.ts';
 import { createSealer } from '../src/store/sealed.ts';
@@ -43,7 +43,7 @@ const sealer = createSealer([{ id: 'bench', key: Buffer.alloc(32, 7) }]);
 const fingerprint = async (text: string): Promise<string> =>
   createHash('sha256').update(text).digest('hex').slice(0, 32);
 const customerEmail = 'ada@example.com';
-const customerList = await listFoundBy(fingerprint, { customerEmail });
+const customerList = await searchList(fingerprint, { customerEmail });
 /** All of one customer: the longest possible list. */
 const ofCustomer: Fill = (store, at) => {
   const key = `ledger:card:${at}`;

@@ -151,7 +151,7 @@ export function createApp(outside: Outside, opened: Kept): App {
   const isApart = config.metricsPort !== undefined;
   const server = createHttpServer(isApart ? routes : [...routes, ...watching], log);
   const watchingServer = createHttpServer(isApart ? watching : [], log);
-  const isPressed = (): boolean => server.underWay() >= pressingRequests;
+  const isBusy = (): boolean => server.underWay() >= pressingRequests;
 
   async function finish(drainMs: number): Promise<void> {
     server.drain();
@@ -193,7 +193,7 @@ export function createApp(outside: Outside, opened: Kept): App {
         merchantBots,
         audit,
         putAside: metrics.putAside,
-        isPressed,
+        isBusy,
       });
       audit.start();
       storeWatch.start();
@@ -369,7 +369,7 @@ export function startWork(
     merchantBots: readonly [MerchantWork, ...MerchantWork[]];
     audit: Pick<AuditTrail, 'kinds'>;
     putAside: (reason: string) => void;
-    isPressed: () => boolean;
+    isBusy: () => boolean;
   },
 ): Worker {
   const ofAccounts = merchantBots.flatMap(({ kinds, place: { merchant, entryOf } }) => {
@@ -379,18 +379,18 @@ export function startWork(
       if (!own) throw new Error('A record was taken for another account.');
       return own;
     }
-    return kinds.map(({ prefix, work, ahead }): Kind => {
+    return kinds.map(({ prefix, work, prepare }): Kind => {
       const kind = {
         prefix: scope + prefix,
         work: (entry: Entry) =>
           logged({ key: entry.key }, () => inAccount(merchant, () => work(ownOf(entry)))),
       };
-      if (!ahead) return kind;
+      if (!prepare) return kind;
       return {
         ...kind,
-        async ahead(entry) {
+        async prepare(entry) {
           const ready = await logged({ key: entry.key }, () =>
-            inAccount(merchant, () => ahead(ownOf(entry))),
+            inAccount(merchant, () => prepare(ownOf(entry))),
           );
           return ready && { ...ready, key: entry.key };
         },
@@ -411,14 +411,14 @@ export function startWork(
   const leaseMs = config.workLeaseSeconds * 1_000;
   const together = { lanes: toRouteLanes, most: lookUpsAtOnce, now };
   return startWorker({
-    isPressed: told.isPressed,
+    isBusy: told.isBusy,
     concurrency: lanesAtOnce,
     idleMs,
     failureDelayMs,
     log,
     async workOnce() {
       if (!(await claim())) return false;
-      await putAside.takeUp();
+      await putAside.retryAll();
       return await workOnce({ store, leaseMs, kinds, together });
     },
   });

@@ -15,7 +15,7 @@ it('looks up records of several accounts ahead in one lane, each in its own stor
   function houseOf(name: string, own: Store) {
     const kind = {
       prefix: 'message:',
-      async ahead(entry: Entry) {
+      async prepare(entry: Entry) {
         done.push(`${name} asks for ${entry.key}`);
         return await own.write(entry, 'found', { holdMs: 45_000 });
       },
@@ -51,7 +51,7 @@ it('looks up records of several accounts ahead in one lane, each in its own stor
     ],
     audit: { kinds: [] },
     putAside: () => undefined,
-    isPressed: () => false,
+    isBusy: () => false,
   });
   await all.promise;
   await worker.stop();

@@ -52,7 +52,7 @@ export function createOutbox(
     people: { nameOf: NameOf };
   },
   messages: readonly FeatureMessages[],
-  ahead: Kind['ahead'],
+  prepare: Kind['prepare'],
 ): Kind {
   const { sealer, settings, slack, people } = account;
   const views: FeatureMessages['views'] = Object.assign({}, ...messages.map((one) => one.views));
@@ -95,7 +95,7 @@ export function createOutbox(
     giveUpMs,
   };
   const work = (entry: Entry): Promise<void> => deliverEntry(outbox, entry);
-  return { prefix: 'message:', work, ...(ahead && { ahead }) };
+  return { prefix: 'message:', work, ...(prepare && { prepare }) };
 }
 
 /** Puts the account into the message's key: several accounts may post the same reference in one channel. */

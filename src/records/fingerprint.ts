@@ -10,11 +10,10 @@ const keyBytes = 32;
 const shownCharacters = 32;
 
 /**
- * The first 32 hex characters of an HMAC-SHA256; it names a card without its token key. The hash's key is made once for
- * all replicas and stored sealed; if it was sealed with another key than the first of SEALING_KEYS, it is resealed with
- * that. It is read at the first call. If that fails (StoreUnavailable, or a missing sealing key), the next call tries
- * again.  * A key that can't be opened is never replaced: holds after declines are stored under these names, so with
- * another key every card would seem never to have been charged.
+ * Returns the first 32 hex characters of an HMAC-SHA256, which name a card without its token key. The HMAC's key is made
+ * once for all replicas, stored sealed, and resealed with the first of SEALING_KEYS. The first call reads the key; if that
+ * fails (StoreUnavailable, or the sealing key is missing), the next call tries again. A key that can't be opened is never
+ * replaced: holds after declines are stored under these names, so with another key every card would seem uncharged.
  */
 export function openFingerprint(
   store: Pick<Store, 'create' | 'read' | 'write'>,
@@ -49,7 +48,7 @@ async function openKey(
   if (!entry) {
     const made = sealer.seal(keyName, randomBytes(keyBytes).toString('hex'));
     if (await store.create(keyName, made)) log('info', 'Made the key that names saved cards');
-    // Read it back even if our `create` succeeded: what all replicas read is the key that counts.
+    // Use the stored key even if our `create` succeeded, so that all replicas have the same one.
     entry = await store.read(keyName);
     if (!entry) throw new Error(`The record ${keyName} was removed from the store while it was made.`);
   }

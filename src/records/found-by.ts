@@ -25,11 +25,11 @@ export function normalEmail(email: string): string {
 }
 
 /**
- * The lists in which `/pay find` looks for a record. Their names contain a keyed hash, never the address. Empty if
- * neither customer nor card is known; also, with a log line, if the hash's key is lost, so that the record can be
- * stored all the same. Throws StoreUnavailable.
+ * The lists under which `/pay find` will find a record. Their names contain a keyed hash, never the address. Empty if neither
+ * customer nor card is known. If the hash's key is lost, logs that and returns none: the record must be stored all the same.
+ * Throws StoreUnavailable.
  */
-export async function listsFoundBy(
+export async function searchLists(
   { fingerprint, log }: { fingerprint: Fingerprint; log: Log },
   known: FoundBy,
 ): Promise<string[]> {
@@ -43,15 +43,16 @@ export async function listsFoundBy(
 }
 
 /**
- * The list to look in; the e-mail's if both are known. Throws RangeError if neither is, and what `fingerprint` throws.
+ * The list in which to search; the e-mail's if both are known. Throws RangeError if neither is, and what `fingerprint`
+ * throws.
  */
-export async function listFoundBy(fingerprint: Fingerprint, known: FoundBy): Promise<string> {
+export async function searchList(fingerprint: Fingerprint, known: FoundBy): Promise<string> {
   const [list] = await namesOf(fingerprint, known);
   if (list === undefined) throw new RangeError('Neither an e-mail nor a card with an amount is given.');
   return list;
 }
 
-export function isFoundList(text: string): boolean {
+export function isSearchList(text: string): boolean {
   return new RegExp(`^${foundPrefix}[\\da-f]{32}$`).test(text);
 }
 

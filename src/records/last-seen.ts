@@ -37,7 +37,7 @@ export function createLastSeen(
   }
 }
 
-/** Undefined: it did not occur in the last week. Throws StoreUnavailable. */
+/** Undefined: nothing was remembered in the last week. Throws StoreUnavailable. */
 export async function readLastSeen(store: Pick<Store, 'read'>, key: string): Promise<LastSeen | undefined> {
   const entry = await store.read(key);
   return entry && seen.parse(JSON.parse(entry.value));

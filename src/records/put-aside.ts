@@ -16,15 +16,12 @@ type Reason = (typeof asideReasons)[number];
 
 type PutAside = {
   /**
-   * The same kinds, with a fallback for unknown ones. An error of theirs puts off or puts aside their record; only if
-   * the store, Slack or the service is away is it thrown.
+   * Wraps the kinds, and adds one for unknown records. An error in their work delays the record or puts it aside; it is
+   * thrown only if the store, Slack or the service is away.
    */
   guard: (kinds: readonly Kind[]) => Kind[];
-  /**
-   * Makes all records that were put aside due again, once per process: their key may be back, or this may be another
-   * release.
-   */
-  takeUp: () => Promise<void>;
+  /** Makes all put-aside records due again, once per process: a sealing key may be back, or this is another release. */
+  retryAll: () => Promise<void>;
 };
 
 export const sealingKeyFix = 'Put the sealing key it was sealed with back at the end of SEALING_KEYS.';
@@ -33,18 +30,18 @@ export const sealingKeyFix = 'Put the sealing key it was sealed with back at the
 const asidePrefix = 'aside:';
 export const asideList = 'aside';
 
-/** For how long the lane is left to newer replicas each time. */
-const leaveMs = 1_000;
+/** How long a newer release's record holds its lane before it is due again, for a newer replica to take it. */
+const newerHoldMs = 1_000;
+/** A record is put aside after so many failures in a row, and not before this time has passed since the first. */
 const mostFailures = 5;
 const failingForMs = 120_000;
 const firstRetryMs = 10_000;
 const longestRetryMs = 60_000;
 
 /**
- * Puts aside a record that can't be worked on: it is kept but no longer due, so it blocks nothing. Unreadable ones at
- * once; failing ones at the fifth failure in a row in this process, but not before two minutes have passed. If the
- * store, Slack or the payments service is away, the record waits until its lease ends. A newer release's record keeps
- * its place in its lane until a newer replica takes it.
+ * Puts aside records that can't be worked on: they are kept but no longer due, so they block nothing. Unreadable ones at
+ * once; failing ones after several failures in this process. If the store, Slack or the payments service is away, the
+ * record waits until its lease ends. A newer release's record keeps its place in its lane until a newer replica takes it.
  */
 export function createPutAside(options: {
   /** Shared by all merchant accounts. */
@@ -58,9 +55,9 @@ export function createPutAside(options: {
   newestForm?: number;
 }): PutAside {
   const { store, tell, count, now, log, newestForm } = options;
-  let isNewerTold = false;
+  let isNewerLogged = false;
   const failing = new Map<string, { failures: number; sinceMs: number }>();
-  let taken: Promise<void> | undefined;
+  let retried: Promise<void> | undefined;
 
   /**
    * Holds the record's lease for a moment without changing it, so that it is not delayed and later records of its lane
@@ -68,31 +65,24 @@ export function createPutAside(options: {
    */
   async function holdInPlace(entry: Entry): Promise<void> {
     const { key } = entry;
-    if (!isNewerTold) log('warn', 'a record of a newer release is left to its replicas', { key });
-    isNewerTold = true;
-    await store.write(entry, entry.value, { holdMs: leaveMs });
+    if (!isNewerLogged) log('warn', 'a record of a newer release is left to its replicas', { key });
+    isNewerLogged = true;
+    await store.write(entry, entry.value, { holdMs: newerHoldMs });
   }
 
   async function handleFailure(entry: Entry, error: unknown): Promise<void> {
-    if (error instanceof NewerRelease) {
-      // This record is readable, but working on it needed one of a newer release.
-      const own = await stillTaken(entry);
-      if (own) await holdInPlace(own);
-      return;
-    }
-    if (isOutside(error)) throw error;
-    const errorId = newErrorId();
-    const { key } = entry;
-    const { failures, sinceMs } = failing.get(key) ?? { failures: 0, sinceMs: now() };
-    const isLast = failures + 1 >= mostFailures && now() - sinceMs >= failingForMs;
-    const isOpen = !isUnreadable(error) && !(error instanceof UnknownKind);
-    const reason = !isOpen ? 'unreadable' : isLast ? 'failing' : undefined;
+    if (!(error instanceof NewerRelease) && isOutside(error)) throw error;
     const held = await stillTaken(entry);
     if (!held) return;
-    if (reason !== undefined) {
-      await putAside(held, reason, { errorId, error });
-      return;
-    }
+    // This record is readable, but the work on it needed a record of a newer release.
+    if (error instanceof NewerRelease) return await holdInPlace(held);
+    const errorId = newErrorId();
+    const { key } = entry;
+    if (isUnreadable(error) || error instanceof UnknownKind)
+      return await putAside(held, 'unreadable', { errorId, error });
+    const { failures, sinceMs } = failing.get(key) ?? { failures: 0, sinceMs: now() };
+    if (failures + 1 >= mostFailures && now() - sinceMs >= failingForMs)
+      return await putAside(held, 'failing', { errorId, error });
     failing.set(key, { failures: failures + 1, sinceMs });
     log(
       'error',
@@ -103,7 +93,7 @@ export function createPutAside(options: {
     await store.write(held, held.value, { delayMs: growingDelayMs(firstRetryMs, failures, longestRetryMs) });
   }
 
-  /** The record's current entry; undefined: its work was finished after all, or another worker has it. */
+  /** The record's current entry, if its lease is still ours; undefined: the work was finished, or another worker has it. */
   async function stillTaken(entry: Entry): Promise<Entry | undefined> {
     const found = await store.read(entry.key);
     if (found?.version === entry.version) return found;
@@ -129,7 +119,7 @@ export function createPutAside(options: {
     await tell(held, errorId);
   }
 
-  async function takeUp(): Promise<void> {
+  async function retryAll(): Promise<void> {
     for (const item of await entriesOf(store, asideList)) {
       const [, attempts, key = ''] = /^(\d+) (.*)$/s.exec(item.key.slice(asidePrefix.length)) ?? [];
       const found = await store.read(key);
@@ -138,7 +128,7 @@ export function createPutAside(options: {
     }
   }
 
-  function guarded({ prefix, work, ahead }: Kind): Kind {
+  function guarded({ prefix, work, prepare }: Kind): Kind {
     return {
       prefix,
       async work(entry) {
@@ -150,13 +140,13 @@ export function createPutAside(options: {
           await handleFailure(entry, error);
         }
       },
-      async ahead(entry) {
+      async prepare(entry) {
         if (isNewer(entry.value, newestForm)) return undefined;
         try {
-          return ahead ? await ahead(entry) : entry;
+          return prepare ? await prepare(entry) : entry;
         } catch (error) {
           if (isOutside(error)) throw error;
-          // Return it as ready: `work` will fail the same way and handle the error, when it is the record's turn.
+          // Count it as ready: `work` will fail in the same way when it is the record's turn, and handles the error.
           return entry;
         }
       },
@@ -164,11 +154,11 @@ export function createPutAside(options: {
   }
 
   return {
-    guard: (kinds) => [...kinds.map(guarded), guarded({ prefix: '', work: ofNoKind })],
-    async takeUp() {
-      taken ??= takeUp();
-      await taken.catch((error: unknown) => {
-        taken = undefined;
+    guard: (kinds) => [...kinds.map(guarded), guarded({ prefix: '', work: rejectUnknown })],
+    async retryAll() {
+      retried ??= retryAll();
+      await retried.catch((error: unknown) => {
+        retried = undefined;
         throw error;
       });
     },
@@ -177,7 +167,7 @@ export function createPutAside(options: {
 
 class UnknownKind extends Error {}
 
-function ofNoKind(): Promise<void> {
+function rejectUnknown(): Promise<void> {
   return Promise.reject(new UnknownKind('No part of this release works on such a record.'));
 }
 

@@ -1,5 +1,5 @@
 import { randomInt } from 'node:crypto';
-import { setTimeout as pause } from 'node:timers/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
 import { growingDelayMs } from '../deadline.ts';
 import {
@@ -25,22 +25,21 @@ export type RecordKind<T> = {
 
 export type ListedKind<T> = RecordKind<T> & Required<Pick<RecordKind<T>, 'lists'>>;
 
-/** Work that is due after `delayMs`, or memory that is kept for `ttlMs`; absent: kept for ever. */
-export type Rest = { delayMs: number } | { ttlMs: number };
+/** Due as work after `delayMs`, or kept as memory for `ttlMs`. */
+export type Schedule = { delayMs: number } | { ttlMs: number };
 
-/**
- * Whether the text is a fingerprint or 16 random bytes in hex. Check with it what comes back from Slack, so that no
- * other text gets into a key.
- */
-export function isOwnName(text: string): boolean {
+/** Whether the text has the form of a fingerprint or random id. Check ids that Slack returns before they go into a key. */
+export function isHexId(text: string): boolean {
   return /^[\da-f]{32}$/.test(text);
 }
 
 export type RecordChange<T, Result> =
   | { kind: 'keep'; result: Result }
-  | { kind: 'write'; value: T; rest?: Rest; result: Result };
+  | { kind: 'write'; value: T; schedule?: Schedule; result: Result };
 
-type Judge<T, Result> = (before: T | undefined) => RecordChange<T, Result> | Promise<RecordChange<T, Result>>;
+type Decide<T, Result> = (
+  before: T | undefined,
+) => RecordChange<T, Result> | Promise<RecordChange<T, Result>>;
 
 /** The record that a worker took; updated after each change. */
 export type Taken = { entry: Entry | undefined };
@@ -57,25 +56,26 @@ export type Records<T> = {
   /** False: it exists. */
   create(id: string, value: T, options: CreateOptions): Promise<boolean>;
   /** Compare-and-swap on `entry`; returns the new entry, or undefined after a write conflict. */
-  write(entry: Entry, value: T, rest: Rest): Promise<Entry | undefined>;
+  write(entry: Entry, value: T, schedule: Schedule): Promise<Entry | undefined>;
   /**
-   * Reads the record and swaps it for what `judge` returns; after a conflict `judge` is called again with the new
-   * value. If the store's answer is lost, reads the record again to find out whether the change was made; throws
-   * StoreUnavailable if that fails, too. `taken` saves the first read.
+   * Reads the record and makes the change that `decide` returns; after a conflict calls `decide` again with the new value.
+   * If the store's answer is lost, reads the record again to find out whether the change was made, and throws
+   * StoreUnavailable only if it can't. `taken` saves the first read.
    */
-  change<Result>(id: string, judge: Judge<T, Result>, taken?: Taken): Promise<Result>;
+  change<Result>(id: string, decide: Decide<T, Result>, taken?: Taken): Promise<Result>;
   /** A list's records in its order. Leaves out unreadable ones. */
   list(name: string, options: { max: number; newestFirst?: boolean }): Promise<T[]>;
   all(name: string): Promise<T[]>;
 };
 
 /** Fails after so many conflicts, instead of making a person wait for ever. */
-const mostTries = 100;
-const firstRestMs = 1;
-const longestRestMs = 30;
+const mostConflicts = 100;
+/** The random pause after a conflict: up to this long at first, then growing. */
+const conflictPauseMs = 1;
+const longestConflictPauseMs = 30;
 /** How often a lost answer is retried, and the wait before each retry. */
-const lostAnswers = 2;
-const againMs = 100;
+const lostAnswerRetries = 2;
+const lostAnswerPauseMs = 100;
 
 /**
  * Records of one kind. Each is sealed for its own key and parsed by the kind's schema. Every method throws
@@ -120,22 +120,22 @@ export function createRecords<T>(
 
   async function swap<Result>(
     key: string,
-    judge: Judge<T, Result>,
+    decide: Decide<T, Result>,
     taken: Taken = { entry: undefined },
   ): Promise<Result> {
     let sent: { text: string; result: Result } | undefined;
     let lost = 0;
     let { entry } = taken;
-    for (let tries = 0; tries < mostTries; tries += 1) {
+    for (let conflicts = 0; conflicts < mostConflicts; conflicts += 1) {
       try {
         entry ??= await store.read(key);
         taken.entry = entry;
         // Sealing never gives the same text twice, so if this text is in the store, our write was carried out.
         if (lost > 0 && sent && entry?.value === sent.text) return sent.result;
-        const change = await judge(entry && open(entry));
+        const change = await decide(entry && open(entry));
         if (change.kind === 'keep') return change.result;
-        const { value, rest, result } = change;
-        const options = { ...rest, ...(await listed(value)) };
+        const { value, schedule, result } = change;
+        const options = { ...schedule, ...(await listed(value)) };
         const text = sealed(key, value);
         sent = { text, result };
         if (!entry && (await store.create(key, text, options))) return result;
@@ -143,13 +143,13 @@ export function createRecords<T>(
         taken.entry = entry;
         if (entry) return result;
       } catch (error) {
-        if (!(error instanceof StoreUnavailable) || !sent || lost >= lostAnswers) throw error;
+        if (!(error instanceof StoreUnavailable) || !sent || lost >= lostAnswerRetries) throw error;
         lost += 1;
         entry = undefined;
-        await wait(againMs);
+        await wait(lostAnswerPauseMs);
         continue;
       }
-      await pause(randomInt(1 + growingDelayMs(firstRestMs, tries, longestRestMs)));
+      await sleep(randomInt(1 + growingDelayMs(conflictPauseMs, conflicts, longestConflictPauseMs)));
     }
     throw new StoreUnavailable('A record is changed by others all the time.');
   }
@@ -166,10 +166,10 @@ export function createRecords<T>(
       const key = keyOf(id);
       return await store.create(key, sealed(key, value), { ...options, ...(await listed(value)) });
     },
-    async write(entry, value, rest) {
-      return await store.write(entry, sealed(entry.key, value), { ...rest, ...(await listed(value)) });
+    async write(entry, value, schedule) {
+      return await store.write(entry, sealed(entry.key, value), { ...schedule, ...(await listed(value)) });
     },
-    change: (id, judge, taken) => takeTurn(id, () => swap(keyOf(id), judge, taken)),
+    change: (id, decide, taken) => takeTurn(id, () => swap(keyOf(id), decide, taken)),
     async list(name, options) {
       return readable((await store.list(name, options)).entries);
     },
@@ -178,8 +178,8 @@ export function createRecords<T>(
 }
 
 /**
- * Runs the work on one id one piece after the other, so that write conflicts come only from other replicas. If the
- * store is away, the work that is queued behind the failed call fails with its error instead of waiting, too.
+ * Runs the changes of one id one after the other, so that write conflicts come only from other replicas. If the store is
+ * away, all changes that are queued behind the failed one fail at once with its error, instead of each waiting in turn.
  */
 function createTurns(): <Result>(id: string, work: () => Promise<Result>) => Promise<Result> {
   const last = new Map<string, Promise<unknown>>();
@@ -208,7 +208,7 @@ export function openRecord<T>(
 }
 
 /**
- * A step of `store/store-steps.ts` that puts the records of this kind into the lists that the kind has in this release.
+ * A step of `store/store-steps.ts` that puts this kind's existing records into the lists that the kind has now.
  */
 export function relisted<T>(sealer: Sealer, kind: ListedKind<T>) {
   return {

@@ -1,11 +1,11 @@
-import { setTimeout as rest } from 'node:timers/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Sealer, Store } from '../store/store.ts';
 
 /** The sealer, and the ids of the configured keys; the first one seals. */
 type Sealing = { sealer: Sealer; keyIds: readonly string[] };
 
-/** The context for a second sealed text within a record: an alert's evidence. */
-export function evidenceOf(key: string): string {
+/** The context under which an alert's evidence is sealed: the second sealed text within its record. */
+export function evidenceContext(key: string): string {
   return `${key}#evidence`;
 }
 
@@ -57,34 +57,39 @@ async function resealRecord(
   for (let attempt = 0; attempt < tries; attempt += 1) {
     const entry = await store.read(key);
     if (!entry) return 'current';
-    const lost = new Set<string>();
-    const value = resealText(sealing, key, entry.value, (id) => lost.add(id));
+    const missing = new Set<string>();
+    const value = resealText(sealing, key, entry.value, (id) => missing.add(id));
     if (value === entry.value || (await store.replace(entry, value))) {
-      for (const id of lost) unopened.set(id, [...(unopened.get(id) ?? []), key]);
+      for (const id of missing) unopened.set(id, [...(unopened.get(id) ?? []), key]);
       return value === entry.value ? 'current' : 'resealed';
     }
-    await rest(againMs);
+    await sleep(againMs);
   }
   return 'busy';
 }
 
 /**
- * The text with everything sealed in it resealed with the first key, also sealed text within sealed text, as in a
- * charge. A part that can't be opened stays; `lose` is called with its key's id, unless it may only look like one.
+ * Reseals everything that is sealed in the text with the first key, also sealed text within sealed text, as in a charge. A
+ * part that no key opens stays, and `missKey` is called with the id of its key; not for a part that may only look sealed.
  */
-export function resealText(sealing: Sealing, key: string, text: string, lose: (id: string) => void): string {
+export function resealText(
+  sealing: Sealing,
+  key: string,
+  text: string,
+  missKey: (id: string) => void,
+): string {
   const { sealer, keyIds } = sealing;
   return text.replace(sealedText, (sealed: string, id: string) => {
-    const opened = [key, evidenceOf(key)].map((context) => ({
+    const opened = [key, evidenceContext(key)].map((context) => ({
       context,
       plain: openOrNot(sealer, context, sealed),
     }));
     const found = opened.find(({ plain }) => plain !== undefined);
     if (found?.plain === undefined) {
-      if (keyIds.includes(id) || sealed === text) lose(id);
+      if (keyIds.includes(id) || sealed === text) missKey(id);
       return sealed;
     }
-    const plain = resealText(sealing, key, found.plain, lose);
+    const plain = resealText(sealing, key, found.plain, missKey);
     const isCurrent = id === keyIds[0] && plain === found.plain;
     return isCurrent ? sealed : sealer.seal(found.context, plain);
   });

@@ -7,11 +7,9 @@ import type { OrderReference } from '../domain/order-reference.ts';
 /**
  * One entry of the audit: something that a person or the bot did. It contains no secret and no whole e-mail address;
  * `before`, `after` and `reason` are short texts for people, from which both were removed.
- *
- * Spec: not shown; this is the bot's own account of what it did.
  */
 export const auditEntryShape = z.object({
-  /** The same if the same thing is written again after a crash: an id that occurs twice counts once. */
+  /** Stays the same if the entry is written again after a crash: an id that occurs twice counts once. */
   id: z.string(),
   atMs: z.number(),
   /** A Slack user id; `payops` for the bot's own steps, `payments` for answers and events of the payments service. */
@@ -40,7 +38,7 @@ export type AuditEntry = z.infer<typeof auditEntryShape>;
 
 export const moneyShape = z.object({ minor: z.int(), currency: z.string() });
 
-/** What else ended the alert for which a payment was begun: another payment, or a person. */
+/** How an alert ended while a payment for it was under way: by another payment, or closed by a person. */
 export const alertNewsShape = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('paid'), failed: z.string(), reference: z.string() }),
   z.object({ kind: z.literal('closed'), failed: z.string(), by: z.string(), reason: z.string() }),

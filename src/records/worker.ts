@@ -3,7 +3,7 @@ import type { Entry, Store } from '../store/store.ts';
 
 export type Worker = {
   /**
-   * Makes the worker look for work now, at most once per `wakeGapMs`, so that a burst of events costs only a few looks.
+   * Makes the worker look for work now; at most once in `wakeGapMs`, so that a burst of events costs only a few looks.
    */
   wake: () => void;
   /** Takes no more work; resolves when the work in progress is done. */
@@ -13,15 +13,12 @@ export type Worker = {
 const wakeGapMs = 25;
 
 /**
- * The pause between two pieces of work while requests wait: senders repeat a webhook that is not answered in time, so
- * requests come first.
+ * The pause between two pieces of work while many requests wait: they come first, because senders repeat a webhook that is
+ * not answered in time.
  */
-const pressedRestMs = 100;
+const busyPauseMs = 100;
 
-/**
- * Works until stopped. An error ends only its piece of work, which is due again when its lease ends; it is logged once
- * per outage.
- */
+/** Works until stopped. An error ends only its piece of work, which is due again when its lease ends. Logs each outage once. */
 export function startWorker(options: {
   /** Does one piece of due work; false: nothing was due. */
   workOnce: () => Promise<boolean>;
@@ -32,15 +29,15 @@ export function startWorker(options: {
   /** How long to wait after an error. */
   failureDelayMs: number;
   /** Whether many requests are waiting for this process. */
-  isPressed?: () => boolean;
+  isBusy?: () => boolean;
   log: Log;
 }): Worker {
-  const { workOnce: workNow, idleMs, failureDelayMs, isPressed, log } = options;
+  const { idleMs, failureDelayMs, isBusy, log } = options;
   const stopped = new AbortController();
   let failing = false;
   const sleepers = new Set<() => void>();
 
-  function rest(ms: number): Promise<void> {
+  function sleepUntilWoken(ms: number): Promise<void> {
     return new Promise((resolve) => {
       const timer = setTimeout(done, ms);
       function done(): void {
@@ -73,23 +70,23 @@ export function startWorker(options: {
     endWaits();
   }
 
-  async function workOrRest(): Promise<void> {
+  async function workOrSleep(): Promise<void> {
     try {
-      const worked = await workNow();
+      const worked = await options.workOnce();
       if (failing) log('info', 'work goes on');
       failing = false;
       if (stopped.signal.aborted) return;
-      if (!worked) await rest(idleMs);
-      else if (isPressed?.()) await new Promise((resolve) => setTimeout(resolve, pressedRestMs));
+      if (!worked) await sleepUntilWoken(idleMs);
+      else if (isBusy?.()) await new Promise((resolve) => setTimeout(resolve, busyPauseMs));
     } catch (error) {
       if (!failing) log('error', 'work failed; trying again until it succeeds', {}, error);
       failing = true;
-      if (!stopped.signal.aborted) await rest(failureDelayMs);
+      if (!stopped.signal.aborted) await sleepUntilWoken(failureDelayMs);
     }
   }
 
   async function loop(): Promise<void> {
-    while (!stopped.signal.aborted) await workOrRest();
+    while (!stopped.signal.aborted) await workOrSleep();
   }
 
   const loops = Array.from({ length: options.concurrency }, () => loop());
@@ -104,15 +101,15 @@ export function startWorker(options: {
   };
 }
 
-/** The function that works on records whose keys have this prefix. */
+/** How to work on the records whose keys have this prefix. */
 export type Kind = {
   prefix: string;
   work: (entry: Entry) => Promise<void>;
   /**
-   * Optional: does a part of the work that needn't wait for the record's turn, stores it, and returns the new entry.
-   * Undefined: not ready. Then `work` must hold the lane (`holdMs`), so that later records wait.
+   * Optional: does the part of the work that needn't wait for the record's turn, stores it, and returns the new entry.
+   * Undefined: the record is not ready; then `work` must hold the lane (`holdMs`), so that later records wait.
    */
-  ahead?: (entry: Entry) => Promise<Entry | undefined>;
+  prepare?: (entry: Entry) => Promise<Entry | undefined>;
 };
 
 /**
@@ -126,7 +123,7 @@ export async function workOnce(options: {
   /** First match wins. */
   kinds: readonly Kind[];
   /**
-   * From a lane with this prefix up to `most` records are taken at once, for `ahead`. Absent: one record from any lane.
+   * Takes up to `most` records at once from a lane with this prefix, for `prepare`. Absent: one record from any lane.
    */
   together?: { lanes: string; most: number; now: () => number };
 }): Promise<boolean> {
@@ -135,17 +132,17 @@ export async function workOnce(options: {
   const taken = await store.take(leaseMs, most, lanes);
   const ready = await Promise.all(
     taken.map(async (entry) =>
-      taken.length === 1 ? entry : await (kindOf(kinds, entry).ahead?.(entry) ?? entry),
+      taken.length === 1 ? entry : await (kindOf(kinds, entry).prepare?.(entry) ?? entry),
     ),
   );
   const heldAtMs = now();
-  // Work them in order, up to the first that isn't ready, and only while the lease surely holds: after it another
-  // replica could get a later record first. Later records stay leased and in order.
+  // In order, up to the first record that isn't ready, and only while the lease surely holds, so that no other replica gets
+  // a later record first. The remaining records stay leased and in order.
   for (const [at, entry] of taken.entries()) {
     if (now() - heldAtMs > leaseMs / 2) break;
-    const own = ready[at];
-    await kindOf(kinds, entry).work(own ?? entry);
-    if (!own) break;
+    const prepared = ready[at];
+    await kindOf(kinds, entry).work(prepared ?? entry);
+    if (!prepared) break;
   }
   return taken.length > 0;
 }

@@ -715,7 +715,7 @@ describe.each([
   ['a new account', newAccount],
   ['a change of a card’s e-mail', cardEmail],
 ])('%s', (_name, open) => {
-  it('keeps its promises through crashes, lost answers, repeats, suspended processes and clock changes', async () => {
+  it('breaks no rule through crashes, lost answers, repeats, suspended processes and clock changes', async () => {
     let ends = 0;
     for (let seed = firstSeed; seed < firstSeed + worlds; seed += 1) {
       const world = openWorld(seed);
@@ -746,13 +746,13 @@ function plainCases(
     schema: z.string(),
     lists: () => ({}),
     step: (_: string, event: string) => event,
-    restMs: (state: string) => (state === 'asked' ? 0 : undefined),
-    history: () => [],
+    dueInMs: (state: string) => (state === 'asked' ? 0 : undefined),
+    auditEntries: () => [],
   };
   return createCases<string, string>(deps, rules, effects);
 }
 
-it('does not settle a case for the one that it replaced', async () => {
+it('ignores a late settle of the case that it replaced', async () => {
   const world = openWorld(1);
   const { store, clock } = world;
   const told: string[] = [];
@@ -762,7 +762,7 @@ it('does not settle a case for the one that it replaced', async () => {
   });
   await cases.begin('1', 'waiting');
   const refused = await cases.apply('1', 'refused');
-  await cases.begin('1', 'waiting again', { givesWay: () => true });
+  await cases.begin('1', 'waiting again', { mayReplace: () => true });
   await cases.apply('1', 'made');
   // The process that applied *made* dies here, and the one that settles *refused* is slow.
   if (refused) await cases.settle('1', refused);
@@ -795,7 +795,7 @@ function openCounted(during: (cases: Cases<string, string>) => Promise<unknown>)
 }
 
 describe('a worker that took a case', () => {
-  it('changes and settles it without another read', async () => {
+  it('changes and settles the case without another read', async () => {
     const { cases, calls, told, work } = openCounted(async () => undefined);
     await cases.begin('1', 'asked');
     calls.length = 0;
@@ -803,7 +803,7 @@ describe('a worker that took a case', () => {
     expect({ calls, told }).toEqual({ calls: ['write', 'write'], told: ['answered'] });
   });
 
-  it('reads it again if it was changed meanwhile', async () => {
+  it('reads the case again if it was changed meanwhile', async () => {
     const { cases, told, work } = openCounted((all) => all.apply('1', 'moved'));
     await cases.begin('1', 'asked');
     await work();

@@ -52,7 +52,7 @@ onBothStores('openFingerprint', (open) => {
     expect(await opened(replicas.one, [newKey, oldKey])('token')).toBe(name);
   });
 
-  it('reads the store once, and again if the store was away', async () => {
+  it('reads its key once, and again if the store was away', async () => {
     let reads = 0;
     let away = true;
     const store: Store = {

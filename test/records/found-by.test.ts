@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { StoreUnavailable } from '../../src/domain/failure.ts';
-import { listsFoundBy, normalEmail } from '../../src/records/found-by.ts';
+import { searchLists, normalEmail } from '../../src/records/found-by.ts';
 
 const fingerprint = async (text: string): Promise<string> =>
   createHmac('sha256', 'a key').update(text).digest('hex').slice(0, 32);
@@ -35,30 +35,30 @@ describe('an address', () => {
 
 describe('the lists that a record is found by', () => {
   it('are the same for all spellings of the address, and contain neither address nor digits', async () => {
-    const lists = await listsFoundBy(account, {
+    const lists = await searchLists(account, {
       customerEmail: 'Ada@Example.com',
       lastFour: '4242',
       amountMinor: 1_250_000,
     });
     expect(lists).toHaveLength(2);
-    expect(await listsFoundBy(account, { customerEmail: ' ada@example.com' })).toEqual(lists.slice(0, 1));
-    expect(await listsFoundBy(account, { lastFour: '4242', amountMinor: 1_250_000 })).toEqual(lists.slice(1));
+    expect(await searchLists(account, { customerEmail: ' ada@example.com' })).toEqual(lists.slice(0, 1));
+    expect(await searchLists(account, { lastFour: '4242', amountMinor: 1_250_000 })).toEqual(lists.slice(1));
     for (const list of lists) expect(list).toMatch(/^found-by:[\da-f]{32}$/);
   });
 
-  it('are none without customer and card', async () => {
-    expect(await listsFoundBy(account, {})).toEqual([]);
-    expect(await listsFoundBy(account, { customerEmail: ' ', lastFour: '4242' })).toEqual([]);
-    expect(await listsFoundBy(account, { amountMinor: 1 })).toEqual([]);
+  it('are empty if neither customer nor card is known', async () => {
+    expect(await searchLists(account, {})).toEqual([]);
+    expect(await searchLists(account, { customerEmail: ' ', lastFour: '4242' })).toEqual([]);
+    expect(await searchLists(account, { amountMinor: 1 })).toEqual([]);
   });
 
-  it('are left out if the key is lost, so the record is stored, and throw if the store is away', async () => {
+  it('are empty if the hash’s key is lost, so that the record is stored; throws if the store is away', async () => {
     const lines: string[] = [];
     const log = (_: string, line: string): void => void lines.push(line);
     const lost = { log, fingerprint: () => Promise.reject(new Error('The key is gone.')) };
-    expect(await listsFoundBy(lost, { customerEmail: 'ada@example.com' })).toEqual([]);
+    expect(await searchLists(lost, { customerEmail: 'ada@example.com' })).toEqual([]);
     expect(lines).toEqual(['a record cannot be listed for /pay find']);
     const away = { log, fingerprint: () => Promise.reject(new StoreUnavailable('away')) };
-    await expect(listsFoundBy(away, { customerEmail: 'ada@example.com' })).rejects.toThrow('away');
+    await expect(searchLists(away, { customerEmail: 'ada@example.com' })).rejects.toThrow('away');
   });
 });

@@ -69,7 +69,7 @@ function release(store: Store, newestForm: number, schema: z.ZodType) {
 }
 
 describe('two releases side by side', () => {
-  it('leave a newer record to the newer one: not put aside, not overtaken in its lane, logged once', async () => {
+  it('leave a newer record to the newer release: not put aside, not overtaken in its lane, logged once', async () => {
     const store = open();
     const [older, newer] = [release(store, 1, old), release(store, 2, changed)];
     await older.records.create('1', { amount: 5 }, { delayMs: 0, lane });
@@ -91,7 +91,7 @@ describe('two releases side by side', () => {
     expect([...older.worked, ...newer.worked].toSorted()).toEqual(['1', '2', '3', 'elsewhere']);
   });
 
-  it('leave work that needs a newer record to the newer one, and hold its lane no longer than that', async () => {
+  it('leave work that needs a newer record to the newer release, and hold its lane only until then', async () => {
     const store = open();
     const [older, newer] = [release(store, 1, old), release(store, 2, changed)];
     await newer.records.create('2', { money: { minor: 5 } }, { ttlMs: 600_000 });
@@ -108,7 +108,7 @@ describe('two releases side by side', () => {
     expect((await store.list(asideList, { max: 5 })).entries).toEqual([]);
   });
 
-  it('change nothing in a newer record through the older one, whose user is asked to try again', async () => {
+  it('change nothing in a newer record through the older release, which asks its user to try again', async () => {
     const store = open();
     const [older, newer] = [release(store, 1, old), release(store, 2, changed)];
     await newer.records.create('2', { money: { minor: 5 } }, { delayMs: 0, lane });

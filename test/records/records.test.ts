@@ -9,9 +9,9 @@ const list = 'counted';
 const schema = z.object({ by: z.array(z.string()) });
 type Counted = z.infer<typeof schema>;
 
-function open(around: (store: Store) => Partial<Store> = () => ({})) {
+function open(replaced: (store: Store) => Partial<Store> = () => ({})) {
   const { store, sealer } = openWorld(1);
-  const deps = { store: { ...store, ...around(store) }, sealer, wait: () => Promise.resolve() };
+  const deps = { store: { ...store, ...replaced(store) }, sealer, wait: () => Promise.resolve() };
   const records = createRecords<Counted>(deps, { prefix: 'count:', schema, lists: () => ({ [list]: 1 }) });
   /** The result depends on the value before, as when two people press the same button. */
   const add = (by: string) =>
@@ -23,15 +23,15 @@ function open(around: (store: Store) => Partial<Store> = () => ({})) {
   return { store, records, add };
 }
 
-describe('records', () => {
-  it('lose none of many simultaneous changes', async () => {
+describe('createRecords', () => {
+  it('loses none of many simultaneous changes', async () => {
     const { records, add } = open();
     const people = Array.from({ length: 20 }, (_, index) => `person ${index}`);
     expect(await Promise.all(people.map(add))).toEqual(people.map(() => 'first'));
     expect((await records.read('1'))?.by.toSorted()).toEqual(people.toSorted());
   });
 
-  it('are changed in turn within a process, and all that wait fail together if the store is away', async () => {
+  it('makes the changes of a process one by one; all that wait fail together if the store is away', async () => {
     const people = Array.from({ length: 20 }, (_, index) => `person ${index}`);
     let reads = 0;
     const counted = open((store) => ({ read: (key) => ((reads += 1), store.read(key)) }));
@@ -44,9 +44,9 @@ describe('records', () => {
   });
 
   it.each([
-    ['the store made', true],
-    ['never reached the store', false],
-  ])('make a change once whose answer was lost and which %s', async (_what, isMade) => {
+    ['the store made the change', true],
+    ['the change never reached the store', false],
+  ])('makes a change once if its answer was lost and %s', async (_what, isMade) => {
     let calls = 0;
     const lose = async <Result>(call: () => Promise<Result>): Promise<Result> => {
       calls += 1;
@@ -60,7 +60,7 @@ describe('records', () => {
     expect(await records.read('1')).toEqual({ by: ['ada'] });
   });
 
-  it('leave unreadable records out of a list, and throw if such a record is read by itself', async () => {
+  it('leaves unreadable records out of a list, but throws if one is read by itself', async () => {
     const { store, records, add } = open();
     await add('ada');
     await store.create('count:2', 'sealed with a key that is lost', { index: { [list]: 2 } });

@@ -38,15 +38,15 @@ describe('workOnce', () => {
     for (const key of ['message:1', 'message:2', 'message:3']) {
       await store.create(key, '', { delayMs: 0, lane: 'route/a' });
     }
-    const ahead = async (entry: Entry) => {
-      done.push(`ahead ${entry.key}`);
+    const prepare = async (entry: Entry) => {
+      done.push(`prepared ${entry.key}`);
       return await store.write(entry, `known of ${entry.key}`, { holdMs: deps.leaseMs });
     };
-    const kinds = deps.kinds.map((kind) => ({ ...kind, ahead }));
+    const kinds = deps.kinds.map((kind) => ({ ...kind, prepare }));
     await workOnce({ ...deps, kinds, together: { lanes: 'route/', most: 2, now: () => 0 } });
     expect(done).toEqual([
-      'ahead message:1',
-      'ahead message:2',
+      'prepared message:1',
+      'prepared message:2',
       'message did message:1',
       'message did message:2',
     ]);
@@ -67,7 +67,7 @@ describe('workOnce', () => {
         if (!isAway || entry.key !== 'message:2') await kind.work(entry);
         else await store.write(entry, entry.value, { holdMs: 2_000 });
       },
-      ahead: (entry: Entry) => Promise.resolve(isAway && entry.key === 'message:2' ? undefined : entry),
+      prepare: (entry: Entry) => Promise.resolve(isAway && entry.key === 'message:2' ? undefined : entry),
     };
     const working = { ...deps, kinds: [waiting], together: { lanes: 'route/', most: 8, now: () => 0 } };
     await workOnce(working);
@@ -79,7 +79,7 @@ describe('workOnce', () => {
     expect(done).toEqual([1, 2, 3, 4].map((number) => `message did message:${number}`));
   });
 
-  it('leaves the rest for the next lease if the first record took most of this one', async () => {
+  it('leaves the other records for the next lease if the first one took most of this lease', async () => {
     const { store, clock, done, deps } = workshop();
     for (const key of ['message:1', 'message:2', 'message:3']) {
       await store.create(key, '', { delayMs: 0, lane: 'route/a' });

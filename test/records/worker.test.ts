@@ -84,13 +84,13 @@ describe('startWorker', () => {
 
   it('pauses between pieces while requests wait, and not otherwise', async () => {
     vi.useFakeTimers();
-    let isPressed = true;
+    let isBusy = true;
     let calls = 0;
     const worker = startWorker({
       concurrency: 1,
       idleMs: 60_000,
       failureDelayMs: 1,
-      isPressed: () => isPressed,
+      isBusy: () => isBusy,
       log: () => undefined,
       workOnce() {
         calls += 1;
@@ -99,7 +99,7 @@ describe('startWorker', () => {
     });
     await vi.advanceTimersByTimeAsync(250);
     expect(calls).toBe(3);
-    isPressed = false;
+    isBusy = false;
     await vi.advanceTimersByTimeAsync(50);
     expect(calls).toBe(10);
     const stopped = worker.stop();

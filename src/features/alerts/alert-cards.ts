@@ -173,7 +173,7 @@ export function createAlertCards(
 
   /** Applies an event to an alert, creating its case if needed. */
   async function hear(id: string, event: CaseEvent): Promise<Applied<EventCase>> {
-    const heard = await cases.hear(id, event);
+    const heard = await cases.applyAndWake(id, event);
     if (heard) return heard;
     await cases.begin(id, untouched(id));
     return await hear(id, event);
@@ -324,7 +324,7 @@ export function alertClaims(cards: AlertCards, judging: Pick<JudgeAgain, 'declin
   const { cases, firstAlert } = cards;
   async function release(id: string, holder: string): Promise<void> {
     try {
-      await cases.hear(id, { kind: 'released', holder });
+      await cases.applyAndWake(id, { kind: 'released', holder });
     } catch (error) {
       if (!(error instanceof StoreUnavailable)) throw error;
     }
@@ -348,7 +348,7 @@ export function alertClaims(cards: AlertCards, judging: Pick<JudgeAgain, 'declin
       }
     },
     async retell(alert) {
-      await cases.hear(await firstAlert(alert), { kind: 'retold' });
+      await cases.applyAndWake(await firstAlert(alert), { kind: 'retold' });
     },
   };
 }

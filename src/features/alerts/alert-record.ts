@@ -10,7 +10,7 @@ import {
   hasChannel,
   messageKey,
 } from '../../messages/message-record.ts';
-import { evidenceOf } from '../../records/reseal.ts';
+import { evidenceContext } from '../../records/reseal.ts';
 import type { Sealer, Store } from '../../store/store.ts';
 import { recordOf } from './alert.ts';
 
@@ -39,12 +39,12 @@ export function newerOf(asked: Evidence, known: Evidence | undefined): Evidence 
 
 /** Sealed under a key of its own, because the event is sealed under the record's. */
 export function sealEvidence(sealer: Sealer, key: string, evidence: Evidence): string {
-  return sealer.seal(evidenceOf(key), JSON.stringify(evidence));
+  return sealer.seal(evidenceContext(key), JSON.stringify(evidence));
 }
 
 export function openEvidence(sealer: Sealer, key: string, { evidence }: MessageRecord): Evidence | undefined {
   if (evidence === undefined) return undefined;
-  return JSON.parse(sealer.open(evidenceOf(key), evidence)) as Evidence;
+  return JSON.parse(sealer.open(evidenceContext(key), evidence)) as Evidence;
 }
 
 /** Key of the note in an alert's thread about one step; a step’s number never changes. */

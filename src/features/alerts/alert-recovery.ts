@@ -237,7 +237,7 @@ export function createAlertRecovery(
     if (lookup.kind === 'unchecked') return { ...failure, isUnchecked: true };
     if (recordOfOrder(lookup)?.orderReference !== proof.reference) return failure;
     await cases.apply(failure.id, { kind: 'tied', ...(await tiesOf(event, lookup, receivedAtMs)) });
-    await cases.hear(failure.id, { kind: 'looked_up', evidence: { lookup, atMs: account.now() } });
+    await cases.applyAndWake(failure.id, { kind: 'looked_up', evidence: { lookup, atMs: account.now() } });
     const isFirst = (await cards.firstAlert(failure.id)) === failure.id;
     return { ...failure, isOfOrder: true, isOwn: true, isFirst };
   }
@@ -288,7 +288,7 @@ export function createAlertRecovery(
       if (failed === 'unchecked') return false;
       const { minor, currency } = proof.money;
       if (hasOwn || failed?.minor !== minor || failed.currency !== currency) {
-        await cases.hear(failure.id, { kind: 'paid_otherwise', payment: recovery });
+        await cases.applyAndWake(failure.id, { kind: 'paid_otherwise', payment: recovery });
         return true;
       }
     }
@@ -305,7 +305,7 @@ export function createAlertRecovery(
     const other = card.kind === 'recovered' ? [card.payment.reference] : [];
     const charges = await Promise.all([payment.reference, ...other].map(chargeOf));
     const people = [...new Set(charges.flatMap((charge) => charge?.agent ?? []))];
-    await cases.hear(id, { kind: 'paid_again', payment, people });
+    await cases.applyAndWake(id, { kind: 'paid_again', payment, people });
   }
 
   /**

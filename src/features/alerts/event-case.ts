@@ -449,7 +449,7 @@ export function timesOf({ card, heldUntil = Infinity, unanswered, escalations }:
   };
 }
 
-function restMs(state: EventCase, nowMs: number): number | undefined {
+function dueInMs(state: EventCase, nowMs: number): number | undefined {
   const { payment } = state;
   const nextAt = payment
     ? (payment.looksAtMs ?? Infinity)
@@ -458,7 +458,7 @@ function restMs(state: EventCase, nowMs: number): number | undefined {
 }
 
 /** False if no message shows the change. */
-function isTold(before: EventCase, after: EventCase): boolean {
+function needsMessage(before: EventCase, after: EventCase): boolean {
   const isSearch = before.payment !== after.payment;
   const isTie = before.failed !== after.failed;
   const isUncalledEscalation = before.escalations !== after.escalations && before.steps === after.steps;
@@ -564,11 +564,11 @@ export const eventRules: CaseRules<EventCase, CaseEvent> = {
   schema: eventCase,
   lists: listsOf,
   step,
-  restMs,
-  isTold,
+  dueInMs,
+  needsMessage,
   // Notes in threads are keyed by the step's number, so `told` counts on.
-  settled: (state) => ({ ...state, steps: [], told: state.told + state.steps.length }),
-  history: auditOf,
+  shortened: (state) => ({ ...state, steps: [], told: state.told + state.steps.length }),
+  auditEntries: auditOf,
 };
 
 /** For the list of all events, which holds messages too. */

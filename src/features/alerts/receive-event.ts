@@ -8,7 +8,7 @@ import { counted } from '../../domain/wording.ts';
 import { tellOperators } from '../../messages/messages.ts';
 import type { Notice } from '../../messages/notices.ts';
 import { code, rich } from '../../slack/kit/blocks.ts';
-import { listsFoundBy } from '../../records/found-by.ts';
+import { searchLists } from '../../records/found-by.ts';
 import type { Entry } from '../../store/store.ts';
 import { eventFoundBy } from './alert.ts';
 import type { AlertRecovery } from './alert-recovery.ts';
@@ -90,7 +90,7 @@ export function createReceiving(
       const event = await takeToken(received);
       const receivedAtMs = now();
       const routed = (await needs.needsLookUp(event)) ? undefined : await needs.route(event, receivedAtMs);
-      const foundBy = await listsFoundBy(account, eventFoundBy(event));
+      const foundBy = await searchLists(account, eventFoundBy(event));
       // A repeat does all of this again, so a crash between the writes loses nothing.
       const [, isNew] = await Promise.all([
         needs.beforeReceived(event),

@@ -117,10 +117,11 @@ export const approvalRules: CaseRules<ApprovalCase, ApprovalCaseEvent> = {
   schema: approvalShape,
   lists: listsOf,
   step,
-  restMs,
-  isTold: (before, after) => before.approval !== after.approval,
-  settled: ({ tokenKey, ...over }, isOver) => (tokenKey && !isOver ? { ...over, tokenKey } : over),
-  history: ({ before, after }) => auditOf(after.approval).slice(before ? auditOf(before.approval).length : 0),
+  dueInMs,
+  needsMessage: (before, after) => before.approval !== after.approval,
+  shortened: ({ tokenKey, ...over }, isOver) => (tokenKey && !isOver ? { ...over, tokenKey } : over),
+  auditEntries: ({ before, after }) =>
+    auditOf(after.approval).slice(before ? auditOf(before.approval).length : 0),
 };
 
 /** Judges runs: one at a time may carry out an approved request. People's decisions are judged by `decide`. */
@@ -156,7 +157,7 @@ const firstRetryMs = 2_000;
 const longestRetryMs = 60_000;
 
 /** In how many ms the request is due again; undefined: never. */
-function restMs({ approval, run, misses }: ApprovalCase, nowMs: number): number | undefined {
+function dueInMs({ approval, run, misses }: ApprovalCase, nowMs: number): number | undefined {
   const deadlineMs = nextDeadlineMs(approval);
   if (deadlineMs !== undefined) return Math.max(0, deadlineMs - nowMs);
   if (approval.state.kind !== 'approved') return undefined;

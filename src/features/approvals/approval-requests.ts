@@ -12,7 +12,7 @@ import type {
 import { chargeLimits, type ChargeSeen, type Twin } from '../../domain/charge.ts';
 import { StoreUnavailable } from '../../domain/failure.ts';
 import { type Applied, createCases } from '../../records/cases.ts';
-import { insist } from '../../records/insist.ts';
+import { untilStored } from '../../records/retry.ts';
 import type { Entry } from '../../store/store.ts';
 import { createMessages, type Messages } from '../../messages/messages.ts';
 import {
@@ -139,18 +139,18 @@ export function createApprovalRequests(account: Account, needs: ApprovalsNeeds) 
     });
     if (!claimed?.isMoved) return undefined;
     const { approval, asked } = claimed.state;
-    const result = await carryOut(claimed.state, runId).catch(async (error: unknown) => {
+    const end = await carryOut(claimed.state, runId).catch(async (error: unknown) => {
       // If the service was called, it may have acted: don't retry at once.
       if (!asked) await approvals.apply(id, { kind: 'put_off', runId }).catch(() => undefined);
       throw error;
     });
-    if (result.kind === 'later') {
+    if (end.kind === 'later') {
       await approvals.apply(id, { kind: 'put_off', runId });
       return undefined;
     }
-    log('info', 'an approved request has ended', { key: id, userId: approval.by, result: result.kind });
+    log('info', 'an approved request has ended', { key: id, userId: approval.by, result: end.kind });
     // The service gives this answer only once, so retry the write.
-    const ended = await insist(account, () => approvals.apply(id, { kind: 'ended', runId, end: result }));
+    const ended = await untilStored(account, () => approvals.apply(id, { kind: 'ended', runId, end }));
     return ended?.isMoved ? ended : undefined;
   }
 

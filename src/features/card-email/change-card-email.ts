@@ -14,9 +14,9 @@ import type { EmailChangeAnswer } from '../../payments/saved-cards.ts';
 import type { RejectionReason } from '../../domain/failure.ts';
 import { maskedApart } from '../../domain/outside-text.ts';
 import { withoutUndefined } from '../../domain/json.ts';
-import { createRecords, isOwnName } from '../../records/records.ts';
+import { createRecords, isHexId } from '../../records/records.ts';
 import { approvalId } from '../../records/reference-of.ts';
-import { catchUp } from '../../records/insist.ts';
+import { updateOwnRecords } from '../../records/retry.ts';
 import { cardFaceShape } from '../../records/shapes.ts';
 
 /** The part of the card ledger that changes of e-mails need. */
@@ -101,7 +101,7 @@ export function createCardEmails(
   const reviews = createRecords<ReviewedChange>(account, { prefix: 'card-email:', schema: reviewedChange });
 
   async function readDraft(word: string): Promise<ReviewedChange | undefined> {
-    return isOwnName(word) ? await reviews.read(word) : undefined;
+    return isHexId(word) ? await reviews.read(word) : undefined;
   }
 
   /** Changes a stored review; returns it as it was before, undefined if it is gone. */
@@ -110,7 +110,7 @@ export function createCardEmails(
       const after = before && made(before);
       return !after || after === before
         ? { kind: 'keep', result: before }
-        : { kind: 'write', value: after, rest: { ttlMs: draftKeepMs }, result: before };
+        : { kind: 'write', value: after, schedule: { ttlMs: draftKeepMs }, result: before };
     });
   }
 
@@ -140,13 +140,17 @@ export function createCardEmails(
       ...(card.lastFour === undefined ? {} : { reference: `card ending ${card.lastFour}` }),
     });
     if (!ledger || (end.kind !== 'changed' && end.kind !== 'not_linked')) return end;
-    await catchUp(account, 'A remembered card still has an address it is not linked to', async () => {
-      const id = await ledger.idOf(tokenKey);
-      // Forget an address that the service denies: as the form's default it would make every charge of the card fail.
-      await (end.kind === 'changed'
-        ? ledger.changeEmail(id, newEmail)
-        : ledger.forgetEmail(id, currentEmail));
-    });
+    await updateOwnRecords(
+      account,
+      'A remembered card still has an address it is not linked to',
+      async () => {
+        const id = await ledger.idOf(tokenKey);
+        // Forget an address that the service denies: as the form's default it would make every charge of the card fail.
+        await (end.kind === 'changed'
+          ? ledger.changeEmail(id, newEmail)
+          : ledger.forgetEmail(id, currentEmail));
+      },
+    );
     return end;
   }
 
@@ -188,7 +192,7 @@ export function createCardEmails(
           const end = await askService(before.terms, by);
           // The result is valid even if it can't be stored: the record then says *asked*, so the service isn't asked
           // again.
-          await catchUp(account, 'What became of a card’s e-mail could not be noted', () =>
+          await updateOwnRecords(account, 'What became of a card’s e-mail could not be noted', () =>
             change(word, (kept) => ({ ...kept, end })),
           );
           return end;

@@ -3,9 +3,9 @@ import { z } from 'zod';
 import type { Account } from '../../account.ts';
 import { faceOf, type SavedCard, holdsCardNumber, type CardFace } from '../../domain/card.ts';
 import { withoutUndefined } from '../../domain/json.ts';
-import { indexAt, listsFoundBy } from '../../records/found-by.ts';
+import { indexAt, searchLists } from '../../records/found-by.ts';
 import { pagesOf } from '../../records/pages.ts';
-import { createRecords, isOwnName, isUnreadable, type RecordChange } from '../../records/records.ts';
+import { createRecords, isHexId, isUnreadable, type RecordChange } from '../../records/records.ts';
 import { cardFaceShape } from '../../records/shapes.ts';
 import { dayMs } from '../../domain/span.ts';
 
@@ -59,7 +59,7 @@ export function createCardLedger(
     ...storedCardKind,
     async lists(card) {
       const names = await Promise.all(termsOfCard(card).map(listOf));
-      return indexAt([...names, ...(await listsFoundBy(account, card))], card.savedAt);
+      return indexAt([...names, ...(await searchLists(account, card))], card.savedAt);
     },
   });
 
@@ -70,7 +70,7 @@ export function createCardLedger(
   const written = (value: StoredCard): RecordChange<StoredCard, void> => ({
     kind: 'write',
     value,
-    rest: { ttlMs: leftMs(value) },
+    schedule: { ttlMs: leftMs(value) },
     result: undefined,
   });
 
@@ -90,7 +90,7 @@ export function createCardLedger(
   function forgetIf(id: string, condition: (card: StoredCard) => boolean): Promise<boolean> {
     return cards.change<boolean>(id, (card) =>
       card && condition(card)
-        ? { kind: 'write', value: blank, rest: { ttlMs: 0 }, result: true }
+        ? { kind: 'write', value: blank, schedule: { ttlMs: 0 }, result: true }
         : { kind: 'keep', result: false },
     );
   }
@@ -143,7 +143,7 @@ export function createCardLedger(
      * The card with its token key, which is a secret. Throws without its sealing key.
      */
     async find(id: string): Promise<(LedgerCard & { tokenKey: string; savedAt: number }) | undefined> {
-      const card = isOwnName(id) ? await cards.read(id) : undefined;
+      const card = isHexId(id) ? await cards.read(id) : undefined;
       return card && { ...(await shown(card)), tokenKey: card.tokenKey, savedAt: card.savedAt };
     },
 

@@ -9,8 +9,8 @@ import type {
   ServiceCard,
 } from '../../payments/saved-cards.ts';
 import { withoutUndefined } from '../../domain/json.ts';
-import { catchUp } from '../../records/insist.ts';
-import { createRecords, isOwnName } from '../../records/records.ts';
+import { updateOwnRecords } from '../../records/retry.ts';
+import { createRecords, isHexId } from '../../records/records.ts';
 import { cardFaceShape } from '../../records/shapes.ts';
 import type { CardLedger, LedgerCard } from './card-ledger.ts';
 
@@ -86,7 +86,7 @@ export function createCardListings(
   const listings = createRecords<StoredListing>(account, { prefix: 'saved-cards:', schema: listingShape });
 
   async function read(list: string, by: string): Promise<StoredListing | undefined> {
-    const listing = isOwnName(list) ? await listings.read(list) : undefined;
+    const listing = isHexId(list) ? await listings.read(list) : undefined;
     return listing?.by === by ? listing : undefined;
   }
 
@@ -181,7 +181,7 @@ export function createCardListings(
       if (answer.kind !== 'deleted' && answer.kind !== 'no_such_card') {
         return { ...answer, card, records: 'kept' };
       }
-      const forgotten = await catchUp(account, 'A deleted card is still remembered', async () =>
+      const forgotten = await updateOwnRecords(account, 'A deleted card is still remembered', async () =>
         ledger?.forgetCard(id),
       );
       return { ...answer, card, records: forgotten === 'current' ? 'forgotten' : 'behind' };

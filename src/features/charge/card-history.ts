@@ -154,7 +154,7 @@ export function createCardHistory(account: Account, { rule, twinMs, chargeExists
     );
     if (isLasting) return { kind: 'write', value, result };
     const lastAt = Math.max(...value.map(({ at }) => at));
-    return { kind: 'write', value, rest: { ttlMs: Math.max(0, lastAt + keepMs - now()) }, result };
+    return { kind: 'write', value, schedule: { ttlMs: Math.max(0, lastAt + keepMs - now()) }, result };
   }
 
   return {

@@ -265,7 +265,7 @@ export function createLimitClaims(
       const minor = Math.max(money.minor, own?.minor ?? 0);
       const value = [...others, { reference, minor, at: now() }];
       const ttlMs = Math.max(0, day.endsAtMs - now()) + keepMs;
-      return { kind: 'write', value, rest: { ttlMs }, result: undefined };
+      return { kind: 'write', value, schedule: { ttlMs }, result: undefined };
     });
   }
 

@@ -7,11 +7,11 @@ import { step, workAt } from './machine.ts';
 import type { RetryVerdict } from '../../domain/decline-reason.ts';
 import { otpLimits } from '../../domain/otp.ts';
 import { withoutUndefined } from '../../domain/json.ts';
-import { createRecords, isUnreadable, type Records, type Rest } from '../../records/records.ts';
+import { createRecords, isUnreadable, type Records, type Schedule } from '../../records/records.ts';
 import type { Log } from '../../log.ts';
 import type { Index, Store } from '../../store/store.ts';
 import type { BotCharge } from '../../domain/alert.ts';
-import { indexAt, listsFoundBy, ownPaymentsList } from '../../records/found-by.ts';
+import { indexAt, searchLists, ownPaymentsList } from '../../records/found-by.ts';
 import { entriesOf } from '../../records/pages.ts';
 import { alertNewsShape, chargeTermsShape } from '../../records/shapes.ts';
 
@@ -84,7 +84,7 @@ export type ChargeBook = ReturnType<typeof openChargeBook>;
 export function openChargeBook(account: Account) {
   const charges: ChargeRecords = createRecords(account, chargeKind(account));
   function written<Result>(value: ChargeRecord, result: Result) {
-    return { kind: 'write', value, rest: restOfCharge(value, account), result } as const;
+    return { kind: 'write', value, schedule: restOfCharge(value, account), result } as const;
   }
   return {
     ...charges,
@@ -144,7 +144,7 @@ async function listsOfCharge(
   if (intent.state.kind === 'otp') names.push(chargeLists.codesOf(agent));
   const { customerEmail, card, money } = terms;
   const known = { customerEmail, lastFour: card.lastFour, amountMinor: money.minor };
-  names.push(ownPaymentsList, ...(await listsFoundBy(account, known)));
+  names.push(ownPaymentsList, ...(await searchLists(account, known)));
   return indexAt(names, intent.submittedAt);
 }
 
@@ -156,7 +156,10 @@ export function chargeKey(reference: string): string {
 const auditWithinMs = 30_000;
 
 /** A charge is work while the machine has a timer or the audit lacks steps; then it is memory. */
-function restOfCharge(record: ChargeRecord, { now, rememberMs }: Pick<Account, 'now' | 'rememberMs'>): Rest {
+function restOfCharge(
+  record: ChargeRecord,
+  { now, rememberMs }: Pick<Account, 'now' | 'rememberMs'>,
+): Schedule {
   const { at } = record.intent;
   const dueAt = workAt(record.intent, rememberMs) ?? Infinity;
   const dueMs = Math.max(0, dueAt - Math.max(now(), at));

@@ -29,7 +29,7 @@ import { ServiceFailure, StoreUnavailable } from '../../domain/failure.ts';
 import type { PaymentEvent } from '../../domain/payment-event.ts';
 import { newErrorId } from '../../log.ts';
 import type { Entry } from '../../store/store.ts';
-import { insist } from '../../records/insist.ts';
+import { untilStored } from '../../records/retry.ts';
 import { createBackground } from '../../under-way.ts';
 import type { CardHistory } from './card-history.ts';
 import { createChargePosts, createShowCharge } from './charge-messages.ts';
@@ -76,7 +76,7 @@ export function createChargeRunner(
 
   /** Steps the charge with an event and runs the effects, until it must wait for something. */
   async function handle(reference: string, event: ChargeEvent): Promise<void> {
-    const advanced = await insist(account, () => charges.advance(reference, event));
+    const advanced = await untilStored(account, () => charges.advance(reference, event));
     if (advanced) await runEffect(advanced);
   }
 
@@ -207,7 +207,7 @@ export function createChargeRunner(
    */
   async function tell(stepped: ChargeRecord, what: Told, key: string): Promise<void> {
     const { reference } = stepped.intent;
-    const isTold = await insist(account, async () => {
+    const isTold = await untilStored(account, async () => {
       const record = await charges.read(reference);
       if (record?.intent.state.kind !== what) return false;
       await settle(record);
@@ -223,7 +223,7 @@ export function createChargeRunner(
     if (!isTold) return;
     if (what !== 'otp' && !stepped.intent.told.includes(what)) needs.count(what);
     // This step changes nothing on any screen.
-    await insist(account, () => charges.advance(reference, { kind: 'told', what }));
+    await untilStored(account, () => charges.advance(reference, { kind: 'told', what }));
   }
 
   /** Reports the outcome to the card's history and to the alerts. */

@@ -361,7 +361,7 @@ function createDrafts(account: Account) {
       return await records.change(viewId, (before) => {
         const isKnown = before && isSame(before.terms, terms);
         const value = isKnown ? before : { word: newId, terms, readAtMs: account.now() };
-        return { kind: 'write', value, rest: { ttlMs: draftKeepMs }, result: value.word };
+        return { kind: 'write', value, schedule: { ttlMs: draftKeepMs }, result: value.word };
       });
     },
     /** The terms with this id, and when they were first shown; undefined if they are gone or were changed. */

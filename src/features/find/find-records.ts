@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Account, Finder } from '../../account.ts';
 import type { FoundRecord } from '../../domain/found.ts';
 import type { Span } from '../../domain/span.ts';
-import { listFoundBy, type FoundBy } from '../../records/found-by.ts';
+import { searchList, type FoundBy } from '../../records/found-by.ts';
 import { isUnreadable } from '../../records/records.ts';
 import { NewerRelease } from '../../records/newer-release.ts';
 import type { Entry } from '../../store/store.ts';
@@ -40,7 +40,7 @@ const timeText = z.coerce.number();
 export function openFoundRecords(account: ForFind, finders: readonly Finder[]) {
   const { store, now } = account;
 
-  const listOf = (known: FoundBy): Promise<string> => listFoundBy(account.fingerprint, known);
+  const listOf = (known: FoundBy): Promise<string> => searchList(account.fingerprint, known);
 
   /** Records up to this time are hidden: the customer was forgotten then. */
   async function forgottenUntil(list: string): Promise<number> {
@@ -115,7 +115,7 @@ function fits({ isFailed, isOpen }: FoundRecord, show: ShownKind | undefined): b
  */
 export async function forgetFound(account: ForFind, customerEmail: string): Promise<void> {
   const { store, fingerprint, now } = account;
-  const key = forgottenKey(await listFoundBy(fingerprint, { customerEmail }));
+  const key = forgottenKey(await searchList(fingerprint, { customerEmail }));
   for (;;) {
     const value = String(now());
     const entry = await store.read(key);

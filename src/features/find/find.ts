@@ -2,7 +2,7 @@ import type { Account, Feature, Finder } from '../../account.ts';
 import { dayNamed } from '../../domain/local-day.ts';
 import { amountOnly, parseAmount } from '../../domain/money.ts';
 import { parsed, problem, type Parsed } from '../../domain/wording.ts';
-import { type FoundBy, isFoundList } from '../../records/found-by.ts';
+import { type FoundBy, isSearchList } from '../../records/found-by.ts';
 import { defineCommand, type Caller } from '../../slack/command.ts';
 import { emailFormProblem } from '../../slack/kit/form.ts';
 import type { SlackMessage } from '../../slack/kit/message.ts';
@@ -92,7 +92,7 @@ function parseQuestion(words: readonly string[]): Parsed<Question> {
     return typed.ok ? parsed({ typed: typed.value }) : typed;
   }
   const pressed = findPlace.read(value);
-  return pressed && isFoundList(pressed.list)
+  return pressed && isSearchList(pressed.list)
     ? parsed({ pressed })
     : problem('This button has expired. Type the command instead.');
 }

@@ -122,6 +122,6 @@ export async function revive(
   return await records.change<boolean>(id, (before) => {
     if (before?.leftWhy === undefined) return { kind: 'keep', result: false };
     const { leftWhy: _why, ...kept } = before;
-    return { kind: 'write', value: { ...kept, triedSinceMs: nowMs }, rest: { delayMs }, result: true };
+    return { kind: 'write', value: { ...kept, triedSinceMs: nowMs }, schedule: { delayMs }, result: true };
   });
 }

@@ -131,8 +131,8 @@ export function linkRules(rules: LinkRules, foundBy: ListsOfLink): CaseRules<Pay
   return {
     ...linkRecord(foundBy),
     step: (before, event, nowMs) => stepLink(before, event, nowMs, rules),
-    restMs: (link, nowMs) => linkDueInMs(link, nowMs, rules),
-    history: (step) => [auditOf(step)],
+    dueInMs: (link, nowMs) => linkDueInMs(link, nowMs, rules),
+    auditEntries: (step) => [auditOf(step)],
   };
 }
 

@@ -14,9 +14,9 @@ import { withoutUndefined } from '../../domain/json.ts';
 import { newErrorId, tagLog } from '../../log.ts';
 import { messageKey } from '../../messages/message-record.ts';
 import { createMessages, type Messages } from '../../messages/messages.ts';
-import { createCases, type Cases, type Kept } from '../../records/cases.ts';
-import { listsFoundBy } from '../../records/found-by.ts';
-import { insist } from '../../records/insist.ts';
+import { createCases, type Cases, type StoredCase } from '../../records/cases.ts';
+import { searchLists } from '../../records/found-by.ts';
+import { untilStored } from '../../records/retry.ts';
 import { referenceOf } from '../../records/reference-of.ts';
 import type { Entry } from '../../store/store.ts';
 import { createBackground } from '../../under-way.ts';
@@ -69,7 +69,7 @@ export type PaymentLinks = ReturnType<typeof createPaymentLinks>;
 
 /** Gives the lists in which `/pay find` looks for a link. */
 export function listsOfLink(account: Pick<Account, 'fingerprint' | 'log'>) {
-  return (link: PaymentLink): Promise<string[]> => listsFoundBy(account, linkFoundBy(link));
+  return (link: PaymentLink): Promise<string[]> => searchLists(account, linkFoundBy(link));
 }
 
 /** Links to the service's checkout page, each with at most one order, followed until paid. */
@@ -104,7 +104,7 @@ export function createPaymentLinks(account: Account, { lookUp, lookUpNow, paid, 
     const end = await createOrder(link);
     if (end.kind === 'created') {
       const key = linkOrderKey(end.orderId);
-      await insist(account, () => store.create(key, link.reference, { ttlMs: rememberMs }));
+      await untilStored(account, () => store.create(key, link.reference, { ttlMs: rememberMs }));
     }
     return { event: { kind: 'answered', end, isRepeat } as const, isOnce: true };
   }
@@ -154,7 +154,7 @@ export function createPaymentLinks(account: Account, { lookUp, lookUpNow, paid, 
   }
 
   /** Returns the link; its messages and the audit follow in the background. `told`: needs no message. */
-  function settled(kept: Kept<PaymentLink>, isTold?: 'told'): PaymentLink {
+  function settled(kept: StoredCase<PaymentLink>, isTold?: 'told'): PaymentLink {
     background.add(links.settle(kept.state.reference, kept, isTold));
     return kept.state;
   }
@@ -162,7 +162,7 @@ export function createPaymentLinks(account: Account, { lookUp, lookUpNow, paid, 
   /** The first request, while the person waits. A refusal needs no message: the modal shows it. */
   async function requestFirst(link: PaymentLink): Promise<PaymentLink> {
     const { event } = await requestOrder(link, false);
-    const kept = await insist(account, () => links.apply(link.reference, event));
+    const kept = await untilStored(account, () => links.apply(link.reference, event));
     if (!kept) throw new Error('a link that was requested is not in the store');
     return settled(kept, kept.state.state.kind === 'refused' ? 'told' : undefined);
   }
@@ -184,9 +184,9 @@ export function createPaymentLinks(account: Account, { lookUp, lookUpNow, paid, 
     const { orderId, orderReference = '' } = event;
     const heard = linkEventOf(event);
     const reference = parseOrderReference(orderReference);
-    if (reference.ok && (await links.hear(reference.value, heard))) return true;
+    if (reference.ok && (await links.applyAndWake(reference.value, heard))) return true;
     const entry = orderId === undefined ? undefined : await store.read(linkOrderKey(orderId));
-    return entry !== undefined && (await links.hear(entry.value, heard)) !== undefined;
+    return entry !== undefined && (await links.applyAndWake(entry.value, heard)) !== undefined;
   }
 
   return {
@@ -206,7 +206,7 @@ export function createPaymentLinks(account: Account, { lookUp, lookUpNow, paid, 
       };
       const begun = await links.begin(reference, link, {
         // A refused link frees its reference.
-        givesWay: (before) => before.state.kind === 'refused',
+        mayReplace: (before) => before.state.kind === 'refused',
       });
       if (begun.kind === 'begun') return { kind: 'begun', link, carryOn: () => requestFirst(link) };
       return begun.state.viewId === request.viewId ? { kind: 'known', link: begun.state } : { kind: 'taken' };
@@ -249,7 +249,8 @@ export function createPaymentLinks(account: Account, { lookUp, lookUpNow, paid, 
     },
     /** Notes on the link's message that something else ended its alert. Does nothing if there is no such link. */
     async hearOfAlert(reference: string, news: AlertNews): Promise<void> {
-      if (parseOrderReference(reference).ok) await links.hear(reference, { kind: 'alert_ended', news });
+      if (parseOrderReference(reference).ok)
+        await links.applyAndWake(reference, { kind: 'alert_ended', news });
     },
     /** Applies a look-up that found the payment given back. False: no link has this reference. Throws StoreUnavailable. */
     async hearGivenBack(reference: string, lookup: Lookup): Promise<boolean> {

@@ -80,9 +80,9 @@ export function openMutes(
         const untilMs = nowMs + muteDelayMs;
         return untilMs < mute.untilMs ? { ...mute, untilMs, endedBy: event.by } : undefined;
       },
-      restMs: ({ isOver, untilMs }, nowMs) =>
+      dueInMs: ({ isOver, untilMs }, nowMs) =>
         isOver ? undefined : Math.max(0, untilMs + overAfterMs - nowMs),
-      history: (step) => [auditOf(step)],
+      auditEntries: (step) => [auditOf(step)],
     },
     {
       due: async ({ isOver, untilMs }, nowMs) =>
@@ -150,7 +150,7 @@ export function createMutes(account: Account, notPosted: (mute: AlertMute) => Pr
 
   /** Ends a mute; the worker then edits its message and writes the audit. */
   async function end({ caller, value, view, updateModal, reply }: Pressed): Promise<void> {
-    const ended = await cases.hear(value, { kind: 'ended', by: caller.userId });
+    const ended = await cases.applyAndWake(value, { kind: 'ended', by: caller.userId });
     if (view) await updateModal(await formFor(view.privateMetadata));
     else if (!ended?.isMoved) await reply(nothingToMute(true));
   }

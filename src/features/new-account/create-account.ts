@@ -11,7 +11,7 @@ import type {
   NewAccountAnswer,
 } from '../../payments/accounts.ts';
 import { type NotMade, ServiceFailure } from '../../domain/failure.ts';
-import { catchUp } from '../../records/insist.ts';
+import { updateOwnRecords } from '../../records/retry.ts';
 import { createRecords } from '../../records/records.ts';
 import { dayMs } from '../../domain/span.ts';
 
@@ -96,17 +96,27 @@ export function createAccountRequests(account: Account) {
         if (before && before.settled !== 'refused')
           return { kind: 'keep', result: { isNew: false, stored: before } };
         const value = { asks: (before?.asks ?? 0) + 1, by, wanted: shown };
-        return { kind: 'write', value, rest: { ttlMs: rememberMs }, result: { isNew: true, stored: value } };
+        return {
+          kind: 'write',
+          value,
+          schedule: { ttlMs: rememberMs },
+          result: { isNew: true, stored: value },
+        };
       },
     );
 
     /** Stores the answer if the store is there. Otherwise the request stays unsettled, which only prevents a repeat. */
     async function settle(settled: 'created' | 'refused'): Promise<void> {
-      await catchUp(account, 'The result of a new account could not be stored', () =>
+      await updateOwnRecords(account, 'The result of a new account could not be stored', () =>
         records.change<void>(id, (kept) =>
           // Skip if this process was suspended and the account was requested again meanwhile.
           kept?.asks === stored.asks
-            ? { kind: 'write', value: { ...kept, settled }, rest: { ttlMs: rememberMs }, result: undefined }
+            ? {
+                kind: 'write',
+                value: { ...kept, settled },
+                schedule: { ttlMs: rememberMs },
+                result: undefined,
+              }
             : { kind: 'keep', result: undefined },
         ),
       );

@@ -71,9 +71,9 @@ function follow(
   atMs = nowMs,
   looks = 0,
 ): PaymentLink & { looks: number } {
-  const restMs = linkDueInMs(link, atMs, rules);
-  if (restMs === undefined) return { ...link, looks };
-  return follow(stepLink(link, answer, atMs + restMs, rules) ?? link, answer, atMs + restMs, looks + 1);
+  const dueInMs = linkDueInMs(link, atMs, rules);
+  if (dueInMs === undefined) return { ...link, looks };
+  return follow(stepLink(link, answer, atMs + dueInMs, rules) ?? link, answer, atMs + dueInMs, looks + 1);
 }
 
 describe('stepLink', () => {

@@ -220,7 +220,7 @@ function afterCount(
   const isQuiet = isSame && endedMs === storm.endedMs;
   const lastMs = endedMs === undefined ? endsMs : endedMs + settleMs;
   const lookAtMs = !isQuiet || !storm.isQuiet ? nowMs + paceMs : nowMs < lastMs ? lastMs : undefined;
-  // The same object if nothing changed: `isTold` compares by reference.
+  // The same object if nothing changed: `needsMessage` compares by reference.
   const counted = isSame ? storm.counted : latest;
   return { ...storm, counted, isQuiet, ...withoutUndefined({ endedMs, lookAtMs }) };
 }
@@ -232,17 +232,17 @@ const stormRules: CaseRules<Storm, StormEvent> = {
   schema: z.custom<Storm>((value) => named.safeParse(value).success),
   lists: listsOf,
   step: stepStorm,
-  restMs(storm, nowMs) {
+  dueInMs(storm, nowMs) {
     const atMs = Math.min(storm.lookAtMs ?? Infinity, nextCallOf(storm, nowMs).atMs);
     return atMs === Infinity ? undefined : Math.max(0, atMs - nowMs);
   },
-  isTold: (before, after) =>
+  needsMessage: (before, after) =>
     before.counted !== after.counted ||
     before.taken !== after.taken ||
     before.steps !== after.steps ||
     before.endedMs !== after.endedMs,
-  settled: ({ steps = [], told = 0, ...storm }) => ({ ...storm, told: told + steps.length }),
-  history: ({ event, after, turn, atMs }) =>
+  shortened: ({ steps = [], told = 0, ...storm }) => ({ ...storm, told: told + steps.length }),
+  auditEntries: ({ event, after, turn, atMs }) =>
     event?.kind === 'taken' ? [auditOfTaking(after, event.by, turn, atMs)] : [],
 };
 
@@ -354,7 +354,7 @@ export function createStorms(
         const newest = await newestOf(stream);
         const current = newest?.endedMs === undefined ? newest : undefined;
         if (current?.groups.includes(group)) {
-          if (current.isQuiet) await storms.hear(current.id, { kind: 'changed' });
+          if (current.isQuiet) await storms.applyAndWake(current.id, { kind: 'changed' });
           return current.id;
         }
         const sinceMs = now();
@@ -362,7 +362,7 @@ export function createStorms(
         const { entries } = await store.list(arrivalsOf(stream, group), { from, max: threshold + 1 });
         if (entries.filter((entry) => entry.key !== key).length < threshold) return undefined;
         if (current) {
-          await storms.hear(current.id, { kind: 'joined', group, rule });
+          await storms.applyAndWake(current.id, { kind: 'joined', group, rule });
           continue;
         }
         // The first number is the minute, so a forgotten number never returns.
@@ -417,7 +417,7 @@ export function createStorms(
       id: string,
       by: string,
     ): Promise<{ by: string; at: number; isFirst: boolean; isOver: boolean } | undefined> {
-      const heard = await storms.hear(id, { kind: 'taken', by });
+      const heard = await storms.applyAndWake(id, { kind: 'taken', by });
       const { taken, endedMs } = heard?.state ?? {};
       return heard && taken && { ...taken, isFirst: heard.isMoved, isOver: endedMs !== undefined };
     },
@@ -435,7 +435,7 @@ export function createStorms(
 
     /** Called after a payment resolved one of its alerts. */
     async recovered(id: string): Promise<void> {
-      await storms.hear(id, { kind: 'changed' }).catch(unlessReadable);
+      await storms.applyAndWake(id, { kind: 'changed' }).catch(unlessReadable);
     },
 
     work: async (entry: Entry): Promise<void> => void (await storms.work(entry)),

@@ -1,22 +1,22 @@
 import { StoreUnavailable } from '../domain/failure.ts';
 import { type Log, newErrorId } from '../log.ts';
 
-/** How long storing an answer is retried while the store is away. After that the record's own timer takes over. */
-const insistMs = 30_000;
-const insistAgainMs = 500;
+/** How long to retry. After that the record's own timer takes over. */
+const retryForMs = 30_000;
+const retryEveryMs = 500;
 
-/** Retries `work` while the store is away. For storing an answer that can't be requested again. */
-export async function insist<T>(
+/** For storing an answer that can't be requested again. Throws what `work` throws, StoreUnavailable only after 30 s. */
+export async function untilStored<T>(
   { now, wait }: { now: () => number; wait: (ms: number) => Promise<unknown> },
   work: () => Promise<T>,
 ): Promise<T> {
-  const until = now() + insistMs;
+  const until = now() + retryForMs;
   for (;;) {
     try {
       return await work();
     } catch (error) {
       if (!(error instanceof StoreUnavailable) || now() >= until) throw error;
-      await wait(insistAgainMs);
+      await wait(retryEveryMs);
     }
   }
 }
@@ -25,12 +25,12 @@ const tries = 3;
 const againMs = 200;
 
 /**
- * Updates the bot's own records after the service has acted; tries three times. Never throws, because the service's
- * answer stands in any case. `behind`: the records could not be updated, which is logged as `what`.
+ * Updates the bot's own records after the service has acted; tries three times. Never throws, because the service's answer
+ * is valid in any case. `behind`: the records could not be updated; logs `failure` then.
  */
-export async function catchUp(
+export async function updateOwnRecords(
   { log, wait }: { log: Log; wait: (ms: number) => Promise<unknown> },
-  what: string,
+  failure: string,
   work: () => Promise<unknown>,
 ): Promise<'current' | 'behind'> {
   for (let attempt = 1; ; attempt += 1) {
@@ -39,7 +39,7 @@ export async function catchUp(
       return 'current';
     } catch (error) {
       if (attempt >= tries) {
-        log('error', what, { errorId: newErrorId() }, error);
+        log('error', failure, { errorId: newErrorId() }, error);
         return 'behind';
       }
       await wait(againMs);
