@@ -2,7 +2,7 @@ import type { ApprovalRule, Approval, ApprovalGate } from '../../src/domain/appr
 import type { EmailChangeAnswer } from '../../src/payments/saved-cards.ts';
 import type { Standing } from '../../src/slack/people/role.ts';
 import { createApprovalRequests } from '../../src/features/approvals/approval-requests.ts';
-import { createCardEmails } from '../../src/features/card-email/change-card-email.ts';
+import { createEmailChanges } from '../../src/features/card-email/change-card-email.ts';
 import { needFor } from '../../src/features/approvals/approval-case.ts';
 import type { Entry } from '../../src/store/store.ts';
 import { bola, everyPoint, openWorld, startProcess, submit, type Plan, type Points } from './charge-house.ts';
@@ -59,7 +59,7 @@ export function startApprovals(world: ApprovalWorld, points: Points = everyPoint
   };
   needs.approvals = gate;
   account.payments.changeCardEmail = () => points.pass('change_email', () => world.emailAnswer);
-  const cardEmails = createCardEmails(account, undefined, gate);
+  const cardEmails = createEmailChanges(account, undefined, gate);
   /** Also waits for the charges that approvals began. */
   async function drained(): Promise<void> {
     await approvals.drained();

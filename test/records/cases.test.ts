@@ -23,7 +23,7 @@ import {
 import { approvalPrefix, termsHash, type ApprovalCase } from '../../src/features/approvals/approval-case.ts';
 import { linkPrefix, type PaymentLink } from '../../src/features/links/link-case.ts';
 import { createPaymentLinks, type PaymentLinks } from '../../src/features/links/payment-links.ts';
-import { createCardEmails, type CardEmails } from '../../src/features/card-email/change-card-email.ts';
+import { createEmailChanges, type EmailChanges } from '../../src/features/card-email/change-card-email.ts';
 import {
   alertKey,
   messageKey,
@@ -453,10 +453,10 @@ function cardEmail(world: World): Driven {
   const service = { linked: change.currentEmail, asked: 0 };
   const begun = new Map<string, { atMs: number; end?: string }>();
   const wrong = new Set<string>();
-  const all: CardEmails[] = [];
+  const all: EmailChanges[] = [];
   let word = '';
 
-  function open({ store: through, call, wait }: Pick<Process, 'store' | 'call' | 'wait'>): CardEmails {
+  function open({ store: through, call, wait }: Pick<Process, 'store' | 'call' | 'wait'>): EmailChanges {
     const changeCardEmail = ({ currentEmail, newEmail }: EmailChange): Promise<EmailChangeAnswer> =>
       call<EmailChangeAnswer>(
         () => {
@@ -475,9 +475,9 @@ function cardEmail(world: World): Driven {
       wait,
       payments: { changeCardEmail },
     });
-    return createCardEmails(account, undefined, undefined);
+    return createEmailChanges(account, undefined, undefined);
   }
-  async function agree(emails: CardEmails, draft: string): Promise<void> {
+  async function agree(emails: EmailChanges, draft: string): Promise<void> {
     const result = await emails.begin(draft, 'U0ADA00001');
     if (JSON.stringify(result).includes(change.tokenKey)) wrong.add('the token goes to a screen');
     const before = begun.get(draft);
@@ -499,7 +499,7 @@ function cardEmail(world: World): Driven {
       return noWork;
     },
     act(at, index) {
-      const one = all[index] as CardEmails;
+      const one = all[index] as EmailChanges;
       const old = at.pick([word, ...begun.keys()]);
       return at.pick([
         async () => {

@@ -18,7 +18,7 @@ import {
 } from '../../slack/kit/form.ts';
 import { type ChargePlace, messageFoot, placeFoot } from '../../slack/words/charge-place.ts';
 import type { CardFace, KnownCards } from '../../domain/card.ts';
-import { type KnownCardEmails, createCardEmails, shownTerms } from './change-card-email.ts';
+import { type KnownCardEmails, createEmailChanges, shownTerms } from './change-card-email.ts';
 import {
   type Pressed,
   type Submission,
@@ -52,9 +52,9 @@ import { wordsModal } from '../../slack/kit/modals.ts';
 
 /** What changes of card e-mails need of other features. */
 type CardEmailNeeds = {
-  /** Undefined if the bot remembers no cards: then every token key is pasted. */
+  /** Undefined if the bot remembers no cards; then people paste token keys. */
   ledger: (KnownCards & KnownCardEmails) | undefined;
-  /** Undefined if nothing needs a second person. */
+  /** Undefined if no rule asks for approval. */
   approvals: ApprovalGate | undefined;
   /** The modal of a change that waits for approval. */
   requestModal: (approval: Approval) => Modal;
@@ -63,13 +63,12 @@ type CardEmailNeeds = {
 export type CardEmail = ReturnType<typeof createCardEmail>;
 
 /**
- * Changes the e-mail with which a saved card is linked. `/pay card-email` shows the form, the review of the exact
- * change, and the result in one modal. The command itself changes nothing. The service is asked once per review
- * (`change-card-email.ts`).
+ * `/pay card-email` changes the e-mail of a saved card: one modal shows the form, the review of the exact change, and the
+ * result. The service is called once per review (`change-card-email.ts`).
  */
 export function createCardEmail(account: Account, { ledger, approvals, requestModal }: CardEmailNeeds) {
   const { place, slack, now } = account;
-  const cardEmails = createCardEmails(account, ledger, approvals);
+  const changes = createEmailChanges(account, ledger, approvals);
   const formOf = (prefill?: Prefill, problem?: string): Modal =>
     cardEmailModal(place, ledger !== undefined, prefill, problem);
 
@@ -77,50 +76,50 @@ export function createCardEmail(account: Account, { ledger, approvals, requestMo
   async function review({ values }: Submission): Promise<ViewAnswer> {
     const read = await readTerms(values, ledger);
     if (read.kind === 'errors') return read;
-    const draft = await cardEmails.keepDraft(read.terms);
+    const draft = await changes.keepDraft(read.terms);
     return { kind: 'update', modal: reviewModal(shownTerms(read.terms), draft, place) };
   }
 
   async function makeChange(submission: Submission): Promise<ViewAnswer> {
     const { caller, viewId, privateMetadata: draft } = submission;
     const { userId } = caller;
-    const beginning = await cardEmails.begin(draft, userId);
+    const beginning = await changes.begin(draft, userId);
     switch (beginning.kind) {
       case 'begun': {
         const { terms } = beginning;
         return {
           kind: 'update',
-          modal: windowOf(changingMessage(terms, place)),
+          modal: resultModal(changingMessage(terms, place)),
           async carryOn() {
             const message = endMessage(await beginning.carryOn(), { terms, draft }, place, now());
-            await slack.showEnd({ viewId, userId }, { modal: windowOf(message), message });
+            await slack.showEnd({ viewId, userId }, { modal: resultModal(message), message });
           },
         };
       }
       case 'known': {
         const { terms, end } = beginning;
         const message = end ? endMessage(end, { terms, draft }, place, now()) : changingMessage(terms, place);
-        return { kind: 'update', modal: windowOf(message) };
+        return { kind: 'update', modal: resultModal(message) };
       }
       case 'awaiting_approval':
         return { kind: 'update', modal: requestModal(beginning.approval) };
       case 'stale':
-        return { kind: 'update', modal: windowOf(staleMessage(place)) };
+        return { kind: 'update', modal: resultModal(staleMessage(place)) };
     }
   }
 
-  /** Back to the form: in the same modal, or in a new one if the button is in a direct message. */
-  async function correctAgain({ value, view, openModal, updateModal }: Pressed): Promise<void> {
-    const read = await cardEmails.readDraft(value);
-    const card = read && (await ledger?.find(read.card));
-    const { currentEmail, newEmail } = read?.terms ?? {};
-    // A card that the bot doesn't know must be pasted again: a token key must never return to a modal.
-    const modal = read
+  /** Reopens the form, filled in: in the same modal, or in a new one if the button is in a direct message. */
+  async function reopenForm({ value, view, openModal, updateModal }: Pressed): Promise<void> {
+    const draft = await changes.readDraft(value);
+    const card = draft && (await ledger?.find(draft.card));
+    const { currentEmail, newEmail } = draft?.terms ?? {};
+    // For a card that the bot doesn't know, the person must paste the token key again: it must never return to a modal.
+    const modal = draft
       ? formOf(
           withoutUndefined({ card: card && cardChoice(card), currentEmail, newEmail }),
           card ? undefined : pasteAgainWords,
         )
-      : windowOf(staleMessage(place));
+      : resultModal(staleMessage(place));
     await (view ? updateModal(modal) : openModal(modal));
   }
 
@@ -139,7 +138,7 @@ export function createCardEmail(account: Account, { ledger, approvals, requestMo
       { callbackId: cardEmailModalId, effect: 'none', submit: review },
       { callbackId: reviewModalId, effect: 'access', submit: makeChange },
     ],
-    presses: [{ actionId: cardEmailActions.again, press: correctAgain }],
+    presses: [{ actionId: cardEmailActions.again, press: reopenForm }],
     suggestions: [{ actionId: cardEmailActions.card, suggest: (typed) => suggestCards(ledger, typed) }],
 
     async run(_nothing, { openModal }) {
@@ -151,13 +150,14 @@ export function createCardEmail(account: Account, { ledger, approvals, requestMo
     verbs: [verb],
     /** The form with this card chosen. */
     form: (card: OfferedCard): Modal => formOf({ card }),
-    change: cardEmails.change,
+    change: changes.change,
   };
 }
 
+const unknownCardWords = 'The bot does not know this card any more. Choose another, or paste its token key.';
+
 /**
- * The change that the filled form means, unmasked: with the chosen card and its present e-mail; or all problems, each
- * at its field.
+ * Reads the form. Returns the change, unmasked, with the chosen card and its current e-mail; or all problems by field.
  */
 async function readTerms(
   values: ViewValues,
@@ -167,54 +167,50 @@ async function readTerms(
   const choice = readCardChoice(values, cardEmailFields);
   const card = choice.ok ? await readCard(choice.value, ledger) : undefined;
   if (filled.kind === 'errors' || !card) {
-    const cardErrors = choice.ok
-      ? card
-        ? {}
-        : {
-            [cardEmailFields.card]:
-              'The bot does not know this card any more. Choose another, or paste its token key.',
-          }
-      : { [cardEmailFields.token]: choice.problem };
-    return { kind: 'errors', errors: { ...cardErrors, ...(filled.kind === 'errors' ? filled.errors : {}) } };
+    const errors: Record<string, string> = filled.kind === 'errors' ? filled.errors : {};
+    if (!choice.ok) return { kind: 'errors', errors: { ...errors, [cardEmailFields.token]: choice.problem } };
+    return {
+      kind: 'errors',
+      errors: card ? errors : { ...errors, [cardEmailFields.card]: unknownCardWords },
+    };
   }
   const { current: typed, new: newEmail } = filled.read;
-  const currentEmail = currentOf(typed, card.linked);
+  const currentEmail = currentOf(typed, card.saved);
   if (currentEmail === undefined) {
     const words = 'The bot doesn’t know this card’s e-mail. Type the one it is saved with.';
     return { kind: 'errors', errors: { card_email_current: words } };
   }
-  // Compare exactly, so that a change of case alone is possible: the specification doesn't say whether the service
-  // ignores case.
+  // Compare exactly: the service may tell addresses apart that differ only in case.
   if (currentEmail === newEmail) {
     return { kind: 'errors', errors: { card_email_new: 'The card has this e-mail already. Type another.' } };
   }
   return { kind: 'terms', terms: { tokenKey: card.tokenKey, card: card.face, currentEmail, newEmail } };
 }
 
-type Card = { tokenKey: string; face: CardFace; linked?: string | undefined };
+type Card = { tokenKey: string; face: CardFace; saved?: string | undefined };
 
-/** The chosen card. A pasted token of a known card shows that card; its typed e-mail is used. */
+/** The chosen card. For a pasted token key the e-mail must be typed, even if the bot knows the card. */
 async function readCard(card: CardChoice, ledger: KnownCards | undefined): Promise<Card | undefined> {
   if (card.kind === 'pasted') {
     const known = await ledger?.find(await ledger.idOf(card.tokenKey));
     return { tokenKey: card.tokenKey, face: known?.face ?? {} };
   }
   const known = await ledger?.find(card.id);
-  return known && { tokenKey: known.tokenKey, face: known.face, linked: known.customerEmail?.trim() };
+  return known && { tokenKey: known.tokenKey, face: known.face, saved: known.customerEmail?.trim() };
 }
 
 /**
- * The card's current e-mail. A typed one is used, since the person may know of a change that the bot has missed; but
- * the linked one if they differ only in case, because the service may take that for another address.
+ * The card's current e-mail: the typed one, since the person may know of a change that the bot has missed. But if it differs
+ * from the saved one only in case, the saved one: the service may tell the two apart.
  */
-function currentOf(typed: string | undefined, linked: string | undefined): string | undefined {
-  return typed === undefined || typed.toLowerCase() === linked?.toLowerCase() ? linked || undefined : typed;
+function currentOf(typed: string | undefined, saved: string | undefined): string | undefined {
+  return typed === undefined || typed.toLowerCase() === saved?.toLowerCase() ? saved || undefined : typed;
 }
 
 const cardEmailActions = {
-  /** The typeahead of saved cards; its block has the same id. */
+  /** The search field for saved cards; its block has the same id. */
   card: 'card_email_card',
-  /** Back to the form from the review or the result. The value is the draft's word. */
+  /** Reopens the form from the review or the result. The value is the draft's id. */
   again: 'card_email_again',
 } as const;
 
@@ -222,7 +218,7 @@ const cardEmailModalId = 'card_email';
 
 const cardEmailFields = { card: cardEmailActions.card, token: 'card_email_token' } as const;
 
-/** The inputs for both addresses. `ledger`: a chosen card's e-mail is known. */
+/** The inputs for both addresses. `ledger`: people can choose saved cards, whose e-mail the bot knows. */
 function emailFields(ledger: boolean) {
   const hint = ledger
     ? 'Leave empty to use the card’s saved e-mail. Required if you paste a token key.'
@@ -236,7 +232,7 @@ function emailFields(ledger: boolean) {
 
 type Prefill = { card?: OfferedCard; currentEmail?: string; newEmail?: string };
 
-/** The form for a change; submitting it sends nothing yet. `ledger`: saved cards can be chosen. */
+/** The form for a change; submitting it sends nothing yet. `ledger`: people can choose saved cards. */
 export function cardEmailModal(
   place: ChargePlace,
   ledger: boolean,
@@ -262,8 +258,7 @@ export function cardEmailModal(
 const reviewModalId = 'card_email_terms';
 
 /**
- * The review, with unmasked addresses; submitting it makes the change. `draft` identifies exactly this change, and is
- * no secret.
+ * The review, with unmasked addresses; submitting it makes the change. `draft`: its id, which is no secret.
  */
 export function reviewModal(terms: ShownCardEmail, draft: string, place: ChargePlace): Modal {
   const { card, currentEmail, newEmail } = terms;
@@ -287,11 +282,11 @@ export function reviewModal(terms: ShownCardEmail, draft: string, place: ChargeP
   });
 }
 
-function windowOf(message: SlackMessage): Modal {
+function resultModal(message: SlackMessage): Modal {
   return wordsModal('Card e-mail', message);
 }
 
-/** Shown while the service is asked. It stays if the bot stops meanwhile, so it is worded to be true then, too. */
+/** Shown during the call. After a crash it stays on screen, so it also says what to do then. */
 export function changingMessage(terms: ShownCardEmail, place: ChargePlace): SlackMessage {
   return noteMessage({
     state: '⏳ Changing the e-mail …',
@@ -304,7 +299,7 @@ export function changingMessage(terms: ShownCardEmail, place: ChargePlace): Slac
   });
 }
 
-/** The result of the change, with a button back to the form if that helps. */
+/** The result of the change. If another try may help, with a button that reopens the form. */
 export function endMessage(
   end: CardEmailEnd,
   { terms, draft }: { terms: ShownCardEmail; draft: string },
@@ -330,14 +325,14 @@ function staleMessage(place: ChargePlace): SlackMessage {
   return noteMessage({ state: '⌛ This review has expired', body, foot: placeFoot(place) });
 }
 
-/** After a lost answer asking again is safe: the service's next answer shows whether the change was made. */
+/** After a lost answer a repeat is safe: the service's next answer shows whether the change was made. */
 const doubtAdvice = 'do it again with the same addresses; that does no harm.';
 
 function aboutOf({ card, newEmail }: ShownCardEmail): string[] {
   return [cardWords(card), customerWord(newEmail)];
 }
 
-/** The words for each result. `again`: the label of the button back to the form, if that helps. */
+/** The words for each result. `again`: the label of the button that reopens the form. */
 function endWords(kind: CardEmailEnd['kind']): { state: string; lines: Run[][]; again?: string } {
   switch (kind) {
     case 'changed':

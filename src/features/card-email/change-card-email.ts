@@ -21,29 +21,28 @@ import { cardFaceShape } from '../../records/shapes.ts';
 
 /** The part of the card ledger that changes of e-mails need. */
 export type KnownCardEmails = Pick<KnownCards, 'idOf'> & {
-  /** The service has linked the card to another address. */
+  /** For a card that the service has linked to another address. */
   changeEmail(id: string, newEmail: string): Promise<void>;
-  /** The service has said that the card is not linked to this address. */
+  /** For an address that the service says is not the card's. */
   forgetEmail(id: string, wrongEmail: string): Promise<void>;
 };
 
-export type CardEmails = ReturnType<typeof createCardEmails>;
+export type EmailChanges = ReturnType<typeof createEmailChanges>;
 
 type CardEmailBeginning =
-  /** `carryOn` asks the service, once, and resolves with the result. Never throws. */
+  /** `carryOn` calls the service, once, and resolves with the result. Never throws. */
   | { kind: 'begun'; terms: ShownCardEmail; carryOn: () => Promise<CardEmailEnd> }
   /**
-   * The review was submitted before, and nothing more happens. `end` is undefined while the first submit still waits
-   * for the service.
+   * The review was submitted before; nothing is sent again. `end`: undefined while the service's answer is awaited.
    */
   | { kind: 'known'; terms: ShownCardEmail; end: CardEmailEnd | undefined }
-  /** A second person decides. Nothing was sent. Later submits return the same request. */
+  /** Another person must approve. Nothing was sent. Later submits return the same request. */
   | { kind: 'awaiting_approval'; approval: Approval }
   /** The review has expired. Nothing was sent. */
   | { kind: 'stale' };
 
-/** A reviewed change. `askedAtMs` is written before the request is sent, so without it nothing was sent. */
-const reviewedChange = z.object({
+/** A reviewed change. `askedAtMs` is stored before the request is sent, so without it nothing was sent. */
+const reviewedShape = z.object({
   /** The card's fingerprint. */
   card: z.string(),
   terms: z.object({
@@ -56,14 +55,14 @@ const reviewedChange = z.object({
   end: z.object({ kind: z.enum(cardEmailEnds), message: z.string().exactOptional() }).exactOptional(),
 });
 
-type ReviewedChange = z.infer<typeof reviewedChange>;
+type ReviewedChange = z.infer<typeof reviewedShape>;
 
 /** Longer than a call takes. If there is still no result, the process that made the call has died. */
 const answeredWithinMs = 60_000;
 
 /**
- * The result that an answer stands for. Two results can come in two forms: as an answer of their own kind, or as a
- * rejection with a reason.
+ * The result of a change, from the service's answer. Some results have two forms: an answer of their own kind, or a rejection
+ * with a reason.
  *
  * Spec: change the email of a saved card; Errors (saved-card charge rejections).
  */
@@ -86,28 +85,27 @@ const endsOfRejections: Partial<Record<RejectionReason, CardEmailEnd['kind']>> =
 };
 
 /**
- * Changes of saved cards' e-mails. Each is reviewed first, and the service is asked once per review. There is no
- * look-up that could settle a lost answer, so a person must repeat the change: only they know whether the current
- * e-mail was right. Methods throw StoreUnavailable; nothing was sent then.
+ * Changes of saved cards' e-mails. Each is reviewed first, and the service is called once per review. No look-up can tell the
+ * result after a lost answer, so a person must repeat the change. Methods throw StoreUnavailable; then nothing was sent.
  *
  * Spec: change the email of a saved card.
  */
-export function createCardEmails(
+export function createEmailChanges(
   account: Account,
   ledger: KnownCardEmails | undefined,
   approvals: ApprovalGate | undefined,
 ) {
   const { fingerprint, payments, audit, log, now } = account;
-  const reviews = createRecords<ReviewedChange>(account, { prefix: 'card-email:', schema: reviewedChange });
+  const reviews = createRecords<ReviewedChange>(account, { prefix: 'card-email:', schema: reviewedShape });
 
-  async function readDraft(word: string): Promise<ReviewedChange | undefined> {
-    return isHexId(word) ? await reviews.read(word) : undefined;
+  async function readDraft(id: string): Promise<ReviewedChange | undefined> {
+    return isHexId(id) ? await reviews.read(id) : undefined;
   }
 
-  /** Changes a stored review; returns it as it was before, undefined if it is gone. */
-  function change(word: string, made: (before: ReviewedChange) => ReviewedChange) {
-    return reviews.change<ReviewedChange | undefined>(word, (before) => {
-      const after = before && made(before);
+  /** Updates a stored review. Returns the review before the update; undefined if it is gone. */
+  function update(id: string, updated: (before: ReviewedChange) => ReviewedChange) {
+    return reviews.change<ReviewedChange | undefined>(id, (before) => {
+      const after = before && updated(before);
       return !after || after === before
         ? { kind: 'keep', result: before }
         : { kind: 'write', value: after, schedule: { ttlMs: draftKeepMs }, result: before };
@@ -115,10 +113,10 @@ export function createCardEmails(
   }
 
   /**
-   * Asks the service, once. Never throws. For an approved change the approval's record notes that it was sent. Charges
-   * that were reviewed with the old address are not stopped here: the service refuses them before the bank sees them.
+   * Calls the service, once. Never throws. Does not stop charges that were reviewed with the old address: the service refuses
+   * them before the bank sees them.
    */
-  async function askService(terms: CardEmailTerms, by: string): Promise<CardEmailEnd> {
+  async function callService(terms: CardEmailTerms, by: string): Promise<CardEmailEnd> {
     const { tokenKey, currentEmail, newEmail, card } = terms;
     const answer = await payments.changeCardEmail({ tokenKey, currentEmail, newEmail });
     const end = endOfChange(answer);
@@ -129,7 +127,6 @@ export function createCardEmails(
       ...(answer.kind === 'unknown' ? { failure: answer.cause.kind } : {}),
     });
     const [before, after] = maskedApart(currentEmail, newEmail);
-    // The audit gets masked addresses and the card's face.
     audit.note({
       what: 'step',
       who: by,
@@ -140,43 +137,38 @@ export function createCardEmails(
       ...(card.lastFour === undefined ? {} : { reference: `card ending ${card.lastFour}` }),
     });
     if (!ledger || (end.kind !== 'changed' && end.kind !== 'not_linked')) return end;
-    await updateOwnRecords(
-      account,
-      'A remembered card still has an address it is not linked to',
-      async () => {
-        const id = await ledger.idOf(tokenKey);
-        // Forget an address that the service denies: as the form's default it would make every charge of the card fail.
-        await (end.kind === 'changed'
-          ? ledger.changeEmail(id, newEmail)
-          : ledger.forgetEmail(id, currentEmail));
-      },
-    );
+    await updateOwnRecords(account, 'A remembered card still has an old address', async () => {
+      const id = await ledger.idOf(tokenKey);
+      // Forget a wrong address: as the form's default it would make every charge of the card fail.
+      await (end.kind === 'changed'
+        ? ledger.changeEmail(id, newEmail)
+        : ledger.forgetEmail(id, currentEmail));
+    });
     return end;
   }
 
   return {
     /**
-     * Stores the reviewed change, sealed, for half an hour. The returned word identifies exactly this change, and is no
-     * secret.
+     * Stores the reviewed change, sealed, for half an hour. Returns its id, which is no secret.
      */
     async keepDraft(terms: CardEmailTerms): Promise<string> {
-      const word = randomBytes(16).toString('hex');
-      await reviews.create(word, { card: await fingerprint(terms.tokenKey), terms }, { ttlMs: draftKeepMs });
-      return word;
+      const id = randomBytes(16).toString('hex');
+      await reviews.create(id, { card: await fingerprint(terms.tokenKey), terms }, { ttlMs: draftKeepMs });
+      return id;
     },
     readDraft,
-    /** Begins the reviewed change, at most once even if it is submitted often. */
-    async begin(word: string, by: string): Promise<CardEmailBeginning> {
-      const draft = await readDraft(word);
+    /** Begins the reviewed change, once even if it is submitted twice. */
+    async begin(draftId: string, by: string): Promise<CardEmailBeginning> {
+      const draft = await readDraft(draftId);
       if (!draft) return { kind: 'stale' };
       const need = approvals?.needFor({ kind: 'card_email' });
       if (approvals && need) {
         const terms = { kind: 'card_email', terms: draft.terms, card: draft.card } as const;
-        const request = { id: approvalId(`card-email:${word}`), terms, by, ...need };
+        const request = { id: approvalId(`card-email:${draftId}`), terms, by, ...need };
         return { kind: 'awaiting_approval', approval: await approvals.request(request) };
       }
-      const before = await change(word, (kept) =>
-        kept.askedAtMs === undefined ? { ...kept, askedAtMs: now() } : kept,
+      const before = await update(draftId, (review) =>
+        review.askedAtMs === undefined ? { ...review, askedAtMs: now() } : review,
       );
       if (!before) return { kind: 'stale' };
       const { askedAtMs, end } = before;
@@ -189,21 +181,20 @@ export function createCardEmails(
         kind: 'begun',
         terms,
         async carryOn() {
-          const end = await askService(before.terms, by);
-          // The result is valid even if it can't be stored: the record then says *asked*, so the service isn't asked
-          // again.
-          await updateOwnRecords(account, 'What became of a card’s e-mail could not be noted', () =>
-            change(word, (kept) => ({ ...kept, end })),
+          const end = await callService(before.terms, by);
+          // If the result can't be stored, `askedAtMs` still prevents a second call.
+          await updateOwnRecords(account, 'The result of a change of e-mail could not be stored', () =>
+            update(draftId, (review) => ({ ...review, end })),
           );
           return end;
         },
       };
     },
-    change: askService,
+    change: callService,
   };
 }
 
-/** The terms without the token key: only these are sent to Slack. */
+/** The terms without the token key, which must not be sent to Slack. */
 export function shownTerms({ tokenKey: _secret, ...terms }: CardEmailTerms): ShownCardEmail {
   return terms;
 }

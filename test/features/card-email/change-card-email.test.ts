@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { createCardEmails, endOfChange } from '../../../src/features/card-email/change-card-email.ts';
+import { createEmailChanges, endOfChange } from '../../../src/features/card-email/change-card-email.ts';
 import type { CardEmailEnd } from '../../../src/domain/approval.ts';
 import type { RejectionReason } from '../../../src/domain/failure.ts';
 import type { EmailChangeAnswer } from '../../../src/payments/saved-cards.ts';
@@ -20,9 +20,9 @@ it.each<[RejectionReason, CardEmailEnd['kind']]>([
 it.each<[string, EmailChangeAnswer, string[]]>([
   ['changed', { kind: 'changed' }, ['change card-1 to new@example.com']],
   [
-    'denied for its address',
+    'rejected for its address',
     { kind: 'rejected', reason: 'email_mismatch', message: 'No' },
-    // Only the address that was tried: the card may have another by then.
+    // Only the tried address: the card may have another by now.
     ['forget old@example.com of card-1'],
   ],
   ['refused', { kind: 'rejected', reason: 'invalid_token', message: 'No' }, []],
@@ -42,6 +42,6 @@ it.each<[string, EmailChangeAnswer, string[]]>([
   });
   const emails = { currentEmail: 'old@example.com', newEmail: 'new@example.com' };
   const terms = { tokenKey: 'canary-token', card: {}, ...emails };
-  await createCardEmails(account, ledger, undefined).change(terms, 'U0AGENT01');
+  await createEmailChanges(account, ledger, undefined).change(terms, 'U0AGENT01');
   expect(heard).toEqual(told);
 });
