@@ -207,7 +207,7 @@ export const defaultRetryRule: RetryRule = {
 export type RetryVerdict =
   | { kind: 'allowed'; attemptsLeft: number }
   /** On hold after a decline, until `nextTryFrom`. */
-  | { kind: 'resting'; nextTryFrom: number; attemptsLeft: number }
+  | { kind: 'on_hold'; nextTryFrom: number; attemptsLeft: number }
   /** Another charge of this card is open. It could use up the last attempt, or be declined and put the card on hold. */
   | { kind: 'under_way'; reference: string }
   /** No attempts are left until `nextTryFrom`, when the first decline no longer counts. */

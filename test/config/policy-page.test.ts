@@ -16,7 +16,7 @@ import type { Policy } from '../../src/config/policy.ts';
 import { readPolicy } from '../../src/config/read-policy.ts';
 import { needFor } from '../../src/features/approvals/approval-case.ts';
 import type { ApprovalQuestion } from '../../src/domain/approval.ts';
-import { heldLimits, limitsFor, overLimit, type DayUse } from '../../src/features/charge/charge-limits.ts';
+import { limitsOfRoles, limitsFor, overLimit, type DayUse } from '../../src/features/charge/charge-limits.ts';
 import { merchantPermission } from '../../src/domain/merchant.ts';
 import { parseAmount, type Money } from '../../src/domain/money.ts';
 import type { Caller } from '../../src/slack/command.ts';
@@ -158,7 +158,7 @@ async function limitAnswer(policy: Policy, [who = '', charges = '', used = '']: 
   if (!rules) throw new Error('the example limits nobody');
   const standing = await directoryOf(policy).standingOf('charge', people.get(who)?.id ?? '');
   const money = moneyOf(charges);
-  const found = limitsFor(rules.roles, heldLimits(rules.roles, standing), money);
+  const found = limitsFor(rules.roles, limitsOfRoles(rules.roles, standing), money);
   if (found.kind === 'refused') {
     return found.refusal.kind === 'currency'
       ? 'no: the currency is not named'

@@ -262,7 +262,7 @@ export function knownDecline(
 
 /** The end of the card's hold; undefined: no hold, or a permanent one. */
 export function holdEnd(verdict: RetryVerdict): number | undefined {
-  return verdict.kind === 'resting' || verdict.kind === 'stopped' ? verdict.nextTryFrom : undefined;
+  return verdict.kind === 'on_hold' || verdict.kind === 'stopped' ? verdict.nextTryFrom : undefined;
 }
 
 /** An event without its details: what happened, and to which order. */

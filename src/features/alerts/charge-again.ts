@@ -83,7 +83,7 @@ export function createJudge(
 
   function offerFor({ kind }: RetryVerdict, reason: DeclineReason): AgainOffer | undefined {
     if (reason === 'fraud') return undefined;
-    const mayCharge = kind === 'allowed' || kind === 'under_way' || (kind === 'resting' && mayOverride());
+    const mayCharge = kind === 'allowed' || kind === 'under_way' || (kind === 'on_hold' && mayOverride());
     return mayCharge ? 'charge' : 'link';
   }
 

@@ -16,21 +16,19 @@ export type CardRefusal =
   /** Another charge of the card is open: with the same money, or one that may use up the last attempt. */
   | { kind: 'under_way'; reference: OrderReference; by: string; at: number };
 
-/**
- * A request to charge a card. `card`: fingerprint. `by`: Slack user id. `despite`: references of the twins (equal
- * recent charges) that the person saw and accepted. `readAtMs`: when they read the terms, UTC ms (default: now); twins
- * are counted from `twinMs` before that. `overridesRest`: a second person allows the charge despite the hold after a
- * decline; all other rules apply.
- */
+/** A request to charge a card. `card`: fingerprint. `by`: Slack user id. */
 export type CardClaim = {
   card: string;
   reference: OrderReference;
   money: Money;
   by: string;
+  /** When the person read the terms, UTC ms; default: now. Twins are looked for from `twinMs` before that. */
   readAtMs?: number;
+  /** References of the twins (equal recent charges) that the person saw and accepted. */
   despite?: readonly string[];
+  /** A second person allows the charge despite the hold after a decline; all other rules apply. */
   overridesRest?: true;
-  /** The failure that it retries, which counts like an attempt of the bot's own. */
+  /** The failed payment that this charge retries. Though made outside the bot, it counts like one of its charges. */
   outside?: OutsideDecline;
 };
 
@@ -42,17 +40,15 @@ export type ClaimResult =
 
 export type CardHistory = ReturnType<typeof createCardHistory>;
 
-/**
- * An account's rules for cards. `chargeExists`: whether the charge is stored; a claim without a charge is left over
- * from a crash.
- */
-type Discipline = {
+/** An account's rules for cards. */
+type CardRules = {
   rule: RetryRule;
   /**
-   * If a settled equal charge was begun within this time before the person read the terms, or later, they must confirm.
-   * 0: never.
+   * A settled equal charge is a twin, which the person must confirm, if it was begun at most this long before they read
+   * the terms, or later. 0: there are no twins.
    */
   twinMs: number;
+  /** Whether the charge is stored. A claim without a charge is left over from a crash. */
   chargeExists: (reference: string) => Promise<boolean>;
 };
 
@@ -73,9 +69,9 @@ export function openCardHistory(account: Account, charges: Pick<ChargeRecords, '
 const attemptRecord = z.object({
   reference: referenceShape,
   begunAt: z.number(),
-  /** The time of its outcome; while pending, of its beginning. */
+  /** The time of the outcome; while pending, `begunAt`. */
   at: z.number(),
-  /** `cleared`: neither bank nor card refused it (rejected by the service, never sent, no code in time). */
+  /** `cleared`: it ended without a refusal by bank or card (rejected by the service, never sent, no code in time). */
   outcome: z.enum(['pending', 'approved', 'given_back', 'declined', 'three_d_secure', 'cleared', 'review']),
   by: z.string(),
   minor: z.number().int(),
@@ -91,23 +87,22 @@ type Settled = Attempt & Pick<Twin, 'outcome'>;
  *
  * Spec: charge a saved card (retry rules); 3D Secure on a saved-card charge.
  */
-export function createCardHistory(account: Account, { rule, twinMs, chargeExists }: Discipline) {
+export function createCardHistory(account: Account, { rule, twinMs, chargeExists }: CardRules) {
   const { now } = account;
   const cards = createRecords<Attempt[]>(account, { prefix: 'card:', schema: z.array(attemptRecord) });
-  // Long enough for twins of an approval request, whose terms may have been read this long before the charge.
+  // Twins of an approved charge are looked for from when its requester read the terms, so keep them that much longer.
   const keepMs = Math.max(rule.forgetMs, twinMs + longestRequestMinutes * 60_000);
 
   function stillCounting(attempts: Attempt[]): Attempt[] {
     const isOld = (attempt: Attempt) => isSettled(attempt) && now() - attempt.at >= keepMs;
-    // A 3-D Secure refusal is kept until an approved charge ends it, and until that approval can no longer be
-    // corrected.
+    // Keep a 3-D Secure refusal until an old approval ends it. (A recent approval may still be corrected.)
     const approvedAt = lastApproval(attempts.filter(isOld));
     return attempts.filter(
       (attempt) => !isOld(attempt) || (attempt.outcome === 'three_d_secure' && attempt.at > approvedAt),
     );
   }
 
-  /** The attempts that count. Claims that never became a charge are cleared. */
+  /** The attempts that count. Claims that never became a charge get the outcome `cleared`. */
   function countingAttempts(kept: Attempt[] = []): Promise<Attempt[]> {
     return Promise.all(
       stillCounting(kept).map(async (attempt): Promise<Attempt> => {
@@ -120,8 +115,8 @@ export function createCardHistory(account: Account, { rule, twinMs, chargeExists
   }
 
   /**
-   * Whether an earlier claim of the same charge still holds. A claim that may be lost before its charge was stored is
-   * made again.
+   * Whether an earlier claim of the same charge still counts. An old one whose charge was never stored doesn't: another
+   * process may clear it at any time.
    */
   async function stillHolds(own: Attempt): Promise<boolean> {
     if (own.outcome === 'pending' && now() - own.begunAt < claimTimes.renewMs) return true;
@@ -129,18 +124,18 @@ export function createCardHistory(account: Account, { rule, twinMs, chargeExists
     return await chargeExists(own.reference);
   }
 
-  async function judged(claim: CardClaim, before?: Attempt[]): Promise<RecordChange<Attempt[], ClaimResult>> {
+  async function decide(claim: CardClaim, before?: Attempt[]): Promise<RecordChange<Attempt[], ClaimResult>> {
     const at = now();
     const attempts = await countingAttempts(before);
     const own = attempts.find(({ reference }) => reference === claim.reference);
     if (own && (await stillHolds(own))) return { kind: 'keep', result: { kind: 'claimed' } };
     const others = attempts.filter((attempt) => attempt !== own);
     const refusal = refusalOf(withOutside(others, claim.outside), claim.money, rule, at);
-    const isOverridden = refusal?.kind === 'resting' && claim.overridesRest === true;
+    const isOverridden = refusal?.kind === 'on_hold' && claim.overridesRest === true;
     if (refusal && !isOverridden) return { kind: 'keep', result: { kind: 'refused', refusal } };
-    // Declines are no twins then: the second person who allows the charge knows of them.
-    const besides = isOverridden ? others.filter(({ outcome }) => outcome !== 'declined') : others;
-    const twins = twinMs === 0 ? [] : twinsOf(besides, claim, Math.min(at, claim.readAtMs ?? at) - twinMs);
+    // Declines are not shown as twins then: the person who allows the charge knows of them.
+    const candidates = isOverridden ? others.filter(({ outcome }) => outcome !== 'declined') : others;
+    const twins = twinMs === 0 ? [] : twinsOf(candidates, claim, Math.min(at, claim.readAtMs ?? at) - twinMs);
     if (twins.length > 0) return { kind: 'keep', result: { kind: 'twin', twins } };
     const { reference, money, by } = claim;
     const attempt: Attempt = { reference, begunAt: at, at, outcome: 'pending', by, ...money };
@@ -162,9 +157,9 @@ export function createCardHistory(account: Account, { rule, twinMs, chargeExists
      * Stores the attempt as pending if the card may be charged now. Idempotent for a reference. Read the charge's time
      * before the claim, so that the charge can't be sent long after it.
      */
-    claim: (claim: CardClaim) => cards.change(claim.card, (before) => judged(claim, before)),
+    claim: (claim: CardClaim) => cards.change(claim.card, (before) => decide(claim, before)),
     /** What `claim` would return now. Changes nothing. */
-    judge: async (claim: CardClaim) => (await judged(claim, await cards.read(claim.card))).result,
+    judge: async (claim: CardClaim) => (await decide(claim, await cards.read(claim.card))).result,
     /**
      * Stores an attempt's outcome; a later outcome (a correction) replaces it. Ignored for an attempt that no longer
      * counts.
@@ -181,13 +176,13 @@ export function createCardHistory(account: Account, { rule, twinMs, chargeExists
         const settled = attempts.map((attempt) => (attempt === own ? { ...own, outcome, at } : attempt));
         return written(settled, undefined);
       }),
-    /** Whether the card may be charged now. */
+    /** Whether the card may be charged now; see the function of the same name. */
     mayTry: async (card: string, outside?: OutsideDecline) =>
       mayTry(withOutside(await countingAttempts(await cards.read(card)), outside), rule, now()),
   };
 }
 
-/** Adds the failure that is retried, unless it was a charge of the bot's own, whose outcome the history has already. */
+/** Adds the retried failure, unless the history has it already, because it was a charge of the bot's own. */
 function withOutside(attempts: readonly Attempt[], outside: OutsideDecline | undefined): readonly Attempt[] {
   if (!outside || attempts.some(({ reference }) => reference === outside.reference)) return attempts;
   const { reference, atMs: at, outcome } = outside;
@@ -215,7 +210,7 @@ function refusalOf(
       if (!found) throw new Error('The retry rule named an attempt that is not in the history.');
       return underWay(found);
     }
-    case 'resting':
+    case 'on_hold':
     case 'stopped':
     case 'save_again':
       return verdict;
@@ -279,7 +274,7 @@ export function mayTry(history: readonly CardAttempt[], rule: RetryRule, now: nu
     .filter(({ outcome, at }) => outcome === 'declined' && now - at < rule.forgetMs)
     .map(({ at }) => at)
     .toSorted((a, b) => a - b);
-  // Open charges always count, however old: they may still be declined.
+  // Open charges count at any age: they may still be declined.
   const pending = history.filter(({ outcome }) => outcome === 'pending');
   const [open] = pending;
   const used = declines.length + pending.length;
@@ -290,17 +285,17 @@ export function mayTry(history: readonly CardAttempt[], rule: RetryRule, now: nu
   if (first === undefined || last === undefined)
     return { kind: 'allowed', attemptsLeft: rule.attempts - used };
   if (used >= rule.attempts) {
-    return { kind: 'stopped', declines: declines.length, nextTryFrom: freeAgain(declines, rule) };
+    return { kind: 'stopped', declines: declines.length, nextTryFrom: nextTryAfterStop(declines, rule) };
   }
   const nextTryFrom = last + rule.waitMs;
   const attemptsLeft = rule.attempts - used;
   return now < nextTryFrom
-    ? { kind: 'resting', nextTryFrom, attemptsLeft }
+    ? { kind: 'on_hold', nextTryFrom, attemptsLeft }
     : { kind: 'allowed', attemptsLeft };
 }
 
 /** When enough declines are forgotten for another attempt, and the hold after the last one is over. */
-function freeAgain(declines: readonly number[], rule: RetryRule): number {
+function nextTryAfterStop(declines: readonly number[], rule: RetryRule): number {
   const decisive = declines.at(-rule.attempts) ?? 0;
   return Math.max(decisive + rule.forgetMs, (declines.at(-1) ?? 0) + rule.waitMs);
 }

@@ -24,7 +24,7 @@ export type LimitRefusal =
       money: Money;
       limitMinor: number;
       leftMinor: number;
-      /** When the daily limit is free again; absent for a limit per charge, and for a day that is over (`isPast`). */
+      /** When a daily limit is reset, UTC ms; absent for a limit per charge, and for a day that is over (`isPast`). */
       freesAtMs?: number;
       isPast?: true;
       timeZone: string;
@@ -36,14 +36,14 @@ export type LimitRefusal =
   /** The person no longer has a role that may charge. */
   | { kind: 'no_role' }
   /** Slack could not say which roles the person has. */
-  | { kind: 'unknown_standing' };
+  | { kind: 'roles_unknown' };
 
 /** The amounts used in a day, in minor units: by the agent, and of the card by all agents. */
 export type DayUse = Partial<Record<Exclude<LimitKind, 'per_charge'>, number>>;
 
 export type LimitVerdict = { kind: 'allowed' } | { kind: 'refused'; refusal: LimitRefusal };
 
-/** A person's limits in all currencies. */
+/** A person's limits in all currencies, with what they used today. `none`: unlimited, or the person may not charge. */
 export type OwnLimits =
   | { kind: 'none' }
   | { kind: 'unknown' }
@@ -54,18 +54,18 @@ export type OwnLimits =
       currencies: readonly { currency: string; limits: CurrencyLimits; agentMinor: number }[];
     };
 
-/** The limits that apply to a person by their roles. */
-type HeldLimits =
+/** The limits of a person, by their roles. `none`: unlimited. */
+type PersonLimits =
   | { kind: 'none' }
-  | { kind: 'limited'; byCurrency: RoleLimits; held: readonly string[] }
-  | { kind: 'refused'; refusal: Extract<LimitRefusal, { kind: 'no_role' | 'unknown_standing' }> };
+  | { kind: 'limited'; byCurrency: RoleLimits; roles: readonly string[] }
+  | { kind: 'refused'; refusal: Extract<LimitRefusal, { kind: 'no_role' | 'roles_unknown' }> };
 
 /**
  * Combines the limits of these roles. For each kind of limit and each currency the most generous role counts, and a
  * role without limits lifts all: a second role never takes anything away.
  */
-export function heldLimits(roles: ChargingRoles, standing: Standing): HeldLimits {
-  if (standing.kind === 'unknown') return { kind: 'refused', refusal: { kind: 'unknown_standing' } };
+export function limitsOfRoles(roles: ChargingRoles, standing: Standing): PersonLimits {
+  if (standing.kind === 'unknown') return { kind: 'refused', refusal: { kind: 'roles_unknown' } };
   const held = standing.roles.filter((name) => Object.hasOwn(roles, name));
   if (held.length === 0) return { kind: 'refused', refusal: { kind: 'no_role' } };
   const all = held.map((name) => roles[name]?.limits);
@@ -76,7 +76,7 @@ export function heldLimits(roles: ChargingRoles, standing: Standing): HeldLimits
     currency,
     mostGenerous(limited.flatMap((limits) => limits[currency] ?? [])),
   ]);
-  return { kind: 'limited', byCurrency: Object.fromEntries(byCurrency) as RoleLimits, held };
+  return { kind: 'limited', byCurrency: Object.fromEntries(byCurrency) as RoleLimits, roles: held };
 }
 
 const kinds: readonly LimitKind[] = ['per_charge', 'per_agent_per_day', 'per_card_per_day'];
@@ -94,28 +94,28 @@ function mostGenerous(all: readonly CurrencyLimits[]): CurrencyLimits {
 /** The limits in this currency; undefined: unlimited. */
 export function limitsFor(
   roles: ChargingRoles,
-  held: HeldLimits,
+  person: PersonLimits,
   money: Money,
-): { kind: 'held'; limits: CurrencyLimits | undefined } | { kind: 'refused'; refusal: LimitRefusal } {
-  if (held.kind === 'refused') return held;
-  if (held.kind === 'none') return { kind: 'held', limits: undefined };
-  const { byCurrency } = held;
+): { kind: 'found'; limits: CurrencyLimits | undefined } | { kind: 'refused'; refusal: LimitRefusal } {
+  if (person.kind === 'refused') return person;
+  if (person.kind === 'none') return { kind: 'found', limits: undefined };
+  const { byCurrency } = person;
   const { currency } = money;
   const limits = Object.hasOwn(byCurrency, currency) ? byCurrency[currency] : undefined;
-  if (limits) return { kind: 'held', limits };
-  const whoCan = rolesThatCould(roles, held.held, { money, cardMinor: 0 });
+  if (limits) return { kind: 'found', limits };
+  const whoCan = rolesThatCould(roles, person.roles, { money, cardMinor: 0 });
   return {
     kind: 'refused',
     refusal: { kind: 'currency', currency, allowed: Object.keys(byCurrency), whoCan },
   };
 }
 
-/** What is left of a limit; 0 if it was exceeded, as by a later correction. */
-export function leftOf(limitMinor: number, usedMinor: number): number {
+/** What is left of a limit; 0 if more was used, which a late correction can cause. */
+export function minorLeft(limitMinor: number, usedMinor: number): number {
   return Math.max(0, limitMinor - usedMinor);
 }
 
-/** The first limit that this amount exceeds, of one charge or of the days given; undefined: none. */
+/** The first limit that this amount exceeds; undefined: none. Daily limits are checked only where `used` has the day. */
 export function overLimit(
   limits: CurrencyLimits,
   { minor }: Money,
@@ -125,7 +125,7 @@ export function overLimit(
     const limitMinor = limits[limit];
     const usedMinor = limit === 'per_charge' ? 0 : used[limit];
     if (limitMinor === undefined || usedMinor === undefined) continue;
-    const leftMinor = leftOf(limitMinor, usedMinor);
+    const leftMinor = minorLeft(limitMinor, usedMinor);
     if (minor > leftMinor) return { limit, limitMinor, leftMinor };
   }
   return undefined;
@@ -172,8 +172,8 @@ export function openLimits(account: Account, charges: Pick<ChargeRecords, 'read'
 const allowed = Promise.resolve<LimitVerdict>({ kind: 'allowed' });
 
 /**
- * Limits charges by role, over all replicas. An agent's day and a card's day are one record each. A claim counts with
- * the amount that its charge has moved, or may still move. Since two records can't change in one step, the agent's is
+ * Limits charges by role, over all replicas. An agent's day and a card's day are one record each. A claim counts
+ * unless its charge has ended without taking money. Since two records can't change in one step, the agent's is
  * counted first, then the card's, then the charge is stored; a claim without a charge counts for `claimTimes.lostMs`.
  * So for a while too much may be counted, but never too little. Methods throw StoreUnavailable.
  *
@@ -182,29 +182,29 @@ const allowed = Promise.resolve<LimitVerdict>({ kind: 'allowed' });
 export function createLimitClaims(
   account: Account,
   rules: LimitRules,
-  /** Whether the charge ended without money; undefined: it is not stored. */
-  isOver: (reference: string) => Promise<boolean | undefined>,
+  /** Whether the charge ended without taking money; undefined: it is not stored. */
+  hasEnded: (reference: string) => Promise<boolean | undefined>,
 ) {
   const { now } = account;
   const days = createRecords<DayClaim[]>(account, { prefix: 'limit:', schema: z.array(dayClaim) });
   const dayOf = localDays(rules.timeZone);
-  // A request of today may be approved, and then counted, this much later.
+  // A request made today counts for today, also if it is approved days later.
   const keepMs = keepAfterMs + (account.rules.approvals.length > 0 ? longestRequestMinutes * 60_000 : 0);
 
-  /** Each claim with the amount that it counts now. */
-  function judged(claims: readonly DayClaim[] = []): Promise<Judged[]> {
+  /** The claims with the amount that each counts now. */
+  function withCounts(claims: readonly DayClaim[] = []): Promise<CountedClaim[]> {
     return Promise.all(
-      claims.map(async (claim): Promise<Judged> => {
-        const isFree = (await isOver(claim.reference)) ?? now() - claim.at >= claimTimes.lostMs;
+      claims.map(async (claim): Promise<CountedClaim> => {
+        const isFree = (await hasEnded(claim.reference)) ?? now() - claim.at >= claimTimes.lostMs;
         return { claim, countedMinor: isFree ? 0 : claim.minor };
       }),
     );
   }
 
-  const read = async (id: string): Promise<Judged[]> => await judged(await days.read(id));
+  const read = async (id: string): Promise<CountedClaim[]> => await withCounts(await days.read(id));
 
-  async function held(by: string): Promise<HeldLimits> {
-    return heldLimits(rules.roles, await account.people.standingOf('charge', by));
+  async function limitsOf(userId: string): Promise<PersonLimits> {
+    return limitsOfRoles(rules.roles, await account.people.standingOf('charge', userId));
   }
 
   function freesAt({ limit }: OverLimit, { endsAtMs }: LocalDay) {
@@ -212,14 +212,14 @@ export function createLimitClaims(
     return endsAtMs > now() ? { freesAtMs: endsAtMs } : ({ isPast: true } as const);
   }
 
-  function refused(asked: Asked, over: OverLimit, cardMinor: number): Refused {
-    const names = asked.held.kind === 'limited' ? asked.held.held : [];
-    const { money } = asked.charge;
+  function refused(check: LimitCheck, over: OverLimit, cardMinor: number): Refused {
+    const names = check.person.kind === 'limited' ? check.person.roles : [];
+    const { money } = check.charge;
     const refusal: LimitRefusal = {
       kind: 'over',
       money,
       ...over,
-      ...freesAt(over, asked.day),
+      ...freesAt(over, check.day),
       timeZone: rules.timeZone,
       whoCan: rolesThatCould(rules.roles, names, { money, cardMinor }),
     };
@@ -230,36 +230,36 @@ export function createLimitClaims(
    * Checks the limits. A charge that is counted already is not checked again: an earlier delivery of the same submit
    * may have charged.
    */
-  async function checkLimits(asked: Asked): Promise<LimitVerdict> {
-    const { charge, limits, day } = asked;
+  async function checkLimits(check: LimitCheck): Promise<LimitVerdict> {
+    const { charge, limits, day } = check;
     if (!limits) return { kind: 'allowed' };
     const { money, reference } = charge;
     const [agent, card] = await Promise.all([read(agentDay(charge, day)), read(cardDay(charge, day))]);
-    const cardMinor = usedBy(card, reference);
+    const cardMinor = minorUsed(card, reference);
     const over = overLimit(limits, money, {
-      ...(counts(agent, charge) ? {} : { per_agent_per_day: usedBy(agent, reference) }),
-      ...(counts(card, charge) ? {} : { per_card_per_day: cardMinor }),
+      ...(isCounted(agent, charge) ? {} : { per_agent_per_day: minorUsed(agent, reference) }),
+      ...(isCounted(card, charge) ? {} : { per_card_per_day: cardMinor }),
     });
-    return over ? refused(asked, over, cardMinor) : { kind: 'allowed' };
+    return over ? refused(check, over, cardMinor) : { kind: 'allowed' };
   }
 
-  async function ask(charge: LimitedCharge): Promise<Asked | Refused> {
-    const own = await held(charge.by);
-    const found = limitsFor(rules.roles, own, charge.money);
+  async function findLimits(charge: LimitedCharge): Promise<LimitCheck | Refused> {
+    const person = await limitsOf(charge.by);
+    const found = limitsFor(rules.roles, person, charge.money);
     if (found.kind === 'refused') return found;
-    return { kind: 'asked', charge, held: own, limits: found.limits, day: dayOf(charge.atMs) };
+    return { kind: 'found', charge, person, limits: found.limits, day: dayOf(charge.atMs) };
   }
 
-  /** Counts the charge in one record; undefined: it is counted. */
-  function claimIn(id: string, asked: Asked, limit: keyof DayUse): Promise<Refused | undefined> {
-    const { charge, limits = {}, day } = asked;
+  /** Counts the charge in one record, unless it exceeds the limit; undefined: it is counted. */
+  function claimIn(id: string, check: LimitCheck, limit: keyof DayUse): Promise<Refused | undefined> {
+    const { charge, limits = {}, day } = check;
     const { reference, money } = charge;
     return days.change(id, async (before): Promise<RecordChange<DayClaim[], Refused | undefined>> => {
-      const claims = await judged(before);
-      const usedMinor = usedBy(claims, reference);
-      const over = counts(claims, charge) ? undefined : overLimit(limits, money, { [limit]: usedMinor });
+      const claims = await withCounts(before);
+      const usedMinor = minorUsed(claims, reference);
+      const over = isCounted(claims, charge) ? undefined : overLimit(limits, money, { [limit]: usedMinor });
       const cardMinor = limit === 'per_card_per_day' ? usedMinor : 0;
-      if (over) return { kind: 'keep', result: refused(asked, over, cardMinor) };
+      if (over) return { kind: 'keep', result: refused(check, over, cardMinor) };
       const own = claims.find(({ claim }) => claim.reference === reference)?.claim;
       const others = claims.map(({ claim }) => claim).filter((claim) => claim.reference !== reference);
       const minor = Math.max(money.minor, own?.minor ?? 0);
@@ -272,8 +272,8 @@ export function createLimitClaims(
   return {
     /** What `claim` would return now. Changes nothing. */
     async judge(charge: LimitedCharge): Promise<LimitVerdict> {
-      const asked = await ask(charge);
-      return asked.kind === 'refused' ? asked : await checkLimits(asked);
+      const check = await findLimits(charge);
+      return check.kind === 'refused' ? check : await checkLimits(check);
     },
 
     /**
@@ -281,28 +281,28 @@ export function createLimitClaims(
      * Unlimited agents still count towards the card's limit.
      */
     async claim(charge: LimitedCharge): Promise<LimitVerdict> {
-      const asked = await ask(charge);
-      if (asked.kind === 'refused') return asked;
+      const check = await findLimits(charge);
+      if (check.kind === 'refused') return check;
       // Check before counting, so that a refused charge uses nothing.
-      const verdict = await checkLimits(asked);
+      const verdict = await checkLimits(check);
       if (verdict.kind === 'refused') return verdict;
       return (
-        (await claimIn(agentDay(charge, asked.day), asked, 'per_agent_per_day')) ??
-        (await claimIn(cardDay(charge, asked.day), asked, 'per_card_per_day')) ??
+        (await claimIn(agentDay(charge, check.day), check, 'per_agent_per_day')) ??
+        (await claimIn(cardDay(charge, check.day), check, 'per_card_per_day')) ??
         verdict
       );
     },
 
     /** The person's limits, and how much of today's is used. */
     async of(userId: string): Promise<OwnLimits> {
-      const own = await held(userId);
+      const own = await limitsOf(userId);
       if (own.kind === 'none') return own;
       if (own.kind === 'refused') return { kind: own.refusal.kind === 'no_role' ? 'none' : 'unknown' };
       const day = dayOf(now());
       const currencies = await Promise.all(
         Object.entries(own.byCurrency).map(async ([currency, limits]) => {
           const id = agentDay({ by: userId, money: { minor: 0, currency } }, day);
-          return { currency, limits, agentMinor: usedBy(await read(id)) };
+          return { currency, limits, agentMinor: minorUsed(await read(id)) };
         }),
       );
       return { kind: 'limited', timeZone: rules.timeZone, freesAtMs: day.endsAtMs, currencies };
@@ -310,13 +310,14 @@ export function createLimitClaims(
   };
 }
 
-type Judged = { claim: DayClaim; countedMinor: number };
+type CountedClaim = { claim: DayClaim; countedMinor: number };
 type OverLimit = NonNullable<ReturnType<typeof overLimit>>;
 type Refused = Extract<LimitVerdict, { kind: 'refused' }>;
-type Asked = {
-  kind: 'asked';
+/** A charge with the limits to check it by; `limits` undefined: unlimited. */
+type LimitCheck = {
+  kind: 'found';
   charge: LimitedCharge;
-  held: HeldLimits;
+  person: PersonLimits;
   limits: CurrencyLimits | undefined;
   day: LocalDay;
 };
@@ -329,14 +330,14 @@ function cardDay({ card, money }: Pick<LimitedCharge, 'card' | 'money'>, { date 
   return `card:${date}:${money.currency}:${card}`;
 }
 
-function counts(claims: readonly Judged[], { reference, money }: LimitedCharge): boolean {
+function isCounted(claims: readonly CountedClaim[], { reference, money }: LimitedCharge): boolean {
   return claims.some(
     ({ claim, countedMinor }) => claim.reference === reference && countedMinor >= money.minor,
   );
 }
 
-/** The total of the claims, without the one of `except`. */
-function usedBy(claims: readonly Judged[], except?: string): number {
+/** The total of the claims, without the claim of the reference `except`. */
+function minorUsed(claims: readonly CountedClaim[], except?: string): number {
   return claims.reduce(
     (sum, { claim, countedMinor }) => sum + (claim.reference === except ? 0 : countedMinor),
     0,

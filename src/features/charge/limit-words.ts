@@ -1,4 +1,4 @@
-import { leftOf, type OwnLimits, type LimitRefusal } from './charge-limits.ts';
+import { minorLeft, type OwnLimits, type LimitRefusal } from './charge-limits.ts';
 import {
   bold,
   context,
@@ -25,36 +25,36 @@ type Over = Extract<LimitRefusal, { kind: 'over' }>;
 const longestNames = 150;
 const mostCurrencies = 10;
 
-/** Shown if the amount exceeds a limit by now. Nothing was sent. */
+/** Shown if limits refuse the charge at its submit. Nothing was sent. */
 export function limitRefusalModal(refusal: LimitRefusal, place: ChargePlace): Modal {
   const state = refusal.kind === 'over' ? '⛔ Not charged: above your limit' : '⛔ Not charged';
   return notChargedModal({ state, body: [plain(limitProblem(refusal))] }, place);
 }
 
-/** Replaces the form or the review. */
+/** Takes the place of the form or the review. */
 export function notChargedModal(note: Note, place: ChargePlace): Modal {
   const window = { callbackId: 'charge_refused', title: 'Not charged' };
   return noteModal({ ...note, foot: placeFoot(place) }, window);
 }
 
 /**
- * Says the limit, what is left of it, when that changes, and who can charge the amount: to the agent, or to the
- * approvers about the requester.
+ * Says which limit, what is left of it, until when, and who can charge the amount. Speaks to the agent (`your`), or to
+ * the approvers about the requester.
  */
 export function limitProblem(refusal: LimitRefusal, whose: 'your' | 'the requester’s' = 'your'): string {
   switch (refusal.kind) {
     case 'over':
-      return `This is above ${whose} limit per ${overWords[refusal.limit]}: ${leftOfLimit(refusal)}. Who can: ${whoCan(refusal)}.`;
+      return `This is above ${whose} limit per ${perWords[refusal.limit]}: ${leftOfLimit(refusal)}. Who can: ${whoCan(refusal)}.`;
     case 'currency':
       return `None of ${whose} roles may charge ${word(refusal.currency) ?? ''}, only ${names(refusal.allowed)}. Who can: ${rolesWords(refusal.whoCan)}.`;
     case 'no_role':
       return `None of ${whose} roles may charge any more. Ask the owner of payops.yml.`;
-    case 'unknown_standing':
+    case 'roles_unknown':
       return 'Slack didn’t confirm your roles, so nothing was charged. Try again in a minute.';
   }
 }
 
-const overWords: Record<Over['limit'], string> = {
+const perWords: Record<Over['limit'], string> = {
   per_charge: 'charge',
   per_agent_per_day: 'day',
   per_card_per_day: 'day for one card',
@@ -118,7 +118,7 @@ function currencyLine({
   const amount = (minor: number): string => amountWord({ minor, currency });
   const parts = [
     one === undefined ? [] : `at most ${amount(one)} per charge`,
-    day === undefined ? [] : `${amount(leftOf(day, agentMinor))} of ${amount(day)} left today`,
+    day === undefined ? [] : `${amount(minorLeft(day, agentMinor))} of ${amount(day)} left today`,
     card === undefined ? [] : `${amount(card)} per card and day`,
   ].flat();
   return [bold(`${word(currency) ?? ''}: `), words(parts.length === 0 ? 'no limit' : parts.join(' · '))];

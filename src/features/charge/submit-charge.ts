@@ -132,7 +132,7 @@ export function createSubmits(
     const obstacle = await findObstacle(claim, 'judge');
     if (obstacle?.kind === 'over_limit') return obstacle;
     const hold = obstacle?.kind === 'refused' ? obstacle.refusal : undefined;
-    const mayOverride = hold?.kind === 'resting' && needs.approvals?.needFor({ kind: 'retry' }) !== undefined;
+    const mayOverride = hold?.kind === 'on_hold' && needs.approvals?.needFor({ kind: 'retry' }) !== undefined;
     const overriding: { overridesRest?: true } = mayOverride ? { overridesRest: true } : {};
     // Show twins together with the hold; otherwise submitting would only lead back to a review with the twins.
     const withoutHold = mayOverride ? await cards.judge({ ...claim, ...overriding }) : obstacle;
@@ -303,7 +303,7 @@ function approvedEnd(result: Claimed): ApprovedEnd {
       return { kind: 'stopped', why: holdWords[result.refusal.kind] };
     case 'over_limit':
       // Approval lifts no limit: what the requester can't charge, they can't charge with approval either.
-      return result.refusal.kind === 'unknown_standing'
+      return result.refusal.kind === 'roles_unknown'
         ? { kind: 'later' }
         : { kind: 'stopped', why: limitProblem(result.refusal, 'the requester’s') };
     case 'twin':
@@ -321,7 +321,7 @@ function twinReferences(twins: readonly Twin[]): string {
 }
 
 const holdWords: Record<CardRefusal['kind'], string> = {
-  resting: 'The card is on hold after a decline.',
+  on_hold: 'The card is on hold after a decline.',
   stopped: 'The card has no attempts left.',
   save_again: 'The card must be saved again before it can be charged.',
   under_way: 'Another charge of the card is still open.',

@@ -22,7 +22,7 @@ export function cardWords(face: CardFace, customerEmail?: string, note?: string)
 /** Why a card can't be charged now, for a menu, which can't show local times. */
 function holdNote(hold: CardHold): string {
   switch (hold.kind) {
-    case 'resting':
+    case 'on_hold':
     case 'stopped':
       return `on hold until ${utcTime(hold.nextTryFrom)}`;
     case 'save_again':

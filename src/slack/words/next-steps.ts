@@ -27,7 +27,7 @@ export function nextAfterDecline(bankWords: string | undefined, verdict: RetryVe
   switch (verdict.kind) {
     case 'allowed':
       return [labelled('Next', `you can charge it again now; ${attempts(verdict.attemptsLeft)}.`)];
-    case 'resting': {
+    case 'on_hold': {
       const { nextTryFrom, attemptsLeft } = verdict;
       if (text === '') return [[...heldUntil(nextTryFrom), words(`; ${attempts(attemptsLeft)}.`)]];
       const [line = []] = declineNext({ reason, nextTryFrom });
@@ -44,7 +44,7 @@ export function holdLines(
   { mayAsk = false }: { mayAsk?: boolean } = {},
 ): Run[][] {
   switch (verdict.kind) {
-    case 'resting':
+    case 'on_hold':
       return [
         [
           ...heldUntil(verdict.nextTryFrom),
@@ -77,7 +77,7 @@ function heldUntil(ms: number): Run[] {
 /** The same, short, for a channel. */
 export function holdWords(verdict: RetryVerdict | undefined): Run[] | undefined {
   switch (verdict?.kind) {
-    case 'resting':
+    case 'on_hold':
       return plain('on hold until ', moment(verdict.nextTryFrom), `, ${attempts(verdict.attemptsLeft)}`);
     case 'stopped':
       return plain('on hold until ', moment(verdict.nextTryFrom), ', no attempts left');

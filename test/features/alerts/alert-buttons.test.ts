@@ -163,7 +163,7 @@ describe('Charge again…', () => {
     afterMs: 60_000,
   };
   const charge = { reference: 'pay-first', by: bola, at: dayMs };
-  const resting: RetryVerdict = { kind: 'resting', nextTryFrom: 2 * dayMs, attemptsLeft: 1 };
+  const resting: RetryVerdict = { kind: 'on_hold', nextTryFrom: 2 * dayMs, attemptsLeft: 1 };
   const stopped: RetryVerdict = { kind: 'stopped', declines: 3, nextTryFrom: 30 * dayMs };
   const fraud = { ...failed, reason: 'Suspected fraud' };
   const erased = alertOf(outcomeAlone(lookedUp('FAILED')), withoutDetails(failed));

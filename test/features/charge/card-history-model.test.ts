@@ -182,7 +182,7 @@ describe('createCardHistory', () => {
       { numRuns: 1_500 },
     );
     // Each rule must have been used, or the agreement would say nothing about it.
-    const met = ['claimed', 'resting', 'save_again', 'stopped', 'twin', 'under_way'];
+    const met = ['claimed', 'on_hold', 'save_again', 'stopped', 'twin', 'under_way'];
     expect([...answers.keys()].toSorted()).toEqual(met);
   });
 });

@@ -40,7 +40,7 @@ describe('the history of a card', () => {
     clock.nowMs -= 5_000;
     await history.settle(card, ref('b'), 'declined');
     clock.nowMs += 5_000;
-    expect((await history.mayTry(card)).kind).toBe('resting');
+    expect((await history.mayTry(card)).kind).toBe('on_hold');
   });
 
   it('is forgotten exactly when nothing in it counts any more', async () => {
@@ -67,7 +67,7 @@ describe('the history of a card', () => {
       await begin(claimOf(reference, minor, { overridesRest: true }));
     await run('paid', 'approved', 1);
     await run('a', 'declined', 2);
-    expect(await begin(claimOf('b', 2))).toMatchObject(refused('resting'));
+    expect(await begin(claimOf('b', 2))).toMatchObject(refused('on_hold'));
     expect(await overridden('b', 1)).toMatchObject({ kind: 'twin', twins: [{ reference: 'paid' }] });
     expect(await overridden('b', 2)).toEqual({ kind: 'claimed' });
     expect(await overridden('c', 3)).toMatchObject(refused('under_way'));

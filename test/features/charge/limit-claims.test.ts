@@ -110,8 +110,8 @@ describe('a claim', () => {
   it('is refused with the reason if the person’s roles are unknown, or none may charge', async () => {
     const { limits, standings, store } = till();
     standings.set('U1', { kind: 'unknown' });
-    expect(refusedBy(await limits.claim(chargeOf('a', 1)))).toBe('unknown_standing');
-    expect(refusedBy(await limits.judge(chargeOf('a', 1)))).toBe('unknown_standing');
+    expect(refusedBy(await limits.claim(chargeOf('a', 1)))).toBe('roles_unknown');
+    expect(refusedBy(await limits.judge(chargeOf('a', 1)))).toBe('roles_unknown');
     expect(await limits.of('U1')).toEqual({ kind: 'unknown' });
     standings.set('U1', { kind: 'known', roles: [] });
     expect(refusedBy(await limits.claim(chargeOf('a', 1)))).toBe('no_role');

@@ -24,7 +24,7 @@ describe('mayTry', () => {
     CardAttempt,
     CardAttempt,
   ];
-  const resting = { kind: 'resting', nextTryFrom: start + day, attemptsLeft: 2 };
+  const resting = { kind: 'on_hold', nextTryFrom: start + day, attemptsLeft: 2 };
   it.each<[string, number, CardAttempt[], object]>([
     ['allows a card that was never declined', start, [], allowed(3)],
     ['holds a card for a day after a decline', start + day - 1, [declined], resting],
@@ -33,7 +33,7 @@ describe('mayTry', () => {
       'counts the hold from the last decline, in any order',
       start + day + hour,
       [attempt('declined', start + day), declined],
-      { kind: 'resting', nextTryFrom: start + 2 * day, attemptsLeft: 1 },
+      { kind: 'on_hold', nextTryFrom: start + 2 * day, attemptsLeft: 1 },
     ],
     [
       'stops after three declines',

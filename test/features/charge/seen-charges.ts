@@ -81,7 +81,7 @@ export const reasons: readonly Refusal['reason'][] = [
 
 export const verdicts: readonly RetryVerdict[] = [
   { kind: 'allowed', attemptsLeft: 2 },
-  { kind: 'resting', nextTryFrom: nowMs + 86_400_000, attemptsLeft: 2 },
+  { kind: 'on_hold', nextTryFrom: nowMs + 86_400_000, attemptsLeft: 2 },
   { kind: 'under_way', reference: 'pay-other' },
   { kind: 'stopped', declines: 3, nextTryFrom: nowMs + 86_400_000 },
   { kind: 'save_again' },

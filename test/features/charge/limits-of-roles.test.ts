@@ -11,8 +11,8 @@ import {
 } from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
-  heldLimits,
-  leftOf,
+  limitsOfRoles,
+  minorLeft,
   limitsFor,
   overLimit,
   rolesThatCould,
@@ -53,8 +53,8 @@ describe('the limits of several roles', () => {
     ['those of a currency that only one role names', has('agent', 'senior'), 'USD', { per_charge: 100 }],
     ['not changed by a role that may not charge', has('agent', 'on-call'), 'NGN', agent.NGN],
   ])('are %s', (_, standing, currency, limits) => {
-    expect(limitsFor(roles, heldLimits(roles, standing), { minor: 1, currency })).toEqual({
-      kind: 'held',
+    expect(limitsFor(roles, limitsOfRoles(roles, standing), { minor: 1, currency })).toEqual({
+      kind: 'found',
       limits,
     });
   });
@@ -75,9 +75,9 @@ describe('the limits of several roles', () => {
     ['a person whose roles may not charge', has('on-call'), 'NGN', { kind: 'no_role' }],
     ['a person with a role named like a member of every object', has('toString'), 'NGN', { kind: 'no_role' }],
     ['a person without a role', has(), 'NGN', { kind: 'no_role' }],
-    ['a person whose roles Slack can’t say now', { kind: 'unknown' }, 'NGN', { kind: 'unknown_standing' }],
+    ['a person whose roles Slack can’t say now', { kind: 'unknown' }, 'NGN', { kind: 'roles_unknown' }],
   ])('refuse %s', (_, standing, currency, refusal) => {
-    expect(limitsFor(roles, heldLimits(roles, standing), { minor: 1, currency })).toMatchObject({
+    expect(limitsFor(roles, limitsOfRoles(roles, standing), { minor: 1, currency })).toMatchObject({
       kind: 'refused',
       refusal,
     });
@@ -109,8 +109,8 @@ describe('the limits of several roles', () => {
         );
         const used = { per_agent_per_day: 2, per_card_per_day: 1 };
         const allowed = (names: readonly string[]): boolean => {
-          const found = limitsFor(known, heldLimits(known, { kind: 'known', roles: names }), naira(minor));
-          return found.kind === 'held' && !overLimit(found.limits ?? {}, naira(minor), used);
+          const found = limitsFor(known, limitsOfRoles(known, { kind: 'known', roles: names }), naira(minor));
+          return found.kind === 'found' && !overLimit(found.limits ?? {}, naira(minor), used);
         };
         // An amount that one of the roles allows must be allowed by all of them together.
         expect(allowed(held) || held.every((name) => !allowed([name]))).toBe(true);
@@ -141,7 +141,7 @@ describe('an amount', () => {
   });
 
   it('never leaves a negative remainder', () => {
-    expect(leftOf(5, 7)).toBe(0);
+    expect(minorLeft(5, 7)).toBe(0);
   });
 
   it('names the other roles that could charge it with what the card has left', () => {
