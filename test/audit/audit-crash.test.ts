@@ -10,7 +10,7 @@ import {
   startMs,
   type RecordsOnly,
 } from '../features/audit-house.ts';
-import { everyPoint, type Points } from '../features/charge-house.ts';
+import { everyPoint, type Points } from '../support/every-point.ts';
 import { memoryStore } from '../features/memory-store.ts';
 
 const dayMs = 86_400_000;

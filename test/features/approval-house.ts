@@ -5,7 +5,8 @@ import { createApprovalRequests } from '../../src/features/approvals/approval-re
 import { createEmailChanges } from '../../src/features/card-email/change-card-email.ts';
 import { needFor } from '../../src/features/approvals/approval-case.ts';
 import type { Entry } from '../../src/store/store.ts';
-import { bola, everyPoint, openWorld, startProcess, submit, type Plan, type Points } from './charge-house.ts';
+import { bola, openWorld, startProcess, submit, type Plan } from './charge-house.ts';
+import { everyPoint, type Points } from '../support/every-point.ts';
 import { accountOf } from '../support/account.ts';
 
 const accountId = '8b0e2f74-16c9-4d3a-b5a7-90c4d1e26f38';

@@ -22,6 +22,8 @@ import { readMessageRecord } from '../../src/messages/message-record.ts';
 import { referenceOf } from '../../src/records/reference-of.ts';
 import type { Entry, Store } from '../../src/store/store.ts';
 import { accountOf } from '../support/account.ts';
+import { aroundStore } from '../support/around-store.ts';
+import { everyPoint, type Points } from '../support/every-point.ts';
 import { noStorms, sealer } from './house.ts';
 import { memoryStore } from './memory-store.ts';
 
@@ -154,7 +156,7 @@ function notAsked(): never {
  */
 export function startProcess(world: World, points: Points = everyPoint(), hasModal = true) {
   const { clock, bank, paid, audited, told, rules } = world;
-  const store = pointed(world.store, points);
+  const store = aroundStore(world.store, (call, name) => points.pass(name, call));
   const records = recordsIn(store);
   /** The views that the modals were updated to, as JSON. */
   const shown: string[] = [];
@@ -319,55 +321,4 @@ export async function loseKey({ store }: World, lost = reference): Promise<() =>
   return async () => void (await put(before));
 }
 
-/** The points at which a process can be killed: before and after each thing that it awaits. */
-export type Points = {
-  pass: <T>(name: string, effect: () => T | Promise<T>) => Promise<T>;
-  /** The names of the points passed so far. */
-  passed: string[];
-  /** Resolves once the process was killed. */
-  killed: Promise<void>;
-};
-
-/**
- * Kills at this point, counted from 0. Every await has two points: before it happens, and after. A dead process hangs
- * for ever.
- */
-export function everyPoint(killAt = Infinity): Points {
-  const passed: string[] = [];
-  const dead = Promise.withResolvers<void>();
-  let isDead = false;
-  function point(name: string): Promise<void> | undefined {
-    if (!isDead && passed.length === killAt) {
-      isDead = true;
-      dead.resolve();
-    }
-    if (isDead) return new Promise(() => undefined);
-    passed.push(name);
-    return undefined;
-  }
-  return {
-    passed,
-    killed: dead.promise,
-    async pass(name, effect) {
-      await point(`before ${name}`);
-      const result = await effect();
-      await point(`after ${name}`);
-      return result;
-    },
-  };
-}
-
 export const sealedWithALostKey = 'sealed with a lost key';
-
-function pointed(store: Store, points: Points): Store {
-  return {
-    ...store,
-    create: (...given) => points.pass(`create ${kindOf(given[0])}`, () => store.create(...given)),
-    read: (key) => points.pass(`read ${kindOf(key)}`, () => store.read(key)),
-    write: (...given) => points.pass(`write ${kindOf(given[0].key)}`, () => store.write(...given)),
-  };
-}
-
-function kindOf(key: string): string {
-  return key.split(':')[0] ?? key;
-}

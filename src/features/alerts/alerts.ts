@@ -216,6 +216,8 @@ export function createAlerts(account: Account, needs: AlertsNeeds) {
   return {
     verbs: [alertsCommand(account, needs, { storms, cards, judging, mutedNow, notPosted })],
     claims: alertClaims(cards, judging),
+    /** For tests. */
+    parts: { cards, recovery, storms },
     async story(reference: string) {
       const events = [...(await eventsOfOrder(account, reference)), ...(await unsignedEvents(reference))];
       return { events, posts: events.map(({ event }) => alertKey(event.key)) };

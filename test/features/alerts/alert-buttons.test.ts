@@ -17,7 +17,7 @@ import { outcomeAlone, withoutDetails, type CardMove } from '../../../src/featur
 import type { SlackMessage } from '../../../src/slack/kit/message.ts';
 import { mayTry } from '../../../src/features/charge/card-history.ts';
 import type { Standing } from '../../../src/slack/people/role.ts';
-import { failed, recordOf } from '../cards-house.ts';
+import { failed, recordOf } from '../alerts-house.ts';
 
 const dayMs = 86_400_000;
 const [ada, bola] = ['U0ADA', 'U0BOLA'];

@@ -2,31 +2,31 @@ import { describe, expect, it } from 'vitest';
 import type { PaymentEvent } from '../../../src/domain/payment-event.ts';
 import { createAlertRecovery } from '../../../src/features/alerts/alert-recovery.ts';
 import { alertMessages, eventPrefix } from '../../../src/features/alerts/alert-record.ts';
-import { cardsHouse, failed, linesOf, paidBy, recordOf, type CardsHouse } from '../cards-house.ts';
+import { alertsHouse, failed, linesOf, paidBy, recordOf, type AlertsHouse } from '../alerts-house.ts';
 
 const ada = 'U0ADA00001';
 const bola = 'U0BOLA0001';
 const id = failed.key;
 
-async function failure(house: CardsHouse): Promise<void> {
+async function failure(house: AlertsHouse): Promise<void> {
   house.records.set('ORDER-1', recordOf('ORDER-1', 'FAILED'));
   await house.receive(failed);
   await house.drain();
 }
 
-async function payment(house: CardsHouse, reference: string, more = {}): Promise<void> {
+async function payment(house: AlertsHouse, reference: string, more = {}): Promise<void> {
   house.records.set(reference, recordOf(reference, 'SUCCESS'));
   await house.receive(paidBy(reference, more));
   await house.drain(10_000);
 }
 
-function statesOf(house: CardsHouse): (string | undefined)[] {
+function statesOf(house: AlertsHouse): (string | undefined)[] {
   return house.parents().map(({ shown }) => shown.text.split(' · ')[0]);
 }
 
 describe('a payment after a failure', () => {
   it('finds the customer by the e-mail of the record, where the event told none', async () => {
-    const house = cardsHouse();
+    const house = alertsHouse();
     house.records.set('ORDER-1', recordOf('ORDER-1', 'FAILED'));
     const { customerEmail: _email, customerId: _id, ...bare } = failed;
     await house.receive(bare);
@@ -39,7 +39,7 @@ describe('a payment after a failure', () => {
     ['of the events', { event: 'Jane@Example.COM', record: undefined }],
     ['of the record', { event: undefined, record: 'JANE@example.com' }],
   ])('finds the customer by the e-mail %s in whatever case it is written', async (_whose, email) => {
-    const house = cardsHouse();
+    const house = alertsHouse();
     const { customerEmail: _event, customerId: _id, ...bare } = failed;
     const { customerEmail: _record, ...record } = recordOf('ORDER-1', 'FAILED');
     house.records.set('ORDER-1', { ...record, ...(email.record ? { customerEmail: email.record } : {}) });
@@ -55,7 +55,7 @@ describe('a payment after a failure', () => {
 
 describe('a later payment of another order', () => {
   it('resolves nothing when the same number is of another currency, and the alert is told of it', async () => {
-    const house = cardsHouse();
+    const house = alertsHouse();
     await failure(house);
     house.records.set('ORDER-2', { ...recordOf('ORDER-2', 'SUCCESS'), currency: 'USD' });
     await house.receive(paidBy('ORDER-2', { currency: 'USD' }));
@@ -66,7 +66,7 @@ describe('a later payment of another order', () => {
   });
 
   it('is held against the failed charge’s record where its event names no amount, also when that must be asked for again', async () => {
-    const house = cardsHouse();
+    const house = alertsHouse();
     const { amountMinor: _amount, currency: _currency, ...bare } = failed;
     await house.receive(bare);
     // Told unchecked: nobody knows yet what failed.
@@ -82,7 +82,7 @@ describe('a later payment of another order', () => {
   });
 
   it('is asked for again where nobody could say what failed just then, though it is proven by itself', async () => {
-    const house = cardsHouse();
+    const house = alertsHouse();
     const { amountMinor: _amount, currency: _currency, ...bare } = failed;
     // Told as not found: its record comes later.
     await house.receive(bare);
@@ -102,7 +102,7 @@ describe('a later payment of another order', () => {
   });
 
   it('is asked for again after two days in which nothing ran, when the service is away just then', async () => {
-    const house = cardsHouse();
+    const house = alertsHouse();
     house.records.set('ORDER-1', recordOf('ORDER-1', 'FAILED'));
     house.records.set('ORDER-2', recordOf('ORDER-2', 'SUCCESS'));
     await house.receive(failed);
@@ -116,7 +116,7 @@ describe('a later payment of another order', () => {
   });
 
   it('resolves it by the card that the bot charged both times, though neither event names the customer', async () => {
-    const house = cardsHouse();
+    const house = alertsHouse();
     const nobody = { customerId: undefined, customerEmail: undefined } as never;
     for (const reference of ['ORDER-1', 'ORDER-2', 'ORDER-3']) {
       const { customerEmail: _email, ...record } = recordOf(
@@ -142,8 +142,8 @@ describe('a later payment of another order', () => {
 describe('a payment of an order that failed itself', () => {
   const third = { ...failed, key: 'payment_failed/order/ORDER-3', orderReference: 'ORDER-3' };
 
-  async function twoFailures(): Promise<CardsHouse> {
-    const house = cardsHouse();
+  async function twoFailures(): Promise<AlertsHouse> {
+    const house = alertsHouse();
     await failure(house);
     house.records.set('ORDER-3', recordOf('ORDER-3', 'FAILED'));
     await house.receive(third);
@@ -200,13 +200,13 @@ describe('a charge of the bot that is proven, without any event', () => {
     customerEmail: 'x@example.com',
   };
   const again = { ...failed, key: 'payment_failed/order/pay-0', orderReference: 'pay-0' };
-  const prove = async (house: CardsHouse, charge = charged) => {
+  const prove = async (house: AlertsHouse, charge = charged) => {
     await house.recovery.addOwnPayment({ ...charge, atMs: house.clock.nowMs });
     await house.drain(10_000);
   };
 
   it('resolves the alert it was begun from, whatever it took and whoever is named, and says so', async () => {
-    const house = cardsHouse();
+    const house = alertsHouse();
     await failure(house);
     house.service.isAway = true;
     house.charges.set('pay-1', { card: 'card', alert: id });
@@ -220,7 +220,7 @@ describe('a charge of the bot that is proven, without any event', () => {
   });
 
   it('resolves the alert of an earlier charge that was begun from it too, and no other', async () => {
-    const house = cardsHouse();
+    const house = alertsHouse();
     await failure(house);
     house.charges.set('pay-0', { card: 'card', alert: id });
     house.records.set('pay-0', recordOf('pay-0', 'FAILED'));
@@ -241,7 +241,7 @@ describe('a charge of the bot that is proven, without any event', () => {
   });
 
   it('resolves the first alert by the last of three charges that were begun one from the other', async () => {
-    const house = cardsHouse();
+    const house = alertsHouse();
     await failure(house);
     const generations = ['pay-0', 'pay-1', 'pay-2'];
     let from = id;
@@ -264,7 +264,7 @@ describe('a charge of the bot that is proven, without any event', () => {
   });
 
   it('resolves the alert of its own order alone, whichever of its events came and when', async () => {
-    const house = cardsHouse();
+    const house = alertsHouse();
     const { customerId: _id, ...ofFailure } = again;
     house.records.set('pay-0', recordOf('pay-0', 'SUCCESS'));
     house.records.set('ORDER-3', recordOf('ORDER-3', 'FAILED'));
@@ -284,7 +284,7 @@ describe('a charge of the bot that is proven, without any event', () => {
   });
 
   it('begun from an alert is one with it where only the transaction is signed: for the claim and for its payment', async () => {
-    const house = cardsHouse();
+    const house = alertsHouse();
     await failure(house);
     house.records.set('ORDER-3', recordOf('ORDER-3', 'FAILED'));
     await house.receive({ ...failed, key: 'payment_failed/order/ORDER-3', orderReference: 'ORDER-3' });
@@ -311,11 +311,11 @@ describe('a charge of the bot that is proven, without any event', () => {
 
 describe('a payment’s event', () => {
   it('holds up no alert when the key that names customers is gone', async () => {
-    const house = cardsHouse();
+    const house = alertsHouse();
     const logged: string[] = [];
     const broken = createAlertRecovery(
       {
-        ...house.shared,
+        ...house.account,
         fingerprint: () => Promise.reject(new Error('the key cannot be opened')),
         log: (_level, message) => void logged.push(message),
       },
@@ -330,7 +330,7 @@ describe('a payment’s event', () => {
 
 describe('a failure that comes while a payment of its customer is being held against others', () => {
   it('is found by that payment, though its worker had looked just before and is only then done with it', async () => {
-    const house = cardsHouse();
+    const house = alertsHouse();
     const { cases } = house.cards;
     const { key } = paidBy('ORDER-1');
     async function search() {
@@ -357,7 +357,7 @@ function unsigned(kind: 'payment_failed' | 'payment_success', transaction: strin
   return { kind, key, transactionId: transaction, referenceHint: hint } satisfies PaymentEvent;
 }
 
-function tells(house: CardsHouse, id: string, status: string): void {
+function tells(house: AlertsHouse, id: string, status: string): void {
   house.records.set('ORDER-1', { ...recordOf('ORDER-1', status), id, orderAmountMinor: 1_250_000 });
 }
 
@@ -365,7 +365,7 @@ describe('a service that signs the transaction alone', () => {
   const failure1 = unsigned('payment_failed', 'T-1');
 
   it('has a failure resolved by the payment of its order, though that is another transaction', async () => {
-    const house = cardsHouse();
+    const house = alertsHouse();
     tells(house, 'T-1', 'FAILED');
     await house.receive(failure1);
     await house.drain();
@@ -385,7 +385,7 @@ describe('a service that signs the transaction alone', () => {
   });
 
   it('has a failure resolved once, though its payment is told by an event, by the bot’s own proof and by a repeat', async () => {
-    const house = cardsHouse();
+    const house = alertsHouse();
     tells(house, 'T-1', 'FAILED');
     await house.receive(failure1);
     await house.drain();
@@ -399,11 +399,11 @@ describe('a service that signs the transaction alone', () => {
     const [parent] = house.parents();
     expect(parent?.shown.text).toMatch(/^✅ Resolved/);
     expect(house.notes(parent?.ts ?? '')).toHaveLength(1);
-    expect((await house.alerts.find(failure1.key))?.told).toBe(1);
+    expect((await house.cards.cases.find(failure1.key))?.told).toBe(1);
   });
 
   it('leaves a failure alone that only says it is of that order, however the payment is proven', async () => {
-    const house = cardsHouse();
+    const house = alertsHouse();
     tells(house, 'T-2', 'SUCCESS');
     await house.receive(failure1);
     await house.drain();
@@ -419,7 +419,7 @@ describe('a service that signs the transaction alone', () => {
   });
 
   it('is asked for again where nobody could say whose the failure is, and is not let go', async () => {
-    const house = cardsHouse();
+    const house = alertsHouse();
     tells(house, 'T-0', 'FAILED');
     await house.receive(failure1);
     await house.drain();
@@ -439,7 +439,7 @@ describe('a service that signs the transaction alone', () => {
   });
 
   it('looks a failure up again whose look-up had no answer, until it has one', async () => {
-    const house = cardsHouse();
+    const house = alertsHouse();
     tells(house, 'T-1', 'FAILED');
     house.service.isAway = true;
     await house.receive(failure1);
@@ -455,7 +455,7 @@ describe('a service that signs the transaction alone', () => {
   });
 
   it('looks a failure of a storm up once its order is paid, and not before', async () => {
-    const house = cardsHouse();
+    const house = alertsHouse();
     tells(house, 'T-1', 'FAILED');
     await house.recovery.tieFailure(failure1, { kind: 'no_reference' }, house.clock.nowMs);
     await house.receive(unsigned('payment_success', 'T-9', 'ORDER-9'));

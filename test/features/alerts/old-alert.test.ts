@@ -1,11 +1,9 @@
-import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it } from 'vitest';
-import { cardsHouse, failed, recordOf, type CardsHouse } from '../cards-house.ts';
-import { drainKilled, killAtEachPoint } from '../killed-house.ts';
+import { everyPoint } from '../../support/every-point.ts';
+import { type AlertsWorld, failed, openAlertsWorld, recordOf, startAlerts } from '../alerts-house.ts';
 
 const ada = 'U0ADA00001';
-const dayMs = 86_400_000;
-const ageMs = 14 * dayMs;
+const ageMs = 14 * 86_400_000;
 
 /** What an alert tells of customer, money and reasons, as it could stand anywhere. */
 const details = ['jane@example.com', 'j***@', '1250000', '12,500.00', 'Insufficient funds', 'cust-7'];
@@ -14,24 +12,24 @@ function detailsIn(text: string): string[] {
   return details.filter((one) => text.includes(one));
 }
 
-function detailsHouse(channels?: readonly string[]): CardsHouse {
-  const house = cardsHouse(channels && { channels });
-  house.deliver.detailsMs = ageMs;
+function detailsWorld(channels?: readonly string[]): AlertsWorld {
+  const world = openAlertsWorld(channels && { channels });
+  world.settings.alertDetailsDays = 14;
   // What a channel really gets: seconds of today.
-  house.clock.nowMs = Date.UTC(2026, 8, 14, 13, 37);
-  house.records.set('ORDER-1', { ...recordOf('ORDER-1', 'FAILED'), gatewayMessage: 'Insufficient funds' });
-  return house;
+  world.clock.nowMs = Date.UTC(2026, 8, 14, 13, 37);
+  world.records.set('ORDER-1', { ...recordOf('ORDER-1', 'FAILED'), gatewayMessage: 'Insufficient funds' });
+  return world;
 }
 
 /** All that the store holds under these keys, unsealed: base64 of JSON, at most once more inside. */
-function storedOpen({ path }: CardsHouse, keys: RegExp): string {
-  const db = new DatabaseSync(path, { readOnly: true });
-  const rows = db.prepare('select key, value from entries').all();
-  db.close();
-  return rows
-    .filter(({ key }) => keys.test(String(key)))
-    .map(({ value }) => opened(String(value)))
-    .join('\n');
+async function storedOpen({ store }: AlertsWorld, keys: RegExp): Promise<string> {
+  const entries = await Promise.all(
+    store
+      .keys()
+      .filter((key) => keys.test(key))
+      .map((key) => store.read(key)),
+  );
+  return entries.map((entry) => opened(entry?.value ?? '')).join('\n');
 }
 
 function opened(text: string): string {
@@ -44,16 +42,20 @@ function opened(text: string): string {
 describe('an alert as old as ALERT_DETAILS_DAYS', () => {
   it('is edited down wherever the process is killed, and never shows its details again', async () => {
     const own = /^(message:alert:|event:)/;
-    const kills = await killAtEachPoint(async (killAt) => {
-      const house = detailsHouse(['C0ALERTS01', 'C0ALERTS02']);
+    let kills = 0;
+    for (let survived = false; !survived; kills += 1) {
+      const world = detailsWorld(['C0ALERTS01', 'C0ALERTS02']);
+      const house = startAlerts(world);
       await house.receive(failed);
       await house.drain();
       await house.cards.lookUpNow(failed.key);
       await house.drain();
-      expect(detailsIn(storedOpen(house, own))).not.toEqual([]);
-      house.clock.nowMs += ageMs;
-      const survived = await drainKilled(house, killAt, 10_000);
-      house.clock.nowMs += 60_000;
+      expect(detailsIn(await storedOpen(world, own))).not.toEqual([]);
+      world.clock.nowMs += ageMs;
+      const { pass, killed } = everyPoint(kills);
+      const dying = startAlerts(world, pass);
+      survived = await Promise.race([dying.drain(10_000).then(() => true), killed.then(() => false)]);
+      world.clock.nowMs += 60_000;
       await house.drain(60_000);
       const text = '❌ Declined by the bank · ORDER-1';
       expect(house.parents().map(({ shown }) => shown.text)).toEqual([text, text]);
@@ -61,19 +63,17 @@ describe('an alert as old as ALERT_DETAILS_DAYS', () => {
       await house.cards.lookUpNow(failed.key);
       await house.drain(10_000);
       for (const { shown } of house.parents()) expect(detailsIn(JSON.stringify(shown))).toEqual([]);
-      expect(detailsIn(storedOpen(house, own))).toEqual([]);
+      expect(detailsIn(await storedOpen(world, own))).toEqual([]);
       // It is known all the same when its event is sent once more.
       expect(await house.receive(failed)).toBe('duplicate');
-      await house.store.close();
-      return survived;
-    });
+    }
     expect(kills).toBeGreaterThan(10);
   });
 });
 
 describe('many alerts that are old at once', () => {
   it('keep no new alert waiting, and are edited one in three seconds', async () => {
-    const house = detailsHouse();
+    const house = startAlerts(detailsWorld());
     for (let number = 1; number <= 30; number += 1) {
       const orderReference = `OLD-${number}`;
       await house.receive({ ...failed, key: `payment_failed/order/${orderReference}`, orderReference });
@@ -87,11 +87,11 @@ describe('many alerts that are old at once', () => {
     await house.drain(0);
     expect(house.parents()).toHaveLength(31);
     await house.drain(29_000);
-    const edited = old.filter(({ edits }) => edits === 1).length;
+    const edited = old.filter(({ editedAtMs }) => editedAtMs.length === 1).length;
     expect(edited).toBeGreaterThanOrEqual(9);
     expect(edited).toBeLessThanOrEqual(11);
     // What is pressed meanwhile does not wait behind them either.
-    const [last] = old.filter(({ edits }) => edits === undefined).slice(-1);
+    const [last] = old.filter(({ editedAtMs }) => editedAtMs.length === 0).slice(-1);
     const reference = /OLD-\d+/.exec(last?.shown.text ?? '')?.[0] ?? '';
     await house.cards.move(`payment_failed/order/${reference}`, { kind: 'acknowledge', by: ada });
     await house.drain(4_000);

@@ -1,28 +1,28 @@
 import { expect, it } from 'vitest';
 import type { PaymentEvent } from '../../../src/domain/payment-event.ts';
-import { cardsHouse, failed, paidBy, recordOf } from '../cards-house.ts';
-
-/** What an event costs the store: before it is called received, and from then until nothing is left to do about it. */
-async function callsOf(house: ReturnType<typeof cardsHouse>, event: PaymentEvent) {
-  const sentToSlack = () => house.messages.reduce((sent, { edits = 0 }) => sent + 1 + edits, 0);
-  let passes = 0;
-  // Of the store and of Slack, before and after each.
-  house.watched.pass = () => void (passes += 1);
-  const sentBefore = sentToSlack();
-  await house.receive(event);
-  const received = passes / 2;
-  const seconds = 30;
-  await house.drain(seconds * 1_000);
-  // It is asked for work once more each second, and there is none.
-  const idle = seconds + 1;
-  return { received, told: passes / 2 - received - idle - (sentToSlack() - sentBefore) };
-}
+import { failed, openAlertsWorld, paidBy, recordOf, startAlerts } from '../alerts-house.ts';
 
 it('costs the store so many calls to tell a failure, and to find that a payment is for none', async () => {
-  const house = cardsHouse({ threshold: 20 });
-  house.records.set('ORDER-1', recordOf('ORDER-1', 'FAILED'));
-  expect(await callsOf(house, failed)).toEqual({ received: 1, told: 11 });
+  const world = openAlertsWorld({ threshold: 20 });
+  const calls: string[] = [];
+  const house = startAlerts(world, async (name, effect) => {
+    calls.push(name);
+    return await effect();
+  });
+  /** What an event costs the store: before it is called received, and from then until nothing is left to do about it. */
+  async function callsOf(event: PaymentEvent) {
+    calls.length = 0;
+    await house.receive(event);
+    const received = calls.length;
+    const seconds = 30;
+    await house.drain(seconds * 1_000);
+    const ofStore = calls.filter((name) => !/^(post|edit|history|look_up)$/.test(name));
+    // It is asked for work once more each second, and there is none.
+    return { received, told: ofStore.length - received - seconds - 1 };
+  }
+  world.records.set('ORDER-1', recordOf('ORDER-1', 'FAILED'));
+  expect(await callsOf(failed)).toEqual({ received: 1, told: 11 });
   const other = { customerId: 'cust-8', customerEmail: 'john@example.com' };
-  house.records.set('ORDER-2', recordOf('ORDER-2', 'SUCCESS'));
-  expect(await callsOf(house, paidBy('ORDER-2', other))).toEqual({ received: 1, told: 7 });
+  world.records.set('ORDER-2', recordOf('ORDER-2', 'SUCCESS'));
+  expect(await callsOf(paidBy('ORDER-2', other))).toEqual({ received: 1, told: 7 });
 });

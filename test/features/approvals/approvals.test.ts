@@ -1,17 +1,8 @@
 import { describe, expect, it, vi } from 'vitest';
 import type { Approval } from '../../../src/domain/approval.ts';
 import { approvalPrefix, type ApprovalCase } from '../../../src/features/approvals/approval-case.ts';
-import {
-  ada,
-  bola,
-  everyPoint,
-  minuteMs,
-  reference,
-  submit,
-  terms,
-  viewId,
-  type Points,
-} from '../charge-house.ts';
+import { ada, bola, minuteMs, reference, submit, terms, viewId } from '../charge-house.ts';
+import { everyPoint, type Points } from '../../support/every-point.ts';
 import {
   approve,
   asked,

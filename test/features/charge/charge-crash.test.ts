@@ -6,7 +6,6 @@ import { auditOfCharge } from '../../../src/features/charge/charge-audit.ts';
 import { replay } from '../../../src/features/charge/machine.ts';
 import {
   ada,
-  everyPoint,
   minuteMs,
   notesIn,
   oneADay,
@@ -18,10 +17,10 @@ import {
   usedOf,
   viewId,
   type Plan,
-  type Points,
   type Process,
   type World,
 } from '../charge-house.ts';
+import { everyPoint, type Points } from '../../support/every-point.ts';
 
 /** The alert that the charge is begun from. */
 const alert = 'payment_failed/order/ORDER-1';

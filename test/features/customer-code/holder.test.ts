@@ -3,7 +3,6 @@ import {
   ada,
   bola,
   charge,
-  everyPoint,
   minuteMs,
   notesIn,
   openWorld,
@@ -11,6 +10,7 @@ import {
   rightCode,
   startProcess,
 } from '../charge-house.ts';
+import { everyPoint } from '../../support/every-point.ts';
 
 const [link, later] = ['hash-of-the-link', 'hash-of-a-later-link'];
 

@@ -18,7 +18,7 @@ import { workOnce } from '../../../../src/records/worker.ts';
 import type { Entry, Store } from '../../../../src/store/store.ts';
 import { countOf } from '../../../support/counts.ts';
 import { momentsOf } from '../../../support/kill-everywhere.ts';
-import { everyPoint } from '../../charge-house.ts';
+import { everyPoint } from '../../../support/every-point.ts';
 import { channel, house, receiveEvent, sealer } from '../../house.ts';
 import { memoryStore } from '../../memory-store.ts';
 

@@ -1,7 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import type { PaymentEvent } from '../../../../src/domain/payment-event.ts';
-import { awayFrom, outages } from '../../away-house.ts';
-import { cardsHouse, failed, linesOf, paidBy, recordOf, type CardsHouse } from '../../cards-house.ts';
+import {
+  alertsHouse,
+  type AlertsHouse,
+  failed,
+  linesOf,
+  type Message,
+  paidBy,
+  recordOf,
+  slackFaults,
+} from '../../alerts-house.ts';
 
 const ada = 'U0ADA00001';
 const bola = 'U0BOLA0001';
@@ -21,27 +29,27 @@ function failure(number: number, more: Partial<PaymentEvent> = {}): PaymentEvent
   };
 }
 
-async function burst(house: CardsHouse, from: number, to: number): Promise<void> {
+async function burst(house: AlertsHouse, from: number, to: number): Promise<void> {
   for (let number = from; number <= to; number += 1) {
     await house.receive(failure(number));
   }
 }
 
-function stormHouse(threshold = 5): CardsHouse {
-  return cardsHouse({ threshold });
+function stormHouse(threshold = 5): AlertsHouse {
+  return alertsHouse({ threshold });
 }
 
-function digestOf(house: CardsHouse): CardsHouse['messages'][number] {
+function digestOf(house: AlertsHouse): Message {
   const [digest, ...others] = house.parents().filter(({ shown }) => /Storm/.test(shown.text));
   if (!digest || others.length > 0) throw new Error(`${others.length + (digest ? 1 : 0)} digests stand`);
   return digest;
 }
 
-function idOf(house: CardsHouse): string {
+function idOf(house: AlertsHouse): string {
   return idIn(digestOf(house));
 }
 
-function idIn(digest: CardsHouse['messages'][number]): string {
+function idIn(digest: Message): string {
   const block = digest.shown.blocks.findLast(({ type }) => type === 'actions');
   const [button] = block?.type === 'actions' ? block.elements : [];
   return button?.type === 'button' ? (button.value ?? '') : '';
@@ -74,17 +82,14 @@ describe('a storm of failed charges', () => {
 
   it('is made of a backlog that Slack’s outage left, and told within two minutes of its return', async () => {
     const house = stormHouse(20);
-    const slack = awayFrom(house, true);
-    const [[, away] = []] = outages;
-    if (!away) throw new Error('There are outages.');
-    slack.leave(away);
+    house.slack.meets = () => slackFaults.notSent;
     for (let minute = 0; minute < 10; minute += 1) {
       await burst(house, minute * 40 + 1, minute * 40 + 40);
       await house.drain(minuteMs);
     }
-    expect(slack.calls.post).toBeGreaterThan(0);
-    expect(house.messages).toEqual([]);
-    slack.comeBack();
+    expect(house.slack.calls.filter(({ method }) => method === 'post').length).toBeGreaterThan(0);
+    expect(house.slack.messages).toEqual([]);
+    house.slack.meets = () => undefined;
     await house.drain(2 * minuteMs);
     expect(house.parents().length).toBeLessThanOrEqual(21);
     expect(digestOf(house).shown.text).toContain('400 failed charges');
@@ -105,7 +110,7 @@ describe('Acknowledge all', () => {
 
 describe('a storm that two channels are told', () => {
   it('says in the one who acknowledged it in the other, and that its own button is still of use', async () => {
-    const house = cardsHouse({ threshold: 5, channels: ['C0ALERTS01', 'C0ALERTS02'] });
+    const house = alertsHouse({ threshold: 5, channels: ['C0ALERTS01', 'C0ALERTS02'] });
     await burst(house, 1, 10);
     await house.drain(20_000);
     const digests = () => house.parents().filter(({ shown }) => /Storm/.test(shown.text));
@@ -136,21 +141,21 @@ function payment(number: number, more: Partial<PaymentEvent> = {}): PaymentEvent
 }
 
 /** Payments are told where failures are. */
-function paidHouse(): CardsHouse {
+function paidHouse(): AlertsHouse {
   const house = stormHouse();
-  house.paidTo.push({ channel: 'C0ALERTS01' });
+  house.routes.successes = 'C0ALERTS01';
   return house;
 }
 
 /** The service knows them all as paid. */
-async function pay(house: CardsHouse, from: number, to: number): Promise<void> {
+async function pay(house: AlertsHouse, from: number, to: number): Promise<void> {
   for (let number = from; number <= to; number += 1) {
     house.records.set(referenceOf(number), recordOf(referenceOf(number), 'SUCCESS'));
     await house.receive(payment(number));
   }
 }
 
-function digests(house: CardsHouse, words: RegExp): CardsHouse['messages'] {
+function digests(house: AlertsHouse, words: RegExp): Message[] {
   return house.parents().filter(({ shown }) => words.test(shown.text));
 }
 
