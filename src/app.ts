@@ -3,7 +3,7 @@ import { tellRulesElsewhere, tellUnreadParts } from './config/alert-rules.ts';
 import { beginAudit } from './audit/audit-chain.ts';
 import { createAuditTrail, type AuditTrail } from './audit/audit-trail.ts';
 import { createMerchantBot, merchantPlaces, type MerchantBot, type MerchantBots } from './merchants.ts';
-import type { Kept } from './store/kept.ts';
+import type { Storage } from './store/storage.ts';
 import { checkOwners } from './store/owners.ts';
 import { createMetrics, createMetricsRoute } from './http/metrics.ts';
 import type { Outside } from './config/config.ts';
@@ -33,7 +33,7 @@ import { unreadableKind } from './domain/payment-event.ts';
 import { logged } from './log.ts';
 import { asideReasons, createPutAside } from './records/put-aside.ts';
 import type { Entry, Store } from './store/store.ts';
-import { storeHealth } from './store/kept.ts';
+import { storeHealth } from './store/storage.ts';
 import { createStoreSteps } from './store/store-steps.ts';
 import { hourMs } from './domain/span.ts';
 
@@ -54,17 +54,17 @@ export type App = {
 const pressingRequests = 16;
 
 /** All of Payops, put together. Nothing is contacted before `start`, and nothing outside need be there then. */
-export function createApp(outside: Outside, opened: Kept): App {
+export function createApp(outside: Outside, opened: Storage): App {
   const { config, log, now } = outside;
   const metrics = createMetrics({ webhookResults, asideReasons, slackRefusalCauses, log, now });
-  const kept = { ...opened, store: metrics.measured(opened.store) };
+  const storage = { ...opened, store: metrics.measured(opened.store) };
   const workspace = { botToken: config.slackBotToken ?? '', slackApiUrl: config.slackApiUrl };
   const deliveryTimeoutMs = config.slackTimeoutSeconds * 1_000;
   const clients = createClients({ ...workspace, deliveryTimeoutMs }, log, metrics.slackCalled);
   let worker: Worker | undefined;
   const wake = (): void => worker?.wake();
   const cache = createCache<{ value: unknown; atMs: number }>(
-    kept.redis,
+    storage.redis,
     config.redisPrefix,
     'slack-directory',
   );
@@ -76,9 +76,9 @@ export function createApp(outside: Outside, opened: Kept): App {
     now,
     identity: () => slack.identity(),
   });
-  const audit = createAuditTrail(outside, kept);
+  const audit = createAuditTrail(outside, storage);
   const shared = { clients, wake, metrics, ...directory, audit };
-  const [first, ...further] = merchantPlaces(outside, kept);
+  const [first, ...further] = merchantPlaces(outside, storage);
   const merchantBots: MerchantBots = [
     createMerchantBot(first, shared),
     ...further.map((place) => createMerchantBot(place, shared)),
@@ -103,25 +103,25 @@ export function createApp(outside: Outside, opened: Kept): App {
       note: audit.notesOf(undefined).note,
       acknowledged: metrics.acknowledged,
       checked: createRefusedRequests({
-        store: kept.store,
+        store: storage.store,
         count: metrics.slackRefused,
         tell: merchantBots[0].tellOperators,
         log,
         now,
       }),
       // Slack's own signatures hold for five minutes; an hour is well past any repeat.
-      claimOnce: (key) => kept.store.create(`once:${key}`, '', { ttlMs: hourMs }),
+      claimOnce: (key) => storage.store.create(`once:${key}`, '', { ttlMs: hourMs }),
       log,
       now,
     },
   );
-  const storeWatch = createStoreWatch({ kept, tell: merchantBots[0].tellOperators, log, now });
-  const claim = (): Promise<boolean> => kept.mark.claim(() => beginAudit(kept));
+  const storeWatch = createStoreWatch({ storage, tell: merchantBots[0].tellOperators, log, now });
+  const claim = (): Promise<boolean> => storage.mark.claim(() => beginAudit(storage));
   const storeSteps = createStoreSteps({
-    store: kept.store,
+    store: storage.store,
     claim,
-    file: kept.file,
-    parts: merchantBots.map(({ place: { kept: part, entryOf }, steps }) => ({
+    file: storage.file,
+    parts: merchantBots.map(({ place: { storage: part, entryOf }, steps }) => ({
       store: part.store,
       entryOf,
       steps,
@@ -142,7 +142,7 @@ export function createApp(outside: Outside, opened: Kept): App {
   // For monitoring: on a port of its own with METRICS_PORT.
   const watching = [
     createReadinessRoute(
-      readinessChecks({ kept, slack, merchantBots, isStopping }),
+      readinessChecks({ storage, slack, merchantBots, isStopping }),
       log,
       config.metricsToken,
     ),
@@ -165,17 +165,17 @@ export function createApp(outside: Outside, opened: Kept): App {
     await watchingServer.close();
     // Close the audit and the store last: other parts still write while they stop.
     await audit.stop();
-    await kept.close();
+    await storage.close();
   }
 
   return {
     async start() {
-      await kept.checked();
+      await storage.checked();
       // Of a store that is away the worker asks before it takes anything.
       await claim().catch(passUnavailable);
-      const refusal = kept.refusal();
+      const refusal = storage.refusal();
       if (refusal !== undefined) throw new Error(refusal);
-      await checkOwners(kept.store, config);
+      await checkOwners(storage.store, config);
       for (const bot of merchantBots) tellAtStart(bot);
       tellRulesElsewhere(
         merchantBots.map(({ routes }) => routes),
@@ -188,7 +188,7 @@ export function createApp(outside: Outside, opened: Kept): App {
       slack.start();
       void tellChannels(outside, clients, isStopping);
       worker = startWork(outside, {
-        store: kept.store,
+        store: storage.store,
         claim,
         merchantBots,
         audit,
@@ -295,7 +295,7 @@ function unknownWords(eventKind: string): string {
 type Watched = {
   /** Whether the process was told to end: a load balancer then sends nothing more. */
   isStopping: () => boolean;
-  kept: Kept;
+  storage: Storage;
   slack: Slack;
   merchantBots: readonly MerchantBot[];
 };
@@ -305,9 +305,9 @@ type Watched = {
  * service it still keeps events safe, and a load balancer that took it out would lose them. Anyone who
  * reaches the port reads the answers: nothing in them comes from outside.
  */
-export function readinessChecks({ kept, slack, merchantBots, isStopping }: Watched): PartCheck[] {
+export function readinessChecks({ storage, slack, merchantBots, isStopping }: Watched): PartCheck[] {
   return [
-    { name: 'store', check: () => storeHealth(kept) },
+    { name: 'store', check: () => storeHealth(storage) },
     { name: 'slack', check: () => slack.health() },
     ...merchantBots.flatMap(accountChecks),
     {

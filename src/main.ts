@@ -31,10 +31,10 @@ async function runCommand(): Promise<never> {
   process.exit(await runCommandLine({ words, variables, stdout, stderr, now: () => Date.now() }));
 }
 
-const [{ createApp }, { drainSecondsOf }, { openKept }, { openLog, readSettings }] = await Promise.all([
+const [{ createApp }, { drainSecondsOf }, { openStorage }, { openLog, readSettings }] = await Promise.all([
   import('./app.ts'),
   import('./config/config.ts'),
-  import('./store/kept.ts'),
+  import('./store/storage.ts'),
   import('./cli/read-settings.ts'),
 ]);
 
@@ -59,7 +59,7 @@ async function start(): Promise<App> {
   for (const warning of warnings) log('warn', warning);
   try {
     const outside = { config, log, now: () => Date.now() };
-    const created = createApp(outside, await openKept(outside));
+    const created = createApp(outside, await openStorage(outside));
     await created.start();
     return created;
   } catch (error) {

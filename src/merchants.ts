@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { readRoutes } from './config/alert-rules.ts';
 import type { Account, Feature, Finder } from './account.ts';
 import type { AuditTrail } from './audit/audit-trail.ts';
-import { keptPart, type KeptPart } from './store/scoped-store.ts';
+import { storagePart, type StoragePart } from './store/scoped-store.ts';
 import { createPayments } from './payments/payments.ts';
 import { approvalRules, limitRules, rolesOfRules } from './config/policy-rules.ts';
 import type { Config, Outside } from './config/config.ts';
@@ -67,7 +67,7 @@ import { accountChecks, longestLookMs, type AccountHealth } from './features/doc
 import { settingsChecks } from './features/doctor/settings-checks.ts';
 import { slackChecks } from './features/doctor/slack-checks.ts';
 import { storeChecks } from './features/doctor/store-checks.ts';
-import type { Kept } from './store/kept.ts';
+import type { Storage } from './store/storage.ts';
 import type { StepOf } from './store/store-steps.ts';
 import type { Metrics } from './http/metrics.ts';
 import { createOutbox } from './messages/deliver.ts';
@@ -75,7 +75,7 @@ import { readWebhooks, readsField, webhooksHealth } from './webhooks/webhook-set
 import { dayMs, hourMs } from './domain/span.ts';
 
 /** One merchant account: its own settings and its own part of the store. */
-type MerchantPlace = KeptPart & {
+type MerchantPlace = StoragePart & {
   /** Undefined in a bot with one account. */
   merchant: Merchant | undefined;
   outside: Outside;
@@ -87,7 +87,7 @@ type MerchantPlace = KeptPart & {
  * The bot's accounts, the first one first. Each account's parts are made from its own place alone, so they can't use
  * another account's token or id, nor read its records.
  */
-export function merchantPlaces(outside: Outside, kept: Kept): [MerchantPlace, ...MerchantPlace[]] {
+export function merchantPlaces(outside: Outside, storage: Storage): [MerchantPlace, ...MerchantPlace[]] {
   const pauses = new Map<string, Span>();
   function placeOf(config: Config): MerchantPlace {
     const { merchant } = config;
@@ -95,7 +95,7 @@ export function merchantPlaces(outside: Outside, kept: Kept): [MerchantPlace, ..
       ? (level, message, fields, error) =>
           outside.log(level, message, { account: merchant.name, ...fields }, error)
       : outside.log;
-    return { pauses, merchant, outside: { ...outside, config, log }, ...keptPart(kept, merchant) };
+    return { pauses, merchant, outside: { ...outside, config, log }, ...storagePart(storage, merchant) };
   }
   return [placeOf(outside.config), ...(outside.config.further ?? []).map(placeOf)];
 }
@@ -110,12 +110,12 @@ function chargePlace(config: Config): ChargePlace {
 }
 
 function openAccount(
-  { outside, kept, merchant, pauses }: MerchantPlace,
+  { outside, storage, merchant, pauses }: MerchantPlace,
   { clients, wake, audit, nameOf, ...people }: Omit<Shared, 'metrics'>,
   called: Called,
 ): Account {
   const { config, log, now } = outside;
-  const { store, sealer } = kept;
+  const { store, sealer } = storage;
   return {
     name: merchant?.name,
     place: chargePlace(config),
@@ -129,7 +129,7 @@ function openAccount(
         waitMs: config.chargeRetryWaitHours * hourMs,
       },
     },
-    payments: createPayments(outside, kept, { pauses, called }),
+    payments: createPayments(outside, storage, { pauses, called }),
     store,
     sealer,
     fingerprint: openFingerprint(store, sealer, log),
@@ -168,7 +168,7 @@ type Shared = {
 };
 
 export function createMerchantBot(place: MerchantPlace, shared: Shared) {
-  const { outside, kept, merchant } = place;
+  const { outside, storage, merchant } = place;
   const { clients, wake } = shared;
   const metrics = shared.metrics.of(merchant?.name ?? 'main');
   const account = openAccount(place, shared, (operation, result, seconds) => {
@@ -190,7 +190,7 @@ export function createMerchantBot(place: MerchantPlace, shared: Shared) {
     tellOperators: (name, notice) => tellOperators({ ...told, wake }, name, notice),
     doctor() {
       const checks = [
-        ...sharedChecks(outside, { ...kept, ...kept.whole }, clients),
+        ...sharedChecks(outside, { ...storage, ...storage.whole }, clients),
         ...accountChecks({ config: settings, payments, now, ...health }),
       ];
       return examine(checks, longestLookMs(settings), log);
@@ -417,14 +417,15 @@ export function accountHealth(
 }
 
 /** The doctor's checks of what all accounts share. `kept`: the whole store, or why it can't be opened. */
-export function sharedChecks(outside: Outside, kept: Kept | string, clients: SlackClients): Check[] {
+export function sharedChecks(outside: Outside, storage: Storage | string, clients: SlackClients): Check[] {
   return [
-    ...storeChecks(kept, outside.now),
+    ...storeChecks(storage, outside.now),
     // The background client, which may take long: with the short deadline for opening modals, a slow network would look
     // like a problem of a role or a channel.
     ...slackChecks(outside, clients.delivery, {
       approvalRules: rolesOfRules(outside.config.policy),
-      refused: async () => (typeof kept === 'string' ? undefined : await readRefusedRequest(kept.store)),
+      refused: async () =>
+        typeof storage === 'string' ? undefined : await readRefusedRequest(storage.store),
     }),
     ...settingsChecks(outside.config),
   ];

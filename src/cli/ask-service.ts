@@ -4,9 +4,9 @@ import { adviceOn } from '../features/doctor/account-checks.ts';
 import { newErrorId } from '../log.ts';
 import { createPayments, type Payments } from '../payments/payments.ts';
 import { failureWords } from '../slack/words/error-message.ts';
-import { type CommandEnd, noStoreEnd, withKept } from './command.ts';
+import { type CommandEnd, noStoreEnd, withStorage } from './command.ts';
 import { exitCodes } from './exit-codes.ts';
-import type { Kept } from '../store/kept.ts';
+import type { Storage } from '../store/storage.ts';
 import { type Place, quotedText } from './lines.ts';
 
 /**
@@ -18,10 +18,10 @@ export async function askService(
   question: (payments: Payments, place: Place) => Promise<CommandEnd>,
 ): Promise<CommandEnd> {
   const { config } = outside;
-  return await withKept(
+  return await withStorage(
     outside,
-    async (kept) => {
-      const payments = createPayments(outside, kept);
+    async (storage) => {
+      const payments = createPayments(outside, storage);
       try {
         return await question(payments, {
           environment: config.paymentsEnvironment,
@@ -39,10 +39,10 @@ export async function askService(
 /** Runs one question to the bot's own store, without any call to the service or Slack. */
 export async function askStore(
   outside: Outside,
-  question: (kept: Kept) => Promise<CommandEnd>,
+  question: (storage: Storage) => Promise<CommandEnd>,
 ): Promise<CommandEnd> {
   const failed = (error: unknown): CommandEnd => failedQuestion(outside, error);
-  return noStoreEnd(outside) ?? (await withKept(outside, question, failed));
+  return noStoreEnd(outside) ?? (await withStorage(outside, question, failed));
 }
 
 /**

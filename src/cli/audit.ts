@@ -13,8 +13,8 @@ import {
 } from '../audit/verify-audit.ts';
 import { parsed, problem, type Parsed } from '../domain/wording.ts';
 import { withoutUndefined } from '../domain/json.ts';
-import { command, type CommandEnd, noStoreEnd, reasonOf, withKept } from './command.ts';
-import type { Kept } from '../store/kept.ts';
+import { command, type CommandEnd, noStoreEnd, reasonOf, withStorage } from './command.ts';
+import type { Storage } from '../store/storage.ts';
 import type { Outside } from '../config/config.ts';
 import { dayMs } from '../domain/span.ts';
 
@@ -49,7 +49,7 @@ export const auditCommand = command({
       return file === undefined
         ? parsed({
             run: (outside) =>
-              runOnStore(outside, async (kept) => verified(await verifyAudit(kept, witnesses.value))),
+              runOnStore(outside, async (storage) => verified(await verifyAudit(storage, witnesses.value))),
           })
         : parsed({ alone: () => verifyFile(file, part === true, witnesses.value) });
     }
@@ -61,18 +61,21 @@ export const auditCommand = command({
     if (!choice.ok) return choice;
     return parsed({
       run: (outside, out) =>
-        runOnStore(outside, async (kept) =>
-          exported(await exportAudit(kept, { format, choice: choice.value }, out)),
+        runOnStore(outside, async (storage) =>
+          exported(await exportAudit(storage, { format, choice: choice.value }, out)),
         ),
     });
   },
 });
 
-async function runOnStore(outside: Outside, work: (kept: Kept) => Promise<CommandEnd>): Promise<CommandEnd> {
+async function runOnStore(
+  outside: Outside,
+  work: (storage: Storage) => Promise<CommandEnd>,
+): Promise<CommandEnd> {
   const none = noStoreEnd(outside);
   if (none) return none;
   // One trail for all accounts. It is read through the first account, whose part of the store holds it.
-  return await withKept(outside, work, (error) => ({
+  return await withStorage(outside, work, (error) => ({
     exitCode: error instanceof StoreUnavailable ? exitCodes.noAnswer : exitCodes.failed,
     words: `The audit trail could not be read to its end. ${reasonOf(error)}`,
   }));

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Outside } from '../config/config.ts';
 import { counted, type Parsed, parsed, problem } from '../domain/wording.ts';
 import { beginAudit } from '../audit/audit-chain.ts';
-import { embeddedStore, hasKeys, hasStore, openEmbedded, storeFile } from '../store/kept.ts';
+import { embeddedStore, hasKeys, hasStore, openEmbedded, storeFile } from '../store/storage.ts';
 import { copyStoreFile, putBackStoreFile, type CopyContents } from '../store/store-copy.ts';
 import { command, type CommandEnd, noteEnd, reasonOf } from './command.ts';
 

@@ -4,8 +4,8 @@ import { parsed, problem, type Parsed } from '../domain/wording.ts';
 import { exitCodes, type ExitCode } from './exit-codes.ts';
 import { StoreUnavailable } from '../domain/failure.ts';
 import { createAuditTrail } from '../audit/audit-trail.ts';
-import { hasStore, openKept, type Kept } from '../store/kept.ts';
-import { keptPart } from '../store/scoped-store.ts';
+import { hasStore, openStorage, type Storage } from '../store/storage.ts';
+import { storagePart } from '../store/scoped-store.ts';
 
 /**
  * A command's words and exit code. `isReport`: the words are the requested data, so they go to standard output even
@@ -77,23 +77,23 @@ export function noStoreEnd({ config }: Outside): CommandEnd | undefined {
  * Runs an operator's command on the account's part of the store, then closes the store. `failed` turns any error into
  * the command's end. `verb`: the command's name for the audit; absent if it changes nothing. Never throws.
  */
-export async function withKept(
+export async function withStorage(
   outside: Outside,
-  work: (kept: Kept) => Promise<CommandEnd>,
+  work: (storage: Storage) => Promise<CommandEnd>,
   failed: (error: unknown) => CommandEnd,
   verb?: string,
 ): Promise<CommandEnd> {
-  let kept: Kept | undefined;
+  let storage: Storage | undefined;
   let end: CommandEnd;
   try {
-    kept = await openKept(outside);
-    await kept.checked();
-    end = await work(keptPart(kept, outside.config.merchant).kept);
+    storage = await openStorage(outside);
+    await storage.checked();
+    end = await work(storagePart(storage, outside.config.merchant).storage);
   } catch (error) {
     end = failed(error);
   }
-  if (kept && verb !== undefined) await noteCommand(outside, kept, { verb, end });
-  await kept?.close();
+  if (storage && verb !== undefined) await noteCommand(outside, storage, { verb, end });
+  await storage?.close();
   return end;
 }
 
@@ -102,7 +102,7 @@ export async function withKept(
  * so, as its work stays done. Never throws.
  */
 export async function noteEnd(outside: Outside, end: CommandEnd, verb: string): Promise<CommandEnd> {
-  return await withKept(
+  return await withStorage(
     outside,
     () => Promise.resolve(end),
     (error) => ({ ...end, words: `${end.words}\nThe audit has no entry of it: ${reasonOf(error)}` }),
@@ -113,10 +113,10 @@ export async function noteEnd(outside: Outside, end: CommandEnd, verb: string): 
 /** `who` is just `operator`: the bot doesn't know who is at the command line. A failed write is logged. */
 async function noteCommand(
   outside: Outside,
-  kept: Kept,
+  storage: Storage,
   { verb, end }: { verb: string; end: CommandEnd },
 ): Promise<void> {
-  const trail = createAuditTrail(outside, kept);
+  const trail = createAuditTrail(outside, storage);
   const result = end.exitCode === 0 ? 'answered' : 'failed';
   const { note } = trail.notesOf(outside.config.merchant?.name);
   note({ what: 'command', who: 'operator', where: 'cli', verb, result });

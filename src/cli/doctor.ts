@@ -12,8 +12,8 @@ import { StoreUnavailable } from '../domain/failure.ts';
 import { parsed, problem } from '../domain/wording.ts';
 import { jsonText } from './lines.ts';
 import type { Store } from '../store/store.ts';
-import { openKept, type Kept } from '../store/kept.ts';
-import { keptPart } from '../store/scoped-store.ts';
+import { openStorage, type Storage } from '../store/storage.ts';
+import { storagePart } from '../store/scoped-store.ts';
 import type { Outside } from '../config/config.ts';
 import { createPayments } from '../payments/payments.ts';
 import { allAccounts, command, type CommandEnd } from './command.ts';
@@ -94,20 +94,20 @@ async function lookAtAll(
   { account, ...known }: Known & { account?: string | undefined },
 ): Promise<Finding[]> {
   const { config, log } = outside;
-  const opened = await openKept(outside).catch((error: unknown) => wordsOf(error));
+  const opened = await openStorage(outside).catch((error: unknown) => wordsOf(error));
   const whole = typeof opened === 'string' ? noStore : opened;
   await whole.checked();
   const botToken = config.slackBotToken ?? '';
   const clients = createClients({ botToken, slackApiUrl: config.slackApiUrl }, log);
   const accounts = allAccounts(config).map((own) => {
     const place = { ...outside, config: own };
-    const { kept } = keptPart(whole, own.merchant);
+    const { storage } = storagePart(whole, own.merchant);
     let tokenAnswer: unknown;
-    const payments = createPayments(place, kept, { onTokenAnswer: (answer) => (tokenAnswer = answer) });
+    const payments = createPayments(place, storage, { onTokenAnswer: (answer) => (tokenAnswer = answer) });
     const token = once(() => payments.checkToken());
     return {
       config: own,
-      kept,
+      storage,
       payments: { ...payments, checkToken: token },
       token,
       tokenAnswer: () => tokenAnswer,
@@ -116,12 +116,12 @@ async function lookAtAll(
   const meant = accounts.find(({ config: own }) => account !== undefined && own.merchant?.name === account);
   const checks = [
     ...sharedChecks(outside, opened, clients),
-    ...accounts.flatMap(({ config: own, kept, payments, ...tokens }) => [
+    ...accounts.flatMap(({ config: own, storage, payments, ...tokens }) => [
       ...accountChecks({
         config: own,
         payments,
         now: outside.now,
-        ...accountHealth(own, { ...kept, now: outside.now }),
+        ...accountHealth(own, { ...storage, now: outside.now }),
       }),
       ...knownChecks(
         { config: own, payments, ...tokens, now: outside.now },
@@ -144,7 +144,7 @@ function away(): never {
 }
 
 /** Replaces a store that can't be opened, so that the other parts are still checked. */
-const noStore: Kept = {
+const noStore: Storage = {
   store: new Proxy({} as Store, { get: () => async () => away() }),
   sealer: { seal: away, open: away },
   keyIds: [],

@@ -3,7 +3,7 @@ import { createCardLedger } from '../features/cards/card-ledger.ts';
 import { forgetFound } from '../features/find/find-records.ts';
 import { openFingerprint } from '../records/fingerprint.ts';
 import { parsed, problem } from '../domain/wording.ts';
-import { command, type CommandEnd, reasonOf, withKept } from './command.ts';
+import { command, type CommandEnd, reasonOf, withStorage } from './command.ts';
 import type { Outside } from '../config/config.ts';
 import { dayMs } from '../domain/span.ts';
 
@@ -27,7 +27,7 @@ export const forgetCardsCommand = command({
 });
 
 async function forget(outside: Outside, email: string): Promise<CommandEnd> {
-  return await withKept(
+  return await withStorage(
     outside,
     async ({ store, sealer }) => {
       const { log, now } = outside;

@@ -1,7 +1,7 @@
 import type { Outside } from '../config/config.ts';
 import { counted, parsed } from '../domain/wording.ts';
 import { forwardAgain } from '../features/forward/forward-record.ts';
-import { command, type CommandEnd, reasonOf, withKept } from './command.ts';
+import { command, type CommandEnd, reasonOf, withStorage } from './command.ts';
 
 /** Makes the running bots retry forwarding the events that the merchant's own backend did not accept. */
 export const forwardCommand = command({
@@ -15,9 +15,9 @@ export const forwardCommand = command({
 });
 
 async function forward(outside: Outside): Promise<CommandEnd> {
-  return await withKept(
+  return await withStorage(
     outside,
-    async (kept) => ({ exitCode: 0, words: told(await forwardAgain(kept, outside.now()), outside) }),
+    async (storage) => ({ exitCode: 0, words: told(await forwardAgain(storage, outside.now()), outside) }),
     (error) => ({
       exitCode: 1,
       words: `Not everything is surely on its way. ${reasonOf(error)} Run this again once that is mended.`,

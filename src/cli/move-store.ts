@@ -4,7 +4,7 @@ import { resealText } from '../records/reseal.ts';
 import { checkRedis } from '../store/check-redis.ts';
 import { moveStore, type MoveEnd, type Moved } from '../store/move-store.ts';
 import { createSealer } from '../store/sealed.ts';
-import { embeddedStore } from '../store/kept.ts';
+import { embeddedStore } from '../store/storage.ts';
 import type { Outside } from '../config/config.ts';
 import { command, type CommandEnd, noteEnd, reasonOf } from './command.ts';
 

@@ -1,6 +1,6 @@
 import { redrive } from '../messages/undelivered.ts';
 import { parsed, problem } from '../domain/wording.ts';
-import { command, type CommandEnd, reasonOf, withKept } from './command.ts';
+import { command, type CommandEnd, reasonOf, withStorage } from './command.ts';
 import type { Outside } from '../config/config.ts';
 
 /**
@@ -21,7 +21,7 @@ export const redriveCommand = command({
 });
 
 async function redriveOn(outside: Outside, channel: string | undefined): Promise<CommandEnd> {
-  return await withKept(
+  return await withStorage(
     outside,
     async ({ store }) => ({ exitCode: 0, words: told(await redrive(store, channel)) }),
     (error) => ({

@@ -8,7 +8,7 @@ import { createEventLog, type EventLog, lookedBackMs } from '../features/alerts/
 import { destinationsOf, needsLookUp } from '../features/alerts/routing.ts';
 import { counted, parsed } from '../domain/wording.ts';
 import { readRoutes } from '../config/alert-rules.ts';
-import { command, type CommandEnd, reasonOf, withKept } from './command.ts';
+import { command, type CommandEnd, reasonOf, withStorage } from './command.ts';
 import { utcTime } from '../slack/kit/text.ts';
 import { hourMs } from '../domain/span.ts';
 
@@ -30,7 +30,7 @@ export const rehearseCommand = command({
 async function rehearseOn(outside: Outside, path: string): Promise<CommandEnd> {
   const read = readCandidate(outside.config, path);
   if (read.kind === 'refused') return { exitCode: 1, words: read.problems.join('\n') };
-  return await withKept(
+  return await withStorage(
     outside,
     async ({ store, sealer }) => {
       const eventLog = createEventLog({ store, sealer, log: outside.log });

@@ -1,7 +1,7 @@
 import { reseal, type Resealed } from '../records/reseal.ts';
 import type { Outside } from '../config/config.ts';
 import { parsed } from '../domain/wording.ts';
-import { command, type CommandEnd, reasonOf, withKept } from './command.ts';
+import { command, type CommandEnd, reasonOf, withStorage } from './command.ts';
 
 /**
  * Reseals the whole store with the first sealing key, and says which other keys can be removed. If interrupted, it can
@@ -18,7 +18,7 @@ export const resealCommand = command({
 });
 
 async function resealAll(outside: Outside): Promise<CommandEnd> {
-  return await withKept(
+  return await withStorage(
     outside,
     async ({ store, sealer, keyIds }) => endOf(await reseal(store, { sealer, keyIds }), keyIds),
     (error) => ({

@@ -3,8 +3,8 @@ import type { TokenMemory } from '../payments/access-token.ts';
 import { createPaymentsClient } from '../payments/client.ts';
 import { parentAccountOf, revokeToken } from '../payments/tokens.ts';
 import { parsed } from '../domain/wording.ts';
-import { command, type CommandEnd, reasonOf, withKept } from './command.ts';
-import type { Kept } from '../store/kept.ts';
+import { command, type CommandEnd, reasonOf, withStorage } from './command.ts';
+import type { Storage } from '../store/storage.ts';
 import type { Outside } from '../config/config.ts';
 import { clientSettings, tokenMemory } from '../payments/payments.ts';
 
@@ -30,7 +30,7 @@ async function revoke(outside: Outside): Promise<CommandEnd> {
       'PAYMENTS_TOKEN_REVOKE_BODY is not set. Set the JSON body that your payments service wants, such as {"accessToken":"{{ACCESS_TOKEN}}"}.',
     );
   }
-  return await withKept(outside, (kept) => revokeShared(outside, kept), failed, 'revoke-token');
+  return await withStorage(outside, (storage) => revokeShared(outside, storage), failed, 'revoke-token');
 }
 
 function failed(error: unknown): CommandEnd {
@@ -39,8 +39,8 @@ function failed(error: unknown): CommandEnd {
   return { exitCode: 1, words: `${doubt}: ${error.message} It is still in the store: run this again.` };
 }
 
-async function revokeShared({ config }: Outside, kept: Kept): Promise<CommandEnd> {
-  const memory = tokenMemory(config, kept);
+async function revokeShared({ config }: Outside, storage: Storage): Promise<CommandEnd> {
+  const memory = tokenMemory(config, storage);
   const client = clientSettings(config);
   // Holds the token lock: a replica that got a new token meanwhile would have that one forgotten, too.
   const unlock = await memory.lock(2 * client.timeoutMs);

@@ -14,7 +14,7 @@ import {
 import { ServiceFailure } from '../domain/failure.ts';
 import type { OrderReference } from '../domain/order-reference.ts';
 import type { Span } from '../domain/span.ts';
-import type { Kept } from '../store/kept.ts';
+import type { Storage } from '../store/storage.ts';
 import { createAccessToken, shareToken, type TokenMemory } from './access-token.ts';
 import { findTransaction, findTransactionById } from './lookups.ts';
 import { changeCardEmail, createSavedCardCalls } from './saved-cards.ts';
@@ -29,13 +29,13 @@ export type Payments = ReturnType<typeof createPayments>;
  */
 export function createPayments(
   outside: Outside,
-  kept: Kept,
+  storage: Storage,
   options: { pauses?: Map<string, Span>; called?: Called; onTokenAnswer?: (answer: unknown) => void } = {},
 ) {
   const { config, now } = outside;
   const accountId = config.paymentsAccountId ?? '';
   const parentId = parentAccountOf(config);
-  const accessToken = openAccessToken(outside, tokenMemory(config, kept), {
+  const accessToken = openAccessToken(outside, tokenMemory(config, storage), {
     client: () => client,
     onAnswer: options.onTokenAnswer,
   });
@@ -97,7 +97,7 @@ export function createPayments(
 }
 
 /** Accounts with the same credentials share one token, so it is kept in the part of the store common to all accounts. */
-export function tokenMemory(config: Config, { whole, ...own }: Kept): TokenMemory {
+export function tokenMemory(config: Config, { whole, ...own }: Storage): TokenMemory {
   const { store, sealer } = whole ?? own;
   const credentials = JSON.stringify([
     clientSettings(config).baseUrl,

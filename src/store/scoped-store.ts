@@ -1,5 +1,5 @@
 import { merchantPrefix, type Merchant } from '../domain/merchant.ts';
-import type { Kept } from './kept.ts';
+import type { Storage } from './storage.ts';
 import type { Entry, Index, Store } from './store.ts';
 
 type Scope = {
@@ -61,20 +61,20 @@ function ofTheWhole(what: string) {
  * One account's part of the store. `entryOf`: an entry of the whole store as the account sees it; undefined for another
  * account's entry.
  */
-export type KeptPart = Pick<Scope, 'entryOf'> & { kept: Kept };
+export type StoragePart = Pick<Scope, 'entryOf'> & { storage: Storage };
 
 /** The first account's records have no prefix, like those of a bot with one account. */
-export function keptPart(kept: Kept, merchant: Merchant | undefined): KeptPart {
+export function storagePart(storage: Storage, merchant: Merchant | undefined): StoragePart {
   if (!merchant || merchant.isFirst) {
-    return { kept, entryOf: (entry) => (entry.key.startsWith('@') ? undefined : entry) };
+    return { storage, entryOf: (entry) => (entry.key.startsWith('@') ? undefined : entry) };
   }
-  const { sealer } = kept;
+  const { sealer } = storage;
   const prefix = merchantPrefix(merchant.name);
-  const { store, entryOf } = scopeStore(kept.store, merchant.name);
+  const { store, entryOf } = scopeStore(storage.store, merchant.name);
   return {
-    kept: {
-      ...kept,
-      whole: kept,
+    storage: {
+      ...storage,
+      whole: storage,
       store,
       // Sealed for the whole key, so that no other account can open it.
       sealer: {

@@ -11,7 +11,7 @@ import {
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { errorCode, StoreUnavailable } from '../domain/failure.ts';
-import { syncToDisk } from './kept.ts';
+import { syncToDisk } from './storage.ts';
 import { lockStoreFile } from './sqlite-file.ts';
 
 /** The number of records in a copy, and how many of them are work. */

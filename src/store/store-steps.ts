@@ -6,7 +6,7 @@ import { setTimeout as rest } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { counted } from '../domain/wording.ts';
 import type { Log } from '../log.ts';
-import { syncToDisk } from './kept.ts';
+import { syncToDisk } from './storage.ts';
 import { storeForm } from './store-mark.ts';
 import type { Entry, Index, Store } from './store.ts';
 

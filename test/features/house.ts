@@ -55,7 +55,7 @@ export function deliverNext(deps: Delivering, lookUpsAtOnce = 8): Promise<boolea
   const kind = {
     prefix: 'message:',
     work: createDeliverPost(deps),
-    ahead: (entry: Entry) => createLookUps(deps, deps).lookUpAhead(entry),
+    prepare: (entry: Entry) => createLookUps(deps, deps).lookUpAhead(entry),
   };
   const together = { lanes: toRouteLanes, most: lookUpsAtOnce, now: deps.now };
   return workOnce({ store, leaseMs, kinds: guard([kind]), together });

@@ -4,7 +4,7 @@ import { chmodSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { readOrMakeKeyFile } from '../../src/store/kept.ts';
+import { readOrMakeKeyFile } from '../../src/store/storage.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'payops-key-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -22,7 +22,7 @@ describe('readOrMakeKeyFile', () => {
   });
 
   it('gives one key to processes that start at once', async () => {
-    const module = new URL('../../src/store/kept.ts', import.meta.url).href;
+    const module = new URL('../../src/store/storage.ts', import.meta.url).href;
     const path = join(folder, 'race', 'race.key');
     const program = `import { readOrMakeKeyFile } from ${JSON.stringify(module)};
       process.stdout.write('r');

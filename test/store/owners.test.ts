@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { openKept } from '../../src/store/kept.ts';
+import { openStorage } from '../../src/store/storage.ts';
 import { merchantPlaces } from '../../src/merchants.ts';
 import { checkOwners } from '../../src/store/owners.ts';
 import type { Outside } from '../../src/config/config.ts';
@@ -98,8 +98,8 @@ describe('a text sealed by one account', () => {
       `lagos ${ids.lagos}`,
       'abuja 5d1c7b92-7a0e-4a51-8f2c-3f9f7f6f0d11',
     );
-    const kept = await openKept(given);
-    const sealers = merchantPlaces(given, kept).map((place) => place.kept.sealer);
+    const storage = await openStorage(given);
+    const sealers = merchantPlaces(given, storage).map((place) => place.storage.sealer);
     const sealed = sealers.map((sealer) => sealer.seal('charge:1', 'secret'));
     const opened = sealers.map((sealer) => sealed.map((text) => openedBy(sealer, text)));
     expect(opened).toEqual([
@@ -107,7 +107,7 @@ describe('a text sealed by one account', () => {
       [undefined, 'secret', undefined],
       [undefined, undefined, 'secret'],
     ]);
-    return kept.close();
+    return storage.close();
   });
 });
 

@@ -6,10 +6,10 @@ import { findersOf, storeSteps } from '../../src/merchants.ts';
 import type { Log } from '../../src/log.ts';
 import { openFingerprint } from '../../src/records/fingerprint.ts';
 import type { RedisClient } from '../../src/store/redis-node.ts';
-import { keptPart } from '../../src/store/scoped-store.ts';
+import { storagePart } from '../../src/store/scoped-store.ts';
 import { createSealer } from '../../src/store/sealed.ts';
 import { createStoreSteps } from '../../src/store/store-steps.ts';
-import type { Kept } from '../../src/store/kept.ts';
+import type { Storage } from '../../src/store/storage.ts';
 import { createStoreMark } from '../../src/store/store-mark.ts';
 import type { Store } from '../../src/store/store.ts';
 
@@ -62,9 +62,13 @@ function textOf(name: string): string {
 
 /** The sample's accounts, made as in the bot. */
 function accountsOf(store: Store, log: Log) {
-  const kept = { store, sealer } as Kept;
+  const storage = { store, sealer } as Storage;
   return (['main', 'lagos'] as const).map((name) => {
-    const { kept: part, entryOf } = keptPart(kept, { name, isFirst: name === 'main', isMixed: false });
+    const { storage: part, entryOf } = storagePart(storage, {
+      name,
+      isFirst: name === 'main',
+      isMixed: false,
+    });
     const fingerprint = openFingerprint(part.store, part.sealer, log);
     return { name, ...part, entryOf, steps: storeSteps({ ...part, fingerprint, log }) };
   });

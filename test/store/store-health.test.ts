@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { StoreUnavailable } from '../../src/domain/failure.ts';
-import { storeHealth } from '../../src/store/kept.ts';
+import { storeHealth } from '../../src/store/storage.ts';
 import type { Store } from '../../src/store/store.ts';
 
 const mark = { claim: async () => true, refusal: () => undefined, lost: async () => undefined };

@@ -4,7 +4,7 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { readFileSync } from 'node:fs';
 import { type App, createApp } from '../../src/app.ts';
-import { openKept } from '../../src/store/kept.ts';
+import { openStorage } from '../../src/store/storage.ts';
 import { openLog, readSettings } from '../../src/cli/read-settings.ts';
 
 const { scripts } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
@@ -177,7 +177,7 @@ export function createBotHere(
       });
       for (const warning of warnings) log('warn', warning);
       const outside = { config, log, now };
-      const begun = createApp(outside, await openKept(outside));
+      const begun = createApp(outside, await openStorage(outside));
       port = await begun.start();
       app = begun;
     },

@@ -14,9 +14,9 @@ export function hastenClock(told: string | undefined): { factor: number; realNow
  * is replaced before.
  */
 export async function openBot(environment: NodeJS.ProcessEnv, realNow: () => number) {
-  const [{ createApp }, { openKept }, { readSettings }, { secretsOf }, { createLog }] = await Promise.all([
+  const [{ createApp }, { openStorage }, { readSettings }, { secretsOf }, { createLog }] = await Promise.all([
     import('../../src/app.ts'),
-    import('../../src/store/kept.ts'),
+    import('../../src/store/storage.ts'),
     import('../../src/cli/read-settings.ts'),
     import('../../src/config/read-config.ts'),
     import('../../src/log.ts'),
@@ -30,7 +30,7 @@ export async function openBot(environment: NodeJS.ProcessEnv, realNow: () => num
     write: (line) => process.stdout.write(line),
     now: () => new Date(Date.now()),
   });
-  const kept = await openKept({ config, log, now: realNow });
+  const kept = await openStorage({ config, log, now: realNow });
   return {
     config,
     kept,

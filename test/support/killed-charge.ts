@@ -15,7 +15,7 @@ import type { Bot } from './bot.ts';
 import { readSettings } from '../../src/cli/read-settings.ts';
 import type { Approval } from '../../src/domain/approval.ts';
 import { approvalPrefix } from '../../src/features/approvals/approval-case.ts';
-import { openKept } from '../../src/store/kept.ts';
+import { openStorage } from '../../src/store/storage.ts';
 import { workIn } from './store-contents.ts';
 
 /** 30 s become 1.5 s and a code's 15 minutes become 45 s, while 25 s still suffice for a request. */
@@ -354,7 +354,7 @@ export type ChargeInStore = {
 export async function openChargeInStore(house: House): Promise<ChargeInStore> {
   const settings = readSettings(house.settings());
   if (settings.kind === 'refused') throw new Error(settings.words);
-  const kept = await openKept({ config: settings.config, log: () => undefined, now: Date.now });
+  const kept = await openStorage({ config: settings.config, log: () => undefined, now: Date.now });
   const { store, sealer, close } = kept;
   const charges = createChargeRecords({ store, sealer, wait: rest });
   return {

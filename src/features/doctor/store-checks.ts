@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { statSync } from 'node:fs';
 import type { RedisConnection } from '../../store/redis-client.ts';
 import { checkRedis } from '../../store/check-redis.ts';
-import { storeHealth, type Kept } from '../../store/kept.ts';
+import { storeHealth, type Storage } from '../../store/storage.ts';
 import { asideList } from '../../records/put-aside.ts';
 import { reseal } from '../../records/reseal.ts';
 import { StoreUnavailable } from '../../domain/failure.ts';
@@ -25,15 +25,15 @@ const fileFix =
   'Check the disk of DATA_DIR, and copy the folder to a safe place before you change anything in it.';
 
 /** The checks of the whole store. `kept` as text: why it can't be opened; the last sentence is the fix. */
-export function storeChecks(kept: Kept | string, now: () => number): Check[] {
-  if (typeof kept === 'string') {
+export function storeChecks(storage: Storage | string, now: () => number): Check[] {
+  if (typeof storage === 'string') {
     return [
-      { part: 'Store', look: () => problemWithFix(kept, fileFix) },
+      { part: 'Store', look: () => problemWithFix(storage, fileFix) },
       { part: 'Sealing keys', look: () => skippedFor('Store') },
     ];
   }
-  const { redis, file } = kept;
-  const usable = once(() => takesAWrite(kept));
+  const { redis, file } = storage;
+  const usable = once(() => takesAWrite(storage));
   function onceUsable(look: () => Promise<Verdict>): Check['look'] {
     return async () => ((await usable()).state === 'problem' ? skippedFor('Store') : await look());
   }
@@ -47,35 +47,35 @@ export function storeChecks(kept: Kept | string, now: () => number): Check[] {
     { part: 'Store', look: usable },
     ...ofRedis,
     ...(file === undefined ? [] : [{ part: 'Store file', look: onceUsable(async () => fileMode(file)) }]),
-    { part: 'Due work', look: onceUsable(() => dueWork(kept)) },
-    { part: 'Sealing keys', look: onceUsable(() => sealingKeys(kept)) },
-    { part: 'Records put aside', look: onceUsable(() => putAside(kept)) },
+    { part: 'Due work', look: onceUsable(() => dueWork(storage)) },
+    { part: 'Sealing keys', look: onceUsable(() => sealingKeys(storage)) },
+    { part: 'Records put aside', look: onceUsable(() => putAside(storage)) },
   ];
 }
 
 /** Writes a sealed record, reads it and opens it. */
-async function takesAWrite(kept: Kept): Promise<Verdict> {
-  const health = await storeHealth(kept).catch((error: unknown) => {
+async function takesAWrite(storage: Storage): Promise<Verdict> {
+  const health = await storeHealth(storage).catch((error: unknown) => {
     if (!(error instanceof StoreUnavailable)) throw error;
-    return { state: 'down' as const, detail: 'The store does not answer', fix: awayFix(kept) };
+    return { state: 'down' as const, detail: 'The store does not answer', fix: awayFix(storage) };
   });
   if (health.state !== 'ok') {
     const { detail = '', fix } = health;
-    return fix === undefined ? problemWithFix(detail, awayFix(kept)) : problem(detail, fix);
+    return fix === undefined ? problemWithFix(detail, awayFix(storage)) : problem(detail, fix);
   }
   const key = `doctor:${randomUUID()}`;
-  const { store, sealer } = kept;
+  const { store, sealer } = storage;
   await store.create(key, sealer.seal(key, key), { ttlMs: 60_000 });
   const found = await store.read(key);
   if (found === undefined || sealer.open(key, found.value) !== key) {
     return problem('The store does not give back what it took', 'Point the bot at a store of its own.');
   }
   return ok(
-    kept.redis ? 'Redis takes a write and gives it back' : 'The file takes a write and gives it back',
+    storage.redis ? 'Redis takes a write and gives it back' : 'The file takes a write and gives it back',
   );
 }
 
-function awayFix({ redis }: Pick<Kept, 'redis'>): string {
+function awayFix({ redis }: Pick<Storage, 'redis'>): string {
   return redis
     ? 'Check REDIS_URL, its password, and whether Redis runs; the log says what it answered.'
     : 'Check the disk of DATA_DIR.';
@@ -111,7 +111,7 @@ const overdueMs = 300_000;
 /**
  * Leased work has a worker and paused work waits for Slack; if there are both, it is unknown which of them is the oldest.
  */
-export async function dueWork({ store }: { store: Pick<Kept['store'], 'backlog'> }): Promise<Verdict> {
+export async function dueWork({ store }: { store: Pick<Storage['store'], 'backlog'> }): Promise<Verdict> {
   const { oldestDueMs, due } = await store.backlog();
   const isWaiting = due.leased > 0 && due.paused > 0;
   if (due.free === 0 || isWaiting || oldestDueMs < overdueMs) return ok('No work is overdue');
@@ -128,7 +128,7 @@ export async function dueWork({ store }: { store: Pick<Kept['store'], 'backlog'>
   );
 }
 
-async function sealingKeys({ store, sealer, keyIds }: Kept): Promise<Verdict> {
+async function sealingKeys({ store, sealer, keyIds }: Storage): Promise<Verdict> {
   let seen = 0;
   const counted = {
     async keysAfter(after: string) {
@@ -155,7 +155,7 @@ async function sealingKeys({ store, sealer, keyIds }: Kept): Promise<Verdict> {
   return warning(`Records sealed with an older key: ${looked.resealed}`, 'Run npm run reseal.');
 }
 
-async function putAside({ store }: Kept): Promise<Verdict> {
+async function putAside({ store }: Storage): Promise<Verdict> {
   const { entries } = await store.list(asideList, { max: 100 });
   if (entries.length === 0) return ok('No record is put aside');
   return problem(

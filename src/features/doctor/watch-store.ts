@@ -2,7 +2,7 @@ import type { Log } from '../../log.ts';
 import type { Notice } from '../../messages/notices.ts';
 import { rich } from '../../slack/kit/blocks.ts';
 import { lostFix } from '../../store/store-mark.ts';
-import type { Kept } from '../../store/kept.ts';
+import type { Storage } from '../../store/storage.ts';
 import { dayMs } from '../../domain/span.ts';
 
 const lookEveryMs = 15_000;
@@ -12,12 +12,12 @@ const lookEveryMs = 15_000;
  * Reports each finding to the log and the operators once, until it is over.
  */
 export function createStoreWatch({
-  kept,
+  storage,
   tell,
   log,
   now,
 }: {
-  kept: Pick<Kept, 'checked' | 'refusal' | 'mark'>;
+  storage: Pick<Storage, 'checked' | 'refusal' | 'mark'>;
   tell: (name: string, notice: Notice) => Promise<void>;
   log: Log;
   now: () => number;
@@ -28,9 +28,9 @@ export function createStoreWatch({
   /** Never throws: the connection reports a store that is away. */
   async function look(): Promise<void> {
     try {
-      await kept.checked();
-      const lost = await kept.mark.lost();
-      const found = lost ?? kept.refusal();
+      await storage.checked();
+      const lost = await storage.mark.lost();
+      const found = lost ?? storage.refusal();
       if (found === told) return;
       if (lost !== undefined) log('error', lost, { fix: lostFix });
       told = found;

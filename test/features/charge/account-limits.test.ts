@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import type { Account } from '../../../src/account.ts';
 import { askedAt, merchantPlaces } from '../../../src/merchants.ts';
-import type { Kept } from '../../../src/store/kept.ts';
+import type { Storage } from '../../../src/store/storage.ts';
 import { limitRules } from '../../../src/config/policy-rules.ts';
 import { openLimits } from '../../../src/features/charge/charge-limits.ts';
 import { readConfig } from '../../../src/config/read-config.ts';
@@ -38,7 +38,7 @@ function open(roles: string, standings: Record<string, Standing>) {
   if (result.kind === 'refused') throw new Error(result.problems.join('\n'));
   const store = openModelStore(now);
   const sealer = createSealer([{ id: 'k', key: Buffer.alloc(32, 1) }]);
-  const kept: Kept = {
+  const storage: Storage = {
     store,
     sealer,
     keyIds: [],
@@ -51,10 +51,10 @@ function open(roles: string, standings: Record<string, Standing>) {
   const outside = { config: result.config, log: () => undefined, now };
   const unknown: Standing = { kind: 'unknown' };
   const shared = (permission: string): Promise<Standing> => Promise.resolve(standings[permission] ?? unknown);
-  const limits = merchantPlaces(outside, kept).map((place) => {
+  const limits = merchantPlaces(outside, storage).map((place) => {
     const nobody = { mayRun: () => Promise.reject(new Error()), holdersOf: () => Promise.resolve([]) };
     const { standingOf } = askedAt(place.merchant, { ...nobody, standingOf: shared });
-    const records = { ...place.kept, wait: () => Promise.resolve() };
+    const records = { ...place.storage, wait: () => Promise.resolve() };
     const rules = {
       limits: limitRules(place.outside.config.policy, place.merchant?.name),
       approvals: [],

@@ -35,13 +35,13 @@ type StoreSettings = {
   dataDir: string;
 };
 
-export type Kept = {
+export type Storage = {
   store: Store;
   sealer: Sealer;
   /** The ids of the configured sealing keys; the first one seals, all of them open. */
   keyIds: readonly string[];
   /** The whole store, if `store` and `sealer` are one account's part of it. */
-  whole?: Pick<Kept, 'store' | 'sealer'>;
+  whole?: Pick<Storage, 'store' | 'sealer'>;
   redis: RedisConnection | undefined;
   /** Path of the embedded store. */
   file?: string;
@@ -67,7 +67,7 @@ export function hasStore({ redisUrl, dataDir }: Pick<StoreSettings, 'redisUrl' |
 }
 
 /** Opens the embedded store with its key file, or Redis with the keys that the replicas share. */
-export async function openKept({
+export async function openStorage({
   config,
   log,
   now,
@@ -75,7 +75,7 @@ export async function openKept({
   config: StoreSettings;
   log: Log;
   now: () => number;
-}): Promise<Kept> {
+}): Promise<Storage> {
   if (config.redisUrl === undefined) {
     makeDataFolder(config.dataDir);
     const keys = embeddedKeys(config);
@@ -170,7 +170,7 @@ export async function storeHealth({
   refusal,
   redis,
   mark,
-}: Pick<Kept, 'store' | 'refusal' | 'redis' | 'mark'>): Promise<PartHealth> {
+}: Pick<Storage, 'store' | 'refusal' | 'redis' | 'mark'>): Promise<PartHealth> {
   const refused = refusal();
   if (refused !== undefined) return { state: 'down', detail: refused };
   try {
