@@ -27,13 +27,11 @@ function memoryFolder(): string | undefined {
 
 const folder = memoryFolder();
 
-const whole = 'test/{e2e,chaos}/*.test.ts';
-const inBrowser = ['test/e2e/{browser,guide}.test.ts', 'test/playground/page/page.test.ts'];
-/** They tell what hangs from what is slow. */
-const timed = [
-  'test/{store,http}/**/*.test.ts',
+/** Real bots, servers and browsers: these tests mostly wait. */
+const waiting = [
+  'test/{e2e,chaos,store,http}/**/*.test.ts',
   'test/hostile/bot/*.test.ts',
-  'test/e2e/{outages,doctor,doctor-fixes}.test.ts',
+  'test/playground/page/page.test.ts',
 ];
 /** With `vi.mock`, which does nothing where modules are shared. */
 const mocked = 'test/hostile/{requests,texts}/*.test.ts';
@@ -58,32 +56,15 @@ export default defineConfig({
     maxWorkers: 2,
     projects: [
       {
-        // Real bots, which wait for retries, leases and browsers.
+        // One project, so that a worker loads the bot once for all its files: vitest ends a worker before the next
+        // project's file.
         extends: true,
         test: {
-          name: 'whole',
-          include: [whole],
-          exclude: [...timed, ...inBrowser, rules],
-          globalSetup: 'test/support/warm-bot.ts',
+          name: 'waiting',
+          include: waiting,
+          exclude: [rules],
+          globalSetup: ['test/support/warm-bot.ts', 'test/support/browser.ts'],
           maxConcurrency: 4,
-          sequence: { groupOrder: 1 },
-        },
-      },
-      {
-        extends: true,
-        test: {
-          name: 'timed',
-          include: timed,
-          globalSetup: 'test/support/warm-bot.ts',
-          sequence: { groupOrder: 2 },
-        },
-      },
-      {
-        extends: true,
-        test: {
-          name: 'browser',
-          include: inBrowser,
-          globalSetup: 'test/support/browser.ts',
           sequence: { groupOrder: 1 },
         },
       },
@@ -94,7 +75,7 @@ export default defineConfig({
           include: [mocked],
           isolate: true,
           experimental: { viteModuleRunner: true },
-          sequence: { groupOrder: 3 },
+          sequence: { groupOrder: 2 },
         },
       },
       {
@@ -102,8 +83,8 @@ export default defineConfig({
         test: {
           name: 'parts',
           include: ['test/**/*.test.ts'],
-          exclude: [whole, ...timed, ...inBrowser, mocked],
-          sequence: { groupOrder: 3 },
+          exclude: [...waiting, mocked],
+          sequence: { groupOrder: 2 },
         },
       },
       {
@@ -114,7 +95,7 @@ export default defineConfig({
           maxConcurrency: 12,
           include: [rules],
           globalSetup: 'test/support/warm-bot.ts',
-          sequence: { groupOrder: 4 },
+          sequence: { groupOrder: 3 },
         },
       },
     ],

@@ -48,7 +48,7 @@ const checks: Step[] = [
  */
 const lanes = [
   // For tests with several processes a retry distinguishes a bug from a busy machine; retried tests are named at the end.
-  { name: 'tests that wait', projects: ['whole', 'timed', 'browser'], workers: 4, retries: 1 },
+  { name: 'tests that wait', projects: ['waiting'], workers: 4, retries: 1 },
   { name: 'tests that compute', projects: ['mocked', 'parts'], workers: 1, retries: 0 },
 ];
 const resultsPath = ({ name }: { name: string }): string => join(folder, `${name}.json`);

@@ -1,6 +1,6 @@
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
-/** Files that take eight seconds or more on an idle machine; others start after them. */
+/** Files that take eight seconds or more on an idle machine, begin first. */
 const longest = [
   'e2e/browser',
   'chaos/chaos',
@@ -9,20 +9,31 @@ const longest = [
   'e2e/move-store',
   'e2e/crash',
   'e2e/alerts',
-  'e2e/outages',
   'e2e/canary',
   'e2e/command-line',
   'e2e/charge',
   'e2e/saved-cards',
   'e2e/several-accounts',
-  'store/redis-sentinel',
   'playground/page/page',
-  'store/redis-cluster',
   'walks/walks',
   'records/cases',
 ].map((name) => `/test/${name}.test.ts`);
 
+/** These tell what hangs from what is slow, and so come last, when less runs beside them; the longest of them first. */
+const timed = [
+  'e2e/doctor-fixes',
+  'e2e/outages',
+  'e2e/doctor',
+  'store/redis-sentinel',
+  'store/redis-cluster',
+  'store/',
+  'http/',
+  'hostile/bot/',
+].map((name) => `/test/${name}${name.endsWith('/') ? '' : '.test.ts'}`);
+
 function rankOf({ moduleId }: TestSpecification): number {
+  const late = timed.findIndex((path) => moduleId.includes(path));
+  if (late >= 0) return longest.length + 1 + late;
   const rank = longest.findIndex((path) => moduleId.endsWith(path));
   return rank < 0 ? longest.length : rank;
 }
