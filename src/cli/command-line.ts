@@ -117,7 +117,7 @@ async function run(
   if (name === '--version' && words.length === 0) return { exitCode: exitCodes.ok, words: version() };
   if (/^(?:help|--help|-h)$/.test(name)) return helped(helpText(), words);
   const command = Object.hasOwn(commands, name) ? commands[name] : undefined;
-  if (!command) return misread(`${unknown(name)}\nAll of it: npm run payops -- --help`);
+  if (!command) return misread(`${unknown(name)}\nAll commands: npm run payops -- --help`);
   const at = words.findIndex((word) => /^(?:--help|-h|--)$/.test(word));
   if (at >= 0 && words[at] !== '--') {
     // After `lookup` the word may be a reference. Keep it among the words, so that the end is an error: a look-up that

@@ -69,7 +69,7 @@ export function command<const Options extends ParseArgsOptionsConfig>(
 /** The end for a store that doesn't exist yet: opening it would create an empty one, which seems to know nothing. */
 export function noStoreEnd({ config }: Outside): CommandEnd | undefined {
   if (hasStore(config)) return undefined;
-  const words = `No bot has its store in DATA_DIR, ${config.dataDir}. Run this with the very settings of the bot, from the folder it is started in.`;
+  const words = `No bot has its store in DATA_DIR, ${config.dataDir}. Run this with the bot’s own settings, from the folder it is started in.`;
   return { exitCode: exitCodes.settings, words };
 }
 

@@ -102,6 +102,6 @@ function unreadLines(unread: readonly string[]): string[] {
   return [
     'Cannot be opened with these SEALING_KEYS, so their outcome is not known:',
     ...unread.map((reference) => `  ${referenceWord(reference)}`),
-    'Next: run this with the very settings of the bot.',
+    'Next: run this with the bot’s own settings.',
   ];
 }

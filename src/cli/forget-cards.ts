@@ -12,8 +12,7 @@ import { dayMs } from '../domain/span.ts';
  * a form that still shows such a card only says that it is gone.
  */
 export const forgetCardsCommand = command({
-  summary:
-    'Forget every saved card that the bot remembers of a customer, and have /pay find find nothing of them',
+  summary: 'Forget all saved cards of a customer, and hide the customer’s records from /pay find',
   usage: ['npm run forget-cards -- <e-mail> [--account NAME]'],
   more: 'At the payments service nothing changes. Several accounts: all of them, unless one is named.',
   scope: 'each',
@@ -39,18 +38,18 @@ async function forget(outside: Outside, email: string): Promise<CommandEnd> {
     },
     (error) => ({
       exitCode: 1,
-      words: `Not all of this customer is surely forgotten. ${reasonOf(error)} Run this again once that is mended.`,
+      words: `Some of this customer’s cards may still be remembered. ${reasonOf(error)} Run this again once that is fixed.`,
     }),
     'forget-cards',
   );
 }
 
 const notFound =
-  '/pay find finds nothing any more of what the bot has on record of this customer. The records themselves stay for as long as they are kept: docs/policy.md, Privacy.';
+  '/pay find no longer finds the customer’s records. The records themselves stay until they expire: docs/policy.md, Privacy.';
 
 function told(cards: number): string {
   if (cards === 0) {
-    return 'The store holds no saved card of this address. Run this with the very settings of the bot.';
+    return 'The store holds no saved card of this address. Run this with the bot’s own settings.';
   }
   const forgotten =
     cards === 1 ? 'One saved card of this address is' : `${cards} saved cards of this address are`;

@@ -5,9 +5,9 @@ import { command, type CommandEnd, reasonOf, withStorage } from './command.ts';
 
 /** Makes the running bots retry forwarding the events that the merchant's own backend did not accept. */
 export const forwardCommand = command({
-  summary: 'Have events that your backend did not take forwarded again',
+  summary: 'Retry forwarding the events that your backend did not take',
   usage: ['npm run payops --silent -- forward [--account NAME]'],
-  more: 'Mend the backend first. Events that wait for their next try are tried now. /readyz says how many there are.',
+  more: 'Fix the backend first. Events that wait for their next try are tried now. /readyz says how many there are.',
   scope: 'each',
   options: {},
   mostWords: 0,
@@ -20,7 +20,7 @@ async function forward(outside: Outside): Promise<CommandEnd> {
     async (storage) => ({ exitCode: 0, words: told(await forwardAgain(storage, outside.now()), outside) }),
     (error) => ({
       exitCode: 1,
-      words: `Not everything is surely on its way. ${reasonOf(error)} Run this again once that is mended.`,
+      words: `Some of it may not be on its way. ${reasonOf(error)} Run this again once that is fixed.`,
     }),
     'forward',
   );
@@ -28,7 +28,7 @@ async function forward(outside: Outside): Promise<CommandEnd> {
 
 function told({ left, waiting }: Awaited<ReturnType<typeof forwardAgain>>, { config }: Outside): string {
   if (left + waiting === 0)
-    return 'Your backend has taken every event. Run this with the very settings of the bot.';
+    return 'Your backend has taken every event. Run this with the bot’s own settings.';
   const parts = [
     ...(left > 0 ? [`${counted(left, 'event')} that your backend did not take`] : []),
     ...(waiting > 0 ? [`${counted(waiting, 'event')} that waited for the next try`] : []),

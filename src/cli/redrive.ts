@@ -8,16 +8,16 @@ import type { Outside } from '../config/config.ts';
  * Idempotent, also together with the button: nothing is posted twice.
  */
 export const redriveCommand = command({
-  summary: 'Have what Slack refused for too long delivered again',
+  summary: 'Retry the messages that Slack refused for too long',
   usage: ['npm run redrive -- [--channel C0123ABCD] [--account NAME]'],
-  more: 'Without a channel: everything. Run it twice and nothing is delivered twice. /pay undelivered lists what there is.',
+  more: 'Without --channel: all of them. Nothing is delivered twice. /pay undelivered lists them.',
   scope: 'each',
   options: { channel: { type: 'string' } },
   mostWords: 0,
   prepare: ({ values: { channel } }) =>
     channel === undefined || /^[A-Z][A-Z0-9]{6,}$/.test(channel)
       ? parsed({ run: (outside) => redriveOn(outside, channel) })
-      : problem('--channel wants the id of one.'),
+      : problem('--channel needs an id, like C0123ABCD.'),
 });
 
 async function redriveOn(outside: Outside, channel: string | undefined): Promise<CommandEnd> {
@@ -26,7 +26,7 @@ async function redriveOn(outside: Outside, channel: string | undefined): Promise
     async ({ store }) => ({ exitCode: 0, words: told(await redrive(store, channel)) }),
     (error) => ({
       exitCode: 1,
-      words: `Not everything is surely on its way. ${reasonOf(error)} Run this again once that is mended: nothing is delivered twice.`,
+      words: `Some of it may not be on its way. ${reasonOf(error)} Run this again once that is fixed: nothing is delivered twice.`,
     }),
     'redrive',
   );
@@ -34,7 +34,7 @@ async function redriveOn(outside: Outside, channel: string | undefined): Promise
 
 function told(redriven: readonly { channel: string; messages: number }[]): string {
   if (redriven.length === 0) {
-    return 'Nothing is undelivered. Run this with the very settings of the bot.';
+    return 'Everything was delivered. Run this with the bot’s own settings.';
   }
   const total = redriven.reduce((sum, { messages }) => sum + messages, 0);
   const lines = redriven.map(({ channel, messages }) => `  ${channel}: ${messages}`);

@@ -106,7 +106,7 @@ function keyOf(channel: string, rule = ''): string {
 
 function told(plan: RoutePlan, { events, sinceMs, unsure, counts }: Rehearsal): string {
   if (sinceMs === undefined) {
-    return 'No event of the last 7 days is on record, so nothing can be said. Run this with the very settings of the bot.';
+    return 'No event of the last 7 days is on record, so nothing can be said. Run this with the bot’s own settings.';
   }
   const lines = placesOf(plan).map(({ name, channel, rule }) => {
     const told = counts.get(keyOf(channel, rule));

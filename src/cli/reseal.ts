@@ -23,7 +23,7 @@ async function resealAll(outside: Outside): Promise<CommandEnd> {
     async ({ store, sealer, keyIds }) => endOf(await reseal(store, { sealer, keyIds }), keyIds),
     (error) => ({
       exitCode: 1,
-      words: `Not everything is sealed under the first key. ${reasonOf(error)} Run this again once that is mended: it goes on where it stopped.`,
+      words: `Not everything is sealed under the first key. ${reasonOf(error)} Run this again once that is fixed: it goes on where it stopped.`,
     }),
     'reseal',
   );

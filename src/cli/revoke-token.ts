@@ -50,7 +50,7 @@ async function revokeShared({ config }: Outside, storage: Storage): Promise<Comm
     const token = await memory.read();
     if (!token) {
       return refused(
-        `The store holds no access token of the account ${parentAccountOf(config)}. Run this with the very settings of the bot.`,
+        `The store holds no access token of the account ${parentAccountOf(config)}. Run this with the bot’s own settings.`,
       );
     }
     const accessToken = { current: needsNone, replace: needsNone };

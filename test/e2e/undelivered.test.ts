@@ -99,12 +99,12 @@ describe('a channel that Slack refuses', () => {
     await isRefused(before);
     await isGivenUp();
     workspace.setFaults();
-    expect((await desk.runs(['redrive', '--channel', payOps])).stdout).toContain('Nothing is undelivered');
+    expect((await desk.runs(['redrive', '--channel', payOps])).stdout).toContain('Everything was delivered');
     const { stdout, code } = await desk.runs(['redrive']);
     expect(code).toBe(0);
     expect(stdout).toMatch(new RegExp(`^One message is on the way again.*\n  ${payAlerts}: 1$`, 'm'));
     await desk.reads('lead', reference, 'payAlerts');
-    expect((await desk.runs(['redrive'])).stdout).toContain('Nothing is undelivered');
+    expect((await desk.runs(['redrive'])).stdout).toContain('Everything was delivered');
     await desk.settled('soon');
     expect(alertsOf([reference])).toEqual([reference]);
   });

@@ -82,7 +82,7 @@ async function askTokenBody({ talk, draft }: Step): Promise<void> {
   });
   const told = [
     ...(url !== undefined && !/\/v1\/auth\/token\/issue\/?(?:\?|$)/.test(url)
-      ? ['The bot asks at the specification’s path, /v1/auth/token/issue, whatever path is shown.']
+      ? ['The bot always uses the specification’s path, /v1/auth/token/issue.']
       : []),
     ...Object.keys(headers)
       .filter((name) => /id|key|secret|auth|user/i.test(name) && name !== 'accountid')
@@ -123,13 +123,13 @@ async function tryToken(step: ServiceStep): Promise<string | undefined> {
     return first;
   }
   const { lifetimeMs } = reading;
-  const life = lifetimeMs === undefined ? 'it does not say how long' : lifeWords(lifetimeMs);
-  await talk.tell(`A token came. It lives: ${life}.`);
+  const lifetime = lifetimeMs === undefined ? 'not known' : lifetimeWords(lifetimeMs);
+  await talk.tell(`A token came. Its lifetime: ${lifetime}.`);
   await offer(step, 'token_settings', reading.changes);
   return first ?? (await issue());
 }
 
-function lifeWords(ms: number): string {
+function lifetimeWords(ms: number): string {
   const minutes = Math.round(ms / 60_000);
   if (minutes < 120)
     return minutes < 2 ? counted(Math.round(ms / 1_000), 'second') : counted(minutes, 'minute');

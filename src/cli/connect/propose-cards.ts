@@ -87,7 +87,7 @@ export async function proposeCards(
   const parameters = query.join(', ');
   return {
     kind: 'none',
-    why: `No list of cards came (HTTP ${seen}), by whichever of these parameters: ${parameters}. Does this customer have saved cards?`,
+    why: `No list of cards came (HTTP ${seen}) with any of these parameters: ${parameters}. Does this customer have saved cards?`,
   };
 }
 

@@ -80,7 +80,7 @@ function judge({ waiting, left, oldestAtMs }: ForwardDepth, nowMs: number): Part
   ];
   const fix =
     left > 0
-      ? 'Mend the backend, then: npm run payops -- forward'
+      ? 'Fix the backend, then: npm run payops -- forward'
       : 'Look at the backend behind WEBHOOK_FORWARD_URL; the bot retries by itself.';
   return { state: 'degraded', detail: details.join('; '), fix };
 }

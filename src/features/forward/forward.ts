@@ -44,7 +44,7 @@ export function createForwarding(account: Account, count: (result: Sent['kind'] 
     const value = { ...forward, leftWhy: why };
     if (!(await records.write(entry, value, { ttlMs: webhookRememberDays * dayMs }))) return;
     count('left');
-    const fix = 'Mend the backend, then: npm run payops -- forward';
+    const fix = 'Fix the backend, then: npm run payops -- forward';
     log('error', 'Your backend did not take an event', { ...forward.about, failure: why, fix });
     wake();
   }
