@@ -254,12 +254,12 @@ export function createFeatures(account: Account, around: FeatureNeeds) {
     hasEnded: (reference) => charges.hasEnded(reference),
     chargeOf: async (reference) => (await charges.chargeOf(reference)) ?? (await links.chargeOf(reference)),
     async tellPayment(reference, news) {
-      await charges.desk.hearOfAlert(reference, news);
-      await links.hearOfAlert(reference, news);
+      await charges.desk.onAlertEnded(reference, news);
+      await links.onAlertEnded(reference, news);
     },
     tellsFailure: (reference) => charges.tellsFailure(reference),
-    chargeHears: (reference, said) => charges.hearGivenBack(reference, said),
-    linkHears: (reference, lookup) => links.hearGivenBack(reference, lookup),
+    chargeHears: (reference, said) => charges.onGivenBack(reference, said),
+    linkHears: (reference, lookup) => links.onGivenBack(reference, lookup),
     findCharge: (reference) => charges.find(reference),
     chargeForm: (filled) => charges.form(filled),
     linkForm: (filled, caller, alert) => links.form(filled, caller, alert),

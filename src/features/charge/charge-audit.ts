@@ -11,8 +11,8 @@ import { step } from './machine.ts';
 
 /**
  * The audit entries of a charge, from its history alone: each step with the states before and after, its author and the
- * answer; not cleaned yet (`cleanAuditEntry`). There is no entry for a look-up with the same result as before, nor for
- * a timer with nothing to do: a day in doubt has hundreds. Ids depend only on the step.
+ * answer. (`cleanAuditEntry` cleans them later.) A look-up with the same result as before has no entry, nor has a timer
+ * with nothing to do: a day in doubt has hundreds. An entry's id depends only on its step.
  *
  * Spec: not shown; this is the bot's own account of what it did.
  */
@@ -27,7 +27,7 @@ export function auditOfCharge(history: readonly PastStep[]): AuditEntry[] {
   return entries;
 }
 
-/** Whether the step is worth an entry. A repeated one is not: see `addToHistory`. */
+/** Whether the step gets an entry. Repeated steps, which `addToHistory` counts, don't. */
 function isNews({ event, times }: PastStep): boolean {
   return event.kind === 'looked_up' ? (times ?? 1) === 1 : times === undefined;
 }
@@ -36,7 +36,7 @@ function entryOf({ at, event }: PastStep, before: ChargeIntent | undefined, afte
   const { reference, state } = after;
   const own = event.kind === 'due' || event.kind === 'told' ? 'payops' : 'payments';
   const who = 'by' in event ? event.by : own;
-  const [result, reason] = saidBy(event, after);
+  const [result, reason] = resultOf(event, after);
   const hasMoved = before?.state.kind !== state.kind;
   return {
     id: `${reference}:${at}`,
@@ -52,7 +52,7 @@ function entryOf({ at, event }: PastStep, before: ChargeIntent | undefined, afte
 }
 
 /** The result of an event, and the reason in the bank's words or ours. */
-function saidBy(event: ChargeEvent, { state }: ChargeIntent): [result: string, reason?: string] {
+function resultOf(event: ChargeEvent, { state }: ChargeIntent): [result: string, reason?: string] {
   switch (event.kind) {
     case 'submitted':
       return ['begun', formatMoney(event.money)];

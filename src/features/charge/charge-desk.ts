@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Account } from '../../account.ts';
 import type { AlertNews } from '../../domain/alert.ts';
-import type { ChargeSeen, Resend } from '../../domain/charge.ts';
+import { chargeLimits, type ChargeSeen, type Resend } from '../../domain/charge.ts';
 import { codeEntry, otpLimits } from '../../domain/otp.ts';
 import { referenceOf } from '../../records/reference-of.ts';
 import {
@@ -14,11 +14,11 @@ import {
 } from './charge-record.ts';
 import {
   type CodeRequest,
+  byCustomer,
+  codeOpenUntil,
   createCodeLinks,
-  customer,
   type CodeLinkNeeds,
-  holdsCode,
-  openUntil,
+  mayEnterCode,
 } from './code-link.ts';
 import type { ChargeRunner } from './run-charge.ts';
 import { createSubmits } from './submit-charge.ts';
@@ -33,15 +33,13 @@ type Request = { reference: string; by: string };
 /** The charge as it is now, and the work still to do. Without `carryOn` the request had no effect. */
 type Answered = { charge: ChargeSeen; carryOn?: () => Promise<void> };
 
-/** Banks need a moment to send a code, and people press twice. */
+/** How soon another code can be requested: banks need a moment to send one, and people press twice. */
 const resendAgainMs = 30_000;
-/** As long as a charge may take to be sent. */
-const leaveMs = 25_000;
 
 /**
  * Everything that people can do with a charge. Only `carryOn` and `lookUpNow` wait for the payments service. Methods
- * throw StoreUnavailable; nothing was sent then. (`submit` returns that as a value.) Undefined: there is no such
- * charge.
+ * return undefined if there is no such charge. They throw StoreUnavailable if nothing was sent; `submit` returns `unsure`
+ * instead.
  */
 export function createChargeDesk(
   account: Account,
@@ -51,24 +49,19 @@ export function createChargeDesk(
   const { payments, sealer, log } = account;
   const entry = codeEntry(account.settings);
 
-  async function find(reference: string): Promise<ChargeSeen | undefined> {
-    const record = await charges.read(reference);
-    return record && runner.see(record);
-  }
-
-  async function asItIs(reference: string): Promise<Answered | undefined> {
-    const charge = await find(reference);
+  async function unchanged(reference: string): Promise<Answered | undefined> {
+    const charge = await runner.findCharge(reference);
     return charge && { charge };
   }
 
   /**
-   * Asks the service to send another code. Not an event of the machine, because time and tries stay. Spec: resend-otp.
+   * Asks the service to send another code. The machine isn't told, because time and tries stay. Spec: resend-otp.
    */
-  async function askForAnother(record: ChargeRecord, at: number): Promise<void> {
+  async function requestResend(record: ChargeRecord, at: number): Promise<void> {
     const { reference, otp } = record.intent;
     if (!otp) return;
     const transactionId = sealer.open(chargeKey(reference), otp.sealedTransactionId);
-    const leaveBy = Math.min(at + leaveMs, openUntil(record, at) ?? at);
+    const leaveBy = Math.min(at + chargeLimits.leaveMs, codeOpenUntil(record, at) ?? at);
     const { kind: answer } = await payments.resendOtp(transactionId, { leaveBy, now: account.now });
     log('info', 'another code asked for', { orderReference: reference, result: answer });
     const answered = await charges.amend(reference, (current) => ({
@@ -81,37 +74,37 @@ export function createChargeDesk(
   return {
     ...createSubmits(account, own),
     ...createCodeLinks(account, own),
-    find,
+    find: runner.findCharge,
     /** The person's limits, and how much of today's is used. */
     limitsOf: (userId: string) => limits.of(userId),
     /**
-     * Why no charge can be begun from that alert now, in this dialogue or a new one; undefined: it can. `submit` checks
-     * again.
+     * Why no charge can be begun from that alert now; undefined: it can. `viewId`: the dialogue, whose own charge is no
+     * reason. `submit` checks again.
      */
     alertTaken: (alert: string, viewId?: string) => needs.alerts.taken(alert, viewId && referenceOf(viewId)),
     inDoubt: () => chargesInDoubt(account, charges),
 
     /** Charges that wait for this person's code, oldest first. */
     async waitingFor(userId: string): Promise<ChargeSeen[]> {
-      return await Promise.all((await charges.all(chargeLists.codesOf(userId))).map(runner.see));
+      return await Promise.all((await charges.all(chargeLists.codesOf(userId))).map(runner.toSeen));
     },
 
     /** Charges that wait for others' codes, oldest first. */
     async waitingForOthers(userId: string): Promise<ChargeSeen[]> {
       const open = await charges.all(chargeLists.open);
-      const seen = await Promise.all(open.map(runner.see));
+      const seen = await Promise.all(open.map(runner.toSeen));
       return seen.filter(({ state, agent }) => state.kind === 'otp' && agent !== userId);
     },
 
     /** This person's last charges, newest first. */
     async recent(userId: string, max: number): Promise<ChargeSeen[]> {
       const records = await charges.list(chargeLists.of(userId), { max, newestFirst: true });
-      return await Promise.all(records.map(runner.see));
+      return await Promise.all(records.map(runner.toSeen));
     },
 
     /**
-     * Registers a modal that shows the charge: from now on it is updated. It is updated at once if the charge has
-     * changed since `at`, the step that the modal shows.
+     * Registers a modal that shows the charge, so that steps update the modal. If the charge has changed since `at`, the
+     * time of the step that the modal shows, the modal is updated at once.
      */
     async watch(reference: string, { id, userId, at }: ChargeView & { at: number }): Promise<void> {
       const watched = await charges.amend(reference, (record) => {
@@ -122,10 +115,10 @@ export function createChargeDesk(
     },
 
     /**
-     * Another payment or a person has ended the charge's alert; message and modals then show that. Ignored for a charge
-     * that ended without money, or doesn't exist. Idempotent.
+     * Another payment or a person has ended the charge's alert, which message and modals then show. Does nothing if the
+     * charge ended without taking money, or doesn't exist. Idempotent.
      */
-    async hearOfAlert(reference: string, news: AlertNews): Promise<void> {
+    async onAlertEnded(reference: string, news: AlertNews): Promise<void> {
       const told = await charges.amend(reference, (record) => {
         const isKnown = isDeepStrictEqual(record.alertNews, news);
         return isKnown || hasMovedNothing(record) ? undefined : { ...record, alertNews: news };
@@ -137,51 +130,52 @@ export function createChargeDesk(
     async lookUpNow({ reference, by }: Request): Promise<ChargeSeen | undefined> {
       const advanced = await charges.advance(reference, { kind: 'look_up_asked', by });
       if (advanced) await runner.run(advanced);
-      return await find(reference);
+      return await runner.findCharge(reference);
     },
 
     /**
-     * Submits a typed code. `carryOn` sends it, from memory: the code is never stored. The try is counted before that,
-     * by compare-and-swap. `triesLeft`: as the modal showed it, so that a repeated delivery costs only one try. Only
-     * the agent may submit codes, or the customer through their link.
+     * Submits a typed code. First counts the try, by compare-and-swap; then `carryOn` sends the code, which is never
+     * stored. `triesLeft`: as the modal showed it, so that a repeated delivery costs only one try. Does nothing for a
+     * person who may not enter the code (`mayEnterCode`).
      */
     async submitCode(
       typed: CodeRequest & { code: string; triesLeft: number },
     ): Promise<Answered | undefined> {
-      const { reference, by = customer, code, triesLeft } = typed;
+      const { reference, by = byCustomer, code, triesLeft } = typed;
       const event = { kind: 'otp_submitted', by } as const;
       const advanced = await charges.advance(reference, event, (record) => {
         const { otp } = record.intent;
-        if (!holdsCode(record, typed, entry) || !otp || otpLimits.submissions - otp.tries !== triesLeft)
+        if (!mayEnterCode(record, typed, entry) || !otp || otpLimits.submissions - otp.tries !== triesLeft)
           return false;
-        // Fail here, before the try is counted, if its sealing key is gone.
+        // If the sealing key is gone, fail here, before the try is counted.
         sealer.open(chargeKey(reference), otp.sealedTransactionId);
         return true;
       });
-      if (!advanced) return await asItIs(reference);
-      return { charge: await runner.see(advanced.record), carryOn: () => runner.run(advanced, code) };
+      if (!advanced) return await unchanged(reference);
+      return { charge: await runner.toSeen(advanced.record), carryOn: () => runner.run(advanced, code) };
     },
 
     /**
-     * Asks the bank to send another code; time and tries stay. The request is stored before it is sent, so a double
+     * Asks the bank to send another code; time and tries stay. The request is stored before it is sent, so that a double
      * click is one request.
      */
-    async resendCode(wish: CodeRequest): Promise<Answered | undefined> {
-      const { reference, by = customer } = wish;
+    async resendCode(request: CodeRequest): Promise<Answered | undefined> {
+      const { reference, by = byCustomer } = request;
       const at = account.now();
       const asked = await charges.amend(reference, (record) => {
         const againAt = (record.resends.at(-1)?.at ?? -Infinity) + resendAgainMs;
-        const mayAsk = holdsCode(record, wish, entry) && openUntil(record, at) !== undefined && againAt <= at;
+        const mayAsk =
+          mayEnterCode(record, request, entry) && codeOpenUntil(record, at) !== undefined && againAt <= at;
         return mayAsk ? { ...record, resends: [...record.resends, { at, by }] } : undefined;
       });
-      if (!asked) return await asItIs(reference);
+      if (!asked) return await unchanged(reference);
       const id = `${reference}:resend:${at}`;
       account.audit.note({ id, atMs: at, who: by, what: 'step', reference, result: 'code_asked_again' });
-      return { charge: await runner.see(asked), carryOn: () => askForAnother(asked, at) };
+      return { charge: await runner.toSeen(asked), carryOn: () => requestResend(asked, at) };
     },
 
     /**
-     * Makes this person the charge's agent, who enters the code and gets the messages; everybody can see that. Settled
+     * Makes this person the charge's agent, who enters the code and gets the messages. Colleagues see the change. Settled
      * charges keep their agent.
      */
     async takeOver({ reference, by }: Request): Promise<ChargeSeen | undefined> {
@@ -191,14 +185,14 @@ export function createChargeDesk(
         return { ...record, agent: by, handOvers: [...record.handOvers, { at, from: record.agent, to: by }] };
       });
       const from = taken?.handOvers.at(-1)?.from;
-      if (!taken || from === undefined) return await find(reference);
+      if (!taken || from === undefined) return await runner.findCharge(reference);
       log('info', 'charge taken over', { orderReference: reference, userId: by });
       const change = { before: from, after: by, result: 'taken_over' };
       const id = `${reference}:taken_over:${at}`;
       account.audit.note({ id, atMs: at, who: by, what: 'step', reference, ...change });
       await runner.posts.note(reference, `handed_over:${at}`, { kind: 'handed_over', from, to: by });
       await runner.showProgress(taken);
-      return await runner.see(taken);
+      return await runner.toSeen(taken);
     },
   };
 }

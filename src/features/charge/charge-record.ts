@@ -45,7 +45,7 @@ const chargeRecord = z.object({
   notMineAt: z.number().exactOptional(),
   /** Another payment or a person has ended the alert from which this charge was begun. */
   alertNews: alertNewsShape.exactOptional(),
-  /** The modals that show it, newest last. */
+  /** The modals that show the charge, newest last. */
   views: z.array(z.object({ id: z.string(), userId: z.string() })),
   /** The time of the last step that is in the audit, UTC ms. */
   auditedAt: z.number(),
@@ -152,10 +152,10 @@ export function chargeKey(reference: string): string {
   return `${chargePrefix}${reference}`;
 }
 
-/** If the audit lacks steps, the charge is due this soon, regardless of its own timer. */
+/** If the audit lacks steps, the charge is due within this time, regardless of its own timer. */
 const auditWithinMs = 30_000;
 
-/** A charge is work while the machine has a timer or the audit lacks steps; then it is memory. */
+/** The charge is due by the machine's timer, or soon if the audit lacks steps. Without either it is only remembered. */
 function restOfCharge(
   record: ChargeRecord,
   { now, rememberMs }: Pick<Account, 'now' | 'rememberMs'>,
@@ -273,8 +273,8 @@ export async function hasEnded(
 }
 
 /**
- * Whether the charge's own message says, or will say, that it failed. False for a paid charge with an event that
- * contradicts, and under review.
+ * Whether the charge's own message says, or will say, that it failed. False for a paid charge and for one under review,
+ * even if an event says that they failed.
  */
 export async function tellsFailure(
   charges: Pick<ChargeRecords, 'read'>,
@@ -289,7 +289,7 @@ export async function tellsFailure(
   }
 }
 
-/** Check the reference first: outside text must not get into a key. */
+/** Checks the reference first: outside text must not get into a key. */
 async function readNamed(charges: Pick<ChargeRecords, 'read'>, reference: string) {
   if (!reference.startsWith(chargeReferencePrefix) || !parseOrderReference(reference).ok) return undefined;
   return await charges.read(reference);

@@ -216,7 +216,7 @@ export function createCharges(account: Account, needs: ChargeNeeds) {
     messages: { views: chargeViews(desk.find, account.log), words: chargeWords(place) },
     cases: [{ prefix: chargePrefix, work: work.recover }],
     onPaymentEvent: work.onPaymentEvent,
-    hearGivenBack: work.hearGivenBack,
+    onGivenBack: work.onGivenBack,
     mayTry: (card: string, outside?: OutsideDecline) => cards.mayTry(card, outside),
     /** Open charges. */
     open: () => charges.all(chargeLists.open),

@@ -27,7 +27,7 @@ import { declineReason, isThreeDSecure } from '../../domain/decline-reason.ts';
 import { codeEntry } from '../../domain/otp.ts';
 import { ServiceFailure, StoreUnavailable } from '../../domain/failure.ts';
 import type { PaymentEvent } from '../../domain/payment-event.ts';
-import { newErrorId } from '../../log.ts';
+import { newErrorId, type Log } from '../../log.ts';
 import type { Entry } from '../../store/store.ts';
 import { untilStored } from '../../records/retry.ts';
 import { createBackground } from '../../under-way.ts';
@@ -60,21 +60,27 @@ export function createChargeRunner(
   const posts = createChargePosts(account, account.settings.policy.channels.desk);
   const show = createShowCharge(account, async (reference) => {
     const record = await charges.read(reference);
-    return record && { charge: await see(record), views: record.views };
+    return record && { charge: await toSeen(record), views: record.views };
   });
   const background = createBackground(log, 'a charge');
 
-  /** The charge for display; after a decline with the card's next possible try. */
-  async function see(record: ChargeRecord): Promise<ChargeSeen> {
+  /** The charge for display; after a decline, with whether the card may be charged now. */
+  async function toSeen(record: ChargeRecord): Promise<ChargeSeen> {
     const isDeclined = record.intent.state.kind === 'declined';
     const seen = seenOf(record, isDeclined ? await cards.mayTry(record.card) : undefined);
     const entry = codeEntry(account.settings);
     if (entry !== 'agent') return { ...seen, codeEntry: entry };
-    const { customer: _ended, ...own } = seen;
-    return own;
+    // The settings no longer let customers type codes, so a link made earlier has ended.
+    const { customer: _ended, ...withoutLink } = seen;
+    return withoutLink;
   }
 
-  /** Steps the charge with an event and runs the effects, until it must wait for something. */
+  async function findCharge(reference: string): Promise<ChargeSeen | undefined> {
+    const record = await charges.read(reference);
+    return record && (await toSeen(record));
+  }
+
+  /** Steps the charge with an event and runs the effects, until the charge must wait for something. */
   async function handle(reference: string, event: ChargeEvent): Promise<void> {
     const advanced = await untilStored(account, () => charges.advance(reference, event));
     if (advanced) await runEffect(advanced);
@@ -129,10 +135,10 @@ export function createChargeRunner(
     }
   }
 
-  /** Updates modals and messages. Awaits only what must be stored: a call to the bank must not wait for a screen. */
+  /** Updates modals and messages. Doesn't await Slack: a call to the bank must not wait for a screen. */
   async function showProgress(record: ChargeRecord): Promise<void> {
     background.add(show(record.intent.reference));
-    // If this fails, the next step does it again; an open charge always has one.
+    // After a failure the next step refreshes again; an open charge always has a next step.
     await posts.refresh(record.intent.reference, agentsOf(record)).catch((error: unknown) => {
       log('warn', 'the desk’s message is behind', { orderReference: record.intent.reference }, error);
     });
@@ -145,24 +151,12 @@ export function createChargeRunner(
     const { tokenKey, money, customerEmail, customerId } = terms;
     const request = { tokenKey, money, customerEmail, reference, customerId };
     const answer = await payments.chargeSavedCard(request, { leaveBy, now: account.now });
-    logAnswer('charge answered', reference, send, answer);
+    logAnswer(log, 'charge answered', { orderReference: reference, attempt: send }, answer);
     const stored = storedChargeAnswer(answer, (transactionId) =>
       sealer.seal(chargeKey(reference), transactionId),
     );
-    const told = await withRecordWords(stored, () => find(intent));
-    await handle(reference, { kind: 'charge_answered', send, answer: told });
-  }
-
-  /** Logs an answer; for an unknown outcome also the reason, which engineers look for. */
-  function logAnswer(
-    what: string,
-    reference: string,
-    attempt: number,
-    answer: ChargeAnswer | OtpAnswer,
-  ): void {
-    const about = { orderReference: reference, attempt, result: answer.kind };
-    if (answer.kind === 'unknown') log('warn', what, { ...about, failure: answer.cause.kind });
-    else log('info', what, about);
+    const answered = await withRecordWords(stored, () => find(intent));
+    await handle(reference, { kind: 'charge_answered', send, answer: answered });
   }
 
   async function lookUp(intent: ChargeIntent, askedAt: number): Promise<void> {
@@ -196,7 +190,7 @@ export function createChargeRunner(
     if (otp === undefined) return;
     const transactionId = sealer.open(chargeKey(reference), sealedTransactionId);
     const answer = await payments.submitOtp({ otp, transactionId, reference }, { leaveBy, now: account.now });
-    logAnswer('code answered', reference, submission, answer);
+    logAnswer(log, 'code answered', { orderReference: reference, attempt: submission }, answer);
     await handle(reference, { kind: 'otp_answered', submission, answer: storedOtpAnswer(answer) });
   }
 
@@ -210,10 +204,10 @@ export function createChargeRunner(
     const isTold = await untilStored(account, async () => {
       const record = await charges.read(reference);
       if (record?.intent.state.kind !== what) return false;
-      await settle(record);
-      if (what === 'approved' && !hasEvent(record.intent)) await needs.awaitEvent(reference);
+      await reportOutcome(record);
+      if (what === 'approved' && !hasSuccessEvent(record.intent)) await needs.awaitEvent(reference);
       await posts.refresh(reference, agentsOf(record));
-      // Approvers look at the request, so show the outcome there, too.
+      // Show the outcome on the approval request, too: approvers look there.
       await needs.approvals?.charged(reference);
       await posts.note(reference, key, { kind: 'told', what });
       const reached = await show(reference);
@@ -222,12 +216,12 @@ export function createChargeRunner(
     });
     if (!isTold) return;
     if (what !== 'otp' && !stepped.intent.told.includes(what)) needs.count(what);
-    // This step changes nothing on any screen.
+    // Not `handle`: this step changes no screen.
     await untilStored(account, () => charges.advance(reference, { kind: 'told', what }));
   }
 
-  /** Reports the outcome to the card's history and to the alerts. */
-  async function settle({ intent, card, terms }: ChargeRecord): Promise<void> {
+  /** Tells the card's history and the alerts about the outcome. */
+  async function reportOutcome({ intent, card, terms }: ChargeRecord): Promise<void> {
     const { state, reference } = intent;
     const outcome = outcomeForCard(intent, account.settings.chargeThreeDSecureWords);
     if (!outcome) return;
@@ -237,10 +231,22 @@ export function createChargeRunner(
     } else if (terms.alert !== undefined) await needs.alerts.retell(terms.alert);
   }
 
-  return { run, see, show, showProgress, posts, auditSteps, background };
+  return { run, toSeen, findCharge, show, showProgress, posts, auditSteps, background };
 }
 
-/** Adds words to a decline without any: those of its transaction record, if the record agrees that it is unpaid. */
+/** Logs an answer; for an unknown outcome also the reason, which engineers look for. */
+function logAnswer(
+  log: Log,
+  what: string,
+  about: { orderReference: string; attempt: number },
+  answer: ChargeAnswer | OtpAnswer,
+): void {
+  const result = answer.kind;
+  if (result === 'unknown') log('warn', what, { ...about, result, failure: answer.cause.kind });
+  else log('info', what, { ...about, result });
+}
+
+/** Gives a decline without words those of its transaction record, if that is unpaid as well. */
 async function withRecordWords(
   answer: StoredChargeAnswer,
   find: () => Promise<Finding>,
@@ -256,7 +262,7 @@ function agentsOf({ agent, handOvers }: ChargeRecord): string[] {
   return [...new Set([agent, ...handOvers.map(({ from }) => from)])];
 }
 
-function hasEvent({ history }: ChargeIntent): boolean {
+function hasSuccessEvent({ history }: ChargeIntent): boolean {
   return history.some(({ event }) => event.kind === 'payment_success');
 }
 
@@ -282,11 +288,11 @@ function outcomeForCard({ state }: ChargeIntent, threeDSecureWords: readonly str
   }
 }
 
-/** The most due charges that one process works on at once; others stay due, so that they don't delay alerts. */
-const settledAtOnce = 32;
+/** The most due charges that one process works on at once. More would delay alerts. */
+const mostAtOnce = 32;
 
-/** Charges without room are due again at a random time within this, so that not all come at once. */
-const noRoomMs = 30_000;
+/** Due charges beyond `mostAtOnce` are due again within this, each at a random time. */
+const dueAgainMs = 30_000;
 
 /** Continues charges without people: after timers and signed events. */
 export function createChargeWork(
@@ -294,68 +300,67 @@ export function createChargeWork(
   charges: ChargeBook,
   { run, auditSteps, background, posts }: ChargeRunner,
 ) {
-  let taken = 0;
+  let working = 0;
 
   /**
    * Works on a due charge, after its timer or a crash. Stores the step here, and runs its effects in the background: a
    * bank may be slow, and the worker has alerts to deliver.
    */
   async function recover(entry: Entry): Promise<void> {
-    if (taken >= settledAtOnce) {
-      await account.store.write(entry, entry.value, { delayMs: randomInt(noRoomMs) });
+    if (working >= mostAtOnce) {
+      await account.store.write(entry, entry.value, { delayMs: randomInt(dueAgainMs) });
       return;
     }
     const record = charges.open(entry);
     const { reference, dueAt, at } = record.intent;
-    // A charge that is due before its own timer is due only for the audit.
+    // Until its audit is complete a charge is due earlier than by its own timer (`restOfCharge`).
     const isDue = dueAt !== undefined && (isAudited(record) || dueAt <= account.now());
     // After a conflict the other process runs the effect.
     const advanced = isDue
       ? await charges.advance(reference, { kind: 'due' }, (current) => current.intent.at === at)
       : undefined;
     if (!advanced) {
-      // Not due yet: store it unchanged, so that it is due at its own time.
+      // Store the charge unchanged, which sets the time when it is due.
       await charges.amend(reference, (current) => current);
       background.add(auditSteps(reference));
       return;
     }
-    taken += 1;
+    working += 1;
     background.add(
       run(advanced).finally(() => {
-        taken -= 1;
+        working -= 1;
       }),
     );
   }
 
   /**
-   * A signed event decides nothing; it leads to a look-up of the charge with its reference. (An unsigned reference does
-   * so, too, and nothing else.) Resolves once that is stored, so that the webhook can be acknowledged; the look-up runs
-   * in the background. Throws only StoreUnavailable.
+   * Passes a signed event to the charge with its reference. The event decides nothing, but leads to a look-up. (If the
+   * reference itself isn't signed, only a look-up is requested.) Resolves once the step is stored, so that the webhook
+   * can be acknowledged; the look-up runs in the background. Throws only StoreUnavailable.
    *
    * Spec: Events.
    */
   async function onPaymentEvent(event: PaymentEvent): Promise<void> {
     const orderReference = event.orderReference ?? event.referenceHint;
-    // Most events belong to no charge of the bot's. Those about money given back are handled by `hearGivenBack`, with
-    // their look-up.
+    // Most events are not about charges of the bot. `onGivenBack` gets those about money given back.
     if (!orderReference?.startsWith(chargeReferencePrefix) || event.kind === 'payment_given_back') return;
     try {
-      const advanced = await charges.advance(orderReference, saidBy(event));
+      const advanced = await charges.advance(orderReference, machineEvent(event));
       if (advanced) background.add(run(advanced));
     } catch (error) {
       if (error instanceof StoreUnavailable) throw error;
-      // The sealing key is missing, which is no reason to refuse the webhook for ever.
+      // The sealing key is missing. Don't throw: the sender would repeat the webhook for ever.
       const errorId = newErrorId();
       account.log('error', 'an event’s charge cannot be opened', { errorId, orderReference }, error);
     }
   }
 
   /**
-   * A signed event says that this charge was given back. The charge is looked up, and posts the result. If the event's
-   * own look-up `found` otherwise, thread and agent are told of the event. False: it is no charge of the bot's. Throws
-   * StoreUnavailable; idempotent.
+   * A signed event says that this charge was given back, so it is looked up again and the result is posted. `found`: the
+   * result of the event's own look-up; if it disagrees with the event, a note in the thread and to the agent says so.
+   * False: the bot has no such charge. Idempotent. Throws StoreUnavailable.
    */
-  async function hearGivenBack(
+  async function onGivenBack(
     reference: string,
     { key, found }: { key: string; found: Lookup['kind'] },
   ): Promise<boolean> {
@@ -370,18 +375,19 @@ export function createChargeWork(
     return true;
   }
 
-  return { recover, onPaymentEvent, hearGivenBack };
+  return { recover, onPaymentEvent, onGivenBack };
 }
 
-function saidBy({ kind, orderReference, reason }: PaymentEvent): ChargeEvent {
+function machineEvent({ kind, orderReference, reason }: PaymentEvent): ChargeEvent {
   if (orderReference === undefined) return { kind: 'look_up_asked', by: 'payments' };
-  return kind === 'payment_failed' ? { kind, ...words(reason) } : { kind };
+  return kind === 'payment_failed' ? { kind, ...withWhy(reason) } : { kind };
 }
 
 /**
- * The part of an answer that machine and history may store: no errors, and secrets only sealed. "Already exists" is
- * information about the charge, not a rejection. Never sent and never answered are both `unknown`, to be settled by a
- * look-up.  * Spec: charge a saved card (retry rules); Errors (saved-card charge rejections).
+ * An answer in the form that is stored: without errors, and with secrets sealed. "Already exists" says something about the
+ * charge, so it is no rejection. `unknown`: never answered, or perhaps never sent; a look-up decides.
+ *
+ * Spec: charge a saved card (retry rules); Errors (saved-card charge rejections).
  */
 export function storedChargeAnswer(
   answer: ChargeAnswer,
@@ -395,32 +401,32 @@ export function storedChargeAnswer(
       return {
         kind: 'otp_required',
         sealedTransactionId: seal(answer.transactionId),
-        ...words(answer.message),
+        ...withWhy(answer.message),
       };
     case 'declined':
-      return { kind: 'declined', ...words(answer.bankMessage) };
+      return { kind: 'declined', ...withWhy(answer.bankMessage) };
     case 'rejected':
       if (answer.reason === 'reference_exists') return { kind: 'already_exists' };
-      return { kind: 'rejected', reason: answer.reason, ...words(answer.message) };
+      return { kind: 'rejected', reason: answer.reason, ...withWhy(answer.message) };
     case 'not_made':
       return {
         kind: 'rejected',
         reason: answer.failure,
-        ...words('message' in answer ? answer.message : undefined),
+        ...withWhy('message' in answer ? answer.message : undefined),
       };
   }
 }
 
-/** The answer to a code. A code that was never sent still costs its try, rather than risk a fourth. */
+/** The answer to a code, in the form that is stored. A code that was not sent still costs a try: better than a fourth. */
 export function storedOtpAnswer(answer: OtpAnswer): StoredOtpAnswer {
   switch (answer.kind) {
     case 'accepted':
       return { kind: 'accepted' };
     case 'too_many':
-      return { kind: 'too_many', ...words(answer.bankMessage) };
+      return { kind: 'too_many', ...withWhy(answer.bankMessage) };
     case 'wrong': {
       const isOver = declineReason(answer.bankMessage, []) === 'code_expired';
-      return { kind: 'wrong', ...words(answer.bankMessage), ...(isOver && { isOver }) };
+      return { kind: 'wrong', ...withWhy(answer.bankMessage), ...(isOver && { isOver }) };
     }
     case 'not_made':
     case 'unknown':
@@ -428,6 +434,6 @@ export function storedOtpAnswer(answer: OtpAnswer): StoredOtpAnswer {
   }
 }
 
-function words(why: string | undefined): { why?: string } {
+function withWhy(why: string | undefined): { why?: string } {
   return why === undefined ? {} : { why };
 }

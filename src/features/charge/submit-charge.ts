@@ -95,7 +95,7 @@ export function createSubmits(
     charges: ChargeBook;
     cards: CardHistory;
     limits: LimitClaims;
-    runner: Pick<ChargeRunner, 'run' | 'see' | 'background'>;
+    runner: Pick<ChargeRunner, 'run' | 'toSeen' | 'background'>;
     needs: SubmitNeeds;
   },
 ) {
@@ -163,7 +163,7 @@ export function createSubmits(
     const { viewId, draft, by, despite, override } = request;
     const reference = referenceOf(viewId);
     const known = await charges.read(reference);
-    if (known) return { kind: 'known', charge: await runner.see(known) };
+    if (known) return { kind: 'known', charge: await runner.toSeen(known) };
     // A dialogue has one charge and so one request, also after its terms were changed.
     const requested = await needs.approvals?.find(reference);
     if (requested) return { kind: 'awaiting_approval', approval: requested };
@@ -222,7 +222,7 @@ export function createSubmits(
   async function begin(charge: ApprovedCharge, nowMs: number): Promise<Claimed> {
     const first = firstStep(charge, nowMs, account.settings.chargeRepeatLost === 'off');
     const known = await charges.add(first.record);
-    if (known) return { kind: 'known', charge: await runner.see(known) };
+    if (known) return { kind: 'known', charge: await runner.toSeen(known) };
     const { reference, by } = charge;
     tagLog({ orderReference: reference });
     account.log('info', 'charge stored', { orderReference: reference, userId: by });

@@ -233,7 +233,7 @@ export function createPaymentLinks(account: Account, { lookUp, lookUpNow, paid, 
      * background. Throws StoreUnavailable.
      */
     async onPaymentEvent(event: PaymentEvent): Promise<void> {
-      // Saved-card charges have no link; `hearGivenBack` handles money given back, with its look-up.
+      // Saved-card charges have no link; `onGivenBack` handles money given back, with its look-up.
       if (event.isSavedCardCharge === true || event.kind === 'payment_given_back') return;
       try {
         if (await hear(event)) return;
@@ -248,12 +248,12 @@ export function createPaymentLinks(account: Account, { lookUp, lookUpNow, paid, 
       if (parseOrderReference(referenceHint).ok) background.add(look(referenceHint, lookUp));
     },
     /** Notes on the link's message that something else ended its alert. Does nothing if there is no such link. */
-    async hearOfAlert(reference: string, news: AlertNews): Promise<void> {
+    async onAlertEnded(reference: string, news: AlertNews): Promise<void> {
       if (parseOrderReference(reference).ok)
         await links.applyAndWake(reference, { kind: 'alert_ended', news });
     },
     /** Applies a look-up that found the payment given back. False: no link has this reference. Throws StoreUnavailable. */
-    async hearGivenBack(reference: string, lookup: Lookup): Promise<boolean> {
+    async onGivenBack(reference: string, lookup: Lookup): Promise<boolean> {
       if (lookup.kind !== 'given_back') return false;
       const kept = await links.apply(reference, { kind: 'looked_up', lookup });
       const link = kept ? settled(kept) : await links.find(reference);
