@@ -68,7 +68,7 @@ import { settingsChecks } from './features/doctor/settings-checks.ts';
 import { slackChecks } from './features/doctor/slack-checks.ts';
 import { storeChecks } from './features/doctor/store-checks.ts';
 import type { Storage } from './store/storage.ts';
-import type { StepOf } from './store/store-steps.ts';
+import type { StepChange } from './store/store-steps.ts';
 import type { Metrics } from './http/metrics.ts';
 import { createOutbox } from './messages/deliver.ts';
 import { readWebhooks, readsField, webhooksHealth } from './webhooks/webhook-settings.ts';
@@ -394,7 +394,7 @@ export async function dayFile(
  * The numbered steps that bring records of an older release into this release's form, in order. Never change a released
  * step; for a new one, raise `newest` in `store/store-mark.ts`.
  */
-export function storeSteps(account: Pick<Account, 'sealer' | 'fingerprint' | 'log'>): StepOf[][] {
+export function storeSteps(account: Pick<Account, 'sealer' | 'fingerprint' | 'log'>): StepChange[][] {
   const { sealer } = account;
   return [
     // 1. Adds charges and links to the lists of `/pay find` and of a day.

@@ -80,7 +80,7 @@ async function restore(outside: Outside, file: string): Promise<CommandEnd | str
     return `Put the backup's sealing.key into ${config.dataDir} first (mode 600), or set SEALING_KEYS: without them nothing in it can be read.`;
   const { path, keys } = embeddedStore(config);
   const before = `${path}.before-${new Date(now()).toISOString().replaceAll(/[:.]/gu, '-')}`;
-  async function isOurs(draft: string): Promise<void> {
+  async function checkCopy(draft: string): Promise<void> {
     const { store, sealer, mark } = openEmbedded(draft, keys, now);
     try {
       if (await mark.claim(() => beginAudit({ store, sealer }))) return;
@@ -91,7 +91,7 @@ async function restore(outside: Outside, file: string): Promise<CommandEnd | str
       `The sealing keys do not open it. Put back the ones it was made with: ${keysOf(config)}.`,
     );
   }
-  const end = await putBackStoreFile(path, file, { before, isOurs });
+  const end = await putBackStoreFile(path, file, { before, checkCopy });
   if (end.kind === 'in_use') return `A bot still uses ${path}. Stop it, then run this again.`;
   const kept = end.before === undefined ? '' : `\nThe store that was there is kept: ${end.before}.`;
   const words = `Restored ${path} from ${file}: ${contentsWords(end)}.${kept}\nThe bot knows nothing that happened since the backup. Before you start it, read docs/operating.md, Restore.`;

@@ -3,8 +3,7 @@ import { withinDeadline } from './deadline.ts';
 import type { RedisConnection } from './redis-client.ts';
 
 /**
- * A cache for values that may get lost. Methods never throw, and take half a second at most: a failure counts as a
- * miss.
+ * A cache for values that may get lost. Methods never throw, and take half a second at most; a failure counts as a miss.
  */
 type Cache<T> = {
   get(key: string): Promise<T | undefined>;
@@ -34,7 +33,7 @@ export function createCache<T>(
   for (const one of [adapter, keyv]) one?.on('error', () => undefined);
 
   async function attempt<R>(call: () => Promise<R>): Promise<R | undefined> {
-    // Don't call Keyv then: its adapter would reopen the closed connection and wait for it.
+    // Without a connection don't call Keyv: its adapter would reopen the closed one and wait for it.
     if (!redis || !adapter || !redis.client.isReady) return undefined;
     // After a failover there is a new client.
     if (adapter.client !== redis.client) adapter.client = redis.client;

@@ -43,8 +43,8 @@ export async function checkSchema(client: Pick<ScriptRunner, 'eval'>, prefix: st
 }
 
 /**
- * The required value of each setting, the risk of another one, and where INFO reports it for a managed Redis that
- * forbids CONFIG.
+ * Each setting's required value, the risk of any other value, and where INFO reports the setting: a managed Redis may forbid
+ * CONFIG.
  */
 const settings = [
   {
@@ -53,14 +53,14 @@ const settings = [
     kind: 'refusal',
     risk: (value: string) =>
       `Redis may delete records when its memory is full (maxmemory-policy is ${value}): alerts and charges would be lost.`,
-    told: { section: 'memory', line: /^maxmemory_policy:(\S+)/m },
+    info: { section: 'memory', line: /^maxmemory_policy:(\S+)/m },
   },
   {
     name: 'appendonly',
     must: 'yes',
     kind: 'warning',
     risk: (value: string) => `Redis has appendonly ${value}: a restart of Redis forgets everything.`,
-    told: { section: 'persistence', line: /^aof_enabled:(\d)/m },
+    info: { section: 'persistence', line: /^aof_enabled:(\d)/m },
   },
   {
     name: 'appendfsync',
@@ -68,7 +68,7 @@ const settings = [
     kind: 'warning',
     risk: (value: string) =>
       `Redis has appendfsync ${value}: a crash of its machine can lose the last second or more.`,
-    told: undefined,
+    info: undefined,
   },
 ] as const;
 
@@ -78,8 +78,8 @@ const settings = [
  */
 export async function checkRedis(client: Inspectable): Promise<RedisFinding[]> {
   const findings: RedisFinding[] = [];
-  for (const { name, must, kind, risk, told } of settings) {
-    const value = (await ask(client.configGet(name)))?.[name] || (await readInfo(client, told));
+  for (const { name, must, kind, risk, info } of settings) {
+    const value = (await ask(client.configGet(name)))?.[name] || (await readInfo(client, info));
     if (value === must) findings.push({ kind: 'ok', message: `${name} is ${must}.` });
     else if (value !== undefined) findings.push({ kind, message: `${risk(value)} Set ${name} to ${must}.` });
     else {
@@ -94,9 +94,9 @@ export async function checkRedis(client: Inspectable): Promise<RedisFinding[]> {
 
 async function readInfo(
   client: Inspectable,
-  told: (typeof settings)[number]['told'],
+  info: (typeof settings)[number]['info'],
 ): Promise<string | undefined> {
-  const found = told && told.line.exec((await ask(client.info(told.section))) ?? '')?.[1];
+  const found = info && info.line.exec((await ask(client.info(info.section))) ?? '')?.[1];
   return found === undefined ? undefined : found === '1' ? 'yes' : found === '0' ? 'no' : found;
 }
 
@@ -113,27 +113,27 @@ async function ask<T>(question: Promise<T>): Promise<T | undefined> {
 const retryMs = 2_000;
 
 /**
- * `check` checks the Redis and logs new findings. If Redis is away it is not refused: the check is repeated until it
- * answers.
+ * `check` checks this Redis and logs new findings. If Redis doesn't answer, it isn't refused, and the check is repeated until
+ * it answers.
  */
 export function watchRedis(client: Inspectable & ScriptRunner, prefix: string, log: Log) {
   let timer: NodeJS.Timeout | undefined;
   let stopped = false;
   let refusal: string | undefined;
-  let told = '';
+  let logged = '';
 
   /** Logs the findings unless the last check had the same ones; returns the refusal, if there is one. */
-  function tellNews(findings: readonly RedisFinding[]): string | undefined {
+  function logNews(findings: readonly RedisFinding[]): string | undefined {
     const words = JSON.stringify(findings);
-    const refused = tell(findings, words === told ? () => undefined : log);
-    told = words;
+    const refused = logAll(findings, words === logged ? () => undefined : log);
+    logged = words;
     return refused;
   }
 
   /** Resolves when Redis has been checked, or is away. */
   async function check(): Promise<void> {
     try {
-      refusal = tellNews([...(await checkRedis(client)), await checkSchema(client, prefix)]);
+      refusal = logNews([...(await checkRedis(client)), await checkSchema(client, prefix)]);
     } catch {
       // The connection logs the outage.
       clearTimeout(timer);
@@ -152,7 +152,7 @@ export function watchRedis(client: Inspectable & ScriptRunner, prefix: string, l
   };
 }
 
-function tell(findings: readonly RedisFinding[], log: Log): string | undefined {
+function logAll(findings: readonly RedisFinding[], log: Log): string | undefined {
   for (const finding of findings) if (finding.kind === 'warning') log('warn', finding.message);
   const refusals = findings.filter((finding) => finding.kind === 'refusal').map((finding) => finding.message);
   for (const message of refusals) log('error', message);

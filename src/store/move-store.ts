@@ -1,10 +1,10 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { pastScript, releaseScript, reserveScript, restScript, type Script } from './redis-scripts.ts';
+import { lanesScript, releaseScript, reserveScript, timesScript, type Script } from './redis-scripts.ts';
 import { openRedisStore, type ScriptRunner } from './redis-store.ts';
 import { lockStoreFile, markMoved } from './sqlite-file.ts';
 import type { CreateOptions, Entry, WriteOptions } from './store.ts';
 
-/** Numbers of moved records; `work`: those that are due at some time. */
+/** How many records were moved, and how many of them are work. */
 export type Moved = { records: number; work: number };
 
 export type MoveEnd =
@@ -23,14 +23,14 @@ type Move = {
   now: () => number;
   redis: ScriptRunner;
   prefix: string;
-  /** Changes each record's value before it is written to Redis. */
+  /** Returns the value to write to Redis. */
   change: (key: string, value: string) => string;
 };
 
 const recordsAtOnce = 64;
 const deadlineMs = 10_000;
 /** Records that expire within this time are left out: they could be gone before they are read back. */
-const endingMs = 60_000;
+const expiringMs = 60_000;
 
 /**
  * Copies every record of a store's file into an empty Redis, with its lists, lane, attempts, and due time or expiry.
@@ -52,10 +52,10 @@ export async function moveStore({ path, now, redis, prefix, change }: Move): Pro
     for (const page of pagesOf(db, Math.floor(now()) + aheadMs)) {
       const copies = page.map((record) => ({ ...record, value: change(record.key, record.value) }));
       await Promise.all(copies.map(({ key, value, options }) => store.create(key, value, options)));
-      await run(pastScript, ...copies.flatMap(({ key, lane, attempts }) => [key, lane, attempts]));
+      await run(lanesScript, ...copies.flatMap(({ key, lane, attempts }) => [key, lane, attempts]));
       const found = await Promise.all(copies.map(({ key }) => store.read(key)));
-      const rests = (await run(restScript, ...copies.map(({ key }) => key))) as KeptRest[];
-      differing += copies.filter((copy, at) => !isSame(copy, found[at], rests[at])).length;
+      const times = (await run(timesScript, ...copies.map(({ key }) => key))) as StoredTimes[];
+      differing += copies.filter((copy, at) => !isSame(copy, found[at], times[at])).length;
       moved.records += copies.length;
       moved.work += copies.filter(({ options }) => 'delayMs' in options).length;
     }
@@ -71,38 +71,38 @@ export async function moveStore({ path, now, redis, prefix, change }: Move): Pro
 
 type Copy = { key: string; value: string; lane: string; attempts: string; options: CreateOptions };
 
-/** As `restScript` returns it. */
-type KeptRest = [dueInMs: string, endsInMs: number, lists: string[]];
+/** A record's answer of `timesScript`. */
+type StoredTimes = [dueInMs: string, endsInMs: number, lists: string[]];
 
 function isSame(
   { value, lane, attempts, options }: Copy,
   found: Entry | undefined,
-  rest?: KeptRest,
+  times?: StoredTimes,
 ): boolean {
   const { delayMs, ttlMs, index = {} }: WriteOptions = options;
-  const [dueInMs = '', endsInMs = -1, lists = []] = rest ?? [];
+  const [dueInMs = '', endsInMs = -1, lists = []] = times ?? [];
   const wanted = Object.entries(index).map(([name, place]) => `${name} ${place}`);
   return (
     found?.value === value &&
     found.lane === lane &&
     String(found.attempts) === attempts &&
-    isSoon(dueInMs === '' ? undefined : Number(dueInMs), delayMs) &&
-    isSoon(endsInMs < 0 ? undefined : endsInMs, ttlMs) &&
+    isSameTime(dueInMs === '' ? undefined : Number(dueInMs), delayMs) &&
+    isSameTime(endsInMs < 0 ? undefined : endsInMs, ttlMs) &&
     lists.toSorted().join('\n') === wanted.toSorted().join('\n')
   );
 }
 
-/** Whether the time left is the time that was written, less up to `endingMs` for copying; or both are undefined. */
-function isSoon(leftMs: number | undefined, writtenMs: number | undefined): boolean {
+/** Whether the time left is the time that was written, less at most a minute since then; or both are undefined. */
+function isSameTime(leftMs: number | undefined, writtenMs: number | undefined): boolean {
   if (leftMs === undefined || writtenMs === undefined) return leftMs === writtenMs;
-  return leftMs <= writtenMs && leftMs > writtenMs - endingMs;
+  return leftMs <= writtenMs && leftMs > writtenMs - expiringMs;
 }
 
 /** Pages in the order of due times, so that each lane keeps its order. */
 function* pagesOf(db: DatabaseSync, nowMs: number): Generator<Copy[]> {
   const entries = db
     .prepare('select * from entries where expires_at is null or expires_at > ? order by due_at, id')
-    .iterate(nowMs + endingMs);
+    .iterate(nowMs + expiringMs);
   const members = db.prepare('select list, place from members where entry = ?');
   let page: Copy[] = [];
   for (const row of entries) {

@@ -11,15 +11,15 @@ type Owned = {
 };
 
 /**
- * Checks that the store's records belong to the configured accounts, before anything uses them. If a name was given to
- * another account, or another account was put first, one account's charges would move another's money. Throws an error
- * whose message says what to do, and StoreUnavailable. For a bot with one account it only records the owner.
+ * Checks that the store's records belong to the configured accounts; call it before anything reads them. If a name now
+ * means another account, or another account is first, one account's charges would move another's money. Throws an error
+ * that says what to do, or StoreUnavailable. For a bot with one account it only records the owner.
  */
 export async function checkOwners(store: Store, config: Owned): Promise<void> {
   const { merchant, further = [], payopsFile } = config;
   if (!merchant) {
-    // Not vital: the next start records it.
-    await noteOwner(store, '', ownerOf(config)).catch((error: unknown) => {
+    // If the store is away, the next start records it.
+    await replaceOwner(store, '', ownerOf(config)).catch((error: unknown) => {
       if (!(error instanceof StoreUnavailable)) throw error;
     });
     return;
@@ -27,7 +27,7 @@ export async function checkOwners(store: Store, config: Owned): Promise<void> {
   const all = [{ scope: '', config }, ...further.map((one) => ({ scope: one.merchant.name, config: one }))];
   for (const { scope, config: one } of all) {
     const name = one.merchant?.name ?? '';
-    const noted = await claimOwner(store, scope, ownerOf(one));
+    const noted = await recordOwner(store, scope, ownerOf(one));
     if (noted === ownerOf(one)) continue;
     const fix =
       scope === ''
@@ -48,13 +48,13 @@ function ownerKey(scope: string): string {
 }
 
 /** Records the owner if there is none; returns the owner on record. */
-async function claimOwner(store: Store, scope: string, owner: string): Promise<string> {
+async function recordOwner(store: Store, scope: string, owner: string): Promise<string> {
   if (await store.create(ownerKey(scope), owner)) return owner;
   return (await store.read(ownerKey(scope)))?.value ?? owner;
 }
 
-async function noteOwner(store: Store, scope: string, owner: string): Promise<void> {
-  const noted = await claimOwner(store, scope, owner);
+async function replaceOwner(store: Store, scope: string, owner: string): Promise<void> {
+  const noted = await recordOwner(store, scope, owner);
   if (noted === owner) return;
   const entry = await store.read(ownerKey(scope));
   if (entry) await store.write(entry, owner);

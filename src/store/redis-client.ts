@@ -1,5 +1,5 @@
 import KeyvRedis from '@keyv/redis';
-import { setTimeout as rest } from 'node:timers/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { growingDelayMs } from '../deadline.ts';
 import { errorCode } from '../domain/failure.ts';
 import { parseRedisAddress, redisAddressForms, type RedisAddress } from './redis-address.ts';
@@ -26,7 +26,7 @@ export type RedisConnection = {
   cacheAdapter: () => KeyvRedis<unknown>;
   /** Resolves when the first attempt to connect has ended. Never rejects. */
   tried: Promise<void>;
-  /** Why Redis doesn't answer, in its words or the network's; undefined while it answers. */
+  /** Redis's or the network's error if Redis doesn't answer; undefined while it answers. */
   failure: () => string | undefined;
   /** Closes the connection for good; calls under way reject. Close the store first. */
   close: () => void;
@@ -48,18 +48,18 @@ const connectMs = 1_500;
 const firstRetryMs = 50;
 const longestRetryMs = 500;
 /**
- * For how long a node with an older epoch is refused: longer than Sentinels take to hear of a failover. After that an
- * older epoch means that the Sentinels were set up again, and count from the beginning.
+ * How long a node with an older epoch is refused: longer than all Sentinels take to notice a failover. After that an older
+ * epoch means that the Sentinels were reinstalled, and count from the beginning.
  */
-const newsMs = 15_000;
-/** The least time between two reconnections to a single address, in case it leads to a replica for good. */
+const staleEpochMs = 15_000;
+/** The least time between two reconnections to a single address, which may lead to a replica permanently. */
 const renewGapMs = 2_000;
 const silenceMs = 3000;
 const watchMs = 500;
 /** How long WAIT may take: longer than a healthy replica needs, less than the store's own deadline. */
 const replicasWithinMs = 500;
-/** Errors that say that another node serves. The second form is Redis 6's, for an error within a script. */
-const servesNot = /^(MOVED|READONLY|CLUSTERDOWN|MASTERDOWN)\b|: -READONLY\b/;
+/** Errors that mean that another node serves. The second form is Redis 6's, for an error within a script. */
+const notServing = /^(MOVED|READONLY|CLUSTERDOWN|MASTERDOWN)\b|: -READONLY\b/;
 
 /**
  * Connects in the background and returns at once; reconnects within 3 s of Redis's return or a failover's end. While
@@ -80,27 +80,25 @@ export function connectRedis(options: RedisOptions): RedisConnection {
   }
   // The store's hash tag, which keeps all its keys on one node of a Cluster.
   const key = `{${prefix}}`;
-  const news = createRedisNews(log);
-  const over = new AbortController();
-  const first = Promise.withResolvers<void>();
+  const outages = createOutageLog(log);
+  const closing = new AbortController();
+  const firstTry = Promise.withResolvers<void>();
   // A placeholder until a node is found. It never connects, so its calls fail at once.
   let current = openNodeClient(address, undefined, connectMs);
   let searching = false;
-  let served: ServingNode | undefined;
+  let serving: ServingNode | undefined;
   let lostAt = 0;
   const gapMs = address.kind === 'alone' ? renewGapMs : 0;
-  let leftAt = -Infinity;
-  /**
-   * Why too few replicas have the last change. Kept for `failure`, because most calls that wait for replicas run into
-   * their own deadline first.
-   */
-  let lacking: string | undefined;
+  let renewedAt = -Infinity;
+  /** Why too few replicas have the last change. `failure` returns it, as most calls reach their own deadline first. */
+  let missingReplicas: string | undefined;
 
   async function connect(node: ServingNode): Promise<void> {
     // A Sentinel that hasn't heard of the failover yet still names the old master, which may be reachable again for a
     // moment.
-    const isOld = served !== undefined && node.epoch < served.epoch;
-    if (isOld && performance.now() - lostAt < newsMs) throw new Error('The Sentinels name an old master.');
+    const isOld = serving !== undefined && node.epoch < serving.epoch;
+    if (isOld && performance.now() - lostAt < staleEpochMs)
+      throw new Error('The Sentinels name an old master.');
     const found = openNodeClient(address, node, connectMs);
     found.on('error', (error: unknown) => renew(found, reasonOf(error)));
     try {
@@ -108,39 +106,39 @@ export function connectRedis(options: RedisOptions): RedisConnection {
         connectOnce(found).then(() => checkServes(found, address, key)),
         connectMs,
       );
-      over.signal.throwIfAborted();
+      closing.signal.throwIfAborted();
     } catch (error) {
       if (found.isOpen) found.destroy();
       throw error;
     }
-    found.on('ping-interval', news.hear);
+    found.on('ping-interval', outages.answered);
     current = found;
-    const isOther = served !== undefined && (served.host !== node.host || served.port !== node.port);
-    served = node;
+    const isOther = serving !== undefined && (serving.host !== node.host || serving.port !== node.port);
+    serving = node;
     if (isOther) onOtherNode();
   }
 
   /** Looks for a serving node until it is found. */
   async function follow(): Promise<void> {
     searching = true;
-    for (let failed = 0; searching && !over.signal.aborted; failed += 1) {
+    for (let failed = 0; searching && !closing.signal.aborted; failed += 1) {
       try {
         await connect(await findNode(address, key));
         searching = !current.isReady;
-        if (!searching) news.hear();
+        if (!searching) outages.answered();
       } catch (error) {
-        if (!over.signal.aborted) news.lose(reasonOf(error));
+        if (!closing.signal.aborted) outages.failed(reasonOf(error));
       }
-      first.resolve();
+      firstTry.resolve();
       const delayMs = growingDelayMs(firstRetryMs, failed, longestRetryMs);
-      if (searching) await rest(delayMs, undefined, { signal: over.signal }).catch(() => undefined);
+      if (searching) await sleep(delayMs, undefined, { signal: closing.signal }).catch(() => undefined);
     }
   }
 
   /** Replaces the connection, unless that has already happened. */
   function renew(lost: RedisClient, failure: string): void {
-    if (lost !== current || searching || over.signal.aborted) return;
-    news.lose(failure);
+    if (lost !== current || searching || closing.signal.aborted) return;
+    outages.failed(failure);
     lostAt = performance.now();
     if (lost.isOpen) lost.destroy();
     void follow();
@@ -151,10 +149,10 @@ export function connectRedis(options: RedisOptions): RedisConnection {
     try {
       return await call(asked);
     } catch (error) {
-      if (error instanceof Error && servesNot.test(error.message)) {
-        news.lose(error.message, 2 * gapMs);
-        if (performance.now() - leftAt >= gapMs) {
-          leftAt = performance.now();
+      if (error instanceof Error && notServing.test(error.message)) {
+        outages.failed(error.message, 2 * gapMs);
+        if (performance.now() - renewedAt >= gapMs) {
+          renewedAt = performance.now();
           renew(asked, error.message);
         }
       }
@@ -168,7 +166,7 @@ export function connectRedis(options: RedisOptions): RedisConnection {
    * may have read a write that no replica has yet, and its answer ("exists") must not depend on that. (Redis 7 waits
    * for all writes, but doesn't promise to.)
    */
-  async function askKept<T>(call: (client: RedisClient) => Promise<T>): Promise<T> {
+  async function askReplicated<T>(call: (client: RedisClient) => Promise<T>): Promise<T> {
     return await ask(async (asked) => {
       if (waitReplicas === 0) return await call(asked);
       const [answer, , have] = await Promise.all([
@@ -176,9 +174,9 @@ export function connectRedis(options: RedisOptions): RedisConnection {
         asked.set(`${key}:waited`, ''),
         asked.wait(waitReplicas, replicasWithinMs),
       ]);
-      lacking =
+      missingReplicas =
         have < waitReplicas ? `NOREPLICAS ${have} of ${waitReplicas} replicas have the change.` : undefined;
-      if (lacking !== undefined) throw new Error(lacking);
+      if (missingReplicas !== undefined) throw new Error(missingReplicas);
       return answer;
     });
   }
@@ -186,7 +184,7 @@ export function connectRedis(options: RedisOptions): RedisConnection {
   // A watchdog besides the socket's own timeout: that one restarts with every write, so under steady calls a dead
   // connection would last until TCP gives up, after many minutes.
   const watchdog = setInterval(() => {
-    if (current.isReady && news.silentMs() > silenceMs) renew(current, `No answer for ${silenceMs} ms`);
+    if (current.isReady && outages.silentMs() > silenceMs) renew(current, `No answer for ${silenceMs} ms`);
   }, watchMs).unref();
   void follow();
 
@@ -195,17 +193,17 @@ export function connectRedis(options: RedisOptions): RedisConnection {
       return current;
     },
     commands: {
-      evalSha: (sha1, given) => askKept((node) => node.evalSha(sha1, given)),
-      eval: (script, given) => askKept((node) => node.eval(script, given)),
+      evalSha: (sha1, given) => askReplicated((node) => node.evalSha(sha1, given)),
+      eval: (script, given) => askReplicated((node) => node.eval(script, given)),
       configGet: (name) => ask((node) => node.configGet(name)),
       info: (section) => ask((node) => node.info(section)),
     },
     cacheAdapter: () => new KeyvRedis<unknown>(current),
-    tried: first.promise,
-    failure: () => news.failure() ?? lacking,
+    tried: firstTry.promise,
+    failure: () => outages.failure() ?? missingReplicas,
     close() {
       clearInterval(watchdog);
-      over.abort();
+      closing.abort();
       if (current.isOpen) current.destroy();
     },
   };
@@ -221,30 +219,30 @@ function readAddress(url: string): RedisAddress {
 const refusal = /^(WRONGPASS|NOAUTH|NOPERM)\b/;
 
 /** Logs an outage and its end once each, and a refused login once per outage. */
-type RedisNews = {
-  /** Reports that Redis has answered. */
-  hear: () => void;
-  /** Reports a failure. `forMs`: an answer within this time doesn't end the outage. */
-  lose: (failure: string, forMs?: number) => void;
+type OutageLog = {
+  /** Call it when Redis has answered. */
+  answered: () => void;
+  /** Call it when Redis has failed. `forMs`: an answer within this time doesn't end the outage. */
+  failed: (failure: string, forMs?: number) => void;
   /** The time since the last answer. */
   silentMs: () => number;
   failure: () => string | undefined;
 };
 
-function createRedisNews(log: Log): RedisNews {
+function createOutageLog(log: Log): OutageLog {
   let away: string | undefined;
   let isRefused = false;
-  let heardAt = performance.now();
+  let answeredAt = performance.now();
   let lostUntil = 0;
   return {
-    hear() {
-      heardAt = performance.now();
-      if (heardAt < lostUntil) return;
+    answered() {
+      answeredAt = performance.now();
+      if (answeredAt < lostUntil) return;
       if (away !== undefined) log('info', 'Redis answers again.');
       away = undefined;
       isRefused = false;
     },
-    lose(failure, forMs = 0) {
+    failed(failure, forMs = 0) {
       lostUntil = Math.max(lostUntil, performance.now() + forMs);
       const isRefusal = refusal.test(failure);
       if (away !== undefined && (isRefused || !isRefusal)) return;
@@ -257,7 +255,7 @@ function createRedisNews(log: Log): RedisNews {
           'Check that Redis runs and that the address, password and TLS setting are right.',
       });
     },
-    silentMs: () => performance.now() - heardAt,
+    silentMs: () => performance.now() - answeredAt,
     failure: () => away,
   };
 }

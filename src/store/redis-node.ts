@@ -10,22 +10,22 @@ const answerMs = 1_500;
 /** `epoch` rises with every failover by Sentinels, so of two masters the one with the higher epoch is the newer. */
 export type ServingNode = RedisNode & { readonly epoch: number };
 
-/** Stands for the only node of a single address. */
-const theOne: ServingNode = { host: '', port: 0, epoch: 0 };
+/** Stands for the one node of a single address, which needs no search. */
+const onlyNode: ServingNode = { host: '', port: 0, epoch: 0 };
 
 /**
  * The node that serves now, according to most of the Cluster's nodes or to the Sentinels' newest epoch. Rejects if none
  * is known.
  */
 export async function findNode(address: RedisAddress, key: string): Promise<ServingNode> {
-  if (address.kind === 'alone') return theOne;
+  if (address.kind === 'alone') return onlyNode;
   return address.kind === 'cluster' ? await findSlotOwner(address, key) : await findMaster(address);
 }
 
 /** Rejects unless the node itself says that it serves; its role may have changed since. */
 export async function checkServes(client: RedisClient, address: RedisAddress, key: string): Promise<void> {
   if (address.kind === 'alone') return;
-  if (address.kind === 'cluster') return await ownedHere(client, key);
+  if (address.kind === 'cluster') return await checkOwns(client, key);
   const role = await client.sendCommand<unknown[]>(['ROLE']);
   if (role[0] !== 'master') throw new Error('The node that the Sentinels name is not a master.');
 }
@@ -35,7 +35,7 @@ async function findSlotOwner(address: ClusterAddress, key: string): Promise<Serv
     address.nodes.map((node) =>
       askNode(address, node, async (client) => {
         try {
-          await ownedHere(client, key);
+          await checkOwns(client, key);
           return node;
         } catch (error) {
           const owner = readMoved(error, node);
@@ -45,13 +45,13 @@ async function findSlotOwner(address: ClusterAddress, key: string): Promise<Serv
       }),
     ),
   );
-  const votes = Map.groupBy(told(answers), ({ host, port }) => `${host} ${port}`);
+  const votes = Map.groupBy(withoutErrors(answers), ({ host, port }) => `${host} ${port}`);
   const [most] = [...votes.values()].toSorted((one, other) => other.length - one.length);
-  return { ...first(most, answers), epoch: 0 };
+  return { ...firstOf(most, answers), epoch: 0 };
 }
 
 /** Resolves on the node that owns the key; rejects with MOVED on any other. */
-async function ownedHere(client: RedisClient, key: string): Promise<void> {
+async function checkOwns(client: RedisClient, key: string): Promise<void> {
   try {
     await client.exists(key);
   } catch (error) {
@@ -63,7 +63,7 @@ async function ownedHere(client: RedisClient, key: string): Promise<void> {
 
 function readMoved(error: unknown, asked: RedisNode): RedisNode | undefined {
   const match = error instanceof Error ? /^MOVED \d+ (.*):(\d+)$/.exec(error.message) : null;
-  // No host means the node that was asked: it doesn't know its own address.
+  // Without a host it means itself: the node doesn't know its own address.
   return match === null ? undefined : { host: match[1] || asked.host, port: Number(match[2]) };
 }
 
@@ -87,8 +87,8 @@ async function findMaster(address: SentinelAddress): Promise<ServingNode> {
       }),
     ),
   );
-  return first(
-    told(answers).toSorted((one, other) => other.epoch - one.epoch),
+  return firstOf(
+    withoutErrors(answers).toSorted((one, other) => other.epoch - one.epoch),
     answers,
   );
 }
@@ -119,11 +119,12 @@ async function askNode<T>(
   }
 }
 
-function told<T>(answers: readonly (T | Error)[]): T[] {
+function withoutErrors<T>(answers: readonly (T | Error)[]): T[] {
   return answers.filter((answer): answer is T => !(answer instanceof Error));
 }
 
-function first<T>(nodes: readonly T[] = [], answers: readonly unknown[]): T {
+/** Throws the first error among the answers if there is no node. */
+function firstOf<T>(nodes: readonly T[] = [], answers: readonly unknown[]): T {
   const [node] = nodes;
   if (node !== undefined) return node;
   throw answers.find((answer) => answer instanceof Error) ?? new Error('No node answered.');

@@ -26,17 +26,17 @@ export const redisSchema = '3';
  * Redis itself (PEXPIRE) uses Redis's own clock. Numbers are formatted explicitly, because Lua writes large ones as
  * 1.7e+15.
  *
- * The first write of each script that matters is one that Redis refuses if it is out of memory or read-only, so a
- * script that is refused has changed nothing.
+ * The first change of each script that matters is a write that Redis refuses if it is out of memory or read-only, so a refused
+ * script has changed nothing.
  */
-const names = `
+const keyNames = `
 local root = KEYS[1]
 local function record_of(key) return root .. ':record:' .. key end
 local function list_of(name) return root .. ':list:' .. name end
 `;
 
 /** Shared by scripts that need the time or write. */
-const timed = `
+const clockAndLanes = `
 local ready, blocked = root .. ':ready', root .. ':blocked'
 local time = redis.call('TIME')
 local last = redis.call('GET', root .. ':version')
@@ -54,7 +54,7 @@ local function after(ms) return whole(now + tonumber(ms) * 1000) end
 local function work_of(lane) return root .. ':work:' .. lane end
 local function state_of(lane) return root .. ':lane:' .. lane end
 
--- At least the clock's time: a replica that takes over without the last changes doesn't give their versions again.
+-- At least the clock's time: a replica that takes over without the last changes must not give their versions again.
 -- The first write of all stores the schema, so that there is no record without one.
 local function next_version()
   if not last then redis.call('SET', root .. ':schema', '${redisSchema}') end
@@ -170,7 +170,7 @@ return created
  * ARGV: keys. Returns for each of them [value, version, lane, attempts], or nil if it is gone. Lane and attempts are absent
  * if it was never work or never taken.
  */
-export const readScript = reading(`
+export const readScript = readOnlyScript(`
 local found = {}
 for at, key in ipairs(ARGV) do
   local one = redis.call('HMGET', record_of(key), 'value', 'version', 'lane', 'attempts')
@@ -203,7 +203,7 @@ return 1
  * ARGV: for each list its name, place and key to start after, count, '1' for newest first. Returns for each list its
  * records: [place, key, value, version, lane, attempts], the last two as in `readScript`.
  */
-export const listScript = reading(`
+export const listScript = readOnlyScript(`
 -- Compares bytes, as Redis orders members; Lua's < would depend on the locale.
 local function is_before(one, other)
   for at = 1, math.min(#one, #other) do
@@ -393,8 +393,8 @@ redis.call('SET', root .. ':version', '0')
 return 1
 `);
 
-/** ARGV: key, lane and attempts of each record. Sets lane and attempts. */
-export const pastScript = script(`
+/** ARGV: for each moved record its key, lane and attempts. Stores lane and attempts. */
+export const lanesScript = script(`
 for at = 1, #ARGV, 3 do
   local key, lane, attempts = unpack(ARGV, at, at + 2)
   if lane ~= key then redis.call('HSET', record_of(key), 'lane', lane) end
@@ -405,7 +405,7 @@ end
 /**
  * ARGV: keys. Returns for each of them [ms until due, or ''; ms until expiry, or -1; its lists, each with the place].
  */
-export const restScript = script(`
+export const timesScript = script(`
 local found = {}
 for _, key in ipairs(ARGV) do
   local due = redis.call('ZSCORE', work_of(redis.call('HGET', record_of(key), 'lane') or key), key)
@@ -424,15 +424,12 @@ redis.call('SET', root .. ':schema', '${redisSchema}')
 `);
 
 function script(body: string): Script {
-  return hashed(names + timed + body);
+  return hashed(keyNames + clockAndLanes + body);
 }
 
-/**
- * A script that needs neither the time nor a version, so it is shorter. Of the eight calls that an event costs five are
- * such.
- */
-function reading(body: string): Script {
-  return hashed(names + body);
+/** A script that needs neither the time nor a version. It is shorter, which saves time: most calls are of this kind. */
+function readOnlyScript(body: string): Script {
+  return hashed(keyNames + body);
 }
 
 function hashed(text: string): Script {

@@ -1,7 +1,16 @@
 import { StoreUnavailable } from '../domain/failure.ts';
 import { createWorkUnderWay } from '../under-way.ts';
 import { withinDeadline } from './deadline.ts';
-import { blockMs, checkTake, readFate, readIndex, readList, toListed, written, type Fate } from './fate.ts';
+import {
+  blockMs,
+  checkTake,
+  readTiming,
+  readIndex,
+  readList,
+  toListed,
+  written,
+  type Timing,
+} from './store-options.ts';
 import {
   backlogScript,
   createScript,
@@ -57,7 +66,7 @@ export function openRedisStore(
     }
   }
 
-  /** Gathers the calls of a script that takes many at once and answers each. */
+  /** Sends the calls of a turn of the event loop to the script together. */
   function callsOf(script: Script, most: number) {
     return together(most, async (calls) => (await run(script, ...calls.flat())) as unknown[]);
   }
@@ -97,8 +106,8 @@ export function openRedisStore(
       return (await run(replaceScript, ...args)) === 1;
     },
     async list(name, listOptions) {
-      const { beyond, limit, newestFirst } = readList(listOptions);
-      const args = [name, String(beyond.place), beyond.key, String(limit), newestFirst ? '1' : ''];
+      const { start, limit, newestFirst } = readList(listOptions);
+      const args = [name, String(start.place), start.key, String(limit), newestFirst ? '1' : ''];
       const found = (await list(args)) as unknown[][];
       const listed = found.map(([place, key, value, version, lane, attempts]) => ({
         ...toEntry({ key, value, version, lane: lane ?? key, attempts: attempts ?? 0 }),
@@ -130,8 +139,8 @@ export function openRedisStore(
 type Call = { args: string[]; resolve: (answer: unknown) => void; reject: (error: unknown) => void };
 
 /**
- * Sends all calls of one turn of the event loop as one, in order, so that a burst of webhooks costs only a few. They
- * fail together. `most`: more calls at once would block Redis for too long.
+ * Sends all calls of one turn of the event loop together, in order, so that a burst of webhooks costs only a few. They fail
+ * together. `most`: more calls at once would block Redis for too long.
  */
 function together(most: number, sendAll: (calls: string[][]) => Promise<unknown[]>) {
   let waiting: Call[] = [];
@@ -160,7 +169,7 @@ function together(most: number, sendAll: (calls: string[][]) => Promise<unknown[
   return Object.assign(call, { flush });
 }
 
-/** Runs a script by its hash; sends its text if Redis doesn't know it, as after a restart or failover. */
+/** Runs a script by its hash; sends its text if Redis doesn't know the script, as after a restart or failover. */
 async function evaluate(client: ScriptRunner, script: Script, options: ScriptOptions): Promise<unknown> {
   try {
     return await client.evalSha(script.sha1, options);
@@ -170,8 +179,8 @@ async function evaluate(client: ScriptRunner, script: Script, options: ScriptOpt
   }
 }
 
-function timesOf(options: Fate) {
-  const { delayMs = '', ttlMs = '', holdMs = '' } = readFate(options);
+function timesOf(options: Timing) {
+  const { delayMs = '', ttlMs = '', holdMs = '' } = readTiming(options);
   return { delay: String(delayMs), ttl: String(ttlMs), hold: String(holdMs) };
 }
 

@@ -3,20 +3,20 @@ import type { Storage } from './storage.ts';
 import type { Entry, Index, Store } from './store.ts';
 
 type Scope = {
-  /** A view of the store with only the scope's records. It gives out no work: workers take from the whole store. */
+  /** The store with only the part's records. `take` throws: workers take from the whole store. */
   store: Store;
-  /** An entry of the whole store as the scope sees it; undefined for another scope's entry. */
+  /** An entry of the whole store under the part's own key; undefined for another part's entry. */
   entryOf: <Of extends Pick<Entry, 'key'>>(entry: Of) => Of | undefined;
 };
 
 /**
- * A part of the store that no other part can read or write. Keys and lists are the scope's own. Lanes and versions are
- * shared: a lane stands for a Slack channel, and Slack limits the posts to a channel for all accounts together.
+ * A part of the store that no other part can read or write. Keys and lists are the part's own. Lanes and versions are
+ * shared, because Slack limits the posts in a channel, which are a lane, for all accounts together.
  */
 export function scopeStore(store: Store, name: string): Scope {
   const prefix = merchantPrefix(name);
 
-  function inside<Of extends Pick<Entry, 'key'>>(entry: Of): Of {
+  function asOwn<Of extends Pick<Entry, 'key'>>(entry: Of): Of {
     return { ...entry, key: entry.key.slice(prefix.length) };
   }
   function ownIndex(index: Index): Index {
@@ -30,37 +30,34 @@ export function scopeStore(store: Store, name: string): Scope {
       create: (key, value, options) => store.create(prefix + key, value, ownLists(options)),
       async read(key) {
         const entry = await store.read(prefix + key);
-        return entry && inside(entry);
+        return entry && asOwn(entry);
       },
       async write(entry, value, options) {
         const own = { ...entry, key: prefix + entry.key };
         const written = await store.write(own, value, ownLists(options));
-        return written && inside(written);
+        return written && asOwn(written);
       },
-      take: ofTheWhole('work'),
+      take: refuse('work'),
       replace: (entry, value, index) =>
         store.replace({ ...entry, key: prefix + entry.key }, value, index && ownIndex(index)),
       async list(name, options) {
         const listed = await store.list(prefix + name, options);
-        return { ...listed, entries: listed.entries.map(inside) };
+        return { ...listed, entries: listed.entries.map(asOwn) };
       },
-      keysAfter: ofTheWhole('all keys'),
-      backlog: ofTheWhole('what is due'),
+      keysAfter: refuse('all keys'),
+      backlog: refuse('what is due'),
       ping: () => store.ping(),
       close: () => store.close(),
     },
-    entryOf: (entry) => (entry.key.startsWith(prefix) ? inside(entry) : undefined),
+    entryOf: (entry) => (entry.key.startsWith(prefix) ? asOwn(entry) : undefined),
   };
 }
 
-function ofTheWhole(what: string) {
+function refuse(what: string) {
   return () => Promise.reject(new Error(`A part of the store was asked for ${what}.`));
 }
 
-/**
- * One account's part of the store. `entryOf`: an entry of the whole store as the account sees it; undefined for another
- * account's entry.
- */
+/** One account's part of the store. */
 export type StoragePart = Pick<Scope, 'entryOf'> & { storage: Storage };
 
 /** The first account's records have no prefix, like those of a bot with one account. */

@@ -2,7 +2,16 @@ import { closeSync, fdatasync, openSync } from 'node:fs';
 import type { DatabaseSync, SQLOutputValue } from 'node:sqlite';
 import { promisify } from 'node:util';
 import { StoreUnavailable } from '../domain/failure.ts';
-import { blockMs, checkTake, readFate, readIndex, readList, toListed, written, type Fate } from './fate.ts';
+import {
+  blockMs,
+  checkTake,
+  readTiming,
+  readIndex,
+  readList,
+  toListed,
+  written,
+  type Timing,
+} from './store-options.ts';
 import { openStoreFile } from './sqlite-file.ts';
 import { mostDue, type Entry, type Store } from './store.ts';
 
@@ -36,7 +45,7 @@ export function openSqliteStore({ path, now, sync = promisify(fdatasync) }: Sqli
 
   return {
     async create(key, value, createOptions = {}) {
-      const fate = readFate(createOptions);
+      const fate = readTiming(createOptions);
       const lane = 'lane' in createOptions ? (createOptions.lane ?? key) : key;
       const lists = readIndex(createOptions.index ?? {});
       return group.run((turn) => createRecord(statements, turn, { key, value, lane, fate, lists }));
@@ -48,7 +57,7 @@ export function openSqliteStore({ path, now, sync = promisify(fdatasync) }: Sqli
       });
     },
     async write(entry, value, writeOptions = {}) {
-      const fate = readFate(writeOptions);
+      const fate = readTiming(writeOptions);
       const pauseMs = blockMs('pauseMs', writeOptions.pauseMs ?? 0);
       const lists = writeOptions.index && readIndex(writeOptions.index);
       const version = await group.run((turn) =>
@@ -72,10 +81,10 @@ export function openSqliteStore({ path, now, sync = promisify(fdatasync) }: Sqli
       });
     },
     async list(name, listOptions) {
-      const { beyond, limit, newestFirst } = readList(listOptions);
+      const { start, limit, newestFirst } = readList(listOptions);
       const statement = newestFirst ? statements.newest : statements.oldest;
       return reading(() => {
-        const rows = statement.all(name, beyond.place, beyond.key, clock.read().nowMs, limit);
+        const rows = statement.all(name, start.place, start.key, clock.read().nowMs, limit);
         const found = rows.map((row) => ({ ...toEntry(row), place: Number(row['place']) }));
         return toListed(found, listOptions.max);
       });
@@ -323,15 +332,15 @@ function prepareStatements(db: DatabaseSync) {
   };
 }
 
-function pageOf(beyond: '<' | '>', order: 'asc' | 'desc'): string {
+function pageOf(comparison: '<' | '>', order: 'asc' | 'desc'): string {
   return `select e.key, e.value, e.version, e.lane, e.attempts, m.place from members m join entries e on e.id = m.entry
-    where m.list = ? and (m.place, m.key) ${beyond} (?, ?) and (e.expires_at is null or e.expires_at > ?)
+    where m.list = ? and (m.place, m.key) ${comparison} (?, ?) and (e.expires_at is null or e.expires_at > ?)
     order by m.place ${order}, m.key ${order} limit ?`;
 }
 
 type Lists = [name: string, place: number][];
 
-type Creation = { key: string; value: string; lane: string; fate: Fate; lists: Lists };
+type Creation = { key: string; value: string; lane: string; fate: Timing; lists: Lists };
 
 function createRecord(statements: Statements, turn: Turn, creation: Creation): boolean {
   const { key, value, lane, fate } = creation;
@@ -349,7 +358,7 @@ function createRecord(statements: Statements, turn: Turn, creation: Creation): b
 type Change = {
   entry: Entry;
   value: string;
-  fate: Fate;
+  fate: Timing;
   pauseMs: number;
   lane: string | undefined;
   lists: Lists | undefined;
@@ -453,7 +462,7 @@ function takeLane(statements: Statements, turn: Turn, request: Request): Entry[]
   return taken;
 }
 
-function timesOf({ delayMs, ttlMs }: Fate, now: number) {
+function timesOf({ delayMs, ttlMs }: Timing, now: number) {
   return {
     dueAt: delayMs === undefined ? null : now + delayMs,
     expiresAt: ttlMs === undefined ? null : now + ttlMs,

@@ -45,7 +45,7 @@ export type Storage = {
   redis: RedisConnection | undefined;
   /** Path of the embedded store. */
   file?: string;
-  /** Proves that this is still the store the process began on, and that its keys open it. */
+  /** Checks that this is still the store on which the process began, and that its keys open it. */
   mark: StoreMark;
   /** Resolves once the store was checked, or is away. */
   checked: () => Promise<void>;
@@ -59,7 +59,7 @@ export const storeFile = 'payops.sqlite';
 const keyFile = 'sealing.key';
 const keyFileId = 'file';
 /** The audit's head. Earlier releases sealed it, too, so it shows whether the keys open an older store. */
-const sealedBefore = 'audit-head';
+const olderSealed = 'audit-head';
 
 /** False: no bot has run with these settings, so opening the embedded store would create an empty one. */
 export function hasStore({ redisUrl, dataDir }: Pick<StoreSettings, 'redisUrl' | 'dataDir'>): boolean {
@@ -86,7 +86,7 @@ export async function openStorage({
       file,
       keyIds: keys.map(({ id }) => id),
       redis: undefined,
-      checked: nothingToCheck,
+      checked: () => Promise.resolve(),
       refusal: opened.mark.refusal,
       close: () => opened.store.close(),
     };
@@ -99,7 +99,7 @@ export async function openStorage({
   const store = openRedisStore(redis.commands, { prefix });
   const watch = watchRedis(redis.commands, prefix, log);
   const sealer = createSealer(sealingKeys);
-  const mark = createStoreMark({ store, sealer }, sealedBefore);
+  const mark = createStoreMark({ store, sealer }, olderSealed);
   return {
     store,
     sealer,
@@ -108,8 +108,7 @@ export async function openStorage({
     redis,
     refusal: () => watch.refusal() ?? mark.refusal(),
     async checked() {
-      // Check only after the first attempt to connect: a Redis that is still connecting would count as away, and start
-      // unchecked.
+      // Wait for the first attempt to connect: a Redis that is still connecting would count as away, and stay unchecked.
       await withinDeadline(redis.tried, firstAttemptMs).catch(() => undefined);
       await watch.check();
     },
@@ -125,7 +124,7 @@ export async function openStorage({
 export function openEmbedded(path: string, keys: readonly SealingKey[], now: () => number) {
   const store = openSqliteStore({ path, now });
   const sealer = createSealer(keys);
-  return { store, sealer, mark: createStoreMark({ store, sealer }, sealedBefore) };
+  return { store, sealer, mark: createStoreMark({ store, sealer }, olderSealed) };
 }
 
 /** The embedded store's file and keys. */
@@ -142,8 +141,8 @@ export function hasKeys({ sealingKeys = [], dataDir }: StoreSettings): boolean {
 function embeddedKeys({ sealingKeys = [], dataDir }: StoreSettings): readonly SealingKey[] {
   const path = join(dataDir, keyFile);
   if (sealingKeys.length > 0 && !existsSync(path)) return sealingKeys;
-  const isTaken = sealingKeys.some(({ id }) => id === keyFileId);
-  return isTaken ? sealingKeys : [...sealingKeys, { id: keyFileId, key: readOrMakeKeyFile(path) }];
+  const isIdTaken = sealingKeys.some(({ id }) => id === keyFileId);
+  return isIdTaken ? sealingKeys : [...sealingKeys, { id: keyFileId, key: readOrMakeKeyFile(path) }];
 }
 
 /** How long the start waits for Redis: a hanging one must not keep the process from serving. */
@@ -160,11 +159,7 @@ function makeDataFolder(path: string): void {
   }
 }
 
-function nothingToCheck(): Promise<void> {
-  return Promise.resolve();
-}
-
-/** The state of the store. Throws StoreUnavailable if it takes no writes for an unknown reason. */
+/** The store's health. Throws StoreUnavailable if the store takes no writes for an unknown reason. */
 export async function storeHealth({
   store,
   refusal,
@@ -189,8 +184,8 @@ export async function storeHealth({
 const keyBytes = 32;
 
 /**
- * Reads the file's 32 random bytes, or makes them. Two processes that start at once get the same key: the file is
- * complete and on the disk when it appears, before anything is sealed. Throws if others may read the file, or if it
+ * Reads the file's 32 random bytes, or makes them. Two processes that start at once get the same key, because the file is
+ * complete and on the disk when it appears. Throws if others may read the file, or if it
  * doesn't contain 32 bytes.
  */
 export function readOrMakeKeyFile(path: string): Buffer {

@@ -56,14 +56,14 @@ type PutBackEnd =
   | { kind: 'in_use' };
 
 /**
- * Replaces the store's file at `path` with a copy. First `isOurs` opens and closes the copy; if it throws (another
- * schema, other keys), nothing changes. The old file is kept under the name `before`. After a crash either the old or
- * the new file is there. Throws StoreUnavailable, and the file system's errors.
+ * Replaces the store's file at `path` with a copy. First `checkCopy` opens and closes the copy; it must throw if the copy is
+ * unusable (another schema, other keys), and then nothing changes. The old file is renamed to `before`. After a crash either
+ * the old or the new file is there. Throws what `checkCopy` throws, StoreUnavailable, and the file system's errors.
  */
 export async function putBackStoreFile(
   path: string,
   copy: string,
-  { before, isOurs }: { before: string; isOurs: (draft: string) => Promise<void> },
+  { before, checkCopy }: { before: string; checkCopy: (draft: string) => Promise<void> },
 ): Promise<PutBackEnd> {
   const draft = `${path}.restoring`;
   removeStoreFile(draft);
@@ -71,7 +71,7 @@ export async function putBackStoreFile(
     copyFileSync(copy, draft);
     chmodSync(draft, 0o600);
     const contents = contentsOf(draft);
-    await isOurs(draft);
+    await checkCopy(draft);
     syncToDisk(draft);
     if (!existsSync(path)) {
       renameSync(draft, path);

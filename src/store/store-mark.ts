@@ -23,12 +23,12 @@ export async function readStoreId({
 
 /**
  * Checks that a process may work on this store: its keys must open the mark that the first bot sealed. With other keys
- * every record would be put aside as unreadable. `sealedBefore`: a record that earlier releases sealed, checked if
- * there is no mark yet; its first line is the seal.
+ * every record would be put aside as unreadable. `olderSealed`: the key of a record that earlier releases sealed in its
+ * first line; it is opened instead if there is no mark yet.
  */
 export function createStoreMark(
   { store, sealer }: { store: Pick<Store, 'create' | 'read'>; sealer: Sealer },
-  sealedBefore: string,
+  olderSealed: string,
 ) {
   let known: string | undefined;
   let refusal: string | undefined;
@@ -36,8 +36,8 @@ export function createStoreMark(
   async function openOrMake(begin: () => Promise<unknown>): Promise<string> {
     const found = await readStoreId({ store, sealer });
     if (found !== undefined) return found;
-    const older = await store.read(sealedBefore);
-    if (older) sealer.open(sealedBefore, older.value.split('\n')[0] ?? '');
+    const older = await store.read(olderSealed);
+    if (older) sealer.open(olderSealed, older.value.split('\n')[0] ?? '');
     else await store.create(storeForm.key, String(storeForm.newest));
     await begin();
     const id = randomBytes(32).toString('hex');
@@ -73,7 +73,7 @@ export function createStoreMark(
           ? undefined
           : 'The store was replaced while the bot ran';
       } catch {
-        // The mark is there, but was resealed with a newer key by another process.
+        // Another process has resealed the mark with a key that this process doesn't have.
         return undefined;
       }
     },

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync, renameSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { setTimeout as rest } from 'node:timers/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { counted } from '../domain/wording.ts';
 import type { Log } from '../log.ts';
@@ -14,7 +14,7 @@ import type { Entry, Index, Store } from './store.ts';
  * How one step changes the records with this key prefix. `unread`: the record can't be opened here, and stays as it is.
  * Must be idempotent, because an interrupted step is repeated.
  */
-export type StepOf = {
+export type StepChange = {
   prefix: string;
   change: (entry: Entry) => Promise<{ value?: string; index?: Index } | 'unread'>;
 };
@@ -24,7 +24,7 @@ type Part = {
   store: Pick<Store, 'replace'>;
   entryOf: <Of extends Pick<Entry, 'key'>>(entry: Of) => Of | undefined;
   /** In order, beginning with the first step. */
-  steps: readonly (readonly StepOf[])[];
+  steps: readonly (readonly StepChange[])[];
 };
 
 /** The lock of the process that takes a step. */
@@ -32,7 +32,7 @@ const lockKey = 'store-form:lock';
 const replicas = 'replicas';
 
 const lookEveryMs = 20_000;
-/** A process that has not announced itself for this long is gone. */
+/** A process that has not announced itself for this long has ended. */
 const goneAfterMs = 60_000;
 /** Longer than one page of keys takes. */
 const lockMs = 60_000;
@@ -40,16 +40,16 @@ const lockMs = 60_000;
  * How long the first step is put off: as long as a rolling restart takes. Releases from before steps don't announce
  * themselves, so they can't be waited for.
  */
-const silentMs = 600_000;
-const atOnce = 25;
-const busyAgainMs = 1_000;
+const firstStepAfterMs = 600_000;
+const recordsAtOnce = 25;
+const busyRetryMs = 1_000;
 /** The most looks that are skipped after failed copies: an hour. */
 const mostSkippedLooks = 180;
 
 /**
- * Brings the store to this release's form, step by step. One process does so at a time, once no older release runs; on
- * SQLite it copies the file first. After a crash or an outage of the store the step is repeated. `file`: the embedded
- * store's file. `claim`: false if this process must not work on the store.
+ * Changes the store's records to this release's form, step by step. One process at a time does so, once no older release
+ * runs, and copies an SQLite file first. After a crash or an outage of the store the step is repeated. `file`: the embedded
+ * store's file. `claim`: returns false if this process must not work on the store.
  */
 export function createStoreSteps(options: {
   /** The whole store, of all accounts. */
@@ -64,7 +64,7 @@ export function createStoreSteps(options: {
   let timer: NodeJS.Timeout | undefined;
   let looking: Promise<void> | undefined;
   let isStopped = false;
-  let isWaitTold = false;
+  let isWaitLogged = false;
   let isFailing = false;
   const copy = createStepCopy(file, log);
 
@@ -82,7 +82,7 @@ export function createStoreSteps(options: {
   async function openForm(): Promise<{ entry: Entry; taken: number }> {
     const entry = await store.read(storeForm.key);
     if (entry) return { entry, taken: Number(entry.value) };
-    await store.create(lockKey, '', { ttlMs: silentMs });
+    await store.create(lockKey, '', { ttlMs: firstStepAfterMs });
     await store.create(storeForm.key, '0');
     return await openForm();
   }
@@ -91,19 +91,19 @@ export function createStoreSteps(options: {
     if (!(await claim())) return;
     const oldest = await oldestForm();
     const { entry, taken } = await openForm();
-    // A process that runs writes records in an older form, so the steps after that form must be taken again.
+    // A running process still writes records in an older form, so the steps after that form must be repeated.
     if (oldest < taken) await store.write(entry, String(oldest));
     if (oldest < storeForm.newest) {
-      if (!isWaitTold) log('info', 'the store takes its next step once the older replicas are gone');
-      isWaitTold = true;
+      if (!isWaitLogged) log('info', 'the store takes its next step once the older replicas are gone');
+      isWaitLogged = true;
     } else if (taken < storeForm.newest && !copy.isTooSoon()) {
       await locked(takeNext);
     }
   }
 
   /**
-   * Runs `work` under the lock. `hold` extends the lock and the announcement of this process, so call it more often
-   * than they expire; it returns false if another process may have the lock, or an older release runs.
+   * Runs `work` under the lock. `work` must call `hold` before the lock expires; that extends the lock, and returns false
+   * if another process may have the lock, or an older release runs.
    */
   async function locked(work: (hold: () => Promise<boolean>) => Promise<void>): Promise<void> {
     if (!(await store.create(lockKey, replicaKey, { ttlMs: lockMs }))) return;
@@ -125,10 +125,10 @@ export function createStoreSteps(options: {
     if (number > storeForm.newest) return;
     log('info', `the store takes step ${number}`);
     const copied = copy.make(number).then(() => true);
-    while (!(await Promise.race([copied, rest(lookEveryMs, false, { ref: false })]))) await hold();
+    while (!(await Promise.race([copied, sleep(lookEveryMs, false, { ref: false })]))) await hold();
     const counts = { changed: 0, unread: 0 };
     const changeAll = (keys: readonly string[]): Promise<string[]> => changeSome(keys, number, counts);
-    // Keys of records that a worker has, or that changed meanwhile; they are tried again.
+    // Keys of records that a worker had, or that changed meanwhile; they are retried.
     const busy: string[] = [];
     let after: string | undefined = '';
     while (after !== undefined) {
@@ -138,7 +138,7 @@ export function createStoreSteps(options: {
       after = page.next;
     }
     while (busy.length > 0) {
-      await rest(busyAgainMs);
+      await sleep(busyRetryMs);
       busy.push(...(await changeAll(busy.splice(0))));
       if (isStopped || !(await hold())) return;
     }
@@ -154,8 +154,8 @@ export function createStoreSteps(options: {
     counts: { changed: number; unread: number },
   ): Promise<string[]> {
     const busy: string[] = [];
-    for (let from = 0; from < keys.length; from += atOnce) {
-      const some = keys.slice(from, from + atOnce);
+    for (let from = 0; from < keys.length; from += recordsAtOnce) {
+      const some = keys.slice(from, from + recordsAtOnce);
       const ends = await Promise.all(some.map((key) => changeOne(key, number)));
       for (const [at, end] of ends.entries()) {
         if (end === 'busy') busy.push(some[at] ?? '');
@@ -180,7 +180,7 @@ export function createStoreSteps(options: {
   }
 
   /** Never throws. Logs a failure once, until a look succeeds. */
-  async function lookAndTell(): Promise<void> {
+  async function lookAndLog(): Promise<void> {
     try {
       await look();
       isFailing = false;
@@ -196,7 +196,7 @@ export function createStoreSteps(options: {
   }
 
   function lookNow(): Promise<void> {
-    looking ??= lookAndTell().finally(() => (looking = undefined));
+    looking ??= lookAndLog().finally(() => (looking = undefined));
     return looking;
   }
 
@@ -231,8 +231,8 @@ function createStepCopy(file: string | undefined, log: Log) {
 
   return {
     /**
-     * Whether to skip this look, because the last copy failed. Call it once per look: each failure doubles the number
-     * of skipped looks.
+     * Whether to skip this look because the last copy failed. Each failure doubles the number of skipped looks, so call it
+     * once per look.
      */
     isTooSoon(): boolean {
       looksToSkip -= 1;

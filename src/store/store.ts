@@ -1,7 +1,7 @@
 /**
- * One record. `version` rises with every change, also with a lease, and is what compare-and-swap compares. A key that
- * is created again never gets an earlier version again. `lane` defaults to the record's key. `attempts`: how often the
- * record was taken as work.
+ * One record. `version`, which compare-and-swap compares, rises with every change and every lease; if a key is removed and
+ * created again, its version is higher than before. `lane` defaults to the record's key. `attempts`: how often the record
+ * was taken as work.
  */
 export type Entry = {
   readonly key: string;
@@ -65,7 +65,7 @@ type Backlog = { oldestDueMs: number; due: Readonly<Record<'free' | 'leased' | '
 export const mostDue = 10_000;
 
 /**
- * Memory for recognising repeats, outbox, timer and lock in one. Every method is atomic and uses the store's own clock:
+ * One store for everything: memory of what was done, work that is due, timers and locks. Every method is atomic and uses the store's own clock:
  * only durations are passed, so differences between replicas' clocks don't matter. If the store's clock is put back, it
  * continues from the time it had. Throws StoreUnavailable if the store doesn't answer in time; such a call may have
  * been carried out. Throws RangeError, before anything happens, for a duration that is negative, not a number, or above
@@ -78,7 +78,7 @@ export type Store = {
   read(key: string): Promise<Entry | undefined>;
   /**
    * Compare-and-swap on `entry.version`; returns the new entry. Undefined: the record was changed meanwhile, is gone,
-   * or (with `holdMs`) its lease has ended. Then don't carry out the effect of this write.
+   * or (with `holdMs`) its lease has ended. Then don't do what this write was to record.
    */
   write(entry: Entry, value: string, options?: WriteOptions): Promise<Entry | undefined>;
   /**

@@ -1,12 +1,12 @@
 import { networkTrouble, type NetworkTrouble } from '../domain/failure.ts';
 
-/** Why a store can't be used, and what to do about it. Contains nothing secret. */
+/** Why the store can't be used, and what to do about it. Contains nothing secret. */
 type WhyAway = { detail: string; fix: string };
 
 /**
  * Matched on errors of Redis, SQLite or the connection. No fix may lose records, because people follow it in a hurry.
  */
-const causes: readonly (readonly [words: RegExp, detail: string, fix: string])[] = [
+const causes: readonly (readonly [errorText: RegExp, detail: string, fix: string])[] = [
   [/\bOOM\b/, 'Redis is out of memory', 'Raise its maxmemory, or free some.'],
   [/\bMISCONF\b/, 'Redis cannot write to its disk', 'Free its disk; its own log says more.'],
   [
@@ -87,7 +87,7 @@ const causes: readonly (readonly [words: RegExp, detail: string, fix: string])[]
   ],
 ];
 
-const onTheWay: Readonly<Record<NetworkTrouble, WhyAway>> = {
+const networkCauses: Readonly<Record<NetworkTrouble, WhyAway>> = {
   no_host: {
     detail: 'The host in REDIS_URL has no address',
     fix: 'Check the host in REDIS_URL, and whether this machine can look names up.',
@@ -110,10 +110,10 @@ const onTheWay: Readonly<Record<NetworkTrouble, WhyAway>> = {
   },
 };
 
-/** Undefined if the words are unknown. */
-export function whyAway(words: string): WhyAway | undefined {
-  const trouble = networkTrouble(words);
-  if (trouble !== undefined) return onTheWay[trouble];
-  const found = causes.find(([cause]) => cause.test(words));
+/** Reads an error's text; undefined if it shows no known cause. */
+export function whyAway(errorText: string): WhyAway | undefined {
+  const trouble = networkTrouble(errorText);
+  if (trouble !== undefined) return networkCauses[trouble];
+  const found = causes.find(([cause]) => cause.test(errorText));
   return found && { detail: found[1], fix: found[2] };
 }

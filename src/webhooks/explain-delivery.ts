@@ -89,14 +89,14 @@ export function fitSettings(
   const [best] = fits.toSorted((a, b) => a.length - b.length);
   if (best) return best;
   // A static token has no template to change.
-  const isOurs = scheme !== undefined && scheme.algorithm !== 'none';
+  const checkCopy = scheme !== undefined && scheme.algorithm !== 'none';
   const fit = fitTemplate(
-    isOurs ? scheme : presetScheme('raw-body'),
+    checkCopy ? scheme : presetScheme('raw-body'),
     secrets,
     Object.values(pointers).flat(),
     request,
   );
-  return fit && [...(isOurs ? [] : ['WEBHOOK_SIGNATURE_PRESET=raw-body']), ...fit];
+  return fit && [...(checkCopy ? [] : ['WEBHOOK_SIGNATURE_PRESET=raw-body']), ...fit];
 }
 
 function fixLines(settings: ExplainSettings, request: SignedRequest): string[] {

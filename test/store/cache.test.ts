@@ -7,7 +7,7 @@ import { redisForTests } from '../support/redis-for-tests.ts';
 const missing = findProgram('redis-server') === undefined;
 if (missing) console.warn('SKIPPED: the Redis cache tests, because redis-server is not installed.');
 
-it('createCache without a Redis misses', async () => {
+it('createCache without Redis always misses', async () => {
   const cache = createCache<string>(undefined, 'payops', 'token');
   await cache.set('a', 'x', 1_000);
   expect(await cache.get('a')).toBeUndefined();

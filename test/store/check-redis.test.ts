@@ -30,7 +30,7 @@ describe.skipIf(missing)('checkRedis', () => {
     return connection.client;
   }
 
-  it('accepts a Redis that evicts nothing and writes before it answers', async () => {
+  it('accepts a Redis that evicts nothing and writes to disk before it answers', async () => {
     expect((await checkRedis(await open())).map(({ kind }) => kind)).toEqual(['ok', 'ok', 'ok']);
   });
 

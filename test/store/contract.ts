@@ -66,7 +66,7 @@ export function storeContract(name: string, open: () => Promise<OpenStore>): voi
         const answers = await Promise.all(Array.from({ length: 50 }, () => store.create('a', '')));
         expect(answers.filter(Boolean)).toHaveLength(1);
       });
-      it('forgets memory after its time, and then creates the key again', async () => {
+      it('forgets memory at its expiry, and then creates the key again', async () => {
         await store.create('a', 'old', { ttlMs: shortMs });
         await opened.pass(shortMs);
         expect(await store.read('a')).toBeUndefined();
@@ -106,7 +106,7 @@ export function storeContract(name: string, open: () => Promise<OpenStore>): voi
         expect(await takeOne()).toMatchObject({ key: text, value: text, lane: `lane ${text}` });
         expect(await store.read(text)).toMatchObject({ key: text, value: text, attempts: 1 });
       });
-      it('distinguishes keys by every character', async () => {
+      it('distinguishes keys that differ in one character', async () => {
         for (const key of ['a', 'A', 'a ', 'á', 'a\u0301']) expect(await store.create(key, '')).toBe(true);
       });
       it('keeps a value of a megabyte', async () => {
@@ -208,7 +208,7 @@ export function storeContract(name: string, open: () => Promise<OpenStore>): voi
     });
 
     describe('write', () => {
-      it('changes a version once: its second writer loses', async () => {
+      it('accepts one write of a version: the second writer loses', async () => {
         await store.create('a', 'one');
         const entry = await readThere('a');
         expect(await store.write(entry, 'two')).toBeDefined();
@@ -225,7 +225,7 @@ export function storeContract(name: string, open: () => Promise<OpenStore>): voi
         );
         expect(answers.filter(Boolean)).toHaveLength(1);
       });
-      it('is refused for a key that has expired, also if it was created again since', async () => {
+      it('is refused for an expired record, even if its key was created again since', async () => {
         const old = await readShortLived();
         await opened.pass(shortMs);
         expect(await store.write(old, 'late')).toBeUndefined();
@@ -312,7 +312,7 @@ export function storeContract(name: string, open: () => Promise<OpenStore>): voi
         expect(await keysTaken(2, 'b')).toEqual(['a1']);
         expect(await keysTaken(2, 'b')).toEqual(['b3', 'b4']);
       });
-      it('leaves work that is not due yet out of the batch', async () => {
+      it('returns no work that is not due yet', async () => {
         await work('due', 'x');
         await store.create('not yet', '', { delayMs: longMs, lane: 'x' });
         expect(await keysTaken(10)).toEqual(['due']);
@@ -362,7 +362,7 @@ export function storeContract(name: string, open: () => Promise<OpenStore>): voi
         expect(await store.write(await readThere('2'), 'edited', { delayMs: 0 })).toBeDefined();
         expect(await store.take(longMs)).toEqual([]);
       });
-      it('is blocked by a pause, for old and new work, and free afterwards', async () => {
+      it('is blocked by a pause, for old and new work, and is free after it', async () => {
         await work('1', 'long');
         await store.write(await takeOne(), 'again', { delayMs: 0, pauseMs: longMs });
         await work('2', 'long');
@@ -372,7 +372,7 @@ export function storeContract(name: string, open: () => Promise<OpenStore>): voi
         expect(await keysTaken(10)).toEqual(['3']);
         expect(await keysTaken(10)).toEqual([]);
       });
-      it('keeps its pause when its last work is finished, and a shorter pause shortens no longer one', async () => {
+      it('keeps its pause when its last work is finished; a shorter pause doesn’t shorten a longer one', async () => {
         await work('1', 'x');
         await store.write(await takeOne(), 'done', { pauseMs: longMs });
         await store.write(await readThere('1'), 'done', { pauseMs: 1 });
@@ -391,7 +391,7 @@ export function storeContract(name: string, open: () => Promise<OpenStore>): voi
           ['2', 1],
         ]);
       });
-      it('is left by a record that moves to another lane', async () => {
+      it('loses a record that moves to another lane', async () => {
         await work('1', 'x');
         await work('2', 'x');
         const moved = await store.write(await takeOne(), 'moved', { delayMs: 0, pauseMs: longMs, lane: 'y' });
@@ -432,7 +432,7 @@ export function storeContract(name: string, open: () => Promise<OpenStore>): voi
           expect(taken.map(({ key }) => key).toSorted()).toEqual(['1', '2', '3', '4']);
         },
       );
-      it('keeps its length also if the clock is put back repeatedly', async () => {
+      it('keeps its length even if the clock is put back repeatedly', async () => {
         await store.create('1', '', { delayMs: longMs });
         for (const byMs of [-60_000, -3_600_000, -1_000]) {
           opened.shift(byMs);
@@ -525,7 +525,7 @@ export function storeContract(name: string, open: () => Promise<OpenStore>): voi
         await store.create('memory', 'another', { index: { both: 3 } });
         expect((await store.list('new', { max: 9 })).entries.map(({ key }) => key)).toEqual(['work']);
       });
-      it('is refused for a record that was changed since, and makes an older write lose', async () => {
+      it('is refused for a record that was changed meanwhile, and makes other pending writes lose', async () => {
         await store.create('a', 'one');
         const entry = await readThere('a');
         expect(await store.replace(entry, 'two')).toBe(true);

@@ -1,5 +1,12 @@
 import { StoreUnavailable } from '../../src/domain/failure.ts';
-import { blockMs, checkTake, readFate, readIndex, readList, toListed } from '../../src/store/fate.ts';
+import {
+  blockMs,
+  checkTake,
+  readTiming,
+  readIndex,
+  readList,
+  toListed,
+} from '../../src/store/store-options.ts';
 import type { CreateOptions, Entry, Index, Store, WriteOptions } from '../../src/store/store.ts';
 
 type Model = Entry & { order: number; dueAt?: number; expiresAt?: number; lease?: number; index: Index };
@@ -32,7 +39,7 @@ export function openModelStore(clock: () => number): Store & { keys(): string[] 
     return entries.get(key);
   }
   function fate(options: WriteOptions): Pick<Model, 'dueAt' | 'expiresAt'> {
-    const { delayMs, ttlMs } = readFate(options);
+    const { delayMs, ttlMs } = readTiming(options);
     return {
       ...(delayMs !== undefined && { dueAt: now() + delayMs }),
       ...(ttlMs !== undefined && { expiresAt: now() + ttlMs }),
@@ -118,17 +125,17 @@ export function openModelStore(clock: () => number): Store & { keys(): string[] 
     },
     async list(name, options) {
       now();
-      const { beyond: cursor, newestFirst } = readList(options);
+      const { start: cursor, newestFirst } = readList(options);
       const sign = newestFirst ? -1 : 1;
       const listed = [...entries.keys()].flatMap((key) => {
         const found = find(key);
         const place = found && new Map(Object.entries(found.index)).get(name);
         return found === undefined || place === undefined ? [] : [{ ...plain(found), place }];
       });
-      const beyond = listed
+      const page = listed
         .filter((one) => inOrder(one, cursor) * sign > 0)
         .toSorted((one, other) => inOrder(one, other) * sign);
-      return toListed(beyond, options.max);
+      return toListed(page, options.max);
     },
     async keysAfter() {
       now();

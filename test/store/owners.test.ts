@@ -57,7 +57,7 @@ async function start(store: ReturnType<typeof openModelStore>, ...accounts: stri
 }
 
 describe('the owner of the store’s records', () => {
-  it('is known when a bot with one account gets more', async () => {
+  it('is known when a bot with one account gets more accounts', async () => {
     const store = openModelStore(() => 0);
     expect(await start(store)).toBe('started');
     expect(await start(store, `main ${ids.main}`, `lagos ${ids.lagos}`)).toBe('started');

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { parseRedisAddress } from '../../src/store/redis-address.ts';
 
 describe('parseRedisAddress', () => {
-  it('leaves the address of a Redis alone as it is', () => {
+  it('leaves the address of a single Redis unchanged', () => {
     for (const url of ['redis://host', 'rediss://user:p%40ss@host:6380/2']) {
       expect(parseRedisAddress(url)).toEqual({ kind: 'alone', url });
     }

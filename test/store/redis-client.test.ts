@@ -141,7 +141,7 @@ describe.skipIf(missing).concurrent('connectRedis to a Redis', () => {
     expect(connection.client.isReady).toBe(true);
   });
 
-  it('follows a failover behind one address at the first refused call, even if the connection stays open', async (test) => {
+  it('reconnects after a failover behind one address at the first refused call, even if the connection stays open', async (test) => {
     const [first, second] = await Promise.all([startServer(test), startServer(test)]);
     const { gate, store } = await behindOneAddress(test, first);
     expect(await store.create('before', '')).toBe(true);

@@ -16,7 +16,7 @@ describe.skipIf(missing)('the store on a Redis Cluster', () => {
   });
   afterAll(() => cluster?.stop());
 
-  it('finds its node from any of the nodes', async () => {
+  it('finds the serving node from any of the nodes', async () => {
     for (const { port } of cluster.nodes) {
       const { store, close } = await openRedis({ url: `redis+cluster://127.0.0.1:1,127.0.0.1:${port}` });
       expect(await store.create('a', '')).toBe(true);

@@ -44,7 +44,7 @@ describe.skipIf(missing)('openRedisStore', () => {
     for (let left = ms + 1; left > 0; left = until - (await redisNowMs())) await rest(left);
   }
 
-  it('answers as the model does, for any order of commands', async () => {
+  it('gives the model’s answers, for any order of calls', async () => {
     let clock: [seconds: string, micros: string] = ['0', '0'];
     // The real scripts, but with the test's clock instead of Redis's own.
     const client: ScriptRunner = {
@@ -71,13 +71,13 @@ describe.skipIf(missing)('openRedisStore', () => {
     await expect(compareWithModel(subject, { ttl: false, runs: 100 })).resolves.toBeUndefined();
   });
 
-  it('lets two processes that claim 2,000 keys at once never both create one', async () => {
+  it('lets only one of two processes create each of 2,000 keys', async () => {
     const [one = 0, two = 0] = await claimRace(server().url, 2_000);
     expect(one + two).toBe(2_000);
     expect(Math.min(one, two)).toBeGreaterThan(0);
   });
 
-  it('keeps nothing of expired records, even if their lists are never read', async () => {
+  it('removes expired records from their lists, even if these are never read', async () => {
     const store = newStore();
     const names = Array.from({ length: 40 }, (_, at) => `gone ${at}`);
     await Promise.all(
@@ -134,7 +134,7 @@ describe.skipIf(missing)('openRedisStore', () => {
     expect(await store.take(1000)).toMatchObject([{ key: 'a', value: 'x', attempts: 2 }]);
   });
 
-  it('answers no ping while Redis is out of memory', async () => {
+  it('rejects a ping while Redis is out of memory', async () => {
     const store = newStore();
     await connection().client.configSet('maxmemory', '1');
     await expect(store.ping()).rejects.toMatchObject({ cause: { message: expect.stringMatching(/^OOM/) } });
@@ -142,7 +142,7 @@ describe.skipIf(missing)('openRedisStore', () => {
     await store.ping();
   });
 
-  it('answers no ping while Redis is a replica', async () => {
+  it('rejects a ping while Redis is a replica', async () => {
     const store = newStore();
     await connection().client.sendCommand(['REPLICAOF', '127.0.0.1', '1']);
     await expect(store.ping()).rejects.toMatchObject({
@@ -152,7 +152,7 @@ describe.skipIf(missing)('openRedisStore', () => {
     await store.ping();
   });
 
-  it('answers no ping while Redis cannot save to its disk', async () => {
+  it('rejects a ping while Redis cannot save to its disk', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'payops-redis-full-'));
     // A folder is in the place of the snapshot file.
     mkdirSync(join(folder, 'dump.rdb', 'in-the-way'), { recursive: true });

@@ -19,7 +19,7 @@ describe('a part of the store', () => {
     await whole.close();
   });
 
-  it('knows its entries by its own keys, and overwrites no other part’s', async () => {
+  it('reads and writes entries by its own keys, and overwrites no other part’s', async () => {
     const { whole, lagos, abuja } = openScopes();
     await lagos.store.create('a', '1');
     await abuja.store.create('a', '1');

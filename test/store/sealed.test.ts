@@ -18,7 +18,7 @@ describe('createSealer', () => {
     );
   });
 
-  it('shows nothing of the text and never seals it the same way twice', () => {
+  it('shows nothing of the text, and never gives the same sealed text twice', () => {
     const sealer = createSealer([current]);
     const sealed = sealer.seal('charge:1', secret);
     expect(sealed).toMatch(/^new\.[\w-]+$/);

@@ -51,7 +51,7 @@ async function settled(calls: Record<string, Promise<unknown>>): Promise<string[
 storeContract('SQLite', async () => openAt(newPath()));
 
 describe('openSqliteStore', () => {
-  it('answers as the model does, for any order of commands', async () => {
+  it('gives the model’s answers, for any order of calls', async () => {
     const path = newPath();
     const { store, clock, close } = openAt(path);
     const raw = new DatabaseSync(path);
@@ -80,7 +80,7 @@ describe('openSqliteStore', () => {
     await close();
   });
 
-  it('lets two processes that claim 2,000 keys at once never both create one', async () => {
+  it('lets only one of two processes create each of 2,000 keys', async () => {
     const [one = 0, two = 0] = await claimRace(newPath(), 2_000);
     expect(one + two).toBe(2_000);
     expect(Math.min(one, two)).toBeGreaterThan(0);

@@ -18,7 +18,7 @@ import { knownOfDay, sampled, stepsOver, writeRedisSample, writeSqliteSample } f
 /** A store written by an earlier state of the release, opened by two processes. */
 type Sample = { one: Store; two: Store; where: string; file?: string; close: () => Promise<unknown> };
 
-describe('the steps of the store’s form, on SQLite', () => {
+describe('the store’s steps, on SQLite', () => {
   steps(async () => {
     const path = ownStorePath('steps');
     writeSqliteSample(path);
@@ -97,7 +97,7 @@ function steps(open: () => Promise<Sample>): void {
     await before.close();
   });
 
-  it('wait for the last older replica, and are repeated after one that came back', async () => {
+  it('wait for the last older replica to end, and are repeated after one that started again', async () => {
     await afterSilence();
     const older = { ttlMs: 60_000, index: { replicas: 0 } };
     await sample.two.create('replica:older', '0', older);
@@ -119,7 +119,7 @@ function steps(open: () => Promise<Sample>): void {
     await expectTaken();
   });
 
-  it('are repeated after an older release with fewer steps has run for any time', async () => {
+  it('are repeated after an older release with fewer steps has run, however briefly', async () => {
     await sample.one.create(storeForm.key, String(storeForm.newest + 1));
     await ofSample().lookNow();
     expect(await sample.one.read(storeForm.key)).toMatchObject({ value: String(storeForm.newest) });
@@ -153,7 +153,7 @@ function steps(open: () => Promise<Sample>): void {
     expect(taken()).toHaveLength(1);
   });
 
-  it('start again after a kill in the middle, once the lock has expired, with the earlier copy', async () => {
+  it('start over after a kill in the middle, once the lock has expired, and keep the earlier copy', async () => {
     await afterSilence();
     const program = fileURLToPath(new URL('take-steps.ts', import.meta.url));
     const child = spawn(process.execPath, [program, sample.where], { stdio: ['ignore', 'pipe', 'inherit'] });
@@ -225,7 +225,7 @@ describe('the copy before a step', () => {
   });
 });
 
-it('a new store starts with all steps taken, and is not copied', async () => {
+it('a new store starts with all steps done, and is not copied', async () => {
   const path = ownStorePath('new');
   const store = openSqliteStore({ path, now: () => Date.now() });
   const sealer = createSealer([{ id: 'k', key: Buffer.alloc(32, 7) }]);

@@ -77,7 +77,7 @@ export async function proposeCards(
       list: list.pointer,
       changes: {
         ...(name === ours.savedCardsQuery ? {} : { SAVED_CARDS_QUERY: name }),
-        ...(list.isOurs ? {} : { SAVED_CARDS_LIST_POINTERS: list.pointer }),
+        ...(list.checkCopy ? {} : { SAVED_CARDS_LIST_POINTERS: list.pointer }),
         ...(fields.differ ? { SAVED_CARDS_FIELD_POINTERS: JSON.stringify(fields.pointers) } : {}),
         ...changes,
       },
@@ -91,16 +91,18 @@ export async function proposeCards(
   };
 }
 
-type List = { pointer: string; cards: readonly JsonObject[]; isOurs: boolean };
+type List = { pointer: string; cards: readonly JsonObject[]; checkCopy: boolean };
 
 /** The list that the settings' pointers lead to; else the first list of objects that look like cards. */
 function listIn(body: unknown, ours: SavedCardShape): List | undefined {
   const known = ours.savedCardsListPointers.find((pointer) => cardsAt(body, pointer) !== undefined);
-  if (known !== undefined) return { pointer: known, cards: cardsAt(body, known) ?? [], isOurs: true };
+  if (known !== undefined) return { pointer: known, cards: cardsAt(body, known) ?? [], checkCopy: true };
   const pointer = [...new Set(plainLeavesOf(body).flatMap(([at]) => /^(.*?)\/0\//.exec(at)?.[1] ?? []))].find(
     (at) => cardsAt(body, at) !== undefined,
   );
-  return pointer === undefined ? undefined : { pointer, cards: cardsAt(body, pointer) ?? [], isOurs: false };
+  return pointer === undefined
+    ? undefined
+    : { pointer, cards: cardsAt(body, pointer) ?? [], checkCopy: false };
 }
 
 function cardsAt(body: unknown, pointer: string): readonly JsonObject[] | undefined {
@@ -146,7 +148,7 @@ function proposeFields(
     )?.[0];
     return [field, byValue ?? byName, false] as const;
   });
-  const moved = found.filter(([, at, isOurs]) => at !== undefined && !isOurs);
+  const moved = found.filter(([, at, checkCopy]) => at !== undefined && !checkCopy);
   // The setting is replaced as a whole, so keep its other fields.
   const said = found.filter(([field, at]) => at !== undefined && at !== `/${field}`);
   const pointers = Object.fromEntries(said.map(([field, at]) => [field, at ?? '']));
@@ -177,11 +179,11 @@ async function findPaging(
       const read = await readOn((at) => ask({ ...email, [parameter]: at }), place, first);
       if (read.pages === 1) continue;
       const { last, ...counts } = read;
-      const isOurs = ours.savedCardsCursorPointers.find((at) => valueAt(body, at) !== undefined) === place;
+      const checkCopy = ours.savedCardsCursorPointers.find((at) => valueAt(body, at) !== undefined) === place;
       return {
         ...counts,
         changes: {
-          ...(isOurs ? {} : { SAVED_CARDS_CURSOR_POINTERS: place }),
+          ...(checkCopy ? {} : { SAVED_CARDS_CURSOR_POINTERS: place }),
           ...(parameter === ours.savedCardsCursorQuery ? {} : { SAVED_CARDS_CURSOR_QUERY: parameter }),
           ...(last === '' || ours.savedCardsLastCursors.includes(last)
             ? {}

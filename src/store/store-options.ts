@@ -2,18 +2,18 @@ import type { Entry, Index, Listed, ListOptions, WriteOptions } from './store.ts
 import { hourMs, dayMs } from '../domain/span.ts';
 
 /**
- * What a write makes of a record: `holdMs` extends its lease; `delayMs` makes it work; otherwise it is memory, kept for
- * `ttlMs` or for ever. At most one is set, in whole milliseconds.
+ * How long a write holds a record (`holdMs`: extends its lease), delays it as work (`delayMs`), or keeps it as memory
+ * (`ttlMs`; with none of them, for ever). At most one is set, in whole milliseconds.
  */
-export type Fate = { holdMs?: number; delayMs?: number; ttlMs?: number };
+export type Timing = { holdMs?: number; delayMs?: number; ttlMs?: number };
 
-/** The longest lease, hold or pause. */
+/** The longest lease, hold or pause; a longer one is shortened. */
 const longestBlockMs = hourMs;
 
 const longestMs = 100 * 365 * dayMs;
 
 /** Reads the options of `Store`, for both adapters. Throws RangeError for an impossible duration. */
-export function readFate({ holdMs, delayMs, ttlMs }: Fate): Fate {
+export function readTiming({ holdMs, delayMs, ttlMs }: Timing): Timing {
   if (holdMs !== undefined) return { holdMs: blockMs('holdMs', holdMs) };
   if (delayMs !== undefined) return { delayMs: wholeMs('delayMs', delayMs) };
   return ttlMs === undefined ? {} : { ttlMs: wholeMs('ttlMs', ttlMs) };
@@ -27,11 +27,12 @@ function wholeMs(name: string, ms: number): number {
   return Math.ceil(ms);
 }
 
+/** Reads a lease, hold or pause. Throws RangeError like `wholeMs`. */
 export function blockMs(name: string, ms: number): number {
   return Math.min(wholeMs(name, ms), longestBlockMs);
 }
 
-/** Throws RangeError for a lease or batch of 0: it would take work and lose it at once. */
+/** Throws RangeError for a lease or `max` of 0, which would take work and lose it at once. */
 export function checkTake(leaseMs: number, max: number): { leaseMs: number; max: number } {
   const lease = blockMs('leaseMs', leaseMs);
   if (lease === 0) throw new RangeError('leaseMs must be more than 0.');
@@ -56,7 +57,7 @@ export function readIndex(index: Index): [name: string, place: number][] {
   return lists;
 }
 
-/** A page starts after this place and key. */
+/** The place and key after which a page starts. */
 type Cursor = { place: number; key: string };
 
 /** Before the first entry of every list, and after the last. */
@@ -64,14 +65,14 @@ const ends = { first: { place: -(2 ** 53), key: '' }, last: { place: 2 ** 53, ke
 
 /** Reads the options of `list`. `limit` is one more than `max`, to know whether there is a further page. */
 export function readList({ after, from, max, newestFirst = false }: ListOptions): {
-  beyond: Cursor;
+  start: Cursor;
   limit: number;
   newestFirst: boolean;
 } {
   if (!Number.isSafeInteger(max) || max < 1 || max > 1000)
     throw new RangeError(`max must be a whole number from 1 to 1000, not ${max}.`);
-  const beyond = after === undefined ? beginning(from, newestFirst) : readCursor(after);
-  return { beyond, limit: max + 1, newestFirst };
+  const start = after === undefined ? beginning(from, newestFirst) : readCursor(after);
+  return { start, limit: max + 1, newestFirst };
 }
 
 function beginning(from: number | undefined, newestFirst: boolean): Cursor {
