@@ -14,8 +14,8 @@ export const mutants: readonly Mutant[] = [
       [machine, 'tries: otp.tries + 1,', 'tries: otp.tries,'],
       [
         machine,
-        'const known = { ...quote(intent, answer), otp: asked };',
-        'const known = { ...intent, otp: { ...asked, tries: otp.tries + 1 } };',
+        'const known = { ...quote(intent, answer), otp: otpNow };',
+        'const known = { ...intent, otp: { ...otpNow, tries: otp.tries + 1 } };',
       ],
     ],
   },
@@ -180,7 +180,7 @@ export const mutants: readonly Mutant[] = [
     name: 'the agent is told again at every repeat',
     edits: [
       [machine, 'key: `told:${what}:${reference}`', 'key: `told:${what}:${reference}:${at}`'],
-      [machine, 'function telling({ reference }', 'function telling({ reference, at }'],
+      [machine, 'function tellEffect({ reference }', 'function tellEffect({ reference, at }'],
     ],
   },
   {

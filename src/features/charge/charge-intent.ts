@@ -5,8 +5,8 @@ import type { OrderReference } from '../../domain/order-reference.ts';
 // What the machine (`machine.ts`) reads and returns: a charge, the events that move it, and the effects to run.
 
 /**
- * One intent to charge, as plain JSON; secrets in it are sealed. Times are UTC ms. Card and e-mail are on the record
- * needs it: here is only what a proof needs.
+ * One intent to charge, as plain JSON; secrets in it are sealed. Times are UTC ms. Card and e-mail are not here but on the
+ * `ChargeRecord`, because no step needs them.
  */
 export type ChargeIntent = {
   reference: OrderReference;
@@ -17,7 +17,7 @@ export type ChargeIntent = {
   state: ChargeState;
   /** When a worker must continue; absent: the charge is done. */
   dueAt?: number;
-  /** The time of each send: at most three, all under the same reference. */
+  /** The time of each send: at most three (`chargeLimits.sends`), all under the same reference. */
   sends: readonly number[];
   /** Don't resend after a lost answer, because the service doesn't promise one charge per reference. */
   sendsOnce?: true;
@@ -26,16 +26,16 @@ export type ChargeIntent = {
   /** When a signed event first said that the charge failed: a reason for a look-up, not a proof. */
   failedAt?: number;
   otp?: PendingOtp;
-  /** The refusal of a resend; it says nothing about the earlier send. */
+  /** The refusal of a second or third send; it says nothing about the earlier ones. */
   refusal?: Refusal;
-  /** The bank's last words: where it sent the code, what was wrong with one, or why it declined. */
+  /** The bank's last words: where it sent the code, why it refused a code, or why it declined. */
   bankWords?: string;
   /** The transaction record's last words about the unpaid charge; used if the bank gives none. */
   recordWords?: string;
   history: readonly PastStep[];
 };
 
-/** One step. `times`: how many equal look-ups or timer steps in a row it stands for. */
+/** A stored step. `times`: how many equal look-ups or timer steps in a row it stands for. */
 export type PastStep = { at: number; event: ChargeEvent; times?: number };
 
 /**
@@ -60,7 +60,7 @@ export type StoredOtpAnswer =
   | { kind: 'unknown' };
 
 /**
- * A look-up's result for this charge, made by `findingOf`; the only part of the record that gets into the history.
+ * A look-up's result for this charge, made by `findingOf`. The history stores only this of the service's record.
  * `pending`: neither success nor a final status. `given_back`: paid, then returned to the customer. `mismatch`:
  * success, but with another amount or reference. `failed`: the look-up was not answered.
  */
@@ -119,11 +119,11 @@ export type PendingOtp = {
   until: number;
   /** Codes that may have been sent; counted before each is sent. */
   tries: number;
-  /** Those of them that were not refused by an answer: the bank may have accepted one. */
+  /** Codes of these that no answer refused: the bank may have accepted one. */
   unanswered: number;
   /**
-   * When the last missing answer was given up, or the bank said that the code's time is over. From then on the charge
-   * is looked up while the form stays open.
+   * When a missing answer was last no longer awaited, or the bank said that the code's time is over. From then on the
+   * charge is looked up while the form stays open.
    */
   lostAt?: number;
 };

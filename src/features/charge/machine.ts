@@ -96,7 +96,7 @@ function move(intent: ChargeIntent, event: ChargeEvent, at: number, times: numbe
     case 'look_up_asked':
       return lookUpAsked(intent, at);
     case 'told':
-      return told(intent, event.what, at);
+      return recordTold(intent, event.what, at);
   }
 }
 
@@ -117,19 +117,19 @@ type NotApproved = Exclude<StoredChargeAnswer, { kind: 'approved' | 'otp_require
 function notApproved(intent: ChargeIntent, answer: NotApproved, at: number): Step {
   switch (answer.kind) {
     case 'declined':
-      return conclude(intent, at, 'declined', because(answer));
+      return conclude(intent, at, 'declined', withoutKind(answer));
     case 'already_exists':
       return lookUp(hear(intent, 'exists'), at);
     case 'rejected':
-      return rejected(intent, because(answer), at);
+      return rejected(intent, withoutKind(answer), at);
     case 'unknown':
       return lookUp(intent, at);
   }
 }
 
 /**
- * A late answer, which is no longer awaited. It counts only if it says something new: a decline, or that the service
- * has the charge.
+ * An answer that is no longer awaited counts only if it says something new: a decline, or that the service has the
+ * charge.
  */
 function notApprovedLate(intent: ChargeIntent, answer: NotApproved, at: number): Step | undefined {
   if (answer.kind === 'declined') {
@@ -142,8 +142,8 @@ function notApprovedLate(intent: ChargeIntent, answer: NotApproved, at: number):
 }
 
 /**
- * The code's time starts with the send that was answered. Also a late answer counts: its transaction id is needed to
- * submit a code.
+ * The bank wants a code. The time for it begins with the send that was answered. A late answer counts as well, because a
+ * code can be submitted only with its transaction id.
  */
 function otpRequired(
   intent: ChargeIntent,
@@ -159,11 +159,11 @@ function otpRequired(
   return intent.heard.includes('paid') ? lookUp(pending, at) : askForOtp(pending, at);
 }
 
-function because<T extends { kind: string }>({ kind: _kind, ...rest }: T): Omit<T, 'kind'> {
+function withoutKind<T extends { kind: string }>({ kind: _kind, ...rest }: T): Omit<T, 'kind'> {
   return rest;
 }
 
-/** A refusal is only about its own request; an earlier one may have charged. Spec: Errors. */
+/** A refusal is only about its own send; an earlier send may have charged. Spec: Errors. */
 function rejected(intent: ChargeIntent, refusal: Refusal, at: number): Step {
   return intent.sends.length === 1
     ? conclude(intent, at, 'rejected', refusal)
@@ -183,8 +183,8 @@ function otpAnswered(
   switch (answer.kind) {
     case 'wrong': {
       // The bank says that the code's time is over, but by our clock it isn't: look up, and keep the form open.
-      const asked = answer.isOver ? { ...refused, lostAt: at } : refused;
-      const known = { ...quote(intent, answer), otp: asked };
+      const otpNow = answer.isOver ? { ...refused, lostAt: at } : refused;
+      const known = { ...quote(intent, answer), otp: otpNow };
       // A bank that has accepted an earlier code refuses the next, so look up before believing the refusal.
       return refused.unanswered > 0 ? lookUp(known, at) : askForOtp(known, at);
     }
@@ -195,7 +195,7 @@ function otpAnswered(
   }
 }
 
-/** The answer to a code is given up: the bank may have accepted the code. */
+/** The answer to a code is no longer awaited. The bank may have accepted the code. */
 function codeLost(intent: ChargeIntent, at: number): Step {
   const { otp } = intent;
   return lookUp(otp ? { ...intent, otp: { ...otp, lostAt: at } } : intent, at);
@@ -210,7 +210,7 @@ function saidPaid(intent: ChargeIntent, at: number): Step | undefined {
 }
 
 /**
- * A payment_failed event. The first one's time is kept: it tells a decline from a code that was not entered in time.
+ * A payment_failed event. The time of the first one is kept, to tell a decline from a code that was not entered in time.
  * Spec: Events.
  */
 function paymentFailed(intent: ChargeIntent, said: { why?: string }, at: number): Step | undefined {
@@ -218,27 +218,27 @@ function paymentFailed(intent: ChargeIntent, said: { why?: string }, at: number)
 }
 
 /**
- * The service says that the charge failed, in a late answer or an event. Looked up, or only stored while another answer
- * is awaited.
+ * The service says that the charge failed, in a late answer or an event. `updated`: the intent with that noted. Leads to a
+ * look-up, or is only stored while another answer is awaited.
  */
-function saidFailed(intent: ChargeIntent, heard: ChargeIntent, at: number): Step | undefined {
+function saidFailed(intent: ChargeIntent, updated: ChargeIntent, at: number): Step | undefined {
   const { state } = intent;
-  if (state.kind === 'confirming' || isUnsent(intent)) return lookUp(heard, at);
-  if (state.kind === 'otp') return lookUpOpen(heard, at);
-  if (state.kind === 'declined') return saidWhy(intent, state, heard);
+  if (state.kind === 'confirming' || isUnsent(intent)) return lookUp(updated, at);
+  if (state.kind === 'otp') return lookUpOpen(updated, at);
+  if (state.kind === 'declined') return tellReason(intent, state, updated);
   const underWay = state.kind === 'charging' || state.kind === 'otp_checking';
-  const isNews = heard.failedAt !== intent.failedAt || heard.heard !== intent.heard;
-  return underWay && isNews ? enter(heard, state, intent.dueAt) : undefined;
+  const isNews = updated.failedAt !== intent.failedAt || updated.heard !== intent.heard;
+  return underWay && isNews ? enter(updated, state, intent.dueAt) : undefined;
 }
 
 /**
- * If a decline was told without a reason, it is told again with the reason, because the card's history may depend on
- * its words.
+ * Tells a decline again if it was told without a reason, and now has one: the card's history may depend on the bank's
+ * words.
  */
-function saidWhy(intent: ChargeIntent, state: Conclusion, heard: ChargeIntent): Step | undefined {
-  const { bankWords: why } = heard;
+function tellReason(intent: ChargeIntent, state: Conclusion, updated: ChargeIntent): Step | undefined {
+  const { bankWords: why } = updated;
   if (state.why !== undefined || why === undefined || why === intent.bankWords) return undefined;
-  return enter(heard, { ...state, why }, intent.dueAt, telling(heard, 'declined'));
+  return enter(updated, { ...state, why }, intent.dueAt, tellEffect(updated, 'declined'));
 }
 
 function due(intent: ChargeIntent, at: number): Step | undefined {
@@ -257,7 +257,7 @@ function due(intent: ChargeIntent, at: number): Step | undefined {
   }
 }
 
-/** An OTP that is due. While the answer to a code is missing, the charge is looked up and the form stays open. */
+/** The timer of a charge that waits for a code. While the answer to a code is missing, its form stays open. */
 function codeDue(intent: ChargeIntent, at: number): Step {
   const { otp, told } = intent;
   if (!told.includes('otp')) return askForOtp(intent, at);
@@ -266,17 +266,17 @@ function codeDue(intent: ChargeIntent, at: number): Step {
 }
 
 /**
- * Looks up on request. A proven payment is looked up again only if an event says that it was given back (`also_paid`).
+ * Looks up on request. With `also_paid`, for an event that says *given back*, a proven payment is looked up as well.
  */
-function lookUpAsked(intent: ChargeIntent, at: number, whom?: 'also_paid'): Step | undefined {
+function lookUpAsked(intent: ChargeIntent, at: number, scope?: 'also_paid'): Step | undefined {
   const { state } = intent;
   if (state.kind === 'confirming') return lookUp(intent, at);
   if (state.kind === 'otp') return lookUpOpen(intent, at);
-  const isSettled = state.kind === 'approved' && whom === undefined;
+  const isSettled = state.kind === 'approved' && scope === undefined;
   return isConcluded(state) && !isSettled ? lookUpLate(intent, state, at) : undefined;
 }
 
-function told(intent: ChargeIntent, what: Told, at: number): Step | undefined {
+function recordTold(intent: ChargeIntent, what: Told, at: number): Step | undefined {
   if (intent.told.includes(what)) return undefined;
   const { state } = intent;
   const known: ChargeIntent = { ...intent, told: [...intent.told, what] };
@@ -289,12 +289,12 @@ function isConcluded(state: ChargeIntent['state']): state is Conclusion {
   return 'concludedAt' in state;
 }
 
-/** A look-up has proved the payment; its money may have been given back since. */
+/** A look-up has proven the payment. The money may have been given back since. */
 function isPaid({ kind }: ChargeIntent['state']): boolean {
   return kind === 'approved' || kind === 'given_back';
 }
 
-/** Concluded as never sent to the bank, which the agent was told. */
+/** Concluded as never sent to the bank; the agent may know that. */
 function isUnsent({ state }: ChargeIntent): boolean {
   return state.kind === 'abandoned' || state.kind === 'rejected';
 }
@@ -336,11 +336,11 @@ function lookUpEffect({ reference }: ChargeIntent, askedAt: number): Effect {
   return { kind: 'look_up', reference, askedAt };
 }
 
-/** Asks for the OTP if tries and time are left; else looks up. Spec: pending OTP; OTP errors. */
+/** Waits for a code, and asks for it, if tries and time are left; else looks up. Spec: pending OTP; OTP errors. */
 function askForOtp(intent: ChargeIntent, at: number): Step {
   const standing = intent.otp && otpStanding(intent.otp, at);
   if (!intent.otp || standing?.kind !== 'open') return lookUp(intent, at);
-  return enter(intent, { kind: 'otp' }, codeLookUpAt(intent, at), telling(intent, 'otp'));
+  return enter(intent, { kind: 'otp' }, codeLookUpAt(intent, at), tellEffect(intent, 'otp'));
 }
 
 /**
@@ -380,12 +380,12 @@ function conclude(intent: ChargeIntent, at: number, verdict: Verdict, because: B
     : announce(intent, state, at);
 }
 
-/** Tells a verdict, and repeats that until it is recorded as told. The messages' key makes repeats one message. */
+/** Tells a verdict, again and again until it is recorded as told. The message's key makes repeats one message. */
 function announce(intent: ChargeIntent, state: Conclusion, at: number): Step {
-  return enter(intent, state, at + chargeLimits.answerMs, telling(intent, state.kind));
+  return enter(intent, state, at + chargeLimits.answerMs, tellEffect(intent, state.kind));
 }
 
-function telling({ reference }: ChargeIntent, what: Told): Effect {
+function tellEffect({ reference }: ChargeIntent, what: Told): Effect {
   return { kind: 'tell', what, key: `told:${what}:${reference}` };
 }
 
@@ -395,18 +395,18 @@ function backOffMs(unknownMs: number): number {
 }
 
 /**
- * When the time for a code is over, in case the bank wants one: as long as the answer is unknown, the charge may be
- * paid until then.
+ * When the time for a code is over. If the answer to the charge is unknown, the bank may want a code, so that the charge
+ * may be paid until then.
  */
 function codeEndsAt({ otp, sends }: ChargeIntent): number {
   return otp?.until ?? Math.max(...sends) + otpLimits.windowMs;
 }
 
 /**
- * When a concluded charge is looked up again, in case money moves after all: a request can arrive late, and a bank can
- * change its mind. Not for a proof, nor for a single send that was refused, as these are certain. Under review the
- * intervals grow, for as long as the charge is remembered (`workAt`). `since` is the last answered look-up, else the
- * conclusion, so that a look-up which was missed, because the process was suspended, is made later.
+ * When a concluded charge is looked up again, as money may move after all: a request can arrive late, and a bank can
+ * change its mind. Undefined after a proof, and after a single send that was refused: these are certain. Under review the
+ * intervals grow, for as long as the charge is remembered (`workAt`). `since`: the time of the last answered look-up, else
+ * of the conclusion. (Not now: a look-up that a suspended process missed must still be made.)
  */
 function lateLookUpAt(intent: ChargeIntent, state: Conclusion, since: number): number | undefined {
   const { kind, concludedAt } = state;
@@ -420,22 +420,23 @@ function lateLookUpAt(intent: ChargeIntent, state: Conclusion, since: number): n
   return [...bankAsked, concludedAt + chargeLimits.lateLookUpMs].find((time) => time > since);
 }
 
-/** When the intent is due; undefined: it is only remembered for `rememberMs`, and not looked up any more. */
+/** When the intent is due; undefined: it is not looked up any more, only remembered for `rememberMs`. */
 export function workAt({ state, told, dueAt }: ChargeIntent, rememberMs: number): number | undefined {
   if (dueAt === undefined || state.kind !== 'review' || !told.includes('review')) return dueAt;
   return dueAt < state.concludedAt + rememberMs ? dueAt : undefined;
 }
 
-/** Stores the words of an answer or event; without words the earlier ones stay. */
+/** The intent with the bank's words of an answer or event; without new words the earlier ones stay. */
 function quote(intent: ChargeIntent, { why }: { why?: string }): ChargeIntent {
   return why === undefined ? intent : { ...intent, bankWords: why };
 }
 
+/** The intent with this noted as said by the service. */
 function hear(intent: ChargeIntent, heard: Heard): ChargeIntent {
   return intent.heard.includes(heard) ? intent : { ...intent, heard: [...intent.heard, heard] };
 }
 
-/** The intent in this state, due at that time; without a time it is finished. */
+/** The step to this state, due at this time; without a time the intent is finished. */
 function enter(intent: ChargeIntent, state: ChargeState, dueAt: number | undefined, effect?: Effect): Step {
   const { dueAt: _before, ...rest } = intent;
   const next: ChargeIntent = dueAt === undefined ? { ...rest, state } : { ...rest, state, dueAt };
@@ -445,8 +446,8 @@ function enter(intent: ChargeIntent, state: ChargeState, dueAt: number | undefin
 type LookedUp = Extract<ChargeEvent, { kind: 'looked_up' }>;
 
 /**
- * The step after a look-up. A proof counts in any state, however late it comes. So does *given back*, after which
- * earlier proofs don't count. Every other finding counts only as the answer to the look-up under way.
+ * The step after a look-up. *Paid* and *given back* count in any state, even if they come late; but after *given back* only
+ * the look-up under way can say *paid*. Every other finding counts only as the answer to the look-up under way.
  *
  * Spec: Transactions ("A charge is successful only when all hold").
  */
@@ -458,7 +459,7 @@ function lookedUp(before: ChargeIntent, event: LookedUp, at: number, times: numb
   if (finding.kind === 'paid' && !isPaid(state)) return conclude(intent, at, 'approved');
   if (!('askedAt' in state) || state.askedAt !== event.askedAt) return undefined;
   if (state.kind === 'approved') return stillConcluded(intent, state, finding, at);
-  // It was paid again, or the return of the money was cancelled.
+  // After *given back*: the customer paid again, or the return of the money was cancelled.
   if (finding.kind === 'paid') return conclude(intent, at, 'approved');
   if (finding.kind === 'mismatch') {
     const isKnown = state.kind === 'review' && state.why === finding.why;
@@ -531,32 +532,31 @@ export function findingOf(
 type Unproven = Exclude<Finding, { kind: 'mismatch' } | { kind: 'paid' } | { kind: 'given_back' }>;
 
 /**
- * The step for a charge in doubt after a look-up without proof. It is concluded by a final status, or by the charge's
- * own answer. As long as a code may still be entered nothing else concludes it: an event that says "failed" is only a
- * reason for a look-up.
+ * The step for a charge in doubt after a look-up without proof. A final status concludes the charge, or its own answer.
+ * As long as a code may still be entered nothing else does: an event that says "failed" is only a reason for a look-up.
  *
  * Spec: awaiting OTP, 15 minutes pass; Events.
  */
 function stillInDoubt(before: ChargeIntent, found: Unproven, at: number, times: number): Step {
   if (found.kind === 'failed') return stillUnanswered(before, at);
-  const intent = answered(before, times);
-  const known = isThere(found) ? hear(intent, 'exists') : intent;
+  const intent = countAnswered(before, times);
+  const known = hasRecord(found) ? hear(intent, 'exists') : intent;
   const { heard, otp, failedAt } = known;
   if (heard.includes('paid')) return calledPaid(known, found, at);
   if (otp && isRefused(otp)) return conclude(known, at, 'wrong_codes');
   if (found.kind === 'final_not_paid') return notPaid(known, at);
   if (otp && otpStanding(otp, at).kind === 'open') return askForOtp(known, at);
   if (!otp && heard.includes('declined')) return conclude(known, at, 'declined', bankSaid(known));
-  const isKnown = otp !== undefined || failedAt !== undefined || found.kind === 'pending';
-  if (!isKnown) return heard.includes('exists') ? lookAgain(known, at) : neverSeen(known, at);
+  const endsWithCodeTime = otp !== undefined || failedAt !== undefined || found.kind === 'pending';
+  if (!endsWithCodeTime) return heard.includes('exists') ? lookAgain(known, at) : neverSeen(known, at);
   const over = codeEndsAt(known) + chargeLimits.otpGraceMs;
   if (at < over) return lookAgain(known, at, over);
   return otp ? conclude(known, at, 'expired') : notPaid(known, at);
 }
 
 /**
- * If the service has called the charge paid, it waits for proof. If the record then has a final unpaid status, a person
- * decides.
+ * The service has called the charge paid, so the charge waits for proof. If the record has a final unpaid status, a
+ * person decides.
  */
 function calledPaid(intent: ChargeIntent, found: Unproven, at: number): Step {
   if (found.kind !== 'final_not_paid') return lookAgain(intent, at);
@@ -565,7 +565,7 @@ function calledPaid(intent: ChargeIntent, found: Unproven, at: number): Step {
   });
 }
 
-/** Expired if it failed only after the time for a code was over; otherwise declined. */
+/** Expired if the charge failed only after the time for a code was over; otherwise declined. */
 function notPaid(intent: ChargeIntent, at: number): Step {
   return (intent.failedAt ?? at) < codeEndsAt(intent)
     ? conclude(intent, at, 'declined', bankSaid(intent))
@@ -588,7 +588,8 @@ function neverSeen(intent: ChargeIntent, at: number): Step {
     : conclude(intent, at, 'rejected', refusal);
 }
 
-function isThere({ kind }: Finding): boolean {
+/** The service has a record of the charge. */
+function hasRecord({ kind }: Finding): boolean {
   return kind === 'pending' || kind === 'final_not_paid';
 }
 
@@ -598,7 +599,7 @@ function bankSaid({ bankWords, recordWords }: ChargeIntent): Because {
 }
 
 /** Counts a look-up that was answered without proof. */
-function answered(intent: ChargeIntent, times: number): ChargeIntent {
+function countAnswered(intent: ChargeIntent, times: number): ChargeIntent {
   const { state } = intent;
   return state.kind === 'confirming'
     ? { ...intent, state: { ...state, answered: (state.answered ?? 0) + times } }
@@ -633,19 +634,19 @@ function lookAgainIn(intent: ChargeIntent, at: number, noLaterThan = Infinity): 
 }
 
 /**
- * Without proof a conclusion stands, unless the service has a charge concluded as never sent, or a doubt under review
- * is found unpaid.
+ * The step for a concluded charge after a look-up without proof. The conclusion stays, unless the service has a charge
+ * that was concluded as never sent, or a doubt under review is found unpaid.
  */
 function stillConcluded(intent: ChargeIntent, state: Conclusion, found: Finding, at: number): Step {
   if (found.kind === 'failed') return enter(intent, state, at + chargeLimits.longestBackOffMs);
   const unsent = state.kind === 'abandoned' || state.kind === 'rejected';
-  if (isThere(found) && unsent) return lookUp(hear(intent, 'exists'), at);
+  if (hasRecord(found) && unsent) return lookUp(hear(intent, 'exists'), at);
   if (found.kind === 'final_not_paid' && isDoubtUnderReview(intent)) return notPaid(intent, at);
   if (!intent.told.includes(state.kind)) return enter(intent, state, at + chargeLimits.answerMs);
   return enter(intent, state, lateLookUpAt(intent, state, state.askedAt ?? at));
 }
 
-/** Under review only because no answer came: the service never called it paid, and no look-up found another amount. */
+/** Under review only for lack of answers: the service never said *paid*, and no look-up found another amount. */
 function isDoubtUnderReview({ state, heard, history }: ChargeIntent): boolean {
   const isOtherMoney = history.some(
     ({ event }) => event.kind === 'looked_up' && event.finding.kind === 'mismatch',
@@ -659,7 +660,7 @@ type OtpStanding =
   | { kind: 'time_over' };
 
 /**
- * Whether another code may be submitted, and by when it must be sent. Asking the bank to send the code again changes
+ * Whether another code may be submitted, and by when (`leaveBy`, UTC ms) it must be sent. A resend by the bank changes
  * neither.
  *
  * Spec: Limits; Card-saving payment and saved-card charge (awaiting OTP).

@@ -2,9 +2,9 @@ import { isDeepStrictEqual } from 'node:util';
 import type { ChargeEvent, ChargeIntent, Finding, PastStep } from './charge-intent.ts';
 
 /**
- * Adds the step to the history. Equal look-ups in a row, with only timer steps in between, are kept as the last one
- * with a count, because a day in doubt has some 300 of them and the record is written at each. Replay still gives the
- * same state: the last look-up, repeated `times` times, sets everything that the omitted ones set.
+ * The history with the step. Equal look-ups in a row, with only timer steps in between, are kept as the last one with a
+ * count: a day in doubt has some 300 of them, and the record is written at each. `replay` still gives the same state,
+ * because the last look-up with its count (`times`) sets everything that the omitted ones set.
  */
 export function addToHistory(
   before: ChargeIntent,
@@ -25,23 +25,23 @@ export function addToHistory(
   return [...history.slice(0, -3), countedWith(due, earlierDue), counted];
 }
 
-/** The step before was the conclusion. The first timer step after it is never merged: replay needs it. */
+/** The last step concluded the charge. The first timer step after it is never merged: `replay` needs it. */
 function isJustConcluded({ state, at }: ChargeIntent): boolean {
   return 'concludedAt' in state && state.concludedAt === at;
 }
 
-/** A further timer step without effect, as while a verdict can't be told: kept once, with a count. */
+/** A repeated timer step that changes no state, as while a verdict can't be told. */
 function isIdleAgain(history: readonly PastStep[], past: PastStep): boolean {
   const last = history.at(-1);
   const isDue = past.event.kind === 'due' && last?.event.kind === 'due';
   return isDue && past.times !== undefined && last.times !== undefined;
 }
 
-/** The last steps were due, looked up, due, and changed no state; and this look-up found the same as the one before. */
+/** The last three steps were timer, look-up, timer, without a change of state, and this look-up found the same. */
 function isLookUpAgain(history: readonly PastStep[], event: ChargeEvent): boolean {
   const [earlierDue, earlier, due] = history.slice(-3);
   if (event.kind !== 'looked_up' || !earlierDue?.times || !earlier?.times || !due?.times) return false;
-  // After a lost answer of the store one look-up may be stepped twice, with no timer between.
+  // If the store's answer is lost, one look-up may be stepped twice, without a timer step in between.
   const areTimers = earlierDue.event.kind === 'due' && due.event.kind === 'due';
   return areTimers && isSameLookUp(earlier.event, event.finding);
 }
