@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { setImmediate as breathe } from 'node:timers/promises';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { z } from 'zod';
 import type { AuditEntry } from '../records/shapes.ts';
 import { holdsCardNumber } from '../domain/card.ts';
@@ -49,7 +49,7 @@ export function writeAuditLine(entry: AuditEntry, before: AuditHead): { line: st
   return { line: `${line.slice(0, -1)},"hash":"${hash}"}`, head: { seq, hash } };
 }
 
-/** The longest texts, in UTF-16 units: so much a person can read, and an entry's cost is limited. */
+/** The longest texts, in UTF-16 units: short enough to read, and to limit what an entry costs. */
 const longest = {
   where: 80,
   verb: 80,
@@ -119,12 +119,12 @@ export function readAuditLine(line: string): ChainedEntry | undefined {
   const found = hashEnd.exec(line);
   const hash = found?.[1];
   if (!found || hash === undefined) return undefined;
-  const told = `${line.slice(0, found.index)}}`;
-  const read = lineShape.safeParse(parseJson(told));
+  const unhashed = `${line.slice(0, found.index)}}`;
+  const read = lineShape.safeParse(parseJson(unhashed));
   if (!read.success) return undefined;
   const { seq, prev, at, what, ...rest } = read.data;
   const entry = { ...withoutUndefined(rest), what: what as AuditEntry['what'], atMs: Date.parse(at) };
-  return { seq, prev, hash, isTrue: sha256(told) === hash, entry };
+  return { seq, prev, hash, isTrue: sha256(unhashed) === hash, entry };
 }
 
 export function sha256(text: string): string {
@@ -132,8 +132,8 @@ export function sha256(text: string): string {
 }
 
 /**
- * Signs a text: the result is a first line that only holders of a sealing key can make, for this record alone (a copy
- * under another key fails), followed by the unencrypted text. The line names its key, so keys can be rotated.
+ * Signs a text: puts a line before it that only holders of a sealing key can make, and that is valid only under this record
+ * key. The text stays unencrypted. The line names its sealing key, so keys can be rotated.
  */
 export function signText(sealer: Sealer, key: string, text: string): string {
   return `${sealer.seal(key, sha256(text))}\n${text}`;
@@ -179,7 +179,7 @@ export function blockKey(number: number): string {
   return blockPrefix + String(number);
 }
 
-const everyBlock = 'audit-blocks';
+const blocksList = 'audit-blocks';
 
 /**
  * Creates a block; false: another replica was faster. The same write adds the block to the list of all blocks, and to
@@ -191,7 +191,7 @@ export function createBlock(
   { lines, entries }: { lines: readonly string[]; entries: readonly AuditEntry[] },
 ): Promise<boolean> {
   const ofReferences = entries.flatMap(({ reference }) => (reference === undefined ? [] : listOf(reference)));
-  const index = Object.fromEntries([everyBlock, ...ofReferences].map((name) => [name, number]));
+  const index = Object.fromEntries([blocksList, ...ofReferences].map((name) => [name, number]));
   return store.create(blockKey(number), signText(sealer, blockKey(number), lines.join('\n')), { index });
 }
 
@@ -206,12 +206,12 @@ function listOf(reference: string): string {
  */
 const mostBlocks = 5_000;
 /** How many blocks are read at once. A block may have tens of kilobytes. */
-const readTogether = 16;
+const blocksAtOnce = 16;
 
 /** The entries about a reference (as `keptReference` writes it), by any replica. */
 export async function entriesAbout(chain: Chain, reference: string): Promise<ChainedEntry[]> {
   const found: ChainedEntry[] = [];
-  const newestFirst = { max: readTogether, newestFirst: true };
+  const newestFirst = { max: blocksAtOnce, newestFirst: true };
   let blocks = 0;
   for await (const entries of pagesOf(chain.store, listOf(reference), newestFirst)) {
     const all = entries.flatMap((entry) => entriesOf(openBlock(chain.sealer, entry)));
@@ -242,8 +242,8 @@ export function entriesOf({ lines }: AuditBlock): ChainedEntry[] {
 }
 
 /**
- * The tail after this block. If its last line is damaged, the block is continued without being repaired, so that the
- * damage shows; the next entry then gets a number above `seqBefore`.
+ * The tail after this block. If its last line is damaged, the chain continues after it without a repair, so that the damage
+ * shows; the next entry then gets a number above `seqBefore`.
  */
 export function endOf(block: AuditBlock, seqBefore = 0): Tail {
   const last = block.lines.at(-1) ?? '';
@@ -253,9 +253,9 @@ export function endOf(block: AuditBlock, seqBefore = 0): Tail {
   return { block: block.number, seq, hash: sha256(block.lines.join('\n')) };
 }
 
-/** The number of the last block in the list; -1: none. The list is unsigned, so this is only where a search starts. */
+/** The number of the last block in the list; -1: none. Only a search starts there, because the list is unsigned. */
 async function lastListed(store: Pick<Store, 'list'>): Promise<number> {
-  const { entries } = await store.list(everyBlock, { max: 1, newestFirst: true });
+  const { entries } = await store.list(blocksList, { max: 1, newestFirst: true });
   return entries[0] ? numberOf(entries[0].key) : -1;
 }
 
@@ -268,7 +268,7 @@ async function lastBlockFrom(store: Chain['store'], from: number): Promise<numbe
 
 /**
  * The bot's two signed marks beside the chain: the head says how far the chain goes, the stub what retention removed.
- * `store`: the store that the chain belongs to; absent in marks of an earlier release, and before the first entries.
+ * `store`: the hash of the store's id; absent in marks of an earlier release, and before the first entries.
  */
 const markShape = z.object({
   block: z.number().int(),
@@ -291,27 +291,27 @@ export type AuditStub = z.infer<typeof stubShape>;
 export const headKey = 'audit-head';
 export const stubKey = 'audit-stub';
 /**
- * A copy of the head under another name. If somebody puts back an older copy of the audit's records, this one is not
- * among them.
+ * A copy of the head under a name without `audit`, so that somebody who puts back older audit records misses it.
  */
 export const witnessKey = 'store-audit';
 
-/** A mark as it was read. With a `problem` it is not trusted, and `said` is only where a search starts. */
-type Mark<T> = { entry: Entry; said: T | undefined; problem: string | undefined };
+/** A mark as it was read. With a `problem` it isn't trusted, and only a search starts at its content. */
+type Mark<T> = { entry: Entry; content: T | undefined; problem: string | undefined };
 
-export function believed<T>(mark: Mark<T> | undefined): T | undefined {
-  return mark?.problem === undefined ? mark?.said : undefined;
+/** The mark's content, if its signature is valid. */
+export function trusted<T>(mark: Mark<T> | undefined): T | undefined {
+  return mark?.problem === undefined ? mark?.content : undefined;
 }
 
 type SignedTail = z.infer<typeof markShape>;
 
-export function signMark(sealer: Sealer, key: string, said: SignedTail | AuditStub): string {
-  return signText(sealer, key, JSON.stringify(said));
+export function signMark(sealer: Sealer, key: string, content: SignedTail | AuditStub): string {
+  return signText(sealer, key, JSON.stringify(content));
 }
 
 /**
- * Creates the first head. It runs before the store gets its mark (`store-mark.ts`), so a store with that mark and
- * without a head shows that somebody removed the audit.
+ * Creates the first head. It runs before the store gets its mark (`store-mark.ts`), so in a store with a mark and without a
+ * head somebody has removed the audit.
  */
 export async function beginAudit({ store, sealer }: { store: Pick<Store, 'create'>; sealer: Sealer }) {
   await store.create(headKey, signMark(sealer, headKey, emptyTail));
@@ -325,8 +325,8 @@ async function readMark<T>(
   const entry = await store.read(key);
   if (!entry) return undefined;
   const { text, problem } = readSignedText(sealer, entry);
-  const { success, data: said } = shape.safeParse(parseJson(text));
-  return { entry, said, problem: problem ?? (success ? undefined : 'It cannot be read.') };
+  const { success, data: content } = shape.safeParse(parseJson(text));
+  return { entry, content, problem: problem ?? (success ? undefined : 'It cannot be read.') };
 }
 
 export type Marks = { head: Mark<SignedTail> | undefined; stub: Mark<AuditStub> | undefined };
@@ -340,52 +340,52 @@ export async function readMarks(chain: Chain): Promise<Marks> {
 }
 
 /**
- * What ties the chain to its store. `number`: derived from the store's id; undefined: no bot of this release has
- * started on the store. `isUnopened`: the id can't be read, as its sealing key is not configured.
+ * What ties the chain to its store. `storeHash`: hash of the store's id; undefined: no bot of this release has started on the
+ * store. `isIdUnreadable`: the id can't be read, as its sealing key is not configured.
  */
 export type Tie = {
-  number: string | undefined;
-  isUnopened: boolean;
+  storeHash: string | undefined;
+  isIdUnreadable: boolean;
   witness: Mark<SignedTail> | undefined;
 };
 
 export async function readTie(chain: Chain): Promise<Tie> {
-  const [number, witness] = await Promise.all([storeNumber(chain), readMark(chain, witnessKey, markShape)]);
-  return { ...number, witness };
+  const [store, witness] = await Promise.all([readStoreHash(chain), readMark(chain, witnessKey, markShape)]);
+  return { ...store, witness };
 }
 
-async function storeNumber(chain: Chain): Promise<Pick<Tie, 'number' | 'isUnopened'>> {
+async function readStoreHash(chain: Chain): Promise<Omit<Tie, 'witness'>> {
   try {
     const id = await readStoreId(chain);
-    return { number: id && sha256(`payops audit of store ${id}`), isUnopened: false };
+    return { storeHash: id && sha256(`payops audit of store ${id}`), isIdUnreadable: false };
   } catch (error) {
     if (!(error instanceof SealBroken)) throw error;
-    return { number: undefined, isUnopened: true };
+    return { storeHash: undefined, isIdUnreadable: true };
   }
 }
 
 /**
- * What the first entry follows: the store’s number; zeros if no bot has started on the store, and in an earlier
- * release’s chain.
+ * The position before the first entry. Its hash is the store's; zeros if no bot has started on the store, and in an earlier
+ * release's chain.
  */
-export function beginningOf({ number }: Pick<Tie, 'number'>): AuditHead {
-  return { seq: 0, hash: number ?? emptyTail.hash };
+export function beginningOf({ storeHash }: Pick<Tie, 'storeHash'>): AuditHead {
+  return { seq: 0, hash: storeHash ?? emptyTail.hash };
 }
 
 /** Finds the chain's end. The marks are checked, not trusted: a forged mark must not make the chain start again. */
 export async function findTail(chain: Chain, { head, stub }: Marks): Promise<Tail> {
-  const removed = believed(stub) ?? emptyTail;
-  const atHead = await readBlock(chain, head?.said?.block ?? -1);
+  const removed = trusted(stub) ?? emptyTail;
+  const atHead = await readBlock(chain, head?.content?.block ?? -1);
   const from = Math.max(removed.block, atHead?.number ?? -1);
   const last = await readBlock(chain, await lastBlockFrom(chain.store, from));
-  return last ? endOf(last, Math.max(removed.seq, believed(head)?.seq ?? 0)) : removed;
+  return last ? endOf(last, Math.max(removed.seq, trusted(head)?.seq ?? 0)) : removed;
 }
 
 /** The blocks from `from` on, up to the first gap after `until`. */
 export async function* blocksFrom(chain: Chain, from: number, until = from): AsyncGenerator<AuditBlock> {
-  for (let first = from; ; first += readTogether) {
-    const numbers = Array.from({ length: readTogether }, (_, index) => first + index);
-    await breathe();
+  for (let first = from; ; first += blocksAtOnce) {
+    const numbers = Array.from({ length: blocksAtOnce }, (_, index) => first + index);
+    await nextTurn();
     const blocks = await Promise.all(numbers.map((number) => readBlock(chain, number)));
     for (const [index, block] of blocks.entries()) {
       if (block) yield block;
@@ -396,6 +396,6 @@ export async function* blocksFrom(chain: Chain, from: number, until = from): Asy
 
 /** Every block after the removed ones, also blocks behind gaps. */
 export async function* allBlocks(chain: Chain, { head, stub }: Marks): AsyncGenerator<AuditBlock> {
-  const last = Math.max(believed(head)?.block ?? -1, await lastListed(chain.store));
-  yield* blocksFrom(chain, (stub?.said?.block ?? -1) + 1, last);
+  const last = Math.max(trusted(head)?.block ?? -1, await lastListed(chain.store));
+  yield* blocksFrom(chain, (stub?.content?.block ?? -1) + 1, last);
 }

@@ -3,7 +3,7 @@ import {
   cleanAuditEntry,
   beginAudit,
   beginningOf,
-  believed,
+  trusted,
   createBlock,
   emptyTail,
   endOf,
@@ -50,10 +50,10 @@ export type AuditLog = {
    */
   ofReference: (reference: string) => Promise<AuditEntry[]>;
   /**
-   * Moves the signed head to the chain's end and returns it; undefined if the chain is empty. Is also called a second
+   * Moves the signed head to the chain's end, and returns that end; undefined if the chain is empty. Runs by itself a second
    * after each append. Throws StoreUnavailable.
    */
-  settle(): Promise<AuditHead | undefined>;
+  moveHead(): Promise<AuditHead | undefined>;
   /** Finishes the work of a process that died. Logs the chain's end every hour, as a witness outside the store. */
   start: () => void;
   /** Finishes work under way, and logs the chain's end once more. Never throws. */
@@ -61,14 +61,14 @@ export type AuditLog = {
 };
 
 /** The most entries in a block. To read one entry its whole block must be read. */
-const mostTogether = 512;
+const mostPerBlock = 512;
 /**
- * For how long the end of the chain is trusted without reading it again. In so short a time the store can't be put back
- * unnoticed: calls would have failed.
+ * How long the known end of the chain is used without reading it again: too short to put the store back, which would make
+ * calls fail.
  */
 const trustedMs = 1_000;
-const settleAfterMs = 1_000;
-const witnessEveryMs = hourMs;
+const moveHeadAfterMs = 1_000;
+const logEndEveryMs = hourMs;
 const latestMs = Date.UTC(9999, 11, 31);
 
 type Waiting = { entry: AuditEntry; resolve: () => void; reject: (error: unknown) => void };
@@ -83,73 +83,79 @@ export function createAuditLog(options: {
 }): AuditLog {
   const { store, sealer, log, blockEveryMs = 50 } = options;
   const chain = { store, sealer };
-  const queue = createQueue(createChainEnd(store, sealer, log), blockEveryMs, settleSoon);
-  let settling: NodeJS.Timeout | undefined;
-  let witness: NodeJS.Timeout | undefined;
-  let isDamageTold = false;
+  const queue = createQueue(createChainEnd(store, sealer, log), blockEveryMs, moveHeadSoon);
+  let headTimer: NodeJS.Timeout | undefined;
+  let logTimer: NodeJS.Timeout | undefined;
+  let isDamageLogged = false;
 
   /**
-   * Moves head and witness forward along the chain. If one of them contradicts the chain it is never moved again,
-   * because it shows that the end was cut off, rewritten or put back.
+   * Moves head and witness to the chain's end, unless one of them contradicts the chain: then both stay as evidence that the
+   * end was cut off, rewritten or put back.
    */
-  async function settle(): Promise<AuditHead | undefined> {
+  async function moveHead(): Promise<AuditHead | undefined> {
     const [marks, tie] = await Promise.all([readMarks(chain), readTie(chain)]);
     const tail = await findTail(chain, marks);
     if (tail.seq === 0) return undefined;
     const damage = await damageOf(marks, tie);
-    const said = believed(marks.head);
-    if (damage !== undefined) tellDamage(damage);
-    else if (said && (said.seq < tail.seq || (said.store === undefined && tie.number !== undefined)))
+    const head = trusted(marks.head);
+    if (damage !== undefined) logDamage(damage);
+    else if (head && (head.seq < tail.seq || (head.store === undefined && tie.storeHash !== undefined)))
       await moveMarks(marks, tie, tail);
     return { seq: tail.seq, hash: tail.hash };
   }
-  /** The witness is written first, so that a head with a store's number always has a witness. */
-  async function moveMarks({ head }: Marks, { number, witness }: Tie, tail: Tail): Promise<void> {
-    const says = { ...tail, ...withoutUndefined({ store: number ?? believed(head)?.store }) };
-    if (number !== undefined) {
-      const signed = signMark(sealer, witnessKey, says);
+  /** Writes the witness first, so that a head that names its store always has a witness. */
+  async function moveMarks({ head }: Marks, { storeHash, witness }: Tie, tail: Tail): Promise<void> {
+    const content = { ...tail, ...withoutUndefined({ store: storeHash ?? trusted(head)?.store }) };
+    if (storeHash !== undefined) {
+      const signed = signMark(sealer, witnessKey, content);
       await (witness ? store.write(witness.entry, signed) : store.create(witnessKey, signed));
     }
-    if (head) await store.write(head.entry, signMark(sealer, headKey, says));
+    if (head) await store.write(head.entry, signMark(sealer, headKey, content));
   }
   /** What is wrong with the chain's end; undefined: it continues both marks, and belongs to this store. */
-  async function damageOf({ head, stub }: Marks, { number, isUnopened, witness }: Tie) {
-    const said = believed(head);
+  async function damageOf(
+    { head: headMark, stub }: Marks,
+    { storeHash, isIdUnreadable, witness: witnessMark }: Tie,
+  ) {
     // The head is created before the first block, so if there are blocks without a head, somebody removed it.
-    if (!head) return `the record ${headKey} is gone`;
-    if (!said || !(await isOnChain(said))) return `it does not lead on from the record ${headKey}`;
-    if (isUnopened) return undefined;
-    if (said.store !== undefined && said.store !== number) return 'it is another store’s';
-    if (!witness) return said.store === undefined ? undefined : `the record ${witnessKey} is gone`;
-    const seen = believed(witness);
-    const isRemoved = seen !== undefined && seen.block <= (believed(stub)?.block ?? -1);
-    const leadsOn = seen?.hash === said.hash || isRemoved || (seen !== undefined && (await isOnChain(seen)));
-    return leadsOn && seen.store === number ? undefined : `it does not lead on from the record ${witnessKey}`;
+    if (!headMark) return `the record ${headKey} is gone`;
+    const head = trusted(headMark);
+    if (!head || !(await isOnChain(head))) return `it does not lead on from the record ${headKey}`;
+    if (isIdUnreadable) return undefined;
+    if (head.store !== undefined && head.store !== storeHash) return 'it is another store’s';
+    if (!witnessMark) return head.store === undefined ? undefined : `the record ${witnessKey} is gone`;
+    const witness = trusted(witnessMark);
+    const removedBlock = trusted(stub)?.block ?? -1;
+    const leadsOn =
+      witness !== undefined &&
+      witness.store === storeHash &&
+      (witness.hash === head.hash || witness.block <= removedBlock || (await isOnChain(witness)));
+    return leadsOn ? undefined : `it does not lead on from the record ${witnessKey}`;
   }
-  async function isOnChain(said: Tail): Promise<boolean> {
-    const block = await readBlock(chain, said.block);
+  async function isOnChain({ block: number, seq, hash }: Tail): Promise<boolean> {
+    const block = await readBlock(chain, number);
     const end = block ? endOf(block) : emptyTail;
-    return end.seq === said.seq && end.hash === said.hash;
+    return end.seq === seq && end.hash === hash;
   }
-  function tellDamage(what: string): void {
-    if (isDamageTold) return;
-    isDamageTold = true;
+  function logDamage(damage: string): void {
+    if (isDamageLogged) return;
+    isDamageLogged = true;
     const fix = 'Run npm run audit -- verify, which says where; keep a copy of the store as it is.';
-    log('error', `The audit trail was damaged: ${what}. It is written on all the same`, { fix });
+    log('error', `The audit trail was damaged: ${damage}. It is written on all the same`, { fix });
   }
-  function settleSoon(): void {
-    settling ??= setTimeout(() => {
-      settling = undefined;
-      void settle().catch((error: unknown) => {
+  function moveHeadSoon(): void {
+    headTimer ??= setTimeout(() => {
+      headTimer = undefined;
+      void moveHead().catch((error: unknown) => {
         log('debug', 'the signed head of the audit trail lags behind', {}, error);
-        settleSoon();
+        moveHeadSoon();
       });
-    }, settleAfterMs).unref();
+    }, moveHeadAfterMs).unref();
   }
   /** Logs the chain's end. Never throws. */
-  async function tellWitness(): Promise<void> {
+  async function logEnd(): Promise<void> {
     try {
-      const last = await settle();
+      const last = await moveHead();
       if (last) log('info', 'The audit trail stands here', { auditSeq: last.seq, auditHash: last.hash });
     } catch (error) {
       log('warn', 'Where the audit trail stands could not be read', {}, error);
@@ -171,16 +177,16 @@ export function createAuditLog(options: {
       }
       return [...byId.values()];
     },
-    settle,
+    moveHead,
     start() {
-      settleSoon();
-      witness = setInterval(() => void tellWitness(), witnessEveryMs).unref();
+      moveHeadSoon();
+      logTimer = setInterval(() => void logEnd(), logEndEveryMs).unref();
     },
     async stop() {
-      clearInterval(witness);
+      clearInterval(logTimer);
       await queue.drained();
-      clearTimeout(settling);
-      await tellWitness();
+      clearTimeout(headTimer);
+      await logEnd();
     },
   };
 }
@@ -191,12 +197,9 @@ function cleanId(id: string): string {
   return outsideText(id, 200) === id && id !== '' ? id : `id-${sha256(id).slice(0, 40)}`;
 }
 
-/** Called with each block that another process may have written. */
-type Seen = (block: AuditBlock) => void;
-
 type ChainEnd = {
-  /** Returns the tail after which the next block goes. */
-  current(seen: Seen): Promise<Tail>;
+  /** Returns the tail after which the next block goes. Passes `onBlock` a block that another process may have written. */
+  current(onBlock: (block: AuditBlock) => void): Promise<Tail>;
   /** Writes the entries after the tail. False: another replica was faster. */
   write(tail: Tail, entries: readonly AuditEntry[]): Promise<boolean>;
 };
@@ -218,11 +221,8 @@ function createChainEnd(store: Pick<Store, 'create' | 'read' | 'list'>, sealer: 
     return same !== undefined && endOf(same).hash === hash;
   }
 
-  /**
-   * Logs the entry that is gone. The log is outside the store, and the only witness if chain and head were put back
-   * together.
-   */
-  function tellGoneBack({ seq, hash }: Tail): void {
+  /** Logs the entry that is gone. If chain and head were put back together, only the log, outside the store, shows that. */
+  function logGoneBack({ seq, hash }: Tail): void {
     const fix = `Run npm run audit -- verify --head ${seq}:${hash}; keep a copy of the store as it is.`;
     log('error', 'The audit trail has gone back: an entry that stood in it is gone or another', {
       auditSeq: seq,
@@ -232,22 +232,22 @@ function createChainEnd(store: Pick<Store, 'create' | 'read' | 'list'>, sealer: 
   }
 
   return {
-    async current(seen) {
+    async current(onBlock) {
       if (known && performance.now() < trustedUntilMs) return known;
-      // The next block may be our own: of a call whose answer was lost.
+      // There may be a next block: another replica's, or our own from a call whose answer was lost.
       const next = known && (await readBlock(chain, known.block + 1));
-      if (next) seen(next);
+      if (next) onBlock(next);
       const isThere = known !== undefined && (await isStillThere(known));
       // The end is unchanged.
       if (known && isThere && !next) return trust(known);
       const marks = await readMarks(chain);
-      const removed = believed(marks.stub)?.block ?? -1;
-      if (known && !isThere && known.block > removed) tellGoneBack(known);
+      const removedBlock = trusted(marks.stub)?.block ?? -1;
+      if (known && !isThere && known.block > removedBlock) logGoneBack(known);
       const tail = await findTail(chain, marks);
       if (tail.seq > 0) return trust(tail);
       const tie = await readTie(chain);
-      // A store without a mark: it was away at the start.
-      if (!marks.head && tie.number === undefined) await beginAudit({ store, sealer });
+      // The store has no mark yet, because it was away when the bot started.
+      if (!marks.head && tie.storeHash === undefined) await beginAudit({ store, sealer });
       return trust({ ...tail, ...beginningOf(tie) });
     },
     async write(tail, entries) {
@@ -272,16 +272,13 @@ function chained(entries: readonly AuditEntry[], after: AuditHead): { lines: str
 }
 
 /** Collects entries into blocks: those that arrive during a write share the next block. */
-function createQueue(chain: ChainEnd, blockEveryMs: number, wrote: () => void) {
+function createQueue(chain: ChainEnd, blockEveryMs: number, onWritten: () => void) {
   let waiting: Waiting[] = [];
   let writing: Promise<void> | undefined;
   let lastAtMs = -Infinity;
 
-  /**
-   * Resolves waiting entries that are in this block already: written by an earlier call, or by a replica that did the
-   * same thing.
-   */
-  function settleSeen(block: AuditBlock): void {
+  /** Resolves waiting entries that are already in this block: an earlier call wrote them, or another replica. */
+  function resolveWritten(block: AuditBlock): void {
     const ids = new Set(entriesOf(block).map(({ entry }) => entry.id));
     const done = waiting.filter(({ entry }) => ids.has(entry.id));
     waiting = waiting.filter((one) => !done.includes(one));
@@ -294,9 +291,9 @@ function createQueue(chain: ChainEnd, blockEveryMs: number, wrote: () => void) {
     while (waiting.length > 0) {
       // One block after the other: each needs the hash of the one before.
       const soonMs = lastAtMs + blockEveryMs - performance.now();
-      if (soonMs > 0 && waiting.length < mostTogether) await sleep(soonMs);
-      const tail = await chain.current(settleSeen);
-      const batch = waiting.slice(0, mostTogether);
+      if (soonMs > 0 && waiting.length < mostPerBlock) await sleep(soonMs);
+      const tail = await chain.current(resolveWritten);
+      const batch = waiting.slice(0, mostPerBlock);
       if (batch.length === 0) return;
       const entries = batch.map(({ entry }) => entry);
       if (!(await chain.write(tail, entries))) continue;
@@ -304,7 +301,7 @@ function createQueue(chain: ChainEnd, blockEveryMs: number, wrote: () => void) {
       // Entries that arrived meanwhile wait for the next block.
       waiting = waiting.slice(batch.length);
       for (const { resolve } of batch) resolve();
-      wrote();
+      onWritten();
     }
   }
 

@@ -3,7 +3,7 @@ import type { Sealer, Entry, Store } from '../store/store.ts';
 import type { Log } from '../log.ts';
 import {
   beginningOf,
-  believed,
+  trusted,
   blockKey,
   blocksFrom,
   endOf,
@@ -24,7 +24,7 @@ import { dayMs, hourMs } from '../domain/span.ts';
  * removal. Damaged blocks, and all blocks after them, are never removed: they are evidence.
  */
 type AuditRetention = {
-  /** Makes sure, now and then, that the timer record is in the store. */
+  /** Creates the timer record at once and every hour, in case it was lost. */
   start(): void;
   stop(): void;
   /** Works on the timer record, whose key begins with `auditRetentionPrefix`. */
@@ -32,7 +32,7 @@ type AuditRetention = {
 };
 
 export const auditRetentionPrefix = 'audit-retention';
-const armEveryMs = hourMs;
+const timerEveryMs = hourMs;
 /** The most blocks in one piece of work, so that it ends within its lease. */
 const mostBlocks = 256;
 
@@ -49,37 +49,37 @@ export function createAuditRetention(options: {
   const chain = { store, sealer };
   let timer: NodeJS.Timeout | undefined;
 
-  function arm(): void {
+  function makeTimer(): void {
     store
-      .create(auditRetentionPrefix, '', { delayMs: armEveryMs })
+      .create(auditRetentionPrefix, '', { delayMs: timerEveryMs })
       .catch((error: unknown) => log('debug', 'the audit retention is not on record yet', {}, error));
   }
 
-  function tellKept(what: string): void {
+  function logKept(what: string): void {
     const fix = 'Run npm run audit -- verify, which says what is wrong.';
     log('error', `Old entries of the audit trail are kept: ${what}`, { fix });
   }
 
   /** Removes old blocks; returns whether there may be more. Throws StoreUnavailable. */
   async function removeOld(beforeMs: number): Promise<boolean> {
-    const { head, stub: before } = await readMarks(chain);
-    const said = believed(before);
-    if (before && !said) {
-      tellKept(`the record ${stubKey} is not the bot's`);
+    const { head, stub: mark } = await readMarks(chain);
+    const stub = trusted(mark);
+    if (mark && !stub) {
+      logKept(`the record ${stubKey} is not the bot's`);
       return false;
     }
-    if (before && said && !said.isDone) {
-      await finish(before.entry, said);
+    if (mark && stub && !stub.isDone) {
+      await finish(mark.entry, stub);
       return true;
     }
     // Block -1: without a trusted head nothing is removed.
-    const old = await findOld(said, beforeMs, believed(head)?.block ?? -1);
+    const old = await findOld(stub, beforeMs, trusted(head)?.block ?? -1);
     if (!old) return false;
     const signed = signMark(sealer, stubKey, old.stub);
-    const written = before
-      ? await store.write(before.entry, signed)
+    const written = mark
+      ? await store.write(mark.entry, signed)
       : (await store.create(stubKey, signed)) && (await store.read(stubKey));
-    // If this write loses, another replica removes them.
+    // If this write loses, another replica removes the blocks.
     if (written) await finish(written, old.stub);
     return old.blocks >= mostBlocks;
   }
@@ -99,7 +99,7 @@ export function createAuditRetention(options: {
       if (blocks >= mostBlocks || block.number >= lastBlock || blockMs >= beforeMs) break;
       checkBlock(check, block);
       if (check.problems() > 0) {
-        tellKept(`block ${block.number} is not as the bot wrote it`);
+        logKept(`block ${block.number} is not as the bot wrote it`);
         break;
       }
       last = block;
@@ -114,23 +114,23 @@ export function createAuditRetention(options: {
   }
 
   /** Removes the blocks that the stub names, appends an entry about that, and marks the stub as done. */
-  async function finish(entry: Entry, said: AuditStub): Promise<void> {
-    await removeBlocks(said.block);
+  async function finish(entry: Entry, stub: AuditStub): Promise<void> {
+    await removeBlocks(stub.block);
     await append({
-      id: `${auditRetentionPrefix}:${said.seq}`,
+      id: `${auditRetentionPrefix}:${stub.seq}`,
       atMs: now(),
       who: 'payops',
       what: 'retention',
-      before: `entries ${said.from} to ${said.seq}, the newest of ${said.newest}`,
-      after: `removed; the last hash was ${said.hash}`,
+      before: `entries ${stub.from} to ${stub.seq}, the newest of ${stub.newest}`,
+      after: `removed; the last hash was ${stub.hash}`,
       result: 'removed',
     });
-    await store.write(entry, signMark(sealer, stubKey, { ...said, isDone: true }));
+    await store.write(entry, signMark(sealer, stubKey, { ...stub, isDone: true }));
   }
 
   /**
-   * Removes the blocks up to this number, oldest first: after a crash the remaining ones are one run just below the
-   * stub's last block, where they are found again.
+   * Removes the blocks up to this number, oldest first, so that after a crash the remaining ones are found again right below
+   * the stub's last block.
    */
   async function removeBlocks(last: number): Promise<void> {
     const found: Entry[] = [];
@@ -146,8 +146,8 @@ export function createAuditRetention(options: {
   return {
     start() {
       if (keepMs === undefined) return;
-      arm();
-      timer = setInterval(arm, armEveryMs).unref();
+      makeTimer();
+      timer = setInterval(makeTimer, timerEveryMs).unref();
     },
     stop() {
       clearInterval(timer);

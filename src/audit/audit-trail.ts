@@ -9,7 +9,7 @@ import type { AuditEntry } from '../records/shapes.ts';
 import { createWorkUnderWay } from '../under-way.ts';
 import { dayMs } from '../domain/span.ts';
 
-/** The audit of all merchant accounts in one log in the whole store, with its retention. */
+/** The bot's audit: one log for all merchant accounts, with its retention. `store`: the whole store. */
 export function createAuditTrail(
   { config, log, now }: { config: { auditKeepDays: number }; log: Log; now: () => number },
   { store, sealer }: { store: Store; sealer: Sealer },
@@ -22,7 +22,7 @@ export function createAuditTrail(
   return {
     append,
     ofReference,
-    /** Notes about one account; undefined: about none, or the only one. */
+    /** Writes entries about one account; undefined: about no account, or the only one. */
     notesOf: notes.of,
     kinds,
     start() {
@@ -48,8 +48,8 @@ export type AuditNotes = {
   write: (entry: AuditEntry) => Promise<boolean>;
 };
 
-/** The waits before each try. Together with the store's deadlines they fit into the time that a process has to stop. */
-const triesAfterMs = [0, 100, 400, 1_600];
+/** The pause before each try. With the store's deadlines they fit into the time that a process has to stop. */
+const pausesMs = [0, 100, 400, 1_600];
 
 /**
  * Entries are written in the background, so answers to people neither wait for the audit nor fail with it. An entry
@@ -66,9 +66,9 @@ export function createAuditNotes(options: {
 
   async function tryAll(entry: AuditEntry): Promise<boolean> {
     let failure: unknown;
-    for (const afterMs of triesAfterMs) {
+    for (const pauseMs of pausesMs) {
       try {
-        if (afterMs > 0) await wait(afterMs);
+        if (pauseMs > 0) await wait(pauseMs);
         await audit(entry);
         return true;
       } catch (error) {

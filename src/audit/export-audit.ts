@@ -30,7 +30,7 @@ export async function exportAudit(
   { choice, format }: { choice: AuditChoice; format: 'jsonl' | 'csv' },
   out: (text: string) => Promise<void>,
 ): Promise<ExportedAudit> {
-  const isChosen = chooser(choice);
+  const isChosen = matches(choice);
   let count = 0;
   let unreadable = 0;
   // The header, also if no entry follows.
@@ -49,7 +49,7 @@ export async function exportAudit(
   return { count, unreadable };
 }
 
-function chooser(choice: AuditChoice): (entry: AuditEntry) => boolean {
+function matches(choice: AuditChoice): (entry: AuditEntry) => boolean {
   const { fromMs = -Infinity, untilMs = Infinity, account } = choice;
   const reference = choice.reference === undefined ? undefined : keptReference(choice.reference);
   return (entry) =>
@@ -86,7 +86,7 @@ const auditColumns: readonly CsvColumn<ChainedEntry>[] = [
   { head: 'hash', cell: ({ hash }) => hash },
 ];
 
-/** All entries about a reference as a CSV file, with the audit's columns. */
-export function storyCsv(entries: readonly AuditEntry[]): string {
+/** The entries as a CSV file, with an export's columns except the hashes. */
+export function entriesCsv(entries: readonly AuditEntry[]): string {
   return csvHead(entryColumns) + csvRows(entryColumns, entries);
 }

@@ -1,7 +1,7 @@
 import {
   allBlocks,
   beginningOf,
-  believed,
+  trusted,
   emptyTail,
   headKey,
   readAuditLine,
@@ -26,62 +26,62 @@ export type VerifiedAudit = AuditReport & {
 };
 
 /**
- * Verifies the whole chain. Finds entries that were changed, removed, moved, cut off or added, and a rewritten chain,
- * if that was done without a sealing key. Changes made with a key, or a store that was put back as a whole, are found
- * only by a witness. Bots may write meanwhile. Throws StoreUnavailable.
+ * Verifies the whole chain. Finds every change that was made without a sealing key: entries changed, removed, moved, cut off
+ * or added, and a rewritten chain. Changes made with a key, and a store that was put back as a whole, are found only by a
+ * witness. Bots may write meanwhile. Throws StoreUnavailable.
  */
 export async function verifyAudit(chain: Chain, witnesses: readonly Witness[] = []): Promise<VerifiedAudit> {
   const marks = await readMarks(chain);
-  const verified = await verifyBehind(chain, marks, witnesses);
+  const verified = await verifyOnce(chain, marks, witnesses);
   if (verified.problems.length === 0) return verified;
   // If retention removed blocks, or the chain was begun, meanwhile, that is no problem: verify again.
   const { head, stub } = await readMarks(chain);
-  const isSame = stub?.said?.block === marks.stub?.said?.block && !head === !marks.head;
+  const isSame = stub?.content?.block === marks.stub?.content?.block && !head === !marks.head;
   return isSame ? verified : verifyAudit(chain, witnesses);
 }
 
-async function verifyBehind(chain: Chain, marks: Marks, told: readonly Witness[]): Promise<VerifiedAudit> {
+async function verifyOnce(chain: Chain, marks: Marks, given: readonly Witness[]): Promise<VerifiedAudit> {
   const tie = await readTie(chain);
-  const witnesses = [...told, ...ownWitness(marks.head, headKey), ...ownWitness(tie.witness, witnessKey)];
-  const beginning = tie.isUnopened ? { seq: 0, hash: undefined } : beginningOf(tie);
-  const before = marks.stub?.said ?? beginning;
+  const witnesses = [...given, ...ownWitness(marks.head, headKey), ...ownWitness(tie.witness, witnessKey)];
+  const beginning = tie.isIdUnreadable ? { seq: 0, hash: undefined } : beginningOf(tie);
+  const before = marks.stub?.content ?? beginning;
   const check = createAuditCheck({ before, witnesses });
   for (const witness of witnesses) {
     if (witness.seq > 0 && witness.seq === before.seq && witness.hash !== before.hash)
-      check.add(writtenAnew(witness));
+      check.add(rewrittenProblem(witness));
   }
-  judgeStub(check, marks);
+  checkStub(check, marks);
   for await (const block of allBlocks(chain, marks)) checkBlock(check, block);
-  judgeHead(check, marks, tie);
-  if (!tie.isUnopened) judgeTie(check, marks, tie);
-  judgeEnd(check, witnesses);
-  return { ...check.report(), stub: marks.stub?.said, isBegun: tie.number !== undefined };
+  checkHead(check, marks, tie);
+  if (!tie.isIdUnreadable) checkTie(check, marks, tie);
+  checkEnd(check, witnesses);
+  return { ...check.report(), stub: marks.stub?.content, isBegun: tie.storeHash !== undefined };
 }
 
 /** The bot's own signed mark as a witness. */
 function ownWitness(mark: Marks['head'], key: string): Witness[] {
-  const said = believed(mark);
-  return said ? [{ ...said, by: `The record ${key}` }] : [];
+  const content = trusted(mark);
+  return content ? [{ ...content, by: `The record ${key}` }] : [];
 }
 
-function judgeStub(check: AuditCheck, { stub }: Marks): void {
+function checkStub(check: AuditCheck, { stub }: Marks): void {
   if (stub?.problem === undefined) return;
   const words = `The record ${stubKey}, which says what retention removed, is not the bot's. ${stub.problem}`;
-  check.add({ kind: 'forged', seq: stub.said?.seq ?? 0, words });
+  check.add({ kind: 'forged', seq: stub.content?.seq ?? 0, words });
 }
 
 /** Checks each line of the block. A bad signature is reported only if the lines alone show no problem. */
 export function checkBlock(check: AuditCheck, block: AuditBlock): void {
   const place = `block ${block.number}`;
-  const met = check.problems();
+  const problemsBefore = check.problems();
   const first = (check.last()?.seq ?? 0) + 1;
   for (const line of block.lines) check.line(line, place);
-  if (block.problem === undefined || check.problems() > met) return;
+  if (block.problem === undefined || check.problems() > problemsBefore) return;
   const words = `The entries from ${first} on (${place}) were not written by this bot, or rewritten since. ${block.problem}`;
   check.add({ kind: 'forged', seq: first, words });
 }
 
-function judgeHead(check: AuditCheck, { head }: Marks, { number, isUnopened }: Tie): void {
+function checkHead(check: AuditCheck, { head }: Marks, { storeHash, isIdUnreadable }: Tie): void {
   const seq = check.last()?.seq ?? 0;
   if (head?.problem !== undefined) {
     const words = `The record ${headKey}, which says how far the chain went, is not the bot's. ${head.problem}`;
@@ -89,23 +89,23 @@ function judgeHead(check: AuditCheck, { head }: Marks, { number, isUnopened }: T
   } else if (!head && seq > 0) {
     const words = `The record ${headKey}, which says how far the chain went, is gone: nothing shows that it went no further than entry ${seq}.`;
     check.add({ kind: 'cut_off', seq: seq + 1, words });
-  } else if (!head && (isUnopened || number !== undefined)) {
+  } else if (!head && (isIdUnreadable || storeHash !== undefined)) {
     const words = `The record ${headKey}, which the bot makes when it first starts, is gone, and there is no entry: the trail was removed.`;
     check.add({ kind: 'cut_off', seq: 1, words });
   }
 }
 
 /** Checks that the chain belongs to this store. */
-function judgeTie(check: AuditCheck, { head }: Marks, { number, witness }: Tie): void {
+function checkTie(check: AuditCheck, { head }: Marks, { storeHash, witness }: Tie): void {
   const seq = check.last()?.seq ?? 0;
-  const said = believed(head);
-  if (said?.store !== undefined && said.store !== number) check.add(otherStores(seq, headKey));
-  const seen = believed(witness);
-  if (seen && seen.store !== number) check.add(otherStores(seq, witnessKey));
+  const headStore = trusted(head)?.store;
+  if (headStore !== undefined && headStore !== storeHash) check.add(otherStores(seq, headKey));
+  const seen = trusted(witness);
+  if (seen && seen.store !== storeHash) check.add(otherStores(seq, witnessKey));
   if (witness?.problem !== undefined) {
     const words = `The record ${witnessKey}, which says once more how far the chain went, is not the bot's. ${witness.problem}`;
     check.add({ kind: 'forged', seq, words });
-  } else if (!witness && said?.store !== undefined) {
+  } else if (!witness && headStore !== undefined) {
     const words = `The record ${witnessKey}, which says once more how far the chain went, is gone: nothing shows that this is not an older copy of the chain.`;
     check.add({ kind: 'cut_off', seq: seq + 1, words });
   }
@@ -115,8 +115,8 @@ function otherStores(seq: number, key: string): AuditProblem {
   return { kind: 'other_store', seq, words: `The record ${key} was written for another store.` };
 }
 
-/** Checks the chain's end against the witness with the highest number; the others would only repeat it. */
-export function judgeEnd(check: AuditCheck, witnesses: readonly Witness[]): void {
+/** Checks the chain's end against the witness with the highest number; the other witnesses would only repeat the problem. */
+export function checkEnd(check: AuditCheck, witnesses: readonly Witness[]): void {
   const lastSeq = check.last()?.seq ?? 0;
   const [furthest] = witnesses.toSorted((a, b) => b.seq - a.seq);
   if (furthest && furthest.seq > lastSeq) check.add(cutOff(furthest, lastSeq));
@@ -124,7 +124,7 @@ export function judgeEnd(check: AuditCheck, witnesses: readonly Witness[]): void
 
 /** `seq`: the first entry that is concerned. `words`: the problem, for people. */
 type AuditProblem = {
-  kind: 'changed' | 'removed' | 'misplaced' | 'forged' | 'cut_off' | 'written_anew' | 'other_store';
+  kind: 'changed' | 'removed' | 'misplaced' | 'forged' | 'cut_off' | 'rewritten' | 'other_store';
   seq: number;
   words: string;
 };
@@ -183,7 +183,7 @@ export function createAuditCheck({ before, hasGaps = false, witnesses = [] }: Ch
     else furtherProblems += 1;
   }
 
-  function spoilt(place: string): undefined {
+  function addUnreadable(place: string): undefined {
     const seq = (last?.seq ?? 0) + 1;
     const words = `Entry ${seq} (${place}) was changed: it cannot be read any more.`;
     add({ kind: 'changed', seq, words });
@@ -191,7 +191,7 @@ export function createAuditCheck({ before, hasGaps = false, witnesses = [] }: Ch
   }
 
   /** Checks that a line, whose own hash is right, follows the line before. */
-  function judgePlace(read: ChainedEntry, place: string): void {
+  function checkPlace(read: ChainedEntry, place: string): void {
     if (last === undefined) return;
     const { seq } = read;
     if (seq <= last.seq) {
@@ -212,16 +212,16 @@ export function createAuditCheck({ before, hasGaps = false, witnesses = [] }: Ch
     }
   }
 
-  function judgeWitness({ seq, hash }: ChainedEntry): void {
+  function checkWitnesses({ seq, hash }: ChainedEntry): void {
     for (const witness of witnesses) {
-      if (witness.seq === seq && witness.hash !== hash) add(writtenAnew(witness));
+      if (witness.seq === seq && witness.hash !== hash) add(rewrittenProblem(witness));
     }
   }
 
   return {
     line(text, place) {
       const read = readAuditLine(text);
-      if (!read) return spoilt(place);
+      if (!read) return addUnreadable(place);
       count += 1;
       first ??= read;
       if (!read.isTrue) {
@@ -231,8 +231,8 @@ export function createAuditCheck({ before, hasGaps = false, witnesses = [] }: Ch
         last = { seq, hash: read.hash };
         return read;
       }
-      judgePlace(read, place);
-      judgeWitness(read);
+      checkPlace(read, place);
+      checkWitnesses(read);
       if (last === undefined || read.seq > last.seq) last = { seq: read.seq, hash: read.hash };
       if (!highest || read.seq > highest.seq) highest = read;
       return read;
@@ -250,9 +250,9 @@ function missing(from: number, behind: number, place: string): AuditProblem {
 }
 
 /** The problem that the entry under the witness's number has another hash. */
-function writtenAnew({ by, seq, hash }: Witness): AuditProblem {
+function rewrittenProblem({ by, seq, hash }: Witness): AuditProblem {
   const words = `Entry ${seq} is not the one that was there: ${by} says that its hash was ${hash}. The chain was rewritten, here or before.`;
-  return { kind: 'written_anew', seq, words };
+  return { kind: 'rewritten', seq, words };
 }
 
 function cutOff({ by, seq }: Witness, lastSeq: number): AuditProblem {

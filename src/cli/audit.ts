@@ -5,7 +5,7 @@ import { StoreUnavailable } from '../domain/failure.ts';
 import { exportAudit, type AuditChoice, type ExportedAudit } from '../audit/export-audit.ts';
 import {
   createAuditCheck,
-  judgeEnd,
+  checkEnd,
   verifyAudit,
   type AuditReport,
   type VerifiedAudit,
@@ -157,7 +157,7 @@ async function verifyFile(
   } catch (error) {
     return { exitCode: exitCodes.failed, words: `The file could not be read. ${reasonOf(error)}` };
   }
-  judgeEnd(check, witnesses);
+  checkEnd(check, witnesses);
   const report = check.report();
   if (report.problems.length > 0) return broken(report, 'The file');
   if (report.count === 0) return { exitCode: exitCodes.unproven, words: 'The file holds no entry.' };

@@ -46,7 +46,7 @@ onBothStores('the audit trail', (open) => {
           ),
       ]),
     );
-    await Promise.all(logs.map((log) => log.settle()));
+    await Promise.all(logs.map((log) => log.moveHead()));
     const report = await verifyAudit({ store: one, sealer });
     expect(report.problems).toEqual([]);
     expect(report.count).toBe(1_000);
@@ -82,7 +82,7 @@ onBothStores('the audit trail', (open) => {
     await close();
   });
 
-  it('counts an entry once if its answer was lost and it is appended again', async () => {
+  it('counts an entry once if the store’s answer was lost and the entry is appended again', async () => {
     const { one, two, close } = await open();
     let isLost = false;
     const losing: RecordsOnly = {
@@ -105,7 +105,7 @@ onBothStores('the audit trail', (open) => {
     await close();
   });
 
-  it('counts an entry once if its late block appears while it is appended again', async () => {
+  it('counts an entry once if its late block appears while the entry is appended again', async () => {
     const { one, close } = await open();
     let late: (() => Promise<boolean>) | undefined;
     const slow: RecordsOnly = {
@@ -178,7 +178,7 @@ onBothStores('the audit trail', (open) => {
     });
     await counted.append(entryOf('last'));
     expect(reads).toBeLessThan(25);
-    expect((await counted.settle())?.seq).toBe(151);
+    expect((await counted.moveHead())?.seq).toBe(151);
     // After the time in which the end is trusted without reading, and without a write in between.
     await sleep(1_100);
     reads = 0;
@@ -213,7 +213,7 @@ onBothStores('the audit trail', (open) => {
     await appendBlocks(log, [['other']]);
     await log.append(entryOf('a', { reference: jane }));
     await log.append(entryOf('b', { reference: john }));
-    await log.settle();
+    await log.moveHead();
     for (const [reference, id] of [[jane, 'a'] as const, [john, 'b'] as const]) {
       const told = await log.ofReference(reference);
       expect(told.map((entry) => entry.id)).toEqual([id]);
@@ -247,11 +247,11 @@ it('logs the chain’s end when the process stops, and nothing for an empty chai
   expect(lines).toEqual([]);
   await log.append(entryOf('a'));
   await log.stop();
-  const head = await log.settle();
+  const head = await log.moveHead();
   expect(lines).toEqual([['info', 'The audit trail stands here', { auditSeq: 1, auditHash: head?.hash }]]);
 });
 
-it('writes a note with its account’s name in a few tries, and logs the id of one that fails', async () => {
+it('writes a note with its account’s name, retries a few times, and logs the id of a note that fails', async () => {
   const [written, logged, waited]: [AuditEntry[], unknown[], number[]] = [[], [], []];
   let refusals = 3;
   const all = createAuditNotes({

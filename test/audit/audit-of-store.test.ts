@@ -26,7 +26,7 @@ const begin = (store: RecordsOnly): Promise<boolean> =>
 async function write(store: RecordsOnly, ids: readonly (readonly string[])[]): Promise<void> {
   const log = auditLog(store);
   await appendBlocks(log, ids);
-  await log.settle();
+  await log.moveHead();
 }
 
 /** Copies the chain's own records, as somebody with access to the store could. */
@@ -48,7 +48,7 @@ async function putBack(store: RecordsOnly, copy: ReadonlyMap<string, string>): P
 }
 
 onBothStores('the chain of a store', (open) => {
-  it('is recognised as an older copy of itself in an otherwise newer store, without --head', async () => {
+  it('is recognised as an older copy in an otherwise newer store, without --head', async () => {
     const { one, two, close } = await open();
     await begin(one);
     await write(one, [['a', 'b'], ['c']]);
@@ -66,17 +66,17 @@ onBothStores('the chain of a store', (open) => {
       blockEveryMs: 0,
     });
     await log.append(entryOf('f'));
-    await log.settle();
+    await log.moveHead();
     expect(lines).toEqual([
       'The audit trail was damaged: it does not lead on from the record store-audit. It is written on all the same',
     ]);
     for (const id of ['g', 'h']) await log.append(entryOf(id));
-    await log.settle();
-    expect(await found({ store: one, sealer })).toEqual(['written_anew 5']);
+    await log.moveHead();
+    expect(await found({ store: one, sealer })).toEqual(['rewritten 5']);
     await close();
   });
 
-  it('is recognised as another store’s, even with the same keys', async () => {
+  it('is recognised as another store’s audit, even with the same keys', async () => {
     const own = await open();
     const other = await open();
     for (const { one } of [own, other]) await begin(one);
@@ -120,7 +120,7 @@ onBothStores('the chain of a store', (open) => {
     await close();
   });
 
-  it('is accepted as an earlier release began it, and belongs to the store from the next entry on', async () => {
+  it('is accepted if an earlier release began it, and is tied to the store from the next entry on', async () => {
     const { one, two, close } = await open();
     await write(one, [['a'], ['b']]);
     expect(await found({ store: one, sealer })).toEqual([]);

@@ -39,7 +39,7 @@ onBothStores('retention', (open) => {
     const { one, close } = await open();
     const log = auditLog(one);
     await appendBlocks(log, days);
-    await log.settle();
+    await log.moveHead();
     await one.create(auditRetentionPrefix, '', { delayMs: 0 });
     async function work(settings: Settings): Promise<void> {
       const timer = await one.read(auditRetentionPrefix);
@@ -113,7 +113,7 @@ onBothStores('retention', (open) => {
     });
     await idle.append(entryOf('idle', { atMs: startMs + 5 * dayMs }));
     await log.append(entryOf('later', { atMs: startMs + 9 * dayMs }));
-    await log.settle();
+    await log.moveHead();
     await work({ nowMs: startMs + 9 * dayMs });
     expect(await present()).toEqual([]);
     // Within the time in which the known end is trusted without reading.

@@ -43,14 +43,14 @@ onBothStores('a verification', (open) => {
     const { one, two, close } = await open();
     const log = auditLog(one);
     await appendBlocks(log, blocks);
-    await log.settle();
+    await log.moveHead();
     await work(two);
     const report = await verifyAudit({ store: two, sealer });
     await close();
     return { report, problems: report.problems.map(({ kind, seq }) => `${kind} ${seq}`) };
   }
 
-  it('finds no problem in an unchanged chain, and describes it', async () => {
+  it('finds no problem in an unchanged chain, and counts its entries', async () => {
     const { report } = await withChain(() => Promise.resolve());
     expect(report).toMatchObject({ problems: [], count: 10, first: { seq: 1 }, last: { seq: 10 } });
     expect(report.first?.entry).toEqual(entryOf('a', { atMs: startMs }));
@@ -106,9 +106,9 @@ onBothStores('a verification', (open) => {
         await remove(store, blockKey(3));
         const log = auditLog(store);
         await appendBlocks(log, [['k'], ['l'], ['m']]);
-        await log.settle();
+        await log.moveHead();
       },
-      ['written_anew 10'],
+      ['rewritten 10'],
     ],
     [
       'nothing, but added an entry at the end',
@@ -144,7 +144,7 @@ onBothStores('a verification', (open) => {
         await remove(store, headKey);
         const log = auditLog(store);
         await appendBlocks(log, [['k']]);
-        await log.settle();
+        await log.moveHead();
       },
       ['cut_off 12'],
     ],
@@ -183,14 +183,14 @@ onBothStores('a verification', (open) => {
     const taken = Array.from({ length: 80 }, (_, index) => [`e${index}`]);
     const { problems } = await withChain(async (store) => {
       await appendBlocks(auditLog(store), taken);
-      await auditLog(store).settle();
+      await auditLog(store).moveHead();
       // As after retention, but without the stub.
       await Promise.all(Array.from({ length: 70 }, (_, number) => remove(store, blockKey(number))));
       await Promise.all([remove(store, headKey), remove(store, stubKey)]);
       expect(await found({ store, sealer })).toEqual(['removed 1', 'cut_off 91']);
       const log = auditLog(store);
       await log.append(entryOf('behind'));
-      await log.settle();
+      await log.moveHead();
     });
     expect(problems).toEqual(['removed 1', 'cut_off 92']);
   });
@@ -219,7 +219,7 @@ onBothStores('a verification', (open) => {
     const { one, close } = await open();
     const log = auditLog(one);
     await appendBlocks(log, blocks);
-    const head = await log.settle();
+    const head = await log.moveHead();
     if (!head) throw new Error('no head');
     const told = { ...head, by: 'The log' };
     const deps = { store: one, sealer };
@@ -229,7 +229,7 @@ onBothStores('a verification', (open) => {
       'Entries 11 to 12 are missing at the end: cut off. The log says that the chain went to entry 12.',
     ]);
     const other = await verifyAudit(deps, [{ ...told, hash: 'f'.repeat(64) }]);
-    expect(other.problems).toMatchObject([{ kind: 'written_anew', seq: 10 }]);
+    expect(other.problems).toMatchObject([{ kind: 'rewritten', seq: 10 }]);
     await close();
   });
 
@@ -250,7 +250,7 @@ onBothStores('a verification', (open) => {
     await close();
   });
 
-  it('is right while bots write', async () => {
+  it('finds no problem while bots write', async () => {
     const { one, two, close } = await open();
     const log = auditLog(one);
     const ids = Array.from({ length: 40 }, (_, index) => `e${index}`);
@@ -258,7 +258,7 @@ onBothStores('a verification', (open) => {
     const writing = ids
       .reduce(
         (before, id) =>
-          before.then(() => log.append(entryOf(id))).then(async () => void (await log.settle())),
+          before.then(() => log.append(entryOf(id))).then(async () => void (await log.moveHead())),
         Promise.resolve(),
       )
       .finally(() => over.abort());

@@ -8,7 +8,7 @@ import { messageName, type MessageRecord, readMessageRecord } from '../../messag
 import { parseOrderReference, type OrderReference } from '../../domain/order-reference.ts';
 import { parsed, problem, type Parsed, counted } from '../../domain/wording.ts';
 import { withoutUndefined } from '../../domain/json.ts';
-import { storyCsv } from '../../audit/export-audit.ts';
+import { entriesCsv } from '../../audit/export-audit.ts';
 import { defineCommand, itself, type Pressed } from '../../slack/command.ts';
 import {
   actions,
@@ -121,7 +121,7 @@ async function shareStory(
       name: `story-${new Date(account.now()).toISOString().slice(0, 16).replace('T', '-').replace(':', '')}.csv`,
       title: 'Story',
       of: referenceWord(story.reference),
-      text: storyCsv(story.entries),
+      text: entriesCsv(story.entries),
       comment: mrkdwnText(
         `Story of ${story.reference}: ${counted(story.entries.length, 'entry', 'entries')}`,
         500,
