@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { chargeFields, chargeModalId } from '../../src/features/charge/charge-form.ts';
-import { termsModalId } from '../../src/features/charge/charge-review.ts';
+import { chargeReviewModalId } from '../../src/features/charge/charge-review.ts';
 import { chargeActions } from '../../src/features/charge/charge-modal.ts';
 import { otpActions, otpModalId } from '../../src/features/charge/code-modal.ts';
 import { teamId, userIds } from '../../src/simulators/slack/cast.ts';
@@ -201,7 +201,7 @@ describe.skipIf(bySocket)('forged', () => {
     expect([taken(), asked()]).toEqual(before.map((count) => count + 1));
   });
 
-  it.each([otpModalId, termsModalId, chargeModalId, 'charge_state', 'constructor', ''])(
+  it.each([otpModalId, chargeReviewModalId, chargeModalId, 'charge_state', 'constructor', ''])(
     'a form of the id “%s”, with what is none of ours or too long, ends in words and moves nothing',
     async (callback_id) => {
       const { bot } = at();

@@ -3,7 +3,7 @@ import { type DigestShown, stormViews } from '../../src/features/alerts/storm/st
 import type { Storms } from '../../src/features/alerts/storm/storm.ts';
 import type { SummaryShown } from '../../src/features/alerts/summary/daily-summary.ts';
 import type { ApprovalPost } from '../../src/features/approvals/approval-screens.ts';
-import { chargeViews, type ChargeShown } from '../../src/features/charge/charge-messages.ts';
+import { chargeMessageViews, type ChargeShown } from '../../src/features/charge/charge-messages.ts';
 import { deliverEntry, type Rendering } from '../../src/messages/deliver.ts';
 import { messageName, openBody } from '../../src/messages/message-record.ts';
 import type { Outbox, Work } from '../../src/messages/message-work.ts';
@@ -28,7 +28,7 @@ export type Telling = Parameters<typeof createTelling>[0] & Parameters<typeof cr
 
 export type DeliverPostDeps = Telling & {
   storms: Pick<Storms, 'find' | 'takenElsewhere'>;
-  findCharge: Parameters<typeof chargeViews>[0];
+  findCharge: Parameters<typeof chargeMessageViews>[0];
 } & Outbox &
   Pick<Rendering<Shown>, 'compose'>;
 
@@ -36,7 +36,7 @@ export type DeliverPostDeps = Telling & {
 export function createDeliverPost(deps: DeliverPostDeps): (entry: Entry) => Promise<void> {
   const views: FeatureMessages['views'] = {
     ...stormViews(deps.storms, async () => []),
-    ...chargeViews(deps.findCharge, deps.log),
+    ...chargeMessageViews(deps.findCharge, deps.log),
     notice: async (notice: Notice) => ({ kind: 'shown', post: { kind: 'notice', notice } }),
   };
   async function render(work: Work, about: AboutMessage): Promise<Rendered<Shown>> {

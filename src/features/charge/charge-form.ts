@@ -54,10 +54,10 @@ type ChargeModalOptions = {
   /** The first is the default. */
   currencies: readonly string[];
   /** Whether saved cards can be chosen. */
-  ledger: boolean;
+  hasLedger: boolean;
   prefill?: ChargePrefill;
   problem?: string;
-  /** Shows also the fields that are rarely needed: an unknown card's token key and e-mail, and the customer's id. */
+  /** Shows also the rarely needed fields: an unknown card's token key and e-mail, and the customer's id. */
   isWhole?: boolean;
   /** If given, only these cards can be chosen. */
   cards?: readonly KnownCard[];
@@ -89,7 +89,7 @@ function inputsOf(currencies: readonly string[], isWhole: boolean) {
     maxLength: longestReason,
   };
   return form('charge', {
-    // Directly below the token key, which requires it.
+    // The token key, which requires the e-mail, is directly above.
     ...(isWhole
       ? { email: optional(email({ label: 'Customer’s e-mail', hint: 'Required with a token key.' })) }
       : {}),
@@ -102,18 +102,18 @@ function inputsOf(currencies: readonly string[], isWhole: boolean) {
 
 /** The form for a charge; submitting it sends nothing yet. No field accepts a card number. */
 export function chargeModal(options: ChargeModalOptions): Modal {
-  const { place, ledger, currencies, prefill = {} } = options;
+  const { place, hasLedger, currencies, prefill = {} } = options;
   const { amountMinor, currency, customerEmail, reason, customerId } = prefill;
-  // Prefill the amount only with its own currency: in another one it would be another charge.
+  // Don't prefill an amount in a currency that can't be chosen: in another currency it would be another charge.
   const isOffered = currency === undefined || currencies.includes(currency);
   const amount = amountMinor === undefined || !isOffered ? undefined : amountOnly(amountMinor);
   const filled = { email: customerEmail, amount, currency, reason, customer_id: customerId };
-  const isWhole = options.isWhole || !ledger || customerEmail !== undefined || customerId !== undefined;
+  const isWhole = options.isWhole || !hasLedger || customerEmail !== undefined || customerId !== undefined;
   const blocks: ModalBlock[] = [
     ...problems(options, isOffered).map((problem) => noticeLine('warning', problem)),
     richText([words('You review it before anything is charged.')]),
-    ...(ledger ? [cardField(options, isWhole)] : []),
-    ...(isWhole ? [tokenInput(chargeFields.token, ledger)] : []),
+    ...(hasLedger ? [cardField(options, isWhole)] : []),
+    ...(isWhole ? [tokenInput(chargeFields.token, hasLedger)] : []),
     ...inputsOf(currencies, isWhole).inputs(filled),
     ...(isWhole || options.cards
       ? []
@@ -137,11 +137,11 @@ function cardField({ cards = [], prefill = {} }: ChargeModalOptions, isWhole: bo
 
 function problems({ problem, currencies, prefill = {} }: ChargeModalOptions, isOffered: boolean): string[] {
   const { amountMinor: minor, currency } = prefill;
-  const told = problem === undefined ? [] : [problem];
-  if (minor === undefined || currency === undefined || isOffered) return told;
+  const given = problem === undefined ? [] : [problem];
+  if (minor === undefined || currency === undefined || isOffered) return given;
   const amount = outsideText(formatMoney({ minor, currency }), longestMoney);
   return [
-    ...told,
+    ...given,
     `The failed charge was ${amount}, but this account only charges in ${currencies.join(', ')}. Enter the amount.`,
   ];
 }
@@ -151,15 +151,15 @@ export type ChargeForm = ReturnType<typeof createChargeForm>;
 /** Opens, refills and reads one account's form. Without a `ledger` every token key must be pasted. */
 export function createChargeForm({ place, settings }: Account, ledger: KnownCards | undefined) {
   const currencies = settings.chargeCurrencies;
-  const open = (filled: Omit<ChargeModalOptions, 'place' | 'currencies' | 'ledger'> = {}): Modal =>
-    chargeModal({ place, currencies, ledger: ledger !== undefined, ...filled });
+  const open = (filled: Omit<ChargeModalOptions, 'place' | 'currencies' | 'hasLedger'> = {}): Modal =>
+    chargeModal({ place, currencies, hasLedger: ledger !== undefined, ...filled });
   return {
     open,
 
     /**
-     * The form filled with earlier terms, except the token key, which must never return to a modal: an unknown card
-     * must be pasted again. The charge keeps its alert. `card`: the chosen card's id; undefined: another card must be
-     * chosen.
+     * The form filled with earlier terms, and for the same alert. `card`: the id of the card to choose; undefined: the
+     * person must choose another one. If the bot doesn't know the card, its token key must be pasted again: a token key
+     * must never return to a modal.
      */
     async again(terms: ShownTerms, card: string | undefined): Promise<Modal> {
       const { money, customerId, reason, alert, customerEmail } = terms;
@@ -180,7 +180,7 @@ export function createChargeForm({ place, settings }: Account, ledger: KnownCard
       });
     },
 
-    /** The form with all fields. Slack keeps the text in fields that stay; prefilled values are passed again. */
+    /** The form with all fields, filled with what the short form has. */
     async whole(view: { values: ViewValues; privateMetadata: string }): Promise<Modal> {
       const { values, privateMetadata: alert } = view;
       const amount = parseAmount(values[chargeFields.amount] ?? '');
@@ -199,15 +199,14 @@ export function createChargeForm({ place, settings }: Account, ledger: KnownCard
     },
 
     /**
-     * The terms of the filled form, with the chosen card and its e-mail; or all problems, each at its field, without
-     * the typed text.
+     * Reads the submitted form: the terms, with the chosen card and its e-mail; or all problems, each at its field.
      */
     async read(values: ViewValues): Promise<ReadTerms> {
       const chosen = readCardChoice(values, chargeFields);
       const filled = inputsOf(currencies, true).read(values);
-      const typed = oneLine(values[chargeFields.email] ?? '');
-      const isUnmailed = chosen.ok && chosen.value.kind === 'pasted' && typed === '';
-      const card = chosen.ok ? await readCard(chosen.value, typed, ledger) : undefined;
+      const typedEmail = oneLine(values[chargeFields.email] ?? '');
+      const lacksEmail = chosen.ok && chosen.value.kind === 'pasted' && typedEmail === '';
+      const card = chosen.ok ? await readCard(chosen.value, typedEmail, ledger) : undefined;
       // The short form has no field for the token key, so show the error at the card.
       const cardField =
         ledger && (values[chargeFields.token] ?? '') === '' ? chargeFields.card : chargeFields.token;
@@ -215,10 +214,10 @@ export function createChargeForm({ place, settings }: Account, ledger: KnownCard
       const errors = {
         ...(card && 'errors' in card ? card.errors : {}),
         ...(filled.kind === 'errors' ? filled.errors : {}),
-        ...(isUnmailed ? { [chargeFields.email]: needed } : {}),
+        ...(lacksEmail ? { [chargeFields.email]: needed } : {}),
         ...(chosen.ok ? {} : { [cardField]: chosen.problem }),
       };
-      if (!card || 'errors' in card || filled.kind === 'errors' || isUnmailed)
+      if (!card || 'errors' in card || filled.kind === 'errors' || lacksEmail)
         return { kind: 'errors', errors };
       const { amount, currency = currencies[0] ?? '', customer_id: customerId, reason } = filled.read;
       const money = { minor: amount, currency };
@@ -227,7 +226,7 @@ export function createChargeForm({ place, settings }: Account, ledger: KnownCard
   };
 }
 
-/** Whether the charge failed because of the card itself, so that another one must be chosen. */
+/** Whether the charge failed because of the card itself, so that another card must be chosen. */
 export function isCardWrong({ state, bankWords, nextTry }: ChargeSeen): boolean {
   if (state.kind === 'rejected') return state.reason === 'invalid_token';
   if (state.kind !== 'declined') return false;
@@ -242,20 +241,20 @@ type ReadTerms =
 type Card = Pick<ChargeTerms, 'tokenKey' | 'card' | 'customerEmail'>;
 
 /**
- * The chosen card. A pasted token of a known card shows that card. Its typed e-mail is used, since the person may know
- * of a change that the bot has missed.
+ * The chosen or pasted card. For a pasted token the typed e-mail is used even if the bot knows the card: the person may
+ * know of a change that the bot has missed.
  *
  * Spec: charge a saved card (order.customerEmail must equal the e-mail the card was saved with).
  */
 async function readCard(
   card: CardChoice,
-  typed: string,
+  typedEmail: string,
   ledger: KnownCards | undefined,
 ): Promise<Card | { errors: Record<string, string> }> {
   if (card.kind === 'pasted') {
     const { tokenKey } = card;
     const known = await ledger?.find(await ledger.idOf(tokenKey));
-    return { tokenKey, card: known?.face ?? {}, customerEmail: typed };
+    return { tokenKey, card: known?.face ?? {}, customerEmail: typedEmail };
   }
   const found = await ledger?.find(card.id);
   if (!found) {
@@ -263,14 +262,14 @@ async function readCard(
     return { errors: { [chargeActions.card]: gone } };
   }
   const linked = found.customerEmail?.trim() ?? '';
-  if (linked === '' && typed === '') {
+  if (linked === '' && typedEmail === '') {
     const unknown =
       'The bot does not know this card’s e-mail. Type the one it was saved with: More fields, Customer’s e-mail.';
     return { errors: { [chargeFields.card]: unknown } };
   }
-  if (linked !== '' && typed !== '' && typed.toLowerCase() !== linked.toLowerCase()) {
+  if (linked !== '' && typedEmail !== '' && typedEmail.toLowerCase() !== linked.toLowerCase()) {
     const fix = 'the service refuses any other. Leave it empty to use that one.';
     return { errors: { [chargeFields.email]: `The card is saved with ${customerWord(linked)}; ${fix}` } };
   }
-  return { tokenKey: found.tokenKey, card: found.face, customerEmail: linked || typed };
+  return { tokenKey: found.tokenKey, card: found.face, customerEmail: linked || typedEmail };
 }

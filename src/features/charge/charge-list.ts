@@ -1,3 +1,4 @@
+import type { Button } from '@slack/types';
 import type { ChargeSeen } from '../../domain/charge.ts';
 import {
   type Run,
@@ -29,7 +30,7 @@ import type { Doubts } from './charge-record.ts';
 import { checkButton, showButton } from './charge-modal.ts';
 import { agentTypes, codeButtons, codeLine, agentSince, takeOverButton } from './code-modal.ts';
 
-/** More than a person reads at once. */
+/** The most charges in a list: more than a person reads at once. */
 const mostShown = 10;
 
 /** Charges that wait for this person's code, each with its button. */
@@ -72,7 +73,7 @@ export function doubtTitle(charges: number, unread: number): string {
 }
 
 /**
- * Lines for charges that can't be opened because their sealing key is missing; without them they would look settled.
+ * Names the charges that can't be opened because their sealing key is missing. Without this they would seem settled.
  */
 function unopened(unread: readonly string[]): HomeBlock[] {
   if (unread.length === 0) return [];
@@ -129,26 +130,27 @@ export function homeCharges(
 }
 
 function homeItem(charge: ChargeSeen, nowMs: number): HomeBlock[] {
-  const { state, reference } = charge;
-  const nextTry = state.kind === 'declined' ? holdWords(charge.nextTry) : undefined;
-  // The Home stays on the screen for long, so use only absolute times, formatted by each reader's Slack.
-  const lines =
-    state.kind === 'otp'
-      ? [codeLine(charge)]
-      : !isConcluded(state) || state.kind === 'review'
-        ? [nextLine(charge, nowMs)]
-        : nextTry
-          ? [labelled('Card', ...nextTry)]
-          : [];
-  const lookUp = openLookUpButton(reference, charge.terms.money.minor);
+  const lines = homeLines(charge, nowMs);
   return [
     chargeHeadline(charge).block,
     ...(lines.length === 0 ? [] : [richText(...lines)]),
-    actions(
-      ...(state.kind === 'otp' ? codeButtons(charge) : []),
-      ...(state.kind === 'approved' ? lookUp : state.kind === 'otp' ? [] : [showButton(reference)]),
-    ),
+    actions(...homeButtons(charge)),
   ];
+}
+
+/** Only absolute times, formatted by each reader's Slack: the Home stays on the screen for long. */
+function homeLines(charge: ChargeSeen, nowMs: number): Run[][] {
+  const { state } = charge;
+  if (state.kind === 'otp') return [codeLine(charge)];
+  if (!isConcluded(state) || state.kind === 'review') return [nextLine(charge, nowMs)];
+  const nextTry = state.kind === 'declined' ? holdWords(charge.nextTry) : undefined;
+  return nextTry ? [labelled('Card', ...nextTry)] : [];
+}
+
+function homeButtons(charge: ChargeSeen): Button[] {
+  const { state, reference, terms } = charge;
+  if (state.kind === 'otp') return codeButtons(charge);
+  return state.kind === 'approved' ? openLookUpButton(reference, terms.money.minor) : [showButton(reference)];
 }
 
 function listed(
@@ -161,7 +163,7 @@ function listed(
   return [...charges.slice(0, mostShown).flatMap(item), ...moreLine];
 }
 
-/** The menu's words. It says *from you* only if none of the codes is typed by the customer. */
+/** "2 charges wait for a code from you"; without *from you* if customers type some of the codes. */
 function waitingWords(charges: readonly ChargeSeen[]): string {
   const from = charges.every(agentTypes) ? ' from you' : '';
   return `🔑 ${counted(charges.length, 'charge waits', 'charges wait')} for a code${from}`;

@@ -35,7 +35,7 @@ export type ChargeNote =
   | { kind: 'told'; what: Told }
   | { kind: 'handed_over'; from: string; to: string }
   | { kind: 'not_mine' }
-  /** A signed event says that the charge was given back, but its look-up says otherwise, or nothing. */
+  /** A signed event says that the charge was given back, but a look-up (`found`) doesn't. */
   | { kind: 'said_given_back'; found: Lookup['kind'] };
 
 /**
@@ -66,7 +66,7 @@ function facts(charge: ChargeSeen): RichTextBlock[] {
   });
 }
 
-/** Tells the operators that a customer did not ask for a charge. */
+/** The notice to the operators that a customer did not ask for a charge. */
 export function notMineNotice({
   reference,
   agent,
@@ -83,7 +83,7 @@ export function notMineNotice({
   };
 }
 
-/** The note about one step of a charge, for the desk's thread. Doesn't mention the person who just clicked. */
+/** The note about one step of a charge, for the thread of its message. Doesn't ping the person who just clicked. */
 export function chargeNoteMessage(
   note: ChargeNote,
   charge: ChargeSeen,
@@ -114,7 +114,7 @@ function stepOf(note: ChargeNote, charge: ChargeSeen): Partial<Note> {
   }
 }
 
-/** If the note is posted again it may be outdated; the charge's present state is in the message above. */
+/** Empty if the charge has changed since: its present state is in the message above. */
 function toldBody(what: Told, charge: ChargeSeen): NonNullable<Note['body']> {
   if (charge.state.kind !== what) return [];
   if (what !== 'otp') return stateBlocks(charge);
@@ -181,13 +181,13 @@ export type ChargeShown =
   | { kind: 'charge_note'; note: ChargeNote; charge: ChargeSeen }
   | { kind: 'charge_direct'; what: Told; charge: ChargeSeen };
 
-export function chargeViews(
+export function chargeMessageViews(
   findCharge: (reference: string) => Promise<ChargeSeen | undefined>,
   log: Log,
 ): Views<ChargeBodies, ChargeShown> {
   async function requireCharge(reference: string): Promise<ChargeSeen> {
     const charge = await findCharge(reference);
-    if (!charge) throw new Error('There is something to say of a charge that is not in the store.');
+    if (!charge) throw new Error('A message is about a charge that is not in the store.');
     return charge;
   }
   return {
@@ -199,20 +199,20 @@ export function chargeViews(
     async charge_note({ reference, note, isDirect }, { record: { posted } }) {
       const charge = await requireCharge(reference);
       if (note.kind === 'told' && !posted && charge.state.kind !== note.what) {
-        // The verdict may return after the look-up under way; otherwise later messages tell the outcome.
+        // While a look-up is under way the verdict may come back, so wait. After another verdict, that one's note is posted.
         return note.what === 'otp' || 'concludedAt' in charge.state ? { kind: 'nothing' } : { kind: 'later' };
       }
       const shown = { kind: 'shown', post: { kind: 'charge_note', note, charge } } as const;
       return isDirect ? shown : { ...shown, below: { key: messageKey('charge', reference) } };
     },
-    /** The direct message to the agent. Not sent if it is outdated, as another message then tells the outcome. */
+    /** The direct message to the agent. Not sent if it is outdated: the next verdict has its own. */
     async charge_direct({ reference, what }, { entry: { key }, record: { posted } }) {
       const charge = await requireCharge(reference);
       const { state } = charge;
       const isConcluded = 'concludedAt' in state;
       const holds = what === 'otp' ? !isConcluded : state.kind === what;
       if (posted || holds) return { kind: 'shown', post: { kind: 'charge_direct', what, charge } };
-      // The verdict may return after the look-up under way, and its message would not be posted twice; so wait.
+      // While a look-up is under way the verdict may come back, and nobody would store its message a second time: wait.
       if (!isConcluded) return { kind: 'later' };
       log('info', 'not told: it no longer holds', { key, result: state.kind });
       return { kind: 'nothing' };
@@ -220,7 +220,7 @@ export function chargeViews(
   };
 }
 
-export function chargeWords(place: ChargePlace): Words<ChargeShown> {
+export function chargeMessageWords(place: ChargePlace): Words<ChargeShown> {
   return {
     charge: (post) => ({ message: chargeMessage(post.charge, place, post) }),
     charge_note: (post) => ({
@@ -232,8 +232,8 @@ export function chargeWords(place: ChargePlace): Words<ChargeShown> {
 }
 
 /**
- * Stores a charge's messages, which `createDeliverPost` sends. Call it after the charge was stored: a message shows the
- * charge as it is stored at the time of sending. Idempotent; resolves once stored. Without a desk channel only the
+ * Stores a charge's messages, to be sent by the outbox. Call these after the charge was stored: a message shows the charge
+ * as it is stored at the time of sending. Idempotent; they resolve once the message is stored. Without a desk channel only
  * agents get messages. Methods throw StoreUnavailable.
  */
 export function createChargePosts(
@@ -242,7 +242,7 @@ export function createChargePosts(
 ) {
   const messages: Messages<ChargeBodies> = createMessages(deps);
 
-  /** Updates the desk's message, also if the desk channel was removed from the policy since. */
+  /** Updates the message in the desk channel, also if the policy no longer has that channel. */
   function refreshDesk(reference: string): Promise<void> {
     const key = messageKey('charge', reference);
     if (deskChannel === undefined) return messages.refresh(key);
@@ -250,16 +250,16 @@ export function createChargePosts(
   }
 
   return {
-    /** Whether there is a message in a channel, which stays when the modal is closed. */
+    /** Whether there is a desk channel: its message stays when the modal is closed. */
     hasDesk: deskChannel !== undefined,
 
-    /** Updates the desk's message, and the open requests for a code of all `agents` that the charge ever had. */
+    /** Updates the message in the desk channel, and the requests for a code that these agents got. */
     async refresh(reference: string, agents: readonly string[]): Promise<void> {
       const codes = [...new Set(agents)].map((userId) => codeRequestKey(reference, userId));
       await Promise.all([refreshDesk(reference), ...codes.map((key) => messages.refresh(key))]);
     },
 
-    /** Posts a note in the desk's thread, once per name. Does nothing without a desk channel. */
+    /** Posts a note in the thread of the desk channel's message, once per name. Without a desk channel does nothing. */
     async note(reference: string, name: string, note: ChargeNote): Promise<void> {
       if (deskChannel === undefined) return;
       const key = messageKey('charge_note', `${reference}:${name}`);
@@ -279,8 +279,7 @@ export function createChargePosts(
      */
     async direct(userId: string, key: string, { reference, what }: { reference: string; what: Told }) {
       const name = what === 'otp' ? codeRequestKey(reference, userId) : messageKey('charge_direct', key);
-      // Retry for ever: without a desk channel the agent is the only one who gets it, and agents don't look for
-      // undelivered messages.
+      // Never give up: without a desk channel nobody else gets the message, and agents don't look for undelivered ones.
       const body = { reference, what };
       await messages.post(name, { channel: userId, body, isNeverGivenUp: true });
     },
@@ -296,10 +295,10 @@ function codeRequestKey(reference: string, userId: string): MessageKey<'charge_d
 type Shown = { charge: ChargeSeen; views: readonly ChargeView[] };
 
 /**
- * Shows the stored charge in its modals. Updates of a charge run one after the other, so that no modal goes back to an
- * older state; if another replica has changed the charge meanwhile, they are updated once more, because our update may
- * have arrived after its. Resolves to true if the agent has one of the modals open. A modal may be closed, so important
- * news needs a message as well.
+ * Returns a function that shows the stored charge in its modals. Updates of a charge run one after the other, so that no
+ * modal goes back to an older state. If another replica has changed the charge meanwhile, the modals are updated once more,
+ * because its update may have arrived before ours. Resolves to true if the agent has one of the modals open. A modal may
+ * be closed, so important news needs a message as well.
  */
 export function createShowCharge(
   { slack, place, now, log }: Account,
@@ -318,7 +317,7 @@ export function createShowCharge(
     }
   }
 
-  async function round(reference: string): Promise<boolean> {
+  async function updateAll(reference: string): Promise<boolean> {
     let shown = await find(reference);
     for (;;) {
       if (!shown) return false;
@@ -333,12 +332,12 @@ export function createShowCharge(
   }
 
   return async function show(reference: string): Promise<boolean> {
-    // An update that has not begun yet will show what is stored by then, so share it.
+    // An update that hasn't begun yet will read the charge later than this call, so share it.
     const waiting = next.get(reference);
     if (waiting) return await waiting;
     const own = (last.get(reference) ?? Promise.resolve()).then(() => {
       next.delete(reference);
-      return round(reference);
+      return updateAll(reference);
     });
     const ended = own.catch(() => undefined);
     next.set(reference, own);

@@ -57,8 +57,8 @@ export type ReviewNeeds = {
 };
 
 /**
- * Form and review are one dialogue, identified by its view id. After an error while the form is read, nothing was sent.
- * After an error in the review the outcome is in doubt: if `carryOn` fails, the charge may have been sent.
+ * Form and review are one dialogue, identified by its view id. If reading the form fails, nothing was sent. If submitting
+ * the review fails, the outcome is in doubt: its `carryOn` may have sent the charge.
  */
 export function createReview(
   { place, now, slack }: Pick<Account, 'place' | 'now' | 'slack'>,
@@ -71,7 +71,7 @@ export function createReview(
 ) {
   const { desk, form, views, needs } = own;
 
-  /** The same words as for a button that is pressed too late. */
+  /** Has the words that the alert's own button would have. */
   const alertTakenModal = (taken: AlertTaken, userId: string): Modal =>
     wordsModal('Not charged', needs.takenMessage(taken, userId));
 
@@ -89,17 +89,17 @@ export function createReview(
       return { kind: 'errors', errors: { [chargeFields.amount]: limitProblem(reviewed.refusal) } };
     }
     const draft = await desk.keepDraft(viewId, terms);
-    return update(termsModal({ ...reviewed, place, terms: shown(terms), draft, nowMs: now() }));
+    return update(chargeReviewModal({ ...reviewed, place, terms: shown(terms), draft, nowMs: now() }));
   }
 
-  /** Opens the review at once, as a new dialogue, if the form would have nothing to ask. */
+  /** Opens the review without a form, as a new dialogue. */
   async function open(terms: ChargeTerms, { caller, openModal }: Conversation): Promise<void> {
     const viewId = await openModal(loadingModal());
     const reviewed = await desk.review({ viewId, terms, by: caller.userId });
     const modal =
       reviewed.kind === 'over_limit'
         ? limitRefusalModal(reviewed.refusal, place)
-        : termsModal({
+        : chargeReviewModal({
             ...reviewed,
             place,
             terms: shown(terms),
@@ -110,16 +110,16 @@ export function createReview(
   }
 
   /**
-   * Charges the reviewed terms, or asks for approval. A second submit of the dialogue finds the charge or request of
-   * the first. If the store is away the desk returns `unsure`, because an earlier submit may have charged.
+   * Charges the reviewed terms, or asks for approval. A second submit of the dialogue finds the charge or request of the
+   * first.
    */
   async function submit(submission: Submission): Promise<ViewAnswer> {
     const { caller, viewId, privateMetadata, values } = submission;
-    const read = readTermsModal(values, privateMetadata);
+    const read = readReview(values, privateMetadata);
     if (read.kind === 'errors') return read;
-    if (read.kind === 'stale') return update(staleTermsModal(place));
-    const { kind: _agreed, ...agreed } = read;
-    const result = await desk.submit({ viewId, by: caller.userId, ...agreed });
+    if (read.kind === 'stale') return update(expiredModal(place));
+    const { kind: _read, ...confirmed } = read;
+    const result = await desk.submit({ viewId, by: caller.userId, ...confirmed });
     switch (result.kind) {
       case 'begun':
         return views.showAndCarryOn(result.charge, submission, result.carryOn);
@@ -127,7 +127,7 @@ export function createReview(
         return views.showAndCarryOn(result.charge, submission);
       case 'refused':
       case 'twin':
-        return update(await reviewAgain(submission, agreed.draft));
+        return update(await reviewAgain(submission, confirmed.draft));
       case 'over_limit':
         return update(limitRefusalModal(result.refusal, place));
       case 'awaiting_approval':
@@ -135,7 +135,7 @@ export function createReview(
       case 'alert_taken':
         return update(alertTakenModal(result.taken, caller.userId));
       case 'stale':
-        return update(staleTermsModal(place));
+        return update(expiredModal(place));
       case 'unsure':
         return update(unsureChargeModal(result.reference, place));
     }
@@ -147,20 +147,20 @@ export function createReview(
    */
   async function reviewAgain({ viewId, caller }: Submission, draft: string): Promise<Modal> {
     const kept = await desk.readDraft(viewId, draft);
-    if (!kept) return staleTermsModal(place);
+    if (!kept) return expiredModal(place);
     const { terms } = kept;
     const reviewed = await desk.review({ viewId, terms, by: caller.userId });
     return reviewed.kind === 'over_limit'
       ? limitRefusalModal(reviewed.refusal, place)
-      : termsModal({ ...reviewed, place, terms: shown(terms), draft, nowMs: now() });
+      : chargeReviewModal({ ...reviewed, place, terms: shown(terms), draft, nowMs: now() });
   }
 
   /** Back to the form in the same dialogue. If the dialogue has charged already, submitting again shows that charge. */
   async function change({ view, updateModal }: Pressed): Promise<void> {
     if (!view) return;
-    const agreed = agreedTerms.read(view.privateMetadata);
-    const kept = agreed && (await desk.readDraft(view.id, agreed.draft));
-    if (!kept) return await updateModal(staleTermsModal(place));
+    const shownReview = reviewMetadata.read(view.privateMetadata);
+    const kept = shownReview && (await desk.readDraft(view.id, shownReview.draft));
+    if (!kept) return await updateModal(expiredModal(place));
     const { terms } = kept;
     const card = await needs.ledger?.idOf(terms.tokenKey);
     await updateModal(await form.again(terms, card ?? ''));
@@ -168,7 +168,7 @@ export function createReview(
 
   const modals: ModalDefinition[] = [
     { callbackId: chargeModalId, effect: 'none', submit: review },
-    { callbackId: termsModalId, effect: 'money', submit },
+    { callbackId: chargeReviewModalId, effect: 'money', submit },
   ];
   return { modals, change, open };
 }
@@ -182,7 +182,7 @@ function update(modal: Modal): ViewAnswer {
   return { kind: 'update', modal };
 }
 
-export const termsModalId = 'charge_terms';
+export const chargeReviewModalId = 'charge_terms';
 /** The field for the reason to charge a card on hold; the approver reads it. */
 const whyNowField = 'charge_why_now';
 
@@ -196,33 +196,33 @@ const whyNowInput = textInput({
   maxLength: longestWhyNow,
 });
 
-type Agreed = { kind: 'agreed'; draft: string; despite?: readonly string[]; override?: string };
+type ReadReview = { kind: 'read'; draft: string; despite?: readonly string[]; override?: string };
 
 /**
- * Reads the submitted review: its draft, the accepted twins, and why to charge a card on hold now. `stale`: the
- * metadata is not the bot's.
+ * Reads the submitted review: the draft's id, the accepted twins, and why to charge a card on hold now. `stale`: the
+ * metadata is not that of a review.
  */
-function readTermsModal(
+function readReview(
   values: ViewValues,
   metadata: string,
-): Agreed | { kind: 'stale' } | { kind: 'errors'; errors: Record<string, string> } {
-  const agreed = agreedTerms.read(metadata);
-  if (!agreed) return { kind: 'stale' };
+): ReadReview | { kind: 'stale' } | { kind: 'errors'; errors: Record<string, string> } {
+  const shownReview = reviewMetadata.read(metadata);
+  if (!shownReview) return { kind: 'stale' };
   const { [whyNowField]: typed } = values;
-  if (typed === undefined) return { kind: 'agreed', ...agreed };
+  if (typed === undefined) return { kind: 'read', ...shownReview };
   const override = oneLine(typed);
   const missing = 'Say in a few words why the card should be charged now.';
   return override === ''
     ? { kind: 'errors', errors: { [whyNowField]: missing } }
-    : { kind: 'agreed', ...agreed, override };
+    : { kind: 'read', ...shownReview, override };
 }
 
-type TermsModalOptions = {
+type ReviewModalOptions = {
   place: ChargePlace;
   terms: ShownTerms;
-  /** The word of `keepDraft` for exactly these terms. */
+  /** The id of these terms, from `keepDraft`. */
   draft: string;
-  /** Equal recent charges; the person must confirm. */
+  /** Equal recent charges, which the person must confirm. */
   twins?: readonly Twin[];
   /** The card can't be charged now; with `approval` a second person may allow it. */
   hold?: CardRefusal;
@@ -234,7 +234,7 @@ type TermsModalOptions = {
 /**
  * The review: the exact terms with all restrictions. The submit button says what it does: charge, or ask for approval.
  */
-export function termsModal(options: TermsModalOptions): Modal {
+export function chargeReviewModal(options: ReviewModalOptions): Modal {
   const { place, terms, draft, twins = [], hold, approval, nowMs } = options;
   // With a restriction the modal is long enough, so leave other lines out.
   const isPlain = !hold && !approval && twins.length === 0;
@@ -257,13 +257,13 @@ export function termsModal(options: TermsModalOptions): Modal {
     ),
   ];
   return modal({
-    callbackId: termsModalId,
+    callbackId: chargeReviewModalId,
     title: 'Review',
     blocks,
     ...(hold && !approval
       ? {}
       : { submit: approval ? 'Ask for approval' : submitWords(terms, twins.length > 0) }),
-    privateMetadata: agreedTerms.write({
+    privateMetadata: reviewMetadata.write({
       draft,
       ...(twins.length > 0 ? { despite: twins.map(({ reference }) => reference) } : {}),
     }),
@@ -271,7 +271,7 @@ export function termsModal(options: TermsModalOptions): Modal {
 }
 
 /** The restrictions, shown between the terms and the button. */
-function restrictions({ hold, approval, nowMs }: TermsModalOptions): ModalBlock[] {
+function restrictions({ hold, approval, nowMs }: ReviewModalOptions): ModalBlock[] {
   const mayAsk = approval !== undefined;
   const held = hold && (hold.kind === 'under_way' ? underWay(hold, nowMs) : holdLines(hold, { mayAsk }));
   return [
@@ -284,7 +284,7 @@ function restrictions({ hold, approval, nowMs }: TermsModalOptions): ModalBlock[
 }
 
 /** Shown if the reviewed terms are gone or were changed. */
-function staleTermsModal(place: ChargePlace): Modal {
+function expiredModal(place: ChargePlace): Modal {
   const next = labelled('Next', 'start over with ', code('/pay charge'), '.');
   const note = { state: '⌛ This review has expired', body: [plain('Nothing was charged.'), next] };
   return notChargedModal(note, place);
@@ -306,7 +306,7 @@ function isLiveAmongOthers({ environment, isMixed }: ChargePlace): boolean {
   return environment === 'live' && isMixed === true;
 }
 
-/** "Charge NGN 12,500.00", short enough for a button. Never with an amount that is cut or without its currency. */
+/** "Charge NGN 12,500.00"; without the amount if that doesn't fit in a button as a whole, with its currency. */
 function submitWords({ money }: ShownTerms, isAgain: boolean): string {
   const amount = amountWord(money);
   const whole = isAgain ? [`Charge again ${amount}`, `Again: ${amount}`] : [`Charge ${amount}`];
@@ -314,7 +314,7 @@ function submitWords({ money }: ShownTerms, isAgain: boolean): string {
   return fits ?? (isAgain ? 'Charge again' : 'Charge');
 }
 
-/** The review's metadata: the draft's word, and the twins that were shown. Contains no secret. */
-const agreedTerms = codec(
+/** The review's metadata: the draft's id, and the references of the shown twins. Contains no secret. */
+const reviewMetadata = codec(
   z.object({ draft: z.string().min(1), despite: z.array(z.string()).exactOptional() }),
 );

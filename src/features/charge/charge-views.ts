@@ -10,13 +10,13 @@ import { chargeStateModal, unknownCharge, unknownChargeModal } from './charge-mo
 
 export type ChargeViews = ReturnType<typeof createChargeViews>;
 
-/** Shows charges to people, for all verbs that do. */
+/** Opens and updates the modals of charges, for all verbs. */
 export function createChargeViews({ place, now }: Account, desk: ChargeDesk) {
   /** The charge's modal for this person: only the agent gets the field for the code. */
   const modalFor = (charge: ChargeSeen, viewerId: string) =>
     chargeStateModal(charge, place, { nowMs: now(), viewerId });
 
-  /** Opens the charge in a modal, which then shows its progress. */
+  /** Opens the charge in a modal, which later steps update. */
   async function open(
     charge: ChargeSeen,
     { caller: { userId }, openModal }: { caller: Caller; openModal: OpenModal },
@@ -33,9 +33,9 @@ export function createChargeViews({ place, now }: Account, desk: ChargeDesk) {
   }
 
   /**
-   * Registers the modal and runs `carryOn`. The charge is stored, so it continues in any case: if the store fails here,
-   * the modal isn't updated, but the agent gets a direct message. So don't show an error, least of all the store's
-   * usual one, which says that nothing was sent.
+   * Registers the modal and runs `carryOn`. If the store fails at registering, don't show an error: the usual one says
+   * that nothing was sent, but the charge is stored and continues. The modal then isn't updated, and the agent gets a
+   * direct message.
    */
   async function watchAndCarryOn(
     reference: string,
@@ -59,8 +59,8 @@ export function createChargeViews({ place, now }: Account, desk: ChargeDesk) {
     sayUnknown,
 
     /**
-     * Shows the charge where its button was pressed: in the modal, which then shows its progress, or as one line for
-     * the caller alone. Undefined: there is no charge.
+     * Shows the charge where its button was pressed: in the modal, which later steps update, or as one line for the
+     * caller alone. Without a charge says that there is none.
      */
     async show(pressed: Pressed, charge: ChargeSeen | undefined): Promise<void> {
       const { caller, view } = pressed;
@@ -69,14 +69,13 @@ export function createChargeViews({ place, now }: Account, desk: ChargeDesk) {
         const { text, blocks } = chargeMessage(charge, place, { key: '', mayBeRepeat: false });
         return await pressed.reply({ text, blocks: blocks.slice(0, 1) });
       }
-      // From here only the desk updates this view: our update could arrive after a newer one.
+      // Only `desk.watch` updates this modal: an update from here could arrive after a newer one.
       await desk.watch(charge.reference, { id: view.id, userId: caller.userId, at: -Infinity });
     },
 
     /**
-     * Shows the charge in the submitted modal, then runs `carryOn`. The modal is registered only after Slack has our
-     * answer, which could otherwise overwrite a fast outcome, but before anything is sent, so that no outcome is
-     * missed.
+     * Shows the charge in the submitted modal, then runs `carryOn`. The modal is registered after Slack has this answer,
+     * which could otherwise overwrite a fast outcome, and before anything is sent, so that no outcome is missed.
      */
     showAndCarryOn(
       charge: ChargeSeen,

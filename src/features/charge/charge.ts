@@ -1,5 +1,6 @@
 import type { Account } from '../../account.ts';
 import type { OutsideDecline } from '../../domain/decline-reason.ts';
+import type { ChargeSeen } from '../../domain/charge.ts';
 import { cardsOfEmail } from '../../domain/card.ts';
 import { withoutUndefined } from '../../domain/json.ts';
 import { parsed, problem, type Parsed } from '../../domain/wording.ts';
@@ -24,7 +25,7 @@ import { createChargeDesk } from './charge-desk.ts';
 import { createChargeForm, isCardWrong } from './charge-form.ts';
 import { openLimits } from './charge-limits.ts';
 import { doubtCommand, homeCharges } from './charge-list.ts';
-import { chargeViews, chargeWords } from './charge-messages.ts';
+import { chargeMessageViews, chargeMessageWords } from './charge-messages.ts';
 import {
   chargeLists,
   chargeOf,
@@ -76,7 +77,7 @@ export function createCharges(account: Account, needs: ChargeNeeds) {
   const { place, now, settings } = account;
   const [usualCurrency = ''] = settings.chargeCurrencies;
 
-  async function recent({ userId }: Caller): Promise<HomeBlock[]> {
+  async function homeRecent({ userId }: Caller): Promise<HomeBlock[]> {
     const found = await desk.recent(userId, 2 * recentCharges);
     // Leave out open charges, which have their own section.
     const settled = found.filter(({ state }) => 'concludedAt' in state && state.kind !== 'review');
@@ -84,22 +85,21 @@ export function createCharges(account: Account, needs: ChargeNeeds) {
   }
 
   /** Always open a new modal: its view id is the idempotency key. */
-  async function another(pressed: Pressed): Promise<void> {
+  async function openAgain(pressed: Pressed): Promise<void> {
     const charge = await desk.find(pressed.value);
     if (!charge) return await views.sayUnknown(pressed);
     const card = isCardWrong(charge) ? undefined : charge.card;
-    // A colleague has seen the e-mail only masked, so they must type it.
-    const customerEmail = charge.by === pressed.caller.userId ? charge.terms.customerEmail : '';
+    const customerEmail = emailFor(pressed.caller, charge) ?? '';
     await pressed.openModal(await form.again({ ...charge.terms, customerEmail }, card));
   }
 
-  /** Opens the form for a payment link. A colleague has seen the e-mail only masked, so they must type it. */
+  /** Opens the form for a payment link, filled with the charge's terms. */
   async function openLinkForm(pressed: Pressed): Promise<void> {
     const { caller, value } = pressed;
     const charge = await desk.find(value);
     if (!charge) return await views.sayUnknown(pressed);
-    const { money, customerId, customerEmail: whole } = charge.terms;
-    const customerEmail = charge.by === caller.userId ? whole : undefined;
+    const { money, customerId } = charge.terms;
+    const customerEmail = emailFor(caller, charge);
     const filled = { amountMinor: money.minor, currency: money.currency };
     const known = withoutUndefined({ customerId, customerEmail });
     await pressed.openModal(needs.linkForm({ ...filled, ...known }, caller));
@@ -110,25 +110,25 @@ export function createCharges(account: Account, needs: ChargeNeeds) {
     await views.show(pressed, await desk.lookUpNow({ reference: value, by: caller.userId }));
   }
 
-  async function more({ view, updateModal }: Pressed): Promise<void> {
+  async function showAllFields({ view, updateModal }: Pressed): Promise<void> {
     if (view) await updateModal(await form.whole(view));
   }
 
   /**
-   * Begins as far on as the typed words allow: with one saved card at the review, with several at choosing one. With
-   * several currencies the form must ask for the currency.
+   * Opens the review if the typed words leave nothing to ask: an amount, an e-mail with one saved card, and an account
+   * with one currency. Otherwise opens the form, filled as far as possible.
    */
   async function beginCharge({ amountMinor, email }: Beginning, conversation: Conversation): Promise<void> {
     const { openModal } = conversation;
     const amount = withoutUndefined({ amountMinor });
-    const cards = await cardsOfEmail(needs.ledger, email);
-    const [card, ...others] = cards;
+    const saved = await cardsOfEmail(needs.ledger, email);
+    const [card, ...others] = saved;
     if (email !== undefined && !card) {
       const problem = needs.ledger ? 'The bot knows no saved card of that e-mail.' : undefined;
       return void (await openModal(form.open({ prefill: amount, ...withoutUndefined({ problem }) })));
     }
     if (!card) return void (await openModal(form.open({ prefill: amount })));
-    if (others.length > 0) return void (await openModal(form.open({ prefill: amount, cards })));
+    if (others.length > 0) return void (await openModal(form.open({ prefill: amount, cards: saved })));
     const found = await needs.ledger?.find(card.id);
     const [currency, ...currencies] = settings.chargeCurrencies;
     if (!found || amountMinor === undefined || currency === undefined || currencies.length > 0) {
@@ -144,11 +144,11 @@ export function createCharges(account: Account, needs: ChargeNeeds) {
     await review.open(terms, conversation);
   }
 
-  /** None of these presses begins a charge, so after a store error nothing new was sent. */
+  /** None of these presses begins a charge, so if the store fails, nothing new was sent. */
   const presses: Press[] = [
     { actionId: chargeActions.change, press: review.change },
-    { actionId: chargeActions.more, press: more },
-    { actionId: chargeActions.another, about: itself, opensForm: true, press: another },
+    { actionId: chargeActions.more, press: showAllFields },
+    { actionId: chargeActions.another, about: itself, opensForm: true, press: openAgain },
     {
       actionId: chargeActions.link,
       about: itself,
@@ -161,21 +161,21 @@ export function createCharges(account: Account, needs: ChargeNeeds) {
       about: itself,
       opensForm: true,
       press: views.openNamed,
-      permissions: lookers,
+      permissions: lookUpPermissions,
     },
-    // May send: if the look-up finds that the charge never arrived, it is sent again.
+    // May move money: a look-up that finds that the charge never arrived sends it again.
     {
       actionId: chargeActions.checkNow,
       about: itself,
       press: checkNow,
-      permissions: lookers,
+      permissions: lookUpPermissions,
       effect: 'money',
     },
   ];
 
   /**
-   * `/pay charge [amount]`: form, review of the exact terms, charge and outcome in one modal. The command itself
-   * charges nothing, so it may be repeated. The dialogue's own reference makes the charge happen at most once.
+   * `/pay charge [amount] [e-mail]`: form, review of the exact terms, charge and outcome in one modal. The command itself
+   * charges nothing, so it may be repeated. The reference is made from the modal's id, so the modal charges at most once.
    */
   const chargeCommand: Command = defineCommand<Beginning>({
     verb: 'charge',
@@ -198,7 +198,7 @@ export function createCharges(account: Account, needs: ChargeNeeds) {
       },
     ],
     home: async (caller) =>
-      (await Promise.all([desk.limitsOf(caller.userId).then(homeLimits), recent(caller)])).flat(),
+      (await Promise.all([desk.limitsOf(caller.userId).then(homeLimits), homeRecent(caller)])).flat(),
     async run(beginning, conversation) {
       await beginCharge(beginning, conversation);
       return undefined;
@@ -213,7 +213,7 @@ export function createCharges(account: Account, needs: ChargeNeeds) {
     find: desk.find,
     submitApproved: desk.submitApproved,
     twinsOf: desk.twinsOf,
-    messages: { views: chargeViews(desk.find, account.log), words: chargeWords(place) },
+    messages: { views: chargeMessageViews(desk.find, account.log), words: chargeMessageWords(place) },
     cases: [{ prefix: chargePrefix, work: work.recover }],
     onPaymentEvent: work.onPaymentEvent,
     onGivenBack: work.onGivenBack,
@@ -233,7 +233,7 @@ export function createCharges(account: Account, needs: ChargeNeeds) {
   };
 }
 
-/** The words after the verb. */
+/** What is typed after the verb. */
 type Beginning = { amountMinor?: number; email?: string };
 
 function parseBeginning(typed: readonly string[]): Parsed<Beginning> {
@@ -249,7 +249,12 @@ function parseBeginning(typed: readonly string[]): Parsed<Beginning> {
   return wrong === undefined ? parsed({ ...amount.value, email }) : problem(wrong);
 }
 
+/** The e-mail for a form, if this person typed it. A colleague has seen it only masked, so they must type it. */
+function emailFor({ userId }: Caller, { by, terms }: ChargeSeen): string | undefined {
+  return by === userId ? terms.customerEmail : undefined;
+}
+
 const recentCharges = 3;
 
-/** The permissions with which people may look up a charge: also `doubt`, for charges in doubt. */
-const lookers = ['charge', 'otp', 'doubt'];
+/** The permissions with which people may see and look up a charge; `doubt` is for charges in doubt. */
+const lookUpPermissions = ['charge', 'otp', 'doubt'];

@@ -33,8 +33,8 @@ export type CustomerLink = {
 };
 
 /**
- * `/pay otp [reference]`: opens the field for the bank's code, after the modal was closed or the bot restarted. The
- * code is passed to the desk in one call, and never stored.
+ * `/pay otp [reference]`: opens the field for the bank's code again, as after the modal was closed. The typed code is
+ * passed on in memory, and never stored.
  */
 export function otpCommand(
   { place, now }: Account,
@@ -67,8 +67,7 @@ export function otpCommand(
   }
 
   /**
-   * Submits one try. If `desk.submitCode` itself throws StoreUnavailable, the code was not sent; otherwise only
-   * `carryOn` has the code, until it has run.
+   * Submits one try. If `desk.submitCode` throws StoreUnavailable, the code was not sent; it is sent only by `carryOn`.
    */
   async function enterCode(submission: Submission): Promise<ViewAnswer> {
     const read = readOtpModal(submission);
@@ -89,7 +88,7 @@ export function otpCommand(
     await result?.carryOn?.();
   }
 
-  /** Makes this person the agent; the modal gets the field at once. */
+  /** Makes this person the agent, whose modal gets the field for the code. */
   async function takeOver(pressed: Pressed): Promise<void> {
     const { caller, value, view } = pressed;
     const charge = await desk.takeOver({ reference: value, by: caller.userId });

@@ -18,7 +18,7 @@ import {
 import { cardWords } from '../../../src/slack/words/card-words.ts';
 import { doubtMessage, homeCharges, pendingCodesMessage } from '../../../src/features/charge/charge-list.ts';
 import { chargeModal } from '../../../src/features/charge/charge-form.ts';
-import { termsModal } from '../../../src/features/charge/charge-review.ts';
+import { chargeReviewModal } from '../../../src/features/charge/charge-review.ts';
 import { homeLimits, limitRefusalModal } from '../../../src/features/charge/limit-words.ts';
 import {
   chargeStateModal,
@@ -87,7 +87,7 @@ export const chargeSurfaces: readonly Surface[] = [
     return chargeModal({
       place: placeOf(outside),
       currencies: ['NGN', 'USD'],
-      ledger: random.chance(0.7),
+      hasLedger: random.chance(0.7),
       prefill: {
         card: { id: card, text: cardWords(terms.card, text()) },
         amountMinor: 500,
@@ -101,7 +101,7 @@ export const chargeSurfaces: readonly Surface[] = [
   modalOf('the terms of a charge', (outside) => {
     const { terms, reference } = chargeOf(outside);
     const twin = { reference, by: colleague, at: nowMs - 60_000, outcome: 'approved' } as const;
-    return termsModal({
+    return chargeReviewModal({
       place: placeOf(outside),
       terms,
       draft: 'draft',
