@@ -119,7 +119,7 @@ function withAccount(
 /** `render` reads what a message shows now; `compose` puts it into words. */
 export type Rendering<Shown> = {
   render: (work: Work, about: AboutMessage) => Promise<Rendered<Shown>>;
-  /** Throws if it can't, before `doubt` is stored. */
+  /** Runs before `doubt` is stored, so it may throw. */
   compose: (post: Shown & AboutMessage) => Composed;
 };
 
@@ -152,8 +152,8 @@ export async function deliverEntry<Shown extends object>(
       return await tryLater(outbox, work);
     case 'shown': {
       const message = outbox.compose({ ...rendered.post, ...about });
-      const { below, keep, ifRefused } = rendered;
-      if (!record.posted) return await post(outbox, work, { message, below, keep, history, mayBeRepeat });
+      const { below, evidence, ifRefused } = rendered;
+      if (!record.posted) return await post(outbox, work, { message, below, evidence, history, mayBeRepeat });
       if (record.shown === message.digest) return await settle(outbox, work);
       if (hasTime(outbox, takenAtMs)) await edit(outbox, work, record.posted, { message, ifRefused });
       return;
@@ -273,13 +273,13 @@ function isSettled({ settled, wanted }: MessageRecord): boolean {
 type Posting = {
   message: Composed;
   below: { key: string; after?: readonly string[] } | undefined;
-  keep: Change | undefined;
+  evidence: string | undefined;
   history: 'absent' | 'unsure';
   mayBeRepeat: boolean;
 };
 
 async function post(outbox: Outbox, work: Work, posting: Posting): Promise<void> {
-  const { message, below, keep, history, mayBeRepeat } = posting;
+  const { message, below, evidence, history, mayBeRepeat } = posting;
   const { record } = work;
   const place = await placeOf(outbox, record, below);
   if (place === 'never') return await settle(outbox, work);
@@ -294,7 +294,7 @@ async function post(outbox: Outbox, work: Work, posting: Posting): Promise<void>
     outbox,
     work,
     {
-      ...keep,
+      ...(evidence !== undefined && { evidence }),
       // No cursor: the pages read before don't hold this post.
       doubt: isSamePlace
         ? { ...older, untilMs: heldAtMs, cursor: undefined }
@@ -325,6 +325,7 @@ async function edit(
 }
 
 type Sent = {
+  /** `repeat`: a post while an earlier one may have arrived. */
   kind: 'post' | 'repeat' | 'edit';
   channel: string;
   outcome: PostOutcome;

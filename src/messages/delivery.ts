@@ -13,6 +13,7 @@ import { withoutUndefined } from '../domain/json.ts';
 import { rich, richText } from '../slack/kit/blocks.ts';
 import { unescape } from '../slack/kit/text.ts';
 import type { SlackMessage } from '../slack/kit/message.ts';
+import type { MessageRecord } from './message-record.ts';
 
 export type Delivery = {
   /**
@@ -33,16 +34,7 @@ export type Delivery = {
   findByKey(doubt: Doubt, key: string): Promise<HistoryAnswer>;
 };
 
-/** A post that may have arrived; stored before the post leaves. */
-export type Doubt = {
-  channel: string;
-  threadTs?: string | undefined;
-  /** The first attempt, and the last one if there were several. UTC milliseconds. */
-  sinceMs: number;
-  untilMs?: number | undefined;
-  /** Slack's cursor: where the next search continues. */
-  cursor?: string | undefined;
-};
+export type Doubt = NonNullable<MessageRecord['doubt']>;
 
 /** Equal only for messages that are equal to the letter. */
 export function messageDigest(message: SlackMessage): string {

@@ -56,10 +56,10 @@ const messageRecord = z.object({
     .object({
       channel: z.string(),
       threadTs: z.string().optional(),
+      /** When the first such post was sent, and the last one if there are several. UTC ms. */
       sinceMs: z.number(),
-      /** When the last such post was sent, if there are several. */
       untilMs: z.number().optional(),
-      /** Slack's cursor: how far the history was read. */
+      /** Slack's cursor: where the next search of the history continues. */
       cursor: z.string().optional(),
       /** Since when the history hasn't answered. */
       silentSinceMs: z.number().optional(),

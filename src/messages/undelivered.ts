@@ -45,9 +45,9 @@ const tellAfterMs = 300_000;
  * Schedules the retry of a post or edit that Slack refused for a reason only a person can fix.
  * - `message`: retried hourly and reported as stuck; its lane goes on.
  * - `bot`: retried without limit; the lane waits.
- * - `channel` (or a person): retried; the lane waits in order. Once both the message and the refusal are as old as `giveUpMs`, the
- *   message becomes a dead letter, listed until the record expires. If `isNeverGivenUp`, it only stops blocking the
- *   lane. The operators get one notice per channel and day on which a refusal began.
+ * - `channel` (or a person): retried; the lane waits in order. Once both the message and the refusal are as old as
+ *   `giveUpMs`, the message becomes a dead letter, listed until its record expires; with `isNeverGivenUp` it only stops
+ *   holding its lane. The operators get one notice per channel and day on which a refusal began.
  * - `unclear` (an error that the bot doesn't know): as for a channel, but the lane goes on.
  */
 export async function concludeRefusal(outbox: Outbox, work: Work, refusal: Refusal): Promise<void> {

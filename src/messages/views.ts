@@ -1,7 +1,6 @@
 import type { PostOutcome } from './delivery.ts';
 import type { SlackMessage } from '../slack/kit/message.ts';
 import type { AboutMessage } from '../slack/kit/note.ts';
-import type { MessageRecord } from './message-record.ts';
 import type { Work } from './message-work.ts';
 
 /** A composed message and both ways of sending it. Neither throws for Slack or the network. */
@@ -19,8 +18,8 @@ export type Rendered<Shown> =
       post: Shown;
       /** The message in whose thread to post, and the earlier replies to wait for, nearest first. */
       below?: { key: string; after?: readonly string[] };
-      /** Stored with the post. */
-      keep?: Pick<MessageRecord, 'evidence'>;
+      /** See `MessageRecord`. Stored with the post. */
+      evidence?: string;
       /** If Slack refuses an edit, the message stays as it is. */
       ifRefused?: 'leave';
     }

@@ -61,7 +61,7 @@ export type StoredCase<State> = {
 /** `isMoved`: whether this event changed the case. */
 export type Applied<State> = StoredCase<State> & { isMoved: boolean };
 
-type Begun<State> = { kind: 'begun'; kept: StoredCase<State> } | { kind: 'known'; state: State };
+type Begun<State> = { kind: 'begun'; stored: StoredCase<State> } | { kind: 'known'; state: State };
 
 /** Every method throws StoreUnavailable. */
 export type Cases<State, Event> = {
@@ -86,7 +86,7 @@ export type Cases<State, Event> = {
   /** Like `apply`, but a worker settles the case at once, not the caller. */
   applyAndWake(id: string, event: Event): Promise<Applied<State> | undefined>;
   /** Stores the state's messages (unless `isTold`: the caller did) and audit entries, and when the case is due next. */
-  settle(id: string, kept: StoredCase<State>, isTold?: 'told'): Promise<State>;
+  settle(id: string, stored: StoredCase<State>, isTold?: 'told'): Promise<State>;
   /** Works on a due case. */
   work(entry: Entry): Promise<State>;
   list(name: string, options: { max: number; newestFirst?: boolean }): Promise<State[]>;
@@ -145,25 +145,26 @@ export function createCases<State, Event>(
   rules: CaseRules<State, Event>,
   effects: CaseEffects<State, Event>,
 ): Cases<State, Event> {
+  type Stored = StoredCase<State>;
   const { rememberMs, now, wake, audit } = account;
   const records = createRecords(account, caseKind(rules));
 
-  function unwrittenAfter(kept: StoredCase<State> | undefined, step: CaseStep<State, Event>): AuditEntry[] {
-    return audit ? [...(kept?.unwritten ?? []), ...rules.auditEntries(step)] : [];
+  function unwrittenAfter(stored: Stored | undefined, step: CaseStep<State, Event>): AuditEntry[] {
+    return audit ? [...(stored?.unwritten ?? []), ...rules.auditEntries(step)] : [];
   }
 
   /** A case's time never runs backwards. */
-  function timeOf(kept: Pick<StoredCase<State>, 'atMs'> | undefined, fromMs = 0): number {
-    return Math.max(now(), fromMs, kept?.atMs ?? 0);
+  function timeOf(stored: Pick<Stored, 'atMs'> | undefined, fromMs = 0): number {
+    return Math.max(now(), fromMs, stored?.atMs ?? 0);
   }
 
   function writeChange<Result>(
-    kept: StoredCase<State>,
+    stored: Stored,
     schedule: Schedule,
     atMs: number,
-    resultOf: (kept: StoredCase<State>) => Result,
+    resultOf: (stored: Stored) => Result,
   ) {
-    const { dueAtMs: _old, ...others } = kept;
+    const { dueAtMs: _old, ...others } = stored;
     const value = { ...others, atMs, ...('delayMs' in schedule && { dueAtMs: atMs + schedule.delayMs }) };
     return { kind: 'write', value, schedule, result: resultOf(value) } as const;
   }
@@ -174,23 +175,21 @@ export function createCases<State, Event>(
     delayMs: number,
     { fromMs = 0, taken }: WorkOptions = {},
   ): Promise<Applied<State> | undefined> {
-    function decide(
-      kept: StoredCase<State> | undefined,
-    ): RecordChange<StoredCase<State>, Applied<State> | undefined> {
-      const atMs = timeOf(kept, fromMs);
-      const after = kept && rules.step(kept.state, event, atMs);
-      if (!after) return { kind: 'keep', result: kept && { ...kept, isMoved: false } };
-      const { state: before } = kept;
+    function decide(stored: Stored | undefined): RecordChange<Stored, Applied<State> | undefined> {
+      const atMs = timeOf(stored, fromMs);
+      const after = stored && rules.step(stored.state, event, atMs);
+      if (!after) return { kind: 'keep', result: stored && { ...stored, isMoved: false } };
+      const { state: before } = stored;
       if (rules.needsMessage?.(before, after) === false) {
-        const value = { ...kept, state: after };
+        const value = { ...stored, state: after };
         // The messages of an earlier turn are not stored yet, so keep the delay after which a worker stores them.
-        return kept.told < kept.turn
+        return stored.told < stored.turn
           ? writeChange(value, { delayMs }, atMs, asMoved)
-          : settledWrite(value, atMs, asMoved, taken ? continuedWithinMs : 0);
+          : settledChange(value, atMs, asMoved, taken ? continuedWithinMs : 0);
       }
-      const turn = kept.turn + 1;
-      const unwritten = unwrittenAfter(kept, { before, event, after, turn, atMs });
-      return writeChange({ ...kept, state: after, turn, unwritten }, { delayMs }, atMs, asMoved);
+      const turn = stored.turn + 1;
+      const unwritten = unwrittenAfter(stored, { before, event, after, turn, atMs });
+      return writeChange({ ...stored, state: after, turn, unwritten }, { delayMs }, atMs, asMoved);
     }
     return records.change(id, decide, taken);
   }
@@ -201,23 +200,23 @@ export function createCases<State, Event>(
     }
   }
 
-  function scheduleOf({ state }: StoredCase<State>, atMs: number): Schedule {
+  function scheduleOf({ state }: Stored, atMs: number): Schedule {
     const delayMs = rules.dueInMs(state, atMs);
     return delayMs === undefined ? { ttlMs: rememberMs } : { delayMs };
   }
 
   /**
-   * The change to a case whose messages and audit entries are all stored. `atOnceMs`: the delay for a case that would
-   * be due at once.
+   * The change to a case whose messages and audit entries are all stored. `atOnceMs`: its delay if it would be due at once;
+   * more than 0 if the caller continues the case itself.
    */
-  function settledWrite<Result>(
-    kept: StoredCase<State>,
+  function settledChange<Result>(
+    stored: Stored,
     atMs: number,
-    resultOf: (kept: StoredCase<State>) => Result,
+    resultOf: (stored: Stored) => Result,
     atOnceMs = 0,
   ) {
-    const isOver = !('delayMs' in scheduleOf(kept, atMs));
-    const value = rules.shortened ? { ...kept, state: rules.shortened(kept.state, isOver) } : kept;
+    const isOver = !('delayMs' in scheduleOf(stored, atMs));
+    const value = rules.shortened ? { ...stored, state: rules.shortened(stored.state, isOver) } : stored;
     const schedule = scheduleOf(value, atMs);
     const isAtOnce = 'delayMs' in schedule && schedule.delayMs === 0;
     return writeChange(value, isAtOnce ? { delayMs: atOnceMs } : schedule, atMs, resultOf);
@@ -225,18 +224,16 @@ export function createCases<State, Event>(
 
   async function settle(
     id: string,
-    kept: StoredCase<State>,
+    stored: Stored,
     { isTold, fromMs = 0, taken }: WorkOptions & { isTold?: 'told' | undefined } = {},
   ): Promise<State> {
-    if (kept.told < kept.turn && !isTold) await effects.tell(kept.state);
-    await writeAudit(kept.unwritten);
-    function decide(
-      current: StoredCase<State> | undefined,
-    ): RecordChange<StoredCase<State>, StoredCase<State>> {
+    if (stored.told < stored.turn && !isTold) await effects.tell(stored.state);
+    await writeAudit(stored.unwritten);
+    function decide(current: Stored | undefined): RecordChange<Stored, Stored> {
       // Another event has changed the case meanwhile; that event's caller settles it.
-      if (current?.turn !== kept.turn) return { kind: 'keep', result: current ?? kept };
+      if (current?.turn !== stored.turn) return { kind: 'keep', result: current ?? stored };
       const atMs = timeOf(current, fromMs);
-      return settledWrite({ ...current, told: current.turn, unwritten: [] }, atMs, (after) => after);
+      return settledChange({ ...current, told: current.turn, unwritten: [] }, atMs, (after) => after);
     }
     const settled = await records.change(id, decide, taken);
     if (rules.dueInMs(settled.state, timeOf(settled, fromMs)) === 0) wake();
@@ -254,47 +251,47 @@ export function createCases<State, Event>(
         const turn = (before?.turn ?? 0) + 1;
         const atMs = timeOf(before);
         const first = { after: state, turn, atMs };
-        const kept = {
+        const stored = {
           state,
           turn,
           told: untold ? turn - 1 : turn,
           unwritten: unwrittenAfter(before, first),
         };
-        const schedule = untold ? { delayMs: settledWithinMs } : scheduleOf(kept, atMs);
-        return writeChange(kept, schedule, atMs, (begun) => ({ kind: 'begun', kept: begun }));
+        const schedule = untold ? { delayMs: settledWithinMs } : scheduleOf(stored, atMs);
+        return writeChange(stored, schedule, atMs, (begun) => ({ kind: 'begun', stored: begun }));
       }),
     create(id, state) {
-      const kept = { state, turn: 1, told: 1, unwritten: [] };
-      const { value, schedule } = settledWrite(kept, now(), () => undefined);
+      const stored = { state, turn: 1, told: 1, unwritten: [] };
+      const { value, schedule } = settledChange(stored, now(), () => undefined);
       return records.create(id, value, schedule);
     },
     apply: (id, event) => move(id, event, settledWithinMs),
     async applyAndWake(id, event) {
-      const kept = await move(id, event, 0);
-      if (kept?.isMoved) wake();
-      return kept;
+      const stored = await move(id, event, 0);
+      if (stored?.isMoved) wake();
+      return stored;
     },
-    settle: (id, kept, isTold) => settle(id, kept, { isTold }),
+    settle: (id, stored, isTold) => settle(id, stored, { isTold }),
     async work(entry) {
       const id = records.idOf(entry);
       const taken: Taken = { entry };
-      let kept = records.open(entry);
+      let stored = records.open(entry);
       for (;;) {
         // If the clock was put back, use the due time: the store's own clock says that the case is due.
-        const fromMs = now() < (kept.atMs ?? 0) ? timeOf(kept, kept.dueAtMs) : now();
+        const fromMs = now() < (stored.atMs ?? 0) ? timeOf(stored, stored.dueAtMs) : now();
         // `due` before `tell`, so that people don't get two messages when the state changes at once.
-        const done = await effects.due(kept.state, fromMs);
-        if (!done) return await settle(id, kept, { fromMs, taken });
+        const done = await effects.due(stored.state, fromMs);
+        if (!done) return await settle(id, stored, { fromMs, taken });
         const { event, isOnce } = done;
         const apply = (): Promise<Applied<State> | undefined> =>
           move(id, event, settledWithinMs, { fromMs, taken });
         const moved = await (isOnce ? untilStored(account, apply) : apply());
         if (!moved?.isMoved || moved.told < moved.turn || moved.unwritten.length > 0) {
-          return await settle(id, moved ?? kept, { fromMs, taken });
+          return await settle(id, moved ?? stored, { fromMs, taken });
         }
         // The step needed no message, so the case is stored with its next due time. Continue if that is now.
         if (rules.dueInMs(moved.state, timeOf(moved, fromMs)) !== 0) return moved.state;
-        kept = moved;
+        stored = moved;
       }
     },
     list: async (name, options) => (await records.list(name, options)).map(({ state }) => state),
@@ -302,6 +299,6 @@ export function createCases<State, Event>(
   };
 }
 
-function asMoved<State>(kept: StoredCase<State>): Applied<State> {
-  return { ...kept, isMoved: true };
+function asMoved<State>(stored: StoredCase<State>): Applied<State> {
+  return { ...stored, isMoved: true };
 }

@@ -59,10 +59,7 @@ export function createPutAside(options: {
   const failing = new Map<string, { failures: number; sinceMs: number }>();
   let retried: Promise<void> | undefined;
 
-  /**
-   * Holds the record's lease for a moment without changing it, so that it is not delayed and later records of its lane
-   * don't overtake it.
-   */
+  /** Extends the record's lease for a moment, so that later records of its lane don't overtake the record. */
   async function holdInPlace(entry: Entry): Promise<void> {
     const { key } = entry;
     if (!isNewerLogged) log('warn', 'a record of a newer release is left to its replicas', { key });
@@ -84,12 +81,8 @@ export function createPutAside(options: {
     if (failures + 1 >= mostFailures && now() - sinceMs >= failingForMs)
       return await putAside(held, 'failing', { errorId, error });
     failing.set(key, { failures: failures + 1, sinceMs });
-    log(
-      'error',
-      'a record cannot be worked on; it is retried',
-      { errorId, key, attempt: failures + 1 },
-      error,
-    );
+    const about = { errorId, key, attempt: failures + 1 };
+    log('error', 'a record cannot be worked on; it is retried', about, error);
     await store.write(held, held.value, { delayMs: growingDelayMs(firstRetryMs, failures, longestRetryMs) });
   }
 

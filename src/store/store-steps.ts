@@ -165,6 +165,7 @@ export function createStoreSteps(options: {
     return busy;
   }
 
+  /** `stays`: no step of this number is about the record. */
   async function changeOne(key: string, number: number): Promise<'changed' | 'unread' | 'busy' | 'stays'> {
     for (const { store: part, entryOf, steps } of parts) {
       const named = entryOf({ key });
@@ -185,12 +186,8 @@ export function createStoreSteps(options: {
       await look();
       isFailing = false;
     } catch (error) {
-      log(
-        isFailing ? 'debug' : 'warn',
-        'the form of the store could not be seen to; trying again',
-        {},
-        error,
-      );
+      const level = isFailing ? 'debug' : 'warn';
+      log(level, 'the form of the store could not be seen to; trying again', {}, error);
       isFailing = true;
     }
   }

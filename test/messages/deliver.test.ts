@@ -22,7 +22,7 @@ function failing({ slack }: AlertsHouse, ...faults: ReturnType<AlertsHouse['slac
   slack.meets = ({ method }) => (method === 'post' ? faults.shift() : undefined);
 }
 
-/** Where it was tried to post. */
+/** The channels of all tries, in order. */
 function triedIn({ slack }: AlertsHouse): string[] {
   return slack.calls.flatMap((call) => (call.method === 'post' ? [call.channel] : []));
 }

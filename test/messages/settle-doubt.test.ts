@@ -14,7 +14,7 @@ import {
 const { lost, unheard } = slackFaults;
 const unreadable = slackFaults.refuses('missing_scope');
 
-/** Slack meets these faults, each call of a method the next of its own; afterwards none. */
+/** A Slack with faults: each call meets the next fault of its method, and succeeds once these are used up. */
 function failing(
   { slack }: Pick<AlertsHouse, 'slack'>,
   faults: Partial<Record<SlackCall['method'], SlackFault[]>>,

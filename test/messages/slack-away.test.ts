@@ -23,7 +23,7 @@ const outages: readonly [string, SlackFault][] = [
 const ada = 'U0ADA00001';
 const bola = 'U0BOLA0001';
 const threshold = 12;
-/** One with few alerts, one in a storm all the time, and one whose storm begins while Slack is away. */
+/** Three channels: with few alerts, with a storm all the time, and with a storm that begins while Slack is away. */
 const calm = 'C0CALM0001';
 const stormy = 'C0STORMY01';
 const late = 'C0LATE0001';

@@ -206,7 +206,7 @@ function links(world: World): Driven {
   };
 }
 
-/** The sender repeats it until it is accepted. */
+/** Repeats the event until the bot accepts it. */
 async function send(work: () => Promise<void>): Promise<void> {
   for (let tries = 0; tries < 50; tries += 1) {
     if (
@@ -370,7 +370,7 @@ const accountRef = 'PLAYGROUND-SUB-00099';
 const wanted = { accountName: 'Yaba Kiosk', accountRef, bvn: '12345678901', maiden: 'Okonkwo' };
 const fields = parseAccountFields(['accountName', 'accountRef:20', 'bvn', 'maiden*']) ?? [];
 const lost = new ServiceFailure('timeout', 'no answer');
-/** It has no due work: only people act on it. */
+/** A stub for cases without due work, on which only people act. */
 const noWork = { prefix: 'none:', work: () => Promise.resolve() };
 
 /**

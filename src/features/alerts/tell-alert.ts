@@ -176,7 +176,7 @@ export function createTelling(
     };
     const post = { kind: 'alert', alert } as const;
     if (posted) return { kind: 'shown', post, ...(isErased && { ifRefused: 'leave' }) };
-    return { kind: 'shown', post, keep: { evidence: sealEvidence(sealer, work.entry.key, evidence) } };
+    return { kind: 'shown', post, evidence: sealEvidence(sealer, work.entry.key, evidence) };
   }
 
   /** The alert's state, and its newest look-up: a person may have looked up again. */

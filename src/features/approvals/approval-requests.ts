@@ -216,7 +216,7 @@ export function createApprovalRequests(account: Account, needs: ApprovalsNeeds) 
         const begun = await approvals.begin(id, { approval, ...secret, misses: 0, copies }, { untold: true });
         if (begun.kind === 'known') return begun.state.approval;
         // A message that can't be stored now doesn't undo the request; a worker stores it.
-        await approvals.settle(id, begun.kept).catch((error: unknown) => {
+        await approvals.settle(id, begun.stored).catch((error: unknown) => {
           if (!(error instanceof StoreUnavailable)) throw error;
           log('warn', 'the messages of an approval request are not stored yet', { key: id }, error);
         });

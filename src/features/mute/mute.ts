@@ -186,7 +186,7 @@ export function createMutes(account: Account, notPosted: (mute: AlertMute) => Pr
           };
           // The view's id is the key: a repeated submit begins no second mute.
           const begun = await cases.begin(viewId, mute, { untold: true });
-          if (begun.kind === 'begun') await cases.settle(viewId, begun.kept);
+          if (begun.kind === 'begun') await cases.settle(viewId, begun.stored);
           wake();
           return { kind: 'update', modal: mutedModal(begun.kind === 'begun' ? mute : begun.state, place) };
         },
