@@ -284,7 +284,7 @@ export const oneADay: LimitRules = {
 /** How much of the person's day is used. */
 export async function usedOf({ desk }: Process, by = ada): Promise<number | undefined> {
   const own = await desk.limitsOf(by);
-  return own.kind === 'limited' ? own.currencies[0]?.agentMinor : undefined;
+  return own.kind === 'limited' ? own.currencies[0]?.usedMinor : undefined;
 }
 
 /** A person reviews the usual terms and submits them. */

@@ -93,6 +93,7 @@ export function createCardHistory(account: Account, { rule, twinMs, chargeExists
   // Twins of an approved charge are looked for from when its requester read the terms, so keep them that much longer.
   const keepMs = Math.max(rule.forgetMs, twinMs + longestRequestMinutes * 60_000);
 
+  /** Without settled attempts that are too old to count. */
   function stillCounting(attempts: Attempt[]): Attempt[] {
     const isOld = (attempt: Attempt) => isSettled(attempt) && now() - attempt.at >= keepMs;
     // Keep a 3-D Secure refusal until an old approval ends it. (A recent approval may still be corrected.)
@@ -142,6 +143,7 @@ export function createCardHistory(account: Account, { rule, twinMs, chargeExists
     return written([...others, attempt], { kind: 'claimed' });
   }
 
+  /** Stores the attempts for as long as one of them may count. */
   function written<Result>(value: Attempt[], result: Result): RecordChange<Attempt[], Result> {
     const approvedAt = lastApproval(value);
     const isLasting = value.some(

@@ -21,7 +21,7 @@ import {
   mayEnterCode,
 } from './code-link.ts';
 import type { ChargeRunner } from './run-charge.ts';
-import { createSubmits } from './submit-charge.ts';
+import { createSubmits, type SubmitParts } from './submit-charge.ts';
 
 export type ChargeDesk = ReturnType<typeof createChargeDesk>;
 
@@ -43,9 +43,9 @@ const resendAgainMs = 30_000;
  */
 export function createChargeDesk(
   account: Account,
-  own: Parameters<typeof createSubmits>[1] & { runner: ChargeRunner; needs: CodeLinkNeeds },
+  parts: SubmitParts & { runner: ChargeRunner; needs: CodeLinkNeeds },
 ) {
-  const { charges, limits, runner, needs } = own;
+  const { charges, limits, runner, needs } = parts;
   const { payments, sealer, log } = account;
   const entry = codeEntry(account.settings);
 
@@ -72,8 +72,8 @@ export function createChargeDesk(
   }
 
   return {
-    ...createSubmits(account, own),
-    ...createCodeLinks(account, own),
+    ...createSubmits(account, parts),
+    ...createCodeLinks(account, parts),
     find: runner.findCharge,
     /** The person's limits, and how much of today's is used. */
     limitsOf: (userId: string) => limits.of(userId),

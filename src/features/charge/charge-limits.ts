@@ -51,7 +51,7 @@ export type OwnLimits =
       kind: 'limited';
       timeZone: string;
       freesAtMs: number;
-      currencies: readonly { currency: string; limits: CurrencyLimits; agentMinor: number }[];
+      currencies: readonly { currency: string; limits: CurrencyLimits; usedMinor: number }[];
     };
 
 /** The limits of a person, by their roles. `none`: unlimited. */
@@ -302,7 +302,7 @@ export function createLimitClaims(
       const currencies = await Promise.all(
         Object.entries(own.byCurrency).map(async ([currency, limits]) => {
           const id = agentDay({ by: userId, money: { minor: 0, currency } }, day);
-          return { currency, limits, agentMinor: minorUsed(await read(id)) };
+          return { currency, limits, usedMinor: minorUsed(await read(id)) };
         }),
       );
       return { kind: 'limited', timeZone: rules.timeZone, freesAtMs: day.endsAtMs, currencies };

@@ -90,10 +90,10 @@ export function chargeNoteMessage(
   place: ChargePlace,
   about: AboutMessage,
 ): SlackMessage {
-  return posted(noteOf(charge, place, stepOf(note, charge)), 'payops_charge_note', about);
+  return posted(noteOf(charge, place, noteParts(note, charge)), 'payops_charge_note', about);
 }
 
-function stepOf(note: ChargeNote, charge: ChargeSeen): Partial<Note> {
+function noteParts(note: ChargeNote, charge: ChargeSeen): Partial<Note> {
   const { terms, reference } = charge;
   const short = [amountWord(terms.money), referenceWord(reference)];
   switch (note.kind) {
@@ -304,6 +304,7 @@ export function createShowCharge(
   { slack, place, now, log }: Account,
   find: (reference: string) => Promise<Shown | undefined>,
 ) {
+  /** By reference: the update that was requested last, and the one that has not begun. */
   const last = new Map<string, Promise<unknown>>();
   const next = new Map<string, Promise<boolean>>();
 

@@ -84,7 +84,7 @@ export type ChargeBook = ReturnType<typeof openChargeBook>;
 export function openChargeBook(account: Account) {
   const charges: ChargeRecords = createRecords(account, chargeKind(account));
   function written<Result>(value: ChargeRecord, result: Result) {
-    return { kind: 'write', value, schedule: restOfCharge(value, account), result } as const;
+    return { kind: 'write', value, schedule: scheduleOf(value, account), result } as const;
   }
   return {
     ...charges,
@@ -156,7 +156,7 @@ export function chargeKey(reference: string): string {
 const auditWithinMs = 30_000;
 
 /** The charge is due by the machine's timer, or soon if the audit lacks steps. Without either it is only remembered. */
-function restOfCharge(
+function scheduleOf(
   record: ChargeRecord,
   { now, rememberMs }: Pick<Account, 'now' | 'rememberMs'>,
 ): Schedule {
@@ -281,7 +281,7 @@ export async function tellsFailure(
   reference: string,
 ): Promise<boolean> {
   try {
-    const kind = (await readNamed(charges, reference))?.intent.state.kind;
+    const kind = (await readByReference(charges, reference))?.intent.state.kind;
     return kind !== undefined && !['approved', 'given_back', 'review'].includes(kind);
   } catch (error) {
     if (isUnreadable(error)) return false;
@@ -290,7 +290,7 @@ export async function tellsFailure(
 }
 
 /** Checks the reference first: outside text must not get into a key. */
-async function readNamed(charges: Pick<ChargeRecords, 'read'>, reference: string) {
+async function readByReference(charges: Pick<ChargeRecords, 'read'>, reference: string) {
   if (!reference.startsWith(chargeReferencePrefix) || !parseOrderReference(reference).ok) return undefined;
   return await charges.read(reference);
 }
@@ -300,7 +300,7 @@ export async function chargeOf(
   charges: Pick<ChargeRecords, 'read'>,
   reference: string,
 ): Promise<BotCharge | undefined> {
-  const record = await readNamed(charges, reference);
+  const record = await readByReference(charges, reference);
   return (
     record && { card: record.card, agent: record.agent, ...withoutUndefined({ alert: record.terms.alert }) }
   );

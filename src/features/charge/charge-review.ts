@@ -62,14 +62,14 @@ export type ReviewNeeds = {
  */
 export function createReview(
   { place, now, slack }: Pick<Account, 'place' | 'now' | 'slack'>,
-  own: {
+  parts: {
     desk: ChargeDesk;
     form: ChargeForm;
     views: ChargeViews;
     needs: ReviewNeeds;
   },
 ) {
-  const { desk, form, views, needs } = own;
+  const { desk, form, views, needs } = parts;
 
   /** Has the words that the alert's own button would have. */
   const alertTakenModal = (taken: AlertTaken, userId: string): Modal =>
@@ -162,8 +162,9 @@ export function createReview(
     const kept = shownReview && (await desk.readDraft(view.id, shownReview.draft));
     if (!kept) return await updateModal(expiredModal(place));
     const { terms } = kept;
-    const card = await needs.ledger?.idOf(terms.tokenKey);
-    await updateModal(await form.again(terms, card ?? ''));
+    // Without a ledger no card is known, so its token key must be pasted again.
+    const card = (await needs.ledger?.idOf(terms.tokenKey)) ?? '';
+    await updateModal(await form.again(terms, card));
   }
 
   const modals: ModalDefinition[] = [

@@ -112,13 +112,13 @@ export function homeLimits(own: OwnLimits): HomeBlock[] {
 function currencyLine({
   currency,
   limits,
-  agentMinor,
+  usedMinor,
 }: Extract<OwnLimits, { kind: 'limited' }>['currencies'][number]): Run[] {
   const { per_charge: one, per_agent_per_day: day, per_card_per_day: card } = limits;
   const amount = (minor: number): string => amountWord({ minor, currency });
   const parts = [
     one === undefined ? [] : `at most ${amount(one)} per charge`,
-    day === undefined ? [] : `${amount(minorLeft(day, agentMinor))} of ${amount(day)} left today`,
+    day === undefined ? [] : `${amount(minorLeft(day, usedMinor))} of ${amount(day)} left today`,
     card === undefined ? [] : `${amount(card)} per card and day`,
   ].flat();
   return [bold(`${word(currency) ?? ''}: `), words(parts.length === 0 ? 'no limit' : parts.join(' · '))];

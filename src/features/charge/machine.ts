@@ -294,7 +294,7 @@ function isPaid({ kind }: ChargeIntent['state']): boolean {
   return kind === 'approved' || kind === 'given_back';
 }
 
-/** Concluded as never sent to the bank; the agent may know that. */
+/** Concluded as never sent to the bank. The agent may have been told so. */
 function isUnsent({ state }: ChargeIntent): boolean {
   return state.kind === 'abandoned' || state.kind === 'rejected';
 }

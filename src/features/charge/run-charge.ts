@@ -313,7 +313,7 @@ export function createChargeWork(
     }
     const record = charges.open(entry);
     const { reference, dueAt, at } = record.intent;
-    // Until its audit is complete a charge is due earlier than by its own timer (`restOfCharge`).
+    // Until its audit is complete a charge is due earlier than by its own timer (`scheduleOf`).
     const isDue = dueAt !== undefined && (isAudited(record) || dueAt <= account.now());
     // After a conflict the other process runs the effect.
     const advanced = isDue

@@ -88,18 +88,18 @@ export type SubmitNeeds = {
   approvals?: ApprovalGate | undefined;
 };
 
+/** The parts of the feature that submitting works with. */
+export type SubmitParts = {
+  charges: ChargeBook;
+  cards: CardHistory;
+  limits: LimitClaims;
+  runner: Pick<ChargeRunner, 'run' | 'toSeen' | 'background'>;
+  needs: SubmitNeeds;
+};
+
 /** From reviewed terms to the stored charge: checks, and the claims on alert, limits and card. */
-export function createSubmits(
-  account: Account,
-  own: {
-    charges: ChargeBook;
-    cards: CardHistory;
-    limits: LimitClaims;
-    runner: Pick<ChargeRunner, 'run' | 'toSeen' | 'background'>;
-    needs: SubmitNeeds;
-  },
-) {
-  const { charges, cards, limits, runner, needs } = own;
+export function createSubmits(account: Account, parts: SubmitParts) {
+  const { charges, cards, limits, runner, needs } = parts;
   const drafts = createDrafts(account);
 
   /** The charge as limits and card judge it, with the failure that it retries, if that counts for this card. */

@@ -160,7 +160,7 @@ describe('an approved request is checked again before it is carried out', () => 
       await approve(process, second.approval);
       const { state } = (await process.approvals.find(second.approval.id)) ?? {};
       expect(state).toMatchObject({ kind: 'stopped', why: expect.stringMatching(why) });
-      expect(await process.desk.limitsOf(ada)).toMatchObject({ currencies: [{ agentMinor: minor }] });
+      expect(await process.desk.limitsOf(ada)).toMatchObject({ currencies: [{ usedMinor: minor }] });
     },
   );
 
@@ -206,7 +206,7 @@ describe('an approved request is checked again before it is carried out', () => 
     const why =
       'This is above the requester’s limit per day: NGN 12,499.99 of NGN 24,999.99 was left of the day it was asked for.';
     expect(state).toMatchObject({ kind: 'stopped', why: expect.stringContaining(why) });
-    expect(await process.desk.limitsOf(ada)).toMatchObject({ currencies: [{ agentMinor: 0 }] });
+    expect(await process.desk.limitsOf(ada)).toMatchObject({ currencies: [{ usedMinor: 0 }] });
   });
 
   it.each([

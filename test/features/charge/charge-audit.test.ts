@@ -52,7 +52,7 @@ describe('a charge’s steps', () => {
     expect((record.intent.dueAt ?? 0) - record.intent.at).toBeGreaterThan(23 * hourMs);
   });
 
-  it('have the payment that a look-up found after one that a crash cut off', () => {
+  it('include the payment that a look-up found after a crash had cut off the one before', () => {
     const paidLate = story();
     paidLate.answered({ kind: 'unknown' });
     paidLate.due();

@@ -225,7 +225,7 @@ describe('submit', () => {
       expect(await from(process, 'V0OTHER', bola, cardY)).toMatchObject({ kind: 'begun' });
     });
 
-    it('treats the alert of a charge that was begun from it as the same alert', async () => {
+    it('treats the alert about a failed charge as the alert from which that charge was begun', async () => {
       const world = openWorld('declined');
       const process = startProcess(world);
       await finish(process, await from(process, viewId, ada));
@@ -240,7 +240,7 @@ describe('submit', () => {
       });
     });
 
-    it('holds the alert for a charge that was begun from the alert of its own charge', async () => {
+    it('holds the alert for a charge that was begun from the alert about an earlier charge of it', async () => {
       const process = startProcess(openWorld('declined'));
       await finish(process, await from(process, viewId, ada));
       const ofDeclined = `payment_failed/order/${reference}`;

@@ -31,7 +31,7 @@ onBothStores('limits', (open) => {
     );
     expect(results.filter(({ kind }) => kind === 'allowed')).toHaveLength(30);
     results.forEach((result, index) => result.kind === 'allowed' && ended.set(`pay-${index}`, false));
-    expect(await both[0].of('U1')).toMatchObject({ currencies: [{ agentMinor: 3_000 }] });
+    expect(await both[0].of('U1')).toMatchObject({ currencies: [{ usedMinor: 3_000 }] });
   });
 
   it.each([1, 2, 3])(
@@ -84,7 +84,7 @@ onBothStores('limits', (open) => {
         const sum = [...counted.values()]
           .filter((one) => one.by === by)
           .reduce((all, { minor }) => all + minor, 0);
-        expect(await both[1].of(by)).toMatchObject({ currencies: [{ agentMinor: sum }] });
+        expect(await both[1].of(by)).toMatchObject({ currencies: [{ usedMinor: sum }] });
         const left = limit.per_agent_per_day - sum;
         const fresh = (minor: number) =>
           chargeOf(`after-${by}-${minor}`, minor, { by, card: `fresh-${by}`, atMs });

@@ -46,7 +46,7 @@ describe('a claim', () => {
     const { limits } = till();
     await limits.claim(chargeOf('a', 5_000, { by: 'U2' }));
     expect(refusedBy(await limits.claim(chargeOf('b', 5_000)))).toBe('per_card_per_day');
-    expect(await limits.of('U1')).toMatchObject({ currencies: [{ currency: 'NGN', agentMinor: 0 }] });
+    expect(await limits.of('U1')).toMatchObject({ currencies: [{ currency: 'NGN', usedMinor: 0 }] });
   });
 
   it('counts once per reference, and is never refused because of itself', async () => {
@@ -54,7 +54,7 @@ describe('a claim', () => {
     for (const one of [limits, other, limits]) {
       expect(refusedBy(await one.claim(chargeOf('a', 5_000)))).toBe('allowed');
     }
-    expect(await limits.of('U1')).toMatchObject({ currencies: [{ agentMinor: 5_000 }] });
+    expect(await limits.of('U1')).toMatchObject({ currencies: [{ usedMinor: 5_000 }] });
     await limits.claim(chargeOf('b', 3_000));
     // The card's limit is used up, but another delivery of the same submit may be the one that charged.
     expect(refusedBy(await other.claim(chargeOf('a', 5_000)))).toBe('allowed');
@@ -94,7 +94,7 @@ describe('a claim', () => {
     expect(refusedBy(await limits.judge(chargeOf('b', 5_000, { atMs: lagosMidnight })))).toBe('allowed');
     expect(await limits.of('U1')).toMatchObject({
       freesAtMs: lagosMidnight + 24 * hour,
-      currencies: [{ agentMinor: 0 }],
+      currencies: [{ usedMinor: 0 }],
     });
   });
 
@@ -154,7 +154,7 @@ describe('a charge that is over', () => {
     expect(refusedBy(await limits.claim(chargeOf('b', 5_000)))).toBe('allowed');
     // The correction counts, even if the card's limit is used up by now.
     ended.set('a', false);
-    expect(await limits.of('U1')).toMatchObject({ currencies: [{ agentMinor: 10_000 }] });
+    expect(await limits.of('U1')).toMatchObject({ currencies: [{ usedMinor: 10_000 }] });
     expect(refusedBy(await limits.judge(chargeOf('c', 1)))).toBe('per_card_per_day');
   });
 });

@@ -128,8 +128,8 @@ describe('an amount', () => {
     [5_000, 0, 5_000, undefined],
     [1, 0, 10_000, { limit: 'per_card_per_day', limitMinor: 10_000, leftMinor: 0 }],
     [1, 99_999, 99_999, { limit: 'per_agent_per_day', limitMinor: 50_000, leftMinor: 0 }],
-  ])('of %i with %i of the agent and %i of the card', (minor, agentMinor, cardMinor, over) => {
-    const used = { per_agent_per_day: agentMinor, per_card_per_day: cardMinor };
+  ])('of %i with %i of the agent and %i of the card', (minor, usedMinor, cardMinor, over) => {
+    const used = { per_agent_per_day: usedMinor, per_card_per_day: cardMinor };
     expect(overLimit(agent.NGN, naira(minor), used)).toEqual(over);
   });
 

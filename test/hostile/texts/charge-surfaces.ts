@@ -121,7 +121,7 @@ export const chargeSurfaces: readonly Surface[] = [
       kind: 'limited',
       timeZone: 'Africa/Lagos',
       freesAtMs: nowMs,
-      currencies: [{ currency, limits, agentMinor: 1 }],
+      currencies: [{ currency, limits, usedMinor: 1 }],
     });
   }),
   ofLink('a payment link', (link, place) => ({ kind: 'message', payload: linkMessage(link, place, about) })),
