@@ -263,7 +263,7 @@ export type Undelivered = {
 export type MessagePlace = { channel: string; ts?: string };
 
 /** The result of `findByKey`. */
-export type HistoryAnswer =
+type HistoryAnswer =
   | { kind: 'found'; ts: string }
   | { kind: 'absent' }
   /** No answer, or rate limited: retry, from `cursor` on. */

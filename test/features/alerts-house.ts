@@ -9,6 +9,8 @@ import type { BotCharge, RoutePlan } from '../../src/domain/alert.ts';
 import { ServiceFailure } from '../../src/domain/failure.ts';
 import type { PaymentEvent } from '../../src/domain/payment-event.ts';
 import type { Transaction } from '../../src/domain/transaction.ts';
+import type { DigestShown } from '../../src/features/alerts/storm/storm-message.ts';
+import type { AlertShown, AlertStepShown } from '../../src/features/alerts/tell-alert.ts';
 import { createAlerts } from '../../src/features/alerts/alerts.ts';
 import { toRouteLanes } from '../../src/features/alerts/route-event.ts';
 import { createOutbox } from '../../src/messages/deliver.ts';
@@ -18,12 +20,13 @@ import type { FeatureMessages } from '../../src/messages/views.ts';
 import { createPutAside } from '../../src/records/put-aside.ts';
 import { workOnce } from '../../src/records/worker.ts';
 import { assertBlocks } from '../../src/simulators/slack/assert-blocks.ts';
+import type { AboutMessage } from '../../src/slack/kit/note.ts';
 import type { SlackMessage } from '../../src/slack/kit/message.ts';
 import type { Store } from '../../src/store/store.ts';
 import { shownLines } from '../slack/shown-text.ts';
 import { accountOf } from '../support/account.ts';
 import { aroundStore } from '../support/around-store.ts';
-import { channel as alertsChannel, ops, sealer } from './house.ts';
+import { channel as alertsChannel, ops, sealer as plainSealer } from './house.ts';
 import { memoryStore } from './memory-store.ts';
 
 const startMs = 1_800_000_000_000;
@@ -67,13 +70,16 @@ export type Pass = <Result>(name: string, effect: () => Result | Promise<Result>
 
 const straight: Pass = async (_name, effect) => await effect();
 
-/** `post`: what the feature had it show. */
+export type Post = AlertShown | AlertStepShown | DigestShown;
+
+/** `post`: what the alerts had it show; `earlier`: before its edits. */
 export type Message = {
   channel: string;
   ts: string;
   threadTs?: string;
   shown: SlackMessage;
-  post: unknown;
+  post: Post | undefined;
+  earlier: (Post | undefined)[];
   editedAtMs: number[];
 };
 
@@ -111,7 +117,7 @@ function openSlack(clock: { nowMs: number }) {
     calls,
     meets: (_call: SlackCall): SlackFault | undefined => undefined,
     /** `composed`: what the process that calls had each message show, by key. */
-    client(pass: Pass, composed: ReadonlyMap<string, unknown>): WebClient {
+    client(pass: Pass, composed: ReadonlyMap<string, Post>): WebClient {
       async function carry<Result>(
         method: SlackCall['method'],
         { channel, thread_ts: threadTs }: { channel: string; thread_ts?: string },
@@ -149,13 +155,14 @@ function openSlack(clock: { nowMs: number }) {
                 refuse('thread_not_found');
               const ts = `${Math.floor(clock.nowMs / 1_000)}.${String(messages.length + 1).padStart(6, '0')}`;
               const place = { channel, ts, ...(threadTs !== undefined && { threadTs }) };
-              messages.push({ ...place, ...readShown(sent), editedAtMs: [] });
+              messages.push({ ...place, ...readShown(sent), earlier: [], editedAtMs: [] });
               return { ok: true, ts, channel };
             }),
           update: (sent: Sent) =>
             carry('edit', sent, () => {
               const found = messages.find(({ channel, ts }) => channel === sent.channel && ts === sent.ts);
               if (!found) return refuse('message_not_found');
+              found.earlier.push(found.post);
               Object.assign(found, readShown(sent));
               found.editedAtMs.push(clock.nowMs);
               return { ok: true };
@@ -194,7 +201,18 @@ export function openAlertsWorld({
   const settings = { digestThreshold: threshold, webhookRememberDays: 30, alertDetailsDays: 0 };
   const store: Store & { keys(): string[] } = memoryStore(clock);
   const slack = openSlack(clock);
-  return { clock, store, slack, routes, opsChannel: ops, records, service, charges, settings };
+  return {
+    clock,
+    store,
+    sealer: plainSealer,
+    slack,
+    routes,
+    opsChannel: ops,
+    records,
+    service,
+    charges,
+    settings,
+  };
 }
 
 export type AlertsWorld = ReturnType<typeof openAlertsWorld>;
@@ -209,11 +227,15 @@ const notAsked = () => {
  * One process: alerts and the outbox, wired as shipped, on the store, on fakes of Slack’s client and of the payments
  * service, and on other features that do nothing. All that it awaits goes through `pass`.
  */
-export function startAlerts(world: AlertsWorld, pass: Pass = straight) {
-  const { clock, slack, service, charges, routes, opsChannel } = world;
+export function startAlerts(
+  world: AlertsWorld,
+  pass: Pass = straight,
+  around: { needs?: Partial<Parameters<typeof createAlerts>[1]>; messages?: FeatureMessages } = {},
+) {
+  const { clock, sealer, slack, service, charges, routes, opsChannel } = world;
   const now = (): number => clock.nowMs;
   const store = aroundStore(world.store, (call, name) => pass(name, call));
-  const composed = new Map<string, unknown>();
+  const composed = new Map<string, Post>();
   const account = accountOf({
     settings: {
       ...world.settings,
@@ -255,16 +277,21 @@ export function startAlerts(world: AlertsWorld, pass: Pass = straight) {
     askDayFile: none,
     mutes: async () => [],
     beforeReceived: none,
+    ...around.needs,
   });
   const { views, words } = alerts.messages;
   const seen = Object.entries(words).map(([kind, word]) => [
     kind,
-    (post: { key: string }) => {
+    (post: Post & AboutMessage) => {
       composed.set(post.key, post);
       return word(post as never);
     },
   ]);
-  const messages: FeatureMessages[] = [{ views, words: Object.fromEntries(seen) }, noticesOf(undefined)];
+  const messages: FeatureMessages[] = [
+    { views, words: Object.fromEntries(seen) },
+    noticesOf(undefined),
+    ...(around.messages ? [around.messages] : []),
+  ];
   const told = { ...account, opsChannel };
   const { guard } = createPutAside({
     ...account,

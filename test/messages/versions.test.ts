@@ -1,18 +1,94 @@
 import { describe, expect, it } from 'vitest';
-import { killed } from '../features/house.ts';
+import type { ChargeSeen, ChargeState } from '../../src/domain/charge.ts';
+import type { OrderReference } from '../../src/domain/order-reference.ts';
 import {
-  concluded,
-  deliverWith,
-  desk,
-  dieAfterPost,
-  postsHouse,
-  type PostsHouse,
-} from '../features/posts-house.ts';
+  chargeMessageViews,
+  chargeMessageWords,
+  createChargePosts,
+} from '../../src/features/charge/charge-messages.ts';
+import { openAlertsWorld, type Pass, startAlerts } from '../features/alerts-house.ts';
 
 const minuteMs = 60_000;
+const desk = 'C0DESK0001';
+const ada = 'U0ADA00001';
+const reference = 'pay-1' as OrderReference;
+const approved: ChargeState = { kind: 'approved', concludedAt: 1_000_000 };
+
+/** A charge that is told in the desk’s channel. */
+function deskHouse() {
+  const world = openAlertsWorld();
+  const { clock } = world;
+  let charge: ChargeSeen | undefined;
+  const start = (pass: Pass = async (_name, effect) => await effect()) =>
+    startAlerts(world, pass, {
+      messages: {
+        views: chargeMessageViews(
+          () => pass('find', () => charge),
+          () => undefined,
+        ),
+        words: chargeMessageWords({
+          environment: 'live',
+          account: 'main account',
+          isMixed: false,
+          otherAccounts: [],
+        }),
+      },
+    });
+  const process = start();
+  const { account } = process;
+  const posts = createChargePosts(account, desk);
+
+  /** As the bot does it: the charge is stored first, then its messages are told to catch up. */
+  async function become(state: ChargeState): Promise<void> {
+    charge = {
+      reference,
+      terms: { card: {}, money: { minor: 1_250_000, currency: 'NGN' }, customerEmail: 'jane@example.com' },
+      by: ada,
+      agent: ada,
+      submittedAt: 1_000_000,
+      at: clock.nowMs,
+      state,
+      sends: 1,
+      heard: [],
+      card: 'fingerprint',
+      handOvers: [],
+      resends: [],
+    };
+    await posts.refresh(reference, [ada]);
+  }
+
+  /** Runs one delivery; `at` is called before and after each await, and can have the process die there. */
+  async function deliver(at: (point: string, passed: number) => Promise<'dies' | void>): Promise<void> {
+    const dead = Promise.withResolvers<void>();
+    let passed = 0;
+    async function reach(point: string): Promise<void> {
+      passed += 1;
+      if ((await at(point, passed)) !== 'dies') return;
+      dead.resolve();
+      await new Promise(() => undefined);
+    }
+    const { once } = start(async (name, effect) => {
+      await reach(`before ${name}`);
+      const result = await effect();
+      await reach(`after ${name}`);
+      return result;
+    });
+    await Promise.race([once(), dead.promise]);
+  }
+
+  const shown = (): string =>
+    process
+      .parents()
+      .map(({ shown: { text } }) => text.slice(0, 6))
+      .join(' + ');
+  const drain = (forMs: number): Promise<void> => process.drain(forMs);
+  return { clock, become, drain, deliver, leaseMs: account.leaseMs, shown };
+}
+
+type DeskHouse = ReturnType<typeof deskHouse>;
 
 /** The situations in which one delivery of the desk channel's message is interrupted below. */
-const situations: [string, (built: PostsHouse) => Promise<void>][] = [
+const situations: [string, (built: DeskHouse) => Promise<void>][] = [
   ['a first post', ({ become }) => become({ kind: 'charging' })],
   [
     'an edit',
@@ -34,14 +110,15 @@ const situations: [string, (built: PostsHouse) => Promise<void>][] = [
     'a post to be looked for after a crash',
     async (built) => {
       await built.become({ kind: 'charging' });
-      await dieAfterPost(built);
+      await built.deliver(async (point) => (point === 'after post' ? 'dies' : undefined));
+      built.clock.nowMs += built.leaseMs;
     },
   ],
 ];
 
 type Happening = {
-  during: (built: PostsHouse, point: string) => Promise<void>;
-  afterwards?: (built: PostsHouse) => Promise<void>;
+  during: (built: DeskHouse, point: string) => Promise<'dies' | void>;
+  afterwards?: (built: DeskHouse) => Promise<void>;
 };
 
 describe.each(situations)('during %s', (_what, prepare) => {
@@ -49,20 +126,24 @@ describe.each(situations)('during %s', (_what, prepare) => {
   async function wrongAt({ during, afterwards }: Happening): Promise<string[]> {
     const wrong: string[] = [];
     for (let nth = 1; ; nth += 1) {
-      const built = postsHouse();
+      const built = deskHouse();
       await prepare(built);
-      const point = await deliverWith(built, nth, (reached) => during(built, reached));
-      if (point === undefined && nth === 1) throw new Error('nothing was delivered');
-      if (point === undefined) return wrong;
+      let reached: string | undefined;
+      await built.deliver(async (point, passed) => {
+        if (passed !== nth) return;
+        reached = point;
+        return await during(built, point);
+      });
+      if (reached === undefined && nth <= 4) throw new Error('nothing was delivered');
+      if (reached === undefined) return wrong;
       await afterwards?.(built);
       await built.drain(5 * minuteMs);
-      const shown = built.texts(desk).join(' + ');
-      if (shown !== 'charge: approved') wrong.push(`${nth}, ${point}: ${shown}`);
+      if (built.shown() !== '✅ Paid') wrong.push(`${nth}, ${reached}: ${built.shown()}`);
     }
   }
 
   it('a change of the charge is shown, in one message', async () => {
-    const wrong = await wrongAt({ during: ({ become }) => become(concluded('approved')) });
+    const wrong = await wrongAt({ during: ({ become }) => become(approved) });
     expect(wrong).toEqual([]);
   });
 
@@ -70,7 +151,7 @@ describe.each(situations)('during %s', (_what, prepare) => {
     const wrong = await wrongAt({
       async during({ become }) {
         await become({ kind: 'otp_checking' });
-        await become(concluded('approved'));
+        await become(approved);
       },
     });
     expect(wrong).toEqual([]);
@@ -79,8 +160,8 @@ describe.each(situations)('during %s', (_what, prepare) => {
   it('a crash right after the charge changes loses and doubles nothing', async () => {
     const wrong = await wrongAt({
       async during({ become }) {
-        await become(concluded('approved'));
-        await killed();
+        await become(approved);
+        return 'dies';
       },
     });
     expect(wrong).toEqual([]);
@@ -88,18 +169,18 @@ describe.each(situations)('during %s', (_what, prepare) => {
 
   it('a crash right before the charge changes loses and doubles nothing', async () => {
     const wrong = await wrongAt({
-      during: killed,
-      afterwards: ({ become }) => become(concluded('approved')),
+      during: async () => 'dies',
+      afterwards: ({ become }) => become(approved),
     });
     expect(wrong).toEqual([]);
   });
 
   it('a crash, and a change after its lease expired, loses and doubles nothing', async () => {
     const wrong = await wrongAt({
-      during: killed,
-      async afterwards({ become, clock, deliver }) {
-        clock.nowMs += 2 * deliver.leaseMs;
-        await become(concluded('approved'));
+      during: async () => 'dies',
+      async afterwards({ become, clock, leaseMs }) {
+        clock.nowMs += 2 * leaseMs;
+        await become(approved);
       },
     });
     expect(wrong).toEqual([]);
@@ -107,11 +188,11 @@ describe.each(situations)('during %s', (_what, prepare) => {
 
   it('a worker suspended past its lease posts nothing beside the one that took over', async () => {
     const wrong = await wrongAt({
-      async during({ become, clock, deliver, drain }, point) {
+      async during({ become, clock, leaseMs, drain }, point) {
         // A request that is being sent can't be recalled; only its deadline bounds it, so don't move the clock then.
         const isLeaving = point === 'before post' || point === 'before edit';
-        if (!isLeaving) clock.nowMs += deliver.leaseMs + 1_000;
-        await become(concluded('approved'));
+        if (!isLeaving) clock.nowMs += leaseMs + 1_000;
+        await become(approved);
         await drain(isLeaving ? 0 : 30_000);
       },
     });
@@ -120,9 +201,9 @@ describe.each(situations)('during %s', (_what, prepare) => {
 
   it('a worker suspended past its lease, with no other to take over, leaves nothing stale', async () => {
     const wrong = await wrongAt({
-      async during({ become, clock, deliver }) {
-        clock.nowMs += deliver.leaseMs + 1_000;
-        await become(concluded('approved'));
+      async during({ become, clock, leaseMs }) {
+        clock.nowMs += leaseMs + 1_000;
+        await become(approved);
       },
     });
     expect(wrong).toEqual([]);
@@ -131,10 +212,10 @@ describe.each(situations)('during %s', (_what, prepare) => {
   it('a second worker, looking for work while the charge changes, doubles nothing', async () => {
     const wrong = await wrongAt({
       async during({ become, drain, clock }) {
-        await become(concluded('approved'));
-        await drain();
+        await become(approved);
+        await drain(0);
         clock.nowMs += 2_000;
-        await drain();
+        await drain(0);
       },
     });
     expect(wrong).toEqual([]);

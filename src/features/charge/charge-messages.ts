@@ -176,7 +176,7 @@ type ChargeBodies = {
   charge_direct: { reference: string; what: Told };
 };
 
-export type ChargeShown =
+type ChargeShown =
   | { kind: 'charge'; charge: ChargeSeen }
   | { kind: 'charge_note'; note: ChargeNote; charge: ChargeSeen }
   | { kind: 'charge_direct'; what: Told; charge: ChargeSeen };

@@ -5,7 +5,8 @@ import { openBody, readMessageRecord } from '../../../src/messages/message-recor
 import { workOnce } from '../../../src/records/worker.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { defaultEventPointers, parseEvent } from '../../../src/webhooks/event.ts';
-import { house, ops, receiveEvent, sealer } from '../house.ts';
+import { alertsHouse } from '../alerts-house.ts';
+import { ops, sealer } from '../house.ts';
 
 const minute = 60_000;
 const hour = 60 * minute;
@@ -19,12 +20,13 @@ function eventOf(reference: string) {
 
 /** One store, with a clock the test moves; `pass` is what a worker would do meanwhile. */
 function openRoom({ readsReference = true, spoil = (store: Store) => store } = {}) {
-  const { clock, store, receive } = house();
+  const { clock, store, receive } = alertsHouse();
   const operators = { store: spoil(store), sealer, opsChannel: ops, now: () => clock.nowMs };
   const missing = createMissingEvents({ ...operators, log: () => undefined }, 30 * minute, readsReference);
   const kinds = [
     { prefix: alarmPrefix, work: missing.work },
     { prefix: 'message:', work: () => Promise.resolve() },
+    { prefix: 'event:', work: () => Promise.resolve() },
   ];
   async function pass(ms: number): Promise<void> {
     for (const endsAtMs = clock.nowMs + ms; clock.nowMs < endsAtMs;) {
@@ -44,7 +46,7 @@ function openRoom({ readsReference = true, spoil = (store: Store) => store } = {
   }
   async function receives(reference: string): Promise<void> {
     const found = eventOf(reference);
-    await receiveEvent(receive, found.event, found.fingerprint);
+    await receive(found.event, found.fingerprint);
   }
   return { clock, store, ...missing, pass, told, receives };
 }

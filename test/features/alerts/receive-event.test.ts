@@ -1,14 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import type { PaymentEvent } from '../../../src/domain/payment-event.ts';
 import type { SavedCard } from '../../../src/domain/card.ts';
-import { channel, event, house, keepsPayments, killed, receiveEvent, type Receiving } from '../house.ts';
+import { alertsHouse, openAlertsWorld, type Pass, startAlerts } from '../alerts-house.ts';
+import { channel, event, killed } from '../house.ts';
 
 it('tells nobody of a repeat with another reason alone, which a sender may write a time into', async () => {
-  const { receive, drain, posts } = house();
-  await receiveEvent(receive, event, 'f');
-  expect(await receiveEvent(receive, { ...event, reason: 'timed out after 3 ms' }, 'g')).toBe('differs');
-  await drain(60_000);
-  expect(posts.map((one) => one.channel)).toEqual([channel]);
+  const house = alertsHouse();
+  await house.receive(event);
+  expect(await house.receive({ ...event, reason: 'timed out after 3 ms' }, 'g')).toBe('differs');
+  await house.drain(60_000);
+  expect(house.parents().map((one) => one.channel)).toEqual([channel]);
 });
 
 const card: SavedCard = { tokenKey: 'canary-token', customerEmail: 'jane@example.com' };
@@ -16,34 +17,36 @@ const key = 'payment_success:SUB-1';
 const saving: PaymentEvent = { ...event, kind: 'payment_success', key, savedCard: card };
 
 function ledgerHouse() {
-  const { receive, store } = house();
+  const world = openAlertsWorld();
   const remembered: SavedCard[] = [];
   const triggered: PaymentEvent[] = [];
   const steps: string[] = [];
-  const keepPayment = keepsPayments(store);
-  const deps: Receiving = {
-    ...receive,
-    async addPayment(...payment) {
-      const isNew = await keepPayment(...payment);
-      steps.push('stored');
-      return isNew;
-    },
-    async rememberCard(told) {
-      steps.push('remembered');
-      remembered.push(told);
-    },
-    async beforeReceived(told) {
-      steps.push('triggered');
-      triggered.push(told);
-    },
-  };
-  return { deps, steps, remembered, triggered, store };
+  const start = (pass?: Pass, rememberCard?: () => Promise<void>) =>
+    startAlerts(world, pass, {
+      needs: {
+        async rememberCard(told) {
+          steps.push('remembered');
+          await rememberCard?.();
+          remembered.push(told);
+        },
+        async beforeReceived(told) {
+          steps.push('triggered');
+          triggered.push(told);
+        },
+      },
+    });
+  const { receive } = start(async (name, effect) => {
+    const result = await effect();
+    if (name === 'create event') steps.push('stored');
+    return result;
+  });
+  return { start, receive, steps, remembered, triggered, store: world.store };
 }
 
 describe('an event that brings a saved card', () => {
   it('has the card remembered and its charge looked up, then is stored without the card', async () => {
-    const { deps, steps, remembered, triggered } = ledgerHouse();
-    expect(await receiveEvent(deps, saving, 'f')).toBe('new');
+    const { receive, steps, remembered, triggered } = ledgerHouse();
+    expect(await receive(saving)).toBe('new');
     expect(steps).toEqual(['remembered', 'triggered', 'stored']);
     expect(remembered).toEqual([card]);
     expect(triggered).toMatchObject([{ key, orderReference: 'SUB-1' }]);
@@ -51,33 +54,34 @@ describe('an event that brings a saved card', () => {
   });
 
   it('is not stored when the card could not be kept, so that the delivery comes again', async () => {
-    const { deps, remembered, triggered, store } = ledgerHouse();
-    await expect(receiveEvent({ ...deps, rememberCard: killed }, saving, 'f')).rejects.toThrow('killed');
+    const { start, receive, remembered, triggered, store } = ledgerHouse();
+    await expect(start(undefined, killed).receive(saving)).rejects.toThrow('killed');
     expect([store.keys(), triggered]).toEqual([[], []]);
-    expect(await receiveEvent(deps, saving, 'f')).toBe('new');
+    expect(await receive(saving)).toBe('new');
     expect(remembered).toEqual([card]);
   });
 
   it('has it remembered again when a crash came between the card and the event', async () => {
-    const { deps, remembered } = ledgerHouse();
-    await expect(receiveEvent({ ...deps, addPayment: killed }, saving, 'f')).rejects.toThrow('killed');
-    await receiveEvent(deps, saving, 'f');
+    const { start, receive, remembered } = ledgerHouse();
+    const dying = start((name, effect) => (name.startsWith('create') ? killed() : Promise.resolve(effect())));
+    await expect(dying.receive(saving)).rejects.toThrow('killed');
+    await receive(saving);
     expect(remembered).toEqual([card, card]);
   });
 
   it('does not bring back, by a repeat, a card that was forgotten meanwhile', async () => {
-    const { deps, remembered } = ledgerHouse();
-    await receiveEvent(deps, saving, 'f');
-    expect(await receiveEvent(deps, saving, 'f')).toBe('duplicate');
-    expect(await receiveEvent(deps, saving, 'g')).toBe('differs');
+    const { receive, remembered } = ledgerHouse();
+    await receive(saving);
+    expect(await receive(saving)).toBe('duplicate');
+    expect(await receive(saving, 'g')).toBe('differs');
     expect(remembered).toEqual([card]);
   });
 
   it('takes no token that only a repeat brings, and does not say that it was kept', async () => {
-    const { deps, remembered, triggered } = ledgerHouse();
+    const { receive, remembered, triggered } = ledgerHouse();
     const { savedCard: _token, ...bare } = saving;
-    await receiveEvent(deps, { ...bare, cardSaved: { kind: 'no_token' } }, 'f');
-    expect(await receiveEvent(deps, saving, 'f')).toBe('duplicate');
+    await receive({ ...bare, cardSaved: { kind: 'no_token' } });
+    expect(await receive(saving)).toBe('duplicate');
     expect(remembered).toEqual([]);
     // Its charge is looked up at every repeat.
     expect(triggered.map(({ cardSaved }) => cardSaved)).toEqual([{ kind: 'no_token' }, { kind: 'no_token' }]);
