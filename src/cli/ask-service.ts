@@ -46,8 +46,7 @@ export async function askStore(
 }
 
 /**
- * The failure and its fix, for people who can change settings. A bug is logged under an error id, and the words name
- * that id.
+ * The failure and its fix, for people who can change settings. A bug is logged under an error id, which the words name.
  */
 export function failedQuestion({ config, log }: Outside, error: unknown): CommandEnd {
   if (error instanceof ServiceFailure) return serviceProblem(config, error);
@@ -66,15 +65,14 @@ export function failedQuestion({ config, log }: Outside, error: unknown): Comman
 export function serviceProblem(config: Config, failure: ServiceFailure): CommandEnd {
   const { kind, retryAfterMs, said } = failure;
   const { says, fix } = adviceOn(failure, config);
-  // A refused question is wrong in itself: the fix is about the question, not about the settings. (A refused token is
-  // another kind of failure.)
+  // For a refused question the fix is about the question, not about the settings.
   const next = kind === 'refused' ? failureWords.refused.next : fix;
   const wait =
     retryAfterMs === undefined
       ? next
       : `wait ${Math.max(1, Math.ceil(retryAfterMs / 1_000))} s, as the service asks, then try again.`;
-  const theirs = quotedText(said);
-  const quote = theirs === undefined ? '' : `\nThe service says: ${theirs}`;
+  const quoted = quotedText(said);
+  const quote = quoted === undefined ? '' : `\nThe service says: ${quoted}`;
   const isRefusal = kind === 'unauthorized' || kind === 'forbidden' || kind === 'refused';
   return {
     exitCode: isRefusal ? exitCodes.refused : exitCodes.noAnswer,

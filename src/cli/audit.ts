@@ -13,7 +13,7 @@ import {
 } from '../audit/verify-audit.ts';
 import { parsed, problem, type Parsed } from '../domain/wording.ts';
 import { withoutUndefined } from '../domain/json.ts';
-import { command, type CommandEnd, noStoreEnd, reasonOf, withStorage } from './command.ts';
+import { command, type CommandEnd, noStoreEnd, type Prepared, reasonOf, withStorage } from './command.ts';
 import type { Storage } from '../store/storage.ts';
 import type { Outside } from '../config/config.ts';
 import { dayMs } from '../domain/span.ts';
@@ -39,34 +39,42 @@ export const auditCommand = command({
     account: { type: 'string' },
   },
   mostWords: 1,
-  prepare({ values, positionals: [what = ''] }) {
-    const { head, file, part, ...chosen } = values;
-    if (what === 'verify' && Object.keys(chosen).length === 0) {
-      const witnesses = readWitnesses(head);
-      if (!witnesses.ok) return witnesses;
-      if (file === undefined && part) return problem('--part is about a --file.');
-      // A file is verified without settings and store: an auditor may have only the file.
-      return file === undefined
-        ? parsed({
-            run: (outside) =>
-              runOnStore(outside, async (storage) => verified(await verifyAudit(storage, witnesses.value))),
-          })
-        : parsed({ alone: () => verifyFile(file, part === true, witnesses.value) });
-    }
-    if (what !== 'export' || head || file !== undefined || part)
-      return problem('Say verify or export, each with its own options.');
-    const { format = 'jsonl' } = chosen;
-    if (format !== 'jsonl' && format !== 'csv') return problem('--format is jsonl or csv.');
-    const choice = readChoice(chosen);
-    if (!choice.ok) return choice;
-    return parsed({
-      run: (outside, out) =>
-        runOnStore(outside, async (storage) =>
-          exported(await exportAudit(storage, { format, choice: choice.value }, out)),
-        ),
-    });
+  prepare({ values: { head, file, part, ...chosen }, positionals: [what = ''] }) {
+    if (what === 'verify' && Object.keys(chosen).length === 0) return prepareVerify({ head, file, part });
+    if (what === 'export' && !head && file === undefined && !part) return prepareExport(chosen);
+    return problem('Say verify or export, each with its own options.');
   },
 });
+
+type VerifyOptions = { head?: string[] | undefined; file?: string | undefined; part?: boolean | undefined };
+
+function prepareVerify({ head, file, part = false }: VerifyOptions): Parsed<Prepared> {
+  const witnesses = readWitnesses(head);
+  if (!witnesses.ok) return witnesses;
+  // An auditor may have only the file: it is verified without settings and store.
+  if (file !== undefined) {
+    return parsed({ runWithoutSettings: () => verifyFile(file, part, witnesses.value) });
+  }
+  if (part) return problem('--part is about a --file.');
+  return parsed({
+    run: (outside) =>
+      runOnStore(outside, async (storage) => verifyEnd(await verifyAudit(storage, witnesses.value))),
+  });
+}
+
+type ExportOptions = Partial<Record<'format' | 'from' | 'to' | 'reference' | 'account', string | undefined>>;
+
+function prepareExport({ format = 'jsonl', ...chosen }: ExportOptions): Parsed<Prepared> {
+  if (format !== 'jsonl' && format !== 'csv') return problem('--format is jsonl or csv.');
+  const choice = readChoice(chosen);
+  if (!choice.ok) return choice;
+  return parsed({
+    run: (outside, out) =>
+      runOnStore(outside, async (storage) =>
+        exportEnd(await exportAudit(storage, { format, choice: choice.value }, out)),
+      ),
+  });
+}
 
 async function runOnStore(
   outside: Outside,
@@ -74,16 +82,16 @@ async function runOnStore(
 ): Promise<CommandEnd> {
   const none = noStoreEnd(outside);
   if (none) return none;
-  // One trail for all accounts. It is read through the first account, whose part of the store holds it.
+  // All accounts share one trail, which is in the first account's part of the store.
   return await withStorage(outside, work, (error) => ({
     exitCode: error instanceof StoreUnavailable ? exitCodes.noAnswer : exitCodes.failed,
     words: `The audit trail could not be read to its end. ${reasonOf(error)}`,
   }));
 }
 
-function verified(report: VerifiedAudit): CommandEnd {
+function verifyEnd(report: VerifiedAudit): CommandEnd {
   const { stub, isBegun } = report;
-  if (report.problems.length > 0) return broken(report, 'The audit trail');
+  if (report.problems.length > 0) return brokenEnd(report, 'The audit trail');
   const removed =
     stub === undefined
       ? []
@@ -94,7 +102,7 @@ function verified(report: VerifiedAudit): CommandEnd {
     return isBegun
       ? { exitCode: exitCodes.ok, words: nothingYet }
       : { exitCode: exitCodes.unproven, words: neverBegun };
-  return { exitCode: exitCodes.ok, words: [whole(report, 'The audit trail'), ...removed].join('\n') };
+  return { exitCode: exitCodes.ok, words: [wholeWords(report, 'The audit trail'), ...removed].join('\n') };
 }
 
 const nothingYet =
@@ -102,24 +110,24 @@ const nothingYet =
 const neverBegun =
   'No bot has started on this store yet, or it was emptied, or these are not the settings of the bot.';
 
-function whole({ count, first, last }: AuditReport, what: string): string {
+function wholeWords({ count, first, last }: AuditReport, what: string): string {
   if (!first || !last) return `${what} is whole: it holds no entry any more.`;
   return [
     `${what} is whole: ${count} ${count === 1 ? 'entry' : 'entries'}.`,
-    `First  ${described(first)}`,
-    `Last   ${described(last)}`,
+    `First  ${entryWords(first)}`,
+    `Last   ${entryWords(last)}`,
     `Head   ${last.seq}:${last.hash}`,
   ].join('\n');
 }
 
-function described({ seq, entry }: NonNullable<AuditReport['first']>): string {
+function entryWords({ seq, entry }: NonNullable<AuditReport['first']>): string {
   return `${seq} of ${new Date(entry.atMs).toISOString()}`;
 }
 
-function broken({ problems, furtherProblems, count, last }: AuditReport, what: string): CommandEnd {
+function brokenEnd({ problems, furtherProblems, count, last }: AuditReport, what: string): CommandEnd {
   const [first] = problems;
   const more = furtherProblems > 0 ? [`And ${furtherProblems} more.`] : [];
-  const head = last ? ` The last is ${described(last)}, with the hash ${last.hash}.` : '';
+  const head = last ? ` The last is ${entryWords(last)}, with the hash ${last.hash}.` : '';
   return {
     exitCode: exitCodes.unproven,
     isReport: true,
@@ -132,7 +140,7 @@ function broken({ problems, furtherProblems, count, last }: AuditReport, what: s
   };
 }
 
-function exported({ count, unreadable }: ExportedAudit): CommandEnd {
+function exportEnd({ count, unreadable }: ExportedAudit): CommandEnd {
   const words = `${count} ${count === 1 ? 'entry' : 'entries'} exported.`;
   if (unreadable === 0) return { exitCode: exitCodes.ok, words };
   return {
@@ -159,9 +167,9 @@ async function verifyFile(
   }
   checkEnd(check, witnesses);
   const report = check.report();
-  if (report.problems.length > 0) return broken(report, 'The file');
+  if (report.problems.length > 0) return brokenEnd(report, 'The file');
   if (report.count === 0) return { exitCode: exitCodes.unproven, words: 'The file holds no entry.' };
-  return { exitCode: exitCodes.ok, words: whole(report, 'The file') };
+  return { exitCode: exitCodes.ok, words: wholeWords(report, 'The file') };
 }
 
 function readWitnesses(heads: readonly string[] = []): Parsed<Witness[]> {
@@ -176,9 +184,7 @@ function readWitnesses(heads: readonly string[] = []): Parsed<Witness[]> {
   return parsed(witnesses);
 }
 
-type Chosen = Partial<Record<'from' | 'to' | 'reference' | 'account', string | undefined>>;
-
-function readChoice({ from, to, reference, account }: Chosen): Parsed<AuditChoice> {
+function readChoice({ from, to, reference, account }: Omit<ExportOptions, 'format'>): Parsed<AuditChoice> {
   const fromMs = from === undefined ? undefined : readTime(from, 0);
   // `--to` with a date includes that whole day.
   const untilMs = to === undefined ? undefined : readTime(to, dayMs);

@@ -5,7 +5,7 @@ import { counted, type Parsed, parsed, problem } from '../domain/wording.ts';
 import { beginAudit } from '../audit/audit-chain.ts';
 import { embeddedStore, hasKeys, hasStore, openEmbedded, storeFile } from '../store/storage.ts';
 import { copyStoreFile, putBackStoreFile, type CopyContents } from '../store/store-copy.ts';
-import { command, type CommandEnd, noteEnd, reasonOf } from './command.ts';
+import { command, type CommandEnd, noteInNewStore, reasonOf } from './command.ts';
 
 /** Copies the embedded store to a new file and verifies the copy. Bots may run meanwhile. */
 export const backupCommand = command({
@@ -29,12 +29,12 @@ export const restoreCommand = command({
   prepare: onFile('Nothing was restored', restore),
 });
 
-/** Returns the command's end; if nothing was done, returns or throws the reason. */
+/** Returns the command's end. If nothing was done, returns the reason, or throws it. */
 type Work = (outside: Outside, file: string) => CommandEnd | string | Promise<CommandEnd | string>;
 
-/** Wraps `work` into a command that takes one file name; a thrown reason becomes the command's words. */
+/** Prepares a command that takes one file name. `notDone`: the first words if there is a reason why nothing was done. */
 function onFile(notDone: string, work: Work) {
-  const why = (reason: string): CommandEnd => ({ exitCode: 1, words: `${notDone}. ${reason}` });
+  const notDoneEnd = (reason: string): CommandEnd => ({ exitCode: 1, words: `${notDone}. ${reason}` });
   return ({
     positionals: [file],
   }: {
@@ -45,14 +45,14 @@ function onFile(notDone: string, work: Work) {
     if (file === undefined) return problem('Name the file.');
     return parsed({
       async run(outside) {
-        if (outside.config.redisUrl !== undefined) return why(inRedis);
+        if (outside.config.redisUrl !== undefined) return notDoneEnd(inRedis);
         // Every file that the command makes is readable for its owner only, from the start.
         process.umask(0o077);
         try {
           const end = await work(outside, file);
-          return typeof end === 'string' ? why(end) : end;
+          return typeof end === 'string' ? notDoneEnd(end) : end;
         } catch (error) {
-          return why(reasonOf(error));
+          return notDoneEnd(reasonOf(error));
         }
       },
     });
@@ -95,7 +95,7 @@ async function restore(outside: Outside, file: string): Promise<CommandEnd | str
   if (end.kind === 'in_use') return `A bot still uses ${path}. Stop it, then run this again.`;
   const kept = end.before === undefined ? '' : `\nThe store that was there is kept: ${end.before}.`;
   const words = `Restored ${path} from ${file}: ${contentsWords(end)}.${kept}\nThe bot knows nothing that happened since the backup. Before you start it, read docs/operating.md, Restore.`;
-  return await noteEnd(outside, { exitCode: 0, words }, 'restore');
+  return await noteInNewStore(outside, { exitCode: 0, words }, 'restore');
 }
 
 function contentsWords({ records, work }: CopyContents): string {

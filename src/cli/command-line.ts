@@ -61,7 +61,6 @@ export function helpText(): string {
   ].join('\n');
 }
 
-/** Help of one command. */
 function helpOf({ summary, usage, more }: CliCommand): string {
   const lines = usage.map((line) => `  ${line}`);
   return [`${summary}.`, '', ...lines, '', more, 'Exit codes: npm run payops -- --help'].join('\n');
@@ -79,7 +78,7 @@ export type CommandLine = {
   now: () => number;
 };
 
-/** `npm run payops` passes this word before the command; by itself it means no command. */
+/** `npm run payops` puts this word before the command. Alone it asks for help. */
 const groupWord = 'payops';
 
 /**
@@ -94,20 +93,20 @@ export async function runCommandLine(line: CommandLine): Promise<ExitCode> {
     // Never rejects: a failed write ends the process through the stream's `error` event.
     await new Promise<void>((resolve) => line.stdout.write(text, (error) => error || resolve()));
   }
-  const aside: string[] = [];
+  const asides: string[] = [];
   try {
-    const { exitCode, words, isReport } = await run(line, out, (text) => void aside.push(text));
+    const { exitCode, words, isReport } = await run(line, out, (text) => void asides.push(text));
     if (words === '') return exitCode;
     // If the command printed no data, its result is the data and goes to standard output.
     if (!hasData && (exitCode === exitCodes.ok || isReport)) await out(`${words}\n`);
     else line.stderr.write(`${words}\n`);
     return exitCode;
   } finally {
-    if (aside.length > 0) line.stderr.write(aside.join(''));
+    if (asides.length > 0) line.stderr.write(asides.join(''));
   }
 }
 
-/** `aside` takes lines of the log and warnings about settings; they are printed after the command's own words. */
+/** `aside`: for log lines and warnings, which are printed after the command's own words. */
 async function run(
   line: CommandLine,
   out: (text: string) => Promise<void>,
@@ -115,53 +114,54 @@ async function run(
 ): Promise<CommandEnd> {
   const [name = '--help', ...words] = line.words[0] === groupWord ? line.words.slice(1) : line.words;
   if (name === '--version' && words.length === 0) return { exitCode: exitCodes.ok, words: version() };
-  if (/^(?:help|--help|-h)$/.test(name)) return helped(helpText(), words);
+  if (/^(?:help|--help|-h)$/.test(name)) return helpEnd(helpText(), words);
   const command = Object.hasOwn(commands, name) ? commands[name] : undefined;
-  if (!command) return misread(`${unknown(name)}\nAll commands: npm run payops -- --help`);
+  if (!command) return usageEnd(`${unknownWords(name)}\nAll commands: npm run payops -- --help`);
   const at = words.findIndex((word) => /^(?:--help|-h|--)$/.test(word));
   if (at >= 0 && words[at] !== '--') {
-    // After `lookup` the word may be a reference. Keep it among the words, so that the end is an error: a look-up that
-    // was not made must not end with the code for *paid*.
-    return helped(helpOf(command), name === 'lookup' ? words : words.toSpliced(at, 1));
+    // After `lookup`, help ends as an error: the word may be a reference, and a look-up that was not made must not end
+    // with the code for *paid*.
+    return helpEnd(helpOf(command), name === 'lookup' ? words : words.toSpliced(at, 1));
   }
   /** With --json, standard output stays JSON even for errors. */
-  function unread(exitCode: ExitCode, problems: readonly string[], otherwise: CommandEnd): CommandEnd {
-    return command?.unread && words.includes('--json')
-      ? { exitCode, words: command.unread(problems), isReport: true }
+  function problemEnd(exitCode: ExitCode, problems: readonly string[], otherwise: CommandEnd): CommandEnd {
+    return command?.problemsJson && words.includes('--json')
+      ? { exitCode, words: command.problemsJson(problems), isReport: true }
       : otherwise;
   }
-  const asked = readCommand(command, words);
-  if (!asked.ok) return unread(exitCodes.usage, [asked.problem], misread(asked.problem));
+  const prepared = readCommand(command, words);
+  if (!prepared.ok) return problemEnd(exitCodes.usage, [prepared.problem], usageEnd(prepared.problem));
   const { variables, now } = line;
-  if ('alone' in asked.value) return await asked.value.alone({ variables, now, out });
+  if ('runWithoutSettings' in prepared.value) {
+    return await prepared.value.runWithoutSettings({ variables, now, out });
+  }
   const settings = readSettings(variables, 'Nothing was done.');
   if (settings.kind === 'refused') {
-    const { problems, words: told } = settings;
-    return unread(exitCodes.settings, problems, { exitCode: exitCodes.settings, words: told });
+    const { kind: _refused, problems, ...end } = settings;
+    return problemEnd(exitCodes.settings, problems, { exitCode: exitCodes.settings, ...end });
   }
   const { config } = settings;
-  // Standard output is for data, so a command doesn't log at level info.
+  // A command reports by its own words, so it doesn't log at level info.
   const level = config.logLevel === 'info' ? 'warn' : config.logLevel;
   // At debug level log lines are written at once, not after the command's words.
   const write = level === 'debug' ? (text: string) => void line.stderr.write(text) : aside;
   const log = openLog(config, level, write);
   for (const warning of settings.warnings) aside(`Warning: ${warning}\n`);
-  return await asked.value.run({ config, log, now }, out);
+  return await prepared.value.run({ config, log, now }, out);
 }
 
 /**
- * The end of a command that only printed help. With other words it is an error, or a script could take it for the work
- * done.
+ * The end that only prints help. With other words it is an error, or a script could take it for work that was done.
  */
-function helped(text: string, others: readonly string[]): CommandEnd {
-  return others.length > 0 ? misread(text) : { exitCode: exitCodes.ok, words: text };
+function helpEnd(text: string, others: readonly string[]): CommandEnd {
+  return others.length > 0 ? usageEnd(text) : { exitCode: exitCodes.ok, words: text };
 }
 
-function misread(words: string): CommandEnd {
+function usageEnd(words: string): CommandEnd {
   return { exitCode: exitCodes.usage, words };
 }
 
-function unknown(name: string): string {
+function unknownWords(name: string): string {
   const known = Object.keys(commands);
   const nearest = known.find((word) => word.startsWith(`${name}-`)) ?? nearestWord(name, known);
   return `Payops has no command “${maskNumbers(oneLine(name))}”.${nearest === undefined ? '' : ` Did you mean ${nearest}?`}`;

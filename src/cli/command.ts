@@ -21,14 +21,14 @@ export function reasonOf(error: unknown): string {
   return error instanceof Error ? error.message : 'Unknown error';
 }
 
-/** What a command gets that reads no settings, or reads them itself. */
-export type Bare = { variables: Variables; now: () => number; out: Out };
+/** For a command that reads no settings, or reads them itself. */
+export type WithoutSettings = { variables: Variables; now: () => number; out: Out };
 type Variables = Readonly<Record<string, string | undefined>>;
 
-/** The parsed command, ready to run. `alone`: without settings. */
-type Prepared =
+/** The parsed command, ready to run, with settings or without. */
+export type Prepared =
   | { run: (outside: Outside, out: Out) => Promise<CommandEnd> }
-  | { alone: (bare: Bare) => Promise<CommandEnd> };
+  | { runWithoutSettings: (given: WithoutSettings) => Promise<CommandEnd> };
 
 /**
  * One command: its help, its options and its work. Failures of the store, the service or Slack are returned, not
@@ -39,13 +39,13 @@ export type CliCommand = {
   usage: readonly string[];
   more: string;
   /**
-   * Which account it works on without --account: `each` one after the other, the `first`, or an error that asks for
-   * `one`. `shared`: the command is about the whole bot, or reads --account itself.
+   * The accounts that the command works on without --account: `each` one after the other, the `first`, or none, with an
+   * error that asks for `one`. `shared`: the command is about the whole bot, or reads --account itself.
    */
   scope: 'each' | 'first' | 'one' | 'shared';
-  /** Printed with --json for unreadable words or settings. */
-  unread?: (problems: readonly string[]) => string;
-  /** Options besides --account, which all but the shared commands have. */
+  /** With --json: the text for problems with the typed words or the settings. */
+  problemsJson?: (problems: readonly string[]) => string;
+  /** Options. All but the shared commands also have --account. */
   options: ParseArgsOptionsConfig;
   /** The most words besides options. */
   mostWords: number;
@@ -66,7 +66,7 @@ export function command<const Options extends ParseArgsOptionsConfig>(
   return given;
 }
 
-/** The end for a store that doesn't exist yet: opening it would create an empty one, which seems to know nothing. */
+/** The end if there is no store yet. Opening it would create an empty one, and the command would say that nothing is there. */
 export function noStoreEnd({ config }: Outside): CommandEnd | undefined {
   if (hasStore(config)) return undefined;
   const words = `No bot has its store in DATA_DIR, ${config.dataDir}. Run this with the bot’s own settings, from the folder it is started in.`;
@@ -75,7 +75,7 @@ export function noStoreEnd({ config }: Outside): CommandEnd | undefined {
 
 /**
  * Runs an operator's command on the account's part of the store, then closes the store. `failed` turns any error into
- * the command's end. `verb`: the command's name for the audit; absent if it changes nothing. Never throws.
+ * the command's end. `verb`: the command's name for the audit; absent: no audit entry. Never throws.
  */
 export async function withStorage(
   outside: Outside,
@@ -98,10 +98,10 @@ export async function withStorage(
 }
 
 /**
- * Writes a command that has replaced the store into the audit of the new store. If that fails, the command's words say
- * so, as its work stays done. Never throws.
+ * Adds an audit entry to the store with which a command has replaced the old one. If that fails, the command's words say so.
+ * Never throws.
  */
-export async function noteEnd(outside: Outside, end: CommandEnd, verb: string): Promise<CommandEnd> {
+export async function noteInNewStore(outside: Outside, end: CommandEnd, verb: string): Promise<CommandEnd> {
   return await withStorage(
     outside,
     () => Promise.resolve(end),
@@ -110,7 +110,7 @@ export async function noteEnd(outside: Outside, end: CommandEnd, verb: string): 
   );
 }
 
-/** `who` is just `operator`: the bot doesn't know who is at the command line. A failed write is logged. */
+/** The bot doesn't know who is at the command line, so `who` is `operator`. A failed write is logged. */
 async function noteCommand(
   outside: Outside,
   storage: Storage,
@@ -127,30 +127,31 @@ async function noteCommand(
  * Parses a command's words; `--account NAME` chooses the account. Long output goes to `out` in pieces. Failures of the
  * store, the service or Slack are returned, not thrown.
  */
-export function readCommand(asked: CliCommand, words: readonly string[]): Parsed<Prepared> {
-  const { scope, usage } = asked;
-  const typed = typedBehind(asked, words);
-  const read = typed ? asked.prepare(typed) : problem('That was not understood.');
+export function readCommand(given: CliCommand, words: readonly string[]): Parsed<Prepared> {
+  const { scope, usage } = given;
+  const typed = parseWords(given, words);
+  const read = typed ? given.prepare(typed) : problem('That was not understood.');
   if (!read.ok) return problem([`Nothing was done. ${read.problem}`, ...usage].join('\n'));
-  if ('alone' in read.value || scope === 'shared') return read;
+  if ('runWithoutSettings' in read.value || scope === 'shared') return read;
   const { run } = read.value;
   const account = typed?.values['account'];
   return parsed({
     async run(outside, out) {
-      const meant =
+      const accounts =
         typeof account === 'string'
           ? accountNamed(account, outside.config)
           : parsed(allAccounts(outside.config));
-      if (!meant.ok) return { exitCode: exitCodes.usage, words: meant.problem };
-      const [config, ...more] = meant.value;
+      if (!accounts.ok) return { exitCode: exitCodes.usage, words: accounts.problem };
+      const [config, ...more] = accounts.value;
       if (more.length === 0 || scope === 'first') return await run({ ...outside, config }, out);
-      if (scope === 'one') return { exitCode: exitCodes.usage, words: sayWhich(meant.value) };
-      return await runForEach(meant.value, (one) => run({ ...outside, config: one }, out));
+      if (scope === 'one') return { exitCode: exitCodes.usage, words: sayWhich(accounts.value) };
+      return await runForEach(accounts.value, (each) => run({ ...outside, config: each }, out));
     },
   });
 }
 
-function typedBehind({ scope, options, mostWords }: CliCommand, words: readonly string[]) {
+/** Undefined if the words don't fit the command's options. */
+function parseWords({ scope, options, mostWords }: CliCommand, words: readonly string[]) {
   const account = scope === 'shared' ? {} : { account: { type: 'string' } as const };
   try {
     const typed = parseArgs({
@@ -170,9 +171,9 @@ async function runForEach(
 ): Promise<CommandEnd> {
   const ends: CommandEnd[] = [];
   // One after the other, because each opens the store.
-  for (const one of all) {
-    const end = await run(one);
-    ends.push({ ...end, words: `${one.merchant?.name ?? ''}: ${end.words}` });
+  for (const config of all) {
+    const end = await run(config);
+    ends.push({ ...end, words: `${config.merchant?.name ?? ''}: ${end.words}` });
   }
   const worst = ends.reduce<ExitCode>((code, end) => (end.exitCode > code ? end.exitCode : code), 0);
   return { exitCode: worst, words: ends.map((end) => end.words).join('\n') };
@@ -185,8 +186,8 @@ export function allAccounts(config: Config): Accounts {
   return [config, ...(config.further ?? [])];
 }
 
-/** The settings of the named account; a bot with one account has no names. */
-function accountNamed(name: string, config: Config): Parsed<Accounts> {
+/** The settings of the named account, in upper or lower case. A bot with one account has no names. */
+export function accountNamed(name: string, config: Config): Parsed<Accounts> {
   const all = allAccounts(config);
   const named = all.find(({ merchant }) => merchant !== undefined && merchant.name === name.toLowerCase());
   if (named) return parsed([named]);

@@ -29,7 +29,7 @@ export const doctorCommand = command({
   ],
   more: 'Asks Slack, the payments service and the store, and changes nothing but the access token, which is a new one afterwards; the bot may run. --paid with a payment that you know is paid, --cards with a customer who has saved cards, and --delivery with a captured one check what it cannot see alone, of the first account or the one named, and name each setting that is wrong. Ends with 0 when nothing is broken, 1 when something is.',
   scope: 'shared',
-  unread: (problems) =>
+  problemsJson: (problems) =>
     doctorJson(problems.map((says) => ({ part: 'Settings', state: 'problem', says, fix: settingsFix }))),
   options: {
     json: { type: 'boolean' },
@@ -75,7 +75,7 @@ export async function examineAll(
   { json = false, ...known }: Known & { account?: string | undefined; json?: boolean },
 ): Promise<CommandEnd> {
   const findings = await lookAtAll(outside, known);
-  const words = json ? doctorJson(findings) : toldAsText(findings);
+  const words = json ? doctorJson(findings) : doctorText(findings);
   return { exitCode: isWell(findings) ? exitCodes.ok : exitCodes.failed, words, isReport: true };
 }
 
@@ -155,7 +155,7 @@ const noStore: Storage = {
   close: () => Promise.resolve(),
 };
 
-function toldAsText(findings: readonly Finding[]): string {
+function doctorText(findings: readonly Finding[]): string {
   const lines = findings.map((finding) => {
     const fix = finding.fix === undefined ? '' : `\n   Fix: ${finding.fix}`;
     return `${stateSigns[finding.state]} ${partOf(finding)}: ${finding.says}${fix}`;

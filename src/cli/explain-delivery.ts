@@ -3,6 +3,7 @@ import { errorCode } from '../domain/failure.ts';
 import { parsed, problem, type Parsed, counted } from '../domain/wording.ts';
 import { type CapturedDelivery, explainDelivery, readCapture } from '../webhooks/explain-delivery.ts';
 import { command, type CommandEnd } from './command.ts';
+import { exitCodes } from './exit-codes.ts';
 import type { Outside } from '../config/config.ts';
 import { readWebhooks } from '../webhooks/webhook-settings.ts';
 
@@ -30,7 +31,7 @@ export const explainDeliveryCommand = command({
 
 async function explain(outside: Outside, path: string, atMs?: number): Promise<CommandEnd> {
   const capture = await readDeliveryFile(path);
-  if (!capture.ok) return unread(capture.problem);
+  if (!capture.ok) return { exitCode: exitCodes.usage, words: capture.problem };
   const { scheme, pointers, kinds } = readWebhooks(outside.config);
   const secrets = outside.config.webhookSecrets ?? [];
   const { verifies, lines } = explainDelivery(
@@ -41,13 +42,13 @@ async function explain(outside: Outside, path: string, atMs?: number): Promise<C
   const { body, notes } = capture.value;
   const asOf =
     atMs === undefined && scheme?.timestamp ? ['Judged as of now; --at judges as of when it came.'] : [];
-  const all = [
+  const words = [
     `Delivery: a body of ${counted(body.length, 'byte')}`,
     ...notes.map((note) => `Note: ${note}`),
     ...lines,
     ...asOf,
   ];
-  return { exitCode: verifies ? 0 : 1, words: all.join('\n'), isReport: true };
+  return { exitCode: verifies ? 0 : 1, words: words.join('\n'), isReport: true };
 }
 
 /** Reads a captured delivery; the problem says why the file has none. */
@@ -56,10 +57,6 @@ export async function readDeliveryFile(path: string): Promise<Parsed<CapturedDel
   if (!file.ok) return problem(`The file cannot be read: ${file.problem}.`);
   const capture = readCapture(file.value);
   return capture.ok ? capture : problem(`The file holds no delivery: ${capture.problem}.`);
-}
-
-function unread(why: string): CommandEnd {
-  return { exitCode: 2, words: why };
 }
 
 /** ISO 8601 with a zone, or Unix time in seconds or milliseconds. */

@@ -15,7 +15,7 @@ import { command, type CommandEnd } from './command.ts';
 import { exitCodes } from './exit-codes.ts';
 import { firstLine, isoTime, merchantJson, moneyJson, placeLine, reported, textOrNull } from './lines.ts';
 
-/** As many as are read at once. People narrow the result with a filter or a day. */
+/** People narrow a longer result with a filter or a day. */
 const mostListed = 20;
 
 export const findCommand = command({

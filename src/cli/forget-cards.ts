@@ -8,8 +8,8 @@ import type { Outside } from '../config/config.ts';
 import { dayMs } from '../domain/span.ts';
 
 /**
- * Erases the saved cards of an e-mail address from the bot's ledger, at the customer's request. Bots may run meanwhile:
- * a form that still shows such a card only says that it is gone.
+ * Erases the saved cards of an e-mail address from the bot's ledger. Bots may run meanwhile: a form that still shows such a
+ * card says that it is gone.
  */
 export const forgetCardsCommand = command({
   summary: 'Forget all saved cards of a customer, and hide the customer’s records from /pay find',
@@ -18,7 +18,7 @@ export const forgetCardsCommand = command({
   scope: 'each',
   options: {},
   mostWords: 1,
-  // Loose on purpose: it catches typing errors, and the address is only compared.
+  // A loose check, against typing errors: the address is only compared.
   prepare: ({ positionals: [email = ''] }) =>
     /^[^\s@]+@[^\s@]+\.[^\s@]+$/.test(email)
       ? parsed({ run: (outside) => forget(outside, email) })
@@ -34,7 +34,7 @@ async function forget(outside: Outside, email: string): Promise<CommandEnd> {
       const keepMs = outside.config.savedCardDays * dayMs;
       const ledger = createCardLedger({ store, sealer, fingerprint, log, now, wait: sleep }, keepMs);
       await forgetFound({ store, fingerprint, now }, email);
-      return { exitCode: 0, words: `${told(await ledger.forget(email))}\n${notFound}` };
+      return { exitCode: 0, words: `${resultWords(await ledger.forget(email))}\n${notFound}` };
     },
     (error) => ({
       exitCode: 1,
@@ -47,7 +47,7 @@ async function forget(outside: Outside, email: string): Promise<CommandEnd> {
 const notFound =
   '/pay find no longer finds the customer’s records. The records themselves stay until they expire: docs/policy.md, Privacy.';
 
-function told(cards: number): string {
+function resultWords(cards: number): string {
   if (cards === 0) {
     return 'The store holds no saved card of this address. Run this with the bot’s own settings.';
   }

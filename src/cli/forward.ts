@@ -17,7 +17,10 @@ export const forwardCommand = command({
 async function forward(outside: Outside): Promise<CommandEnd> {
   return await withStorage(
     outside,
-    async (storage) => ({ exitCode: 0, words: told(await forwardAgain(storage, outside.now()), outside) }),
+    async (storage) => ({
+      exitCode: 0,
+      words: resultWords(await forwardAgain(storage, outside.now()), outside),
+    }),
     (error) => ({
       exitCode: 1,
       words: `Some of it may not be on its way. ${reasonOf(error)} Run this again once that is fixed.`,
@@ -26,7 +29,10 @@ async function forward(outside: Outside): Promise<CommandEnd> {
   );
 }
 
-function told({ left, waiting }: Awaited<ReturnType<typeof forwardAgain>>, { config }: Outside): string {
+function resultWords(
+  { left, waiting }: Awaited<ReturnType<typeof forwardAgain>>,
+  { config }: Outside,
+): string {
   if (left + waiting === 0)
     return 'Your backend has taken every event. Run this with the bot’s own settings.';
   const parts = [

@@ -11,7 +11,7 @@ import type { ExitCode } from './exit-codes.ts';
  */
 export type Answer = { document: Record<string, unknown>; lines: readonly string[]; exitCode: ExitCode };
 
-/** The answer as a command's end. It is requested data, so it goes to standard output with any exit code. */
+/** The answer as a command's end; goes to standard output with any exit code. */
 export function reported({ document, lines, exitCode }: Answer, isJson: boolean): CommandEnd {
   return { exitCode, words: isJson ? jsonText(document) : lines.join('\n'), isReport: true };
 }
@@ -27,7 +27,7 @@ export type Place = { environment: Environment; account: string };
 const longestWord = 120;
 const longestText = 500;
 
-/** The values of a document that are known, as aligned lines for people. */
+/** A document's known values as aligned lines for people. */
 export function factLines(document: Readonly<Record<string, unknown>>): string[] {
   const known = Object.entries(document)
     .map(([name, value]) => [name, factWords(value)] as const)
@@ -57,8 +57,8 @@ export function placeLine({ environment, account }: Place, verb: string, atMs: n
 
 /** The service's words in quotation marks, masked and shortened; undefined if there are none. */
 export function quotedText(text: string | undefined): string | undefined {
-  const theirs = outsideText(text ?? '', longestText);
-  return theirs === '' ? undefined : `“${theirs}”`;
+  const said = outsideText(text ?? '', longestText);
+  return said === '' ? undefined : `“${said}”`;
 }
 
 /** An amount for programs: `minor` in hundredths, `decimal` as in the specification. */

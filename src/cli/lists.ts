@@ -56,37 +56,38 @@ function listCommand<Item>(listed: Listed<Item>): CliCommand {
   });
 }
 
-type Asked = { filter: string; form: 'text' | 'csv' | 'json'; out: (text: string) => Promise<void> };
+type ListRequest = { filter: string; form: 'text' | 'csv' | 'json'; out: (text: string) => Promise<void> };
 
 async function list<Item>(
   outside: Outside,
   listed: Listed<Item>,
-  { filter, form, out }: Asked,
+  { filter, form, out }: ListRequest,
 ): Promise<CommandEnd> {
   const { one, many, readPage, matches } = listed;
   return await askService(outside, async (payments, place) => {
-    const read = createServiceList(readPage(payments), matches, outside.now);
-    const page = await read({ filter, mostCalls: Infinity, progress });
-    tellProgress('');
+    const readList = createServiceList(readPage(payments), matches, outside.now);
+    const page = await readList({ filter, mostCalls: Infinity, progress });
+    showProgress('');
     const { found, reading, stop } = page;
     const isComplete = stop === undefined && reading.end === 'last_page';
     if (form === 'json') {
       const merchant = merchantJson(place);
       const items = records(listed, page.items);
       const { pages, items: all, readAt } = reading;
-      const how = { read: { pages, items: all }, complete: isComplete, merchant, readAt: isoTime(readAt) };
-      await out(jsonText({ kind: many, filter, items, found, ...how }));
+      const read = { pages, items: all };
+      const document = { kind: many, filter, items, found, read, complete: isComplete, merchant };
+      await out(jsonText({ ...document, readAt: isoTime(readAt) }));
     } else if (found > 0) {
       const shown = fileColumns(listed.columns);
       await out(form === 'csv' ? csvHead(shown) + csvRows(shown, page.items) : table(shown, page.items));
     }
-    const far = `${counted(reading.items, one, many)} read in ${counted(reading.pages, 'page')}`;
+    const readWords = `${counted(reading.items, one, many)} read in ${counted(reading.pages, 'page')}`;
     if (stop) {
       const why =
         stop.kind === 'failure' ? failedQuestion(outside, stop.failure).words : 'Its cursor was refused.';
-      return { exitCode: exitCodes.noAnswer, words: `The list broke off: ${far}. ${why}` };
+      return { exitCode: exitCodes.noAnswer, words: `The list broke off: ${readWords}. ${why}` };
     }
-    const end = isComplete ? far : `${far}; it may be longer: the service gave a cursor twice`;
+    const end = isComplete ? readWords : `${readWords}; it may be longer: the service gave a cursor twice`;
     if (found > 0) return { exitCode: exitCodes.ok, words: end };
     const none = filter === '' ? `There is no ${one}` : `No ${one} matches “${outsideText(filter, 120)}”`;
     return { exitCode: exitCodes.notFound, words: `${none}; ${end}` };
@@ -100,11 +101,11 @@ function records<Item>({ columns }: Listed<Item>, items: readonly Item[]): Recor
 }
 
 function progress({ pages, items }: { pages: number; items: number }): void {
-  tellProgress(`${pages} pages, ${items} rows …`);
+  showProgress(`${pages} pages, ${items} rows …`);
 }
 
 /** One line that is overwritten. The number of pages is unknown until the last one, so there is no progress bar. */
-function tellProgress(words: string): void {
+function showProgress(words: string): void {
   if (process.stderr.isTTY) process.stderr.write(`\r\u001B[K${words}`);
 }
 

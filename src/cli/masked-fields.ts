@@ -6,12 +6,12 @@ import { counted } from '../domain/wording.ts';
 
 type MaskedField = { pointer: string; shows: string; is?: string };
 
-/** Values that the reader gave; they are pointed out where the answer has them. */
+/** Values that the reader gave. Fields with these values say so. */
 type Known = { reference?: string; minor?: number | undefined };
 
 /**
- * An answer's fields, for finding the right settings. Shown are statuses, lifetimes and decimals, which settings are
- * about; of any other value only its type.
+ * An answer's fields, for finding the right settings. Shows statuses, lifetimes and decimals, which settings may need, and
+ * only the type of any other value.
  */
 export function maskedFields(answer: unknown, { reference, minor }: Known = {}): MaskedField[] {
   return leavesOf(answer).map(([at, value]) => {

@@ -6,7 +6,8 @@ import { moveStore, type MoveEnd, type Moved } from '../store/move-store.ts';
 import { createSealer } from '../store/sealed.ts';
 import { embeddedStore } from '../store/storage.ts';
 import type { Outside } from '../config/config.ts';
-import { command, type CommandEnd, noteEnd, reasonOf } from './command.ts';
+import { exitCodes } from './exit-codes.ts';
+import { command, type CommandEnd, noteInNewStore, reasonOf } from './command.ts';
 
 /**
  * Moves all records of the embedded store to the configured Redis, and verifies them. If interrupted, it can be run
@@ -25,25 +26,26 @@ export const moveStoreCommand = command({
 async function moveAll(outside: Outside): Promise<CommandEnd> {
   const { redisUrl, redisPrefix, dataDir } = outside.config;
   if (redisUrl === undefined) {
-    return nothing(
-      5,
+    return notMoved(
+      exitCodes.settings,
       'Set REDIS_URL and SEALING_KEYS to where the records go, and leave DATA_DIR where they are.',
     );
   }
   try {
     const { path, keys } = embeddedStore(outside.config);
-    if (!existsSync(path)) return nothing(1, `There is no store in ${dataDir} (DATA_DIR).`);
-    const lost = new Map<string, number>();
+    if (!existsSync(path)) return notMoved(1, `There is no store in ${dataDir} (DATA_DIR).`);
+    // Records by the id of a sealing key that is not configured.
+    const unopened = new Map<string, number>();
     const sealing = { sealer: createSealer(keys), keyIds: keys.map(({ id }) => id) };
     const change = (key: string, value: string): string =>
-      resealText(sealing, key, value, (id) => lost.set(id, (lost.get(id) ?? 0) + 1));
+      resealText(sealing, key, value, (id) => unopened.set(id, (unopened.get(id) ?? 0) + 1));
     const end = await moveTo(outside, redisUrl, { path, change });
-    if (typeof end === 'string') return nothing(1, end);
+    if (typeof end === 'string') return notMoved(1, end);
     switch (end.kind) {
       case 'in_use':
-        return nothing(1, `A bot still uses ${path}. Stop it, then run this again.`);
+        return notMoved(1, `A bot still uses ${path}. Stop it, then run this again.`);
       case 'not_empty':
-        return nothing(
+        return notMoved(
           1,
           `Redis has records under the prefix ${redisPrefix} already. Give it an empty Redis, or another REDIS_PREFIX.`,
         );
@@ -53,10 +55,10 @@ async function moveAll(outside: Outside): Promise<CommandEnd> {
           words: `${counted(end.records, 'record')} in Redis differ from what was copied. No bot starts on it; run this again.`,
         };
       case 'moved':
-        // Written after the move, so it is the first audit entry in Redis alone.
-        return await noteEnd(
+        // Noted after the move, so only Redis has this entry.
+        return await noteInNewStore(
           outside,
-          { exitCode: 0, words: movedWords(outside, path, end, lost) },
+          { exitCode: 0, words: movedWords(outside, path, end, unopened) },
           'move-store',
         );
     }
@@ -93,9 +95,9 @@ function movedWords(
   { config }: Outside,
   path: string,
   moved: Moved,
-  lost: ReadonlyMap<string, number>,
+  unopened: ReadonlyMap<string, number>,
 ): string {
-  const left = [...lost].map(
+  const left = [...unopened].map(
     ([id, count]) => `${counted(count, 'part')} sealed with ${id}, which is not here: moved as it was.`,
   );
   return [
@@ -105,6 +107,6 @@ function movedWords(
   ].join('\n');
 }
 
-function nothing(exitCode: CommandEnd['exitCode'], why: string): CommandEnd {
+function notMoved(exitCode: CommandEnd['exitCode'], why: string): CommandEnd {
   return { exitCode, words: `Nothing was moved. ${why}` };
 }

@@ -23,7 +23,7 @@ export const redriveCommand = command({
 async function redriveOn(outside: Outside, channel: string | undefined): Promise<CommandEnd> {
   return await withStorage(
     outside,
-    async ({ store }) => ({ exitCode: 0, words: told(await redrive(store, channel)) }),
+    async ({ store }) => ({ exitCode: 0, words: resultWords(await redrive(store, channel)) }),
     (error) => ({
       exitCode: 1,
       words: `Some of it may not be on its way. ${reasonOf(error)} Run this again once that is fixed: nothing is delivered twice.`,
@@ -32,7 +32,7 @@ async function redriveOn(outside: Outside, channel: string | undefined): Promise
   );
 }
 
-function told(redriven: readonly { channel: string; messages: number }[]): string {
+function resultWords(redriven: readonly { channel: string; messages: number }[]): string {
   if (redriven.length === 0) {
     return 'Everything was delivered. Run this with the bot’s own settings.';
   }

@@ -37,7 +37,7 @@ async function rehearseOn(outside: Outside, path: string): Promise<CommandEnd> {
       const plan = readRoutes({ ...outside.config, policy: read.policy });
       return {
         exitCode: 0,
-        words: told(plan, await rehearse(eventLog, plan, outside.now())),
+        words: resultWords(plan, await rehearse(eventLog, plan, outside.now())),
       };
     },
     (error) => ({ exitCode: 1, words: `The rules could not be rehearsed. ${reasonOf(error)}` }),
@@ -58,7 +58,7 @@ type Rehearsal = {
   events: number;
   sinceMs: number | undefined;
   /**
-   * Events that the plan would route by their look-up, but whose look-up is not on record. They are routed by the event
+   * Events that the plan routes by their look-up, but of which no look-up is on record. The count routes them by the event
    * alone.
    */
   unsure: number;
@@ -67,8 +67,8 @@ type Rehearsal = {
 };
 
 /**
- * Counts the plan's posts for the last 7 days, with the functions that route real events. Reads the event log page by
- * page, in about a second for a hundred thousand events. Throws StoreUnavailable.
+ * Counts what the plan would have posted in the last 7 days, with the functions that route real events. Throws
+ * StoreUnavailable.
  */
 export async function rehearse(
   eventLog: Pick<EventLog, 'since'>,
@@ -76,7 +76,7 @@ export async function rehearse(
   nowMs: number,
 ): Promise<Rehearsal> {
   const counts = new Map<string, { alerts: number; worstHour: number }>();
-  const ofHour = new Map<string, { hour: number; alerts: number }>();
+  const lastHour = new Map<string, { hour: number; alerts: number }>();
   let [events, unsure] = [0, 0];
   let sinceMs: number | undefined;
   for await (const page of eventLog.since(nowMs - lookedBackMs)) {
@@ -89,9 +89,9 @@ export async function rehearse(
       const hour = Math.floor(receivedAtMs / hourMs);
       for (const { channel, rule } of destinationsOf(plan, event)) {
         const key = keyOf(channel, rule?.name);
-        const before = ofHour.get(key);
+        const before = lastHour.get(key);
         const inHour = before?.hour === hour ? before.alerts + 1 : 1;
-        ofHour.set(key, { hour, alerts: inHour });
+        lastHour.set(key, { hour, alerts: inHour });
         const { alerts, worstHour } = counts.get(key) ?? { alerts: 0, worstHour: 0 };
         counts.set(key, { alerts: alerts + 1, worstHour: Math.max(worstHour, inHour) });
       }
@@ -104,13 +104,13 @@ function keyOf(channel: string, rule = ''): string {
   return `${channel} ${rule}`;
 }
 
-function told(plan: RoutePlan, { events, sinceMs, unsure, counts }: Rehearsal): string {
+function resultWords(plan: RoutePlan, { events, sinceMs, unsure, counts }: Rehearsal): string {
   if (sinceMs === undefined) {
     return 'No event of the last 7 days is on record, so nothing can be said. Run this with the bot’s own settings.';
   }
-  const lines = placesOf(plan).map(({ name, channel, rule }) => {
-    const told = counts.get(keyOf(channel, rule));
-    const words = told ? `${counted(told.alerts, 'alert')}, worst hour ${told.worstHour}` : 'no alerts';
+  const lines = targetsOf(plan).map(({ name, channel, rule }) => {
+    const count = counts.get(keyOf(channel, rule));
+    const words = count ? `${counted(count.alerts, 'alert')}, worst hour ${count.worstHour}` : 'no alerts';
     return `  ${name} → ${channel}: ${words}`;
   });
   return [
@@ -126,7 +126,8 @@ function unsureWords(unsure: number): string {
     : `${unsure} of them were not looked up, as these rules would have it: they are counted by what they say.`;
 }
 
-function placesOf({
+/** Each rule and channel that may get posts, in the plan's order. */
+function targetsOf({
   rules,
   failures,
   successes,

@@ -42,7 +42,7 @@ function failed(error: unknown): CommandEnd {
 async function revokeShared({ config }: Outside, storage: Storage): Promise<CommandEnd> {
   const memory = tokenMemory(config, storage);
   const client = clientSettings(config);
-  // Holds the token lock: a replica that got a new token meanwhile would have that one forgotten, too.
+  // Hold the token lock: otherwise a token that a replica gets meanwhile would be forgotten too.
   const unlock = await memory.lock(2 * client.timeoutMs);
   if (!unlock)
     return refused('A running bot is asking for a new token right now. Try again in a few seconds.');
@@ -53,7 +53,7 @@ async function revokeShared({ config }: Outside, storage: Storage): Promise<Comm
         `The store holds no access token of the account ${parentAccountOf(config)}. Run this with the bot’s own settings.`,
       );
     }
-    const accessToken = { current: needsNone, replace: needsNone };
+    const accessToken = { current: noAccessToken, replace: noAccessToken };
     await revokeToken(createPaymentsClient({ ...client, accessToken }), config, token);
     return await forget(memory);
   } finally {
@@ -80,6 +80,6 @@ function refused(why: string): CommandEnd {
   return { exitCode: 1, words: `Nothing was revoked. ${why}` };
 }
 
-function needsNone(): Promise<never> {
+function noAccessToken(): Promise<never> {
   return Promise.reject(new Error('a revocation sends no access token'));
 }

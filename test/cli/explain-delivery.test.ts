@@ -41,7 +41,7 @@ function outside(more: Record<string, string> = {}): Outside {
 async function run(words: readonly string[], of: Outside): Promise<CommandEnd> {
   const asked = readCommand(explainDeliveryCommand, words);
   if (!asked.ok) return { exitCode: exitCodes.usage, words: asked.problem };
-  if ('alone' in asked.value) throw new Error('It needs the settings.');
+  if ('runWithoutSettings' in asked.value) throw new Error('It needs the settings.');
   return await asked.value.run(of, () => Promise.reject(new Error('It writes no pieces.')));
 }
 

@@ -5,7 +5,7 @@ import { readPolicy } from '../../config/read-policy.ts';
 import { fileErrorCode } from '../../config/readers.ts';
 import { servicesFolder } from '../../config/service-sets.ts';
 import { counted, parsed, problem } from '../../domain/wording.ts';
-import { type Bare, command, type CommandEnd } from '../command.ts';
+import { command, type CommandEnd, type WithoutSettings } from '../command.ts';
 import { examineAll } from '../doctor.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { openLog, readSettings } from '../read-settings.ts';
@@ -46,7 +46,7 @@ export const connectCommand = command({
   prepare({ values: { answers: path, settings } }) {
     if (path === undefined) {
       return process.stdin.isTTY && process.stdout.isTTY
-        ? parsed({ alone: (bare) => connect(bare, settings) })
+        ? parsed({ runWithoutSettings: (given) => connect(given, settings) })
         : problem('There is no terminal to ask at: give --answers with a file.');
     }
     let text: string;
@@ -56,11 +56,13 @@ export const connectCommand = command({
       return problem(`The answers file cannot be read (${fileErrorCode(error)}).`);
     }
     const answers = readAnswers(text, isSettingName);
-    return answers.ok ? parsed({ alone: (bare) => connect(bare, settings, answers.value) }) : answers;
+    return answers.ok
+      ? parsed({ runWithoutSettings: (given) => connect(given, settings, answers.value) })
+      : answers;
   },
 });
 
-async function connect(bare: Bare, path: string, answers?: Answers): Promise<CommandEnd> {
+async function connect(bare: WithoutSettings, path: string, answers?: Answers): Promise<CommandEnd> {
   const talk = answers
     ? answeredByFile(answers, bare.out, patienceMs)
     : (await import('./terminal.ts')).atTerminal();
@@ -85,7 +87,7 @@ function settingsIn(answers: Answers | undefined): Changes {
 }
 
 async function converse(
-  bare: Bare,
+  bare: WithoutSettings,
   { talk, path, given, wrote }: { talk: Conversation; path: string; given: Changes; wrote: string[] },
 ): Promise<CommandEnd> {
   const { variables, now } = bare;
@@ -184,7 +186,11 @@ function tryToWrite(path: string, write: () => string): string[] {
 }
 
 /** Runs the doctor on the settings in progress, even if they were not written. */
-async function examined({ variables, now }: Bare, draft: Draft, known: Known): Promise<CommandEnd> {
+async function examined(
+  { variables, now }: WithoutSettings,
+  draft: Draft,
+  known: Known,
+): Promise<CommandEnd> {
   const settings = readSettings({ ...variables, ...draft.changes() }, 'Not yet enough to run the doctor.');
   if (settings.kind === 'refused') return { exitCode: exitCodes.settings, words: settings.words };
   const { config } = settings;
