@@ -14,9 +14,9 @@ import { jsonText } from './lines.ts';
 import type { Store } from '../store/store.ts';
 import { openStorage, type Storage } from '../store/storage.ts';
 import { storagePart } from '../store/scoped-store.ts';
-import type { Outside } from '../config/config.ts';
+import type { Config, Outside } from '../config/config.ts';
 import { createPayments } from '../payments/payments.ts';
-import { allAccounts, command, type CommandEnd } from './command.ts';
+import { accountNamed, allAccounts, command, type CommandEnd } from './command.ts';
 
 /**
  * Checks every part with real calls through the bot's own clients. Bots may run meanwhile. Ends with 0 also if there
@@ -51,30 +51,29 @@ export const doctorCommand = command({
       async run(outside) {
         const delivery = path === undefined ? undefined : await readDeliveryFile(path);
         if (delivery?.ok === false) return { exitCode: exitCodes.usage, words: delivery.problem };
-        const all = allAccounts(outside.config);
-        if (account !== undefined && !all.some(({ merchant }) => merchant?.name === account)) {
-          return { exitCode: exitCodes.usage, words: 'Nothing was done. There is no account of that name.' };
-        }
+        const named = account === undefined ? undefined : accountNamed(account, outside.config);
+        if (named?.ok === false) return { exitCode: exitCodes.usage, words: named.problem };
         const known = {
           ...(paid === undefined ? {} : { paid: { reference: reference.value, minor: minor.value } }),
           ...(cards === undefined ? {} : { cardsOf: cards }),
           ...(delivery ? { delivery: delivery.value } : {}),
         };
-        return await examineAll(outside, { ...known, account, json });
+        return await examineAll(outside, known, { json, knownOf: named?.value[0] });
       },
     });
   },
 });
 
 /**
- * Checks every part, and the facts that the person gave, for the named account or the first one. Returns the command's
- * end.
+ * Checks every part, and the facts that the person gave of one account (`knownOf`; default: the first). Returns the
+ * command's end.
  */
 export async function examineAll(
   outside: Outside,
-  { json = false, ...known }: Known & { account?: string | undefined; json?: boolean },
+  known: Known,
+  { json = false, knownOf = outside.config }: { json?: boolean; knownOf?: Config | undefined } = {},
 ): Promise<CommandEnd> {
-  const findings = await lookAtAll(outside, known);
+  const findings = await lookAtAll(outside, known, knownOf);
   const words = json ? doctorJson(findings) : doctorText(findings);
   return { exitCode: isWell(findings) ? exitCodes.ok : exitCodes.failed, words, isReport: true };
 }
@@ -89,50 +88,41 @@ function doctorJson(findings: readonly Finding[]): string {
   return jsonText({ kind: 'doctor', ok: isWell(findings), findings: sorted(findings) });
 }
 
-async function lookAtAll(
-  outside: Outside,
-  { account, ...known }: Known & { account?: string | undefined },
-): Promise<Finding[]> {
+async function lookAtAll(outside: Outside, known: Known, knownOf: Config): Promise<Finding[]> {
   const { config, log } = outside;
   const opened = await openStorage(outside).catch((error: unknown) => wordsOf(error));
-  const whole = typeof opened === 'string' ? noStore : opened;
-  await whole.checked();
+  const storage = typeof opened === 'string' ? noStorage : opened;
+  await storage.checked();
   const botToken = config.slackBotToken ?? '';
   const clients = createClients({ botToken, slackApiUrl: config.slackApiUrl }, log);
-  const accounts = allAccounts(config).map((own) => {
-    const place = { ...outside, config: own };
-    const { storage } = storagePart(whole, own.merchant);
-    let tokenAnswer: unknown;
-    const payments = createPayments(place, storage, { onTokenAnswer: (answer) => (tokenAnswer = answer) });
-    const token = once(() => payments.checkToken());
-    return {
-      config: own,
-      storage,
-      payments: { ...payments, checkToken: token },
-      token,
-      tokenAnswer: () => tokenAnswer,
-    };
-  });
-  const meant = accounts.find(({ config: own }) => account !== undefined && own.merchant?.name === account);
+  const accounts = allAccounts(config).map((each) =>
+    openAccount({ ...outside, config: each }, storage, each === knownOf ? known : {}),
+  );
   const checks = [
     ...sharedChecks(outside, opened, clients),
-    ...accounts.flatMap(({ config: own, storage, payments, ...tokens }) => [
-      ...accountChecks({
-        config: own,
-        payments,
-        now: outside.now,
-        ...accountHealth(own, { ...storage, now: outside.now }),
-      }),
-      ...knownChecks(
-        { config: own, payments, ...tokens, now: outside.now },
-        own === (meant ?? accounts[0])?.config ? known : {},
-      ),
-    ]),
+    ...accounts.flatMap((account) => account.checks),
   ];
   const findings = await examine(checks, longestLookMs(config), log);
-  await Promise.all(accounts.map(({ payments }) => payments.releaseLock()));
-  await whole.close();
+  await Promise.all(accounts.map((account) => account.releaseLock()));
+  await storage.close();
   return findings;
+}
+
+/** One account's checks. They share one request for a token, because a second one could revoke the first token. */
+function openAccount(outside: Outside, whole: Storage, known: Known) {
+  const { config, now } = outside;
+  const { storage } = storagePart(whole, config.merchant);
+  let tokenAnswer: unknown;
+  const payments = createPayments(outside, storage, { onTokenAnswer: (answer) => (tokenAnswer = answer) });
+  const token = once(() => payments.checkToken());
+  const checkedOnce = { ...payments, checkToken: token };
+  return {
+    checks: [
+      ...accountChecks({ config, payments: checkedOnce, now, ...accountHealth(config, { ...storage, now }) }),
+      ...knownChecks({ config, payments, token, tokenAnswer: () => tokenAnswer, now }, known),
+    ],
+    releaseLock: payments.releaseLock,
+  };
 }
 
 function wordsOf(error: unknown): string {
@@ -144,7 +134,7 @@ function away(): never {
 }
 
 /** Replaces a store that can't be opened, so that the other parts are still checked. */
-const noStore: Storage = {
+const noStorage: Storage = {
   store: new Proxy({} as Store, { get: () => async () => away() }),
   sealer: { seal: away, open: away },
   keyIds: [],

@@ -214,6 +214,10 @@ describe('several merchant accounts in one bot', () => {
     expect((await ask('lookup', 'LINE-1', '--account', 'lagoss')).stderr).toContain(
       'The accounts are main, lagos, test.',
     );
+    expect((await ask('doctor', '--account', 'lagoss')).stderr).toContain(
+      'The accounts are main, lagos, test.',
+    );
+    expect((await ask('doctor', '--account', 'LAGOS')).code).not.toBe(2);
     expect(await ask('doubt')).toMatchObject({ code: 2, stdout: '' });
     expect(await ask('doubt', '--account', 'test')).toMatchObject({ code: 0 });
     expect(await ask('revoke-token')).toMatchObject({ code: 2, stdout: '' });
