@@ -35,9 +35,9 @@ const pollMs = 50;
 /**
  * One access token for all replicas, because a service may allow one session per account. So a replica reads the shared
  * token before it requests a new one, one replica requests at a time, and a stopping replica revokes nothing. While the
- * store is away each replica uses its own token, so that look-ups go on. A token rejected soon after its issue is replaced
- * once, after `contendedWaitMs`; then none is requested for half a minute. `refresh`: absent if no refresh body is
- * configured; then a new token is issued instead.
+ * store is away each replica uses its own token, so that look-ups go on. A token rejected soon after its issue is
+ * replaced once, after `contendedWaitMs`; then none is requested for half a minute. `refresh`: absent if no refresh
+ * body is configured; then a new token is issued instead.
  *
  * Spec: Authentication; the lifetime and the bodies: not shown.
  */
@@ -99,7 +99,9 @@ export function createAccessToken(options: {
     );
   }
 
-  /** Runs the work with the lock; undefined while another replica holds it. While the store is away there is no lock. */
+  /**
+   * Runs the work with the lock; undefined while another replica holds it. While the store is away there is no lock.
+   */
   async function withLock(work: () => Promise<string>): Promise<string | undefined> {
     const own = await memory.lock(2 * timeoutMs).catch(() => () => Promise.resolve());
     if (!own) return undefined;
@@ -133,8 +135,8 @@ export function createAccessToken(options: {
   }
 
   /**
-   * Waits, so that two systems with the same credentials don't end each other's session in turns. Throws if that happened
-   * just before.
+   * Waits, so that two systems with the same credentials don't end each other's session in turns. Throws if that
+   * happened just before.
    */
   async function yieldToOther(): Promise<void> {
     if (now() < contendedAtMs + newForMs) {

@@ -79,8 +79,9 @@ export async function listAccounts(
 }
 
 /**
- * The sub account with that id or reference. Sends one query parameter, because the specification doesn't say whether both are allowed.
- * `not_found` is HTTP 404, or code "01" or "404". Throws ServiceFailure if the service gave no usable answer.
+ * The sub account with that id or reference. Sends one query parameter, because the specification doesn't say whether
+ * both are allowed. `not_found` is HTTP 404, or code "01" or "404". Throws ServiceFailure if the service gave no usable
+ * answer.
  *
  * Spec: GET {base_url}/v1/accounts/sub-account-details (fields of `data`: not shown, so read as an Account).
  */
@@ -110,8 +111,8 @@ function requestedAccount(accounts: readonly Account[], { by, value }: AccountKe
 }
 
 /**
- * Requests a new sub account, once. `secrets` are struck out of the answer. Only code "00" proves that the account exists.
- * Every other answer, unless it is a refusal, is `unknown`: the account may exist. Never throws.
+ * Requests a new sub account, once. `secrets` are struck out of the answer. Only code "00" proves that the account
+ * exists. Every other answer, unless it is a refusal, is `unknown`: the account may exist. Never throws.
  *
  * Spec: POST {base_url}/v1/accounts (CreateAccountRequest and fields of `data`: not shown).
  */

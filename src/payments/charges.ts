@@ -38,9 +38,10 @@ export type ChargeAnswer =
   | Unknown;
 
 /**
- * Charges a saved card once, in favour of the account `accountId`. Never throws: every doubt is `unknown`. `approved` and
- * `declined` need a row of the specification's table; HTTP 200 and `description` decide nothing. `leaveBy` is checked when
- * the request is sent; the wait for a token and the repeat after a 401 stay within the client's own deadline.
+ * Charges a saved card once, in favour of the account `accountId`. Never throws: every doubt is `unknown`. `approved`
+ * and `declined` need a row of the specification's table; HTTP 200 and `description` decide nothing. `leaveBy` is
+ * checked when the request is sent; the wait for a token and the repeat after a 401 stay within the client's own
+ * deadline.
  *
  * Spec: charge a saved card.
  */
@@ -108,8 +109,8 @@ export type OtpAnswer =
   | Unknown;
 
 /**
- * Submits one OTP, without Authorization or accountId. Never throws, and doesn't store the OTP. Each OTP that reaches the
- * service uses one of its 3 tries.
+ * Submits one OTP, without Authorization or accountId. Never throws, and doesn't store the OTP. Each OTP that reaches
+ * the service uses one of its 3 tries.
  *
  * Spec: submit OTP; Limits (OTP submissions).
  */
@@ -144,8 +145,8 @@ function judgeOtp({ isOk, httpStatus, code, status, message }: Reply): OtpAnswer
 }
 
 /**
- * The service's answer to a request for another OTP. Its body is unspecified, so only the envelope counts: `resent` needs
- * code "00".
+ * The service's answer to a request for another OTP. Its body is unspecified, so only the envelope counts: `resent`
+ * needs code "00".
  *
  * Spec: resend-otp.
  */

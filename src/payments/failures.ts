@@ -50,7 +50,9 @@ function retryAfterMs(headers: Headers, nowMs: number): number | undefined {
 
 const unitsMs = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 } as const;
 
-/** "60", "60s", "60 seconds", "60000ms", "1m", "1 minute", "1h", "PT1M". Spec: Limits (window length as text, unit s). */
+/**
+ * "60", "60s", "60 seconds", "60000ms", "1m", "1 minute", "1h", "PT1M". Spec: Limits (window length as text, unit s).
+ */
 function spanMs(text: string): number | undefined {
   const [, digits, unit = 's'] =
     /^\s*(?:PT)?(\d{1,8})\s*(ms|s|m|h)?(?:ec|econds?|in|inutes?|ours?)?\s*$/i.exec(text) ?? [];
@@ -97,7 +99,9 @@ export function timeoutFailure(timeoutMs: number): ServiceFailure {
   return new ServiceFailure('timeout', `No answer from the payments service in ${timeoutMs / 1_000} s.`);
 }
 
-/** The failure of a request without an answer: the service may have acted on it. Other errors are returned unchanged. */
+/**
+ * The failure of a request without an answer: the service may have acted on it. Other errors are returned unchanged.
+ */
 export function failureOfThrow(error: unknown): unknown {
   // Standard fetch throws TypeError for every network failure, redirects included.
   if (error instanceof TypeError) {

@@ -20,8 +20,8 @@ export type TransactionReading = Pick<
 >;
 
 /**
- * The transaction of this merchant reference on this account, with any further record of the reference. Undefined if the
- * service has none (code "01" with null data, or HTTP 404). Throws ServiceFailure if it gave no usable answer.
+ * The transaction of this merchant reference on this account, with any further record of the reference. Undefined if
+ * the service has none (code "01" with null data, or HTTP 404). Throws ServiceFailure if it gave no usable answer.
  *
  * Spec: GET {base_url}/v1/transactions/accounts/single.
  */
@@ -39,8 +39,8 @@ export async function findTransaction(
 }
 
 /**
- * The transaction among the service's records for a reference; undefined without records. If none has the reference, the
- * first: `confirm` says then that its reference differs.
+ * The transaction among the service's records for a reference; undefined without records. If none has the reference,
+ * the first: `confirm` says then that its reference differs.
  */
 export function transactionIn(
   records: readonly JsonObject[],
@@ -131,8 +131,8 @@ function shownValue(value: unknown): string {
 }
 
 /**
- * The amount to compare with the charge: the one at the settings' pointer, less the fee at theirs (0 if absent). No amount
- * if one of them is unreadable, or the fee is larger.
+ * The amount to compare with the charge: the one at the settings' pointer, less the fee at theirs (0 if absent). No
+ * amount if one of them is unreadable, or the fee is larger.
  */
 function amountOf(
   record: unknown,

@@ -36,7 +36,8 @@ export type CheckoutOrderAnswer =
   | Unknown;
 
 /**
- * Creates an order to be paid on its checkout page; if it saves the card, only by card. Takes no money itself. Never throws.
+ * Creates an order to be paid on its checkout page; if it saves the card, only by card. Takes no money itself. Never
+ * throws.
  *
  * Spec: create a checkout order (`tokenizeCard` beside `order`; only a card payment yields a token).
  */
@@ -67,7 +68,10 @@ export async function createCheckoutOrder(
   return referenceTaken(answer) ?? answer;
 }
 
-/** The rejection for a used reference. The specification doesn't say its form here, so HTTP 400 counts as well as code 400. */
+/**
+ * The rejection for a used reference. The specification doesn't say its form here, so HTTP 400 counts as well as code
+ * 400.
+ */
 function referenceTaken(answer: CheckoutOrderAnswer): CheckoutOrderAnswer | undefined {
   if (answer.kind !== 'not_made' || answer.failure !== 'invalid_request') return undefined;
   const rejected = rejectedFor(answer.message);

@@ -2,9 +2,9 @@ import { failureOfAnswer } from './failures.ts';
 import { asObject, asObjects, looseText } from './wire.ts';
 
 /**
- * Reads one page of a list: bare, as the specification shows accounts, or under `data`, as it shows terminals. An empty,
- * null, missing or blank cursor ends the list. A page without `results` is invalid: a broken answer must not shorten a
- * list.
+ * Reads one page of a list: bare, as the specification shows accounts, or under `data`, as it shows terminals. An
+ * empty, null, missing or blank cursor ends the list. A page without `results` is invalid: a broken answer must not
+ * shorten a list.
  *
  * Spec: Limits (pagination); GET {base_url}/v1/accounts; GET {base_url}/v1/accounts/terminals.
  */

@@ -24,8 +24,8 @@ import { issueToken, parentAccountOf, refreshToken } from './tokens.ts';
 export type Payments = ReturnType<typeof createPayments>;
 
 /**
- * The payments service as functions in domain words. `pauses`: shared by all accounts. `onTokenAnswer`: called with each
- * answer to a request for a token, unless it is a refusal.
+ * The payments service as functions in domain words. `pauses`: shared by all accounts. `onTokenAnswer`: called with
+ * each answer to a request for a token, unless it is a refusal.
  */
 export function createPayments(
   outside: Outside,
@@ -96,7 +96,9 @@ export function createPayments(
   };
 }
 
-/** Accounts with the same credentials share one token, so it is kept in the part of the store common to all accounts. */
+/**
+ * Accounts with the same credentials share one token, so it is kept in the part of the store common to all accounts.
+ */
 export function tokenMemory(config: Config, { whole, ...own }: Storage): TokenMemory {
   const { store, sealer } = whole ?? own;
   const credentials = JSON.stringify([

@@ -33,9 +33,9 @@ const mostCards = 100;
 const mostPages = 20;
 
 /**
- * The saved cards of an e-mail, each once. Follows the list's cursor. `mayHaveMore`: absent only if a page says that it is the
- * last, or a setting says that the list has one page. `not_found` is HTTP 404, or code "01" or "404". Throws ServiceFailure for an
- * unusable answer, also if no pointer of the settings leads to a list: that is not an empty list.
+ * The saved cards of an e-mail, each once. Follows the list's cursor. `mayHaveMore` is absent only if a page says that
+ * it is the last, or a setting says that the list has one page. `not_found`: HTTP 404, or code "01" or "404". Throws
+ * ServiceFailure for an unusable answer, which includes one without a list at the settings' pointers.
  *
  * Spec: list saved cards by customer email (request and response shape: not shown, so settings); Limits (pagination).
  */
@@ -129,8 +129,8 @@ function nextOf(body: unknown, shape: SavedCardShape): { cursor: string | undefi
 }
 
 /**
- * Deletes a card, with one request. Only code "00" without any false is success. After `unknown` the card may be deleted,
- * so tell people. Never throws.
+ * Deletes a card, with one request. Only code "00" without any false is success. After `unknown` the card may be
+ * deleted, so tell people. Never throws.
  *
  * Spec: delete a card (request and response shape: not shown, so settings and the envelope alone).
  */
@@ -224,8 +224,8 @@ export type EmailChangeAnswer =
   | Unknown;
 
 /**
- * Changes the e-mail linked to a saved card, never the card. The service then rejects charges with the old e-mail. After
- * `unknown` the e-mail may be changed, so tell people. Never throws.
+ * Changes the e-mail linked to a saved card, never the card. The service then rejects charges with the old e-mail.
+ * After `unknown` the e-mail may be changed, so tell people. Never throws.
  *
  * Spec: change the email of a saved card.
  */

@@ -14,8 +14,8 @@ export function parentAccountOf(config: Config): string {
 }
 
 /**
- * Obtains a new access token for the parent account. Throws ServiceFailure, never with the answer or the credentials in its
- * message. `onAnswer` is called with any answer but a refusal, before the token is read.
+ * Obtains a new access token for the parent account. Throws ServiceFailure, never with the answer or the credentials in
+ * its message. `onAnswer` is called with any answer but a refusal, before the token is read.
  *
  * Spec: POST {base_url}/v1/auth/token/issue; body and answer: not shown, so settings.
  */

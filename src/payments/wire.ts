@@ -3,8 +3,8 @@ import { isJsonObject, type JsonObject, withoutUndefined } from '../domain/json.
 import { minorFromWire } from '../domain/money.ts';
 import { saysNothing } from '../domain/outside-text.ts';
 
-// Loose readers for the service's answers. They never fail: unreadable values become undefined. Be strict where an answer
-// is judged, not here.
+// Loose readers for the service's answers. They never fail: unreadable values become undefined. Be strict where an
+// answer is judged, not here.
 
 /** Text, also from a number or a boolean; empty text and "N/A" count as absent. */
 export const looseText = z.unknown().transform((value) => {

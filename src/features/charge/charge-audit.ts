@@ -27,7 +27,9 @@ export function auditOfCharge(history: readonly PastStep[]): AuditEntry[] {
   return entries;
 }
 
-/** Whether the step gets an entry: no repeated look-up (`times` above 1), no timer step without effect (`times` set). */
+/**
+ * Whether the step gets an entry: no repeated look-up (`times` above 1), no timer step without effect (`times` set).
+ */
 function isNews({ event, times }: PastStep): boolean {
   return event.kind === 'looked_up' ? (times ?? 1) === 1 : times === undefined;
 }

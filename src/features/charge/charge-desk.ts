@@ -38,8 +38,8 @@ const resendAgainMs = 30_000;
 
 /**
  * Everything that people can do with a charge. Only `carryOn` and `lookUpNow` wait for the payments service. Methods
- * return undefined if there is no such charge. They throw StoreUnavailable if nothing was sent; `submit` returns `unsure`
- * instead.
+ * return undefined if there is no such charge. They throw StoreUnavailable if nothing was sent; `submit` returns
+ * `unsure` instead.
  */
 export function createChargeDesk(
   account: Account,
@@ -103,8 +103,8 @@ export function createChargeDesk(
     },
 
     /**
-     * Registers a modal that shows the charge, so that steps update the modal. If the charge has changed since `at`, the
-     * time of the step that the modal shows, the modal is updated at once.
+     * Registers a modal that shows the charge, so that steps update the modal. If the charge has changed since `at`,
+     * the time of the step that the modal shows, the modal is updated at once.
      */
     async watch(reference: string, { id, userId, at }: ChargeView & { at: number }): Promise<void> {
       const watched = await charges.amend(reference, (record) => {
@@ -156,8 +156,8 @@ export function createChargeDesk(
     },
 
     /**
-     * Asks the bank to send another code; time and tries stay. The request is stored before it is sent, so that a double
-     * click is one request.
+     * Asks the bank to send another code; time and tries stay. The request is stored before it is sent, so that a
+     * double click is one request.
      */
     async resendCode(request: CodeRequest): Promise<Answered | undefined> {
       const { reference, by = byCustomer } = request;
@@ -175,8 +175,8 @@ export function createChargeDesk(
     },
 
     /**
-     * Makes this person the charge's agent, who enters the code and gets the messages. Colleagues see the change. Settled
-     * charges keep their agent.
+     * Makes this person the charge's agent, who enters the code and gets the messages. Colleagues see the change.
+     * Settled charges keep their agent.
      */
     async takeOver({ reference, by }: Request): Promise<ChargeSeen | undefined> {
       const at = account.now();

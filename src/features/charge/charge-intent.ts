@@ -5,8 +5,8 @@ import type { OrderReference } from '../../domain/order-reference.ts';
 // What the machine (`machine.ts`) reads and returns: a charge, the events that move it, and the effects to run.
 
 /**
- * One intent to charge, as plain JSON; secrets in it are sealed. Times are UTC ms. Card and e-mail are not here but on the
- * `ChargeRecord`, because no step needs them.
+ * One intent to charge, as plain JSON; secrets in it are sealed. Times are UTC ms. Card and e-mail are not here but on
+ * the `ChargeRecord`, because no step needs them.
  */
 export type ChargeIntent = {
   reference: OrderReference;

@@ -115,7 +115,9 @@ export function minorLeft(limitMinor: number, usedMinor: number): number {
   return Math.max(0, limitMinor - usedMinor);
 }
 
-/** The first limit that this amount exceeds; undefined: none. Daily limits are checked only where `used` has the day. */
+/**
+ * The first limit that this amount exceeds; undefined: none. Daily limits are checked only where `used` has the day.
+ */
 export function overLimit(
   limits: CurrencyLimits,
   { minor }: Money,

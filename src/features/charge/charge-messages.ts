@@ -199,7 +199,8 @@ export function chargeMessageViews(
     async charge_note({ reference, note, isDirect }, { record: { posted } }) {
       const charge = await requireCharge(reference);
       if (note.kind === 'told' && !posted && charge.state.kind !== note.what) {
-        // While a look-up is under way the verdict may come back, so wait. After another verdict, that one's note is posted.
+        // While a look-up is under way the verdict may come back, so wait. After another verdict, that one's note is
+        // posted.
         return note.what === 'otp' || 'concludedAt' in charge.state ? { kind: 'nothing' } : { kind: 'later' };
       }
       const shown = { kind: 'shown', post: { kind: 'charge_note', note, charge } } as const;
@@ -232,9 +233,9 @@ export function chargeMessageWords(place: ChargePlace): Words<ChargeShown> {
 }
 
 /**
- * Stores a charge's messages, to be sent by the outbox. Call these after the charge was stored: a message shows the charge
- * as it is stored at the time of sending. Idempotent; they resolve once the message is stored. Without a desk channel only
- * agents get messages. Methods throw StoreUnavailable.
+ * Stores a charge's messages, to be sent by the outbox. Call these after the charge was stored: a message shows the
+ * charge as it is stored at the time of sending. Idempotent; they resolve once the message is stored. Without a desk
+ * channel only agents get messages. Methods throw StoreUnavailable.
  */
 export function createChargePosts(
   deps: Pick<Account, 'store' | 'sealer' | 'rememberMs' | 'leaseMs' | 'now' | 'wake'>,
@@ -295,10 +296,10 @@ function codeRequestKey(reference: string, userId: string): MessageKey<'charge_d
 type Shown = { charge: ChargeSeen; views: readonly ChargeView[] };
 
 /**
- * Returns a function that shows the stored charge in its modals. Updates of a charge run one after the other, so that no
- * modal goes back to an older state. If another replica has changed the charge meanwhile, the modals are updated once more,
- * because its update may have arrived before ours. Resolves to true if the agent has one of the modals open. A modal may
- * be closed, so important news needs a message as well.
+ * Returns a function that shows the stored charge in its modals, and resolves to true if the agent has one of them
+ * open. Updates of a charge run one after the other, so that no modal goes back to an older state. If another replica
+ * has changed the charge meanwhile, the modals are updated once more: our older update may have arrived last. A modal
+ * may be closed, so important news needs a message as well.
  */
 export function createShowCharge(
   { slack, place, now, log }: Account,

@@ -57,8 +57,8 @@ export type ReviewNeeds = {
 };
 
 /**
- * Form and review are one dialogue, identified by its view id. If reading the form fails, nothing was sent. If submitting
- * the review fails, the outcome is in doubt: its `carryOn` may have sent the charge.
+ * Form and review are one dialogue, identified by its view id. If reading the form fails, nothing was sent. If
+ * submitting the review fails, the outcome is in doubt: its `carryOn` may have sent the charge.
  */
 export function createReview(
   { place, now, slack }: Pick<Account, 'place' | 'now' | 'slack'>,
@@ -110,8 +110,8 @@ export function createReview(
   }
 
   /**
-   * Charges the reviewed terms, or asks for approval. A second submit of the dialogue finds the charge or request of the
-   * first.
+   * Charges the reviewed terms, or asks for approval. A second submit of the dialogue finds the charge or request of
+   * the first.
    */
   async function submit(submission: Submission): Promise<ViewAnswer> {
     const { caller, viewId, privateMetadata, values } = submission;

@@ -74,8 +74,9 @@ export function createChargeViews({ place, now }: Account, desk: ChargeDesk) {
     },
 
     /**
-     * Shows the charge in the submitted modal, then runs `carryOn`. The modal is registered after Slack has this answer,
-     * which could otherwise overwrite a fast outcome, and before anything is sent, so that no outcome is missed.
+     * Shows the charge in the submitted modal, then runs `carryOn`. The modal is registered after Slack has this
+     * answer, which could otherwise overwrite a fast outcome, and before anything is sent, so that no outcome is
+     * missed.
      */
     showAndCarryOn(
       charge: ChargeSeen,

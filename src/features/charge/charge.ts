@@ -174,8 +174,9 @@ export function createCharges(account: Account, needs: ChargeNeeds) {
   ];
 
   /**
-   * `/pay charge [amount] [e-mail]`: form, review of the exact terms, charge and outcome in one modal. The command itself
-   * charges nothing, so it may be repeated. The reference is made from the modal's id, so the modal charges at most once.
+   * `/pay charge [amount] [e-mail]`: form, review of the exact terms, charge and outcome in one modal. The command
+   * itself charges nothing, so it may be repeated. The reference is made from the modal's id, so the modal charges at
+   * most once.
    */
   const chargeCommand: Command = defineCommand<Beginning>({
     verb: 'charge',

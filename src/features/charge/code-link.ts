@@ -31,8 +31,8 @@ export function createCodeLinks(
 
   return {
     /**
-     * Lets the customer type the code, through the link with this hash; an earlier link ends. `isMade`: false unless the
-     * charge's agent asks, and a code can still reach the bank.
+     * Lets the customer type the code, through the link with this hash; an earlier link ends. `isMade`: false unless
+     * the charge's agent asks, and a code can still reach the bank.
      */
     async letCustomerType({ reference, by, link }: { reference: string; by: string; link: string }) {
       const at = account.now();
@@ -90,8 +90,8 @@ export function createCodeLinks(
 }
 
 /**
- * Whether this request may enter the code. Only one person may at a time, so that tries aren't wasted: the customer while
- * they have a link, else the agent.
+ * Whether this request may enter the code. Only one person may at a time, so that tries aren't wasted: the customer
+ * while they have a link, else the agent.
  */
 export function mayEnterCode(
   { customer: codeLink, agent }: ChargeRecord,

@@ -142,8 +142,8 @@ function notApprovedLate(intent: ChargeIntent, answer: NotApproved, at: number):
 }
 
 /**
- * The bank wants a code. The time for it begins with the send that was answered. A late answer counts as well, because a
- * code can be submitted only with its transaction id.
+ * The bank wants a code. The time for it begins with the send that was answered. A late answer counts as well, because
+ * a code can be submitted only with its transaction id.
  */
 function otpRequired(
   intent: ChargeIntent,
@@ -210,16 +210,16 @@ function saidPaid(intent: ChargeIntent, at: number): Step | undefined {
 }
 
 /**
- * A payment_failed event. The time of the first one is kept, to tell a decline from a code that was not entered in time.
- * Spec: Events.
+ * A payment_failed event. The time of the first one is kept, to tell a decline from a code that was not entered in
+ * time. Spec: Events.
  */
 function paymentFailed(intent: ChargeIntent, said: { why?: string }, at: number): Step | undefined {
   return saidFailed(intent, { ...quote(intent, said), failedAt: intent.failedAt ?? at }, at);
 }
 
 /**
- * The service says that the charge failed, in a late answer or an event. `updated`: the intent with that noted. Leads to a
- * look-up, or is only stored while another answer is awaited.
+ * The service says that the charge failed, in a late answer or an event. `updated`: the intent with that noted. Leads
+ * to a look-up, or is only stored while another answer is awaited.
  */
 function saidFailed(intent: ChargeIntent, updated: ChargeIntent, at: number): Step | undefined {
   const { state } = intent;
@@ -395,8 +395,8 @@ function backOffMs(unknownMs: number): number {
 }
 
 /**
- * When the time for a code is over. If the answer to the charge is unknown, the bank may want a code, so that the charge
- * may be paid until then.
+ * When the time for a code is over. If the answer to the charge is unknown, the bank may want a code, so that the
+ * charge may be paid until then.
  */
 function codeEndsAt({ otp, sends }: ChargeIntent): number {
   return otp?.until ?? Math.max(...sends) + otpLimits.windowMs;
@@ -404,9 +404,9 @@ function codeEndsAt({ otp, sends }: ChargeIntent): number {
 
 /**
  * When a concluded charge is looked up again, as money may move after all: a request can arrive late, and a bank can
- * change its mind. Undefined after a proof, and after a single send that was refused: these are certain. Under review the
- * intervals grow, for as long as the charge is remembered (`workAt`). `since`: the time of the last answered look-up, else
- * of the conclusion. (Not now: a look-up that a suspended process missed must still be made.)
+ * change its mind. Undefined after a proof, and after a single send that was refused: these are certain. Under review
+ * the intervals grow, for as long as the charge is remembered (`workAt`). `since`: the time of the last answered
+ * look-up, else of the conclusion. (Not now: a look-up that a suspended process missed must still be made.)
  */
 function lateLookUpAt(intent: ChargeIntent, state: Conclusion, since: number): number | undefined {
   const { kind, concludedAt } = state;
@@ -446,8 +446,8 @@ function enter(intent: ChargeIntent, state: ChargeState, dueAt: number | undefin
 type LookedUp = Extract<ChargeEvent, { kind: 'looked_up' }>;
 
 /**
- * The step after a look-up. *Paid* and *given back* count in any state, even if they come late; but after *given back* only
- * the look-up under way can say *paid*. Every other finding counts only as the answer to the look-up under way.
+ * The step after a look-up. *Paid* and *given back* count in any state, even if they come late; but after *given back*
+ * only the look-up under way can say *paid*. Every other finding counts only as the answer to the look-up under way.
  *
  * Spec: Transactions ("A charge is successful only when all hold").
  */

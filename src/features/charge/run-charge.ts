@@ -356,9 +356,9 @@ export function createChargeWork(
   }
 
   /**
-   * A signed event says that this charge was given back, so it is looked up again and the result is posted. `found`: the
-   * result of the event's own look-up; if it disagrees with the event, a note in the thread and to the agent says so.
-   * False: the bot has no such charge. Idempotent. Throws StoreUnavailable.
+   * A signed event says that this charge was given back, so it is looked up again and the result is posted. `found`:
+   * the result of the event's own look-up; if it disagrees with the event, a note in the thread and to the agent says
+   * so. False: the bot has no such charge. Idempotent. Throws StoreUnavailable.
    */
   async function onGivenBack(
     reference: string,
@@ -384,8 +384,8 @@ function machineEvent({ kind, orderReference, reason }: PaymentEvent): ChargeEve
 }
 
 /**
- * An answer in the form that is stored: without errors, and with secrets sealed. "Already exists" says something about the
- * charge, so it is no rejection. `unknown`: never answered, or perhaps never sent; a look-up decides.
+ * An answer in the form that is stored: without errors, and with secrets sealed. "Already exists" says something about
+ * the charge, so it is no rejection. `unknown`: never answered, or perhaps never sent; a look-up decides.
  *
  * Spec: charge a saved card (retry rules); Errors (saved-card charge rejections).
  */
@@ -417,7 +417,9 @@ export function storedChargeAnswer(
   }
 }
 
-/** The answer to a code, in the form that is stored. A code that was not sent still costs a try: better than a fourth. */
+/**
+ * The answer to a code, in the form that is stored. A code that was not sent still costs a try: better than a fourth.
+ */
 export function storedOtpAnswer(answer: OtpAnswer): StoredOtpAnswer {
   switch (answer.kind) {
     case 'accepted':

@@ -229,7 +229,9 @@ export function createSubmits(account: Account, parts: SubmitParts) {
     return { kind: 'begun', charge: seenOf(first.record), carryOn: () => runner.run(first) };
   }
 
-  /** Twins (equal charges) since the terms were read, without those in `despite`; none if the card refuses the charge. */
+  /**
+   * Twins (equal charges) since the terms were read, without those in `despite`; none if the card refuses the charge.
+   */
   async function twinsOf(charge: ShownCharge): Promise<readonly Twin[]> {
     const judged = await cards.judge(await claimOf(charge, account.now()));
     return judged.kind === 'twin' ? judged.twins : [];
@@ -237,8 +239,8 @@ export function createSubmits(account: Account, parts: SubmitParts) {
 
   /**
    * Charges the terms of an approval. No approval is requested again, and limits count the charge for the day of the
-   * request, as its approvers were told; all other rules apply. `nowMs`: when the caller last checked that it may charge.
-   * Idempotent for a reference. Throws StoreUnavailable; then call it again.
+   * request, as its approvers were told; all other rules apply. `nowMs`: when the caller last checked that it may
+   * charge. Idempotent for a reference. Throws StoreUnavailable; then call it again.
    */
   async function submitApproved(charge: ApprovedCharge, nowMs: number): Promise<ApprovedEnd> {
     if (await charges.read(charge.reference)) return { kind: 'begun' };
@@ -334,8 +336,8 @@ function takenWords(taken: AlertTaken): string {
 }
 
 /**
- * `word`: the draft's id. `readAtMs`: when the terms were first shown, UTC ms; a draft of an earlier release has none, so
- * its review shows every twin.
+ * `word`: the draft's id. `readAtMs`: when the terms were first shown, UTC ms; a draft of an earlier release has none,
+ * so its review shows every twin.
  */
 const chargeDraft = z.object({ word: z.string(), terms: chargeTermsShape, readAtMs: z.number().default(0) });
 
@@ -351,8 +353,8 @@ function createDrafts(account: Account) {
   const records = createRecords<ChargeDraft>(account, kind);
   return {
     /**
-     * Stores the dialogue's terms for half an hour, in place of earlier ones. Returns an id for exactly these terms; the
-     * same terms keep their id. The id is random, so a view may contain it.
+     * Stores the dialogue's terms for half an hour, in place of earlier ones. Returns an id for exactly these terms;
+     * the same terms keep their id. The id is random, so a view may contain it.
      */
     async keepDraft(viewId: string, given: ChargeTerms): Promise<string> {
       // Parsed, so that the members are in the schema's order and can be compared.
