@@ -78,18 +78,13 @@ export function cleanAuditEntry(entry: AuditEntry): AuditEntry {
   return { ...cleaned, id, atMs, who: outsideText(entry.who, longestWho), what };
 }
 
-/** Cleans a reference as `cleanAuditEntry` does, so that searches match. */
-function cleanAuditReference(reference: string): string {
-  return outsideText(reference, longest.reference);
-}
-
 /**
- * A reference as it is written into entries. If cleaning changes it, a hash is added, so that two references that are
+ * A reference as it is written into entries. If cleaning changes the text, a hash is added, so that two references that are
  * masked alike stay different. One that looks like a card number gets no hash: with so few digits, the hash would
  * reveal them.
  */
 export function keptReference(reference: string): string {
-  const clean = cleanAuditReference(reference);
+  const clean = outsideText(reference, longest.reference);
   if (clean === reference || holdsCardNumber(reference)) return clean;
   return `${cut(clean, 180)} #${sha256(reference).slice(0, 8)}`;
 }

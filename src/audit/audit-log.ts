@@ -289,7 +289,7 @@ function createQueue(chain: ChainEnd, blockEveryMs: number, onWritten: () => voi
     // Wait one turn of the event loop, so that its entries share a block.
     await new Promise((resolve) => setImmediate(resolve));
     while (waiting.length > 0) {
-      // One block after the other: each needs the hash of the one before.
+      // One block after the other, because each needs the hash of the previous block.
       const soonMs = lastAtMs + blockEveryMs - performance.now();
       if (soonMs > 0 && waiting.length < mostPerBlock) await sleep(soonMs);
       const tail = await chain.current(resolveWritten);

@@ -340,7 +340,7 @@ type Sent = {
 const longestBackOffMs = 60_000;
 const markedRepeatDelayMs = 300_000;
 /** After so many lost answers in a row the message itself is the likely cause, so it no longer holds its lane. */
-const mostMissesInFront = 30;
+const mostMissesHoldingLane = 30;
 
 /** Stores the outcome of a post or an edit, and schedules a retry if one is needed. */
 async function conclude(outbox: Outbox, work: Work, sent: Sent): Promise<void> {
@@ -374,7 +374,7 @@ async function conclude(outbox: Outbox, work: Work, sent: Sent): Promise<void> {
     case 'unsure': {
       // Slack may still be working: a search now could miss the post, and an edit now could be overwritten by the lost one.
       const lookMs = Math.max(1.5 * outbox.postTimeoutMs, backOffMs);
-      const wait = misses < mostMissesInFront ? waitAll(lookMs) : waitAlone(lookMs);
+      const wait = misses < mostMissesHoldingLane ? waitAll(lookMs) : waitAlone(lookMs);
       if (kind === 'edit') {
         log('warn', 'the edit may not have arrived; it is repeated', about, outcome.cause);
         await reschedule(outbox, work, { misses }, wait);
@@ -390,7 +390,8 @@ async function conclude(outbox: Outbox, work: Work, sent: Sent): Promise<void> {
       await concludeGone(outbox, work, outcome.slackError, { ...sent, ifNotSent: { ...ifNotSent, misses } });
       return;
     case 'refused':
-      if (sent.ifRefused && isOfChannel(outcome.about)) await leave(outbox, work, outcome.slackError);
+      if (sent.ifRefused && isOfChannel(outcome.about))
+        await settleUnedited(outbox, work, outcome.slackError);
       else await concludeRefusal(outbox, work, { channel, outcome, missed: { ...ifNotSent, misses } });
       return;
   }
@@ -402,7 +403,7 @@ function isOfChannel(about: RefusalAbout): boolean {
 }
 
 /** Settles the message as it is in Slack: no retry, no notice, no pause. */
-async function leave(outbox: Outbox, work: Work, slackError: string): Promise<void> {
+async function settleUnedited(outbox: Outbox, work: Work, slackError: string): Promise<void> {
   const about = { key: work.entry.key, slackError };
   outbox.log('info', 'a message can no longer be edited; it is left as it is', about);
   await finish(outbox, work, { refused: undefined, misses: 0 }, 0);
@@ -415,10 +416,10 @@ async function concludeGone(
   { ifNotSent, ifRefused }: Pick<Sent, 'ifNotSent' | 'ifRefused'>,
 ): Promise<void> {
   const { posted, replaced, reposted, isNote, misses } = work.record;
-  if (ifRefused) return await leave(outbox, work, slackError);
+  if (ifRefused) return await settleUnedited(outbox, work, slackError);
   if (isNote && posted) return void (await finish(outbox, work, { misses: 0 }));
   if (posted && reposted) {
-    // One repost at most: Slack would refuse to edit the next one too.
+    // Repost once at most, because Slack would refuse to edit the new message, too.
     const fix = 'Let the bot edit its own messages; then deliver them again, which posts each once more.';
     const refusal = { channel: posted.channel, sinceMs: outbox.now(), slackError, fix };
     return await giveUp(outbox, work, refusal, { misses: 0 });

@@ -23,8 +23,8 @@ export type Delivery = {
    */
   post(channel: string, message: SlackMessage, threadTs?: string): Promise<PostOutcome>;
   /**
-   * Replaces a posted message; if Slack refuses the content, by the text alone. Idempotent. `channel`: the one in the post's outcome.
-   * `gone`: the message no longer exists or can no longer be edited. Never throws for Slack or the network.
+   * Replaces a posted message; if Slack refuses the content, by the text alone. Idempotent. `channel`: as in the post's
+   * outcome. `gone`: the message no longer exists or can no longer be edited. Never throws for Slack or the network.
    */
   edit(posted: { channel: string; ts: string }, message: SlackMessage): Promise<PostOutcome>;
   /**
@@ -246,18 +246,6 @@ export type PostOutcome =
   | { kind: 'not_sent'; cause: unknown }
   /** The answer was lost: it may be in the channel. */
   | { kind: 'unsure'; cause: unknown };
-
-/** A channel's dead letters: messages that Slack refused for so long that only a person can have them redelivered. */
-export type Undelivered = {
-  /** A channel's id, or a person's for direct messages. */
-  channel: string;
-  messages: number;
-  /** When Slack began to refuse the channel; UTC milliseconds. */
-  sinceMs: number;
-  slackError: string;
-  /** What a person must do before it can be delivered. */
-  fix: string;
-};
 
 /** Where a message is; without `ts`: where it will be posted. */
 export type MessagePlace = { channel: string; ts?: string };

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { PostOutcome, Undelivered } from './delivery.ts';
+import type { PostOutcome } from './delivery.ts';
 import { newErrorId } from '../log.ts';
 import { counted } from '../domain/wording.ts';
 import { pagesOf } from '../records/pages.ts';
@@ -125,7 +125,7 @@ async function waitOrGiveUp(outbox: Outbox, work: Work, refusal: Refusal): Promi
 }
 
 /** A channel that Slack refuses while the bot still retries; one note per channel. Times are UTC milliseconds. */
-export type RefusedNow = Omit<Undelivered, 'messages'> & { nextTryAtMs: number };
+export type RefusedNow = Omit<DeadLetters, 'messages'> & { nextTryAtMs: number };
 
 const refusedNow = z.object({
   channel: z.string(),
@@ -187,13 +187,25 @@ async function refusedSince(store: Pick<Store, 'list'>, channel: string): Promis
 
 // Dead letters: message records in the lists of undelivered messages. All functions below throw StoreUnavailable.
 
+/** A channel's dead letters: messages that Slack refused for so long that only a person can have them redelivered. */
+type DeadLetters = {
+  /** A channel's id, or a person's for direct messages. */
+  channel: string;
+  messages: number;
+  /** When Slack began to refuse the channel; UTC milliseconds. */
+  sinceMs: number;
+  slackError: string;
+  /** What a person must do before it can be delivered. */
+  fix: string;
+};
+
 /** At most so many are read and counted; the others are counted once these are delivered. */
 const mostCounted = 1_000;
 
 /** Dead letters by channel, longest refusal first; counts the oldest thousand. */
-export async function readUndelivered(store: Pick<Store, 'list'>): Promise<readonly Undelivered[]> {
+export async function readUndelivered(store: Pick<Store, 'list'>): Promise<readonly DeadLetters[]> {
   const { entries } = await store.list(deadLetters, { max: mostCounted });
-  const byChannel = new Map<string, Undelivered>();
+  const byChannel = new Map<string, DeadLetters>();
   for (const { refused } of entries.map(({ value }) => readMessageRecord(value))) {
     if (!refused?.givenUp) continue;
     const { channel, sinceMs, givenUp } = refused;

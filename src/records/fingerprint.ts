@@ -7,7 +7,7 @@ export type Fingerprint = (text: string) => Promise<string>;
 
 const keyName = 'secret:fingerprint';
 const keyBytes = 32;
-const shownCharacters = 32;
+const hashCharacters = 32;
 
 /**
  * Returns the first 32 hex characters of an HMAC-SHA256, which name a card without its token key. The HMAC's key is made
@@ -35,7 +35,7 @@ export function openFingerprint(
     return createHmac('sha256', await opening)
       .update(text)
       .digest('hex')
-      .slice(0, shownCharacters);
+      .slice(0, hashCharacters);
   };
 }
 
