@@ -234,14 +234,14 @@ function findMisspelt(variables: Variables): { problems: string[]; warnings: str
   for (const name of Object.keys(variables).filter(
     (name) => !names.includes(name) && !isMerchantVariable(name),
   )) {
-    const checkCopy = ownPrefixes.some((prefix) => name.startsWith(prefix));
+    const isOwn = ownPrefixes.some((prefix) => name.startsWith(prefix));
     const nearest = nearestWord(name, guesses);
     if (nearest !== undefined) {
       const words = `${name} is not a setting. Did you mean ${nearest}?`;
-      if (checkCopy) problems.push(words);
+      if (isOwn) problems.push(words);
       // If the similar setting is set as well, this one is probably not a misspelling of it.
       else if (blankIsAbsent(variables[nearest]) === undefined) warnings.push(words);
-    } else if (checkCopy) {
+    } else if (isOwn) {
       warnings.push(`${name} is not a setting of Payops and is ignored; docs/settings.md lists them all.`);
     }
   }

@@ -136,8 +136,8 @@ function eventKinds(): z.ZodType<Record<string, PaymentEventKind>, string> {
     const pairs = items.map((item) => /^([^=]{1,64})=(\w+)$/.exec(item.replaceAll(/\s*=\s*/g, '=')) ?? []);
     const kinds = pairs.flatMap(([, name = '', word = '']): [string, PaymentEventKind][] => {
       const kind = Object.hasOwn(kindsByWord, word) ? kindsByWord[word] : undefined;
-      const checkCopy = ['payment_success', 'payment_failed'].includes(name.toLowerCase());
-      return kind === undefined || checkCopy ? [] : [[name.toLowerCase(), kind]];
+      const isBuiltIn = ['payment_success', 'payment_failed'].includes(name.toLowerCase());
+      return kind === undefined || isBuiltIn ? [] : [[name.toLowerCase(), kind]];
     });
     const isWhole =
       kinds.length === items.length && new Set(kinds.map(([name]) => name)).size === kinds.length;

@@ -89,14 +89,14 @@ export function fitSettings(
   const [best] = fits.toSorted((a, b) => a.length - b.length);
   if (best) return best;
   // A static token has no template to change.
-  const checkCopy = scheme !== undefined && scheme.algorithm !== 'none';
+  const isSigned = scheme !== undefined && scheme.algorithm !== 'none';
   const fit = fitTemplate(
-    checkCopy ? scheme : presetScheme('raw-body'),
+    isSigned ? scheme : presetScheme('raw-body'),
     secrets,
     Object.values(pointers).flat(),
     request,
   );
-  return fit && [...(checkCopy ? [] : ['WEBHOOK_SIGNATURE_PRESET=raw-body']), ...fit];
+  return fit && [...(isSigned ? [] : ['WEBHOOK_SIGNATURE_PRESET=raw-body']), ...fit];
 }
 
 function fixLines(settings: ExplainSettings, request: SignedRequest): string[] {

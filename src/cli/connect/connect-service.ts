@@ -2,7 +2,7 @@ import type { Config } from '../../config/config.ts';
 import { ServiceFailure } from '../../domain/failure.ts';
 import { parseAmount } from '../../domain/money.ts';
 import { parseOrderReference, type OrderReference } from '../../domain/order-reference.ts';
-import { counted } from '../../domain/wording.ts';
+import { counted, type Parsed } from '../../domain/wording.ts';
 import { createPaymentsClient, type PaymentsClient } from '../../payments/client.ts';
 import { addressSetting } from '../../payments/failures.ts';
 import { rawRecords } from '../../payments/lookups.ts';
@@ -12,9 +12,9 @@ import { issueToken, parentAccountOf } from '../../payments/tokens.ts';
 import { serviceProblem } from '../ask-service.ts';
 import { fieldLines, maskedFields } from '../masked-fields.ts';
 import type { Changes } from './changes.ts';
-import { agrees } from './conversation.ts';
+import { agrees, type Conversation, type QuestionName } from './conversation.ts';
 import { askSetting, offer, type Step } from './draft.ts';
-import { askingFor, cardsWords, type FittingCards, proposeCards } from './propose-cards.ts';
+import { cardsWords, type FittingCards, listRequest, proposeCards } from './propose-cards.ts';
 import type { Known } from './known-checks.ts';
 import { holdsCredentials, proposeTokenBody, proposeTokenReading } from './propose-token.ts';
 import { type KnownPayment, proposeTransaction } from './propose-transaction.ts';
@@ -23,8 +23,8 @@ import { parseShownRequest } from './shown-request.ts';
 type ServiceStep = Step & { now: () => number };
 
 /**
- * Connects the payments service as far as the person's data allow: credentials, a paid payment, a customer with saved
- * cards. Returns the facts given.
+ * Connects the payments service: asks for credentials, a payment known as paid, and a customer with saved cards. Returns
+ * the facts that fit.
  */
 export async function connectService(step: ServiceStep): Promise<Pick<Known, 'paid' | 'cardsOf'>> {
   const { talk, draft } = step;
@@ -45,7 +45,7 @@ export async function connectService(step: ServiceStep): Promise<Pick<Known, 'pa
   return { ...(paid && { paid }), ...(cardsOf === undefined ? {} : { cardsOf }) };
 }
 
-/** A client with a token; undefined if there is none. */
+/** A client with a token; undefined if no token can be had. */
 async function connectToken(step: ServiceStep): Promise<PaymentsClient | undefined> {
   const { talk, draft } = step;
   if (draft.textOf('PAYMENTS_STATIC_TOKEN') !== undefined)
@@ -66,21 +66,18 @@ async function askTokenBody({ talk, draft }: Step): Promise<void> {
     name: 'token_request',
     form: 'lines',
     proposal: known,
-    check(text) {
-      const shown = parseShownRequest(text);
-      return shown.ok ? undefined : `cannot be used. ${shown.problem}`;
-    },
+    check: problemWith(parseShownRequest),
   });
   const shown = written === undefined || written === known ? undefined : parseShownRequest(written);
   if (!shown?.ok) return;
   const { paymentsClientId: clientId = '', paymentsClientSecret: clientSecret = '' } = draft.config();
-  const { body: asShown, headers, url } = shown.value;
-  const body = proposeTokenBody(asShown, {
+  const { body: shownBody, headers, url } = shown.value;
+  const body = proposeTokenBody(shownBody, {
     clientId,
     clientSecret,
     accountId: parentAccountOf(draft.config()),
   });
-  const told = [
+  const warnings = [
     ...(url !== undefined && !/\/v1\/auth\/token\/issue\/?(?:\?|$)/.test(url)
       ? ['The bot always uses the specification’s path, /v1/auth/token/issue.']
       : []),
@@ -93,7 +90,7 @@ async function askTokenBody({ talk, draft }: Step): Promise<void> {
           'Not both credentials have a place in it: write {{CLIENT_ID}} and {{CLIENT_SECRET}} where they belong.',
         ]),
   ];
-  if (told.length > 0) await talk.tell(told.map((line) => `⚠️ ${line}`).join('\n'));
+  if (warnings.length > 0) await talk.tell(warnings.map((line) => `⚠️ ${line}`).join('\n'));
   const answer = await talk.ask({
     name: 'token_body',
     proposal: JSON.stringify(body),
@@ -102,31 +99,35 @@ async function askTokenBody({ talk, draft }: Step): Promise<void> {
   if (answer !== undefined) draft.take({ PAYMENTS_TOKEN_ISSUE_BODY: answer });
 }
 
-/** Requests a token, shows the answer masked, and finds the token in it. */
+/** Requests a token, shows the answer masked, and proposes settings that find the token in it. */
 async function tryToken(step: ServiceStep): Promise<string | undefined> {
   const { talk, draft, now } = step;
   let answer: unknown;
-  // `isHeard`: if there is an answer, don't report that it has no token where the settings look; the next lines fix
-  // that.
-  const issue = (): Promise<string | undefined> =>
-    askedOf({ ...step, isHeard: () => answer !== undefined }, async () => {
-      const config = draft.config();
-      const token = await issueToken(clientOf(step), config, now(), (heard) => (answer = heard));
-      return token.accessToken;
-    });
-  const first = await issue();
+  // Don't report an answer without a token where the settings look: the proposed settings fix that.
+  const isReported = (): boolean => answer === undefined;
+  const request = (): Promise<string | undefined> =>
+    resultOf(
+      step,
+      async () => {
+        const config = draft.config();
+        const token = await issueToken(clientOf(step), config, now(), (body) => (answer = body));
+        return token.accessToken;
+      },
+      isReported,
+    );
+  const token = await request();
   if (answer === undefined) return undefined;
   await talk.tell(fieldLines(maskedFields(answer)).join('\n'), 'The answer, values masked');
   const reading = proposeTokenReading(answer, draft.config(), now());
   if (!reading) {
     await talk.tell('❌ Nothing in it is called a token. Set PAYMENTS_ACCESS_TOKEN_POINTERS by hand.');
-    return first;
+    return token;
   }
   const { lifetimeMs } = reading;
   const lifetime = lifetimeMs === undefined ? 'not known' : lifetimeWords(lifetimeMs);
   await talk.tell(`A token came. Its lifetime: ${lifetime}.`);
   await offer(step, 'token_settings', reading.changes);
-  return first ?? (await issue());
+  return token ?? (await request());
 }
 
 function lifetimeWords(ms: number): string {
@@ -140,52 +141,54 @@ function lifetimeWords(ms: number): string {
 
 async function connectPayment(step: ServiceStep, client: PaymentsClient): Promise<KnownPayment | undefined> {
   const { talk, draft } = step;
-  const written = await talk.ask({ name: 'paid_reference', check: wrongWith(parseOrderReference) });
-  const reference = written === undefined ? undefined : parseOrderReference(written);
-  if (!reference?.ok) return undefined;
-  const amount = await talk.ask({ name: 'paid_amount', check: wrongWith(parseAmount) });
-  const minor = amount === undefined ? undefined : parseAmount(amount);
-  if (!minor?.ok) return undefined;
-  const known = { reference: reference.value, minor: minor.value };
-  const records = await askedOf(step, () => recordsOf(client, draft.config(), known.reference));
-  if (!records) return undefined;
-  if (records.length > 0) {
-    const lines = fieldLines(maskedFields(records.length === 1 ? records[0] : records, known));
-    await talk.tell(lines.join('\n'), 'Its record, values masked');
+  for (;;) {
+    const reference = await askParsed(talk, 'paid_reference', parseOrderReference);
+    const minor = reference && (await askParsed(talk, 'paid_amount', parseAmount));
+    if (reference === undefined || minor === undefined) return undefined;
+    const known = { reference, minor };
+    const records = await resultOf(step, () => recordsOf(client, draft.config(), reference));
+    if (!records) return undefined;
+    if (records.length > 0) {
+      const lines = fieldLines(maskedFields(records.length === 1 ? records[0] : records, known));
+      await talk.tell(lines.join('\n'), 'Its record, values masked');
+    }
+    const found = proposeTransaction(records, known, draft.config());
+    if (found.kind === 'fits') {
+      return (await offer(step, 'payment_settings', found.changes)) ? known : undefined;
+    }
+    await talk.tell(`❌ ${found.why}`);
+    if (!talk.isPerson) return undefined;
   }
-  const found = proposeTransaction(records, known, draft.config());
-  if (found.kind === 'fits')
-    return (await offer(step, 'payment_settings', found.changes)) ? known : undefined;
-  await talk.tell(`❌ ${found.why}`);
-  return talk.isPerson ? await connectPayment(step, client) : undefined;
 }
 
 async function connectCards(step: ServiceStep, client: PaymentsClient): Promise<string | undefined> {
   const { talk, draft } = step;
-  const email = await talk.ask({
-    name: 'cards_of',
-    check: (text) => (text.includes('@') ? undefined : 'must be an e-mail'),
-  });
-  if (email === undefined) return undefined;
-  const config = draft.config();
-  const found = await askedOf(step, () =>
-    proposeCards(askingFor(client, config), email, savedCardShape(config)),
-  );
-  if (!found) return undefined;
-  if (found.kind === 'none') {
+  for (;;) {
+    const email = await talk.ask({
+      name: 'cards_of',
+      check: (text) => (text.includes('@') ? undefined : 'must be an e-mail'),
+    });
+    if (email === undefined) return undefined;
+    const config = draft.config();
+    const found = await resultOf(step, () =>
+      proposeCards(listRequest(client, config), email, savedCardShape(config)),
+    );
+    if (!found) return undefined;
+    if (found.kind === 'fits') {
+      await talk.tell(cardsWords(found));
+      const live = await liveSettings(step, found);
+      return (await offer(step, 'cards_settings', { ...live, ...found.changes })) ? email : undefined;
+    }
     await talk.tell(`❌ ${found.why}`);
-    return talk.isPerson ? await connectCards(step, client) : undefined;
+    if (!talk.isPerson) return undefined;
   }
-  await talk.tell(cardsWords(found));
-  const live = await liveSettings(step, found);
-  return (await offer(step, 'cards_settings', { ...live, ...found.changes })) ? email : undefined;
 }
 
 /** In live no setting about saved cards has a default, so all of them are written. */
 async function liveSettings({ talk, draft }: Step, found: FittingCards): Promise<Changes> {
   const config = draft.config();
   if (config.paymentsEnvironment !== 'live') return {};
-  const deletes = config.savedCardsDeleteBody
+  const deleteBody = config.savedCardsDeleteBody
     ? undefined
     : await talk.ask({
         name: 'card_delete_body',
@@ -196,7 +199,7 @@ async function liveSettings({ talk, draft }: Step, found: FittingCards): Promise
     ...(config.savedCardsQuery === undefined ? { SAVED_CARDS_QUERY: found.query } : {}),
     ...(config.savedCardsListPointers === undefined ? { SAVED_CARDS_LIST_POINTERS: found.list } : {}),
     ...(config.savedCardsHeaders === undefined ? { SAVED_CARDS_HEADERS: 'Authorization,accountId' } : {}),
-    ...(deletes === undefined ? {} : { SAVED_CARDS_DELETE_BODY: deletes }),
+    ...(deleteBody === undefined ? {} : { SAVED_CARDS_DELETE_BODY: deleteBody }),
   };
 }
 
@@ -204,33 +207,45 @@ function recordsOf(client: PaymentsClient, config: Config, orderReference: Order
   return rawRecords(client, config.paymentsAccountId ?? '', { orderReference });
 }
 
-function wrongWith(parse: (text: string) => { ok: true } | { ok: false; problem: string }) {
+/** The answer as parsed; undefined: skipped. */
+async function askParsed<T>(
+  talk: Conversation,
+  name: QuestionName,
+  parse: (text: string) => Parsed<T>,
+): Promise<T | undefined> {
+  const text = await talk.ask({ name, check: problemWith(parse) });
+  const read = text === undefined ? undefined : parse(text);
+  return read?.ok ? read.value : undefined;
+}
+
+function problemWith(parse: (text: string) => Parsed<unknown>) {
   return (text: string): string | undefined => {
     const read = parse(text);
     return read.ok ? undefined : `cannot be used. ${read.problem}`;
   };
 }
 
-/** A client with that token; without a token, for the request that gets one. */
+/** A client with this token; without one, for the request that gets a token. */
 function clientOf({ draft, now }: ServiceStep, token = ''): PaymentsClient {
-  const same = (): Promise<string> => Promise.resolve(token);
+  const get = (): Promise<string> => Promise.resolve(token);
   return createPaymentsClient({
     ...clientSettings(draft.config()),
-    accessToken: { current: same, replace: same },
+    accessToken: { current: get, replace: get },
     now,
   });
 }
 
-/** The answer; undefined after a failure, which is reported with its fix. */
-async function askedOf<T>(
-  { talk, draft, isHeard }: ServiceStep & { isHeard?: () => boolean },
-  question: () => Promise<T>,
+/** The call's result; undefined after a failure, which is reported with its fix. */
+async function resultOf<T>(
+  { talk, draft }: Step,
+  call: () => Promise<T>,
+  isReported = (): boolean => true,
 ): Promise<T | undefined> {
   try {
-    return await question();
+    return await call();
   } catch (error) {
     if (!(error instanceof ServiceFailure)) throw error;
-    if (isHeard?.() !== true) await talk.tell(`❌ ${serviceProblem(draft.config(), error).words}`);
+    if (isReported()) await talk.tell(`❌ ${serviceProblem(draft.config(), error).words}`);
     return undefined;
   }
 }

@@ -11,46 +11,50 @@ import { proposeWebhook } from './propose-webhook.ts';
 const mostBodyBytes = 256 * 1_024;
 
 /**
- * Asks for the secret and a genuine delivery, and proposes settings. Returns the delivery if the settings now verify
- * it.
+ * Asks for the secret and a genuine delivery, and proposes settings. Returns the delivery if the settings verify it.
  */
 export async function connectWebhook(step: Step): Promise<SignedRequest | undefined> {
   const { talk, draft } = step;
-  const secret = await askSetting(step, 'webhook_secret', 'WEBHOOK_SECRETS', { isSecret: true });
-  if (secret === undefined && draft.config().webhookSecrets === undefined) return undefined;
-  const delivery = await askDelivery(step);
-  if (!delivery) return undefined;
-  await talk.tell(
-    `A delivery with a body of ${counted(delivery.body.length, 'byte')}. Trying what it could be signed by …`,
-  );
-  const found = proposeWebhook(draft.config(), delivery);
-  if (found.kind === 'none') {
+  for (;;) {
+    const secret = await askSetting(step, 'webhook_secret', 'WEBHOOK_SECRETS', { isSecret: true });
+    if (secret === undefined && draft.config().webhookSecrets === undefined) return undefined;
+    const delivery = await askDelivery(step);
+    if (!delivery) return undefined;
+    await talk.tell(
+      `A delivery with a body of ${counted(delivery.body.length, 'byte')}. Trying what it could be signed by …`,
+    );
+    const found = proposeWebhook(draft.config(), delivery);
+    if (found.kind === 'fits') {
+      if (!(await offer(step, 'webhook_settings', found.changes))) return undefined;
+      const { lacks } = found;
+      if (lacks !== undefined) await talk.tell(`⚠️ ${lacks.says} Set ${lacks.setting} by hand.`);
+      return delivery;
+    }
     await talk.tell(`❌ ${found.why}`);
-    return talk.isPerson ? await connectWebhook(step) : undefined;
+    if (!talk.isPerson) return undefined;
   }
-  if (!(await offer(step, 'webhook_settings', found.changes))) return undefined;
-  if (found.lacks !== undefined)
-    await talk.tell(`⚠️ ${found.lacks.says} Set ${found.lacks.setting} by hand.`);
-  return delivery;
 }
 
 async function askDelivery(step: Step): Promise<SignedRequest | undefined> {
-  const { talk, draft } = step;
-  const answer = await talk.ask({ name: 'delivery' });
-  if (answer === undefined) return undefined;
-  if (answer.toLowerCase() === 'wait') {
-    const { host, port } = draft.config();
-    const words = `Waiting for a POST to port ${port}, /webhooks/payments. It is answered 503, so that the service sends it again.`;
-    const caught = await talk.waitFor(words, (signal) => catchDelivery({ host, port }, signal));
-    if (caught?.kind === 'caught') return caught.delivery;
-    const why = caught === undefined ? 'None came.' : caught.why;
-    await talk.tell(`⚠️ ${why}`);
-    return undefined;
+  const { talk } = step;
+  for (;;) {
+    const answer = await talk.ask({ name: 'delivery' });
+    if (answer === undefined) return undefined;
+    if (answer.toLowerCase() === 'wait') return await waitForDelivery(step);
+    const file = await readDeliveryFile(answer);
+    if (file.ok) return file.value;
+    await talk.tell(`❌ ${file.problem}`);
+    if (!talk.isPerson) return undefined;
   }
-  const file = await readDeliveryFile(answer);
-  if (file.ok) return file.value;
-  await talk.tell(`❌ ${file.problem}`);
-  return talk.isPerson ? await askDelivery(step) : undefined;
+}
+
+async function waitForDelivery({ talk, draft }: Step): Promise<SignedRequest | undefined> {
+  const { host, port } = draft.config();
+  const words = `Waiting for a POST to port ${port}, /webhooks/payments. It is answered 503, so that the service sends it again.`;
+  const caught = await talk.waitFor(words, (signal) => catchDelivery({ host, port }, signal));
+  if (caught?.kind === 'caught') return caught.delivery;
+  await talk.tell(`⚠️ ${caught?.why ?? 'None came.'}`);
+  return undefined;
 }
 
 type Caught = { kind: 'caught'; delivery: SignedRequest } | { kind: 'none'; why: string };

@@ -8,7 +8,7 @@ import type { Payments } from '../../payments/payments.ts';
 import { savedCardShape } from '../../payments/saved-cards.ts';
 import type { SignedRequest } from '../../webhooks/signed-delivery.ts';
 import { changeLines, type Changes } from './changes.ts';
-import { askingFor, type CardsProposal, cardsWords, proposeCards } from './propose-cards.ts';
+import { listRequest, type CardsProposal, cardsWords, proposeCards } from './propose-cards.ts';
 import { proposeTokenReading } from './propose-token.ts';
 import { type KnownPayment, proposeTransaction } from './propose-transaction.ts';
 import { proposeWebhook } from './propose-webhook.ts';
@@ -22,7 +22,7 @@ export type Known = {
   delivery?: SignedRequest;
 };
 
-type Looked = {
+type CheckedAccount = {
   config: Config;
   payments: Pick<Payments, 'ask' | 'savedCards'>;
   /** The doctor's own request for a new token; rejects with its failure. */
@@ -36,23 +36,25 @@ type Looked = {
  * Checks that the settings read the service's answers as the person knows the facts. A finding names each wrong setting
  * with the right value.
  */
-export function knownChecks(looked: Looked, { paid, cardsOf, delivery }: Known): Check[] {
-  const { config } = looked;
-  const account = config.merchant?.name;
+export function knownChecks(account: CheckedAccount, { paid, cardsOf, delivery }: Known): Check[] {
+  const { config } = account;
+  const name = config.merchant?.name;
   const checks: Check[] = [
-    { part: 'Payments token answer', look: () => lookAtTokenAnswer(looked) },
+    { part: 'Payments token answer', look: () => lookAtTokenAnswer(account) },
     ...(paid
-      ? [{ part: 'Known payment', look: () => afterToken(looked, () => lookAtPayment(looked, paid)) }]
+      ? [{ part: 'Known payment', look: () => afterToken(account, () => lookAtPayment(account, paid)) }]
       : []),
     ...(cardsOf === undefined
       ? []
-      : [{ part: 'Known saved cards', look: () => afterToken(looked, () => lookAtCards(looked, cardsOf)) }]),
+      : [
+          { part: 'Known saved cards', look: () => afterToken(account, () => lookAtCards(account, cardsOf)) },
+        ]),
     ...(delivery ? [{ part: 'Captured delivery', look: () => lookAtDelivery(config, delivery) }] : []),
   ];
-  return checks.map((check) => ({ ...check, account }));
+  return checks.map((check) => ({ ...check, account: name }));
 }
 
-async function lookAtTokenAnswer({ config, token, tokenAnswer, now }: Looked): Promise<Verdict> {
+async function lookAtTokenAnswer({ config, token, tokenAnswer, now }: CheckedAccount): Promise<Verdict> {
   if (config.paymentsStaticToken !== undefined) return ok('None is asked for: PAYMENTS_STATIC_TOKEN is used');
   const isUsable = await token().then(
     () => true,
@@ -73,7 +75,7 @@ async function lookAtTokenAnswer({ config, token, tokenAnswer, now }: Looked): P
   );
 }
 
-async function lookAtPayment({ config, payments }: Looked, paid: KnownPayment): Promise<Verdict> {
+async function lookAtPayment({ config, payments }: CheckedAccount, paid: KnownPayment): Promise<Verdict> {
   const records = await payments.ask((client, accountId) =>
     rawRecords(client, accountId, { orderReference: paid.reference }),
   );
@@ -88,14 +90,14 @@ async function lookAtPayment({ config, payments }: Looked, paid: KnownPayment): 
     : problem('It is not confirmed as paid', fixOf(found.changes));
 }
 
-async function lookAtCards({ config, payments }: Looked, email: string): Promise<Verdict> {
+async function lookAtCards({ config, payments }: CheckedAccount, email: string): Promise<Verdict> {
   if (payments.savedCards.kind === 'missing') {
     return problem('Cards cannot be listed', `Set ${listed(payments.savedCards.settings, 'and')}.`);
   }
   const shape = savedCardShape(config);
   const found = await payments.ask(async (client): Promise<CardsProposal> => {
     try {
-      return await proposeCards(askingFor(client, config), email, shape);
+      return await proposeCards(listRequest(client, config), email, shape);
     } catch (error) {
       const isRefused = error instanceof ServiceFailure && /unauthorized|forbidden/.test(error.kind);
       if (!isRefused || shape.savedCardsHeaders.length === 2) throw error;
@@ -134,7 +136,7 @@ function fixOf(changes: Changes): string {
 }
 
 /** Looks once the doctor has its new token: a second request for one could revoke the first. */
-async function afterToken({ config, token }: Looked, look: () => Promise<Verdict>): Promise<Verdict> {
+async function afterToken({ config, token }: CheckedAccount, look: () => Promise<Verdict>): Promise<Verdict> {
   try {
     await token();
   } catch {

@@ -34,8 +34,8 @@ export function cardsWords({ cards, pages, paging }: FittingCards): string {
     : `${read}. The answer names a further one, and no parameter that was tried brings it: set SAVED_CARDS_CURSOR_QUERY.`;
 }
 
-/** An `AskList` that sends the settings’ headers. */
-export function askingFor(client: PaymentsClient, config: Config): AskList {
+/** Asks the service, with the settings’ headers. */
+export function listRequest(client: PaymentsClient, config: Config): AskList {
   const of = { accountId: config.paymentsAccountId ?? '', shape: savedCardShape(config) };
   return async (query) => {
     const { answer, body } = await askSavedCards(client, of, query);
@@ -54,30 +54,33 @@ const mostPages = 5;
 export async function proposeCards(
   ask: AskList,
   email: string,
-  ours: SavedCardShape,
+  current: SavedCardShape,
 ): Promise<CardsProposal> {
-  const query = [ours.savedCardsQuery, ...emailParameters.filter((name) => name !== ours.savedCardsQuery)];
-  let seen = 0;
+  const query = [
+    current.savedCardsQuery,
+    ...emailParameters.filter((name) => name !== current.savedCardsQuery),
+  ];
+  let worstStatus = 0;
   for (const name of query) {
     const { status, body } = await ask({ [name]: email });
-    seen = Math.max(seen, status);
-    const list = listIn(body, ours);
+    worstStatus = Math.max(worstStatus, status);
+    const list = listIn(body, current);
     if (!list) continue;
-    const fields = proposeFields(list.cards, email, ours);
+    const fields = proposeFields(list.cards, email, current);
     if (!fields) {
       return {
         kind: 'none',
         why: `The list at ${list.pointer || 'the top'} has cards without a token that can be told.`,
       };
     }
-    const { changes, ...paging } = await findPaging(ask, { [name]: email }, { body, list, fields, ours });
+    const { changes, ...paging } = await findPaging(ask, { [name]: email }, { body, list, fields, current });
     return {
       kind: 'fits',
       query: name,
       list: list.pointer,
       changes: {
-        ...(name === ours.savedCardsQuery ? {} : { SAVED_CARDS_QUERY: name }),
-        ...(list.checkCopy ? {} : { SAVED_CARDS_LIST_POINTERS: list.pointer }),
+        ...(name === current.savedCardsQuery ? {} : { SAVED_CARDS_QUERY: name }),
+        ...(list.isCurrent ? {} : { SAVED_CARDS_LIST_POINTERS: list.pointer }),
         ...(fields.differ ? { SAVED_CARDS_FIELD_POINTERS: JSON.stringify(fields.pointers) } : {}),
         ...changes,
       },
@@ -87,22 +90,22 @@ export async function proposeCards(
   const parameters = query.join(', ');
   return {
     kind: 'none',
-    why: `No list of cards came (HTTP ${seen}) with any of these parameters: ${parameters}. Does this customer have saved cards?`,
+    why: `No list of cards came (HTTP ${worstStatus}) with any of these parameters: ${parameters}. Does this customer have saved cards?`,
   };
 }
 
-type List = { pointer: string; cards: readonly JsonObject[]; checkCopy: boolean };
+type List = { pointer: string; cards: readonly JsonObject[]; isCurrent: boolean };
 
-/** The list that the settings' pointers lead to; else the first list of objects that look like cards. */
-function listIn(body: unknown, ours: SavedCardShape): List | undefined {
-  const known = ours.savedCardsListPointers.find((pointer) => cardsAt(body, pointer) !== undefined);
-  if (known !== undefined) return { pointer: known, cards: cardsAt(body, known) ?? [], checkCopy: true };
+/** The list at the current settings' pointers, else the first list of objects that look like cards. */
+function listIn(body: unknown, current: SavedCardShape): List | undefined {
+  const known = current.savedCardsListPointers.find((pointer) => cardsAt(body, pointer) !== undefined);
+  if (known !== undefined) return { pointer: known, cards: cardsAt(body, known) ?? [], isCurrent: true };
   const pointer = [...new Set(plainLeavesOf(body).flatMap(([at]) => /^(.*?)\/0\//.exec(at)?.[1] ?? []))].find(
     (at) => cardsAt(body, at) !== undefined,
   );
   return pointer === undefined
     ? undefined
-    : { pointer, cards: cardsAt(body, pointer) ?? [], checkCopy: false };
+    : { pointer, cards: cardsAt(body, pointer) ?? [], isCurrent: false };
 }
 
 function cardsAt(body: unknown, pointer: string): readonly JsonObject[] | undefined {
@@ -118,6 +121,7 @@ function tokenIn(card: JsonObject): string | undefined {
   return named(/token.?key$/i) ?? named(/token/i) ?? named(/authori[sz]ation.?code$|card.?(id|ref|key)$/i);
 }
 
+/** `differ`: the current settings don't find every field. `token`: the pointer to a card's token. */
 type Fields = { pointers: Changes; differ: boolean; token: string };
 
 const fieldNames: Readonly<Record<(typeof savedCardFields)[number], RegExp>> = {
@@ -128,18 +132,18 @@ const fieldNames: Readonly<Record<(typeof savedCardFields)[number], RegExp>> = {
   customerEmail: /e?mail/i,
 };
 
-/** Settings for the fields that are not where the present settings look. */
+/** Pointers to the fields of a card; undefined: no field looks like a token. */
 function proposeFields(
   cards: readonly JsonObject[],
   email: string,
-  ours: SavedCardShape,
+  current: SavedCardShape,
 ): Fields | undefined {
   const [card = {}] = cards;
   const token = tokenIn(card);
   if (token === undefined) return undefined;
   const leaves = plainLeavesOf(card);
   const found = savedCardFields.map((field) => {
-    const known = ours.savedCardsFieldPointers[field].find((at) => !missing(valueAt(card, at)));
+    const known = current.savedCardsFieldPointers[field].find((at) => !missing(valueAt(card, at)));
     if (known !== undefined) return [field, known, true] as const;
     if (field === 'tokenKey') return [field, token, false] as const;
     const byValue = field === 'customerEmail' ? leaves.find(([, value]) => value === email)?.[0] : undefined;
@@ -148,12 +152,12 @@ function proposeFields(
     )?.[0];
     return [field, byValue ?? byName, false] as const;
   });
-  const moved = found.filter(([, at, checkCopy]) => at !== undefined && !checkCopy);
+  const moved = found.filter(([, at, isCurrent]) => at !== undefined && !isCurrent);
   // The setting is replaced as a whole, so keep its other fields.
-  const said = found.filter(([field, at]) => at !== undefined && at !== `/${field}`);
-  const pointers = Object.fromEntries(said.map(([field, at]) => [field, at ?? '']));
-  const ourToken = found.find(([field]) => field === 'tokenKey')?.[1] ?? token;
-  return { pointers, differ: moved.length > 0, token: ourToken };
+  const set = found.filter(([field, at]) => at !== undefined && at !== `/${field}`);
+  const pointers = Object.fromEntries(set.map(([field, at]) => [field, at ?? '']));
+  const tokenPointer = found.find(([field]) => field === 'tokenKey')?.[1] ?? token;
+  return { pointers, differ: moved.length > 0, token: tokenPointer };
 }
 
 function missing(value: unknown): boolean {
@@ -161,31 +165,34 @@ function missing(value: unknown): boolean {
 }
 
 type Paging = { changes: Changes; cards: number; pages: number; paging: 'whole' | 'followed' | 'stuck' };
-type FirstPage = { body: unknown; list: List; fields: Fields; ours: SavedCardShape };
+type FirstPage = { body: unknown; list: List; fields: Fields; current: SavedCardShape };
 
 /**
- * Tries places of the cursor and parameters. A combination is right if it brings cards that the first page doesn't
- * have.
+ * Tries places of the cursor in the answer, each with parameters of the next request. A combination is right if it brings
+ * cards that the first page doesn't have.
  */
 async function findPaging(
   ask: AskList,
   email: Readonly<Record<string, string>>,
   first: FirstPage,
 ): Promise<Paging> {
-  const { body, list, fields, ours } = first;
-  const told = nextPlaces(body, list, ours).filter((at) => goesOn(valueAt(body, at), ours));
-  for (const place of told) {
-    for (const parameter of parametersFor(place, ours)) {
-      const read = await readOn((at) => ask({ ...email, [parameter]: at }), place, first);
+  const { body, list, fields, current } = first;
+  const places = cursorPointers(body, list, current).filter((at) =>
+    isFurtherCursor(valueAt(body, at), current),
+  );
+  for (const place of places) {
+    for (const parameter of parametersFor(place, current)) {
+      const read = await readPages((at) => ask({ ...email, [parameter]: at }), place, first);
       if (read.pages === 1) continue;
       const { last, ...counts } = read;
-      const checkCopy = ours.savedCardsCursorPointers.find((at) => valueAt(body, at) !== undefined) === place;
+      const isCurrent =
+        current.savedCardsCursorPointers.find((at) => valueAt(body, at) !== undefined) === place;
       return {
         ...counts,
         changes: {
-          ...(checkCopy ? {} : { SAVED_CARDS_CURSOR_POINTERS: place }),
-          ...(parameter === ours.savedCardsCursorQuery ? {} : { SAVED_CARDS_CURSOR_QUERY: parameter }),
-          ...(last === '' || ours.savedCardsLastCursors.includes(last)
+          ...(isCurrent ? {} : { SAVED_CARDS_CURSOR_POINTERS: place }),
+          ...(parameter === current.savedCardsCursorQuery ? {} : { SAVED_CARDS_CURSOR_QUERY: parameter }),
+          ...(last === '' || current.savedCardsLastCursors.includes(last)
             ? {}
             : { SAVED_CARDS_LAST_CURSORS: last }),
         },
@@ -194,35 +201,35 @@ async function findPaging(
     }
   }
   const cards = new Set(tokensAt(body, list, fields)).size;
-  return { changes: {}, cards, pages: 1, paging: told.length > 0 ? 'stuck' : 'whole' };
+  return { changes: {}, cards, pages: 1, paging: places.length > 0 ? 'stuck' : 'whole' };
 }
 
 /**
  * Reads further pages until the last one, or until a page brings no new cards. `last`: the cursor value that marked the
- * end, if there was one.
+ * end; empty if no such value came.
  */
-async function readOn(
+async function readPages(
   askFor: (cursor: string) => ReturnType<AskList>,
   place: string,
-  { body, list, fields, ours }: FirstPage,
+  { body, list, fields, current }: FirstPage,
 ): Promise<{ cards: number; pages: number; last: string }> {
   const known = new Set(tokensAt(body, list, fields));
-  let next = wordAt(body, place);
+  let next = textAt(body, place);
   let pages = 1;
-  while (goesOn(next, ours) && pages < mostPages) {
+  while (isFurtherCursor(next, current) && pages < mostPages) {
     const page = await askFor(next);
     const tokens = tokensAt(page.body, list, fields);
     if (tokens.every((token) => known.has(token))) break;
     for (const token of tokens) known.add(token);
     pages += 1;
-    next = wordAt(page.body, place);
+    next = textAt(page.body, place);
   }
-  const isEnd = pages > 1 && !goesOn(next, ours);
+  const isEnd = pages > 1 && !isFurtherCursor(next, current);
   return { cards: known.size, pages, last: isEnd ? next : '' };
 }
 
 /** The text, number or boolean at that pointer, as text; empty for anything else. */
-function wordAt(body: unknown, at: string): string {
+function textAt(body: unknown, at: string): string {
   return looseText.parse(valueAt(body, at)) ?? '';
 }
 
@@ -233,11 +240,11 @@ function tokensAt(body: unknown, list: List, { token }: Fields): string[] {
 }
 
 /** Pointers where the cursor may be: the settings' own first, then fields with likely names. */
-function nextPlaces(body: unknown, list: List, ours: SavedCardShape): string[] {
+function cursorPointers(body: unknown, list: List, current: SavedCardShape): string[] {
   const beside = outsideList(body, list);
   const named = (pattern: RegExp) => beside.filter((at) => pattern.test(at));
   const all = [
-    ...ours.savedCardsCursorPointers.filter((at) => valueAt(body, at) !== undefined),
+    ...current.savedCardsCursorPointers.filter((at) => valueAt(body, at) !== undefined),
     ...named(/next/i),
     ...named(/cursor|continu|after|more.?from/i),
   ];
@@ -251,7 +258,7 @@ function outsideList(body: unknown, list: List): string[] {
   );
 }
 
-function goesOn(
+function isFurtherCursor(
   value: unknown,
   { savedCardsLastCursors: last }: Pick<SavedCardShape, 'savedCardsLastCursors'>,
 ): boolean {
@@ -259,10 +266,10 @@ function goesOn(
   return !last.includes(String(value)) && !/^(|0|-1|false|null|none|end)$/i.test(String(value));
 }
 
-function parametersFor(place: string, { savedCardsCursorQuery: ours }: SavedCardShape): string[] {
+function parametersFor(place: string, { savedCardsCursorQuery: current }: SavedCardShape): string[] {
   const name = place.slice(place.lastIndexOf('/') + 1);
   const stem = name.replace(/^next[_-]?/i, '').replace(/^./, (first) => first.toLowerCase());
-  return [...new Set([ours, stem, name, ...pageParameters])].filter(
-    (one) => /^[\w.[\]-]{1,64}$/.test(one) && one !== 'none',
+  return [...new Set([current, stem, name, ...pageParameters])].filter(
+    (each) => /^[\w.[\]-]{1,64}$/.test(each) && each !== 'none',
   );
 }

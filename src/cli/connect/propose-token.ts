@@ -5,19 +5,19 @@ import type { Changes } from './changes.ts';
 type Credentials = { clientId: string; clientSecret: string; accountId: string };
 
 /**
- * The request body with a placeholder for each credential. A credential is recognised by its value, if it is the
- * person's own, or by the field's name. Everything else, like a grant type, stays.
+ * The request body with a placeholder for each credential, which is recognised by its value, if that is the person's own, or
+ * by its field's name. Everything else, like a grant type, stays.
  */
 export function proposeTokenBody(shown: JsonObject, own: Credentials): JsonObject {
   const fill = (leaf: unknown, name: string): unknown => {
-    if (Array.isArray(leaf)) return leaf.map((one) => fill(one, name));
+    if (Array.isArray(leaf)) return leaf.map((item) => fill(item, name));
     if (isJsonObject(leaf)) return proposeTokenBody(leaf, own);
-    return typeof leaf === 'string' ? (placeOf(leaf, name, own) ?? leaf) : leaf;
+    return typeof leaf === 'string' ? (placeholderFor(leaf, name, own) ?? leaf) : leaf;
   };
   return Object.fromEntries(Object.entries(shown).map(([name, leaf]) => [name, fill(leaf, name)]));
 }
 
-function placeOf(value: string, name: string, own: Credentials): string | undefined {
+function placeholderFor(value: string, name: string, own: Credentials): string | undefined {
   if (/^\{\{[A-Z_]+\}\}$/.test(value)) return value;
   if (value === own.clientSecret) return '{{CLIENT_SECRET}}';
   if (value === own.clientId) return '{{CLIENT_ID}}';
@@ -42,7 +42,7 @@ type TokenPointers = {
 };
 
 type TokenReading = {
-  /** Settings to change; empty: the present ones fit. */
+  /** Settings to change; empty if the current ones fit. */
   changes: Changes;
   /** The token's lifetime as these settings read it; undefined: unknown. */
   lifetimeMs: number | undefined;
@@ -51,55 +51,56 @@ type TokenReading = {
 /** Finds token, refresh token and lifetime in an answer; undefined: nothing looks like a token. */
 export function proposeTokenReading(
   answer: unknown,
-  ours: TokenPointers,
+  current: TokenPointers,
   nowMs: number,
 ): TokenReading | undefined {
   const leaves = plainLeavesOf(answer);
   const texts = leaves.filter(([, value]) => typeof value === 'string' && /^[\x21-\x7e]{8,}$/.test(value));
-  const refresh = best(texts, (name) => (/refresh/i.test(name) && !isLife(name) ? 1 : 0));
+  const refresh = best(texts, (name) => (/refresh/i.test(name) && !isLifetime(name) ? 1 : 0));
   const access = best(texts, (name, value) => {
-    if (/refresh|type|scope|id$/i.test(name) || isLife(name)) return 0;
+    if (/refresh|type|scope|id$/i.test(name) || isLifetime(name)) return 0;
     return (/access|bearer/i.test(name) ? 2 : 0) + (/token|jwt/i.test(name) ? 2 : 0) + (isJwt(value) ? 1 : 0);
   });
   if (!access) return undefined;
-  const lives = leaves.filter(
+  const lifetimes = leaves.filter(
     ([pointer, value]) =>
-      isLife(nameAt(pointer)) && (readLifetimeMs(value, nowMs) ?? 0) > 0 && typeof value !== 'boolean',
+      isLifetime(nameAt(pointer)) && (readLifetimeMs(value, nowMs) ?? 0) > 0 && typeof value !== 'boolean',
   );
-  const life = best(lives, (name) =>
+  const lifetime = best(lifetimes, (name) =>
     /refresh/i.test(name) ? 0 : /expire?s?.?in|ttl|life/i.test(name) ? 2 : 1,
   );
-  const byPointer = readLifetimeMs(valueAtFirst(answer, ours.paymentsTokenExpiryPointers), nowMs);
-  const told = life && readLifetimeMs(life[1], nowMs);
-  const own = lifetimeInToken(String(access[1]), nowMs);
-  const isElsewhere = life !== undefined && byPointer === undefined;
-  const seconds = life || byPointer !== undefined || own === undefined ? undefined : Math.floor(own / 1_000);
+  const bySettings = readLifetimeMs(valueAtFirst(answer, current.paymentsTokenExpiryPointers), nowMs);
+  const byName = lifetime && readLifetimeMs(lifetime[1], nowMs);
+  const inToken = lifetimeInToken(String(access[1]), nowMs);
+  const isElsewhere = lifetime !== undefined && bySettings === undefined;
+  // Only if the answer has no lifetime: the one that the token itself says.
+  const isOnlyInToken = lifetime === undefined && bySettings === undefined && inToken !== undefined;
+  const seconds = isOnlyInToken ? Math.floor(inToken / 1_000) : undefined;
   return {
     changes: {
-      ...moved('PAYMENTS_ACCESS_TOKEN_POINTERS', answer, ours.paymentsAccessTokenPointers, access),
+      ...moved('PAYMENTS_ACCESS_TOKEN_POINTERS', answer, current.paymentsAccessTokenPointers, access),
       ...(refresh &&
-        moved('PAYMENTS_REFRESH_TOKEN_POINTERS', answer, ours.paymentsRefreshTokenPointers, refresh)),
-      ...(isElsewhere ? { PAYMENTS_TOKEN_EXPIRY_POINTERS: life[0] } : {}),
-      ...(seconds === undefined || seconds === ours.paymentsTokenLifetimeSeconds || seconds < 30
+        moved('PAYMENTS_REFRESH_TOKEN_POINTERS', answer, current.paymentsRefreshTokenPointers, refresh)),
+      ...(isElsewhere ? { PAYMENTS_TOKEN_EXPIRY_POINTERS: lifetime[0] } : {}),
+      ...(seconds === undefined || seconds === current.paymentsTokenLifetimeSeconds || seconds < 30
         ? {}
         : { PAYMENTS_TOKEN_LIFETIME_SECONDS: String(seconds) }),
     },
-    lifetimeMs: byPointer ?? told ?? own,
+    lifetimeMs: bySettings ?? byName ?? inToken,
   };
 }
 
 type Leaf = readonly [pointer: string, value: unknown];
 
-/** Sets the setting to the pointer, unless the present pointers already lead to the same value. */
-function moved(name: string, answer: unknown, ours: readonly string[], [pointer, value]: Leaf): Changes {
-  return valueAtFirst(answer, ours) === value ? {} : { [name]: pointer };
+/** Sets the setting to the pointer, unless the current pointers lead to the same value. */
+function moved(name: string, answer: unknown, current: readonly string[], [pointer, value]: Leaf): Changes {
+  return valueAtFirst(answer, current) === value ? {} : { [name]: pointer };
 }
 
+/** The leaf with the highest weight above 0. */
 function best(leaves: readonly Leaf[], weigh: (name: string, value: unknown) => number): Leaf | undefined {
   const weighed = leaves.map((leaf) => ({ leaf, weight: weigh(nameAt(leaf[0]), leaf[1]) }));
-  const found = weighed
-    .filter(({ weight }) => weight > 0)
-    .toSorted((one, other) => other.weight - one.weight);
+  const found = weighed.filter(({ weight }) => weight > 0).toSorted((a, b) => b.weight - a.weight);
   return found[0]?.leaf;
 }
 
@@ -107,7 +108,7 @@ function nameAt(pointer: string): string {
   return pointer.slice(pointer.lastIndexOf('/') + 1);
 }
 
-function isLife(name: string): boolean {
+function isLifetime(name: string): boolean {
   return /expir|ttl|life|valid/i.test(name);
 }
 

@@ -11,53 +11,54 @@ import type { Changes } from './changes.ts';
 export type KnownPayment = { reference: OrderReference; minor: number };
 
 type TransactionProposal =
-  /** `changes` is empty if the present settings fit. */
+  /** `changes`: empty if the current settings fit. */
   { kind: 'fits'; changes: Changes } | { kind: 'none'; why: string };
 
 /** Statuses that can't mean *paid*, even for a payment that the person calls paid. */
 const unpaidWords =
   /fail|declin|pend|cancel|revers|refund|abandon|expired|void|created|processing|initiat|progress|charge.?back|reject|await|disput|^un/i;
 
-/** The fewest changes of settings with which the bot's own rule (`confirm`) confirms a payment known as paid. */
+/** The fewest changes of settings with which the bot's own rule (`confirm`) confirms the known payment. */
 export function proposeTransaction(
   records: readonly JsonObject[],
   known: KnownPayment,
-  ours: TransactionReading,
+  current: TransactionReading,
 ): TransactionProposal {
   const [record] = records;
   if (!record) return { kind: 'none', why: 'The service knows no such reference on this account.' };
-  const confirmed = (reading: TransactionReading): Confirmation => judge(records, known, reading);
-  if (confirmed(ours).kind === 'confirmed') return { kind: 'fits', changes: {} };
+  const confirmed = (reading: TransactionReading): Confirmation => confirmWith(records, known, reading);
+  if (confirmed(current).kind === 'confirmed') return { kind: 'fits', changes: {} };
   const status = looseText.parse(record['status']);
   if (status === undefined) {
     return { kind: 'none', why: 'The record has no status where the specification has it, at /status.' };
   }
   if (outsideText(status, 40) !== status) return { kind: 'none', why: 'Its status is no plain word.' };
-  const isNamed = ours.paymentsPaidStatuses.includes(status);
-  if (!isNamed && (unpaidWords.test(status) || status.includes(','))) {
+  const isPaidStatus = current.paymentsPaidStatuses.includes(status);
+  if (!isPaidStatus && (unpaidWords.test(status) || status.includes(','))) {
     return { kind: 'none', why: `Its status is ${status}. Is it paid? Another reference may be.` };
   }
-  const base = {
-    ...ours,
-    paymentsPaidStatuses: isNamed ? ours.paymentsPaidStatuses : [status],
-    paymentsFinalStatuses: ours.paymentsFinalStatuses?.filter((one) => one !== status),
+  const withStatus = {
+    ...current,
+    paymentsPaidStatuses: isPaidStatus ? current.paymentsPaidStatuses : [status],
+    paymentsFinalStatuses: current.paymentsFinalStatuses?.filter((each) => each !== status),
   };
-  const places = amountPlaces(record, ours);
-  const found = places.find((place) => confirmed({ ...base, ...place }).kind === 'confirmed');
-  if (!found) return { kind: 'none', why: whyNone(record, known, confirmed({ ...base, ...places[0] })) };
-  const hadFinal = ours.paymentsFinalStatuses?.includes(status) === true;
+  const places = amountPlaces(record, current);
+  const found = places.find((place) => confirmed({ ...withStatus, ...place }).kind === 'confirmed');
+  if (!found)
+    return { kind: 'none', why: whyNothingFits(record, known, confirmed({ ...withStatus, ...places[0] })) };
+  const wasFinal = current.paymentsFinalStatuses?.includes(status) === true;
   return {
     kind: 'fits',
     changes: {
-      ...(isNamed ? {} : { PAYMENTS_PAID_STATUSES: status }),
-      ...(hadFinal ? { PAYMENTS_FINAL_STATUSES: base.paymentsFinalStatuses?.join(',') ?? '' } : {}),
-      ...changed('PAYMENTS_AMOUNT_POINTER', ours.paymentsAmountPointer, found.paymentsAmountPointer),
-      ...changed('PAYMENTS_FEE_POINTER', ours.paymentsFeePointer ?? '', found.paymentsFeePointer ?? ''),
+      ...(isPaidStatus ? {} : { PAYMENTS_PAID_STATUSES: status }),
+      ...(wasFinal ? { PAYMENTS_FINAL_STATUSES: withStatus.paymentsFinalStatuses?.join(',') ?? '' } : {}),
+      ...changed('PAYMENTS_AMOUNT_POINTER', current.paymentsAmountPointer, found.paymentsAmountPointer),
+      ...changed('PAYMENTS_FEE_POINTER', current.paymentsFeePointer ?? '', found.paymentsFeePointer ?? ''),
     },
   };
 }
 
-function judge(
+function confirmWith(
   records: readonly JsonObject[],
   known: KnownPayment,
   reading: TransactionReading,
@@ -73,6 +74,7 @@ function changed(name: string, before: string, after: string): Changes {
   return before === after ? {} : { [name]: after };
 }
 
+/** Where the amount is, and a fee to subtract from it. */
 type Place = Pick<TransactionReading, 'paymentsAmountPointer' | 'paymentsFeePointer'>;
 
 const amountField = '/amount';
@@ -82,7 +84,8 @@ function place(at: string, fee?: string): Place {
   return { paymentsAmountPointer: at, paymentsFeePointer: fee };
 }
 
-function amountPlaces(record: JsonObject, ours: Place): Place[] {
+/** All places to try, the likeliest first. */
+function amountPlaces(record: JsonObject, current: Place): Place[] {
   const amounts = plainLeavesOf(record).flatMap(([at, value]) =>
     minorFromWire(value) === undefined ? [] : [at],
   );
@@ -93,7 +96,7 @@ function amountPlaces(record: JsonObject, ours: Place): Place[] {
   );
   const lessFee = (at: string): Place[] => fees.map((fee) => place(at, fee));
   return [
-    ours,
+    current,
     ...[amountField, ...named].map((at) => place(at)),
     ...[amountField, ...named].flatMap(lessFee),
     // Try the ordered amount late: it may differ from the amount taken.
@@ -103,7 +106,7 @@ function amountPlaces(record: JsonObject, ours: Place): Place[] {
   ];
 }
 
-function whyNone(record: JsonObject, { minor }: KnownPayment, confirmation: Confirmation): string {
+function whyNothingFits(record: JsonObject, { minor }: KnownPayment, confirmation: Confirmation): string {
   const leaves = plainLeavesOf(record);
   const inHundredths = leaves.find(([, value]) => value === minor || value === String(minor));
   if (inHundredths) {
@@ -112,14 +115,14 @@ function whyNone(record: JsonObject, { minor }: KnownPayment, confirmation: Conf
   if (confirmation.kind !== 'not_found' && !confirmation.evidence.reference.holds) {
     return 'The record’s onlineCheckoutOrderReference is not the reference you gave, and no setting changes where it stands.';
   }
-  const theirs = leaves.find(([, value]) => minorFromWire(value) === minor);
+  const equal = leaves.find(([, value]) => minorFromWire(value) === minor);
   const ordered = minorFromWire(valueAt(record, orderField));
-  if (theirs && ordered !== undefined && ordered !== minor) {
-    return `${wireFromMinor(minor)} stands at ${outsideText(theirs[0], 80)}, but its order was for ${wireFromMinor(ordered)}. Give the order’s amount, without a fee on top.`;
+  if (equal && ordered !== undefined && ordered !== minor) {
+    return `${wireFromMinor(minor)} stands at ${outsideText(equal[0], 80)}, but its order was for ${wireFromMinor(ordered)}. Give the order’s amount, without a fee on top.`;
   }
-  const told = leaves.flatMap(([at, value]) =>
+  const decimals = leaves.flatMap(([at, value]) =>
     /^\d{1,12}\.\d{1,2}$/.test(String(value)) ? [`${outsideText(at, 80)} ${String(value)}`] : [],
   );
-  const amounts = told.length === 0 ? 'none' : told.join(', ');
+  const amounts = decimals.length === 0 ? 'none' : decimals.join(', ');
   return `No field, and no field less a fee, is ${wireFromMinor(minor)} and agrees with the order. Amounts of the record: ${amounts}.`;
 }

@@ -24,14 +24,14 @@ import { readSignatureScheme } from '../../webhooks/webhook-settings.ts';
 import type { Changes } from './changes.ts';
 
 type WebhookProposal =
-  /** `changes` is empty if the present settings fit. `lacks`: what the bot could not read of the event even so. */
+  /** `changes`: empty if the current settings fit. `lacks`: what the bot can't read of the event even with the changes. */
   { kind: 'fits'; changes: Changes; lacks: Lack | undefined } | { kind: 'none'; why: string };
 
-/** `setting`: the setting with which a person can fix it by hand. */
+/** `setting`: a person can fix it with this setting, by hand. */
 type Lack = { says: string; setting: 'WEBHOOK_EVENT_POINTERS' | 'WEBHOOK_KINDS' };
 
-/** Settings that describe another recipe than the preset's; they are removed when a preset fits. */
-const besidePreset = [
+/** Settings that would change a preset's recipe. They are removed if a preset fits. */
+const recipeSettings = [
   'webhookSignatureHeader',
   'webhookSignaturePlace',
   'webhookSignatureAlgorithm',
@@ -46,19 +46,19 @@ const besidePreset = [
 export function proposeWebhook(config: Config, request: SignedRequest): WebhookProposal {
   const secrets = config.webhookSecrets ?? [];
   if (secrets.length === 0) return { kind: 'none', why: 'Without WEBHOOK_SECRETS nothing can be tried.' };
-  const own = readEventPointers(config.webhookEventPointers ?? {});
-  const pointers = own.ok ? own.value : builtIn();
+  const set = readEventPointers(config.webhookEventPointers ?? {});
+  const pointers = set.ok ? set.value : builtInPointers();
   const fit = fitSettings({ scheme: schemeOf(config), secrets, pointers }, request);
   if (!fit) return { kind: 'none', why: nothingFits };
-  const told = Object.fromEntries(fit.map((line) => line.split(/=(.*)/s) as [string, string]));
-  const isOther = told['WEBHOOK_SIGNATURE_PRESET'] !== undefined;
-  const left = besidePreset.filter((key) => isOther && config[key] !== undefined);
+  const fitting = Object.fromEntries(fit.map((line) => line.split(/=(.*)/s) as [string, string]));
+  const isPreset = fitting['WEBHOOK_SIGNATURE_PRESET'] !== undefined;
+  const removed = recipeSettings.filter((key) => isPreset && config[key] !== undefined);
   const signing: Changes = {
-    ...Object.fromEntries(left.map((key) => [variableName(key), ''])),
-    ...told,
+    ...Object.fromEntries(removed.map((key) => [variableName(key), ''])),
+    ...fitting,
   };
-  const untimed = schemeOf(config, signing);
-  const unit = untimed && otherUnit(untimed, request);
+  const signed = schemeOf(config, signing);
+  const unit = signed && otherUnit(signed, request);
   const changes = unit === undefined ? signing : { ...signing, WEBHOOK_TIMESTAMP_UNIT: unit };
   const scheme = schemeOf(config, changes);
   if (!scheme || !verifies(scheme, secrets, request)) {
@@ -81,7 +81,7 @@ export function proposeWebhook(config: Config, request: SignedRequest): WebhookP
 const nothingFits =
   'No recipe fits, nor any template of the body or of up to four headers and fields. Check WEBHOOK_SECRETS, and that the capture is byte for byte.';
 
-function builtIn(): EventPointers {
+function builtInPointers(): EventPointers {
   const read = readEventPointers({});
   if (!read.ok) throw new Error(read.problem);
   return read.value;
@@ -101,7 +101,7 @@ function verifies(scheme: SignatureScheme, secrets: readonly string[], request: 
   return createVerifier(scheme, secrets)(request, signedMs).kind === 'valid';
 }
 
-/** Usual names of an event's fields. The event's kind is recognised by its value instead. Spec: Events. */
+/** Usual names of an event's fields. Its kind is recognised by its value instead. Spec: Events. */
 const eventNames = {
   orderReference: /^(?:merchant|order|payment|tx|your)?[_-]?(?:order)?[_-]?ref(?:erence)?$/i,
   transactionId: /^(?:transaction|payment|charge)[_-]?id$/i,
@@ -112,8 +112,7 @@ const eventNames = {
 type Reading = { coverage: Coverage; kinds: EventKinds };
 
 /**
- * Pointers for fields that the present settings don't find. If the signature covers single fields, only signed ones are
- * considered.
+ * Pointers to fields that the current settings don't find. If the signature covers single fields, only to signed ones.
  */
 function proposePointers(
   pointers: EventPointers,

@@ -33,14 +33,14 @@ export function atTerminal(streams: Streams = {}): Conversation {
 }
 
 async function prompt(
-  { name, asks: asked = questions[name], proposal, form, check }: Question,
+  { name, asks: words = questions[name], proposal, form, check }: Question,
   streams: Streams,
 ): Promise<string | symbol | undefined> {
   const skips = `${skipWord} skips`;
   if (typeof form === 'object') {
     const options = form.map((value) => ({ value, label: value }));
     return await clack.select({
-      message: asked,
+      message: words,
       options,
       ...(proposal && { initialValue: proposal }),
       ...streams,
@@ -52,16 +52,21 @@ async function prompt(
     return wrong === undefined ? undefined : `It ${wrong}`;
   }
   if (form === 'secret') {
-    const kept = proposal === undefined ? 'Enter skips' : `Enter keeps the one that is set, ${skips}`;
-    return await clack.password({ message: `${asked} (${kept})`, validate, clearOnError: true, ...streams });
+    const onEnter = proposal === undefined ? 'Enter skips' : `Enter keeps the one that is set, ${skips}`;
+    return await clack.password({
+      message: `${words} (${onEnter})`,
+      validate,
+      clearOnError: true,
+      ...streams,
+    });
   }
   if (form === 'lines') {
-    const message = `${asked}. Enter on an empty line ends it${proposal === undefined ? '' : ` or keeps yours, ${skips}`}`;
+    const message = `${words}. Enter on an empty line ends it${proposal === undefined ? '' : ` or keeps yours, ${skips}`}`;
     return await clack.multiline({ message, validate, ...streams });
   }
-  const taken = proposal === undefined ? 'Enter skips' : `Enter takes what stands there, ${skips}`;
+  const onEnter = proposal === undefined ? 'Enter skips' : `Enter takes what stands there, ${skips}`;
   return await clack.text({
-    message: `${asked} (${taken})`,
+    message: `${words} (${onEnter})`,
     validate,
     ...(proposal && { placeholder: proposal, defaultValue: proposal }),
     ...streams,
