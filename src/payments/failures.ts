@@ -1,5 +1,5 @@
 import type { Config } from '../config/config.ts';
-import { ServiceFailure } from '../domain/failure.ts';
+import { type FailureKind, ServiceFailure } from '../domain/failure.ts';
 import { asObject, looseText, withoutSecrets } from './wire.ts';
 
 /**
@@ -10,23 +10,18 @@ import { asObject, looseText, withoutSecrets } from './wire.ts';
 export function failureOfStatus(response: Response, nowMs: number): ServiceFailure | undefined {
   const { status: httpStatus } = response;
   if (response.ok || [400, 404, 422].includes(httpStatus)) return undefined;
-  switch (httpStatus) {
-    case 401:
-      return new ServiceFailure('unauthorized', 'The payments service does not accept the access token.', {
-        httpStatus,
-      });
-    case 403:
-      return new ServiceFailure('forbidden', 'This client may not do that at the payments service.', {
-        httpStatus,
-      });
-    case 429:
-      return rateLimited(retryAfterMs(response.headers, nowMs), httpStatus);
-    default:
-      return new ServiceFailure('server', `The payments service answered with HTTP ${httpStatus}.`, {
-        httpStatus,
-      });
-  }
+  if (httpStatus === 429) return rateLimited(retryAfterMs(response.headers, nowMs), httpStatus);
+  const [kind, message] = failures.get(httpStatus) ?? [
+    'server',
+    `The payments service answered with HTTP ${httpStatus}.`,
+  ];
+  return new ServiceFailure(kind, message, { httpStatus });
 }
+
+const failures = new Map<number, [kind: FailureKind, message: string]>([
+  [401, ['unauthorized', 'The payments service does not accept the access token.']],
+  [403, ['forbidden', 'This client may not do that at the payments service.']],
+]);
 
 /** `retryAfterMs`: undefined if the service did not say when it takes calls again. */
 export function rateLimited(retryAfterMs: number | undefined, httpStatus?: number): ServiceFailure {

@@ -85,20 +85,15 @@ function readAnswer({ data, error, response }: Answer, sent: unknown, config: Co
   const envelope = asObject(data ?? error);
   const code = looseText.parse(envelope?.['code']);
   const { status: httpStatus } = response;
+  const details = { httpStatus, said: wordsOf(envelope, secretsIn(sent, config)) };
   const how = `HTTP ${httpStatus}${code === undefined ? '' : `, code ${readable(code)}`}`;
   if (httpStatus === 404) {
     const words = `There is nothing at the path for access tokens (${how}): check ${addressSetting(config)}.`;
-    throw new ServiceFailure('malformed', words, {
-      httpStatus,
-      said: wordsOf(envelope, secretsIn(sent, config)),
-    });
+    throw new ServiceFailure('malformed', words, details);
   }
   const fix = 'check PAYMENTS_CLIENT_ID, PAYMENTS_CLIENT_SECRET and PAYMENTS_TOKEN_ISSUE_BODY';
   const message = `The payments service refused to give an access token (${how}): ${fix}.`;
-  throw new ServiceFailure('unauthorized', message, {
-    httpStatus,
-    said: wordsOf(envelope, secretsIn(sent, config)),
-  });
+  throw new ServiceFailure('unauthorized', message, details);
 }
 
 function secretsIn(sent: unknown, config: Config): string[] {

@@ -92,20 +92,18 @@ export function createReview(
     return update(chargeReviewModal({ ...reviewed, place, terms: shown(terms), draft, nowMs: now() }));
   }
 
+  /** The review of these terms with all restrictions of now. `draft`: their id; default: they are stored first. */
+  async function reviewOf(terms: ChargeTerms, viewId: string, by: string, draft?: string): Promise<Modal> {
+    const reviewed = await desk.review({ viewId, terms, by });
+    if (reviewed.kind === 'over_limit') return limitRefusalModal(reviewed.refusal, place);
+    const id = draft ?? (await desk.keepDraft(viewId, terms));
+    return chargeReviewModal({ ...reviewed, place, terms: shown(terms), draft: id, nowMs: now() });
+  }
+
   /** Opens the review without a form, as a new dialogue. */
   async function open(terms: ChargeTerms, { caller, openModal }: Conversation): Promise<void> {
     const viewId = await openModal(loadingModal());
-    const reviewed = await desk.review({ viewId, terms, by: caller.userId });
-    const modal =
-      reviewed.kind === 'over_limit'
-        ? limitRefusalModal(reviewed.refusal, place)
-        : chargeReviewModal({
-            ...reviewed,
-            place,
-            terms: shown(terms),
-            draft: await desk.keepDraft(viewId, terms),
-            nowMs: now(),
-          });
+    const modal = await reviewOf(terms, viewId, caller.userId);
     await slack.showEnd({ viewId, userId: caller.userId }, { modal });
   }
 
@@ -147,12 +145,7 @@ export function createReview(
    */
   async function reviewAgain({ viewId, caller }: Submission, draft: string): Promise<Modal> {
     const kept = await desk.readDraft(viewId, draft);
-    if (!kept) return expiredModal(place);
-    const { terms } = kept;
-    const reviewed = await desk.review({ viewId, terms, by: caller.userId });
-    return reviewed.kind === 'over_limit'
-      ? limitRefusalModal(reviewed.refusal, place)
-      : chargeReviewModal({ ...reviewed, place, terms: shown(terms), draft, nowMs: now() });
+    return kept ? await reviewOf(kept.terms, viewId, caller.userId, draft) : expiredModal(place);
   }
 
   /** Back to the form in the same dialogue. If the dialogue has charged already, submitting again shows that charge. */
