@@ -77,6 +77,9 @@ export function openStoreFile(path: string): DatabaseSync {
       if (mode !== 'wal')
         throw new Error(`Its file system does not allow WAL (journal mode is ${String(mode)}).`);
       prepareSchema(db);
+      // A killed process may have left changes in the log that the disk doesn't have. SQLite syncs what it copies from
+      // there into the file.
+      db.exec('pragma wal_checkpoint(passive)');
       return db;
     } catch (error) {
       db.close();

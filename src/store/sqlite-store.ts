@@ -27,8 +27,9 @@ export function openSqliteStore({ path, now, sync = promisify(fdatasync) }: Sqli
   db.exec('pragma synchronous = normal');
   const statements = prepareStatements(db);
   const clock = openClock(db, now);
-  // All commits are in this log until they are in the file, too.
-  const disk = createDisk(`${path}-wal`, sync);
+  // All commits are in this log until they are in the file, too. SQLite puts it next to the file, also if `path` is a
+  // symbolic link to that.
+  const disk = createDisk(`${db.location() ?? path}-wal`, sync);
   const group = createGroupCommit(db, clock, disk);
 
   /** Resolves once the disk has what was read: nobody may act on a change that a power cut could still undo. */
@@ -124,19 +125,24 @@ type SqliteOptions = { path: string; now: () => number; sync?: (file: number) =>
 /**
  * Waits for the disk outside the event loop, where a busy disk would keep everything else from being answered, for a
  * hundred milliseconds and more. The log at `path` must exist, and stay the same file. After a failed sync nobody knows
- * what the disk has, and another sync would not tell: so all later calls reject, too.
+ * what the disk has, and another sync would not tell: so all later calls reject, too, and SQLite must not build on it.
  */
 function createDisk(path: string, sync: (file: number) => Promise<void>) {
   const file = openSync(path, 'r+');
   let running: Promise<void> | undefined;
   /** The sync after the running one, which doesn't cover changes made since it began. */
   let following: Promise<void> | undefined;
+  let failure: StoreUnavailable | undefined;
 
   async function syncAll(): Promise<void> {
     try {
       await sync(file);
     } catch (cause) {
-      throw new StoreUnavailable('The disk did not confirm a change. Check the disk, then restart.', cause);
+      failure = new StoreUnavailable(
+        'The disk did not confirm a change. Check the disk, then restart.',
+        cause,
+      );
+      throw failure;
     }
     running = undefined;
   }
@@ -149,6 +155,10 @@ function createDisk(path: string, sync: (file: number) => Promise<void>) {
     return following ?? running ?? Promise.resolve();
   }
   return {
+    /** Call before each change; throws if a sync has failed. */
+    check() {
+      if (failure) throw failure;
+    },
     /** Call after each commit; resolves once the disk has it. */
     changed: () => (following ??= running?.then(start)) ?? start(),
     /** Resolves once the disk has all changes so far. */
@@ -227,6 +237,7 @@ function createGroupCommit(db: DatabaseSync, clock: Clock, disk: Disk) {
     waiting = [];
     if (batch.length === 0) return;
     try {
+      disk.check();
       const { answers, isChanged } = transact(batch);
       await (isChanged ? disk.changed() : disk.hasAll());
       for (const answer of answers) answer();

@@ -1,5 +1,13 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
@@ -38,8 +46,10 @@ function openOnSlowDisk() {
     syncs.push(one);
     return one.promise;
   }
-  return { store: openSqliteStore({ path: newPath(), now: Date.now, sync }), syncs };
+  const path = newPath();
+  return { store: openSqliteStore({ path, now: Date.now, sync }), path, syncs };
 }
+
 /** What has resolved after some turns of the event loop. */
 async function settled(calls: Record<string, Promise<unknown>>): Promise<string[]> {
   const done: string[] = [];
@@ -78,6 +88,33 @@ describe('openSqliteStore', () => {
     const { store, close } = openAt(path, { ms: Date.now() + 1000 });
     expect(await store.take(1000)).toMatchObject([{ key: 'a', value: 'kept' }]);
     await close();
+  });
+
+  it('puts on the disk what a killed process may have left unsynced, before it reads it', async () => {
+    const { store, path, close } = openAt(newPath());
+    await store.create('a', 'x');
+    const left = join(path, '..', 'left.db');
+    for (const suffix of ['', '-wal']) copyFileSync(path + suffix, left + suffix);
+    await close();
+    const next = openAt(left);
+    // SQLite syncs what it copies from the log into the file itself.
+    const alone = `${left}.alone`;
+    copyFileSync(left, alone);
+    const raw = new DatabaseSync(alone);
+    expect(raw.prepare('select key, value from entries').all()).toMatchObject([{ key: 'a', value: 'x' }]);
+    raw.close();
+    await next.close();
+  });
+
+  it('opens a file by a symbolic link; its log is next to the file', async () => {
+    const { path, close } = openAt(newPath());
+    await close();
+    const link = join(folder, 'link.db');
+    symlinkSync(path, link);
+    const linked = openAt(link);
+    expect(await linked.store.create('a', '')).toBe(true);
+    expect(statSync(`${path}-wal`).size).toBeGreaterThan(0);
+    await linked.close();
   });
 
   it('lets only one of two processes create each of 2,000 keys', async () => {
@@ -174,18 +211,25 @@ describe('openSqliteStore', () => {
     });
 
     it('takes no more calls after a sync that failed: nobody knows what the disk has', async () => {
-      const { store, syncs } = openOnSlowDisk();
+      const { store, path, syncs } = openOnSlowDisk();
       const calls = [store.create('a', ''), store.create('b', '')];
       await nextTurn();
       const meanwhile = [store.create('c', ''), store.read('a')];
       await nextTurn();
       syncs[0]?.reject(new Error('EIO: i/o error, fdatasync'));
-      const later = [store.ping(), store.read('a'), store.take(1_000)];
-      const ended = await Promise.allSettled([...calls, ...meanwhile, ...later]);
+      const before = await Promise.allSettled([...calls, ...meanwhile]);
+      const later = [store.ping(), store.read('a'), store.take(1_000), store.create('d', '')];
+      const ended = [...before, ...(await Promise.allSettled(later))];
       const failed = { status: 'rejected', reason: { name: 'StoreUnavailable' } };
       expect(ended).toMatchObject(ended.map(() => failed));
       expect(syncs).toHaveLength(1);
       await store.close();
+      // Later calls didn't write on top of it.
+      const raw = new DatabaseSync(path);
+      expect(raw.prepare('select key from entries').all()).toMatchObject(
+        ['a', 'b', 'c'].map((key) => ({ key })),
+      );
+      raw.close();
     });
   });
 
