@@ -16,11 +16,11 @@ export async function connectSlack(step: SlackStep, hasPolicy: boolean): Promise
   const proposal = draft.textOf('SLACK_MODE') ?? 'socket';
   const mode = await talk.ask({ name: 'slack_mode', form: ['socket', 'http'], proposal });
   if (mode !== undefined) draft.take({ SLACK_MODE: mode });
-  const own = await askBotToken(step);
+  const bot = await askBotToken(step);
   if (draft.config().slackMode === 'http') {
     await askSetting(step, 'slack_signing_secret', 'SLACK_SIGNING_SECRET', { isSecret: true });
   } else await askAppToken(step);
-  if (!own || hasPolicy) return undefined;
+  if (!bot || hasPolicy) return undefined;
   const { slackApiUrl, slackBotToken: botToken = '' } = draft.config();
   const { interactive: client } = createClients({ botToken, slackApiUrl }, log);
   const channels = await channelsOf(client);
@@ -36,7 +36,7 @@ export async function connectSlack(step: SlackStep, hasPolicy: boolean): Promise
   if (alerts === undefined) return undefined;
   const desk = await askChannel(step, 'desk_channel', channels);
   const ops = await askChannel(step, 'ops_channel', channels);
-  const members = await askMembers(step, { client, own });
+  const members = await askMembers(step, { client, bot });
   return members && { channels: { alerts, ...(desk && { desk }), ...(ops && { ops }) }, members };
 }
 
@@ -62,8 +62,7 @@ async function askAppToken(step: SlackStep): Promise<void> {
 }
 
 /**
- * Asks for a token until Slack takes it, or nothing is typed. While Slack is away nothing is known of the token, so it
- * stays.
+ * Asks for a token until Slack accepts it, or nothing is typed. If Slack doesn't answer, keeps the token.
  */
 async function askToken<T>(
   step: SlackStep,
@@ -135,7 +134,7 @@ async function askChannel(
   channels: readonly Channel[],
 ): Promise<string | undefined> {
   const find = (answer: string): Channel | undefined =>
-    channels.find((one) => one.id === answer || one.name === answer.replace(/^#/, ''));
+    channels.find((each) => each.id === answer || each.name === answer.replace(/^#/, ''));
   const answer = await talk.ask({
     name,
     check: (text) =>
@@ -151,7 +150,7 @@ async function askChannel(
 
 async function askMembers(
   { talk }: Step,
-  { client, own }: { client: WebClient; own: Identity },
+  { client, bot }: { client: WebClient; bot: Identity },
 ): Promise<string[] | undefined> {
   const answer = await talk.ask({
     name: 'members',
@@ -161,7 +160,7 @@ async function askMembers(
   const judged = await Promise.all(
     idsIn(answer ?? '').map(async (id) => {
       const account = await fetchAccount(client, id).catch(() => undefined);
-      const why = account && noMember(account, own);
+      const why = account && noMember(account, bot);
       return { id, why, name: account?.name ?? 'Slack does not say who that is' };
     }),
   );

@@ -33,6 +33,7 @@ import {
   writeOver,
 } from './written-files.ts';
 
+/** How long an answers file may wait for a delivery. */
 const patienceMs = 600_000;
 
 /** Asks for everything a bot needs, tests each answer, and writes the settings and the policy file. */
@@ -46,7 +47,7 @@ export const connectCommand = command({
   prepare({ values: { answers: path, settings } }) {
     if (path === undefined) {
       return process.stdin.isTTY && process.stdout.isTTY
-        ? parsed({ runWithoutSettings: (given) => connect(given, settings) })
+        ? parsed({ runWithoutSettings: (invocation) => connect(invocation, settings) })
         : problem('There is no terminal to ask at: give --answers with a file.');
     }
     let text: string;
@@ -57,46 +58,58 @@ export const connectCommand = command({
     }
     const answers = readAnswers(text, isSettingName);
     return answers.ok
-      ? parsed({ runWithoutSettings: (given) => connect(given, settings, answers.value) })
+      ? parsed({ runWithoutSettings: (invocation) => connect(invocation, settings, answers.value) })
       : answers;
   },
 });
 
-async function connect(bare: WithoutSettings, path: string, answers?: Answers): Promise<CommandEnd> {
+async function connect(invocation: WithoutSettings, path: string, answers?: Answers): Promise<CommandEnd> {
   const talk = answers
-    ? answeredByFile(answers, bare.out, patienceMs)
+    ? answeredByFile(answers, invocation.out, patienceMs)
     : (await import('./terminal.ts')).atTerminal();
-  const wrote: string[] = [];
+  const written: string[] = [];
   try {
-    const { words, ...end } = await converse(bare, { talk, path, given: settingsIn(answers), wrote });
+    const { words, ...end } = await converse(invocation, {
+      talk,
+      path,
+      fromFile: settingsIn(answers),
+      written,
+    });
     await talk.tell(words, 'The doctor');
     return { ...end, words: '' };
   } catch (error) {
     if (!(error instanceof Stopped)) throw error;
-    const words = `${error.message}\n${writtenWords(wrote)}`;
+    const words = `${error.message}\n${writtenWords(written)}`;
     return { exitCode: answers ? exitCodes.usage : exitCodes.interrupted, words };
   }
 }
 
-function writtenWords(wrote: readonly string[]): string {
-  return wrote.length === 0 ? 'Nothing was written.' : wrote.join('\n');
+function writtenWords(written: readonly string[]): string {
+  return written.length === 0 ? 'Nothing was written.' : written.join('\n');
 }
 
+/** The answers that are named like settings. */
 function settingsIn(answers: Answers | undefined): Changes {
   return Object.fromEntries([...(answers ?? [])].filter(([name]) => isSettingName(name)));
 }
 
+/** The whole conversation. Adds to `written` what was written, in words. */
 async function converse(
-  bare: WithoutSettings,
-  { talk, path, given, wrote }: { talk: Conversation; path: string; given: Changes; wrote: string[] },
+  invocation: WithoutSettings,
+  {
+    talk,
+    path,
+    fromFile,
+    written,
+  }: { talk: Conversation; path: string; fromFile: Changes; written: string[] },
 ): Promise<CommandEnd> {
-  const { variables, now } = bare;
+  const { variables, now } = invocation;
   const draft = openDraft(variables);
-  for (const [name, text] of Object.entries(given)) {
+  for (const [name, text] of Object.entries(fromFile)) {
     const wrong = draft.problemOf(name, text);
     if (wrong !== undefined) throw new Stopped(`The answer ${name} ${wrong}.`);
   }
-  draft.take(given);
+  draft.take(fromFile);
   const step = { talk, draft, now, log: () => undefined };
   await talk.tell(
     'Every question can be skipped, and nothing is written before the end.',
@@ -106,20 +119,20 @@ async function converse(
   await talk.tell('How the service signs its events.', 'Webhook');
   const delivery = await connectWebhook(step);
   const policyPath = draft.config().payopsFile;
-  const isPolicy = readPolicy(policyPath).kind === 'read';
+  const hasPolicy = readPolicy(policyPath).kind === 'read';
   await talk.tell(
-    isPolicy ? `${policyPath} is there, and stays.` : 'Its tokens, and what goes where.',
+    hasPolicy ? `${policyPath} is there, and stays.` : 'Its tokens, and what goes where.',
     'Slack',
   );
-  const policy = await connectSlack(step, isPolicy);
-  wrote.push(...(await writeSet(talk, draft)));
-  wrote.push(...(await writeSettings(talk, draft, path)));
-  if (policy) wrote.push(...(await writePolicy(talk, policyPath, policy)));
-  await talk.tell(writtenWords(wrote), 'Written');
-  return await examined(bare, draft, { ...known, ...(delivery && { delivery }) });
+  const policy = await connectSlack(step, hasPolicy);
+  written.push(...(await writeSet(talk, draft)));
+  written.push(...(await writeSettings(talk, draft, path)));
+  if (policy) written.push(...(await writePolicy(talk, policyPath, policy)));
+  await talk.tell(writtenWords(written), 'Written');
+  return await runDoctor(invocation, draft, { ...known, ...(delivery && { delivery }) });
 }
 
-/** Writes the settings of the service as a new set. Never overwrites one: it may belong to somebody else. */
+/** Writes the service's settings as a new set. Never overwrites a set: other merchants may use it. */
 async function writeSet(talk: Conversation, draft: Draft): Promise<string[]> {
   const secrets = secretsOf(draft.config());
   const shared = serviceSettings(draft.changes(), secrets);
@@ -156,7 +169,7 @@ async function writeSettings(talk: Conversation, draft: Draft, path: string): Pr
   }
   const text = envWith(before, changes, 'By npm run connect');
   if (!text.ok) return [`❌ ${path}: ${text.problem}`];
-  // A person is asked, so *yes* is proposed. An answers file must itself say that an existing file may be overwritten.
+  // To a person *yes* is proposed. An answers file must say itself that an existing file may be overwritten.
   const proposal = before === '' || talk.isPerson ? 'yes' : 'no';
   if (!(await agrees(talk, 'write_settings', proposal))) return [];
   return tryToWrite(path, () => {
@@ -186,7 +199,7 @@ function tryToWrite(path: string, write: () => string): string[] {
 }
 
 /** Runs the doctor on the settings in progress, even if they were not written. */
-async function examined(
+async function runDoctor(
   { variables, now }: WithoutSettings,
   draft: Draft,
   known: Known,

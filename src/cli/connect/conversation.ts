@@ -58,14 +58,14 @@ export type Conversation = {
   /** The answer, or the proposal if none is given; undefined: skipped. Throws Stopped. */
   ask: (question: Question) => Promise<string | undefined>;
   tell: (words: string, title?: string) => Promise<void> | void;
-  /** Waits for the work's result; undefined if the person continues without it. */
+  /** Waits for the work's result; undefined if the person goes on without it, or the time is over. */
   waitFor: <T>(words: string, work: (signal: AbortSignal) => Promise<T>) => Promise<T | undefined>;
 };
 
-/** Ends the conversation early. The message is for the person. */
+/** Thrown to end the conversation early. The message is for the person. */
 export class Stopped extends Error {}
 
-/** Skips a question. */
+/** This answer skips a question. */
 export const skipWord = '-';
 
 export type Answers = ReadonlyMap<string, string>;
@@ -105,8 +105,9 @@ export function answeredByFile(
       const given = answers.get(name) ?? '';
       if (given === skipWord) return Promise.resolve(undefined);
       const answer = given === '' ? proposal : given;
-      const isListed = typeof form !== 'object' || answer === undefined || form.includes(answer);
-      const wrong = isListed ? (given === '' ? undefined : check?.(given)) : `must be ${form.join(' or ')}`;
+      const isNoOption = typeof form === 'object' && answer !== undefined && !form.includes(answer);
+      if (isNoOption) throw new Stopped(`The answer ${name} must be ${form.join(' or ')}.`);
+      const wrong = given === '' ? undefined : check?.(given);
       if (wrong !== undefined) throw new Stopped(`The answer ${name} ${wrong}.`);
       return Promise.resolve(answer);
     },
@@ -118,7 +119,7 @@ export function answeredByFile(
   };
 }
 
-/** Asks for consent. A question without an answer takes the proposal. */
+/** Asks *yes* or *no*. Without an answer takes the proposal. */
 export async function agrees(
   conversation: Conversation,
   name: QuestionName,

@@ -11,9 +11,9 @@ export type Draft = {
   config: () => Config;
   /** Differences from the environment. */
   changes: () => Changes;
-  /** Changes settings. Throws if a value can't be read, so check it with `problemOf` first. */
+  /** Changes settings. Throws for an invalid value, so check it with `problemOf` first. */
   take: (more: Changes) => void;
-  /** Takes these settings out of the changes, as the set has them, and chooses the set with PAYMENTS_SERVICE. */
+  /** Removes these settings, which the set has now, and chooses the set with PAYMENTS_SERVICE. */
   moveToSet: (set: string, settings: Changes) => void;
   textOf: (name: string) => string | undefined;
   /** What is wrong with a value, like "must be a UUID of 36 characters"; undefined: nothing. */
@@ -23,8 +23,9 @@ export type Draft = {
 export function openDraft(variables: Variables): Draft {
   let changes: Changes = {};
   let config = readSoFar(variables);
-  const whole = withServiceSet(variables, isSecretName);
-  const textOf = (name: string, of = whole.ok ? whole.value : variables): string => of[name]?.trim() ?? '';
+  const withSet = withServiceSet(variables, isSecretName);
+  const textOf = (name: string, of = withSet.ok ? withSet.value : variables): string =>
+    of[name]?.trim() ?? '';
   return {
     config: () => config,
     changes: () => changes,
@@ -39,10 +40,10 @@ export function openDraft(variables: Variables): Draft {
     },
     moveToSet(set, settings) {
       const rest = Object.entries(changes).filter(([name]) => !Object.hasOwn(settings, name));
-      // Remove them from the environment, too: it would override the set.
-      const own = Object.keys(settings).filter((name) => textOf(name, variables) !== '');
-      const gone = own.map((name) => [name, '']);
-      changes = { ...Object.fromEntries([...rest, ...gone]), PAYMENTS_SERVICE: set };
+      // Blank those of the environment too: they would override the set.
+      const overriding = Object.keys(settings).filter((name) => textOf(name, variables) !== '');
+      const blanked = overriding.map((name) => [name, '']);
+      changes = { ...Object.fromEntries([...rest, ...blanked]), PAYMENTS_SERVICE: set };
     },
     textOf: (name) => changes[name] ?? (textOf(name) || undefined),
     problemOf(name, text) {
@@ -56,8 +57,8 @@ export function openDraft(variables: Variables): Draft {
 export type Step = { talk: Conversation; draft: Draft };
 
 /**
- * Asks for one setting and stores the answer. Proposes the present value, else `proposal`. Doesn't ask for a secret
- * that is in a file.
+ * Asks for one setting and takes the answer into the draft. Proposes the current value, else `proposal`. Doesn't ask for a
+ * secret that is in a file.
  */
 export async function askSetting(
   { talk, draft }: Step,
@@ -76,7 +77,7 @@ export async function askSetting(
   return answer;
 }
 
-/** Shows settings that were found, and applies them if the person agrees. Returns whether the draft has them now. */
+/** Shows proposed settings, and takes them if the person agrees. Returns whether the draft has them now. */
 export async function offer({ talk, draft }: Step, name: QuestionName, found: Changes): Promise<boolean> {
   if (Object.keys(found).length === 0) {
     await talk.tell('✅ The settings fit as they are.');

@@ -8,7 +8,7 @@ type ShownRequest = {
   body: JsonObject;
 };
 
-/** Reads a curl command, or the JSON body alone. The problem repeats nothing of the text: it may hold a secret. */
+/** Reads a curl command, or a JSON body. The problem repeats nothing of the text, which may have a secret. */
 export function parseShownRequest(text: string): Parsed<ShownRequest> {
   const alone = parseJson(text.trim());
   if (isJsonObject(alone)) return parsed({ headers: {}, body: alone });
@@ -40,8 +40,7 @@ const valued = new Set(
 );
 
 /**
- * curl's options with their values, also `-XPOST` and `--request=POST`. Words that belong to no option get an empty
- * name.
+ * curl's options with their values, also as in `-XPOST` and `--request=POST`. Other words get an empty name.
  */
 function optionsIn(words: readonly string[]): [name: string, value: string][] {
   const options: [string, string][] = [];
@@ -61,13 +60,13 @@ function shellWords(text: string): string[] | undefined {
   let word: string | undefined;
   for (const [all, single, ansi, double, escaped, plain] of text.trim().matchAll(shellPiece)) {
     if (all === "'" || all === '"' || all === '\\') return undefined;
-    const more =
+    const piece =
       single ??
       ansi?.replace(/\\(['"\\])/g, '$1') ??
       double?.replace(/\\(["\\$`])/g, '$1') ??
       escaped ??
       plain;
-    if (more !== undefined) word = (word ?? '') + more;
+    if (piece !== undefined) word = (word ?? '') + piece;
     else if (/^\s/.test(all) && word !== undefined) {
       words.push(word);
       word = undefined;

@@ -6,8 +6,7 @@ import { parsed, problem, type Parsed } from '../../domain/wording.ts';
 import type { Changes } from './changes.ts';
 
 /**
- * A line that Node's .env reader and Compose both read as this value (Compose expands $ outside quotes); undefined if
- * no quotes work.
+ * A line of .env that Node and Compose both read as this value; Compose expands $ outside quotes. Undefined: no quotes work.
  */
 function envLine(name: string, value: string): string | undefined {
   const quoted = ["'", '"', '`'].map((quote) => quote + value + quote);
@@ -32,10 +31,10 @@ export function envWith(before: string, changes: Changes, heading: string): Pars
   const lines = named.map(([name, value]) => envLine(name, value));
   const gap = kept === '' || kept.endsWith('\n\n') ? '' : kept.endsWith('\n') ? '\n' : '\n\n';
   const text = named.length === 0 ? kept : `${kept}${gap}# ${heading}\n${lines.join('\n')}\n`;
-  const meant = { ...parseEnv(before), ...changes };
+  const expected = { ...parseEnv(before), ...changes };
   const read = parseEnv(text);
-  const names = new Set([...Object.keys(meant), ...Object.keys(read)]);
-  const wrong = [...names].filter((name) => (meant[name] ?? '') !== (read[name] ?? ''));
+  const names = new Set([...Object.keys(expected), ...Object.keys(read)]);
+  const wrong = [...names].filter((name) => (expected[name] ?? '') !== (read[name] ?? ''));
   return wrong.length === 0
     ? parsed(text)
     : problem(`${wrong.join(', ')} cannot be written into it; do it by hand.`);
@@ -57,8 +56,7 @@ const ofTheService =
   /^(?:PAYMENTS_|SAVED_CARDS_|WEBHOOK_(?:SIGN|SECRET_ENCODING|TIMESTAMP|TOLERANCE|EVENT_POINTERS|KINDS))/;
 
 /**
- * The settings that are the same for every merchant of the service. Leaves out texts that contain this merchant's
- * secrets.
+ * The settings that are the same for every merchant of the service. Leaves out values that contain a secret.
  */
 export function serviceSettings(changes: Changes, secrets: readonly string[]): Changes {
   const shared = Object.entries(changes).filter(
@@ -83,7 +81,7 @@ export function policyText({ channels, members }: PolicyAnswers): string {
   return `# yaml-language-server: $schema=docs/payops.schema.json\n# docs/policy.md has roles, limits and approvals. Anyone without a role is refused.\n${stringify(policy)}`;
 }
 
-/** Writes the file; keeps an old one under another name, and returns that name. Throws the file system's errors. */
+/** Writes the file. Keeps an existing one under another name, which it returns. Throws the file system's errors. */
 export function writeOver(path: string, text: string, mode: number): string | undefined {
   const target = existsSync(path) ? realpathSync(path) : path;
   const old = `${path}.before-connect`;
