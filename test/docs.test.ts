@@ -202,6 +202,20 @@ describe('links and pictures', () => {
     expect(broken).toEqual([]);
   });
 
+  it('name only source files that exist', () => {
+    const files = ['src', 'test', 'scripts', 'bench'].flatMap((folder) =>
+      readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).map(
+        (path) => `/${folder}/${path}`,
+      ),
+    );
+    const named = new Set(
+      pages.flatMap((page) => Array.from(read(page).matchAll(/`([\w/-]+\.ts)`/g), ([, file = '']) => file)),
+    );
+    const missing = [...named].filter((name) => !files.some((file) => file.endsWith(`/${name}`)));
+    expect(named.size).toBeGreaterThan(20);
+    expect(missing).toEqual([]);
+  });
+
   it('show only PNG files, and all of docs/images', () => {
     const pictures = pages.flatMap((page) =>
       Array.from(read(page).matchAll(/!\[[^\]]+\]\(([^)]+)\)/g), ([, path = '']) =>

@@ -9,7 +9,7 @@ type Entry = {
   verb: string;
   /** What a role may be given for it; its own name, when nothing is said. */
   permissions?: readonly Permission[];
-  /** Makes what works with the account alone. What needs another feature is made in `src/account.ts`. */
+  /** Makes what works with the account alone. What needs another feature is made in `src/merchants.ts`. */
   create?: (account: Account) => Feature;
 };
 
