@@ -285,9 +285,7 @@ export type AuditStub = z.infer<typeof stubShape>;
 
 export const headKey = 'audit-head';
 export const stubKey = 'audit-stub';
-/**
- * A copy of the head under a name without `audit`, so that somebody who puts back older audit records misses it.
- */
+/** A copy of the head. Its key doesn't begin with `audit`, so that putting back older audit records leaves the copy. */
 export const witnessKey = 'store-audit';
 
 /** A mark as it was read. With a `problem` it isn't trusted, and only a search starts at its content. */

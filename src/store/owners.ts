@@ -27,14 +27,14 @@ export async function checkOwners(store: Store, config: Owned): Promise<void> {
   const all = [{ scope: '', config }, ...further.map((one) => ({ scope: one.merchant.name, config: one }))];
   for (const { scope, config: one } of all) {
     const name = one.merchant?.name ?? '';
-    const noted = await recordOwner(store, scope, ownerOf(one));
-    if (noted === ownerOf(one)) continue;
+    const recorded = await recordOwner(store, scope, ownerOf(one));
+    if (recorded === ownerOf(one)) continue;
     const fix =
       scope === ''
-        ? `put the account ${noted} first in ${payopsFile}`
+        ? `put the account ${recorded} first in ${payopsFile}`
         : `give the account ${ownerOf(one)} a name of its own in ${payopsFile}`;
     throw new Error(
-      `What the store holds for ${name} belongs to the account ${noted}, and ${payopsFile} says that ${name} is ${ownerOf(one)}: ${fix}, or give the bot a new store (DATA_DIR, REDIS_PREFIX).`,
+      `What the store holds for ${name} belongs to the account ${recorded}, and ${payopsFile} says that ${name} is ${ownerOf(one)}: ${fix}, or give the bot a new store (DATA_DIR, REDIS_PREFIX).`,
     );
   }
 }
@@ -54,8 +54,8 @@ async function recordOwner(store: Store, scope: string, owner: string): Promise<
 }
 
 async function replaceOwner(store: Store, scope: string, owner: string): Promise<void> {
-  const noted = await recordOwner(store, scope, owner);
-  if (noted === owner) return;
+  const recorded = await recordOwner(store, scope, owner);
+  if (recorded === owner) return;
   const entry = await store.read(ownerKey(scope));
   if (entry) await store.write(entry, owner);
 }

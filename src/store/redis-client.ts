@@ -67,7 +67,7 @@ const notServing = /^(MOVED|READONLY|CLUSTERDOWN|MASTERDOWN)\b|: -READONLY\b/;
  * its end once, without user and password. Throws only for an address that can never work.
  *
  * Doesn't use node-redis's own Cluster and Sentinel clients. They repeat calls, so a `create` that was carried out
- * could be answered "exists"; here each call is sent once, to one node. And they follow ASK redirections, which are
+ * could be answered "exists"; here each call is sent once, to one node. And they search ASK redirections, which are
  * refused here: while a Cluster moves the store's slot, a part of its records is on another node.
  */
 export function connectRedis(options: RedisOptions): RedisConnection {
@@ -94,8 +94,7 @@ export function connectRedis(options: RedisOptions): RedisConnection {
   let missingReplicas: string | undefined;
 
   async function connect(node: ServingNode): Promise<void> {
-    // A Sentinel that hasn't heard of the failover yet still names the old master, which may be reachable again for a
-    // moment.
+    // A Sentinel that hasn't noticed the failover yet names the old master, which may be reachable again for a moment.
     const isOld = serving !== undefined && node.epoch < serving.epoch;
     if (isOld && performance.now() - lostAt < staleEpochMs)
       throw new Error('The Sentinels name an old master.');
@@ -119,7 +118,7 @@ export function connectRedis(options: RedisOptions): RedisConnection {
   }
 
   /** Looks for a serving node until it is found. */
-  async function follow(): Promise<void> {
+  async function search(): Promise<void> {
     searching = true;
     for (let failed = 0; searching && !closing.signal.aborted; failed += 1) {
       try {
@@ -141,7 +140,7 @@ export function connectRedis(options: RedisOptions): RedisConnection {
     outages.failed(failure);
     lostAt = performance.now();
     if (lost.isOpen) lost.destroy();
-    void follow();
+    void search();
   }
 
   async function ask<T>(call: (client: RedisClient) => Promise<T>): Promise<T> {
@@ -186,7 +185,7 @@ export function connectRedis(options: RedisOptions): RedisConnection {
   const watchdog = setInterval(() => {
     if (current.isReady && outages.silentMs() > silenceMs) renew(current, `No answer for ${silenceMs} ms`);
   }, watchMs).unref();
-  void follow();
+  void search();
 
   return {
     get client() {
@@ -233,17 +232,17 @@ function createOutageLog(log: Log): OutageLog {
   let away: string | undefined;
   let isRefused = false;
   let answeredAt = performance.now();
-  let lostUntil = 0;
+  let outageUntil = 0;
   return {
     answered() {
       answeredAt = performance.now();
-      if (answeredAt < lostUntil) return;
+      if (answeredAt < outageUntil) return;
       if (away !== undefined) log('info', 'Redis answers again.');
       away = undefined;
       isRefused = false;
     },
     failed(failure, forMs = 0) {
-      lostUntil = Math.max(lostUntil, performance.now() + forMs);
+      outageUntil = Math.max(outageUntil, performance.now() + forMs);
       const isRefusal = refusal.test(failure);
       if (away !== undefined && (isRefused || !isRefusal)) return;
       away = failure;

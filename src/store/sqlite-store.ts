@@ -123,14 +123,14 @@ export function openSqliteStore({ path, now, sync = promisify(fdatasync) }: Sqli
 type SqliteOptions = { path: string; now: () => number; sync?: (file: number) => Promise<void> };
 
 /**
- * Waits for the disk outside the event loop, where a busy disk would keep everything else from being answered, for a
- * hundred milliseconds and more. The log at `path` must exist, and stay the same file. After a failed sync nobody knows
- * what the disk has, and another sync would not tell: so all later calls reject, too, and SQLite must not build on it.
+ * Waits for the disk outside the event loop: inside it, a busy disk would delay every other answer by a hundred milliseconds
+ * and more. The log at `path` must exist, and stay the same file. After a failed sync nobody knows what the disk has, and
+ * another sync would not tell: so all later calls reject, too, and SQLite must not build on it.
  */
 function createDisk(path: string, sync: (file: number) => Promise<void>) {
   const file = openSync(path, 'r+');
   let running: Promise<void> | undefined;
-  /** The sync after the running one, which doesn't cover changes made since it began. */
+  /** The sync after the running one, for changes made since that began. */
   let following: Promise<void> | undefined;
   let failure: StoreUnavailable | undefined;
 
@@ -159,8 +159,12 @@ function createDisk(path: string, sync: (file: number) => Promise<void>) {
     check() {
       if (failure) throw failure;
     },
-    /** Call after each commit; resolves once the disk has it. */
-    changed: () => (following ??= running?.then(start)) ?? start(),
+    /** Call after each commit; resolves once the disk has the commit. */
+    changed(): Promise<void> {
+      if (!running) return start();
+      following ??= running.then(start);
+      return following;
+    },
     /** Resolves once the disk has all changes so far. */
     hasAll,
     async close() {
@@ -383,14 +387,14 @@ function writeRecord(statements: Statements, turn: Turn, change: Change): number
   const { holdMs } = fate;
   if (holdMs !== undefined) return holdRecord(statements, turn, found, { value, holdMs });
   const { dueAt, expiresAt } = timesOf(fate, turn.now);
-  const left = String(found['lane']);
-  const { lane = left } = change;
+  const oldLane = String(found['lane']);
+  const { lane = oldLane } = change;
   turn.version += 1;
   const id = found['id'] ?? null;
   statements.write.run(value, turn.version, lane, dueAt, expiresAt, id);
   if (change.lists) putInLists(statements, entry.key, id, change.lists);
-  settleLane(statements, turn, { lane: left, returned: found['lease'] ?? null, pauseMs });
-  if (lane !== left && dueAt !== null) statements.joinLane.run(lane, dueAt);
+  settleLane(statements, turn, { lane: oldLane, returned: found['lease'] ?? null, pauseMs });
+  if (lane !== oldLane && dueAt !== null) statements.joinLane.run(lane, dueAt);
   return turn.version;
 }
 
