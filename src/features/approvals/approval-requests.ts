@@ -154,15 +154,13 @@ export function createApprovalRequests(account: Account, needs: ApprovalsNeeds) 
     return ended?.isMoved ? ended : undefined;
   }
 
-  /**
-   * Checks the hash of the terms to send, the approvals, the time and the requester's permission, then acts.
-   */
+  /** Checks the hash of the terms to send, the approvals, the time and the requester's permission, then acts. */
   async function carryOut(approved: ApprovalCase, runId: string): Promise<RunResult> {
     const { approval, tokenKey } = approved;
     const terms = withTokenKey(approval.shown, tokenKey);
     if (!terms) return stopped('Its terms are gone.');
     if (terms.kind === 'charge' && (await needs.findCharge(terms.reference))) return executed(begunWords);
-    // A run that died called the service, which may have acted.
+    // An earlier run died during its call: the service may have acted.
     if (approved.asked) return executed(lostWords);
     // Take the fingerprint from the token key that will be sent, not from the stored one.
     const card = await fingerprint(terms.terms.tokenKey);
@@ -223,9 +221,7 @@ export function createApprovalRequests(account: Account, needs: ApprovalsNeeds) 
         return approval;
       },
       find: async (id: string) => (await approvals.find(id))?.approval,
-      /**
-       * Other charges of the same card and amount since the request, newest first. Leaves out those that the requester saw.
-       */
+      /** Other charges of the same card and amount since the request that the requester didn't see, newest first. */
       async twinsOf({ shown, by, askedAtMs }: Approval): Promise<readonly Twin[]> {
         if (shown.kind !== 'charge') return [];
         const { kind: _charge, ...charge } = shown;

@@ -170,6 +170,7 @@ export function createCodePages(
     const screen = found && screenOf(found);
     // *I did not ask for this* counts even while a code is checked: somebody else may have typed it.
     const isAccepted = found?.charge?.state.kind === 'otp' || action === 'not_mine';
+    // A repeat of an earlier submit leads to its result; anything else to the page as it is now.
     if (!screen || !isAccepted) return (await find(id)) ? { status: 303, to: id } : await show(secret);
     if (count(`post ${found.link}`) > perMinute.post) return tooFast;
     if (!form || !secretFormat.test(id)) return { status: 400, screen };
@@ -184,10 +185,12 @@ export function createCodePages(
         return { status: 303, to: id };
       default: {
         const code = readCode(form.get('code') ?? '');
-        if (code === undefined && screen.kind === 'form') {
-          return { status: 422, screen: { ...screen, problem: 'notACode' } };
+        if (code === undefined) {
+          return {
+            status: 422,
+            screen: screen.kind === 'form' ? { ...screen, problem: 'notACode' } : screen,
+          };
         }
-        if (code === undefined) return { status: 422, screen };
         await storePage(store, hashOf(id), { reference, link, shows: 'result' });
         const triesLeft = Number(form.get('try'));
         carryOn(await charges.submitCode({ reference, link, code, triesLeft }));

@@ -57,7 +57,7 @@ const linkShape = z.object({
     z.object({ kind: z.literal('paid'), money: moneyShape, atMs: z.number() }),
     z.object({ kind: z.enum(['review', 'aged', 'given_back']), atMs: z.number() }),
   ]),
-  /** How often the service gave no clear answer. */
+  /** How often the service gave no clear answer to the request for an order. */
   misses: z.int(),
   /** The service's answer: `orderId` is its own id, never the merchant's reference. */
   order: z.object({ orderId: z.string(), checkoutLink: z.string() }).exactOptional(),
@@ -115,21 +115,21 @@ export function linksOf(userId: string): string {
 type ListsOfLink = (link: PaymentLink) => Promise<readonly string[]>;
 
 /** For writing links: with all their lists. */
-export function linkRecord(foundBy: ListsOfLink) {
+export function linkRecord(listsOf: ListsOfLink) {
   return {
     prefix: linkPrefix,
     schema: linkShape,
     lists: async (link: PaymentLink) =>
       indexAt(
-        [...(isFollowed(link) ? [linksOf(link.by)] : []), ownPaymentsList, ...(await foundBy(link))],
+        [...(isFollowed(link) ? [linksOf(link.by)] : []), ownPaymentsList, ...(await listsOf(link))],
         link.askedAtMs,
       ),
   };
 }
 
-export function linkRules(rules: LinkRules, foundBy: ListsOfLink): CaseRules<PaymentLink, LinkEvent> {
+export function linkRules(rules: LinkRules, listsOf: ListsOfLink): CaseRules<PaymentLink, LinkEvent> {
   return {
-    ...linkRecord(foundBy),
+    ...linkRecord(listsOf),
     step: (before, event, nowMs) => stepLink(before, event, nowMs, rules),
     dueInMs: (link, nowMs) => linkDueInMs(link, nowMs, rules),
     auditEntries: (step) => [auditOf(step)],
@@ -275,6 +275,7 @@ export function linkDueInMs(link: PaymentLink, nowMs: number, rules: LinkRules):
     case 'open': {
       const leftMs = askedAtMs + rules.followMs - nowMs;
       const waitMs = Math.min(Math.max(nowMs - askedAtMs, firstLookMs), longestLookMs);
+      // After the time the link only waits for a usable look-up, to age.
       return leftMs > 0 ? Math.min(waitMs, leftMs) : longestProofMs;
     }
     default:
