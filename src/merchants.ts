@@ -254,7 +254,7 @@ export function createFeatures(account: Account, around: FeatureNeeds) {
     hasEnded: (reference) => charges.hasEnded(reference),
     chargeOf: async (reference) => (await charges.chargeOf(reference)) ?? (await links.chargeOf(reference)),
     async tellPayment(reference, news) {
-      await charges.desk.onAlertEnded(reference, news);
+      await charges.operations.onAlertEnded(reference, news);
       await links.onAlertEnded(reference, news);
     },
     tellsFailure: (reference) => charges.tellsFailure(reference),
@@ -287,9 +287,9 @@ export function createFeatures(account: Account, around: FeatureNeeds) {
   });
   const { customerLink, answerCodePage } = createCustomerCode(account, {
     find: (reference) => charges.find(reference),
-    submitCode: (typed) => charges.desk.submitCode(typed),
-    resendCode: (wish) => charges.desk.resendCode(wish),
-    refuseByCustomer: (wish) => charges.desk.refuseByCustomer(wish),
+    submitCode: (typed) => charges.operations.submitCode(typed),
+    resendCode: (wish) => charges.operations.resendCode(wish),
+    refuseByCustomer: (wish) => charges.operations.refuseByCustomer(wish),
     background: (work) => charges.background(work),
   });
   const charges: Charges = createCharges(account, {

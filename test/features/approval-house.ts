@@ -47,7 +47,7 @@ export function startApprovals(world: ApprovalWorld, points: Points = everyPoint
     holdersOf: async () => [bola],
   };
   const approvals = createApprovalRequests(accountOf({ ...account, settings, people }), {
-    findCharge: (reference) => process.desk.find(reference),
+    findCharge: (reference) => process.operations.find(reference),
     submitApproved: process.charges.submitApproved,
     twinsOf: process.charges.twinsOf,
     changeCardEmail: (terms, by) => cardEmails.change(terms, by),

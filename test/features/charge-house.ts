@@ -249,7 +249,7 @@ export function startProcess(world: World, points: Points = everyPoint(), hasMod
     /** The store, of which each call passes through `points`. */
     store,
     records,
-    desk: charges.desk,
+    operations: charges.operations,
     shown,
     failures,
     drained: charges.drained,
@@ -282,8 +282,8 @@ export const oneADay: LimitRules = {
 };
 
 /** How much of the person's day is used. */
-export async function usedOf({ desk }: Process, by = ada): Promise<number | undefined> {
-  const own = await desk.limitsOf(by);
+export async function usedOf({ operations }: Process, by = ada): Promise<number | undefined> {
+  const own = await operations.limitsOf(by);
   return own.kind === 'limited' ? own.currencies[0]?.usedMinor : undefined;
 }
 
@@ -294,8 +294,8 @@ export async function submit(
   by = ada,
   despite?: readonly string[],
 ): Promise<SubmitResult> {
-  const draft = await process.desk.keepDraft(view, terms);
-  return await process.desk.submit({
+  const draft = await process.operations.keepDraft(view, terms);
+  return await process.operations.submit({
     viewId: view,
     draft,
     by,

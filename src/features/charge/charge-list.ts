@@ -25,7 +25,7 @@ import { isConcluded, isInDoubt } from '../../slack/words/state-words.ts';
 import { type Command, type OpenItems, defineCommand } from '../../slack/command.ts';
 import { nothingAfter } from '../../slack/command-text.ts';
 import type { Account } from '../../account.ts';
-import type { ChargeDesk } from './charge-desk.ts';
+import type { ChargeOperations } from './charge-operations.ts';
 import type { Doubts } from './charge-record.ts';
 import { checkButton, showButton } from './charge-modal.ts';
 import { agentTypes, codeButtons, codeLine, agentSince, takeOverButton } from './code-modal.ts';
@@ -197,7 +197,7 @@ export function openDoubts(charges: readonly ChargeSeen[]): OpenItems | undefine
 }
 
 /** `/pay doubt`: lists every charge with an unknown outcome, and what the bot does about it. */
-export function doubtCommand({ place, now }: Account, { inDoubt }: ChargeDesk): Command {
+export function doubtCommand({ place, now }: Account, { inDoubt }: ChargeOperations): Command {
   return defineCommand<undefined>({
     verb: 'doubt',
     usage: '',

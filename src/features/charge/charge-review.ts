@@ -40,7 +40,7 @@ import { type ChargePlace } from '../../slack/words/charge-place.ts';
 import { placeWords, referenceRun, word } from '../../slack/words/evidence.ts';
 import { holdLines } from '../../slack/words/next-steps.ts';
 import { timeAgo, twinBlocks } from '../../slack/words/twins.ts';
-import type { ChargeDesk } from './charge-desk.ts';
+import type { ChargeOperations } from './charge-operations.ts';
 import { type ChargeForm, chargeFields, chargeModalId } from './charge-form.ts';
 import { chargeActions, showButton, unsureChargeModal } from './charge-modal.ts';
 import type { ChargeViews } from './charge-views.ts';
@@ -63,13 +63,13 @@ export type ReviewNeeds = {
 export function createReview(
   { place, now, slack }: Pick<Account, 'place' | 'now' | 'slack'>,
   parts: {
-    desk: ChargeDesk;
+    operations: ChargeOperations;
     form: ChargeForm;
     views: ChargeViews;
     needs: ReviewNeeds;
   },
 ) {
-  const { desk, form, views, needs } = parts;
+  const { operations, form, views, needs } = parts;
 
   /** Has the words that the alert's own button would have. */
   const alertTakenModal = (taken: AlertTaken, userId: string): Modal =>
@@ -79,24 +79,24 @@ export function createReview(
   async function review(submission: Submission): Promise<ViewAnswer> {
     const { viewId, values, caller } = submission;
     const alert = submission.privateMetadata || undefined;
-    const taken = alert === undefined ? undefined : await desk.alertTaken(alert, viewId);
+    const taken = alert === undefined ? undefined : await operations.alertTaken(alert, viewId);
     if (taken) return update(alertTakenModal(taken, caller.userId));
     const read = await form.read(values);
     if (read.kind === 'errors') return read;
     const terms: ChargeTerms = { ...read.terms, ...withoutUndefined({ alert }) };
-    const reviewed = await desk.review({ viewId, terms, by: caller.userId });
+    const reviewed = await operations.review({ viewId, terms, by: caller.userId });
     if (reviewed.kind === 'over_limit') {
       return { kind: 'errors', errors: { [chargeFields.amount]: limitProblem(reviewed.refusal) } };
     }
-    const draft = await desk.keepDraft(viewId, terms);
+    const draft = await operations.keepDraft(viewId, terms);
     return update(chargeReviewModal({ ...reviewed, place, terms: shown(terms), draft, nowMs: now() }));
   }
 
   /** The review of these terms with all restrictions of now. `draft`: their id; default: they are stored first. */
   async function reviewOf(terms: ChargeTerms, viewId: string, by: string, draft?: string): Promise<Modal> {
-    const reviewed = await desk.review({ viewId, terms, by });
+    const reviewed = await operations.review({ viewId, terms, by });
     if (reviewed.kind === 'over_limit') return limitRefusalModal(reviewed.refusal, place);
-    const id = draft ?? (await desk.keepDraft(viewId, terms));
+    const id = draft ?? (await operations.keepDraft(viewId, terms));
     return chargeReviewModal({ ...reviewed, place, terms: shown(terms), draft: id, nowMs: now() });
   }
 
@@ -117,7 +117,7 @@ export function createReview(
     if (read.kind === 'errors') return read;
     if (read.kind === 'stale') return update(expiredModal(place));
     const { kind: _read, ...confirmed } = read;
-    const result = await desk.submit({ viewId, by: caller.userId, ...confirmed });
+    const result = await operations.submit({ viewId, by: caller.userId, ...confirmed });
     switch (result.kind) {
       case 'begun':
         return views.showAndCarryOn(result.charge, submission, result.carryOn);
@@ -144,7 +144,7 @@ export function createReview(
    * twins.
    */
   async function reviewAgain({ viewId, caller }: Submission, draft: string): Promise<Modal> {
-    const kept = await desk.readDraft(viewId, draft);
+    const kept = await operations.readDraft(viewId, draft);
     return kept ? await reviewOf(kept.terms, viewId, caller.userId, draft) : expiredModal(place);
   }
 
@@ -152,7 +152,7 @@ export function createReview(
   async function change({ view, updateModal }: Pressed): Promise<void> {
     if (!view) return;
     const shownReview = reviewMetadata.read(view.privateMetadata);
-    const kept = shownReview && (await desk.readDraft(view.id, shownReview.draft));
+    const kept = shownReview && (await operations.readDraft(view.id, shownReview.draft));
     if (!kept) return await updateModal(expiredModal(place));
     const { terms } = kept;
     // Without a ledger no card is known, so its token key must be pasted again.

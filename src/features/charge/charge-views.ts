@@ -3,7 +3,7 @@ import type { ChargeSeen } from '../../domain/charge.ts';
 import { StoreUnavailable } from '../../domain/failure.ts';
 import type { Caller, OpenModal, Pressed, ViewAnswer } from '../../slack/command.ts';
 import { noteMessage } from '../../slack/kit/note.ts';
-import type { ChargeDesk } from './charge-desk.ts';
+import type { ChargeOperations } from './charge-operations.ts';
 import type { ChargeView } from './charge-record.ts';
 import { chargeMessage } from './charge-messages.ts';
 import { chargeStateModal, unknownCharge, unknownChargeModal } from './charge-modal.ts';
@@ -11,7 +11,7 @@ import { chargeStateModal, unknownCharge, unknownChargeModal } from './charge-mo
 export type ChargeViews = ReturnType<typeof createChargeViews>;
 
 /** Opens and updates the modals of charges, for all verbs. */
-export function createChargeViews({ place, now }: Account, desk: ChargeDesk) {
+export function createChargeViews({ place, now }: Account, operations: ChargeOperations) {
   /** The charge's modal for this person: only the agent gets the field for the code. */
   const modalFor = (charge: ChargeSeen, viewerId: string) =>
     chargeStateModal(charge, place, { nowMs: now(), viewerId });
@@ -22,7 +22,7 @@ export function createChargeViews({ place, now }: Account, desk: ChargeDesk) {
     { caller: { userId }, openModal }: { caller: Caller; openModal: OpenModal },
   ): Promise<void> {
     const id = await openModal(modalFor(charge, userId));
-    await desk.watch(charge.reference, { id, userId, at: charge.at });
+    await operations.watch(charge.reference, { id, userId, at: charge.at });
   }
 
   /** Says that there is no such charge: in the modal if its button was in one, else to the caller alone. */
@@ -42,14 +42,14 @@ export function createChargeViews({ place, now }: Account, desk: ChargeDesk) {
     view: ChargeView & { at: number },
     carryOn: (() => Promise<void>) | undefined,
   ): Promise<void> {
-    const [watched] = await Promise.allSettled([desk.watch(reference, view)]);
+    const [watched] = await Promise.allSettled([operations.watch(reference, view)]);
     await carryOn?.();
     if (watched.status === 'rejected' && !(watched.reason instanceof StoreUnavailable)) throw watched.reason;
   }
 
   /** Opens the charge that the button names, or says that there is none. */
   async function openNamed(pressed: Pressed): Promise<void> {
-    const charge = await desk.find(pressed.value);
+    const charge = await operations.find(pressed.value);
     await (charge ? open(charge, pressed) : sayUnknown(pressed));
   }
 
@@ -69,8 +69,8 @@ export function createChargeViews({ place, now }: Account, desk: ChargeDesk) {
         const { text, blocks } = chargeMessage(charge, place, { key: '', mayBeRepeat: false });
         return await pressed.reply({ text, blocks: blocks.slice(0, 1) });
       }
-      // Only `desk.watch` updates this modal: an update from here could arrive after a newer one.
-      await desk.watch(charge.reference, { id: view.id, userId: caller.userId, at: -Infinity });
+      // Only `operations.watch` updates this modal: an update from here could arrive after a newer one.
+      await operations.watch(charge.reference, { id: view.id, userId: caller.userId, at: -Infinity });
     },
 
     /**

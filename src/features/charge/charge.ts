@@ -21,7 +21,7 @@ import { cardChoice, suggestCards } from '../../slack/words/card-words.ts';
 import { auditOfCharge } from './charge-audit.ts';
 import { openCardHistory } from './card-history.ts';
 import type { CodeLinkNeeds } from './code-link.ts';
-import { createChargeDesk } from './charge-desk.ts';
+import { createChargeOperations } from './charge-operations.ts';
 import { createChargeForm, isCardWrong } from './charge-form.ts';
 import { openLimits } from './charge-limits.ts';
 import { doubtCommand, homeCharges } from './charge-list.ts';
@@ -61,7 +61,7 @@ export type Charges = ReturnType<typeof createCharges>;
 /**
  * The feature that moves money: `/pay charge`, `/pay otp` and `/pay doubt`. `charge-form.ts` reads what people type,
  * `charge-review.ts` shows it for review, and `submit-charge.ts` claims and stores the charge. Then `run-charge.ts`
- * runs the effects of the machine (`machine.ts`), and `charge-messages.ts` posts the result. `charge-desk.ts` has
+ * runs the effects of the machine (`machine.ts`), and `charge-messages.ts` posts the result. `charge-operations.ts` has
  * everything that people can do with a charge.
  */
 export function createCharges(account: Account, needs: ChargeNeeds) {
@@ -70,15 +70,15 @@ export function createCharges(account: Account, needs: ChargeNeeds) {
   const runner = createChargeRunner(account, charges, cards, needs);
   const work = createChargeWork(account, charges, runner);
   const limits = openLimits(account, charges);
-  const desk = createChargeDesk(account, { charges, cards, limits, runner, needs });
+  const operations = createChargeOperations(account, { charges, cards, limits, runner, needs });
   const form = createChargeForm(account, needs.ledger);
-  const views = createChargeViews(account, desk);
-  const review = createReview(account, { desk, form, views, needs });
+  const views = createChargeViews(account, operations);
+  const review = createReview(account, { operations, form, views, needs });
   const { place, now, settings } = account;
   const [usualCurrency = ''] = settings.chargeCurrencies;
 
   async function homeRecent({ userId }: Caller): Promise<HomeBlock[]> {
-    const found = await desk.recent(userId, 2 * recentCharges);
+    const found = await operations.recent(userId, 2 * recentCharges);
     // Leave out open charges, which have their own section.
     const settled = found.filter(({ state }) => 'concludedAt' in state && state.kind !== 'review');
     return homeCharges('Your last charges', settled.slice(0, recentCharges), place, now());
@@ -86,7 +86,7 @@ export function createCharges(account: Account, needs: ChargeNeeds) {
 
   /** Always open a new modal: its view id is the idempotency key. */
   async function openAgain(pressed: Pressed): Promise<void> {
-    const charge = await desk.find(pressed.value);
+    const charge = await operations.find(pressed.value);
     if (!charge) return await views.sayUnknown(pressed);
     const card = isCardWrong(charge) ? undefined : charge.card;
     const customerEmail = emailFor(pressed.caller, charge) ?? '';
@@ -96,7 +96,7 @@ export function createCharges(account: Account, needs: ChargeNeeds) {
   /** Opens the form for a payment link, filled with the charge's terms. */
   async function openLinkForm(pressed: Pressed): Promise<void> {
     const { caller, value } = pressed;
-    const charge = await desk.find(value);
+    const charge = await operations.find(value);
     if (!charge) return await views.sayUnknown(pressed);
     const { money, customerId } = charge.terms;
     const customerEmail = emailFor(caller, charge);
@@ -107,7 +107,7 @@ export function createCharges(account: Account, needs: ChargeNeeds) {
 
   async function checkNow(pressed: Pressed): Promise<void> {
     const { caller, value } = pressed;
-    await views.show(pressed, await desk.lookUpNow({ reference: value, by: caller.userId }));
+    await views.show(pressed, await operations.lookUpNow({ reference: value, by: caller.userId }));
   }
 
   async function showAllFields({ view, updateModal }: Pressed): Promise<void> {
@@ -195,11 +195,13 @@ export function createCharges(account: Account, needs: ChargeNeeds) {
       {
         actionId: chargeActions.card,
         suggest: (typed, { userId: by }) =>
-          suggestCards(needs.ledger, typed, (card) => desk.holdOf({ card, by, currency: usualCurrency })),
+          suggestCards(needs.ledger, typed, (card) =>
+            operations.holdOf({ card, by, currency: usualCurrency }),
+          ),
       },
     ],
     home: async (caller) =>
-      (await Promise.all([desk.limitsOf(caller.userId).then(homeLimits), homeRecent(caller)])).flat(),
+      (await Promise.all([operations.limitsOf(caller.userId).then(homeLimits), homeRecent(caller)])).flat(),
     async run(beginning, conversation) {
       await beginCharge(beginning, conversation);
       return undefined;
@@ -207,14 +209,18 @@ export function createCharges(account: Account, needs: ChargeNeeds) {
   });
 
   return {
-    verbs: [chargeCommand, otpCommand(account, desk, views, needs.customerLink), doubtCommand(account, desk)],
+    verbs: [
+      chargeCommand,
+      otpCommand(account, operations, views, needs.customerLink),
+      doubtCommand(account, operations),
+    ],
     /** The form, filled with these terms. */
     form: form.open,
-    desk,
-    find: desk.find,
-    submitApproved: desk.submitApproved,
-    twinsOf: desk.twinsOf,
-    messages: { views: chargeMessageViews(desk.find, account.log), words: chargeMessageWords(place) },
+    operations,
+    find: operations.find,
+    submitApproved: operations.submitApproved,
+    twinsOf: operations.twinsOf,
+    messages: { views: chargeMessageViews(operations.find, account.log), words: chargeMessageWords(place) },
     cases: [{ prefix: chargePrefix, work: work.recover }],
     onPaymentEvent: work.onPaymentEvent,
     onGivenBack: work.onGivenBack,

@@ -18,7 +18,7 @@ import type { ChargeSeen } from '../../domain/charge.ts';
 import type { Modal, SlackMessage } from '../../slack/kit/message.ts';
 import { noteMessage } from '../../slack/kit/note.ts';
 import { askedHereAlone } from '../../slack/words/charge-place.ts';
-import type { ChargeDesk } from './charge-desk.ts';
+import type { ChargeOperations } from './charge-operations.ts';
 import { homeCharges, openCodes, pendingCodesMessage } from './charge-list.ts';
 import { unknownCharge, unknownChargeModal } from './charge-modal.ts';
 import { otpActions, otpModalId, readOtpModal, readOtpReference } from './code-modal.ts';
@@ -38,15 +38,15 @@ export type CustomerLink = {
  */
 export function otpCommand(
   { place, now }: Account,
-  desk: ChargeDesk,
+  operations: ChargeOperations,
   views: ChargeViews,
   customerLink: CustomerLink,
 ): Command {
   async function openMine(conversation: Conversation): Promise<SlackMessage | undefined> {
-    const charges = await desk.waitingFor(conversation.caller.userId);
+    const charges = await operations.waitingFor(conversation.caller.userId);
     const [only] = charges;
     if (only === undefined) {
-      const others = await desk.waitingForOthers(conversation.caller.userId);
+      const others = await operations.waitingForOthers(conversation.caller.userId);
       const message = pendingCodesMessage([], place, { nowMs: now(), others });
       return others.length === 0 ? askedHereAlone(message, place) : message;
     }
@@ -60,21 +60,21 @@ export function otpCommand(
     reference: OrderReference,
     conversation: Conversation,
   ): Promise<SlackMessage | undefined> {
-    const charge = await desk.find(reference);
+    const charge = await operations.find(reference);
     if (!charge) return askedHereAlone(noteMessage(unknownCharge(reference, place)), place);
     await views.open(charge, conversation);
     return undefined;
   }
 
   /**
-   * Submits one try. If `desk.submitCode` throws StoreUnavailable, the code was not sent; it is sent only by `carryOn`.
+   * Submits one try. If `operations.submitCode` throws StoreUnavailable, the code was not sent; it is sent only by `carryOn`.
    */
   async function enterCode(submission: Submission): Promise<ViewAnswer> {
     const read = readOtpModal(submission);
     if (read.kind === 'errors') return read;
     if (read.kind === 'not_ours') return { kind: 'update', modal: unknownChargeModal(undefined, place) };
     const { kind: _read, ...typed } = read;
-    const result = await desk.submitCode({ ...typed, by: submission.caller.userId });
+    const result = await operations.submitCode({ ...typed, by: submission.caller.userId });
     return result
       ? views.showAndCarryOn(result.charge, submission, result.carryOn)
       : { kind: 'update', modal: unknownChargeModal(read.reference, place) };
@@ -83,7 +83,7 @@ export function otpCommand(
   /** Asks for another code; time and tries stay. */
   async function resend(pressed: Pressed): Promise<void> {
     const { caller, value } = pressed;
-    const result = await desk.resendCode({ reference: value, by: caller.userId });
+    const result = await operations.resendCode({ reference: value, by: caller.userId });
     await views.show(pressed, result?.charge);
     await result?.carryOn?.();
   }
@@ -91,7 +91,7 @@ export function otpCommand(
   /** Makes this person the agent, whose modal gets the field for the code. */
   async function takeOver(pressed: Pressed): Promise<void> {
     const { caller, value, view } = pressed;
-    const charge = await desk.takeOver({ reference: value, by: caller.userId });
+    const charge = await operations.takeOver({ reference: value, by: caller.userId });
     if (charge && !view) return await views.open(charge, pressed);
     await views.show(pressed, charge);
   }
@@ -100,7 +100,7 @@ export function otpCommand(
   async function makeLink(pressed: Pressed): Promise<void> {
     const { caller, value: reference } = pressed;
     const { secret, link } = await customerLink.make(reference);
-    const { isMade, charge } = await desk.letCustomerType({ reference, by: caller.userId, link });
+    const { isMade, charge } = await operations.letCustomerType({ reference, by: caller.userId, link });
     if (!charge) return await views.sayUnknown(pressed);
     if (!isMade) return await views.open(charge, pressed);
     await pressed.openModal(customerLink.modal(charge, secret));
@@ -108,7 +108,7 @@ export function otpCommand(
 
   async function takeBack(pressed: Pressed): Promise<void> {
     const { caller, value } = pressed;
-    await views.show(pressed, await desk.takeBack({ reference: value, by: caller.userId }));
+    await views.show(pressed, await operations.takeBack({ reference: value, by: caller.userId }));
   }
 
   return defineCommand<Wanted>({
@@ -119,7 +119,7 @@ export function otpCommand(
     permission: 'otp',
     menu: { actionId: 'menu.otp', text: 'Enter a code', opens: 'message' },
     opensForm: true,
-    open: async ({ userId }) => openCodes(await desk.waitingFor(userId)),
+    open: async ({ userId }) => openCodes(await operations.waitingFor(userId)),
     effect: 'none',
     parse: parseWanted,
     modals: [{ callbackId: otpModalId, effect: 'money', about: readOtpReference, submit: enterCode }],
@@ -132,7 +132,7 @@ export function otpCommand(
     ],
     isUrgent: true,
     home: async ({ userId }) =>
-      homeCharges('Waiting for a code', await desk.waitingFor(userId), place, now()),
+      homeCharges('Waiting for a code', await operations.waitingFor(userId), place, now()),
     run: ({ reference }, conversation) =>
       reference === undefined ? openMine(conversation) : openOne(reference, conversation),
   });

@@ -22,8 +22,11 @@ describe('a charge that needs approval', () => {
     expect(await asked(process)).toEqual(approval);
     // In a modal of its own, the second amount would need no approval.
     for (const minor of [5_000_000, 100]) {
-      const draft = await process.desk.keepDraft(viewId, { ...terms, money: { minor, currency: 'NGN' } });
-      expect(await process.desk.submit({ viewId, draft, by: ada })).toEqual({
+      const draft = await process.operations.keepDraft(viewId, {
+        ...terms,
+        money: { minor, currency: 'NGN' },
+      });
+      expect(await process.operations.submit({ viewId, draft, by: ada })).toEqual({
         kind: 'awaiting_approval',
         approval,
       });
@@ -160,7 +163,7 @@ describe('an approved request is checked again before it is carried out', () => 
       await approve(process, second.approval);
       const { state } = (await process.approvals.find(second.approval.id)) ?? {};
       expect(state).toMatchObject({ kind: 'stopped', why: expect.stringMatching(why) });
-      expect(await process.desk.limitsOf(ada)).toMatchObject({ currencies: [{ usedMinor: minor }] });
+      expect(await process.operations.limitsOf(ada)).toMatchObject({ currencies: [{ usedMinor: minor }] });
     },
   );
 
@@ -206,7 +209,7 @@ describe('an approved request is checked again before it is carried out', () => 
     const why =
       'This is above the requester’s limit per day: NGN 12,499.99 of NGN 24,999.99 was left of the day it was asked for.';
     expect(state).toMatchObject({ kind: 'stopped', why: expect.stringContaining(why) });
-    expect(await process.desk.limitsOf(ada)).toMatchObject({ currencies: [{ usedMinor: 0 }] });
+    expect(await process.operations.limitsOf(ada)).toMatchObject({ currencies: [{ usedMinor: 0 }] });
   });
 
   it.each([

@@ -29,8 +29,8 @@ const failedEvent = { kind: 'payment_failed', key: 'event', orderReference: refe
 
 /** What the agent does, and repeats if their modal says that nothing happened. */
 async function chargeWithCodes(process: Process, codes: readonly string[]): Promise<void> {
-  const draft = await process.desk.keepDraft(viewId, { ...terms, alert });
-  const submitted = await process.desk.submit({ viewId, draft, by: ada });
+  const draft = await process.operations.keepDraft(viewId, { ...terms, alert });
+  const submitted = await process.operations.submit({ viewId, draft, by: ada });
   if (submitted.kind === 'begun') await submitted.carryOn();
   await enterCodes(process, codes);
   await process.drained();
@@ -38,8 +38,8 @@ async function chargeWithCodes(process: Process, codes: readonly string[]): Prom
 
 async function enterCodes(process: Process, codes: readonly string[]): Promise<void> {
   for (const code of codes) {
-    const triesLeft = (await process.desk.find(reference))?.otp?.triesLeft ?? 0;
-    const result = await process.desk.submitCode({ reference, code, by: ada, triesLeft });
+    const triesLeft = (await process.operations.find(reference))?.otp?.triesLeft ?? 0;
+    const result = await process.operations.submitCode({ reference, code, by: ada, triesLeft });
     await result?.carryOn?.();
   }
 }
@@ -59,7 +59,7 @@ async function recover(world: World): Promise<ChargeState | undefined> {
   await process.drained();
   await process.work(world.clock.nowMs + 10 * minuteMs);
   expect(process.failures).toEqual([]);
-  return (await process.desk.find(reference))?.state;
+  return (await process.operations.find(reference))?.state;
 }
 
 const stories: { plan: Plan; codes: string[]; ends: ChargeState['kind'][]; awaits: number }[] = [
@@ -91,7 +91,7 @@ async function judge(
   const { history } = record.intent;
   // An audited look-up may have been merged with later ones since, and then has no entry of its own.
   const unaudited = auditOfCharge(history).filter(({ id }) => !audited.has(id));
-  const isHeld = (await process.desk.alertTaken(alert)) !== undefined;
+  const isHeld = (await process.operations.alertTaken(alert)) !== undefined;
   const isPaid = state.kind === 'approved';
   const wrongs: [boolean, string][] = [
     [made.length > 1, 'made more than once'],

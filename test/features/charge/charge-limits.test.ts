@@ -40,7 +40,7 @@ describe('a charge counts for the limits', () => {
     expect(await usedOf(process)).toBe(minor);
     world.bank.expire(reference);
     await process.work(world.clock.nowMs + 30 * minuteMs);
-    expect((await process.desk.find(reference))?.state.kind).toBe('expired');
+    expect((await process.operations.find(reference))?.state.kind).toBe('expired');
     expect(await usedOf(process)).toBe(0);
   });
 
@@ -56,7 +56,7 @@ describe('a charge counts for the limits', () => {
   it('of the person who submitted it, not of the person who enters the code', async () => {
     const process = startProcess(openWorld('otp', rules));
     await charge(process);
-    await process.desk.takeOver({ reference, by: bola });
+    await process.operations.takeOver({ reference, by: bola });
     expect(await usedOf(process, ada)).toBe(minor);
     expect(await usedOf(process, bola)).toBe(0);
   });
@@ -70,7 +70,7 @@ describe('a charge counts for the limits', () => {
     await process.trigger({ kind: 'payment_success', key: 'event', orderReference: reference });
     expect(await usedOf(process)).toBe(minor);
     await process.drained();
-    expect((await process.desk.find(reference))?.state.kind).toBe('approved');
+    expect((await process.operations.find(reference))?.state.kind).toBe('approved');
     expect(await usedOf(process)).toBe(minor);
   });
 

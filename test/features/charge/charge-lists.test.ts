@@ -10,7 +10,7 @@ describe('the lists of charges, if the sealing key of one charge is gone', () =>
     await loseKey(world, referenceOf('V1'));
     world.clock.nowMs += hourMs;
     await charge(process, 'V2');
-    expect(await process.desk.recent(ada, 5)).toHaveLength(1);
+    expect(await process.operations.recent(ada, 5)).toHaveLength(1);
   });
 
   it('still show all others in doubt or waiting for a code', async () => {
@@ -22,8 +22,8 @@ describe('the lists of charges, if the sealing key of one charge is gone', () =>
     await charge(process, 'V2');
     process.account.fingerprint = () => Promise.resolve('a third card');
     await submit(process, 'V3');
-    expect(await process.desk.waitingFor(ada)).toMatchObject([{ reference: referenceOf('V2') }]);
-    expect(await process.desk.inDoubt()).toMatchObject({
+    expect(await process.operations.waitingFor(ada)).toMatchObject([{ reference: referenceOf('V2') }]);
+    expect(await process.operations.inDoubt()).toMatchObject({
       charges: [{ reference: referenceOf('V3') }],
       unread: [reference],
     });

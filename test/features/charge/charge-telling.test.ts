@@ -31,7 +31,7 @@ describe('the screen', () => {
       }
       return await update(given);
     };
-    await slow.desk.takeOver({ reference, by: bola });
+    await slow.operations.takeOver({ reference, by: bola });
     await slow.drained();
     expect(slow.shown.at(-1)).toContain('Deliver once');
   });
@@ -39,13 +39,13 @@ describe('the screen', () => {
   it('is never older than the stored state when a modal is registered', async () => {
     const { world, process } = openOtp();
     await charge(process);
-    const seen = (await process.desk.find(reference))!;
+    const seen = (await process.operations.find(reference))!;
     pays(world);
     await process.trigger(success);
     await process.drained();
     process.shown.length = 0;
-    await process.desk.watch(reference, { id: 'V2', userId: bola, at: seen.at });
-    await process.desk.watch(reference, { id: 'V3', userId: bola, at: Infinity });
+    await process.operations.watch(reference, { id: 'V2', userId: bola, at: seen.at });
+    await process.operations.watch(reference, { id: 'V3', userId: bola, at: Infinity });
     // In the first modal and the new one; the third already shows this state.
     const paid: unknown = expect.stringContaining('Deliver once');
     expect(process.shown).toEqual([paid, paid]);
@@ -63,9 +63,9 @@ describe('the screen', () => {
       await answered.promise;
       return await update(given);
     };
-    const { at } = (await process.desk.find(reference))!;
+    const { at } = (await process.operations.find(reference))!;
     const watched = Array.from({ length: 5 }, () =>
-      process.desk.watch(reference, { id: 'V2', userId: bola, at: at - 1 }),
+      process.operations.watch(reference, { id: 'V2', userId: bola, at: at - 1 }),
     );
     // All have been asked for before Slack answers the first.
     await vi.waitFor(() => expect(updates).toBeGreaterThan(0));

@@ -13,11 +13,11 @@ async function answered(answer: OtpAnswer) {
   world.bank.code = () => answer;
   const process = startProcess(world);
   await charge(process);
-  const typed = await process.desk.submitCode({ reference, code: '000000', triesLeft: 3, by: ada });
+  const typed = await process.operations.submitCode({ reference, code: '000000', triesLeft: 3, by: ada });
   await typed?.carryOn?.();
   await process.drained();
   async function shown(): Promise<{ state: string; window: string }> {
-    const found = await process.desk.find(reference);
+    const found = await process.operations.find(reference);
     if (!found) throw new Error('There is no charge.');
     const modal = chargeStateModal(found, place, { nowMs: world.clock.nowMs, viewerId: ada });
     return { state: stateWord(found), window: visibleText(modal.blocks) };

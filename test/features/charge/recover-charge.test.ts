@@ -172,9 +172,9 @@ describe('a charge that can’t continue', () => {
     process.account.payments.findTransaction = () => Promise.reject(new RangeError('bug'));
     await charge(process);
     await process.work(world.clock.nowMs + 26 * hourMs);
-    expect(await process.desk.find(reference)).toMatchObject({ state: { kind: 'confirming' } });
+    expect(await process.operations.find(reference)).toMatchObject({ state: { kind: 'confirming' } });
     await process.work(world.clock.nowMs + 6 * 24 * hourMs);
-    expect(await process.desk.find(reference)).toMatchObject({ state: { kind: 'review' } });
+    expect(await process.operations.find(reference)).toMatchObject({ state: { kind: 'review' } });
     expect((await historyOf(process)).length).toBeLessThan(50);
     expect((await notesIn(world)).map((note) => note.kind === 'told' && note.what)).toEqual(['review']);
   });
@@ -197,7 +197,7 @@ describe('replicas whose clocks are an hour apart', () => {
     await right.work(world.clock.nowMs + 10_000);
     right.account.payments.findTransaction = findTransaction;
     await right.work(world.clock.nowMs + 2 * minuteMs);
-    expect((await right.desk.find(reference))?.state.kind).toBe('approved');
+    expect((await right.operations.find(reference))?.state.kind).toBe('approved');
   });
 });
 
@@ -218,7 +218,7 @@ describe('a signed event whose reference is not signed', () => {
     await process.trigger(event);
     await process.drained();
     expect(looks).toBe(before + 1);
-    expect(await process.desk.find(reference)).toMatchObject({
+    expect(await process.operations.find(reference)).toMatchObject({
       state: { kind: 'confirming' },
       heard: ['exists'],
     });
@@ -226,7 +226,7 @@ describe('a signed event whose reference is not signed', () => {
     process.account.payments.findTransaction = findTransaction;
     await process.trigger({ ...event, kind: 'payment_failed', reason: 'Card blocked' });
     await process.drained();
-    const ended = await process.desk.find(reference);
+    const ended = await process.operations.find(reference);
     expect([ended?.state.kind, ended?.bankWords]).toEqual(['declined', undefined]);
   });
 });

@@ -53,7 +53,7 @@ async function openPages(merchant = 'Lagos Store', environment: 'live' | 'sandbo
     wait: (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms)),
   };
   const answerCodePage = createCodePages(account, merchant, 'Africa/Lagos', {
-    ...process.desk,
+    ...process.operations,
     background: (job) => void work.push(job),
   });
   const server = createHttpServer(formPageRoutes('/c/', answerCodePages([answerCodePage], account)), log);
@@ -61,7 +61,7 @@ async function openPages(merchant = 'Lagos Store', environment: 'live' | 'sandbo
   const port = await server.listen(0, '127.0.0.1');
   async function link(): Promise<string> {
     const made = await makeCodeLink(process.account, reference);
-    await process.desk.letCustomerType({ reference, by: ada, link: made.link });
+    await process.operations.letCustomerType({ reference, by: ada, link: made.link });
     return `/c/${made.secret}`;
   }
   function send(
@@ -99,12 +99,12 @@ async function openPages(merchant = 'Lagos Store', environment: 'live' | 'sandbo
     await process.drained();
     return answer;
   };
-  const seen = async () => await process.desk.find(reference);
+  const seen = async () => await process.operations.find(reference);
   return { world, process, port, logged, link, send, types, seen };
 }
 
 async function typesAsAgent(process: ReturnType<typeof startProcess>, code: string): Promise<void> {
-  const answered = await process.desk.submitCode({ reference, by: ada, code, triesLeft: 3 });
+  const answered = await process.operations.submitCode({ reference, by: ada, code, triesLeft: 3 });
   await answered?.carryOn?.();
   await process.drained();
 }
@@ -306,7 +306,7 @@ describe('the customer’s page', () => {
     vi.spyOn(world.bank, 'code').mockReturnValue(answer.promise as never);
     const typed = types(at, '000000', 1);
     await vi.waitFor(async () => expect((await seen())?.state.kind).toBe('otp_checking'));
-    await process.desk.takeBack({ reference, by: ada });
+    await process.operations.takeBack({ reference, by: ada });
     expect((await seen())?.customer).toBeDefined();
     answer.resolve({ kind: 'wrong' });
     await vi.waitFor(async () => expect((await seen())?.state.kind).toBe('confirming'));

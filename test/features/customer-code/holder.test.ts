@@ -18,7 +18,7 @@ async function asked() {
   const world = openWorld('otp');
   const process = startProcess(world);
   await charge(process);
-  return { world, process, desk: process.desk };
+  return { world, process, operations: process.operations };
 }
 
 async function types(
@@ -27,7 +27,7 @@ async function types(
   code = '000000',
   triesLeft = 3,
 ) {
-  const answered = await process.desk.submitCode({ reference, code, triesLeft, ...by });
+  const answered = await process.operations.submitCode({ reference, code, triesLeft, ...by });
   await answered?.carryOn?.();
   await process.drained();
   return answered?.carryOn !== undefined;
@@ -35,41 +35,41 @@ async function types(
 
 describe('who may type the code', () => {
   it('is only the customer while they have a link', async () => {
-    const { process, desk, world } = await asked();
-    expect(await desk.letCustomerType({ reference, by: ada, link })).toMatchObject({ isMade: true });
+    const { process, operations, world } = await asked();
+    expect(await operations.letCustomerType({ reference, by: ada, link })).toMatchObject({ isMade: true });
     expect(await types(process, { by: ada })).toBe(false);
     expect(world.bank.codes).toEqual([]);
     expect(await types(process, { link })).toBe(true);
-    expect(await desk.find(reference)).toMatchObject({ otp: { triesLeft: 2, lastCode: 'refused' } });
+    expect(await operations.find(reference)).toMatchObject({ otp: { triesLeft: 2, lastCode: 'refused' } });
     expect(await types(process, { link }, rightCode, 2)).toBe(true);
-    expect((await desk.find(reference))?.state.kind).toBe('approved');
+    expect((await operations.find(reference))?.state.kind).toBe('approved');
     const entered = [...world.audited.values()].filter(({ result }) => result === 'code_entered');
     expect(entered.map(({ who }) => who)).toEqual(['customer', 'customer']);
   });
 
   it('is the agent again after taking the link back; the old link stays dead', async () => {
-    const { process, desk } = await asked();
-    await desk.letCustomerType({ reference, by: ada, link });
-    expect(await desk.takeBack({ reference, by: bola })).toMatchObject({ customer: { link } });
-    expect((await desk.takeBack({ reference, by: ada }))?.customer).toBeUndefined();
+    const { process, operations } = await asked();
+    await operations.letCustomerType({ reference, by: ada, link });
+    expect(await operations.takeBack({ reference, by: bola })).toMatchObject({ customer: { link } });
+    expect((await operations.takeBack({ reference, by: ada }))?.customer).toBeUndefined();
     expect(await types(process, { link })).toBe(false);
     expect(await types(process, { by: ada })).toBe(true);
   });
 
   it('is only the person with the newest of two links', async () => {
-    const { process, desk, world } = await asked();
-    await desk.letCustomerType({ reference, by: ada, link });
-    await desk.letCustomerType({ reference, by: ada, link: later });
+    const { process, operations, world } = await asked();
+    await operations.letCustomerType({ reference, by: ada, link });
+    await operations.letCustomerType({ reference, by: ada, link: later });
     expect(await types(process, { link })).toBe(false);
-    await desk.refuseByCustomer({ reference, link });
+    await operations.refuseByCustomer({ reference, link });
     expect([...world.told]).toEqual([]);
     expect(await types(process, { link: later })).toBe(true);
   });
 
   it('is one of them if agent and customer submit at once on two replicas', async () => {
-    const { process, desk, world } = await asked();
+    const { process, operations, world } = await asked();
     const other = startProcess(world);
-    await desk.letCustomerType({ reference, by: ada, link });
+    await operations.letCustomerType({ reference, by: ada, link });
     const sent = await Promise.all([
       types(process, { link }),
       types(other, { link }),
@@ -80,19 +80,19 @@ describe('who may type the code', () => {
   });
 
   it('submits once if the link is taken back during the submit', async () => {
-    const { process, desk, world } = await asked();
-    await desk.letCustomerType({ reference, by: ada, link });
-    await Promise.all([types(process, { link }, rightCode), desk.takeBack({ reference, by: ada })]);
+    const { process, operations, world } = await asked();
+    await operations.letCustomerType({ reference, by: ada, link });
+    await Promise.all([types(process, { link }, rightCode), operations.takeBack({ reference, by: ada })]);
     await types(process, { by: ada }, rightCode);
     expect(world.bank.codes).toHaveLength(1);
-    expect((await desk.find(reference))?.state.kind).toBe('approved');
+    expect((await operations.find(reference))?.state.kind).toBe('approved');
   });
 
   it('can be changed by a link that only the agent makes, and only while a code is accepted', async () => {
-    const { process, desk } = await asked();
-    expect(await desk.letCustomerType({ reference, by: bola, link })).toMatchObject({ isMade: false });
+    const { process, operations } = await asked();
+    expect(await operations.letCustomerType({ reference, by: bola, link })).toMatchObject({ isMade: false });
     await types(process, { by: ada }, rightCode);
-    expect(await desk.letCustomerType({ reference, by: ada, link })).toMatchObject({ isMade: false });
+    expect(await operations.letCustomerType({ reference, by: ada, link })).toMatchObject({ isMade: false });
   });
 
   it.each([
@@ -102,35 +102,35 @@ describe('who may type the code', () => {
   ] as const)('follows OTP_ENTRY=$entry, on every way in', async ({ entry, sends }) => {
     const { world, process: before } = await asked();
     world.code.entry = entry;
-    const { desk } = startProcess(world);
-    const resent = await desk.resendCode({ reference, by: ada });
+    const { operations } = startProcess(world);
+    const resent = await operations.resendCode({ reference, by: ada });
     expect(resent?.carryOn !== undefined).toBe(sends.resend);
     expect(await types(startProcess(world), { by: ada })).toBe(sends.agent);
     const [left, next] = sends.agent ? [2, 1] : [3, 2];
     // This link was made before the setting changed, which applies to it too.
-    await before.desk.letCustomerType({ reference, by: ada, link });
+    await before.operations.letCustomerType({ reference, by: ada, link });
     expect(await types(startProcess(world), { link }, '000000', left)).toBe(sends.customer);
     expect(await types(startProcess(world), { by: ada }, '000000', sends.customer ? next : left)).toBe(
       entry === 'agent',
     );
-    const made = await startProcess(world).desk.letCustomerType({ reference, by: ada, link: later });
+    const made = await startProcess(world).operations.letCustomerType({ reference, by: ada, link: later });
     expect(made.isMade).toBe(sends.link);
   });
 
   it('“I did not ask for this” is reported once, if killed at any await', async () => {
     for (let killAt = 0; ; killAt += 1) {
-      const { world, desk } = await asked();
-      await desk.letCustomerType({ reference, by: ada, link });
+      const { world, operations } = await asked();
+      await operations.letCustomerType({ reference, by: ada, link });
       const points = everyPoint(killAt);
-      const refused = startProcess(world, points).desk.refuseByCustomer({ reference, link });
+      const refused = startProcess(world, points).operations.refuseByCustomer({ reference, link });
       const end = await Promise.race([refused.then(() => 'finished'), points.killed]);
       // The customer got no answer and presses again.
       const next = startProcess(world);
-      await next.desk.refuseByCustomer({ reference, link });
+      await next.operations.refuseByCustomer({ reference, link });
       await next.drained();
       const said = (await notesIn(world)).filter(({ kind }) => kind === 'not_mine');
       expect([said.length, world.told.size], `killed at ${killAt}`).toEqual([2, 1]);
-      expect((await desk.find(reference))?.customer).toBeUndefined();
+      expect((await operations.find(reference))?.customer).toBeUndefined();
       if (end === 'finished') break;
     }
   });
@@ -138,12 +138,17 @@ describe('who may type the code', () => {
   it('a customer’s submit reaches the bank once and ends as the bank has it, if killed at any await', async () => {
     let kills = 0;
     for (let killAt = 0; ; killAt += 1) {
-      const { world, desk } = await asked();
-      await desk.letCustomerType({ reference, by: ada, link });
+      const { world, operations } = await asked();
+      await operations.letCustomerType({ reference, by: ada, link });
       const points = everyPoint(killAt);
       const dying = startProcess(world, points);
       const submitted = (async () => {
-        const answered = await dying.desk.submitCode({ reference, link, code: rightCode, triesLeft: 3 });
+        const answered = await dying.operations.submitCode({
+          reference,
+          link,
+          code: rightCode,
+          triesLeft: 3,
+        });
         await answered?.carryOn?.();
         await dying.drained();
         return 'finished' as const;
@@ -152,7 +157,7 @@ describe('who may type the code', () => {
       const next = startProcess(world);
       await next.work(world.clock.nowMs + 20 * minuteMs);
       expect(world.bank.codes.length).toBeLessThanOrEqual(1);
-      const charged = await next.desk.find(reference);
+      const charged = await next.operations.find(reference);
       const isPaid = world.bank.charges.get(reference)?.status === 'SUCCESS';
       expect(charged?.state.kind === 'approved', `killed at ${killAt}`).toBe(isPaid);
       if (end === 'finished') break;

@@ -1,7 +1,7 @@
 import type { Mutant } from '../../tapes/mutants.ts';
 
 const link = 'src/features/charge/code-link.ts';
-const desk = 'src/features/charge/charge-desk.ts';
+const operations = 'src/features/charge/charge-operations.ts';
 const pages = 'src/features/customer-code/code-pages.ts';
 const html = 'src/features/customer-code/page-html.ts';
 const otp = 'src/domain/otp.ts';
@@ -72,7 +72,7 @@ export const codeMutants: readonly Mutant[] = [
   },
   {
     name: 'a double tap counts twice',
-    edits: [[desk, ' || otpLimits.submissions - otp.tries !== triesLeft', '']],
+    edits: [[operations, ' || otpLimits.submissions - otp.tries !== triesLeft', '']],
   },
   {
     name: 'the link outlives the third wrong code',

@@ -23,7 +23,7 @@ import {
 import type { ChargeRunner } from './run-charge.ts';
 import { createSubmits, type SubmitParts } from './submit-charge.ts';
 
-export type ChargeDesk = ReturnType<typeof createChargeDesk>;
+export type ChargeOperations = ReturnType<typeof createChargeOperations>;
 
 /** Older views are probably closed; don't update them. */
 const mostViews = 10;
@@ -41,7 +41,7 @@ const resendAgainMs = 30_000;
  * return undefined if there is no such charge. They throw StoreUnavailable if nothing was sent; `submit` returns
  * `unsure` instead.
  */
-export function createChargeDesk(
+export function createChargeOperations(
   account: Account,
   parts: SubmitParts & { runner: ChargeRunner; needs: CodeLinkNeeds },
 ) {

@@ -48,12 +48,12 @@ describe('submit', () => {
     { alert: 'payment_failed/order/ORDER-1' },
   ])('charges only the reviewed terms, and none with %o', async (change) => {
     const world = openWorld('approved');
-    const { desk } = startProcess(world);
-    const draft = await desk.keepDraft(viewId, terms);
+    const { operations } = startProcess(world);
+    const draft = await operations.keepDraft(viewId, terms);
     const shuffled = Object.fromEntries(Object.entries(terms).toReversed()) as ChargeTerms;
-    expect(await desk.keepDraft(viewId, shuffled)).toBe(draft);
-    await desk.keepDraft(viewId, { ...terms, ...change });
-    expect(await desk.submit({ viewId, draft, by: ada })).toEqual({ kind: 'stale' });
+    expect(await operations.keepDraft(viewId, shuffled)).toBe(draft);
+    await operations.keepDraft(viewId, { ...terms, ...change });
+    expect(await operations.submit({ viewId, draft, by: ada })).toEqual({ kind: 'stale' });
     expect(world.bank.posts).toEqual([]);
   });
 
@@ -67,8 +67,8 @@ describe('submit', () => {
       await store.create(key, value);
     }
     const submitFor = async (process: Process) => {
-      const draft = await process.desk.keepDraft(viewId, { ...terms, alert });
-      return () => process.desk.submit({ viewId, draft, by: ada });
+      const draft = await process.operations.keepDraft(viewId, { ...terms, alert });
+      return () => process.operations.submit({ viewId, draft, by: ada });
     };
 
     it.each<EndedCard>([
@@ -78,9 +78,9 @@ describe('submit', () => {
       const world = openWorld('approved');
       const process = startProcess(world);
       const agree = await submitFor(process);
-      expect(await process.desk.alertTaken(alert, viewId)).toBeUndefined();
+      expect(await process.operations.alertTaken(alert, viewId)).toBeUndefined();
       await end(world, card);
-      expect(await process.desk.alertTaken(alert, viewId)).toEqual({ kind: 'ended', card });
+      expect(await process.operations.alertTaken(alert, viewId)).toEqual({ kind: 'ended', card });
       expect(await agree()).toEqual({ kind: 'alert_taken', taken: { kind: 'ended', card } });
       expect(world.bank.posts).toEqual([]);
     });
@@ -108,8 +108,8 @@ describe('submit', () => {
       const card: EndedCard = { kind: 'closed', at: 1, by: bola, reason: 'paid in cash' };
       await end(world, card, ofDeclined);
       const other = { ...terms, tokenKey: 'canary-token-of-another-card', alert: ofDeclined };
-      const draft = await process.desk.keepDraft('V0OTHER', other);
-      expect(await process.desk.submit({ viewId: 'V0OTHER', draft, by: ada })).toMatchObject({
+      const draft = await process.operations.keepDraft('V0OTHER', other);
+      expect(await process.operations.submit({ viewId: 'V0OTHER', draft, by: ada })).toMatchObject({
         kind: 'alert_taken',
         taken: { kind: 'ended' },
       });
@@ -131,8 +131,8 @@ describe('submit', () => {
     const alert = 'payment_failed/order/ORDER-1';
     const cardY = { tokenKey: 'canary-token-of-another-card' };
     async function from(process: Process, view: string, by: string, other: Partial<typeof terms> = {}) {
-      const draft = await process.desk.keepDraft(view, { ...terms, alert, ...other });
-      return await process.desk.submit({ viewId: view, draft, by });
+      const draft = await process.operations.keepDraft(view, { ...terms, alert, ...other });
+      return await process.operations.submit({ viewId: view, draft, by });
     }
     async function finish(process: Process, result: Awaited<ReturnType<typeof from>>): Promise<void> {
       if (result.kind === 'begun') await result.carryOn();
@@ -174,7 +174,7 @@ describe('submit', () => {
     it('holds the alert again if a charge that had ended is in doubt again', async () => {
       const process = startProcess(openWorld('declined'));
       await finish(process, await from(process, viewId, ada));
-      expect(await process.desk.alertTaken(alert)).toBeUndefined();
+      expect(await process.operations.alertTaken(alert)).toBeUndefined();
       process.account.payments.findTransaction = () => Promise.reject(new ServiceFailure('network', 'away'));
       await process.trigger({ kind: 'payment_success', key: 'k', orderReference: reference });
       await process.drained();
@@ -208,7 +208,7 @@ describe('submit', () => {
       async (plan) => {
         const process = startProcess(openWorld(plan));
         await finish(process, await from(process, viewId, ada));
-        expect(await process.desk.alertTaken(alert)).toBeUndefined();
+        expect(await process.operations.alertTaken(alert)).toBeUndefined();
         expect(await from(process, 'V0OTHER', bola, cardY)).toMatchObject({ kind: 'begun' });
       },
     );
@@ -218,7 +218,7 @@ describe('submit', () => {
       const process = startProcess(world);
       await submit(process, 'V0PLAIN', bola);
       expect(await from(process, viewId, ada)).toMatchObject({ kind: 'refused' });
-      expect(await process.desk.alertTaken(alert)).toBeUndefined();
+      expect(await process.operations.alertTaken(alert)).toBeUndefined();
       await process.needs.alerts.claim(alert, { reference: 'pay-dead', by: ada });
       expect(await from(process, 'V0OTHER', bola, cardY)).toMatchObject({ kind: 'alert_taken' });
       world.clock.nowMs += 5 * minuteMs;
@@ -256,8 +256,10 @@ describe('submit', () => {
       await process.needs.alerts.claim(alert, { reference: 'pay-first', by: ada });
       const asked = { find: async () => undefined, request: away };
       process.needs.approvals = { needFor: () => ({}), ...asked } as never;
-      const draft = await process.desk.keepDraft(viewId, { ...terms, alert });
-      expect(await process.desk.submit({ viewId, draft, by: bola })).toMatchObject({ kind: 'alert_taken' });
+      const draft = await process.operations.keepDraft(viewId, { ...terms, alert });
+      expect(await process.operations.submit({ viewId, draft, by: bola })).toMatchObject({
+        kind: 'alert_taken',
+      });
     });
 
     it('does not hold back a charge that was not begun from it', async () => {
@@ -272,11 +274,14 @@ describe('submit', () => {
     ['whether an earlier submit of the dialogue has charged', 'read'],
   ] as const)('says that it cannot know %s', async (_, call) => {
     const process = startProcess(openWorld('approved'));
-    const draft = await process.desk.keepDraft(viewId, terms);
+    const draft = await process.operations.keepDraft(viewId, terms);
     const answered = process.store[call] as (key: string, ...rest: never[]) => Promise<never>;
     process.store[call] = (key: string, ...rest: never[]) =>
       key.startsWith('charge:') ? away() : answered(key, ...rest);
-    expect(await process.desk.submit({ viewId, draft, by: ada })).toEqual({ kind: 'unsure', reference });
+    expect(await process.operations.submit({ viewId, draft, by: ada })).toEqual({
+      kind: 'unsure',
+      reference,
+    });
   });
 });
 
@@ -286,11 +291,14 @@ describe('the code', () => {
     const process = startProcess(world);
     await charge(process);
     const request = { reference, code: '000000', by: ada, triesLeft: 3 };
-    const results = await Promise.all([process.desk.submitCode(request), process.desk.submitCode(request)]);
+    const results = await Promise.all([
+      process.operations.submitCode(request),
+      process.operations.submitCode(request),
+    ]);
     expect(results.filter((result) => result?.carryOn)).toHaveLength(1);
     for (const result of results) await result?.carryOn?.();
     expect(world.bank.codes).toHaveLength(1);
-    expect(await process.desk.find(reference)).toMatchObject({
+    expect(await process.operations.find(reference)).toMatchObject({
       state: { kind: 'otp' },
       otp: { triesLeft: 2 },
       bankWords: 'Invalid OTP',
@@ -306,7 +314,8 @@ describe('the code', () => {
       asked += 1;
       return { kind: 'resent' };
     };
-    const press = async (by: string) => await (await process.desk.resendCode({ reference, by }))?.carryOn?.();
+    const press = async (by: string) =>
+      await (await process.operations.resendCode({ reference, by }))?.carryOn?.();
     await press(bola);
     expect(asked).toBe(0);
     await Promise.all([press(ada), press(ada)]);
@@ -324,8 +333,8 @@ describe('the code', () => {
   it('can’t be taken over once the charge has ended', async () => {
     const process = startProcess(openWorld('approved'));
     await charge(process);
-    await process.desk.takeOver({ reference, by: bola });
-    expect(await process.desk.find(reference)).toMatchObject({ agent: ada, handOvers: [] });
+    await process.operations.takeOver({ reference, by: bola });
+    expect(await process.operations.find(reference)).toMatchObject({ agent: ada, handOvers: [] });
   });
 
   it('costs one try if the same submit is delivered several times', async () => {
@@ -333,10 +342,15 @@ describe('the code', () => {
     const process = startProcess(world);
     await charge(process);
     for (let delivery = 0; delivery < 3; delivery += 1) {
-      const result = await process.desk.submitCode({ reference, code: '000000', by: ada, triesLeft: 3 });
+      const result = await process.operations.submitCode({
+        reference,
+        code: '000000',
+        by: ada,
+        triesLeft: 3,
+      });
       await result?.carryOn?.();
     }
     expect(world.bank.codes).toHaveLength(1);
-    expect((await process.desk.find(reference))?.otp?.triesLeft).toBe(2);
+    expect((await process.operations.find(reference))?.otp?.triesLeft).toBe(2);
   });
 });
