@@ -161,8 +161,9 @@ function createDisk(path: string, sync: (file: number) => Promise<void>) {
     },
     /** Call after each commit; resolves once the disk has the commit. */
     changed(): Promise<void> {
+      if (following) return following;
       if (!running) return start();
-      following ??= running.then(start);
+      following = running.then(start);
       return following;
     },
     /** Resolves once the disk has all changes so far. */
