@@ -1,6 +1,8 @@
 import { globSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, it } from 'vitest';
+import { codeMutants } from './features/customer-code/mutants.ts';
+import { mutants } from './tapes/mutants.ts';
 
 const code = globSync('{src,test,scripts,bench}/**/*.{ts,js}').filter((path) => !path.endsWith('.d.ts'));
 /** CONTRIBUTING.md counts as an importing file, as a test types its code. */
@@ -37,4 +39,12 @@ it('every export of the bot is imported by another file', () => {
     .flatMap(({ path, text }) => Array.from(text.matchAll(exported), ([, name]) => `${path} ${name}`));
   expect(offered.length).toBeGreaterThan(500);
   expect(offered.filter((one) => !taken.has(one))).toEqual([]);
+});
+
+it('every wrong edit that the mutants make fits the code, so that a rename doesn’t disable it', () => {
+  for (const { name, edits } of [...mutants, ...codeMutants]) {
+    for (const [file, from] of edits) {
+      expect([name, readFileSync(file, 'utf8').split(from).length - 1]).toEqual([name, 1]);
+    }
+  }
 });

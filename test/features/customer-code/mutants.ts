@@ -10,7 +10,7 @@ const otp = 'src/domain/otp.ts';
 export const codeMutants: readonly Mutant[] = [
   {
     name: 'an agent submits while the customer holds the code',
-    edits: [[link, 'link === undefined && agent === wish.by', 'agent === wish.by']],
+    edits: [[link, 'link === undefined && agent === request.by', 'agent === request.by']],
   },
   {
     name: 'an agent submits with OTP_ENTRY=customer',
@@ -18,11 +18,13 @@ export const codeMutants: readonly Mutant[] = [
   },
   {
     name: 'an old link submits',
-    edits: [[link, 'return link === wish.link;', 'return link !== undefined;']],
+    edits: [[link, 'return link === request.link;', 'return link !== undefined;']],
   },
   {
     name: 'a link works with OTP_ENTRY=agent',
-    edits: [[link, "const link = entry === 'agent' ? undefined : made?.link;", 'const link = made?.link;']],
+    edits: [
+      [link, "const link = entry === 'agent' ? undefined : codeLink?.link;", 'const link = codeLink?.link;'],
+    ],
   },
   {
     name: 'a colleague makes a link',
@@ -30,21 +32,15 @@ export const codeMutants: readonly Mutant[] = [
   },
   {
     name: 'a link is made when no code can reach the bank',
-    edits: [[link, ' || openUntil(record, at) === undefined', '']],
+    edits: [[link, ' || codeOpenUntil(record, at) === undefined', '']],
   },
   {
     name: 'a colleague takes a link back',
-    edits: [[link, 'link && record.agent === by && record', 'link && record']],
+    edits: [[link, 'codeLink && record.agent === by && record', 'codeLink && record']],
   },
   {
     name: 'a link is taken back while its code is checked',
-    edits: [
-      [
-        link,
-        "record.agent === by && record.intent.state.kind === 'otp' ? rest",
-        'record.agent === by ? rest',
-      ],
-    ],
+    edits: [[link, "record.agent === by && record.intent.state.kind === 'otp'", 'record.agent === by']],
   },
   {
     name: 'an old link can report “I did not ask for this”',
