@@ -29,7 +29,7 @@ import {
   type Outbox,
   type Work,
 } from './message-work.ts';
-import type { Composed, FeatureMessages, Rendered } from './views.ts';
+import type { Below, Composed, FeatureMessages, Rendered } from './views.ts';
 import type { AboutMessage } from '../slack/kit/note.ts';
 import { dayMs } from '../domain/span.ts';
 
@@ -240,7 +240,7 @@ type Place = { channel: string; threadTs?: string };
 async function placeOf(
   { store, now }: Outbox,
   { channel, unthreaded, receivedAtMs }: MessageRecord,
-  below: Posting['below'],
+  below: Below | undefined,
 ): Promise<Place | 'later' | 'soon' | 'never'> {
   if (!below || unthreaded) return { channel };
   const parent = await findMessageRecord(store, below.key);
@@ -272,7 +272,7 @@ function isSettled({ settled, wanted }: MessageRecord): boolean {
 
 type Posting = {
   message: Composed;
-  below: { key: string; after?: readonly string[] } | undefined;
+  below: Below | undefined;
   evidence: string | undefined;
   history: 'absent' | 'unsure';
   mayBeRepeat: boolean;

@@ -24,7 +24,6 @@ import {
   type Outbox,
 } from './message-work.ts';
 import { tellOperators, tellStuck } from './messages.ts';
-import type { Notice } from './notices.ts';
 import { dayMs, hourMs } from '../domain/span.ts';
 
 type Refusal = {
@@ -71,23 +70,24 @@ export async function concludeRefusal(outbox: Outbox, work: Work, refusal: Refus
   }
 }
 
-/** Shows a person's id as plain text: a mention would ping them. */
-function refusedNotice(
-  { channel, outcome: { slackError, fix } }: Refusal,
-  giveUpMs: number,
-  sinceMs: number,
-): Notice {
+async function notifyOfRefusal(outbox: Outbox, refusal: Refusal, sinceMs: number): Promise<void> {
+  const { channel, outcome } = refusal;
+  const { slackError, fix } = outcome;
+  const { giveUpMs, opsChannel, now } = outbox;
+  if (channel === opsChannel || now() - sinceMs < Math.min(tellAfterMs, giveUpMs)) return;
   const isChannel = /^[CG][A-Z0-9]+$/.test(channel);
   const hours = counted(Math.round(giveUpMs / hourMs), 'hour');
-  return {
+  const notice = {
     state: `Slack won’t let the bot ${isChannel ? 'post in' : 'write to a person'}`,
     ...(isChannel ? { channel } : {}),
+    // A person's id as plain text, because a mention would ping them.
     about: isChannel ? [slackError] : [channel, slackError],
     lines: [
       rich`${fix} Refused since ${moment(sinceMs)}.`,
       rich`Nothing is lost: the bot keeps trying for ${hours}, then the messages wait in ${code('/pay undelivered')}.`,
     ],
   };
+  await tellOperators(outbox, `refused:${channel}:${Math.floor(sinceMs / dayMs)}`, notice);
 }
 
 async function waitOrGiveUp(outbox: Outbox, work: Work, refusal: Refusal): Promise<void> {
@@ -98,19 +98,15 @@ async function waitOrGiveUp(outbox: Outbox, work: Work, refusal: Refusal): Promi
   const isKnown = refused?.channel === channel;
   // A message behind a dead letter has been refused for as long, even if this is its first try.
   const sinceMs = isKnown ? refused.sinceMs : ((await refusedSince(outbox.store, channel)) ?? nowMs);
-  const refusedForMs = nowMs - sinceMs;
+  await notifyOfRefusal(outbox, refusal, sinceMs);
   const leftMs = Math.max(sinceMs, receivedAtMs) + outbox.giveUpMs - nowMs;
-  if (refusedForMs >= Math.min(tellAfterMs, outbox.giveUpMs) && channel !== outbox.opsChannel) {
-    const notice = refusedNotice(refusal, outbox.giveUpMs, sinceMs);
-    await tellOperators(outbox, `refused:${channel}:${Math.floor(sinceMs / dayMs)}`, notice);
-  }
   const isOverdue = leftMs <= 0;
   // Not at the first refusal: each message is tried at least twice, also behind a dead letter or when redelivered.
   if (isKnown && isOverdue && !isNeverGivenUp) {
     await forgetRefusedNow(outbox.store, channel);
     return await giveUp(outbox, work, { channel, sinceMs, slackError, fix }, missed);
   }
-  const backOffMs = Math.max(refusedDelayMs, refusedForMs);
+  const backOffMs = Math.max(refusedDelayMs, nowMs - sinceMs);
   const isLaneFree = isNeverGivenUp && isOverdue;
   const waitMs = isLaneFree
     ? Math.min(backOffMs, longestRetryMs)

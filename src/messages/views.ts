@@ -11,13 +11,15 @@ export type Composed = {
   edit: (channel: string, ts: string) => Promise<PostOutcome>;
 };
 
+/** Keys of the message in whose thread to post, and of the earlier replies to wait for, nearest first. */
+export type Below = { key: string; after?: readonly string[] };
+
 /** What a message shows now. */
 export type Rendered<Shown> =
   | {
       kind: 'shown';
       post: Shown;
-      /** The message in whose thread to post, and the earlier replies to wait for, nearest first. */
-      below?: { key: string; after?: readonly string[] };
+      below?: Below;
       /** See `MessageRecord`. Stored with the post. */
       evidence?: string;
       /** If Slack refuses an edit, the message stays as it is. */
