@@ -1,4 +1,5 @@
 import type { CreateOptions, Entry, Store, WriteOptions } from '../../src/store/store.ts';
+import { aroundStore, kindOf } from './around-store.ts';
 
 /**
  * Where a process can be killed: before and after each await of something outside. A point's name is the awaited call and
@@ -43,15 +44,9 @@ export function createKillPoints(first: string, reached: (point: string) => void
  * afterwards.
  */
 export function pointedStore(store: Store, points: KillPoints): Store {
-  function passRecord<T>(verb: string, key: string, effect: () => Promise<T>): Promise<T> {
-    return points.pass(`${verb} ${kindOf(key)}`, effect);
-  }
   return {
-    ...store,
-    create: (key, value, options) => passRecord('create', key, () => store.create(key, value, options)),
-    write: (entry, value, options) =>
-      passRecord('write', entry.key, () => store.write(entry, value, options)),
-    read: (key) => passRecord('read', key, () => store.read(key)),
+    ...aroundStore(store, (call, name) => points.pass(name, call)),
+    list: (...asked) => store.list(...asked),
     async take(...asked) {
       const entries = await store.take(...asked);
       for (const { key } of entries) points.after(`take ${kindOf(key)}`);
@@ -90,9 +85,4 @@ export function hastenedStore(store: Store, factor: number): Store {
 function hastenBirth(options: CreateOptions, factor: number): CreateOptions {
   if ('delayMs' in options) return { ...options, delayMs: options.delayMs / factor };
   return options.ttlMs === undefined ? options : { ...options, ttlMs: options.ttlMs / factor };
-}
-
-function kindOf(key: string): string {
-  const [first = key, second = ''] = key.split(':');
-  return ['message', 'token'].includes(first) ? `${first}:${second}` : first;
 }
