@@ -357,7 +357,18 @@ export function createFeatures(account: Account, around: FeatureNeeds) {
     createDoctor(around.doctor),
     ...ownFeatures(account),
   ];
-  return { features, charges, links, approvals, alerts, undelivered, forwarding, mutes, answerCodePage };
+  return {
+    features,
+    charges,
+    links,
+    approvals,
+    cardEmail,
+    alerts,
+    undelivered,
+    forwarding,
+    mutes,
+    answerCodePage,
+  };
 }
 
 /** Readers of the records that `/pay find` shows, one for each kind. */

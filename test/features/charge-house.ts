@@ -8,15 +8,11 @@ import type { ChargeNote } from '../../src/features/charge/charge-messages.ts';
 import type { ChargeTerms, LimitRules } from '../../src/domain/charge.ts';
 import { ServiceFailure } from '../../src/domain/failure.ts';
 import type { Transaction } from '../../src/domain/transaction.ts';
-import {
-  chargeKey,
-  chargeOf,
-  createChargeRecords,
-  hasEnded,
-} from '../../src/features/charge/charge-record.ts';
-import { takenMessage } from '../../src/features/alerts/alert-buttons.ts';
-import { alertClaims, createAlertCards } from '../../src/features/alerts/alert-cards.ts';
-import { type ChargeNeeds, createCharges } from '../../src/features/charge/charge.ts';
+import { chargeKey, createChargeRecords } from '../../src/features/charge/charge-record.ts';
+import { eventPrefix } from '../../src/features/alerts/alert-record.ts';
+import type { EmailChangeAnswer } from '../../src/payments/saved-cards.ts';
+import type { Standing } from '../../src/slack/people/role.ts';
+import { createFeatures } from '../../src/merchants.ts';
 import type { SubmitResult } from '../../src/features/charge/submit-charge.ts';
 import { readMessageRecord } from '../../src/messages/message-record.ts';
 import { referenceOf } from '../../src/records/reference-of.ts';
@@ -24,7 +20,7 @@ import type { Entry, Store } from '../../src/store/store.ts';
 import { accountOf } from '../support/account.ts';
 import { aroundStore } from '../support/around-store.ts';
 import { everyPoint, type Points } from '../support/every-point.ts';
-import { noStorms, sealer } from './house.ts';
+import { channel, sealer } from './house.ts';
 import { memoryStore } from './memory-store.ts';
 
 export const rightCode = '123456';
@@ -112,21 +108,35 @@ export type Bank = ReturnType<typeof openBank>;
 /** What survives a process: the store and the bank. */
 export function openWorld(plan: Plan, rules?: LimitRules) {
   const clock = { nowMs: 1_800_000_000_000 };
-  /** The payments that the alerts were told of. */
-  const paid = new Set<string>();
   /** The audit's entries by id. */
   const audited = new Map<string, AuditEntry>();
   /** The notices that the operators got. */
   const told = new Set<string>();
   /** OTP_ENTRY of processes that are started from now on. */
   const code: { entry: 'agent' | 'customer' | 'both' } = { entry: 'both' };
-  return { clock, store: memoryStore(clock), bank: openBank(plan), paid, audited, told, code, rules };
+  /** Empty: nothing needs a second person. */
+  const approvalRules: ApprovalRule[] = [];
+  return {
+    clock,
+    store: memoryStore(clock),
+    bank: openBank(plan),
+    audited,
+    told,
+    code,
+    rules,
+    approvalRules,
+    emailAnswer: { kind: 'changed' } as EmailChangeAnswer,
+    /** Everybody’s roles. */
+    standing: { kind: 'known', roles: ['agent'] } as Standing,
+  };
 }
 
-export type World = ReturnType<typeof openWorld> & {
-  /** Absent: nothing needs a second person. */
-  approvalRules?: ApprovalRule[];
-};
+export type World = ReturnType<typeof openWorld>;
+
+/** Whether the alerts were told that the charge is paid. */
+export function isToldPaid({ store }: World, reference: string): boolean {
+  return store.keys().includes(`${eventPrefix}proven/${reference}`);
+}
 
 /** The stored notes in the threads of charges. */
 export async function notesIn({ store }: Pick<World, 'store'>): Promise<ChargeNote[]> {
@@ -155,7 +165,7 @@ function notAsked(): never {
  * modals are still open.
  */
 export function startProcess(world: World, points: Points = everyPoint(), hasModal = true) {
-  const { clock, bank, paid, audited, told, rules } = world;
+  const { clock, bank, audited, told, rules } = world;
   const store = aroundStore(world.store, (call, name) => points.pass(name, call));
   const records = recordsIn(store);
   /** The views that the modals were updated to, as JSON. */
@@ -178,11 +188,35 @@ export function startProcess(world: World, points: Points = everyPoint(), hasMod
       chargeRepeatLost: 'on',
       publicUrl: 'https://pay.example.com',
       otpEntry: world.code.entry,
-      policy: { channels: { desk: 'C0DESK0001' } } as Account['settings']['policy'],
+      webhookRememberDays: 30,
+      alertDetailsDays: 0,
+      digestThreshold: 0,
+      cardLedger: 'off',
+      accountNewFields: [],
+      paymentsAccountId: '8b0e2f74-16c9-4d3a-b5a7-90c4d1e26f38',
+      policy: {
+        channels: { alerts: channel, desk: 'C0DESK0001' },
+        roles: {},
+        timezone: 'UTC',
+        approvals: { channel: 'C0APPROVE1', expire_minutes: 240, rules: [] },
+      },
     },
-    rules: { limits: rules, approvals: world.approvalRules ?? [] },
-    // Everybody has the role `agent`.
-    people: { standingOf: async () => ({ kind: 'known', roles: ['agent'] }) },
+    rules: {
+      limits: rules,
+      approvals: world.approvalRules,
+      routes: {
+        environment: 'live',
+        account: 'main account',
+        rules: [],
+        failures: channel,
+        successes: undefined,
+      },
+      declines: { threeDSecureWords: [], waitMs: 24 * hourMs },
+    },
+    people: {
+      standingOf: () => points.pass('standing', () => world.standing),
+      holdersOf: async () => [bola],
+    },
     payments: {
       chargeSavedCard: (charge, { leaveBy }) =>
         points.pass('charge', () => (clock.nowMs > leaveBy ? late : bank.charge(charge.reference))),
@@ -190,6 +224,8 @@ export function startProcess(world: World, points: Points = everyPoint(), hasMod
         points.pass('submit_otp', () => (clock.nowMs > leaveBy ? late : bank.code(code.reference, code.otp))),
       findTransaction: (wanted) => points.pass('look_up', () => bank.find(wanted)),
       resendOtp: () => points.pass('resend', () => ({ kind: 'resent' })),
+      changeCardEmail: () => points.pass('change_email', () => world.emailAnswer),
+      savedCards: { kind: 'not_set_up' } as never,
     },
     slack: { interactive: { views: { update } } as unknown as Account['slack']['interactive'] },
     store,
@@ -209,50 +245,41 @@ export function startProcess(world: World, points: Points = everyPoint(), hasMod
     },
     now: () => clock.nowMs,
   });
-  const needs: ChargeNeeds = {
-    ledger: undefined,
-    requestModal: notAsked,
-    linkForm: notAsked,
-    customerLink: { make: notAsked, modal: notAsked },
+  const missing = { approved: (_reference: string): Promise<void> => Promise.resolve(), work: notAsked };
+  const { charges, alerts, approvals, cardEmail } = createFeatures(account, {
+    missing: { ...missing, approved: (one) => missing.approved(one) },
+    charged: () => undefined,
+    forwarded: () => undefined,
     tellOperators: (name) => points.pass('tell_operators', () => void told.add(name)),
-    takenMessage,
-    awaitEvent: () => Promise.resolve(),
-    count: () => undefined,
-    alerts: {
-      ...alertClaims(
-        createAlertCards(account, {
-          storms: noStorms,
-          lookUp: notAsked,
-          lookUpSparingly: notAsked,
-          search: notAsked,
-          tieFailure: async () => undefined,
-          hasEnded: (wanted) => hasEnded(records, wanted),
-          chargeOf: (wanted) => chargeOf(records, wanted),
-        }),
-        { declineOf: () => Promise.resolve(undefined) },
-      ),
-      paid: (proven) => points.pass('paid', () => void paid.add(proven.reference)),
-    },
-  };
-  const charges = createCharges(account, needs);
-  async function workOn(entry: Entry): Promise<void> {
-    const [kind] = charges.cases;
-    // An alert or a message: counts as sent.
-    if (!entry.key.startsWith('charge:')) await world.store.write(entry, entry.value);
-    else await kind?.work(entry);
+    doctor: notAsked,
+  });
+  /** Also waits for the charges that approvals began. */
+  async function drained(): Promise<void> {
+    await approvals.drained();
     await charges.drained();
+  }
+  const kinds = [...charges.cases, ...approvals.cases];
+  async function workOn(entry: Entry): Promise<void> {
+    const kind = kinds.find(({ prefix }) => entry.key.startsWith(prefix));
+    // An alert or a message: counts as sent.
+    if (kind) await kind.work(entry);
+    else await world.store.write(entry, entry.value);
+    await drained();
   }
   return {
     account,
-    needs,
+    missing,
+    claims: alerts.claims,
     charges,
+    approvals: approvals.requests,
+    cardEmails: cardEmail.changes,
     /** The store, of which each call passes through `points`. */
     store,
     records,
     operations: charges.operations,
     shown,
     failures,
-    drained: charges.drained,
+    drained,
     trigger: charges.onPaymentEvent,
     workOn,
     /** Works on everything that is due until `untilMs` of the world's clock. */
@@ -263,6 +290,10 @@ export function startProcess(world: World, points: Points = everyPoint(), hasMod
         else if (clock.nowMs < untilMs) clock.nowMs += 1_000;
         else return;
       }
+    },
+    /** Works on everything that gets due within this time. */
+    workFor(ms: number): Promise<void> {
+      return this.work(clock.nowMs + ms);
     },
   };
 }

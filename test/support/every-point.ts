@@ -35,3 +35,13 @@ export function everyPoint(killAt = Infinity): Points {
     },
   };
 }
+
+/**
+ * The points at which a kill differs from one at the point before. If one await ends and the next begins at once, only
+ * the process's memory changes between them, and a kill loses that in either case.
+ */
+export function momentsOf(passed: readonly string[]): { killAt: number; name: string }[] {
+  return passed
+    .map((name, killAt) => ({ killAt, name }))
+    .filter(({ killAt, name }) => !(name.startsWith('before') && passed[killAt - 1]?.startsWith('after')));
+}

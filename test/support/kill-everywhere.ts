@@ -1,3 +1,4 @@
+import { momentsOf } from './every-point.ts';
 import { type Place, type Ran, type Run, runCharge, type Story } from './killed-charge.ts';
 import type { Limit } from './limit.ts';
 
@@ -52,7 +53,7 @@ export async function killEverywhere({
   }
 
   const whole = await run({ story, place });
-  const moments = momentsOf(whole.passed);
+  const moments = momentsOf(whole.passed).map(({ name }) => name);
   const result: KillsResult = {
     points: whole.passed.length,
     moments: moments.length,
@@ -89,15 +90,4 @@ export async function killEverywhere({
     }),
   );
   return result;
-}
-
-/**
- * If one await ends and the next begins at once, only the process's memory changes between the two points, and a kill
- * loses that in either case: they are one moment.
- */
-export function momentsOf(points: readonly string[]): string[] {
-  return points.filter((point, index) => {
-    const previous = points[index - 1];
-    return !(point.startsWith('before') && previous?.startsWith('after'));
-  });
 }

@@ -76,6 +76,8 @@ export function createApprovals(account: Account, needs: ApprovalsNeeds) {
     gate: hasRules ? gate : undefined,
     verbs: hasRules ? [approvalsCommand(account, requests, withCharge)] : [],
     cases,
+    /** For tests. */
+    requests,
     /** Says that the request was sent for approval. Once a charge begins, the charge's own modal replaces it. */
     requestModal: (approval: Approval): Modal => requestModal(approval, place),
     drained,

@@ -151,6 +151,8 @@ export function createCardEmail(account: Account, { ledger, approvals, requestMo
     /** The form with this card chosen. */
     form: (card: OfferedCard): Modal => formOf({ card }),
     change: changes.change,
+    /** For tests. */
+    changes,
   };
 }
 

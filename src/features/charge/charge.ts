@@ -44,7 +44,7 @@ import { createChargeRunner, createChargeWork, type RunNeeds } from './run-charg
 import type { SubmitNeeds } from './submit-charge.ts';
 
 /** What charges need of other features. */
-export type ChargeNeeds = SubmitNeeds &
+type ChargeNeeds = SubmitNeeds &
   RunNeeds &
   CodeLinkNeeds &
   ReviewNeeds & {

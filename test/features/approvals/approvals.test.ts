@@ -1,23 +1,58 @@
 import { describe, expect, it, vi } from 'vitest';
-import type { Approval } from '../../../src/domain/approval.ts';
+import type { Approval, ApprovalRule } from '../../../src/domain/approval.ts';
 import { approvalPrefix, type ApprovalCase } from '../../../src/features/approvals/approval-case.ts';
-import { ada, bola, minuteMs, reference, submit, terms, viewId } from '../charge-house.ts';
-import { everyPoint, type Points } from '../../support/every-point.ts';
 import {
-  approve,
-  asked,
-  openApprovalWorld,
-  startApprovals,
-  type ApprovalProcess,
-  type ApprovalWorld,
-} from '../approval-house.ts';
+  ada,
+  bola,
+  minuteMs,
+  openWorld,
+  type Plan,
+  type Process,
+  reference,
+  startProcess,
+  submit,
+  terms,
+  viewId,
+  type World,
+} from '../charge-house.ts';
+import { everyPoint, type Points } from '../../support/every-point.ts';
 import { sealer } from '../house.ts';
 
 const chidi = 'U0CHIDI01';
+/** Charges of the house's usual terms need one approver, larger ones two. */
+const usualRules: ApprovalRule[] = [
+  { what: 'charge', currency: 'NGN', fromMinor: 1_000_000, needed: 1 },
+  { what: 'charge', currency: 'NGN', fromMinor: 100_000_000, needed: 2 },
+  { what: 'retry', needed: 1 },
+  { what: 'card_email', needed: 1 },
+];
+
+function openApprovalWorld(plan: Plan = 'approved'): World {
+  return { ...openWorld(plan), approvalRules: [...usualRules] };
+}
+
+/** Requests approval of the usual charge. */
+async function asked(process: Process): Promise<Approval> {
+  const result = await submit(process);
+  if (result.kind !== 'awaiting_approval') throw new Error(result.kind);
+  return result.approval;
+}
+
+/** Another person approves; resolves when the work that follows is done. */
+async function approve(
+  process: Process,
+  { id, termsHash }: Approval,
+  by = bola,
+  despite: readonly string[] = [],
+) {
+  const result = await process.approvals.approve({ id, by, termsHash, despite });
+  await process.drained();
+  return result;
+}
 
 describe('a charge that needs approval', () => {
   it('is one request, even if its modal is submitted again, with other terms or after the end', async () => {
-    const process = startApprovals(openApprovalWorld());
+    const process = startProcess(openApprovalWorld());
     const approval = await asked(process);
     expect(await asked(process)).toEqual(approval);
     // In a modal of its own, the second amount would need no approval.
@@ -41,7 +76,7 @@ describe('a charge that needs approval', () => {
   });
 
   it('is not approved by a person who saw other terms', async () => {
-    const process = startApprovals(openApprovalWorld());
+    const process = startProcess(openApprovalWorld());
     const approval = await asked(process);
     expect(await approve(process, { ...approval, termsHash: 'another' })).toMatchObject({
       kind: 'other_terms',
@@ -51,7 +86,7 @@ describe('a charge that needs approval', () => {
 
   it('stores the card’s token key sealed, and only until the request ends', async () => {
     const world = openApprovalWorld();
-    const process = startApprovals(world);
+    const process = startProcess(world);
     const approval = await asked(process);
     const kept = async () => (await world.store.read(approvalPrefix + approval.id))?.value ?? '';
     expect(await kept()).not.toContain(terms.tokenKey);
@@ -64,12 +99,9 @@ describe('a charge that needs approval', () => {
 });
 
 /** Approves while nothing can be executed, makes the change, and lets the worker run. */
-async function approvedBefore(
-  world: ApprovalWorld,
-  change: (process: ApprovalProcess) => unknown,
-): Promise<Approval> {
+async function approvedBefore(world: World, change: (process: Process) => unknown): Promise<Approval> {
   world.standing = { kind: 'unknown' };
-  const process = startApprovals(world);
+  const process = startProcess(world);
   await approve(process, await asked(process));
   expect(world.bank.posts).toEqual([]);
   world.standing = { kind: 'known', roles: ['support-agent'] };
@@ -92,7 +124,7 @@ async function frozenAfterStanding(
     isFrozen.resolve();
     await isThawed.promise;
   }
-  const frozen = startApprovals(world, {
+  const frozen = startProcess(world, {
     ...everyPoint(),
     async pass(name, effect) {
       if (left !== undefined) left -= 1;
@@ -108,7 +140,7 @@ async function frozenAfterStanding(
   await frozen.approvals.approve({ id, by: bola, termsHash });
   await isFrozen.promise;
   world.standing = { kind: 'known', roles: [] };
-  const other = startApprovals(world);
+  const other = startProcess(world);
   await other.workFor(5 * minuteMs);
   const isStopped = (await other.approvals.find(id))?.state.kind === 'stopped';
   isThawed.resolve();
@@ -155,7 +187,7 @@ describe('an approved request is checked again before it is carried out', () => 
       const { minor } = terms.money;
       const limits = { NGN: { per_agent_per_day: 2 * minor - lacking } };
       const rules = { timeZone: 'UTC', roles: { agent: { limits }, lead: {} } };
-      const process = startApprovals({ ...openApprovalWorld(), rules });
+      const process = startProcess({ ...openApprovalWorld(), rules });
       const first = await asked(process);
       const second = await submit(process, 'V0SECOND1');
       if (second.kind !== 'awaiting_approval') throw new Error(second.kind);
@@ -169,7 +201,7 @@ describe('an approved request is checked again before it is carried out', () => 
 
   it('is charged despite the twins that its approver saw, but stopped by a later one', async () => {
     const world = openApprovalWorld();
-    const process = startApprovals(world);
+    const process = startProcess(world);
     const first = await asked(process);
     async function another(view: string): Promise<Approval> {
       const result = await submit(process, view);
@@ -195,7 +227,7 @@ describe('an approved request is checked again before it is carried out', () => 
     const limits = { NGN: { per_agent_per_day: 2 * minor - 1 } };
     const rules = { timeZone: 'UTC', roles: { agent: { limits }, lead: {} } };
     const world = { ...openApprovalWorld(), rules };
-    const process = startApprovals(world);
+    const process = startProcess(world);
     world.clock.nowMs = Date.parse('2027-02-01T23:30:00Z');
     const first = await asked(process);
     const second = await submit(process, 'V0SECOND1');
@@ -241,7 +273,7 @@ describe('an approved request is checked again before it is carried out', () => 
   });
 });
 
-async function askedEmail(process: ApprovalProcess): Promise<Approval> {
+async function askedEmail(process: Process): Promise<Approval> {
   const emails = { currentEmail: 'a@example.com', newEmail: 'b@example.com' };
   const draft = await process.cardEmails.keepDraft({ tokenKey: 'canary-token', card: {}, ...emails });
   const begun = await process.cardEmails.begin(draft, ada);
@@ -253,7 +285,7 @@ describe('an approved change of a card’s e-mail', () => {
   it('is stopped, with the reason, if the service did not make it', async () => {
     const world = openApprovalWorld();
     world.emailAnswer = { kind: 'not_linked', message: undefined };
-    const process = startApprovals(world);
+    const process = startProcess(world);
     const { id, termsHash } = await askedEmail(process);
     await process.approvals.approve({ id, by: bola, termsHash });
     await process.drained();
@@ -268,11 +300,11 @@ describe('an approved change of a card’s e-mail', () => {
       ...everyPoint(),
       pass: async (name, effect) => (name === 'change_email' ? await answered() : await effect()),
     };
-    const first = startApprovals(world, dying);
+    const first = startProcess(world, dying);
     const { id, termsHash } = await askedEmail(first);
     await first.approvals.approve({ id, by: bola, termsHash });
     await vi.waitFor(() => expect(answered).toHaveBeenCalledTimes(1));
-    const second = startApprovals(world, dying);
+    const second = startProcess(world, dying);
     await second.workFor(5 * minuteMs);
     expect((await second.approvals.find(id))?.state).toMatchObject({
       kind: 'executed',

@@ -6,6 +6,7 @@ import { auditOfCharge } from '../../../src/features/charge/charge-audit.ts';
 import { replay } from '../../../src/features/charge/machine.ts';
 import {
   ada,
+  isToldPaid,
   minuteMs,
   notesIn,
   oneADay,
@@ -20,7 +21,7 @@ import {
   type Process,
   type World,
 } from '../charge-house.ts';
-import { everyPoint, type Points } from '../../support/every-point.ts';
+import { everyPoint, momentsOf, type Points } from '../../support/every-point.ts';
 
 /** The alert that the charge is begun from. */
 const alert = 'payment_failed/order/ORDER-1';
@@ -78,7 +79,7 @@ async function judge(
   state: ChargeState | undefined,
   ends: readonly string[],
 ): Promise<string[]> {
-  const { bank, paid, audited } = world;
+  const { bank, audited } = world;
   if (state === undefined) return bank.posts.length === 0 ? [] : ['sent without an intent'];
   const process = startProcess(world);
   const record = await process.records.read(reference);
@@ -101,7 +102,7 @@ async function judge(
     [bank.codes.length > 3, 'a fourth code'],
     [verdicts.join() !== state.kind, `told ${verdicts.join()}`],
     // The alert is held only while money may have moved, and it was told of a payment.
-    [isHeld !== isPaid || paid.has(reference) !== isPaid, 'the alert does not say so'],
+    [isHeld !== isPaid || isToldPaid(world, reference) !== isPaid, 'the alert does not say so'],
     [(await usedOf(process)) !== (isPaid ? terms.money.minor : 0), 'the limits count something else'],
     [unaudited.length > 0 || record.auditedAt !== record.intent.at, 'the audit lacks a step'],
     [!isDeepStrictEqual({ ...replay(history), history }, record.intent), 'its history is not what it is'],
@@ -154,7 +155,7 @@ describe.each(stories)('a charge killed at every await: $plan $codes', (story) =
     const whole = everyPoint();
     await runUntilKilled(openWorld(story.plan, oneADay), whole, story.codes);
     expect(whole.passed.length).toBeGreaterThan(story.awaits);
-    const runs = [...whole.passed, 'the end'].map((name, killAt) => ({
+    const runs = momentsOf([...whole.passed, 'the end']).map(({ name, killAt }) => ({
       at: `killed at ${killAt}, ${name}`,
       points: everyPoint(killAt),
     }));

@@ -8,6 +8,7 @@ import {
   bola,
   charge,
   hourMs,
+  isToldPaid,
   minuteMs,
   openWorld,
   reference,
@@ -159,7 +160,7 @@ describe('submit', () => {
       world.clock.nowMs += 11 * minuteMs;
       expect(await from(replicas[1]!, 'V0LATER', bola)).toMatchObject({ kind: 'alert_taken' });
       expect(world.bank.posts).toEqual([first]);
-      expect([...world.paid]).toEqual([first]);
+      expect(isToldPaid(world, first)).toBe(true);
     });
 
     it('holds the alert while the outcome is unknown', async () => {
@@ -219,7 +220,7 @@ describe('submit', () => {
       await submit(process, 'V0PLAIN', bola);
       expect(await from(process, viewId, ada)).toMatchObject({ kind: 'refused' });
       expect(await process.operations.alertTaken(alert)).toBeUndefined();
-      await process.needs.alerts.claim(alert, { reference: 'pay-dead', by: ada });
+      await process.claims.claim(alert, { reference: 'pay-dead', by: ada });
       expect(await from(process, 'V0OTHER', bola, cardY)).toMatchObject({ kind: 'alert_taken' });
       world.clock.nowMs += 5 * minuteMs;
       expect(await from(process, 'V0OTHER', bola, cardY)).toMatchObject({ kind: 'begun' });
@@ -252,19 +253,20 @@ describe('submit', () => {
     });
 
     it('requests no approval while another charge is under way', async () => {
-      const process = startProcess(openWorld('approved'));
-      await process.needs.alerts.claim(alert, { reference: 'pay-first', by: ada });
-      const asked = { find: async () => undefined, request: away };
-      process.needs.approvals = { needFor: () => ({}), ...asked } as never;
+      const world = openWorld('approved');
+      world.approvalRules.push({ what: 'charge', currency: 'NGN', fromMinor: 0, needed: 1 });
+      const process = startProcess(world);
+      await process.claims.claim(alert, { reference: 'pay-first', by: ada });
       const draft = await process.operations.keepDraft(viewId, { ...terms, alert });
       expect(await process.operations.submit({ viewId, draft, by: bola })).toMatchObject({
         kind: 'alert_taken',
       });
+      expect(await process.approvals.waiting()).toEqual([]);
     });
 
     it('does not hold back a charge that was not begun from it', async () => {
       const process = startProcess(openWorld('approved'));
-      await process.needs.alerts.claim(alert, { reference: 'pay-first', by: ada });
+      await process.claims.claim(alert, { reference: 'pay-first', by: ada });
       expect(await submit(process, viewId, bola)).toMatchObject({ kind: 'begun' });
     });
   });

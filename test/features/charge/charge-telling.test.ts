@@ -88,7 +88,7 @@ describe('an approved charge', () => {
     const world = openWorld(plan);
     const process = startProcess(world);
     const heard: string[] = [];
-    process.needs.awaitEvent = async (one) => {
+    process.missing.approved = async (one) => {
       heard.push(one);
       if (isAway && heard.length === 1) throw new StoreUnavailable('away');
     };
@@ -100,7 +100,7 @@ describe('an approved charge', () => {
   it('awaits no event that came before', async () => {
     const { world, process } = openOtp();
     const heard: string[] = [];
-    process.needs.awaitEvent = async (one) => void heard.push(one);
+    process.missing.approved = async (one) => void heard.push(one);
     await charge(process);
     pays(world);
     await process.trigger(success);

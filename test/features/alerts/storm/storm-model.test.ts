@@ -9,8 +9,7 @@ import {
   stormWindowMs,
 } from '../../../../src/features/alerts/storm/storm.ts';
 import { countOf } from '../../../support/counts.ts';
-import { everyPoint } from '../../../support/every-point.ts';
-import { momentsOf } from '../../../support/kill-everywhere.ts';
+import { everyPoint, momentsOf } from '../../../support/every-point.ts';
 import {
   type AlertsWorld as World,
   type Message,
@@ -218,13 +217,12 @@ describe.each(['payment_failed', 'payment_success'] as const)(
       expect(await recover(untouched, kind)).toEqual([]);
       expect(whole.passed.length).toBeGreaterThan(200);
       const wrong: string[] = [];
-      for (const moment of momentsOf(whole.passed.map((name, index) => `${name} #${index}`))) {
-        const killAt = Number(moment.split('#').at(-1));
+      for (const { killAt, name } of momentsOf(whole.passed)) {
         const world = openWorld();
         const points = everyPoint(killAt);
         await Promise.race([live(world, kind, points.pass), points.killed]);
         const wrongs = await recover(world, kind);
-        wrong.push(...wrongs.map((words) => `killed at ${killAt}, ${whole.passed[killAt] ?? ''}: ${words}`));
+        wrong.push(...wrongs.map((words) => `killed at ${killAt}, ${name}: ${words}`));
       }
       expect(wrong).toEqual([]);
     });
