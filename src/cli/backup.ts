@@ -32,7 +32,7 @@ export const restoreCommand = command({
 /** Returns the command's end. If nothing was done, returns the reason, or throws it. */
 type Work = (outside: Outside, file: string) => CommandEnd | string | Promise<CommandEnd | string>;
 
-/** Prepares a command that takes one file name. `notDone`: the first words if there is a reason why nothing was done. */
+/** Prepares a command that takes one file name. `notDone`: the first words if nothing was done. */
 function onFile(notDone: string, work: Work) {
   const notDoneEnd = (reason: string): CommandEnd => ({ exitCode: 1, words: `${notDone}. ${reason}` });
   return ({

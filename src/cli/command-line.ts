@@ -150,9 +150,7 @@ async function run(
   return await prepared.value.run({ config, log, now }, out);
 }
 
-/**
- * The end that only prints help. With other words it is an error, or a script could take it for work that was done.
- */
+/** The end that only prints help. With other words it is an error, or a script could take it for work that was done. */
 function helpEnd(text: string, others: readonly string[]): CommandEnd {
   return others.length > 0 ? usageEnd(text) : { exitCode: exitCodes.ok, words: text };
 }

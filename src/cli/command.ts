@@ -66,7 +66,7 @@ export function command<const Options extends ParseArgsOptionsConfig>(
   return given;
 }
 
-/** The end if there is no store yet. Opening it would create an empty one, and the command would say that nothing is there. */
+/** The end if there is no store yet: opening it would create an empty one, in which the command finds nothing. */
 export function noStoreEnd({ config }: Outside): CommandEnd | undefined {
   if (hasStore(config)) return undefined;
   const words = `No bot has its store in DATA_DIR, ${config.dataDir}. Run this with the bot’s own settings, from the folder it is started in.`;
@@ -98,8 +98,8 @@ export async function withStorage(
 }
 
 /**
- * Adds an audit entry to the store with which a command has replaced the old one. If that fails, the command's words say so.
- * Never throws.
+ * Adds an audit entry to the store with which a command has replaced the old one. If that fails, the command's words
+ * say so. Never throws.
  */
 export async function noteInNewStore(outside: Outside, end: CommandEnd, verb: string): Promise<CommandEnd> {
   return await withStorage(

@@ -10,8 +10,8 @@ type MaskedField = { pointer: string; shows: string; is?: string };
 type Known = { reference?: string; minor?: number | undefined };
 
 /**
- * An answer's fields, for finding the right settings. Shows statuses, lifetimes and decimals, which settings may need, and
- * only the type of any other value.
+ * An answer's fields, for finding the right settings. Shows statuses, lifetimes and decimals, which settings may need,
+ * and only the type of any other value.
  */
 export function maskedFields(answer: unknown, { reference, minor }: Known = {}): MaskedField[] {
   return leavesOf(answer).map(([at, value]) => {

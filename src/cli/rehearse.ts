@@ -58,8 +58,8 @@ type Rehearsal = {
   events: number;
   sinceMs: number | undefined;
   /**
-   * Events that the plan routes by their look-up, but of which no look-up is on record. The count routes them by the event
-   * alone.
+   * Events that the plan routes by their look-up, but of which no look-up is on record. The count routes them by the
+   * event alone.
    */
   unsure: number;
   /** By channel and rule, see `keyOf`. */

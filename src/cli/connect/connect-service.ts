@@ -23,8 +23,8 @@ import { parseShownRequest } from './shown-request.ts';
 type ServiceStep = Step & { now: () => number };
 
 /**
- * Connects the payments service: asks for credentials, a payment known as paid, and a customer with saved cards. Returns
- * the facts that fit.
+ * Connects the payments service: asks for credentials, a payment known as paid, and a customer with saved cards.
+ * Returns the facts that fit.
  */
 export async function connectService(step: ServiceStep): Promise<Pick<Known, 'paid' | 'cardsOf'>> {
   const { talk, draft } = step;

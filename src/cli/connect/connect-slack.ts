@@ -61,9 +61,7 @@ async function askAppToken(step: SlackStep): Promise<void> {
   });
 }
 
-/**
- * Asks for a token until Slack accepts it, or nothing is typed. If Slack doesn't answer, keeps the token.
- */
+/** Asks for a token until Slack accepts it, or nothing is typed. If Slack doesn't answer, keeps the token. */
 async function askToken<T>(
   step: SlackStep,
   name: 'slack_bot_token' | 'slack_app_token',

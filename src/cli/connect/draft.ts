@@ -57,8 +57,8 @@ export function openDraft(variables: Variables): Draft {
 export type Step = { talk: Conversation; draft: Draft };
 
 /**
- * Asks for one setting and takes the answer into the draft. Proposes the current value, else `proposal`. Doesn't ask for a
- * secret that is in a file.
+ * Asks for one setting and takes the answer into the draft. Proposes the current value, else `proposal`. Doesn't ask
+ * for a secret that is in a file.
  */
 export async function askSetting(
   { talk, draft }: Step,

@@ -168,8 +168,8 @@ type Paging = { changes: Changes; cards: number; pages: number; paging: 'whole' 
 type FirstPage = { body: unknown; list: List; fields: Fields; current: SavedCardShape };
 
 /**
- * Tries places of the cursor in the answer, each with parameters of the next request. A combination is right if it brings
- * cards that the first page doesn't have.
+ * Tries places of the cursor in the answer, each with parameters of the next request. A combination is right if it
+ * brings cards that the first page doesn't have.
  */
 async function findPaging(
   ask: AskList,

@@ -5,8 +5,8 @@ import type { Changes } from './changes.ts';
 type Credentials = { clientId: string; clientSecret: string; accountId: string };
 
 /**
- * The request body with a placeholder for each credential, which is recognised by its value, if that is the person's own, or
- * by its field's name. Everything else, like a grant type, stays.
+ * The request body with a placeholder for each credential, which is recognised by its value, if that is the person's
+ * own, or by its field's name. Everything else, like a grant type, stays.
  */
 export function proposeTokenBody(shown: JsonObject, own: Credentials): JsonObject {
   const fill = (leaf: unknown, name: string): unknown => {

@@ -24,7 +24,7 @@ import { readSignatureScheme } from '../../webhooks/webhook-settings.ts';
 import type { Changes } from './changes.ts';
 
 type WebhookProposal =
-  /** `changes`: empty if the current settings fit. `lacks`: what the bot can't read of the event even with the changes. */
+  /** `changes`: empty if the current settings fit. `lacks`: what the bot can't read even with the changes. */
   { kind: 'fits'; changes: Changes; lacks: Lack | undefined } | { kind: 'none'; why: string };
 
 /** `setting`: a person can fix it with this setting, by hand. */

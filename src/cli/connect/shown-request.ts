@@ -39,9 +39,7 @@ const valued = new Set(
   ].flatMap((names) => names.split(' ')),
 );
 
-/**
- * curl's options with their values, also as in `-XPOST` and `--request=POST`. Other words get an empty name.
- */
+/** curl's options with their values, also as in `-XPOST` and `--request=POST`. Other words get an empty name. */
 function optionsIn(words: readonly string[]): [name: string, value: string][] {
   const options: [string, string][] = [];
   for (let at = 0; at < words.length; at += 1) {

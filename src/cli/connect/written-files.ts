@@ -5,9 +5,7 @@ import { isSecretName } from '../../config/read-config.ts';
 import { parsed, problem, type Parsed } from '../../domain/wording.ts';
 import type { Changes } from './changes.ts';
 
-/**
- * A line of .env that Node and Compose both read as this value; Compose expands $ outside quotes. Undefined: no quotes work.
- */
+/** A line that Node and Compose both read as this value; Compose expands $ outside quotes. Undefined: none does. */
 function envLine(name: string, value: string): string | undefined {
   const quoted = ["'", '"', '`'].map((quote) => quote + value + quote);
   const ways = (value.includes('$') ? quoted : [value, ...quoted]).map((written) => `${name}=${written}`);
@@ -55,9 +53,7 @@ const ofOneMerchant =
 const ofTheService =
   /^(?:PAYMENTS_|SAVED_CARDS_|WEBHOOK_(?:SIGN|SECRET_ENCODING|TIMESTAMP|TOLERANCE|EVENT_POINTERS|KINDS))/;
 
-/**
- * The settings that are the same for every merchant of the service. Leaves out values that contain a secret.
- */
+/** The settings that are the same for every merchant of the service. Leaves out values that contain a secret. */
 export function serviceSettings(changes: Changes, secrets: readonly string[]): Changes {
   const shared = Object.entries(changes).filter(
     ([name, value]) =>

@@ -1,4 +1,5 @@
-// A stored request for approval: who may decide it, when it expires, which run carries it out, and its audit entries. All pure.
+// A stored request for approval: who may decide it, when it expires, which run carries it out, and its audit entries.
+// All pure.
 
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
@@ -179,9 +180,10 @@ export type ApprovalEvent =
   | { kind: 'stopped'; why: string };
 
 /**
- * `approval`: the request after the event; the same object if nothing changed. `decided`: the event took effect, but the
- * request may still need more approvals. The other kinds say why the event had no effect. `over`: the request had ended; the
- * first press after the deadline also expires it. `other_terms`: the person saw other terms than the stored ones.
+ * `approval`: the request after the event; the same object if nothing changed. `decided`: the event took effect, but
+ * the request may still need more approvals. The other kinds say why the event had no effect. `over`: the request had
+ * ended; the first press after the deadline also expires it. `other_terms`: the person saw other terms than the stored
+ * ones.
  */
 export type Judged = {
   kind: 'decided' | 'over' | 'own_request' | 'approved_before' | 'other_terms' | 'not_theirs' | 'nothing_due';
@@ -190,15 +192,13 @@ export type Judged = {
 
 /** People are warned when this part of the request's time is over. */
 const warnAfter = 0.75;
-/**
- * An approved request may be carried out until its deadline, and in any case for this long after the approval.
- */
+/** An approved request may be carried out until its deadline, and in any case for this long after the approval. */
 export const executeWithinMs = 15 * 60_000;
 
 /**
- * Judges one event. Without effect: the requester's own approval, a second approval by the same person, an approval of other
- * terms than shown, and any decision after the end. One refusal ends a request, even by a person who approved it before. An
- * ended request doesn't change, except that an approved one becomes executed or stopped, once.
+ * Judges one event. Without effect: the requester's own approval, a second approval by the same person, an approval of
+ * other terms than shown, and any decision after the end. One refusal ends a request, even by a person who approved it
+ * before. An ended request doesn't change, except that an approved one becomes executed or stopped, once.
  */
 export function decide(approval: Approval, event: ApprovalEvent, nowMs: number): Judged {
   if (event.kind === 'executed' || event.kind === 'stopped') return conclude(approval, event, nowMs);
@@ -274,8 +274,8 @@ export function nextDeadlineMs(approval: Approval): number | undefined {
 }
 
 /**
- * Why a request must not be carried out, in words for people; undefined: it may. For the check right before the execution:
- * `termsHash` is of the terms that will be sent.
+ * Why a request must not be carried out, in words for people; undefined: it may. For the check right before the
+ * execution: `termsHash` is of the terms that will be sent.
  */
 export function whyNotExecute(approval: Approval, termsHash: string, nowMs: number): string | undefined {
   const { state, approvals, needed, by, expiresAtMs } = approval;
@@ -291,10 +291,10 @@ export function whyNotExecute(approval: Approval, termsHash: string, nowMs: numb
 }
 
 /**
- * The identity of what is approved: SHA-256 (hex) of account, card fingerprint, amount, currency, e-mail, reference, and
- * everything else that changes the effect. The same hash in the button, in the store and at execution proves that the
- * approver saw what is done. The token key enters only through the card's fingerprint. Left out, because they change
- * nothing that is sent: the agent's reason, the card's face and the modal's id.
+ * The identity of what is approved: SHA-256 (hex) of account, card fingerprint, amount, currency, e-mail, reference,
+ * and everything else that changes the effect. The same hash in the button, in the store and at execution proves that
+ * the approver saw what is done. The token key enters only through the card's fingerprint. Left out, because they
+ * change nothing that is sent: the agent's reason, the card's face and the modal's id.
  */
 export function termsHash(accountId: string, terms: ApprovalShown): string {
   // A JSON list: two different lists never give the same text.
@@ -343,8 +343,8 @@ export function withTokenKey(shown: ApprovalShown, tokenKey: string | undefined)
 }
 
 /**
- * The request's history in order: requested, each approval, its end. An entry's id is its position, which later events don't
- * change, so an entry that is written again after a crash counts once.
+ * The request's history in order: requested, each approval, its end. An entry's id is its position, which later events
+ * don't change, so an entry that is written again after a crash counts once.
  */
 function auditOf(approval: Approval): AuditEntry[] {
   const { id, by, askedAtMs, approvals, needed, rule, shown } = approval;
@@ -404,8 +404,8 @@ function auditState(kind: ApprovalState['kind']): string {
 
 /**
  * How many people must approve, and by which rule; undefined: none. If several rules fit, the one that needs the most
- * people counts, then the one with the highest amount. A charge of a card on hold must also satisfy the charge rules: an
- * override must not be an easier way to a large amount.
+ * people counts, then the one with the highest amount. A charge of a card on hold must also satisfy the charge rules:
+ * an override must not be an easier way to a large amount.
  */
 export function needFor(
   rules: readonly ApprovalRule[],

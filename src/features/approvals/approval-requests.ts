@@ -72,16 +72,16 @@ const defaultExpireMinutes = 240;
 /** Longer than any call takes: a run whose lease expires has died. */
 const runMs = 60_000;
 /**
- * A run sends a charge's requests only within this time after it renewed its lease. So a process that was suspended can't
- * charge after another run took over and stopped the request. The 30 s allow for clocks that differ.
+ * A run sends a charge's requests only within this time after it renewed its lease. So a process that was suspended
+ * can't charge after another run took over and stopped the request. The 30 s allow for clocks that differ.
  */
 const chargeRunMs = chargeLimits.resendMs + chargeLimits.leaveMs + 30_000;
 
 export type ApprovalRequests = ReturnType<typeof createApprovalRequests>;
 
 /**
- * Requests for approval: stores them, takes decisions, and carries a request out once enough people approved it. Methods
- * throw StoreUnavailable; then nothing was decided.
+ * Requests for approval: stores them, takes decisions, and carries a request out once enough people approved it.
+ * Methods throw StoreUnavailable; then nothing was decided.
  */
 export function createApprovalRequests(account: Account, needs: ApprovalsNeeds) {
   const { settings, people, fingerprint, log, now } = account;
@@ -127,9 +127,9 @@ export function createApprovalRequests(account: Account, needs: ApprovalsNeeds) 
   }
 
   /**
-   * Carries out an approved request exactly once across replicas: one run at a time, by compare-and-swap. If a run dies, the
-   * next one finds the charge by its approved reference. A change of an e-mail is marked before the call, which no later run
-   * repeats. Returns the ended case; undefined if it did not end, or another run has it.
+   * Carries out an approved request exactly once across replicas: one run at a time, by compare-and-swap. If a run
+   * dies, the next one finds the charge by its approved reference. A change of an e-mail is marked before the call,
+   * which no later run repeats. Returns the ended case; undefined if it did not end, or another run has it.
    */
   async function executeOnce(id: string): Promise<Applied<ApprovalCase> | undefined> {
     const runId = randomUUID();
@@ -375,9 +375,7 @@ function recipientsOf({ by }: Approval, { channel, approvers }: Copies): Recipie
   ];
 }
 
-/**
- * The channel's thread gets every note, an approver only the warning, and the requester notes of what others did.
- */
+/** The channel's thread gets every note, an approver only the warning, and the requester notes of what others did. */
 function getsNote({ to, channel }: Recipient, what: ApprovalNote, { shown, approvals }: Approval): boolean {
   switch (to) {
     case 'channel':

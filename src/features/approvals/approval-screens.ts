@@ -263,7 +263,7 @@ function buttonsOf(approval: Approval, isOwn: boolean): Button[] {
     : decideButtons(approval);
 }
 
-/** *Approve* of a charge asks for confirmation. */
+/** Approve* of a charge asks for confirmation. */
 function decideButtons(approval: Approval): Button[] {
   const { shown } = approval;
   const value = requestValue.write({ id: approval.id, termsHash: approval.termsHash });
@@ -283,8 +283,8 @@ function decideButtons(approval: Approval): Button[] {
 }
 
 /**
- * A button's value: the request, the hash of the terms shown above the button, and the twins shown. An approval counts for
- * exactly these.
+ * A button's value: the request, the hash of the terms shown above the button, and the twins shown. An approval counts
+ * for exactly these.
  */
 export const requestValue = codec(
   z.object({ id: z.string(), termsHash: z.string(), despite: z.array(z.string()).exactOptional() }),
@@ -453,7 +453,9 @@ function afterYours({ needed, approvals }: Approval): string | undefined {
   return left > 0 ? `${counted(left, 'more approval')} needed after yours.` : undefined;
 }
 
-/** The answer to a press: the decision, or why it had no effect. `copy`: the request's message, if pressed elsewhere. */
+/**
+ * The answer to a press: the decision, or why it had no effect. `copy`: the request's message, if pressed elsewhere.
+ */
 export function answerMessage(
   judged: Judged | undefined,
   id = '',
@@ -565,7 +567,10 @@ export function openApprovals({ waiting }: PersonsApprovals): OpenItems | undefi
   return { count, untilMs, line: rich`${bold(waitingWords(count))}${until}${moment(untilMs, '{time}')}` };
 }
 
-/** Each request as in its own message; an executed one with a look-up of its charge. `more`: what to say if some are left out. */
+/**
+ * Each request as in its own message; an executed one with a look-up of its charge. `more`: what to say if some are
+ * left out.
+ */
 function itemsOf(all: readonly ApprovalItem[], to: 'approver' | 'requester', more: string): HomeBlock[] {
   const shown = all.slice(0, mostShown).flatMap((item) => {
     const note = noteOf({ ...item, to });

@@ -85,7 +85,8 @@ export function createApprovals(account: Account, needs: ApprovalsNeeds) {
 }
 
 /**
- * `/pay approvals`: requests that wait for the person, and their own. Also handles every button of a request's messages.
+ * `/pay approvals`: requests that wait for the person, and their own. Also handles every button of a request's
+ * messages.
  */
 function approvalsCommand(
   { place, people, audit, name, now }: Account,
@@ -118,15 +119,15 @@ function approvalsCommand(
     const by = pressed.caller.userId;
     const twins = await askAboutTwins(approval, value, by);
     if (twins) return void (await pressed.openModal(twins));
-    // A link to the request's message, unless that was pressed. Read it before deciding: an error after the decision would
-    // look like a failed decision.
+    // A link to the request's message, unless that was pressed. Read it before deciding: an error after the decision
+    // would look like a failed decision.
     const copy = pressed.message ? undefined : await requests.copyFor(value.id, by);
     await answer(pressed, await requests.approve({ ...value, by }), value.id, copy);
   }
 
   /**
-   * A modal with other charges of the same card and amount since the request. Undefined if the approver has seen them all, or
-   * can't approve. Throws StoreUnavailable.
+   * A modal with other charges of the same card and amount since the request. Undefined if the approver has seen them
+   * all, or can't approve. Throws StoreUnavailable.
    */
   async function askAboutTwins(
     approval: Approval,
@@ -140,8 +141,8 @@ function approvalsCommand(
   }
 
   /**
-   * A change of a card's e-mail is approved only in a modal with both whole addresses. It opens after the audit has recorded
-   * who sees them. Throws StoreUnavailable; then nothing is shown.
+   * A change of a card's e-mail is approved only in a modal with both whole addresses. It opens after the audit has
+   * recorded who sees them. Throws StoreUnavailable; then nothing is shown.
    */
   async function openEmails(pressed: Pressed): Promise<void> {
     const value = requestValue.read(pressed.value);

@@ -63,8 +63,8 @@ type CardEmailNeeds = {
 export type CardEmail = ReturnType<typeof createCardEmail>;
 
 /**
- * `/pay card-email` changes the e-mail of a saved card: one modal shows the form, the review of the exact change, and the
- * result. The service is called once per review (`change-card-email.ts`).
+ * `/pay card-email` changes the e-mail of a saved card: one modal shows the form, the review of the exact change, and
+ * the result. The service is called once per review (`change-card-email.ts`).
  */
 export function createCardEmail(account: Account, { ledger, approvals, requestModal }: CardEmailNeeds) {
   const { place, slack, now } = account;
@@ -202,8 +202,8 @@ async function readCard(card: CardChoice, ledger: KnownCards | undefined): Promi
 }
 
 /**
- * The card's current e-mail: the typed one, since the person may know of a change that the bot has missed. But if it differs
- * from the saved one only in case, the saved one: the service may tell the two apart.
+ * The card's current e-mail: the typed one, since the person may know of a change that the bot has missed. But if it
+ * differs from the saved one only in case, the saved one: the service may tell the two apart.
  */
 function currentOf(typed: string | undefined, saved: string | undefined): string | undefined {
   return typed === undefined || typed.toLowerCase() === saved?.toLowerCase() ? saved || undefined : typed;
@@ -259,9 +259,7 @@ export function cardEmailModal(
 
 const reviewModalId = 'card_email_terms';
 
-/**
- * The review, with unmasked addresses; submitting it makes the change. `draft`: its id, which is no secret.
- */
+/** The review, with unmasked addresses; submitting it makes the change. `draft`: its id, which is no secret. */
 export function reviewModal(terms: ShownCardEmail, draft: string, place: ChargePlace): Modal {
   const { card, currentEmail, newEmail } = terms;
   const [old, now] = [currentEmail, newEmail].map((email) => bold(emailWord(email)));

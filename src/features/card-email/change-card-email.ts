@@ -32,9 +32,7 @@ export type EmailChanges = ReturnType<typeof createEmailChanges>;
 type CardEmailBeginning =
   /** `carryOn` calls the service, once, and resolves with the result. Never throws. */
   | { kind: 'begun'; terms: ShownCardEmail; carryOn: () => Promise<CardEmailEnd> }
-  /**
-   * The review was submitted before; nothing is sent again. `end`: undefined while the service's answer is awaited.
-   */
+  /** The review was submitted before; nothing is sent again. `end`: undefined while the service's answer is awaited. */
   | { kind: 'known'; terms: ShownCardEmail; end: CardEmailEnd | undefined }
   /** Another person must approve. Nothing was sent. Later submits return the same request. */
   | { kind: 'awaiting_approval'; approval: Approval }
@@ -61,8 +59,8 @@ type ReviewedChange = z.infer<typeof reviewedShape>;
 const answeredWithinMs = 60_000;
 
 /**
- * The result of a change, from the service's answer. Some results have two forms: an answer of their own kind, or a rejection
- * with a reason.
+ * The result of a change, from the service's answer. Some results have two forms: an answer of their own kind, or a
+ * rejection with a reason.
  *
  * Spec: change the email of a saved card; Errors (saved-card charge rejections).
  */
@@ -85,8 +83,9 @@ const endsOfRejections: Partial<Record<RejectionReason, CardEmailEnd['kind']>> =
 };
 
 /**
- * Changes of saved cards' e-mails. Each is reviewed first, and the service is called once per review. No look-up can tell the
- * result after a lost answer, so a person must repeat the change. Methods throw StoreUnavailable; then nothing was sent.
+ * Changes of saved cards' e-mails. Each is reviewed first, and the service is called once per review. No look-up can
+ * tell the result after a lost answer, so a person must repeat the change. Methods throw StoreUnavailable; then nothing
+ * was sent.
  *
  * Spec: change the email of a saved card.
  */
@@ -113,8 +112,8 @@ export function createEmailChanges(
   }
 
   /**
-   * Calls the service, once. Never throws. Does not stop charges that were reviewed with the old address: the service refuses
-   * them before the bank sees them.
+   * Calls the service, once. Never throws. Does not stop charges that were reviewed with the old address: the service
+   * refuses them before the bank sees them.
    */
   async function callService(terms: CardEmailTerms, by: string): Promise<CardEmailEnd> {
     const { tokenKey, currentEmail, newEmail, card } = terms;
@@ -148,9 +147,7 @@ export function createEmailChanges(
   }
 
   return {
-    /**
-     * Stores the reviewed change, sealed, for half an hour. Returns its id, which is no secret.
-     */
+    /** Stores the reviewed change, sealed, for half an hour. Returns its id, which is no secret. */
     async keepDraft(terms: CardEmailTerms): Promise<string> {
       const id = randomBytes(16).toString('hex');
       await reviews.create(id, { card: await fingerprint(terms.tokenKey), terms }, { ttlMs: draftKeepMs });

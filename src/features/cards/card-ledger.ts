@@ -50,8 +50,8 @@ export function createCardLedger(
   const { store, fingerprint, now } = account;
 
   /**
-   * The name of a term's list. The term is hashed, because it may be an address or digits. `\0term` keeps it apart from token
-   * keys, which are hashed in the same way.
+   * The name of a term's list. The term is hashed, because it may be an address or digits. `\0term` keeps it apart from
+   * token keys, which are hashed in the same way.
    */
   const listOf = async (term: string): Promise<string> => `cards:${await fingerprint(`\0term\0${term}`)}`;
 
@@ -127,9 +127,9 @@ export function createCardLedger(
     },
 
     /**
-     * Cards that match every typed word, newest first; without words the newest cards. Reads each word's list, newest cards
-     * first, and filters the shortest list: one that isn't full has every card with its word. So “visa 4081” is found
-     * however many newer Visa cards there are.
+     * Cards that match every typed word, newest first; without words the newest cards. Reads each word's list, newest
+     * cards first, and filters the shortest list: one that isn't full has every card with its word. So “visa 4081” is
+     * found however many newer Visa cards there are.
      */
     async search(typed: string, max: number): Promise<readonly LedgerCard[]> {
       const words = wordsIn(typed);
@@ -139,9 +139,7 @@ export function createCardLedger(
       return await Promise.all(fitting.slice(0, Math.max(max, 0)).map(shown));
     },
 
-    /**
-     * The card with its token key, which is a secret. Throws without its sealing key.
-     */
+    /** The card with its token key, which is a secret. Throws without its sealing key. */
     async find(id: string): Promise<(LedgerCard & { tokenKey: string; savedAt: number }) | undefined> {
       const card = isHexId(id) ? await cards.read(id) : undefined;
       return card && { ...(await shown(card)), tokenKey: card.tokenKey, savedAt: card.savedAt };
@@ -150,8 +148,8 @@ export function createCardLedger(
     idOf: (tokenKey: string): Promise<string> => fingerprint(tokenKey),
 
     /**
-     * Forgets every card of the address (upper and lower case are the same), and returns their number. Throws if a card is
-     * unreadable: it may be of this address.
+     * Forgets every card of the address (upper and lower case are the same), and returns their number. Throws if a card
+     * is unreadable: it may be of this address.
      */
     async forget(email: string): Promise<number> {
       const address = termOfEmail(email);
@@ -197,8 +195,8 @@ function safe(text: string | undefined): string | undefined {
 export type Findable = { face: CardFace; customerEmail?: string };
 
 /**
- * There is a list for each beginning of a word that has `shortestPrefix` to `longestPrefix` characters, and one for a whole
- * e-mail address.
+ * There is a list for each beginning of a word that has `shortestPrefix` to `longestPrefix` characters, and one for a
+ * whole e-mail address.
  */
 const longestPrefix = 8;
 const shortestPrefix = 2;
@@ -209,8 +207,8 @@ const mostWordsLookedUp = 5;
 const everyCard = '';
 
 /**
- * The terms of all lists that a card is in. A word of two characters or more that matches the card (`fits`) has the card in
- * one of its lists (`termsOfWord`), so no matching card is missed.
+ * The terms of all lists that a card is in. A word of two characters or more that matches the card (`fits`) has the
+ * card in one of its lists (`termsOfWord`), so no matching card is missed.
  */
 export function termsOfCard(card: Findable): string[] {
   const terms = new Set([everyCard]);

@@ -32,8 +32,8 @@ const storedCardShape = listedCardShape.extend({
   isEmailTold: z.literal(true).exactOptional(),
 });
 /**
- * A stored listing. `total`: the number of cards that the service sent. `mayHaveMore`: the service doesn't say that these are
- * all.
+ * A stored listing. `total`: the number of cards that the service sent. `mayHaveMore`: the service doesn't say that
+ * these are all.
  */
 const listingShape = z.object({
   by: z.string(),
@@ -71,8 +71,9 @@ const mostListed = 100;
 export type CardListings = ReturnType<typeof createCardListings>;
 
 /**
- * Customers' saved cards, as the service lists them. A listing is stored, sealed, for half an hour, and works only for the
- * person who made it. Buttons have only its name and an index. Methods throw StoreUnavailable; then nothing was deleted.
+ * Customers' saved cards, as the service lists them. A listing is stored, sealed, for half an hour, and works only for
+ * the person who made it. Buttons have only its name and an index. Methods throw StoreUnavailable; then nothing was
+ * deleted.
  */
 export function createCardListings(
   account: Account,
@@ -160,8 +161,8 @@ export function createCardListings(
       return offered;
     },
     /**
-     * Deletes the card, by one call. If the answer is lost, a new listing shows the outcome. Undefined: the listing is gone,
-     * and nothing was sent.
+     * Deletes the card, by one call. If the answer is lost, a new listing shows the outcome. Undefined: the listing is
+     * gone, and nothing was sent.
      */
     async remove(position: OwnPosition): Promise<CardDeletion | undefined> {
       const stored = await find(position);

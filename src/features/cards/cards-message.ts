@@ -120,8 +120,8 @@ function factsOf({ face, expiry, customerEmail }: ListedCard, owner?: string): s
 }
 
 /**
- * The card's menu. To charge or change a card, the bot must remember it: forms offer cards by fingerprint and never have a
- * token.
+ * The card's menu. To charge or change a card, the bot must remember it: forms offer cards by fingerprint and never
+ * have a token.
  */
 function cardMenu(
   { fingerprint }: ListedCard,
@@ -260,9 +260,7 @@ export function deletingMessage(card: ListedCard, at: CardPosition): SlackMessag
   });
 }
 
-/**
- * The result of a deletion. After a lost answer it says neither *deleted* nor *failed*.
- */
+/** The result of a deletion. After a lost answer it says neither *deleted* nor *failed*. */
 export function deletionMessage(
   deletion: CardDeletion,
   at: CardPosition,

@@ -62,8 +62,8 @@ const verbParts = {
 
 /**
  * `/pay cards <e-mail>` lists a customer's saved cards from the service, to charge, change or delete them
- * (`card-listings.ts`). `card-ledger.ts` has the cards that the bot remembers. If the environment lacks settings, the command
- * is hidden; if it is typed, it names them.
+ * (`card-listings.ts`). `card-ledger.ts` has the cards that the bot remembers. If the environment lacks settings, the
+ * command is hidden; if it is typed, it names them.
  */
 export function createCards(account: Account, needs: CardsNeeds): Feature {
   const { place, payments } = account;
@@ -117,8 +117,8 @@ function cardsCommand(
   }
 
   /**
-   * Opens the form of the chosen action. To charge or change a card, puts it into the ledger first: those forms offer only
-   * remembered cards.
+   * Opens the form of the chosen action. To charge or change a card, puts it into the ledger first: those forms offer
+   * only remembered cards.
    */
   async function openAction({ caller, value, openModal, reply }: Pressed): Promise<void> {
     const { act, at } = readCardAct(value) ?? {};

@@ -36,9 +36,9 @@ const minuteMs = 60_000;
 const perMinute = { get: 20, post: 6, unknown: 60 };
 
 /**
- * One address of a charge's page; its key in the store is the hash of its secret. The customer's link `shows` the `form`. Each
- * submit adds an address that outlives the link: it `shows` the code's `result`, or `stopped`, the thanks for *I did not ask
- * for this*. `link`: the hash of the customer's link.
+ * One address of a charge's page; its key in the store is the hash of its secret. The customer's link `shows` the
+ * `form`. Each submit adds an address that outlives the link: it `shows` the code's `result`, or `stopped`, the thanks
+ * for *I did not ask for this*. `link`: the hash of the customer's link.
  */
 const pageShape = z.object({
   reference: z.string(),
@@ -160,8 +160,8 @@ export function createCodePages(
   }
 
   /**
-   * Handles a submit. The form sends `id`, the secret of the address that will show the result. So a double tap, or a repeat
-   * after a lost answer, leads to the same result, even when the link is dead by then.
+   * Handles a submit. The form sends `id`, the secret of the address that will show the result. So a double tap, or a
+   * repeat after a lost answer, leads to the same result, even when the link is dead by then.
    */
   async function submit(request: PageRequest, secret: string): Promise<Reply | undefined> {
     const [found, form] = await Promise.all([find(secret), request.form()]);

@@ -45,10 +45,10 @@ const linkShape = z.object({
   /** The channel or person with its message. */
   place: z.string(),
   /**
-   * `asking`: the order was requested. `open`: the customer can pay. `refused`: certainly no order exists. `lost`: one may
-   * exist, but its link is unknown. `confirming`: a signed event says paid, no look-up proves it yet. `review`: still no proof
-   * after a day, or the payment differs from the terms. `aged`: no payment while it was followed; a later one still counts.
-   * `given_back`: paid, then returned to the customer.
+   * `asking`: the order was requested. `open`: the customer can pay. `refused`: certainly no order exists. `lost`: one
+   * may exist, but its link is unknown. `confirming`: a signed event says paid, no look-up proves it yet. `review`:
+   * still no proof after a day, or the payment differs from the terms. `aged`: no payment while it was followed; a
+   * later one still counts. `given_back`: paid, then returned to the customer.
    */
   state: z.discriminatedUnion('kind', [
     z.object({ kind: z.enum(['asking', 'lost', 'open']) }),
@@ -93,8 +93,8 @@ export type LinkEvent =
 
 type LinkRules = {
   /**
-   * An order without a clear answer is requested again after this. Longer than a request can take: only the first answer has
-   * the link, so a repeat must not overtake it.
+   * An order without a clear answer is requested again after this. Longer than a request can take: only the first
+   * answer has the link, so a repeat must not overtake it.
    */
   retryMs: number;
   /** How long an unpaid link is followed. */
@@ -262,8 +262,8 @@ function stateAfterLookUp(
 }
 
 /**
- * In how many ms the link is due again; undefined: never. An unpaid link is looked up after growing waits of half a minute to
- * ten minutes: if the event of its payment is lost, its result comes that late at most.
+ * In how many ms the link is due again; undefined: never. An unpaid link is looked up after growing waits of half a
+ * minute to ten minutes: if the event of its payment is lost, its result comes that late at most.
  */
 export function linkDueInMs(link: PaymentLink, nowMs: number, rules: LinkRules): number | undefined {
   const { state, misses, askedAtMs } = link;

@@ -42,9 +42,9 @@ import {
 } from './link-screens.ts';
 
 /**
- * Payment links: their orders, followed until they are paid (`payment-links.ts`). `/pay link [amount]` opens a form; submitting
- * it requests an order and posts its link in a message, which later says when it is paid. A form requests at most one order,
- * even if submitted twice.
+ * Payment links: their orders, followed until they are paid (`payment-links.ts`). `/pay link [amount]` opens a form;
+ * submitting it requests an order and posts its link in a message, which later says when it is paid. A form requests at
+ * most one order, even if submitted twice.
  */
 export function createLinks(account: Account, needs: LinksNeeds) {
   const { place, settings, slack, now } = account;
@@ -98,9 +98,9 @@ export function createLinks(account: Account, needs: LinksNeeds) {
   }
 
   /**
-   * Reopens the form, filled in. After a refusal the form stays in its modal, whose id gives the same generated reference.
-   * Otherwise it opens a new modal: the old modal's id stands for the old link. The requester's colleagues see the e-mail
-   * masked, so they must type it.
+   * Reopens the form, filled in. After a refusal the form stays in its modal, whose id gives the same generated
+   * reference. Otherwise it opens a new modal: the old modal's id stands for the old link. The requester's colleagues
+   * see the e-mail masked, so they must type it.
    */
   async function reopenForm(pressed: Pressed): Promise<void> {
     const { caller, view, openModal, updateModal } = pressed;

@@ -99,7 +99,9 @@ export function createPaymentLinks(account: Account, { lookUp, lookUpNow, paid, 
     return { event: { kind: 'looked_up', lookup: await lookUp(expectedOf(link)) } };
   }
 
-  /** `isOnce`: only the first answer for an order has its link. `isRepeat`: an earlier request has an unknown result. */
+  /**
+   * `isOnce`: only the first answer for an order has its link. `isRepeat`: an earlier request has an unknown result.
+   */
   async function requestOrder(link: PaymentLink, isRepeat: boolean) {
     const end = await createOrder(link);
     if (end.kind === 'created') {
@@ -110,8 +112,8 @@ export function createPaymentLinks(account: Account, { lookUp, lookUpNow, paid, 
   }
 
   /**
-   * One call for a checkout order. `why`: words for people. An order charges nobody, so a repeat is harmless; but the service
-   * doesn't return the link of an existing order again.
+   * One call for a checkout order. `why`: words for people. An order charges nobody, so a repeat is harmless; but the
+   * service doesn't return the link of an existing order again.
    *
    * Spec: create a checkout order; Errors (An order already exists with this order reference).
    */
@@ -137,7 +139,8 @@ export function createPaymentLinks(account: Account, { lookUp, lookUpNow, paid, 
   }
 
   /**
-   * Stores or updates the link's message, and one note per outcome. Reports a payment to the alerts: its event may be lost.
+   * Stores or updates the link's message, and one note per outcome. Reports a payment to the alerts: its event may be
+   * lost.
    */
   async function tell(link: PaymentLink): Promise<void> {
     const { reference, terms, state, place: channel } = link;
@@ -177,8 +180,8 @@ export function createPaymentLinks(account: Account, { lookUp, lookUpNow, paid, 
   }
 
   /**
-   * Applies an event to its link, found by the signed order reference or by the service's order id. False: no such link. The
-   * event's unsigned reference finds no link here: somebody who replays the event can change that reference.
+   * Applies an event to its link, found by the signed order reference or by the service's order id. False: no such
+   * link. The event's unsigned reference finds no link here: somebody who replays the event can change that reference.
    */
   async function hear(event: PaymentEvent): Promise<boolean> {
     const { orderId, orderReference = '' } = event;
@@ -252,7 +255,9 @@ export function createPaymentLinks(account: Account, { lookUp, lookUpNow, paid, 
       if (parseOrderReference(reference).ok)
         await links.applyAndWake(reference, { kind: 'alert_ended', news });
     },
-    /** Applies a look-up that found the payment given back. False: no link has this reference. Throws StoreUnavailable. */
+    /**
+     * Applies a look-up that found the payment given back. False: no link has this reference. Throws StoreUnavailable.
+     */
     async onGivenBack(reference: string, lookup: Lookup): Promise<boolean> {
       if (lookup.kind !== 'given_back') return false;
       const kept = await links.apply(reference, { kind: 'looked_up', lookup });

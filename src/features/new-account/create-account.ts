@@ -27,8 +27,8 @@ export type AccountEnd =
   | { kind: 'created'; account: SubAccount | undefined }
   | NotMade
   /**
-   * The account may have been created. `lookUp`: the result of a look-up by its reference. `another`: the reference belongs to
-   * an account with another name. `impossible`: the request had no reference.
+   * The account may have been created. `lookUp`: the result of a look-up by its reference. `another`: the reference
+   * belongs to an account with another name. `impossible`: the request had no reference.
    */
   | { kind: 'doubt'; lookUp: 'not_found' | 'another' | 'failed' | 'impossible' };
 
@@ -48,9 +48,7 @@ type StoredRequest = z.infer<typeof requestShape>;
 /** `failed`: no usable answer. `impossible`: the request had no reference. */
 type LookedUp = AccountAnswer | { kind: 'failed' | 'impossible' };
 
-/**
- * The result after a look-up. A `not_found` leaves a doubt: the service may still be creating the account.
- */
+/** The result after a look-up. A `not_found` leaves a doubt: the service may still be creating the account. */
 export function endOfLookUp(
   { wanted, settled }: Pick<StoredRequest, 'wanted' | 'settled'>,
   found: LookedUp,
@@ -72,9 +70,9 @@ const rememberMs = 30 * dayMs;
 const lookUpAfterMs = 2_000;
 
 /**
- * Requests new accounts, each at most once under its reference. If the person gives none, it is generated from the view's id.
- * The request is stored before it is sent; after a lost answer or a crash the account is looked up by its reference, never
- * requested again. `begin` throws StoreUnavailable; then nothing was sent.
+ * Requests new accounts, each at most once under its reference. If the person gives none, it is generated from the
+ * view's id. The request is stored before it is sent; after a lost answer or a crash the account is looked up by its
+ * reference, never requested again. `begin` throws StoreUnavailable; then nothing was sent.
  *
  * Spec: POST {base_url}/v1/accounts; GET {base_url}/v1/accounts/sub-account-details; Account (accountRef).
  */
@@ -188,8 +186,8 @@ const alphabet = 'ABCDEFGHJKLMNPQRSTUVWXYZ23456789';
 const refPrefix = 'PAY';
 
 /**
- * Generates an account's reference from the view's id: the same on every replica and after a crash, so that a lost answer can
- * be looked up. Its length is the specified one, or the nearest that the settings allow.
+ * Generates an account's reference from the view's id: the same on every replica and after a crash, so that a lost
+ * answer can be looked up. Its length is the specified one, or the nearest that the settings allow.
  *
  * Spec: Account (accountRef: exactly 20 characters, generated if not provided).
  */

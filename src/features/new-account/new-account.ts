@@ -55,8 +55,8 @@ export const newAccountPermission: Permission = 'account-new';
 type AccountCommand = { kind: 'look_up'; key: AccountKey } | { kind: 'new' };
 
 /**
- * `/pay account <id or reference>` shows a sub account; `/pay account new` opens the form for a new one, which is requested at
- * most once under its reference (`create-account.ts`).
+ * `/pay account <id or reference>` shows a sub account; `/pay account new` opens the form for a new one, which is
+ * requested at most once under its reference (`create-account.ts`).
  */
 export function createNewAccount(account: Account): Feature {
   const { place, settings, payments, slack, now } = account;
@@ -76,7 +76,9 @@ export function createNewAccount(account: Account): Feature {
     }
   }
 
-  /** Requests the account once, even if submitted twice. If it was requested before, looks it up and shows it instead. */
+  /**
+   * Requests the account once, even if submitted twice. If it was requested before, looks it up and shows it instead.
+   */
   async function create({ caller, viewId, values }: Submission): Promise<ViewAnswer> {
     const filled = accountForm(fields).read(values);
     if (filled.kind === 'errors') return filled;
@@ -438,8 +440,8 @@ export function refusedKeyMessage(
 }
 
 /**
- * Reads a typed field, or says what is wrong, without repeating the typed text: it may be secret. Undefined: an optional
- * field was left empty.
+ * Reads a typed field, or says what is wrong, without repeating the typed text: it may be secret. Undefined: an
+ * optional field was left empty.
  */
 function readAccountField(field: AccountField, typed: string): Parsed<string | undefined> {
   const { required, choices } = field;
