@@ -10,18 +10,15 @@ import {
   startMs,
   type RecordsOnly,
 } from '../features/audit-house.ts';
+import type { Store } from '../../src/store/store.ts';
+import { aroundStore } from '../support/around-store.ts';
 import { everyPoint, type Points } from '../support/every-point.ts';
 import { memoryStore } from '../features/memory-store.ts';
 
 const dayMs = 86_400_000;
 
-function pointed(store: RecordsOnly, points: Points): RecordsOnly {
-  return {
-    create: (...given) => points.pass('create', () => store.create(...given)),
-    read: (key) => points.pass('read', () => store.read(key)),
-    write: (...given) => points.pass('write', () => store.write(...given)),
-    list: (...given) => points.pass('list', () => store.list(...given)),
-  };
+function pointed(store: Store, { pass }: Points): RecordsOnly {
+  return aroundStore(store, (call, name) => pass(name, call));
 }
 
 /**

@@ -6,6 +6,7 @@ import {
   type WebClient,
 } from '@slack/web-api';
 import type { BotCharge, RoutePlan } from '../../src/domain/alert.ts';
+import { withoutUndefined } from '../../src/domain/json.ts';
 import { ServiceFailure } from '../../src/domain/failure.ts';
 import type { PaymentEvent } from '../../src/domain/payment-event.ts';
 import type { Transaction } from '../../src/domain/transaction.ts';
@@ -83,10 +84,12 @@ export type Message = {
   editedAtMs: number[];
 };
 
+/** `key`: of the message that is posted or edited. */
 export type SlackCall = {
   method: 'post' | 'edit' | 'history';
   channel: string;
   threadTs?: string;
+  key?: string;
   atMs: number;
 };
 
@@ -120,11 +123,13 @@ function openSlack(clock: { nowMs: number }) {
     client(pass: Pass, composed: ReadonlyMap<string, Post>): WebClient {
       async function carry<Result>(
         method: SlackCall['method'],
-        { channel, thread_ts: threadTs }: { channel: string; thread_ts?: string },
+        given: { channel: string; thread_ts?: string; metadata?: SlackMessage['metadata'] },
         effect: () => Result,
       ): Promise<Result> {
         return await pass(method, () => {
-          const call = { method, channel, ...(threadTs !== undefined && { threadTs }), atMs: clock.nowMs };
+          const { channel, thread_ts: threadTs, metadata } = given;
+          const key = metadata?.event_payload.key;
+          const call = { method, channel, ...withoutUndefined({ threadTs, key }), atMs: clock.nowMs };
           calls.push(call);
           const fault = slack.meets(call);
           if (fault && !fault.isCarriedOut) throw fault.error;
@@ -137,7 +142,7 @@ function openSlack(clock: { nowMs: number }) {
       function readShown({ text, blocks, metadata }: Sent): Pick<Message, 'shown' | 'post'> {
         assertBlocks('message', blocks);
         const shown = { text, blocks, ...(metadata && { metadata }) };
-        return { shown, post: composed.get(String(metadata?.event_payload['key'])) };
+        return { shown, post: composed.get(metadata?.event_payload.key ?? '') };
       }
       const read = (given: { channel: string; ts?: string }) =>
         carry('history', given, () => {

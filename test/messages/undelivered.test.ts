@@ -1,8 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import type { RefusalAbout } from '../../src/slack/slack-error.ts';
-import type { PostOutcome } from '../../src/messages/delivery.ts';
-import { deliverEntry, type Rendering } from '../../src/messages/deliver.ts';
-import type { Outbox } from '../../src/messages/message-work.ts';
 import { readUndelivered, redrive } from '../../src/messages/undelivered.ts';
 import {
   messageKey,
@@ -10,52 +6,46 @@ import {
   newCounters,
   writeMessageRecord,
 } from '../../src/messages/message-record.ts';
+import type { FeatureMessages } from '../../src/messages/views.ts';
 import { createChargePosts } from '../../src/features/charge/charge-messages.ts';
 import type { Store } from '../../src/store/store.ts';
-import { channel, ops, sealer } from '../features/house.ts';
-import { memoryStore } from '../features/memory-store.ts';
+import { openAlertsWorld, type SlackFault, slackFaults, startAlerts } from '../features/alerts-house.ts';
+import { channel, ops } from '../features/house.ts';
 
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
 const other = 'C0OTHER001';
 
-type Refused = Extract<PostOutcome, { kind: 'refused' }>;
+const refused = slackFaults.refuses('not_in_channel');
 
-function refusedFor(about: RefusalAbout, slackError = 'not_in_channel'): Refused {
-  return { kind: 'refused', slackError, fix: 'Invite the bot.', about };
-}
+/** Messages that say nothing; only their delivery matters here. */
+const blank = async () => ({ kind: 'shown' as const, post: { kind: 'blank' } });
+const blanks = {
+  views: { alert: blank, alert_direct: blank, charge_direct: blank },
+  words: {
+    blank: ({ key }: { key: string }) => ({
+      message: { text: '', blocks: [], metadata: { event_type: 'test', event_payload: { key } } },
+    }),
+  },
+} as FeatureMessages;
 
 /** A store with messages, and a Slack that answers by channel; undefined: it accepts the message. */
-function refusals(slack: (to: string) => Refused | undefined = () => refusedFor('channel')) {
-  const clock = { nowMs: 1_000_000 };
-  const store = memoryStore(clock);
-  const lines: string[] = [];
-  const deps: Outbox & Rendering<object> = {
-    store,
-    sealer,
-    opsChannel: ops,
-    rememberMs: 30 * dayMs,
-    giveUpMs: dayMs,
-    leaseMs: 45_000,
-    postTimeoutMs: 10_000,
-    render: () => Promise.resolve({ kind: 'shown', post: {} }),
-    compose: ({ key: whole }) => ({
-      digest: '',
-      post(to) {
-        const key = whole.split(':').at(-1) ?? '';
-        const outcome = whole.includes(':notice:') ? undefined : slack(to);
-        if (outcome) tried.push({ key, atMs: clock.nowMs });
-        else posted.push(key);
-        return Promise.resolve(outcome ?? { kind: 'posted', channel: to, ts: '1.1' });
-      },
-      edit: () => Promise.reject(new Error('nothing is edited here')),
-    }),
-    findByKey: () => Promise.resolve({ kind: 'absent' }),
-    now: () => clock.nowMs,
-    log: (_level, message) => void lines.push(message),
-  };
+function refusals(slack: (to: string) => SlackFault | undefined = () => refused) {
+  const world = openAlertsWorld();
+  const { clock, store } = world;
+  const bot = startAlerts(world, undefined, { messages: blanks });
+  const { account } = bot;
+  const pass = (ms: number, stepMs?: number): Promise<void> => bot.drain(ms, stepMs);
   const tried: { key: string; atMs: number }[] = [];
-  const posted: string[] = [];
+  const alerts: string[] = [];
+  world.slack.meets = ({ channel: to, key: whole = '', atMs }) => {
+    if (whole.includes(':notice:')) return undefined;
+    const fault = slack(to);
+    const key = whole.split(':').at(-1) ?? '';
+    if (fault) tried.push({ key, atMs });
+    else alerts.push(key);
+    return fault;
+  };
 
   async function put(key: string, to = channel, receivedAtMs = clock.nowMs): Promise<void> {
     await putRecord('alert', key, { to, receivedAtMs });
@@ -66,36 +56,21 @@ function refusals(slack: (to: string) => Refused | undefined = () => refusedFor(
     key: string,
     { to = channel, receivedAtMs = clock.nowMs },
   ): Promise<void> {
-    const record = { channel: to, sealed: '', ...newCounters, receivedAtMs };
-    await store.create(messageKey(name, key), writeMessageRecord(record), { delayMs: 0, lane: to });
-  }
-
-  async function deliverOne(): Promise<boolean> {
-    const [entry] = await store.take(45_000);
-    if (entry) await deliverEntry(deps, entry);
-    return entry !== undefined;
-  }
-
-  async function pass(ms: number, stepMs = 1_000): Promise<void> {
-    const endsAtMs = clock.nowMs + ms;
-    for (;;) {
-      while (await deliverOne());
-      if (clock.nowMs >= endsAtMs) return;
-      clock.nowMs += stepMs;
-    }
+    const id = messageKey(name, key);
+    const record = { channel: to, sealed: account.sealer.seal(id, '{}'), ...newCounters, receivedAtMs };
+    await store.create(id, writeMessageRecord(record), { delayMs: 0, lane: to });
   }
 
   const notices = () => store.keys().filter((key) => key.startsWith('message:notice:'));
-  const alerts = () => posted.filter((key) => /^[a-z]\d*$/.test(key));
   const letters = { all: () => readUndelivered(store), redrive: (of?: string) => redrive(store, of) };
-  return { clock, store, deps, put, putRecord, pass, tried, alerts, notices, letters, lines };
+  return { clock, store, account, put, putRecord, pass, tried, alerts, notices, letters };
 }
 
 describe('a channel that Slack refuses', () => {
-  it.each<RefusalAbout>(['channel', 'unclear'])(
+  it.each(['not_in_channel', 'never_heard_of'])(
     'is retried with growing back-off for a day, then no more (%s)',
-    async (about) => {
-      const { put, pass, tried, letters, store } = refusals(() => refusedFor(about));
+    async (slackError) => {
+      const { put, pass, tried, letters, store } = refusals(() => slackFaults.refuses(slackError));
       await put('a');
       await pass(dayMs - 60_000, 10_000);
       const gaps = tried.slice(1).map(({ atMs }, index) => (atMs - tried[index]!.atMs) / 60_000);
@@ -108,13 +83,13 @@ describe('a channel that Slack refuses', () => {
       expect(tried).toHaveLength(length + 1);
       expect(await store.read('message:alert:a')).toBeDefined();
       expect(await letters.all()).toEqual([
-        { channel, messages: 1, sinceMs: 1_000_000, slackError: 'not_in_channel', fix: 'Invite the bot.' },
+        { channel, messages: 1, sinceMs: expect.any(Number), slackError, fix: expect.any(String) },
       ]);
     },
   );
 
   it('is retried without end if Slack refuses the whole bot', async () => {
-    const { put, pass, tried, letters, notices } = refusals(() => refusedFor('bot', 'token_revoked'));
+    const { put, pass, tried, letters, notices } = refusals(() => slackFaults.refuses('token_revoked'));
     await put('a');
     await pass(3 * dayMs, 60_000);
     expect(tried.length).toBeGreaterThan(4_000);
@@ -124,13 +99,13 @@ describe('a channel that Slack refuses', () => {
 
   it('gets all its messages in order once it is repaired in time', async () => {
     let isMended = false;
-    const { put, pass, alerts } = refusals(() => (isMended ? undefined : refusedFor('channel')));
+    const { put, pass, alerts } = refusals(() => (isMended ? undefined : refused));
     for (const key of ['a', 'b', 'c']) await put(key);
     await pass(10 * hourMs, 10_000);
     isMended = true;
     await put('d');
     await pass(600_000);
-    expect(alerts()).toEqual(['a', 'b', 'c', 'd']);
+    expect(alerts).toEqual(['a', 'b', 'c', 'd']);
   });
 
   it('has its messages given up one by one when they are old enough, while newer ones are retried', async () => {
@@ -163,10 +138,10 @@ describe('a channel that Slack refuses', () => {
   });
 
   it('is retried without end for a charge’s result, while messages behind it are given up', async () => {
-    const { deps, store, putRecord, pass, letters, tried } = refusals(() =>
-      refusedFor('channel', 'account_inactive'),
+    const { account, putRecord, pass, letters, tried } = refusals(() =>
+      slackFaults.refuses('account_inactive'),
     );
-    const posts = createChargePosts({ ...deps, store, wake: () => undefined }, undefined);
+    const posts = createChargePosts(account, undefined);
     await posts.direct('U0AGENT01', 'verdict', { reference: 'pay-1', what: 'declined' });
     await putRecord('alert_direct', 'step', { to: 'U0AGENT01' });
     await pass(10 * dayMs, 60_000);
@@ -177,17 +152,19 @@ describe('a channel that Slack refuses', () => {
   });
 
   it('blocks no other message if the error word is unknown: it may be about one message', async () => {
-    const { put, pass, tried } = refusals(() => refusedFor('unclear', 'never_heard_of'));
+    const { put, pass, tried } = refusals(() => slackFaults.refuses('never_heard_of'));
     for (const key of ['a', 'b']) await put(key);
     await pass(2_000);
     expect(tried.map(({ key }) => key)).toEqual(['a', 'b']);
   });
 
-  it.each<RefusalAbout>(['channel', 'unclear'])(
+  it.each(['not_in_channel', 'never_heard_of'])(
     'causes one notice while it has dead letters, and another one when it fails again later (%s)',
-    async (about) => {
+    async (slackError) => {
       let isMended = false;
-      const { put, pass, notices, letters } = refusals(() => (isMended ? undefined : refusedFor(about)));
+      const { put, pass, notices, letters } = refusals(() =>
+        isMended ? undefined : slackFaults.refuses(slackError),
+      );
       for (const key of ['a', 'b', 'c']) await put(key);
       await pass(2 * dayMs, 10_000);
       await put('d');
@@ -214,7 +191,7 @@ describe('a channel that Slack refuses', () => {
 
 async function twoChannels() {
   const state = { isMended: false };
-  const made = refusals(() => (state.isMended ? undefined : refusedFor('channel')));
+  const made = refusals(() => (state.isMended ? undefined : refused));
   for (const key of ['a', 'b', 'c']) await made.put(key);
   made.clock.nowMs += hourMs;
   for (const key of ['x', 'y']) await made.put(key, other);

@@ -36,18 +36,6 @@ describe('the log of events', () => {
     expect(kinds.toSorted()).toEqual(['payment_failed', 'payment_success']);
   });
 
-  it('costs the sender no call of the store more, wherever the event goes', async () => {
-    const calls: string[] = [];
-    const house = startAlerts(openAlertsWorld(), async (name, effect) => {
-      calls.push(name);
-      return await effect();
-    });
-    await house.receive(success);
-    expect(calls).toEqual(['create event']);
-    await house.receive(event);
-    expect(calls).toEqual(['create event', 'create message:alert']);
-  });
-
   it('asks the service nothing about what is told nowhere', async () => {
     const house = alertsHouse();
     await house.receive(success);
