@@ -197,15 +197,10 @@ function cleanId(id: string): string {
   return outsideText(id, 200) === id && id !== '' ? id : `id-${sha256(id).slice(0, 40)}`;
 }
 
-type ChainEnd = {
-  /** Returns the tail after which the next block goes. Passes `onBlock` a block that another process may have written. */
-  current(onBlock: (block: AuditBlock) => void): Promise<Tail>;
-  /** Writes the entries after the tail. False: another replica was faster. */
-  write(tail: Tail, entries: readonly AuditEntry[]): Promise<boolean>;
-};
+type ChainEnd = ReturnType<typeof createChainEnd>;
 
 /** The end of the chain as this process knows it. Call `write` one at a time. */
-function createChainEnd(store: Pick<Store, 'create' | 'read' | 'list'>, sealer: Sealer, log: Log): ChainEnd {
+function createChainEnd(store: Pick<Store, 'create' | 'read' | 'list'>, sealer: Sealer, log: Log) {
   const chain = { store, sealer };
   let known: Tail | undefined;
   let trustedUntilMs = -Infinity;
@@ -232,7 +227,8 @@ function createChainEnd(store: Pick<Store, 'create' | 'read' | 'list'>, sealer: 
   }
 
   return {
-    async current(onBlock) {
+    /** Returns the tail after which the next block goes. Passes `onBlock` a block that another process may have written. */
+    async current(onBlock: (block: AuditBlock) => void): Promise<Tail> {
       if (known && performance.now() < trustedUntilMs) return known;
       // There may be a next block: another replica's, or our own from a call whose answer was lost.
       const next = known && (await readBlock(chain, known.block + 1));
@@ -250,7 +246,8 @@ function createChainEnd(store: Pick<Store, 'create' | 'read' | 'list'>, sealer: 
       if (!marks.head && tie.storeHash === undefined) await beginAudit({ store, sealer });
       return trust({ ...tail, ...beginningOf(tie) });
     },
-    async write(tail, entries) {
+    /** Writes the entries after the tail. False: another replica was faster. */
+    async write(tail: Tail, entries: readonly AuditEntry[]): Promise<boolean> {
       const { lines, head } = chained(entries, tail);
       const number = tail.block + 1;
       trustedUntilMs = -Infinity;

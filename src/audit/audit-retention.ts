@@ -18,24 +18,17 @@ import {
 import { checkBlock, createAuditCheck } from './verify-audit.ts';
 import { dayMs, hourMs } from '../domain/span.ts';
 
-/**
- * Once a day, removes the oldest blocks whose entries are all older than `keepMs`. First it writes a signed stub that
- * says what it removes; from then on the chain is verified from the stub. After a crash the next run finishes the
- * removal. Damaged blocks, and all blocks after them, are never removed: they are evidence.
- */
-type AuditRetention = {
-  /** Creates the timer record at once and every hour, in case it was lost. */
-  start(): void;
-  stop(): void;
-  /** Works on the timer record, whose key begins with `auditRetentionPrefix`. */
-  work(entry: Entry): Promise<void>;
-};
-
+/** Begins the key of the timer record. */
 export const auditRetentionPrefix = 'audit-retention';
 const timerEveryMs = hourMs;
 /** The most blocks in one piece of work, so that it ends within its lease. */
 const mostBlocks = 256;
 
+/**
+ * Once a day, removes the oldest blocks whose entries are all older than `keepMs`. First writes a signed stub that says
+ * what is removed; from then on the chain is verified from the stub. After a crash the next run finishes the removal.
+ * Damaged blocks, and all blocks after them, are never removed: they are evidence.
+ */
 export function createAuditRetention(options: {
   store: Pick<Store, 'create' | 'read' | 'write' | 'list'>;
   sealer: Sealer;
@@ -44,7 +37,7 @@ export function createAuditRetention(options: {
   keepMs: number | undefined;
   now: () => number;
   log: Log;
-}): AuditRetention {
+}) {
   const { store, sealer, append, keepMs, now, log } = options;
   const chain = { store, sealer };
   let timer: NodeJS.Timeout | undefined;
@@ -144,15 +137,17 @@ export function createAuditRetention(options: {
   }
 
   return {
-    start() {
+    /** Creates the timer record at once and every hour, in case it was lost. */
+    start(): void {
       if (keepMs === undefined) return;
       makeTimer();
       timer = setInterval(makeTimer, timerEveryMs).unref();
     },
-    stop() {
+    stop(): void {
       clearInterval(timer);
     },
-    async work(entry) {
+    /** Works on the timer record. */
+    async work(entry: Entry): Promise<void> {
       if (keepMs === undefined) {
         // Retention is switched off: remove the timer. A replica that still has the old settings creates it again.
         await store.write(entry, '', { ttlMs: 0, index: {} });

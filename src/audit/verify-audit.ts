@@ -143,17 +143,7 @@ export type AuditReport = {
   furtherProblems: number;
 };
 
-type AuditCheck = {
-  /** Checks the next line as it is stored. Problems name its `place`, like `block 12`. */
-  line(text: string, place: string): ChainedEntry | undefined;
-  /** Adds a problem that a line alone doesn't show. */
-  add(problem: AuditProblem): void;
-  /** The number of problems so far. */
-  problems(): number;
-  /** The entry that the next line must follow; undefined before the first line of a part. */
-  last(): { seq: number } | undefined;
-  report(): AuditReport;
-};
+type AuditCheck = ReturnType<typeof createAuditCheck>;
 
 type CheckOptions = {
   /** The entry that the first line must follow; undefined: the lines are a part, which may begin anywhere. */
@@ -169,7 +159,7 @@ const mostProblems = 20;
  * Checks a chain line by line for entries that were changed, removed, moved or repeated. Continues after a problem, so
  * that the rest is checked as well. Keeps no lines and at most twenty problems.
  */
-export function createAuditCheck({ before, hasGaps = false, witnesses = [] }: CheckOptions): AuditCheck {
+export function createAuditCheck({ before, hasGaps = false, witnesses = [] }: CheckOptions) {
   const problems: AuditProblem[] = [];
   let furtherProblems = 0;
   let count = 0;
@@ -219,7 +209,8 @@ export function createAuditCheck({ before, hasGaps = false, witnesses = [] }: Ch
   }
 
   return {
-    line(text, place) {
+    /** Checks the next line as it is stored. Problems name its `place`, like `block 12`. */
+    line(text: string, place: string): ChainedEntry | undefined {
       const read = readAuditLine(text);
       if (!read) return addUnreadable(place);
       count += 1;
@@ -237,10 +228,13 @@ export function createAuditCheck({ before, hasGaps = false, witnesses = [] }: Ch
       if (!highest || read.seq > highest.seq) highest = read;
       return read;
     },
+    /** Adds a problem that a line alone doesn't show. */
     add,
+    /** The number of problems so far. */
     problems: () => problems.length + furtherProblems,
+    /** The entry that the next line must follow; undefined before the first line of a part. */
     last: () => last,
-    report: () => ({ count, first, last: highest, problems, furtherProblems }),
+    report: (): AuditReport => ({ count, first, last: highest, problems, furtherProblems }),
   };
 }
 

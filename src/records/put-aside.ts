@@ -14,16 +14,6 @@ import type { Kind } from './worker.ts';
 export const asideReasons = ['unreadable', 'failing'] as const;
 type Reason = (typeof asideReasons)[number];
 
-type PutAside = {
-  /**
-   * Wraps the kinds, and adds one for unknown records. An error in their work delays the record or puts it aside; it is
-   * thrown only if the store, Slack or the service is away.
-   */
-  guard: (kinds: readonly Kind[]) => Kind[];
-  /** Makes all put-aside records due again, once per process: a sealing key may be back, or this is another release. */
-  retryAll: () => Promise<void>;
-};
-
 export const sealingKeyFix = 'Put the sealing key it was sealed with back at the end of SEALING_KEYS.';
 
 /** Each record that was put aside has a marker with this prefix; the record itself stays in its own lists. */
@@ -53,7 +43,7 @@ export function createPutAside(options: {
   log: Log;
   /** Absent: this release's. */
   newestForm?: number;
-}): PutAside {
+}) {
   const { store, tell, count, now, log, newestForm } = options;
   let isNewerLogged = false;
   const failing = new Map<string, { failures: number; sinceMs: number }>();
@@ -147,8 +137,16 @@ export function createPutAside(options: {
   }
 
   return {
-    guard: (kinds) => [...kinds.map(guarded), guarded({ prefix: '', work: rejectUnknown })],
-    async retryAll() {
+    /**
+     * Wraps the kinds, and adds one for unknown records. An error in their work delays the record or puts it aside; it is
+     * thrown only if the store, Slack or the service is away.
+     */
+    guard: (kinds: readonly Kind[]): Kind[] => [
+      ...kinds.map(guarded),
+      guarded({ prefix: '', work: rejectUnknown }),
+    ],
+    /** Makes all put-aside records due again, once per process: a sealing key may be back, or this is another release. */
+    async retryAll(): Promise<void> {
       retried ??= retryAll();
       await retried.catch((error: unknown) => {
         retried = undefined;

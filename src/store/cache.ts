@@ -2,27 +2,19 @@ import { Keyv } from 'keyv';
 import { withinDeadline } from './deadline.ts';
 import type { RedisConnection } from './redis-client.ts';
 
-/**
- * A cache for values that may get lost. Methods never throw, and take half a second at most; a failure counts as a miss.
- */
-type Cache<T> = {
-  get(key: string): Promise<T | undefined>;
-  /** `ttlMs`: a whole number above 0. */
-  set(key: string, value: T, ttlMs: number): Promise<void>;
-};
-
 const deadlineMs = 500;
 
 /**
- * A cache on the store's Redis connection, shared by all replicas; without Redis it always misses. Its keys are under
- * the store's hash tag, so that one access rule covers both. Values must survive JSON; the caller seals secrets. Never
- * use it to make something happen once: Keyv has no set-if-absent.
+ * A cache on the store's Redis connection, shared by all replicas, for values that may get lost. Without Redis it always
+ * misses. Methods never throw, and take half a second at most; a failure counts as a miss. Its keys are under the store's
+ * hash tag, so that one access rule covers both. Values must survive JSON; the caller seals secrets. Never use it to make
+ * something happen once: Keyv has no set-if-absent.
  */
 export function createCache<T>(
   redis: Pick<RedisConnection, 'client' | 'cacheAdapter'> | undefined,
   prefix: string,
   namespace: string,
-): Cache<T> {
+) {
   const adapter = redis?.cacheAdapter();
   const keyv = new Keyv<T>({
     ...(adapter && { store: adapter }),
@@ -45,8 +37,9 @@ export function createCache<T>(
   }
 
   return {
-    get: (key) => attempt(() => keyv.get<T>(key)),
-    async set(key, value, ttlMs) {
+    get: (key: string): Promise<T | undefined> => attempt(() => keyv.get<T>(key)),
+    /** `ttlMs`: a whole number above 0. */
+    async set(key: string, value: T, ttlMs: number): Promise<void> {
       await attempt(() => keyv.set(key, value, ttlMs));
     },
   };

@@ -218,30 +218,22 @@ function readAddress(url: string): RedisAddress {
 const refusal = /^(WRONGPASS|NOAUTH|NOPERM)\b/;
 
 /** Logs an outage and its end once each, and a refused login once per outage. */
-type OutageLog = {
-  /** Call it when Redis has answered. */
-  answered: () => void;
-  /** Call it when Redis has failed. `forMs`: an answer within this time doesn't end the outage. */
-  failed: (failure: string, forMs?: number) => void;
-  /** The time since the last answer. */
-  silentMs: () => number;
-  failure: () => string | undefined;
-};
-
-function createOutageLog(log: Log): OutageLog {
+function createOutageLog(log: Log) {
   let away: string | undefined;
   let isRefused = false;
   let answeredAt = performance.now();
   let outageUntil = 0;
   return {
-    answered() {
+    /** Call it when Redis has answered. */
+    answered: (): void => {
       answeredAt = performance.now();
       if (answeredAt < outageUntil) return;
       if (away !== undefined) log('info', 'Redis answers again.');
       away = undefined;
       isRefused = false;
     },
-    failed(failure, forMs = 0) {
+    /** Call it when Redis has failed. `forMs`: an answer within this time doesn't end the outage. */
+    failed(failure: string, forMs = 0): void {
       outageUntil = Math.max(outageUntil, performance.now() + forMs);
       const isRefusal = refusal.test(failure);
       if (away !== undefined && (isRefused || !isRefusal)) return;
@@ -254,6 +246,7 @@ function createOutageLog(log: Log): OutageLog {
           'Check that Redis runs and that the address, password and TLS setting are right.',
       });
     },
+    /** The time since the last answer. */
     silentMs: () => performance.now() - answeredAt,
     failure: () => away,
   };
