@@ -13,7 +13,15 @@ import {
 } from '../audit/verify-audit.ts';
 import { parsed, problem, type Parsed } from '../domain/wording.ts';
 import { withoutUndefined } from '../domain/json.ts';
-import { command, type CommandEnd, noStoreEnd, type Prepared, reasonOf, withStorage } from './command.ts';
+import {
+  accountNamed,
+  command,
+  type CommandEnd,
+  noStoreEnd,
+  type Prepared,
+  reasonOf,
+  withStorage,
+} from './command.ts';
 import type { Storage } from '../store/storage.ts';
 import type { Outside } from '../config/config.ts';
 import { dayMs } from '../domain/span.ts';
@@ -71,7 +79,7 @@ function prepareExport({ format = 'jsonl', ...chosen }: ExportOptions): Parsed<P
   return parsed({
     run: (outside, out) =>
       runOnStore(outside, async (storage) =>
-        exportEnd(await exportAudit(storage, { format, choice: choice.value }, out)),
+        exportEnd(await exportAudit(storage, { format, choice: choice.value }, out), choice.value, outside),
       ),
   });
 }
@@ -140,7 +148,14 @@ function brokenEnd({ problems, furtherProblems, count, last }: AuditReport, what
   };
 }
 
-function exportEnd({ count, unreadable }: ExportedAudit): CommandEnd {
+function exportEnd(
+  { count, unreadable }: ExportedAudit,
+  { account }: AuditChoice,
+  { config }: Outside,
+): CommandEnd {
+  // An account that the policy file no longer has may still be on the trail.
+  const named = count === 0 && account !== undefined ? accountNamed(account, config) : undefined;
+  if (named?.ok === false) return { exitCode: exitCodes.usage, words: named.problem };
   const words = `${count} ${count === 1 ? 'entry' : 'entries'} exported.`;
   if (unreadable === 0) return { exitCode: exitCodes.ok, words };
   return {
@@ -190,7 +205,7 @@ function readChoice({ from, to, reference, account }: Omit<ExportOptions, 'forma
   const untilMs = to === undefined ? undefined : readTime(to, dayMs);
   return Number.isNaN(fromMs) || Number.isNaN(untilMs)
     ? problem('--from and --to are days or times in UTC, like 2026-11-21 or 2026-11-21T14:30:00Z.')
-    : parsed(withoutUndefined({ fromMs, untilMs, reference, account }));
+    : parsed(withoutUndefined({ fromMs, untilMs, reference, account: account?.toLowerCase() }));
 }
 
 /** UTC ms; NaN if it is neither a date nor a time. */

@@ -148,6 +148,11 @@ describe('several merchant accounts in one bot', () => {
     expect(home.text).toMatch(/lagos[^]*Your last charges[^]*NGN 1,234\.00/);
     const { stdout } = await desk.runs(['audit', 'export'], secretsAndAll(at));
     expect(stdout).toMatch(/"account":"lagos".*"reference":"pay-/);
+    const ofLagos = await desk.runs(['audit', 'export', '--account', 'LAGOS'], secretsAndAll(at));
+    expect(ofLagos.stdout).toContain(reference);
+    const typo = await desk.runs(['audit', 'export', '--account', 'lagoss'], secretsAndAll(at));
+    expect(typo).toMatchObject({ code: 2, stdout: '' });
+    expect(typo.stderr).toContain('There is no account of that name. The accounts are main, lagos');
   });
 
   it('prevent live charges meant as tests: a live review says so first, and a sandbox charge goes to the sandbox', async () => {

@@ -77,13 +77,17 @@ export function policyText({ channels, members }: PolicyAnswers): string {
   return `# yaml-language-server: $schema=docs/payops.schema.json\n# docs/policy.md has roles, limits and approvals. Anyone without a role is refused.\n${stringify(policy)}`;
 }
 
-/** Writes the file. Keeps an existing one under another name, which it returns. Throws the file system's errors. */
+/**
+ * Writes the file. Keeps an existing one under another name, which it returns: one that no earlier run has used, so that
+ * the first file of all is never lost. Throws the file system's errors.
+ */
 export function writeOver(path: string, text: string, mode: number): string | undefined {
   const target = existsSync(path) ? realpathSync(path) : path;
-  const old = `${path}.before-connect`;
+  let old = `${path}.before-connect`;
+  for (let run = 2; existsSync(old); run += 1) old = `${path}.before-connect-${run}`;
   const fresh = `${target}.new-${process.pid}`;
   const before = existsSync(target) ? readFileSync(target) : undefined;
-  if (before) writeFileSync(old, before, { mode });
+  if (before) writeFileSync(old, before, { mode, flag: 'wx' });
   writeFileSync(fresh, text, { mode });
   renameSync(fresh, target);
   return before && old;

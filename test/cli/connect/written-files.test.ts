@@ -115,7 +115,7 @@ it('the policy file is valid, with three channels and the people who may use the
   });
 });
 
-it('an overwritten file is kept beside the new one, also behind a link', () => {
+it('an overwritten file is kept beside the new one, also behind a link and after a second run', () => {
   const folder = mkdtempSync(join(tmpdir(), 'payops-written-'));
   const [path, real] = [join(folder, '.env'), join(folder, 'real.env')];
   writeFileSync(real, 'before');
@@ -125,5 +125,9 @@ it('an overwritten file is kept beside the new one, also behind a link', () => {
   expect(readFileSync(real, 'utf8')).toBe('after');
   expect(statSync(real).mode & 0o777).toBe(0o600);
   expect(writeOver(join(folder, 'new'), 'text', 0o644)).toBeUndefined();
+
+  const second = writeOver(path, 'after that', 0o600);
+  expect(second && readFileSync(second, 'utf8')).toBe('after');
+  expect(old && readFileSync(old, 'utf8')).toBe('before');
   rmSync(folder, { recursive: true });
 });
