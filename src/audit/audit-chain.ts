@@ -79,8 +79,8 @@ export function cleanAuditEntry(entry: AuditEntry): AuditEntry {
 }
 
 /**
- * A reference as it is written into entries. If cleaning changes the text, a hash is added, so that two references that are
- * masked alike stay different. One that looks like a card number gets no hash: with so few digits, the hash would
+ * A reference as it is written into entries. If cleaning changes the text, a hash is added, so that two references that
+ * are masked alike stay different. One that looks like a card number gets no hash: with so few digits, the hash would
  * reveal them.
  */
 export function keptReference(reference: string): string {
@@ -127,8 +127,8 @@ export function sha256(text: string): string {
 }
 
 /**
- * Signs a text: puts a line before it that only holders of a sealing key can make, and that is valid only under this record
- * key. The text stays unencrypted. The line names its sealing key, so keys can be rotated.
+ * Signs a text: puts a line before it that only holders of a sealing key can make, and that is valid only under this
+ * record key. The text stays unencrypted. The line names its sealing key, so keys can be rotated.
  */
 export function signText(sealer: Sealer, key: string, text: string): string {
   return `${sealer.seal(key, sha256(text))}\n${text}`;
@@ -237,8 +237,8 @@ export function entriesOf({ lines }: AuditBlock): ChainedEntry[] {
 }
 
 /**
- * The tail after this block. If its last line is damaged, the chain continues after it without a repair, so that the damage
- * shows; the next entry then gets a number above `seqBefore`.
+ * The tail after this block. If its last line is damaged, the chain continues after it without a repair, so that the
+ * damage shows; the next entry then gets a number above `seqBefore`.
  */
 export function endOf(block: AuditBlock, seqBefore = 0): Tail {
   const last = block.lines.at(-1) ?? '';
@@ -303,8 +303,8 @@ export function signMark(sealer: Sealer, key: string, content: SignedTail | Audi
 }
 
 /**
- * Creates the first head. It runs before the store gets its mark (`store-mark.ts`), so in a store with a mark and without a
- * head somebody has removed the audit.
+ * Creates the first head. It runs before the store gets its mark (`store-mark.ts`), so in a store with a mark and
+ * without a head somebody has removed the audit.
  */
 export async function beginAudit({ store, sealer }: { store: Pick<Store, 'create'>; sealer: Sealer }) {
   await store.create(headKey, signMark(sealer, headKey, emptyTail));
@@ -333,8 +333,8 @@ export async function readMarks(chain: Chain): Promise<Marks> {
 }
 
 /**
- * What ties the chain to its store. `storeHash`: hash of the store's id; undefined: no bot of this release has started on the
- * store. `isIdUnreadable`: the id can't be read, as its sealing key is not configured.
+ * What ties the chain to its store. `storeHash`: hash of the store's id; undefined: no bot of this release has started
+ * on the store. `isIdUnreadable`: the id can't be read, as its sealing key is not configured.
  */
 export type Tie = {
   storeHash: string | undefined;
@@ -358,8 +358,8 @@ async function readStoreHash(chain: Chain): Promise<Omit<Tie, 'witness'>> {
 }
 
 /**
- * The position before the first entry. Its hash is the store's; zeros if no bot has started on the store, and in an earlier
- * release's chain.
+ * The position before the first entry. Its hash is the store's; zeros if no bot has started on the store, and in an
+ * earlier release's chain.
  */
 export function beginningOf({ storeHash }: Pick<Tie, 'storeHash'>): AuditHead {
   return { seq: 0, hash: storeHash ?? emptyTail.hash };

@@ -50,8 +50,8 @@ export type AuditLog = {
    */
   ofReference: (reference: string) => Promise<AuditEntry[]>;
   /**
-   * Moves the signed head to the chain's end, and returns that end; undefined if the chain is empty. Runs by itself a second
-   * after each append. Throws StoreUnavailable.
+   * Moves the signed head to the chain's end, and returns that end; undefined if the chain is empty. Runs by itself a
+   * second after each append. Throws StoreUnavailable.
    */
   moveHead(): Promise<AuditHead | undefined>;
   /** Finishes the work of a process that died. Logs the chain's end every hour, as a witness outside the store. */
@@ -63,8 +63,8 @@ export type AuditLog = {
 /** The most entries in a block. To read one entry its whole block must be read. */
 const mostPerBlock = 512;
 /**
- * How long the known end of the chain is used without reading it again: too short to put the store back, which would make
- * calls fail.
+ * How long the known end of the chain is used without reading it again: too short to put the store back, which would
+ * make calls fail.
  */
 const trustedMs = 1_000;
 const moveHeadAfterMs = 1_000;
@@ -89,8 +89,8 @@ export function createAuditLog(options: {
   let isDamageLogged = false;
 
   /**
-   * Moves head and witness to the chain's end, unless one of them contradicts the chain: then both stay as evidence that the
-   * end was cut off, rewritten or put back.
+   * Moves head and witness to the chain's end, unless one of them contradicts the chain: then both stay as evidence
+   * that the end was cut off, rewritten or put back.
    */
   async function moveHead(): Promise<AuditHead | undefined> {
     const [marks, tie] = await Promise.all([readMarks(chain), readTie(chain)]);
@@ -216,7 +216,7 @@ function createChainEnd(store: Pick<Store, 'create' | 'read' | 'list'>, sealer: 
     return same !== undefined && endOf(same).hash === hash;
   }
 
-  /** Logs the entry that is gone. If chain and head were put back together, only the log, outside the store, shows that. */
+  /** Logs the entry that is gone. If chain and head were put back together, only the log outside the store shows it. */
   function logGoneBack({ seq, hash }: Tail): void {
     const fix = `Run npm run audit -- verify --head ${seq}:${hash}; keep a copy of the store as it is.`;
     log('error', 'The audit trail has gone back: an entry that stood in it is gone or another', {
@@ -227,7 +227,7 @@ function createChainEnd(store: Pick<Store, 'create' | 'read' | 'list'>, sealer: 
   }
 
   return {
-    /** Returns the tail after which the next block goes. Passes `onBlock` a block that another process may have written. */
+    /** Returns the tail after which the next block goes. `onBlock` gets a block that another process may have made. */
     async current(onBlock: (block: AuditBlock) => void): Promise<Tail> {
       if (known && performance.now() < trustedUntilMs) return known;
       // There may be a next block: another replica's, or our own from a call whose answer was lost.

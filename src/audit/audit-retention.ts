@@ -122,8 +122,8 @@ export function createAuditRetention(options: {
   }
 
   /**
-   * Removes the blocks up to this number, oldest first, so that after a crash the remaining ones are found again right below
-   * the stub's last block.
+   * Removes the blocks up to this number, oldest first, so that after a crash the remaining ones are found again right
+   * below the stub's last block.
    */
   async function removeBlocks(last: number): Promise<void> {
     const found: Entry[] = [];

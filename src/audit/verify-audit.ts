@@ -26,9 +26,9 @@ export type VerifiedAudit = AuditReport & {
 };
 
 /**
- * Verifies the whole chain. Finds every change that was made without a sealing key: entries changed, removed, moved, cut off
- * or added, and a rewritten chain. Changes made with a key, and a store that was put back as a whole, are found only by a
- * witness. Bots may write meanwhile. Throws StoreUnavailable.
+ * Verifies the whole chain. Finds every change that was made without a sealing key: entries changed, removed, moved,
+ * cut off or added, and a rewritten chain. Changes made with a key, and a store that was put back as a whole, are found
+ * only by a witness. Bots may write meanwhile. Throws StoreUnavailable.
  */
 export async function verifyAudit(chain: Chain, witnesses: readonly Witness[] = []): Promise<VerifiedAudit> {
   const marks = await readMarks(chain);
@@ -115,7 +115,7 @@ function otherStores(seq: number, key: string): AuditProblem {
   return { kind: 'other_store', seq, words: `The record ${key} was written for another store.` };
 }
 
-/** Checks the chain's end against the witness with the highest number; the other witnesses would only repeat the problem. */
+/** Checks the chain's end against the witness with the highest number; the others would only repeat the problem. */
 export function checkEnd(check: AuditCheck, witnesses: readonly Witness[]): void {
   const lastSeq = check.last()?.seq ?? 0;
   const [furthest] = witnesses.toSorted((a, b) => b.seq - a.seq);

@@ -180,16 +180,16 @@ function hasTime(outbox: Outbox, heldAtMs: number): boolean {
 
 /**
  * How long the history may stay unanswered before the post is repeated, marked as a possible repeat: longer than usual
- * outages of Slack. Meanwhile the whole lane waits, because Slack wouldn't answer its other messages either; if only the
- * history is rate limited, the others go on.
+ * outages of Slack. Meanwhile the whole lane waits, because Slack wouldn't answer its other messages either; if only
+ * the history is rate limited, the others go on.
  */
 const historyPatienceMs = 900_000;
 const historyRetryMs = 5_000;
 
 /**
- * Finds out whether an earlier post arrived. `absent`: none arrived. `unsure`: the history can't tell, so a repeat must say
- * that it may be one. `rescheduled`: the post was found, and the next run edits it if its content is out of date; or the
- * history will be searched later.
+ * Finds out whether an earlier post arrived. `absent`: none arrived. `unsure`: the history can't tell, so a repeat must
+ * say that it may be one. `rescheduled`: the post was found, and the next run edits it if its content is out of date;
+ * or the history will be searched later.
  */
 async function askHistory(outbox: Outbox, work: Work): Promise<'absent' | 'unsure' | 'rescheduled'> {
   const { entry, record } = work;
@@ -233,9 +233,9 @@ const editPatienceMs = 10_000;
 type Place = { channel: string; threadTs?: string };
 
 /**
- * Where to post: in the channel, or in a thread once its first message and the earlier replies are posted. Each reply has its
- * own back-off, so the lane alone doesn't keep their order. `later` and `soon`: retry, with a long or a short back-off.
- * `never`: the thread's first message is not posted at all.
+ * Where to post: in the channel, or in a thread once its first message and the earlier replies are posted. Each reply
+ * has its own back-off, so the lane alone doesn't keep their order. `later` and `soon`: retry, with a long or a short
+ * back-off. `never`: the thread's first message is not posted at all.
  */
 async function placeOf(
   { store, now }: Outbox,
@@ -372,7 +372,7 @@ async function conclude(outbox: Outbox, work: Work, sent: Sent): Promise<void> {
       await reschedule(outbox, work, { ...ifNotSent, misses }, waitAll(backOffMs));
       return;
     case 'unsure': {
-      // Slack may still be working: a search now could miss the post, and an edit now could be overwritten by the lost one.
+      // Slack may still be working: a search now could miss the post, and the lost edit could overwrite an edit now.
       const lookMs = Math.max(1.5 * outbox.postTimeoutMs, backOffMs);
       const wait = misses < mostMissesHoldingLane ? waitAll(lookMs) : waitAlone(lookMs);
       if (kind === 'edit') {

@@ -17,9 +17,9 @@ import type { MessageRecord } from './message-record.ts';
 
 export type Delivery = {
   /**
-   * Posts once; if Slack refuses the content, posts the text alone. `channel` may be a user id; the outcome names the channel
-   * that Slack used. `threadTs`: in that thread; `gone` if there is no such thread. Never throws for Slack or the
-   * network.
+   * Posts once; if Slack refuses the content, posts the text alone. `channel` may be a user id; the outcome names the
+   * channel that Slack used. `threadTs`: in that thread; `gone` if there is no such thread. Never throws for Slack or
+   * the network.
    */
   post(channel: string, message: SlackMessage, threadTs?: string): Promise<PostOutcome>;
   /**
@@ -28,8 +28,8 @@ export type Delivery = {
    */
   edit(posted: { channel: string; ts: string }, message: SlackMessage): Promise<PostOutcome>;
   /**
-   * Searches the doubt's channel or thread, around its time, for a message with this key in its metadata. `absent` only after
-   * the whole span was read, which may take several calls.
+   * Searches the doubt's channel or thread, around its time, for a message with this key in its metadata. `absent` only
+   * after the whole span was read, which may take several calls.
    */
   findByKey(doubt: Doubt, key: string): Promise<HistoryAnswer>;
 };
@@ -47,7 +47,7 @@ const clockSkewMs = 15 * 60_000;
 const usualHistoryTimeoutMs = 10_000;
 const pageSize = 200;
 
-/** Pass the delivery client, not the interactive one: its timeout is long, and its rate limit must not delay a modal. */
+/** Pass the delivery client: its timeout is long, and a rate limit of its calls doesn't delay a modal. */
 export function createDelivery(client: WebClient, historyTimeoutMs = usualHistoryTimeoutMs): Delivery {
   async function attemptPost(content: ChatPostMessageArguments): Promise<PostOutcome> {
     try {
@@ -91,8 +91,8 @@ export function createDelivery(client: WebClient, historyTimeoutMs = usualHistor
       const content = { channel, ts, link_names: false, ...contentOf(message) };
       const { metadata: _metadata, ...bare } = content;
       let outcome = await attemptEdit(content);
-      // Retry with the text alone. As rich text first, because Slack refuses to replace rich text by anything else; then
-      // without blocks, for a message that was posted without any.
+      // Retry with the text alone. As rich text first, because Slack refuses to replace rich text by anything else;
+      // then without blocks, for a message that was posted without any.
       for (const blocks of [[richText(rich`${unescape(content.text)}`)], []]) {
         if (!isAboutContent(outcome)) break;
         outcome = await attemptEdit({ ...bare, blocks, ...metadataFor(message, outcome.slackError) });
@@ -141,7 +141,7 @@ const notForThisToken = new Set([
   'unknown_method',
 ]);
 
-/** True if Slack won't let the bot read this history, though it lets the bot work: a retry would only block the lane. */
+/** True if Slack won't let the bot read this history, but lets it work: a retry would only block the lane. */
 function isUnreadable(problem: SlackProblem, channel: string): boolean {
   if (problem.kind !== 'refused' || problem.slackError === 'invalid_cursor') return false;
   return notForThisToken.has(problem.slackError) || refusalAbout(problem.slackError, channel) !== 'bot';
@@ -230,11 +230,11 @@ function keyOf(metadata: { event_payload?: unknown } | undefined): unknown {
 }
 
 /**
- * The outcome of one post or edit. Never repeat an `unsure` post without searching the history: it may have arrived. The other
- * failures, and every edit, are safe to repeat.
+ * The outcome of one post or edit. Never repeat an `unsure` post without searching the history: it may have arrived.
+ * The other failures, and every edit, are safe to repeat.
  */
 export type PostOutcome =
-  /** `channel`: as Slack returned it; for a user id, the direct message's own channel. `unthreaded`: not in the thread. */
+  /** `channel`: as Slack returned it; for a user id, that of the direct message. `unthreaded`: not in the thread. */
   | { kind: 'posted'; channel: string; ts: string; unthreaded?: true }
   /** Slack asks to wait; nothing was posted. */
   | { kind: 'rate_limited'; retryAfterMs: number }

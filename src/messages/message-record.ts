@@ -8,8 +8,8 @@ import { withoutForm } from '../records/newer-release.ts';
 import type { Sealer, Index, Store } from '../store/store.ts';
 
 /**
- * A message's lane: one of its channel for posts and another for edits, because Slack limits and refuses them separately. A
- * record with its own `lane` uses that for both.
+ * A message's lane: one of its channel for posts and another for edits, because Slack limits and refuses them
+ * separately. A record with its own `lane` uses that for both.
  */
 export function laneOf({
   channel,
@@ -27,8 +27,8 @@ const destination = z.object({ channel: z.string(), rule: z.custom<RoutedRule>()
  */
 const messageRecord = z.object({
   /**
-   * A reply in a thread, or a direct message about one step. If deleted it isn't posted again; if the thread is closed it
-   * goes into the channel.
+   * A reply in a thread, or a direct message about one step. If deleted it isn't posted again; if the thread is closed
+   * it goes into the channel.
    */
   isNote: z.literal(true).optional(),
   /** Never a dead letter: retried for as long as Slack refuses it. */
@@ -67,7 +67,7 @@ const messageRecord = z.object({
     .optional(),
   /** Posted although an earlier post may have arrived; the message says so from then on. */
   mayBeRepeat: z.boolean().optional(),
-  /** Slack refuses the message because of its channel. `givenUp`: it is a dead letter, not work; `fix` says what helps. */
+  /** Slack refuses the message because of its channel. `givenUp`: it is a dead letter, not work; `fix`: what helps. */
   refused: z
     .object({
       channel: z.string(),
@@ -97,8 +97,8 @@ const messageRecord = z.object({
   /** Since when its look-up has been unanswered. */
   unansweredSinceMs: z.number().optional(),
   /**
-   * Channels by the rules at routing time. This record goes to the first; copies, with one channel each, go to the others.
-   * Empty: no channel. Absent: not routed yet.
+   * Channels by the rules at routing time. This record goes to the first; copies, with one channel each, go to the
+   * others. Empty: no channel. Absent: not routed yet.
    */
   routed: z.array(destination).optional(),
   /** Shown by its charge's message or in an alert's thread: no message of its own. */
@@ -147,8 +147,8 @@ export function alertKey(eventKey: string, furtherChannel?: string): string {
 }
 
 /**
- * The key that the posted message carries, by which the channel's history is searched. A repost has a new key, because the
- * old message may still be there.
+ * The key that the posted message carries, by which the channel's history is searched. A repost has a new key, because
+ * the old message may still be there.
  */
 export function historyKey(key: string, { replaced }: Pick<MessageRecord, 'replaced'>): string {
   return replaced ? `${key}#after:${replaced.ts}` : key;

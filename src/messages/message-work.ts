@@ -73,8 +73,8 @@ export async function hold(
 }
 
 /**
- * Stores a change and makes the record due as the options say. `holdMs`: its lane waits that long, and the record stays first
- * in it. False: another worker holds it.
+ * Stores a change and makes the record due as the options say. `holdMs`: its lane waits that long, and the record stays
+ * first in it. False: another worker holds it.
  */
 export function reschedule(
   { store }: { store: Pick<Store, 'read' | 'write'> },
@@ -86,8 +86,9 @@ export function reschedule(
 }
 
 /**
- * Stores a change and settles the version that was leased; the record is no longer due. If a newer version was requested
- * meanwhile, the change is stored all the same (a forgotten post would be made twice), and the record is due again.
+ * Stores a change and settles the version that was leased; the record is no longer due. If a newer version was
+ * requested meanwhile, the change is stored all the same (a forgotten post would be made twice), and the record is due
+ * again.
  */
 export function finish(
   outbox: Remembering & { store: Pick<Store, 'read' | 'write'> },
@@ -103,8 +104,9 @@ export function finish(
 }
 
 /**
- * Stores a change and ends the lease, by compare-and-swap. Repeated after a conflict, unless another worker had the record
- * meanwhile (`attempts`, which counts leases, has changed): then returns false, because this change is out of date.
+ * Stores a change and ends the lease, by compare-and-swap. Repeated after a conflict, unless another worker had the
+ * record meanwhile (`attempts`, which counts leases, has changed): then returns false, because this change is out of
+ * date.
  */
 async function endLease(
   store: Pick<Store, 'read' | 'write'>,
@@ -142,8 +144,8 @@ function unheld(options: WriteOptions): WriteOptions {
 }
 
 /**
- * Lane of posted alerts whose details will be erased. One for all channels, with at most an edit in three seconds, so that no
- * new alert waits for these edits, even after an outage.
+ * Lane of posted alerts whose details will be erased. One for all channels, with at most an edit in three seconds, so
+ * that no new alert waits for these edits, even after an outage.
  */
 export const detailsLane = 'alert-details';
 

@@ -12,8 +12,8 @@ import {
 import type { Notice } from './notices.ts';
 
 /**
- * Messages to Slack. A call resolves once the message is stored; a worker then sends it. A repeated call with the same key
- * posts nothing twice. Every method throws StoreUnavailable.
+ * Messages to Slack. A call resolves once the message is stored; a worker then sends it. A repeated call with the same
+ * key posts nothing twice. Every method throws StoreUnavailable.
  */
 export type Messages<Bodies> = {
   /** Posts a message once, then edits it whenever its subject changes. */
@@ -78,8 +78,8 @@ function storeMessage(
 }
 
 /**
- * Requests a new version of a message; call it after the subject's change is stored. True: wake a worker. False: there is
- * no such record, it is already due, or a worker has it and will see the new version at its next write.
+ * Requests a new version of a message; call it after the subject's change is stored. True: wake a worker. False: there
+ * is no such record, it is already due, or a worker has it and will see the new version at its next write.
  */
 async function refreshMessage(
   { store, leaseMs }: { store: Pick<Store, 'read' | 'write'>; leaseMs: number },

@@ -111,8 +111,8 @@ async function waitOrGiveUp(outbox: Outbox, work: Work, refusal: Refusal): Promi
   const waitMs = isLaneFree
     ? Math.min(backOffMs, longestRetryMs)
     : Math.min(backOffMs, longestRefusedMs, Math.max(paceMs, leftMs));
-  // Hold the lane, with this message first: Slack would refuse the next ones, too. Not for a dead letter now refused for
-  // another channel: it must leave its lists, and a hold doesn't change lists.
+  // Hold the lane, with this message first: Slack would refuse the next ones, too. Not for a dead letter now refused
+  // for another channel: it must leave its lists, and a hold doesn't change lists.
   const isHeld = about !== 'unclear' && !isLaneFree && !refused?.givenUp;
   const wait: WriteOptions = isHeld ? { holdMs: waitMs } : { delayMs: waitMs, pauseMs: paceMs };
   const nextTryAtMs = nowMs + waitMs;
@@ -213,8 +213,8 @@ export async function readUndelivered(store: Pick<Store, 'list'>): Promise<reado
 }
 
 /**
- * Makes the dead letters of one channel or of all due again, oldest first; returns how many of each channel. Concurrent calls
- * revive a letter only once. A letter that is being delivered stays untouched.
+ * Makes the dead letters of one channel or of all due again, oldest first; returns how many of each channel. Concurrent
+ * calls revive a letter only once. A letter that is being delivered stays untouched.
  */
 export async function redrive(
   store: Pick<Store, 'list' | 'read' | 'write'>,

@@ -15,7 +15,7 @@ export type CaseRules<State, Event> = {
   lists: (state: State) => Index | Promise<Index>;
   /** The state after the event; undefined: the event changes nothing. Called again after a write conflict. */
   step: (state: State, event: Event, nowMs: number) => State | undefined;
-  /** In how many ms the case is due again, once its messages and audit entries are stored; undefined: it is finished. */
+  /** Ms until the case is due again, once its messages and audit entries are stored; undefined: it is finished. */
   dueInMs: (state: State, nowMs: number) => number | undefined;
   /** False: this step needs no message and no audit entry. Absent: every step needs both. */
   needsMessage?: (before: State, after: State) => boolean;
@@ -67,9 +67,9 @@ type Begun<State> = { kind: 'begun'; stored: StoredCase<State> } | { kind: 'know
 export type Cases<State, Event> = {
   find(id: string): Promise<State | undefined>;
   /**
-   * Stores a new case. An existing case is returned instead, unless `mayReplace` allows to replace it. With `untold` the
-   * caller stores the first message and calls `settle()` (after a crash a worker does); without it the first state has no
-   * message.
+   * Stores a new case. An existing case is returned instead, unless `mayReplace` allows to replace it. With `untold`
+   * the caller stores the first message and calls `settle()` (after a crash a worker does); without it the first state
+   * has no message.
    */
   begin(
     id: string,
@@ -93,14 +93,14 @@ export type Cases<State, Event> = {
   all(name: string): Promise<State[]>;
 };
 
-/** Options of a worker. `fromMs`: the case's time is at least this. `taken`: the entry that it took, which saves a read. */
+/** A worker's options. `fromMs`: the case's time is at least this. `taken`: the entry that it took, to save a read. */
 type WorkOptions = { fromMs?: number; taken?: Taken };
 
 /** How long a caller has to settle a changed case; after that a worker does. */
 const settledWithinMs = 2_000;
 /**
- * How long a worker has to continue a case that is due at once; if the worker dies, another one takes the case after that.
- * Longer than a look-up takes.
+ * How long a worker has to continue a case that is due at once; if the worker dies, another one takes the case after
+ * that. Longer than a look-up takes.
  */
 const continuedWithinMs = 60_000;
 
@@ -206,8 +206,8 @@ export function createCases<State, Event>(
   }
 
   /**
-   * The change to a case whose messages and audit entries are all stored. `atOnceMs`: its delay if it would be due at once;
-   * more than 0 if the caller continues the case itself.
+   * The change to a case whose messages and audit entries are all stored. `atOnceMs`: its delay if it would be due at
+   * once; more than 0 if the caller continues the case itself.
    */
   function settledChange<Result>(
     stored: Stored,

@@ -29,9 +29,10 @@ const firstRetryMs = 10_000;
 const longestRetryMs = 60_000;
 
 /**
- * Puts aside records that can't be worked on: they are kept but no longer due, so they block nothing. Unreadable ones at
- * once; failing ones after several failures in this process. If the store, Slack or the payments service is away, the
- * record waits until its lease ends. A newer release's record keeps its place in its lane until a newer replica takes it.
+ * Puts aside records that can't be worked on: they are kept but no longer due, so they block nothing. Unreadable ones
+ * at once; failing ones after several failures in this process. If the store, Slack or the payments service is away,
+ * the record waits until its lease ends. A newer release's record keeps its place in its lane until a newer replica
+ * takes it.
  */
 export function createPutAside(options: {
   /** Shared by all merchant accounts. */
@@ -76,7 +77,7 @@ export function createPutAside(options: {
     await store.write(held, held.value, { delayMs: growingDelayMs(firstRetryMs, failures, longestRetryMs) });
   }
 
-  /** The record's current entry, if its lease is still ours; undefined: the work was finished, or another worker has it. */
+  /** The record's entry, if its lease is still ours; undefined: the work was finished, or another worker has it. */
   async function stillTaken(entry: Entry): Promise<Entry | undefined> {
     const found = await store.read(entry.key);
     if (found?.version === entry.version) return found;
@@ -138,14 +139,14 @@ export function createPutAside(options: {
 
   return {
     /**
-     * Wraps the kinds, and adds one for unknown records. An error in their work delays the record or puts it aside; it is
-     * thrown only if the store, Slack or the service is away.
+     * Wraps the kinds, and adds one for unknown records. An error in their work delays the record or puts it aside; it
+     * is thrown only if the store, Slack or the service is away.
      */
     guard: (kinds: readonly Kind[]): Kind[] => [
       ...kinds.map(guarded),
       guarded({ prefix: '', work: rejectUnknown }),
     ],
-    /** Makes all put-aside records due again, once per process: a sealing key may be back, or this is another release. */
+    /** Makes all put-aside records due again, once per process: a key may be back, or this is another release. */
     async retryAll(): Promise<void> {
       retried ??= retryAll();
       await retried.catch((error: unknown) => {

@@ -28,7 +28,7 @@ export type ListedKind<T> = RecordKind<T> & Required<Pick<RecordKind<T>, 'lists'
 /** Due as work after `delayMs`, or kept as memory for `ttlMs`. */
 export type Schedule = { delayMs: number } | { ttlMs: number };
 
-/** Whether the text has the form of a fingerprint or random id. Check ids that Slack returns before they go into a key. */
+/** Whether the text is formed like a fingerprint or random id. Check ids from Slack before they go into a key. */
 export function isHexId(text: string): boolean {
   return /^[\da-f]{32}$/.test(text);
 }
@@ -58,8 +58,8 @@ export type Records<T> = {
   /** Compare-and-swap on `entry`; returns the new entry, or undefined after a write conflict. */
   write(entry: Entry, value: T, schedule: Schedule): Promise<Entry | undefined>;
   /**
-   * Reads the record and makes the change that `decide` returns; after a conflict calls `decide` again with the new value.
-   * If the store's answer is lost, reads the record again to find out whether the change was made, and throws
+   * Reads the record and makes the change that `decide` returns; after a conflict calls `decide` again with the new
+   * value. If the store's answer is lost, reads the record again to find out whether the change was made, and throws
    * StoreUnavailable only if it can't. `taken` saves the first read.
    */
   change<Result>(id: string, decide: Decide<T, Result>, taken?: Taken): Promise<Result>;
@@ -178,8 +178,9 @@ export function createRecords<T>(
 }
 
 /**
- * Runs the changes of one id one after the other, so that write conflicts come only from other replicas. If the store is
- * away, all changes that are queued behind the failed one fail at once with its error, instead of each waiting in turn.
+ * Runs the changes of one id one after the other, so that write conflicts come only from other replicas. If the store
+ * is away, all changes that are queued behind the failed one fail at once with its error, instead of each waiting in
+ * turn.
  */
 function createTurns(): <Result>(id: string, work: () => Promise<Result>) => Promise<Result> {
   const last = new Map<string, Promise<unknown>>();

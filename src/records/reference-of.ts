@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import { chargeReference, chargeReferencePrefix, type OrderReference } from '../domain/order-reference.ts';
 
 /**
- * Derives an order reference from a text, like a modal's id. The same text gives the same reference on every replica and
- * after every crash.
+ * Derives an order reference from a text, like a modal's id. The same text gives the same reference on every replica
+ * and after every crash.
  */
 export function referenceOf(text: string): OrderReference {
   return chargeReference(text, (hashed) => createHash('sha256').update(hashed).digest());

@@ -69,8 +69,9 @@ async function resealRecord(
 }
 
 /**
- * Reseals everything that is sealed in the text with the first key, also sealed text within sealed text, as in a charge. A
- * part that no key opens stays, and `missKey` is called with the id of its key; not for a part that may only look sealed.
+ * Reseals everything that is sealed in the text with the first key, also sealed text within sealed text, as in a
+ * charge. A part that no key opens stays, and `missKey` is called with the id of its key; not for a part that may only
+ * look sealed.
  */
 export function resealText(
   sealing: Sealing,

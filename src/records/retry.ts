@@ -25,8 +25,8 @@ const tries = 3;
 const againMs = 200;
 
 /**
- * Updates the bot's own records after the service has acted; tries three times. Never throws, because the service's answer
- * is valid in any case. `behind`: the records could not be updated; logs `failure` then.
+ * Updates the bot's own records after the service has acted; tries three times. Never throws, because the service's
+ * answer is valid in any case. `behind`: the records could not be updated; logs `failure` then.
  */
 export async function updateOwnRecords(
   { log, wait }: { log: Log; wait: (ms: number) => Promise<unknown> },

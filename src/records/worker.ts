@@ -13,12 +13,12 @@ export type Worker = {
 const wakeGapMs = 25;
 
 /**
- * The pause between two pieces of work while many requests wait: they come first, because senders repeat a webhook that is
- * not answered in time.
+ * The pause between two pieces of work while many requests wait: they come first, because senders repeat a webhook that
+ * is not answered in time.
  */
 const busyPauseMs = 100;
 
-/** Works until stopped. An error ends only its piece of work, which is due again when its lease ends. Logs each outage once. */
+/** Works until stopped. An error ends only its piece of work, which is due again when its lease ends. Logs an outage once. */
 export function startWorker(options: {
   /** Does one piece of due work; false: nothing was due. */
   workOnce: () => Promise<boolean>;
@@ -136,8 +136,8 @@ export async function workOnce(options: {
     ),
   );
   const heldAtMs = now();
-  // In order, up to the first record that isn't ready, and only while the lease surely holds, so that no other replica gets
-  // a later record first. The remaining records stay leased and in order.
+  // In order, up to the first record that isn't ready, and only while the lease surely holds, so that no other replica
+  // gets a later record first. The remaining records stay leased and in order.
   for (const [at, entry] of taken.entries()) {
     if (now() - heldAtMs > leaseMs / 2) break;
     const prepared = ready[at];

@@ -5,10 +5,10 @@ import type { RedisConnection } from './redis-client.ts';
 const deadlineMs = 500;
 
 /**
- * A cache on the store's Redis connection, shared by all replicas, for values that may get lost. Without Redis it always
- * misses. Methods never throw, and take half a second at most; a failure counts as a miss. Its keys are under the store's
- * hash tag, so that one access rule covers both. Values must survive JSON; the caller seals secrets. Never use it to make
- * something happen once: Keyv has no set-if-absent.
+ * A cache on the store's Redis connection, shared by all replicas, for values that may get lost. Without Redis it
+ * always misses. Methods never throw, and take half a second at most; a failure counts as a miss. Its keys are under
+ * the store's hash tag, so that one access rule covers both. Values must survive JSON; the caller seals secrets. Never
+ * use it to make something happen once: Keyv has no set-if-absent.
  */
 export function createCache<T>(
   redis: Pick<RedisConnection, 'client' | 'cacheAdapter'> | undefined,

@@ -43,8 +43,8 @@ export async function checkSchema(client: Pick<ScriptRunner, 'eval'>, prefix: st
 }
 
 /**
- * Each setting's required value, the risk of any other value, and where INFO reports the setting: a managed Redis may forbid
- * CONFIG.
+ * Each setting's required value, the risk of any other value, and where INFO reports the setting: a managed Redis may
+ * forbid CONFIG.
  */
 const settings = [
   {
@@ -113,8 +113,8 @@ async function ask<T>(question: Promise<T>): Promise<T | undefined> {
 const retryMs = 2_000;
 
 /**
- * `check` checks this Redis and logs new findings. If Redis doesn't answer, it isn't refused, and the check is repeated until
- * it answers.
+ * `check` checks this Redis and logs new findings. If Redis doesn't answer, it isn't refused, and the check is repeated
+ * until it answers.
  */
 export function watchRedis(client: Inspectable & ScriptRunner, prefix: string, log: Log) {
   let timer: NodeJS.Timeout | undefined;

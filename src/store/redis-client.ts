@@ -48,8 +48,8 @@ const connectMs = 1_500;
 const firstRetryMs = 50;
 const longestRetryMs = 500;
 /**
- * How long a node with an older epoch is refused: longer than all Sentinels take to notice a failover. After that an older
- * epoch means that the Sentinels were reinstalled, and count from the beginning.
+ * How long a node with an older epoch is refused: longer than all Sentinels take to notice a failover. After that an
+ * older epoch means that the Sentinels were reinstalled, and count from the beginning.
  */
 const staleEpochMs = 15_000;
 /** The least time between two reconnections to a single address, which may lead to a replica permanently. */

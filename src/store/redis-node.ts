@@ -139,8 +139,9 @@ export type RedisClient = ReturnType<typeof createClient>;
 let template: RedisClient | undefined;
 
 /**
- * A client of one node, not connected yet. Never reconnects by itself, because another node may serve by then. Duplicates a
- * template instead of calling `createClient`, which makes a class with several hundred commands each time, in 10 ms.
+ * A client of one node, not connected yet. Never reconnects by itself, because another node may serve by then.
+ * Duplicates a template instead of calling `createClient`, which makes a class with several hundred commands each time,
+ * in 10 ms.
  */
 export function openNodeClient(
   address: RedisAddress,

@@ -26,8 +26,8 @@ export const redisSchema = '3';
  * Redis itself (PEXPIRE) uses Redis's own clock. Numbers are formatted explicitly, because Lua writes large ones as
  * 1.7e+15.
  *
- * The first change of each script that matters is a write that Redis refuses if it is out of memory or read-only, so a refused
- * script has changed nothing.
+ * The first change of each script that matters is a write that Redis refuses if it is out of memory or read-only, so a
+ * refused script has changed nothing.
  */
 const keyNames = `
 local root = KEYS[1]
@@ -167,8 +167,8 @@ return created
 `);
 
 /**
- * ARGV: keys. Returns for each of them [value, version, lane, attempts], or nil if it is gone. Lane and attempts are absent
- * if it was never work or never taken.
+ * ARGV: keys. Returns for each of them [value, version, lane, attempts], or nil if it is gone. Lane and attempts are
+ * absent if it was never work or never taken.
  */
 export const readScript = readOnlyScript(`
 local found = {}
@@ -180,8 +180,8 @@ return found
 `);
 
 /**
- * ARGV: key, version, value, index (JSON; empty: unchanged). Returns 1 if replaced; 0 if the record changed, is gone, or is
- * leased.
+ * ARGV: key, version, value, index (JSON; empty: unchanged). Returns 1 if replaced; 0 if the record changed, is gone,
+ * or is leased.
  */
 export const replaceScript = script(`
 keep_clock()
@@ -338,7 +338,8 @@ return written
 
 /**
  * ARGV: lease (ms), max, prefix of the lanes that give more than one. Returns [lane, [[key, value, version, attempts],
- * ...]], or nil if nothing is due. A record that was deleted by hand is dropped from its lane, and the search continues.
+ * ...]], or nil if nothing is due. A record that was deleted by hand is dropped from its lane, and the search
+ * continues.
  */
 export const takeScript = script(`
 keep_clock()

@@ -19,7 +19,8 @@ import { mostDue, type Entry, type Store } from './store.ts';
  * The store in one file, for one machine. A change whose call has resolved survives kill -9 and power cuts. `now` (UTC
  * ms) is the machine's clock. `sync` resolves once the disk has all that was written to the file descriptor. Processes
  * with the same clock may share the file; a call then blocks this process for up to 5 s while it waits for another's
- * transaction, and may see another's change just before the disk has it. Throws StoreUnavailable if the file can't be opened.
+ * transaction, and may see another's change just before the disk has it. Throws StoreUnavailable if the file can't be
+ * opened.
  */
 export function openSqliteStore({ path, now, sync = promisify(fdatasync) }: SqliteOptions): Store {
   const db = openStoreFile(path);
@@ -123,9 +124,9 @@ export function openSqliteStore({ path, now, sync = promisify(fdatasync) }: Sqli
 type SqliteOptions = { path: string; now: () => number; sync?: (file: number) => Promise<void> };
 
 /**
- * Waits for the disk outside the event loop: inside it, a busy disk would delay every other answer by a hundred milliseconds
- * and more. The log at `path` must exist, and stay the same file. After a failed sync nobody knows what the disk has, and
- * another sync would not tell: so all later calls reject, too, and SQLite must not build on it.
+ * Waits for the disk outside the event loop: inside it, a busy disk would delay every other answer by a hundred
+ * milliseconds and more. The log at `path` must exist, and stay the same file. After a failed sync nobody knows what
+ * the disk has, and another sync would not tell: so all later calls reject, too, and SQLite must not build on it.
  */
 function createDisk(path: string, sync: (file: number) => Promise<void>) {
   const file = openSync(path, 'r+');

@@ -108,7 +108,7 @@ export async function openStorage({
     redis,
     refusal: () => watch.refusal() ?? mark.refusal(),
     async checked() {
-      // Wait for the first attempt to connect: a Redis that is still connecting would count as away, and stay unchecked.
+      // Wait for the first attempt to connect: a Redis that is still connecting would count as away and stay unchecked.
       await withinDeadline(redis.tried, firstAttemptMs).catch(() => undefined);
       await watch.check();
     },
@@ -184,9 +184,8 @@ export async function storeHealth({
 const keyBytes = 32;
 
 /**
- * Reads the file's 32 random bytes, or makes them. Two processes that start at once get the same key, because the file is
- * complete and on the disk when it appears. Throws if others may read the file, or if it
- * doesn't contain 32 bytes.
+ * Reads the file's 32 random bytes, or makes them. Two processes that start at once get the same key, because the file
+ * is complete and on the disk when it appears. Throws if others may read the file, or if it doesn't contain 32 bytes.
  */
 export function readOrMakeKeyFile(path: string): Buffer {
   if (!existsSync(path)) makeKeyFile(path);

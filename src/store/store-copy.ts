@@ -56,9 +56,10 @@ type PutBackEnd =
   | { kind: 'in_use' };
 
 /**
- * Replaces the store's file at `path` with a copy. First `checkCopy` opens and closes the copy; it must throw if the copy is
- * unusable (another schema, other keys), and then nothing changes. The old file is renamed to `before`. After a crash either
- * the old or the new file is there. Throws what `checkCopy` throws, StoreUnavailable, and the file system's errors.
+ * Replaces the store's file at `path` with a copy. First `checkCopy` opens and closes the copy; it must throw if the
+ * copy is unusable (another schema, other keys), and then nothing changes. The old file is renamed to `before`. After a
+ * crash either the old or the new file is there. Throws what `checkCopy` throws, StoreUnavailable, and the file
+ * system's errors.
  */
 export async function putBackStoreFile(
   path: string,

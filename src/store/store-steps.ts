@@ -47,9 +47,9 @@ const busyRetryMs = 1_000;
 const mostSkippedLooks = 180;
 
 /**
- * Changes the store's records to this release's form, step by step. One process at a time does so, once no older release
- * runs, and copies an SQLite file first. After a crash or an outage of the store the step is repeated. `file`: the embedded
- * store's file. `claim`: returns false if this process must not work on the store.
+ * Changes the store's records to this release's form, step by step. One process at a time does so, once no older
+ * release runs, and copies an SQLite file first. After a crash or an outage of the store the step is repeated. `file`:
+ * the embedded store's file. `claim`: returns false if this process must not work on the store.
  */
 export function createStoreSteps(options: {
   /** The whole store, of all accounts. */
@@ -102,8 +102,8 @@ export function createStoreSteps(options: {
   }
 
   /**
-   * Runs `work` under the lock. `work` must call `hold` before the lock expires; that extends the lock, and returns false
-   * if another process may have the lock, or an older release runs.
+   * Runs `work` under the lock. `work` must call `hold` before the lock expires; that extends the lock, and returns
+   * false if another process may have the lock, or an older release runs.
    */
   async function locked(work: (hold: () => Promise<boolean>) => Promise<void>): Promise<void> {
     if (!(await store.create(lockKey, replicaKey, { ttlMs: lockMs }))) return;
@@ -228,8 +228,8 @@ function createStepCopy(file: string | undefined, log: Log) {
 
   return {
     /**
-     * Whether to skip this look because the last copy failed. Each failure doubles the number of skipped looks, so call it
-     * once per look.
+     * Whether to skip this look because the last copy failed. Each failure doubles the number of skipped looks, so call
+     * it once per look.
      */
     isTooSoon(): boolean {
       looksToSkip -= 1;

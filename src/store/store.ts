@@ -1,7 +1,7 @@
 /**
- * One record. `version`, which compare-and-swap compares, rises with every change and every lease; if a key is removed and
- * created again, its version is higher than before. `lane` defaults to the record's key. `attempts`: how often the record
- * was taken as work.
+ * One record. `version`, which compare-and-swap compares, rises with every change and every lease; if a key is removed
+ * and created again, its version is higher than before. `lane` defaults to the record's key. `attempts`: how often the
+ * record was taken as work.
  */
 export type Entry = {
   readonly key: string;
@@ -65,11 +65,11 @@ type Backlog = { oldestDueMs: number; due: Readonly<Record<'free' | 'leased' | '
 export const mostDue = 10_000;
 
 /**
- * One store for everything: memory of what was done, work that is due, timers and locks. Every method is atomic and uses the
- * store's own clock: only durations are passed, so differences between replicas' clocks don't matter. If the store's clock
- * is put back, the store continues from the time that it had. Throws StoreUnavailable if the store doesn't answer in time; such a call may have
- * been carried out. Throws RangeError, before anything happens, for a duration that is negative, not a number, or above
- * a hundred years. A lease, hold or pause lasts an hour at most.
+ * One store for everything: memory of what was done, work that is due, timers and locks. Every method is atomic and
+ * uses the store's own clock: only durations are passed, so differences between replicas' clocks don't matter. If the
+ * store's clock is put back, the store continues from the time that it had. Throws StoreUnavailable if the store
+ * doesn't answer in time; such a call may have been carried out. Throws RangeError, before anything happens, for a
+ * duration that is negative, not a number, or above a hundred years. A lease, hold or pause lasts an hour at most.
  */
 export type Store = {
   /** Creates a record. False: the key exists, and nothing was changed. Of several callers only one ever gets true. */
