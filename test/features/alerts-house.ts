@@ -22,6 +22,7 @@ import { createPutAside } from '../../src/records/put-aside.ts';
 import { workOnce } from '../../src/records/worker.ts';
 import { assertBlocks } from '../../src/simulators/slack/assert-blocks.ts';
 import type { AboutMessage } from '../../src/slack/kit/note.ts';
+import type { Standing } from '../../src/slack/people/role.ts';
 import type { SlackMessage } from '../../src/slack/kit/message.ts';
 import type { Store } from '../../src/store/store.ts';
 import { shownLines } from '../slack/shown-text.ts';
@@ -203,6 +204,8 @@ export function openAlertsWorld({
   };
   /** The bot’s own charges. */
   const charges = new Map<string, BotCharge>();
+  /** Everybody’s roles. */
+  const standing = { kind: 'known', roles: ['pay-ops'] } as Standing;
   const settings = { digestThreshold: threshold, webhookRememberDays: 30, alertDetailsDays: 0 };
   const store: Store & { keys(): string[] } = memoryStore(clock);
   const slack = openSlack(clock);
@@ -217,6 +220,7 @@ export function openAlertsWorld({
     service,
     charges,
     settings,
+    standing,
   };
 }
 
@@ -260,7 +264,7 @@ export function startAlerts(
     store,
     sealer,
     fingerprint: async (text) => createHash('sha256').update(text).digest('hex').slice(0, 32),
-    people: { nameOf: async (id) => id },
+    people: { nameOf: async (id) => id, standingOf: async () => world.standing },
     slack: { delivery: slack.client(pass, composed) },
     now,
   });
@@ -312,6 +316,7 @@ export function startAlerts(
     ...alerts.parts,
     account,
     claims: alerts.claims,
+    verbs: alerts.verbs,
     kinds,
     once,
     async drain(forMs = 5_000, stepMs = 1_000): Promise<void> {
