@@ -67,7 +67,7 @@ type Begun<State> = { kind: 'begun'; stored: StoredCase<State> } | { kind: 'know
 export type Cases<State, Event> = {
   find(id: string): Promise<State | undefined>;
   /**
-   * Stores a new case. An existing case is returned instead, unless `mayReplace` allows to replace it. With `untold`
+   * Stores a new case. An existing case is returned instead, unless `mayReplace` allows a new one. With `untold`
    * the caller stores the first message and calls `settle()` (after a crash a worker does); without it the first state
    * has no message.
    */

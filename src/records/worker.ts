@@ -18,7 +18,7 @@ const wakeGapMs = 25;
  */
 const busyPauseMs = 100;
 
-/** Works until stopped. An error ends only its piece of work, which is due again when its lease ends. Logs an outage once. */
+/** Works until stopped. An error ends only its piece of work, due again after its lease. Logs an outage once. */
 export function startWorker(options: {
   /** Does one piece of due work; false: nothing was due. */
   workOnce: () => Promise<boolean>;

@@ -67,7 +67,7 @@ const notServing = /^(MOVED|READONLY|CLUSTERDOWN|MASTERDOWN)\b|: -READONLY\b/;
  * its end once, without user and password. Throws only for an address that can never work.
  *
  * Doesn't use node-redis's own Cluster and Sentinel clients. They repeat calls, so a `create` that was carried out
- * could be answered "exists"; here each call is sent once, to one node. And they search ASK redirections, which are
+ * could be answered "exists"; here each call is sent once, to one node. And they follow ASK redirections, which are
  * refused here: while a Cluster moves the store's slot, a part of its records is on another node.
  */
 export function connectRedis(options: RedisOptions): RedisConnection {
