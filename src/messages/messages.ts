@@ -101,8 +101,8 @@ async function refreshMessage(
   }
 }
 
-/** The parts that `tellOperators` needs. */
-export type Operators = {
+/** What `tellOperators` needs. */
+export type NoticeNeeds = {
   store: Pick<Store, 'create'>;
   sealer: Sealer;
   now: () => number;
@@ -113,11 +113,11 @@ export type Operators = {
 };
 
 /** Posts a notice to the `ops` channel, if there is one, once per name. Resolves once the notice is stored. */
-export async function tellOperators(operators: Operators, name: string, notice: Notice): Promise<void> {
-  const { opsChannel, wake } = operators;
+export async function tellOperators(needs: NoticeNeeds, name: string, notice: Notice): Promise<void> {
+  const { opsChannel, wake } = needs;
   if (opsChannel === undefined) return;
   const message = { channel: opsChannel, body: notice };
-  if (await storeMessage(operators, messageKey('notice', name), message)) wake?.();
+  if (await storeMessage(needs, messageKey('notice', name), message)) wake?.();
 }
 
 /** What operators call a record, by its key's prefix; the longer prefix first. */
@@ -133,10 +133,10 @@ const namesOfRecords: readonly (readonly [string, string])[] = [
  * Tells the operators once that a record is put aside or refused. Does nothing for a notice, which would cause another
  * notice, without end.
  */
-export async function tellStuck(operators: Operators, key: string, errorId: string): Promise<void> {
+export async function tellStuck(needs: NoticeNeeds, key: string, errorId: string): Promise<void> {
   if (key.startsWith(messageKey('notice', ''))) return;
   const [, named] = namesOfRecords.find(([prefix]) => key.startsWith(prefix)) ?? ['', 'record'];
-  await tellOperators(operators, `stuck:${key}`, {
+  await tellOperators(needs, `stuck:${key}`, {
     state: `One ${named} could not be processed`,
     about: [],
     lines: [

@@ -18,7 +18,7 @@ export async function* pagesOf(
   } while (next !== undefined);
 }
 
-export async function entriesOf(store: Pick<Store, 'list'>, name: string): Promise<Entry[]> {
+export async function allEntries(store: Pick<Store, 'list'>, name: string): Promise<Entry[]> {
   const entries: Entry[] = [];
   for await (const page of pagesOf(store, name)) entries.push(...page);
   return entries;

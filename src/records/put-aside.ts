@@ -2,7 +2,7 @@ import { errorCode, ServiceFailure, StoreUnavailable } from '../domain/failure.t
 import { growingDelayMs } from '../deadline.ts';
 import { newErrorId, type Log } from '../log.ts';
 import type { Entry, Store } from '../store/store.ts';
-import { entriesOf } from './pages.ts';
+import { allEntries } from './pages.ts';
 import { NewerRelease, isNewer } from './newer-release.ts';
 import { isUnreadable } from './records.ts';
 import type { Kind } from './worker.ts';
@@ -104,7 +104,7 @@ export function createPutAside(options: {
   }
 
   async function retryAll(): Promise<void> {
-    for (const item of await entriesOf(store, asideList)) {
+    for (const item of await allEntries(store, asideList)) {
       const [, attempts, key = ''] = /^(\d+) (.*)$/s.exec(item.key.slice(asidePrefix.length)) ?? [];
       const found = await store.read(key);
       if (found?.attempts === Number(attempts)) await store.write(found, found.value, { delayMs: 0 });

@@ -11,7 +11,7 @@ import {
   type Store,
 } from '../store/store.ts';
 import { StoreUnavailable } from '../domain/failure.ts';
-import { entriesOf } from './pages.ts';
+import { allEntries } from './pages.ts';
 import { NewerRelease, withForm, withoutForm } from './newer-release.ts';
 
 /** A kind of record: the prefix of its keys, its schema, and the lists to which a value belongs. */
@@ -173,7 +173,7 @@ export function createRecords<T>(
     async list(name, options) {
       return readable((await store.list(name, options)).entries);
     },
-    all: async (name) => readable(await entriesOf(store, name)),
+    all: async (name) => readable(await allEntries(store, name)),
   };
 }
 

@@ -4,7 +4,7 @@ import { eventPrefix } from './alert-record.ts';
 import { newestEventMs } from './event-log.ts';
 import { orderEventKey } from '../../domain/payment-event.ts';
 import { counted } from '../../domain/wording.ts';
-import { type Operators, tellOperators } from '../../messages/messages.ts';
+import { type NoticeNeeds, tellOperators } from '../../messages/messages.ts';
 import { rich } from '../../slack/kit/blocks.ts';
 import { hourMs } from '../../domain/span.ts';
 
@@ -22,7 +22,7 @@ const awayMs = 300_000;
  * event counts as the charge's.
  */
 export function createMissingEvents(
-  told: Operators & Pick<Account, 'store' | 'now' | 'log'>,
+  told: NoticeNeeds & Pick<Account, 'store' | 'now' | 'log'>,
   waitMs: number,
   readsReference: boolean,
 ) {

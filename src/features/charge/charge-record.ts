@@ -12,7 +12,7 @@ import type { Log } from '../../log.ts';
 import type { Index, Store } from '../../store/store.ts';
 import type { BotCharge } from '../../domain/alert.ts';
 import { indexAt, searchLists, ownPaymentsList } from '../../records/found-by.ts';
-import { entriesOf } from '../../records/pages.ts';
+import { allEntries } from '../../records/pages.ts';
 import { alertNewsShape, chargeTermsShape } from '../../records/shapes.ts';
 
 export const chargePrefix = 'charge:';
@@ -316,7 +316,7 @@ export async function chargesInDoubt(
 ): Promise<Doubts> {
   const unread: string[] = [];
   const records: ChargeRecord[] = [];
-  for (const entry of await entriesOf(store, chargeLists.open)) {
+  for (const entry of await allEntries(store, chargeLists.open)) {
     try {
       records.push(charges.open(entry));
     } catch (error) {
