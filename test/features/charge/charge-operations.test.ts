@@ -24,21 +24,6 @@ import { sealer } from '../house.ts';
 const away = () => Promise.reject(new StoreUnavailable('away'));
 
 describe('submit', () => {
-  it('charges a dialogue once, if it is submitted many times on two replicas at once', async () => {
-    const world = openWorld('approved');
-    const replicas = [startProcess(world), startProcess(world)];
-    const results = await Promise.all(
-      Array.from({ length: 200 }, async (_, index) => {
-        const result = await submit(replicas[index % 2] ?? replicas[0]!);
-        if (result.kind === 'begun') await result.carryOn();
-        return result.kind;
-      }),
-    );
-    expect(results.filter((kind) => kind === 'begun')).toHaveLength(1);
-    expect(results.filter((kind) => kind === 'known' || kind === 'begun')).toHaveLength(200);
-    expect(world.bank.posts).toEqual([reference]);
-  });
-
   it.each<Partial<ChargeTerms>>([
     { tokenKey: 'other' },
     { card: {} },
@@ -288,25 +273,6 @@ describe('submit', () => {
 });
 
 describe('the code', () => {
-  it('is counted before it is sent, and two at once cost one try', async () => {
-    const world = openWorld('otp');
-    const process = startProcess(world);
-    await charge(process);
-    const request = { reference, code: '000000', by: ada, triesLeft: 3 };
-    const results = await Promise.all([
-      process.operations.submitCode(request),
-      process.operations.submitCode(request),
-    ]);
-    expect(results.filter((result) => result?.carryOn)).toHaveLength(1);
-    for (const result of results) await result?.carryOn?.();
-    expect(world.bank.codes).toHaveLength(1);
-    expect(await process.operations.find(reference)).toMatchObject({
-      state: { kind: 'otp' },
-      otp: { triesLeft: 2 },
-      bankWords: 'Invalid OTP',
-    });
-  });
-
   it('is sent again only for its agent, and once in half a minute', async () => {
     const world = openWorld('otp');
     const process = startProcess(world);
