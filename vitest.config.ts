@@ -50,6 +50,7 @@ export default defineConfig({
     // Node loads them as it loads the bot, its types stripped: Vite's transforms cost half as much again.
     experimental: { viteModuleRunner: false },
     sequence: { sequencer: LongestFirst },
+    setupFiles: 'test/support/keep-compiled.ts',
     ...(folder === undefined || process.env['TMPDIR'] !== undefined ? {} : { env: { TMPDIR: folder } }),
     coverage: { include: ['src/**/*.ts'], exclude: ['src/payments/schema.d.ts', 'src/playground/page/**'] },
     // One group after the other; `npm test` runs those that compute beside the others (scripts/test.ts).

@@ -8,7 +8,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, relative } from 'node:path';
+import { join, relative, resolve } from 'node:path';
 import { findProgram, type Program } from '../test/support/programs.ts';
 
 const bin = (name: string): string => join('node_modules', '.bin', name);
@@ -69,6 +69,8 @@ const tests: Step[] = lanes.map((lane) => ({
   ],
 }));
 
+/** Node keeps there what it has compiled, by content, for all these processes and the next run. */
+const compiled = resolve('node_modules/.cache/compiled');
 const failed: string[] = [];
 
 /** `shown`: output at once, or when the step has ended, so that two steps don't mix. */
@@ -76,7 +78,7 @@ async function run({ name, command, args, env }: Step, shown: 'at once' | 'at it
   const startedAt = performance.now();
   const child = spawn(command, args, {
     stdio: ['ignore', shown === 'at once' ? 'inherit' : 'pipe', 'pipe'],
-    env: { ...process.env, ...env },
+    env: { NODE_COMPILE_CACHE: compiled, ...process.env, ...env },
   });
   let said = '';
   for (const stream of [child.stdout, child.stderr]) {

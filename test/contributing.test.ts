@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { itInFull } from './support/counts.ts';
+import { isFull, itInFull } from './support/counts.ts';
 
 const run = promisify(execFile);
 const root = resolve(import.meta.dirname, '..');
@@ -79,7 +79,9 @@ describe('the worked example of CONTRIBUTING.md', () => {
     expect(JSON.parse(stdout)).toMatchObject({ text: expect.stringContaining('NGN 12,500.00') });
 
     const tables = ['test/features/permissions.table.test.ts', 'test/features/registry.test.ts'];
-    await inCopy('node_modules/vitest/vitest.mjs', 'run', '--project=parts', ...tables);
+    // Of the table's rows, which are there without the example too, its own; the rest is about all of them at once.
+    const rows = isFull ? [] : ['-t', 'balance|decision|exactly'];
+    await inCopy('node_modules/vitest/vitest.mjs', 'run', '--project=parts', ...tables, ...rows);
   });
 
   itInFull('compiles', async () => {
@@ -88,7 +90,9 @@ describe('the worked example of CONTRIBUTING.md', () => {
   });
 
   function inCopy(...words: string[]): Promise<{ stdout: string }> {
-    return run(process.execPath, words, { cwd: copy });
+    // What is compiled here has other paths each time: nothing of it is worth keeping.
+    const env = { ...process.env, NODE_DISABLE_COMPILE_CACHE: '1' };
+    return run(process.execPath, words, { cwd: copy, env });
   }
 });
 

@@ -1,6 +1,6 @@
 import { it } from 'vitest';
 
-const isFull = process.env['PAYOPS_FULL_COUNTS'] === '1';
+export const isFull = process.env['PAYOPS_FULL_COUNTS'] === '1';
 
 /**
  * How many repetitions: all of them in `npm run test:full`, a representative share in `npm test`, which people wait for.
