@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import { countOf } from '../support/counts.ts';
 
 /** The same walks each time while the code does not change; `npm run walks` takes others. */
-const count = String(countOf({ full: 10, share: 4 }));
+const count = String(countOf({ full: 10, share: 2 }));
 const few = ['scripts/walks.ts', '--count', count, '--seed', '1'];
 
 it('loses, doubles, shuffles and leaks nothing on random walks of events, people, faults and kills', async () => {

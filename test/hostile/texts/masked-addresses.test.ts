@@ -1,6 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import type * as EvidenceModule from '../../../src/slack/words/evidence.ts';
 import { createRandom } from '../../chaos/random.ts';
+import { countOf } from '../../support/counts.ts';
 import { surfaces } from './run-texts.ts';
 import type { Shown } from './surface.ts';
 
@@ -17,6 +18,7 @@ vi.mock(import('../../../src/slack/words/evidence.ts'), async (load): Promise<ty
   };
 });
 
+const rounds = countOf({ full: 200, share: 60 });
 const canary = /can[a-z.+]*ry\d*@\w/i;
 
 /**
@@ -41,7 +43,7 @@ describe('a customer’s address', () => {
     const random = createRandom(surface.name.length + 7);
     let number = 0;
     const outside = { random, text: () => addressed((number += 1)) };
-    for (let round = 0; round < 200; round += 1) {
+    for (let round = 0; round < rounds; round += 1) {
       const found = findAddress(surface.compose(outside));
       if (found !== undefined) leaking.set(surface.name, found);
     }
