@@ -26,7 +26,7 @@ const checks: Step[] = [
     name: 'types and lint',
     command: bin('oxlint'),
     args: ['--type-aware', '--type-check', 'src', 'test', 'scripts', 'bench', 'vitest.config.ts'],
-    // It collects a tenth of what it uses: not worth the time.
+    // Without garbage collection it takes 2.2 GB instead of 2.0, and a tenth less time.
     env: { GOGC: 'off' },
   },
   {
@@ -48,7 +48,7 @@ const checks: Step[] = [
  */
 const lanes = [
   // For tests with several processes a retry distinguishes a bug from a busy machine; retried tests are named at the end.
-  { name: 'tests that wait', projects: ['waiting'], workers: 4, retries: 1 },
+  { name: 'tests that wait', projects: ['waiting'], workers: 6, retries: 1 },
   { name: 'tests that compute', projects: ['mocked', 'parts'], workers: 1, retries: 0 },
 ];
 const resultsPath = ({ name }: { name: string }): string => join(folder, `${name}.json`);
