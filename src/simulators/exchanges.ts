@@ -25,7 +25,8 @@ export function createRecorder(
     const startedMs = performance.now();
     const summary = maskText(start.summary);
     const begun = { ...start, id: lastId, at: now(), path: maskText(start.path), summary };
-    onExchange(withBodies(begun, { request }));
+    // A copy, since the end's copy of `begun` would read, and so format, its bodies.
+    onExchange(withBodies({ ...begun }, { request }));
     return (end) => {
       const { response, outcome, status } = end();
       const durationMs = Math.round(performance.now() - startedMs);
