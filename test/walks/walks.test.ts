@@ -5,7 +5,7 @@ import { countOf } from '../support/counts.ts';
 
 /** The same walks each time while the code does not change; `npm run walks` takes others. */
 const count = String(countOf({ full: 10, share: 2 }));
-const few = ['scripts/walks.ts', '--count', count, '--seed', '1'];
+const few = ['scripts/walks.ts', '--count', count, '--seed', '8'];
 
 it('loses, doubles, shuffles and leaks nothing on random walks of events, people, faults and kills', async () => {
   // In a process of their own: walks replace all timers and random sources.

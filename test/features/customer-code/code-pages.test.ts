@@ -455,9 +455,10 @@ describe('the customer’s page', () => {
   });
 
   it('reads the longest language header quickly, so that it can’t block the bot', () => {
-    const startedAt = performance.now();
+    // Processor time, which a busy machine leaves as it is.
+    const before = process.cpuUsage();
     for (const filling of [' ', ';', ',', ' ;', '; q=']) wordsFor(`fr${filling.repeat(16_000)}x`);
-    expect(performance.now() - startedAt).toBeLessThan(300);
+    expect(process.cpuUsage(before).user / 1_000).toBeLessThan(300);
   });
 
   it('reads codes with letters, leading zeros, blanks and dashes, and the digits of any keyboard', () => {
