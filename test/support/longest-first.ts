@@ -3,20 +3,23 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 /** Files that take eight seconds or more on an idle machine, begin first. */
 const longest = [
   'e2e/browser',
+  'e2e/guide',
   'chaos/chaos',
-  'e2e/lists',
   'e2e/kills',
-  'e2e/move-store',
+  'e2e/store-trust',
+  'e2e/clock-put-back',
   'e2e/crash',
-  'e2e/alerts',
-  'e2e/canary',
-  'e2e/command-line',
-  'e2e/charge',
+  'e2e/move-store',
+  'e2e/lists',
+  'e2e/hang',
+  'e2e/find',
   'e2e/saved-cards',
+  'e2e/charge',
+  'e2e/alerts',
+  'e2e/command-line',
+  'e2e/canary',
   'e2e/several-accounts',
   'playground/page/page',
-  'walks/walks',
-  'records/cases',
 ].map((name) => `/test/${name}.test.ts`);
 
 /** These tell what hangs from what is slow, and so come last, when less runs beside them; the longest of them first. */
