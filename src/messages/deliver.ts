@@ -300,7 +300,8 @@ async function post(outbox: Outbox, work: Work, posting: Posting): Promise<void>
         ? { ...older, untilMs: heldAtMs, cursor: undefined }
         : { ...place, sinceMs: heldAtMs },
       mayBeRepeat: mayBeRepeat || undefined,
-      shown: older ? undefined : message.digest,
+      // If an earlier post arrived after all, it shows something else.
+      shown: record.doubt ? undefined : message.digest,
     },
     outbox.leaseMs,
   );

@@ -48,7 +48,10 @@ describe('a post that may have arrived', () => {
     expect(postsOf(house)).toHaveLength(1);
   });
 
-  it('is edited if the history shows it late, after a newer repeat was killed before it was sent', async () => {
+  it.each([
+    ['before its doubt was stored', false],
+    ['after that', true],
+  ])('is edited if the history shows it late, and a newer repeat was killed %s', async (_when, isStored) => {
     const world = openAlertsWorld();
     const house = startAlerts(world);
     world.slack.meets = ({ method }) => (method === 'post' ? unheard : undefined);
@@ -63,6 +66,7 @@ describe('a post that may have arrived', () => {
     const dying = startAlerts(world, async (name, effect) => {
       hasLooked ||= name === 'history';
       if (!hasLooked || name !== 'write message:alert') return await effect();
+      if (isStored) await effect();
       dead.resolve();
       return await new Promise(() => undefined);
     });
