@@ -13,6 +13,7 @@ const longest = [
   'e2e/lists',
   'e2e/hang',
   'e2e/find',
+  'e2e/doctor-fixes',
   'e2e/saved-cards',
   'e2e/charge',
   'e2e/alerts',
@@ -24,7 +25,6 @@ const longest = [
 
 /** These tell what hangs from what is slow, and so come last, when less runs beside them; the longest of them first. */
 const timed = [
-  'e2e/doctor-fixes',
   'e2e/outages',
   'e2e/doctor',
   'store/redis-sentinel',
