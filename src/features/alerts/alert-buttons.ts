@@ -352,7 +352,7 @@ const noWords: Record<Extract<ChargeAgain, { kind: 'no' }>['why'], Run[][]> = {
 
 const mayPressNothing = `They can’t use its buttons: no role in payops.yml gives them ${listed([...lookers, ...chargers], 'or')}. Choose somebody else.`;
 
-const longestReason = 300;
+export const longestReason = 300;
 
 const snoozes = [
   { text: '1 hour', value: '1' },

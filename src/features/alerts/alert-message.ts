@@ -11,7 +11,7 @@ import { alreadyPaid } from '../../slack/words/alert-news.ts';
 import { failedState, outcomeWords, saidGivenBack } from '../../slack/words/state-words.ts';
 import type { PaymentEvent, PaymentEventKind } from '../../domain/payment-event.ts';
 import { type Transaction, moneyToTake } from '../../domain/transaction.ts';
-import { acknowledgeButton, cardButtons } from './alert-buttons.ts';
+import { acknowledgeButton, cardButtons, longestReason } from './alert-buttons.ts';
 import type { FoundAlert } from './alert-cards.ts';
 import { escalationFields, routeBlocks } from './alert-rules-message.ts';
 import {
@@ -296,8 +296,6 @@ function details(alert: Alert, paid: Money | undefined): string[] {
   const amount = money ? word(formatMoney(money)) : ofEvent;
   return [amount ?? 'amount unknown', customerWord(record?.customerEmail ?? event.customerEmail), named];
 }
-
-const longestReason = 300;
 
 /** The alert's state, followed by the charge's; an open alert has only the charge's. */
 function cardState(card: AlertCard, charge: string): string {

@@ -72,10 +72,10 @@ export type MovedCard =
    */
   | { kind: 'refused'; why: 'taken' | 'ended' | 'not_acknowledged' | 'nothing_new' };
 
-/** What becomes of a card. Written by compare-and-swap, so that any number of clicks is one decision. */
+/** The card after a move, or why the move is refused. */
 export function moveCard(card: AlertCard, move: CardMove, at: number): MovedCard {
   if (endsCard(card)) return refused('ended');
-  // Keeps its handler, who is told how it ended.
+  // Keep the handlers: they are told how it ended.
   const taken = card.kind === 'acknowledged' ? { acknowledged: card } : {};
   switch (move.kind) {
     case 'acknowledge': {
@@ -134,7 +134,7 @@ function refused(why: Extract<MovedCard, { kind: 'refused' }>['why']): MovedCard
   return { kind: 'refused', why };
 }
 
-/** Who acknowledged it, then who it is assigned to, now or at its end; empty if nobody took it. */
+/** Who acknowledged it, then who it is assigned to; empty if nobody acknowledged it. An ended alert keeps them. */
 export function handlersOf(card: AlertCard): string[] {
   if (card.kind === 'open') return [];
   const taken = card.kind === 'acknowledged' ? card : card.acknowledged;
@@ -165,7 +165,7 @@ export function customerEmailOf(event: PaymentEvent, lookup: Lookup): string | u
   return recordOfOrder(lookup)?.customerEmail ?? event.customerEmail;
 }
 
-/** What a search may know of it. */
+/** The terms by which `/pay find` finds the event. */
 export function eventFoundBy({ customerEmail, cardSaved, amountMinor }: PaymentEvent): FoundBy {
   const lastFour = cardSaved && 'face' in cardSaved ? cardSaved.face.lastFour : undefined;
   return { customerEmail, lastFour, amountMinor };
@@ -176,11 +176,14 @@ export function moneyOfFailure(event: PaymentEvent, lookup: Lookup | undefined):
   const record = lookup && !event.isErased ? recordOfOrder(lookup) : undefined;
   const recorded = record && moneyToTake(record);
   if (recorded) return recorded;
-  const { amountMinor: minor, currency } = event;
+  return moneyOfEvent(event);
+}
+
+export function moneyOfEvent({ amountMinor: minor, currency }: PaymentEvent): Money | undefined {
   return minor === undefined || currency === undefined ? undefined : { minor, currency };
 }
 
-/** Whether a look-up speaks against what its event says. */
+/** Whether a look-up contradicts a payment's event. */
 export function contradicts(found: Lookup['kind'] | undefined): boolean {
   return found === 'not_confirmed' || found === 'not_paid' || found === 'given_back' || found === 'not_found';
 }
@@ -192,9 +195,9 @@ export type Alert = {
   environment: Environment;
   account: string;
   receivedAtMs: number;
-  /** What is known of the decline; absent: it is none. */
+  /** Absent: no decline, or its event and look-up don't prove one. */
   declined?: KnownDecline;
-  /** The service can be asked about it, though no reference is signed. */
+  /** It can be looked up although no reference is signed. */
   canLookUp?: true;
   /** The bot can list the customer's saved cards. */
   canListCards?: boolean;

@@ -221,42 +221,69 @@ function listsOf({ payment, card, storms, failed, severity }: EventCase): Index 
  * has it, and none once it has ended; an end is final; each thread tells each step once.
  */
 function step(before: EventCase, event: CaseEvent, nowMs: number): EventCase | undefined {
-  const { card, payment } = before;
-  if (payment || isOfPayment(event)) {
-    const after = payment && isOfPayment(event) && stepPayment(payment, event, nowMs);
-    return after ? { ...before, payment: after } : undefined;
+  if (isOfPayment(event)) {
+    const payment = before.payment && stepPayment(before.payment, event, nowMs);
+    return payment && { ...before, payment };
   }
-  if (isOfOtherMoney(event)) return stepOtherMoney(before, event, nowMs);
+  // Nobody acts on a success.
+  if (before.payment) return undefined;
   switch (event.kind) {
-    case 'moved': {
-      const moved = moveCard(card.kind === 'open' ? event.seen : card, event.move, nowMs);
-      if (moved.kind === 'refused') return undefined;
-      return { ...before, card: moved.card, steps: [...before.steps, moved.step] };
-    }
+    case 'moved':
+      return stepMoved(before, event, nowMs);
     case 'tied':
       return tied(before, event, nowMs);
+    case 'looked_up':
+      return stepLookedUp(before, event);
+    case 'unanswered':
+      return stepUnanswered(before, nowMs);
     case 'escalated':
       return stepEscalated(before, event, nowMs);
-    case 'looked_up': {
-      const { unanswered: _answered, ...others } = before;
-      // If two ask at once, the older answer is dropped.
-      return { ...others, evidence: newestOf([event.evidence, before.evidence]) ?? event.evidence };
-    }
-    case 'unanswered': {
-      const { unanswered, ...others } = before;
-      if (!unanswered) return undefined;
-      const times = unanswered.times + 1;
-      return times >= mostLooks ? others : { ...before, unanswered: { times, atMs: nowMs } };
-    }
+    case 'paid_otherwise':
+      return stepPaidOtherwise(before, event, nowMs);
+    case 'paid_again':
+      return stepPaidAgain(before, event, nowMs);
+    case 'given_back':
+      return stepGivenBack(before, event, nowMs);
+    case 'claimed':
+      return stepClaimed(before, event, nowMs);
+    case 'released':
+      return stepReleased(before, event);
+    case 'held':
+      return stepHeld(before, event, nowMs);
+    case 'unheld':
+      return stepUnheld(before, nowMs);
     case 'retold':
       return { ...before };
-    case 'erased': {
-      const { evidence, ...others } = before;
-      return evidence ? others : undefined;
-    }
-    default:
-      return stepClaim(before, event, nowMs);
+    case 'erased':
+      return stepErased(before);
   }
+}
+
+type Of<Kind extends CaseEvent['kind']> = Extract<CaseEvent, { kind: Kind }>;
+
+function stepMoved(before: EventCase, { move, seen }: Of<'moved'>, nowMs: number): EventCase | undefined {
+  const { card, steps } = before;
+  const moved = moveCard(card.kind === 'open' ? seen : card, move, nowMs);
+  return moved.kind === 'refused'
+    ? undefined
+    : { ...before, card: moved.card, steps: [...steps, moved.step] };
+}
+
+function stepLookedUp(before: EventCase, { evidence }: Of<'looked_up'>): EventCase {
+  const { unanswered: _answered, ...others } = before;
+  // If two look up at once, the older answer is dropped.
+  return { ...others, evidence: newestOf([evidence, before.evidence]) ?? evidence };
+}
+
+function stepUnanswered(before: EventCase, nowMs: number): EventCase | undefined {
+  const { unanswered, ...others } = before;
+  if (!unanswered) return undefined;
+  const times = unanswered.times + 1;
+  return times >= mostLooks ? others : { ...before, unanswered: { times, atMs: nowMs } };
+}
+
+function stepErased({ evidence, ...others }: EventCase): EventCase | undefined {
+  return evidence && others;
 }
 
 function isOfPayment(event: CaseEvent): event is PaymentMove {
@@ -331,7 +358,7 @@ function postedBy(
 
 function stepEscalated(
   before: EventCase,
-  { about, seen, isOver }: Extract<CaseEvent, { kind: 'escalated' }>,
+  { about, seen, isOver }: Of<'escalated'>,
   nowMs: number,
 ): EventCase | undefined {
   const { card, escalations: all, steps } = before;
@@ -342,44 +369,21 @@ function stepEscalated(
   return { ...before, escalations, steps: made ? [...steps, made] : steps };
 }
 
-type OtherMoney = Extract<CaseEvent, { kind: 'paid_otherwise' | 'paid_again' | 'given_back' }>;
-
-function isOfOtherMoney(event: CaseEvent): event is OtherMoney {
-  const { kind } = event;
-  return kind === 'paid_otherwise' || kind === 'paid_again' || kind === 'given_back';
-}
-
-/** Only told; the card stays. */
-function stepOtherMoney(before: EventCase, event: OtherMoney, nowMs: number): EventCase | undefined {
-  switch (event.kind) {
-    case 'paid_otherwise':
-      return stepPaidOtherwise(before, event, nowMs);
-    case 'paid_again':
-      return stepPaidAgain(before, event, nowMs);
-    case 'given_back': {
-      const { key, ...told } = event;
-      const { givenBack = [], steps } = before;
-      if (givenBack.includes(key)) return undefined;
-      return { ...before, givenBack: [...givenBack, key], steps: [...steps, { ...told, at: nowMs }] };
-    }
-  }
-}
-
-/** Once an alert: a customer who pays every day would fill the thread. */
+/** Once per alert: a customer who pays every day would fill the thread. */
 function stepPaidOtherwise(
   before: EventCase,
-  { payment }: Extract<CaseEvent, { kind: 'paid_otherwise' }>,
+  { payment }: Of<'paid_otherwise'>,
   at: number,
 ): EventCase | undefined {
   if (before.hasOtherPayment || endsCard(before.card)) return undefined;
-  const told: CardStep = { kind: 'other_payment', payment, at };
-  return { ...before, hasOtherPayment: true, steps: [...before.steps, told] };
+  const step: CardStep = { kind: 'other_payment', payment, at };
+  return { ...before, hasOtherPayment: true, steps: [...before.steps, step] };
 }
 
-/** Once for each payment, but not for the one that resolved the alert. */
+/** Once per payment, but not for the one that resolved the alert. */
 function stepPaidAgain(
   before: EventCase,
-  { payment, people }: Extract<CaseEvent, { kind: 'paid_again' }>,
+  { payment, people }: Of<'paid_again'>,
   at: number,
 ): EventCase | undefined {
   const { card, paidAgain = [] } = before;
@@ -387,8 +391,19 @@ function stepPaidAgain(
   const end = endsCard(card) ? endOf(card) : undefined;
   if (!end || paidAgain.includes(reference)) return undefined;
   if (end.kind === 'paid' && end.reference === reference) return undefined;
-  const told: CardStep = { kind: 'paid_again', payment, before: end, people, at };
-  return { ...before, paidAgain: [...paidAgain, reference], steps: [...before.steps, told] };
+  const step: CardStep = { kind: 'paid_again', payment, before: end, people, at };
+  return { ...before, paidAgain: [...paidAgain, reference], steps: [...before.steps, step] };
+}
+
+/** Once per refund. */
+function stepGivenBack(
+  before: EventCase,
+  { key, ...refund }: Of<'given_back'>,
+  at: number,
+): EventCase | undefined {
+  const { givenBack = [], steps } = before;
+  if (givenBack.includes(key)) return undefined;
+  return { ...before, givenBack: [...givenBack, key], steps: [...steps, { ...refund, at }] };
 }
 
 function endOf(card: EndedCard): AlertEnd {
@@ -397,38 +412,34 @@ function endOf(card: EndedCard): AlertEnd {
     : { kind: 'closed', by: card.by, reason: card.reason };
 }
 
-type ClaimEvent = Extract<CaseEvent, { kind: 'claimed' | 'released' | 'held' | 'unheld' }>;
+function stepClaimed(
+  before: EventCase,
+  { reference, by, holder, over, seen }: Of<'claimed'>,
+  nowMs: number,
+): EventCase | undefined {
+  const { card, charge } = before;
+  const isFree = !charge || charge.reference === reference || charge.holders.at(-1) === over;
+  if (endsCard(card) || !isFree) return undefined;
+  // Another delivery of the same submit may still charge.
+  const others = charge?.reference === reference ? charge.holders : [];
+  const claimed = { ...before, charge: { reference, by, at: nowMs, holders: [...others, holder] } };
+  // Charging from an open alert acknowledges it.
+  return stepMoved(claimed, { kind: 'moved', move: { kind: 'acknowledge', by }, seen }, nowMs) ?? claimed;
+}
 
-function stepClaim(before: EventCase, event: ClaimEvent, nowMs: number): EventCase | undefined {
-  const { card, charge, heldUntil } = before;
-  switch (event.kind) {
-    case 'held': {
-      const { untilMs } = event;
-      return untilMs <= nowMs || heldUntil === untilMs ? undefined : { ...before, heldUntil: untilMs };
-    }
-    case 'unheld': {
-      const { heldUntil: until = Infinity, ...others } = before;
-      return until <= nowMs ? others : undefined;
-    }
-    case 'claimed': {
-      const { reference, by, holder, over, seen } = event;
-      const isFree = !charge || charge.reference === reference || charge.holders.at(-1) === over;
-      if (endsCard(card) || !isFree) return undefined;
-      // Another delivery of the same submit may still charge.
-      const others = charge?.reference === reference ? charge.holders : [];
-      const claimed = { ...before, charge: { reference, by, at: nowMs, holders: [...others, holder] } };
-      // The person who charges it takes it.
-      const taken = moveCard(card.kind === 'open' ? seen : card, { kind: 'acknowledge', by }, nowMs);
-      if (taken.kind === 'refused') return claimed;
-      return { ...claimed, card: taken.card, steps: [...before.steps, taken.step] };
-    }
-    case 'released': {
-      if (!charge?.holders.includes(event.holder)) return undefined;
-      const holders = charge.holders.filter((one) => one !== event.holder);
-      const { charge: _released, ...free } = before;
-      return holders.length === 0 ? free : { ...before, charge: { ...charge, holders } };
-    }
-  }
+function stepReleased(before: EventCase, { holder }: Of<'released'>): EventCase | undefined {
+  const { charge, ...free } = before;
+  if (!charge?.holders.includes(holder)) return undefined;
+  const holders = charge.holders.filter((one) => one !== holder);
+  return holders.length === 0 ? free : { ...before, charge: { ...charge, holders } };
+}
+
+function stepHeld(before: EventCase, { untilMs }: Of<'held'>, nowMs: number): EventCase | undefined {
+  return untilMs <= nowMs || before.heldUntil === untilMs ? undefined : { ...before, heldUntil: untilMs };
+}
+
+function stepUnheld({ heldUntil = Infinity, ...others }: EventCase, nowMs: number): EventCase | undefined {
+  return heldUntil <= nowMs ? others : undefined;
 }
 
 const firstLookMs = 15_000;

@@ -122,19 +122,31 @@ export function createReceiving(
       await store.create(key, sealer.seal(key, body.toString('base64')), { ttlMs: rememberMs });
       // Outside text must not shape a key.
       const name = createHash('sha256').update(eventKind).digest('hex').slice(0, 16);
-      const isUnreadable = eventKind === unreadableKind;
-      const isKept = `It’s kept for ${counted(Math.round(rememberMs / dayMs), 'day')}.`;
-      await tellOperators(operators, `unknown:${name}`, {
-        state: isUnreadable
-          ? 'A signed delivery without an event kind arrived'
-          : 'A signed event of unknown kind arrived',
-        about: isUnreadable ? [] : [eventKind],
-        lines: [
-          rich`${isKept} ${isUnreadable ? 'Others like it' : 'Others of this kind'} aren’t told.`,
-          rich`${isUnreadable ? 'Should it be an alert? Check' : 'What does it mean? Say so in'} ${code(isUnreadable ? 'WEBHOOK_EVENT_POINTERS' : 'WEBHOOK_KINDS')}; ${code('npm run explain-delivery')} shows how a captured one is read.`,
-        ],
-      });
+      await tellOperators(operators, `unknown:${name}`, unknownNotice(eventKind, rememberMs));
     },
+  };
+}
+
+function unknownNotice(eventKind: string, rememberMs: number): Notice {
+  const isKept = `It’s kept for ${counted(Math.round(rememberMs / dayMs), 'day')}.`;
+  const how = rich`; ${code('npm run explain-delivery')} shows how a captured one is read.`;
+  if (eventKind === unreadableKind) {
+    return {
+      state: 'A signed delivery without an event kind arrived',
+      about: [],
+      lines: [
+        rich`${isKept} Others like it aren’t told.`,
+        [...rich`Should it be an alert? Check ${code('WEBHOOK_EVENT_POINTERS')}`, ...how],
+      ],
+    };
+  }
+  return {
+    state: 'A signed event of unknown kind arrived',
+    about: [eventKind],
+    lines: [
+      rich`${isKept} Others of this kind aren’t told.`,
+      [...rich`What does it mean? Say so in ${code('WEBHOOK_KINDS')}`, ...how],
+    ],
   };
 }
 

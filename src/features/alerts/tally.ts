@@ -20,7 +20,7 @@ export type Tally = {
 
 const mostCurrencies = 8;
 const mostReasons = 5;
-const longestReason = 120;
+export const longestReason = 120;
 
 export function createTally() {
   let [count, unsummed, noReason] = [0, 0, 0];

@@ -6,6 +6,7 @@ import type { AlertCard, RoutePlace } from '../../../domain/alert.ts';
 import { formatMoney, wireFromMinor } from '../../../domain/money.ts';
 import { findMessageRecord, messageKey } from '../../../messages/message-record.ts';
 import type { AlertCards } from '../alert-cards.ts';
+import { longestReason } from '../tally.ts';
 import { gathered, stormActions } from './storm-message.ts';
 import type { Storm, StormItem, Storms } from './storm.ts';
 import type { Press, Pressed } from '../../../slack/command.ts';
@@ -31,7 +32,6 @@ import { customerWord, placeWords, referenceWord, word } from '../../../slack/wo
 type StormRow = StormItem & { card: AlertCard };
 
 const listModalId = 'storm_list';
-const longestReason = 120;
 
 const pageSize = 10;
 

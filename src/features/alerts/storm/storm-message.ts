@@ -29,7 +29,7 @@ import { placeAlone } from '../../../slack/words/evidence.ts';
 import type { SlackMessage } from '../../../slack/kit/message.ts';
 import type { Escalated } from '../alert.ts';
 import { escalationFields, muteBlocks } from '../alert-rules-message.ts';
-import { sumWords } from '../tally.ts';
+import { longestReason, sumWords } from '../tally.ts';
 import { outsideText } from '../../../slack/kit/text.ts';
 
 /** Action ids of a digest's buttons; each button's value is the storm's id. */
@@ -45,7 +45,6 @@ export const stormActions = {
 /** The digest counts the others together; the list has them all. */
 const mostSums = 3;
 const mostReasons = 3;
-const longestReason = 120;
 const minuteMs = 60_000;
 
 /** `muted`: the channel's current mutes. */

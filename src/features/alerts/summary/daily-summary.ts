@@ -3,13 +3,12 @@ import { z } from 'zod';
 import type { Account } from '../../../account.ts';
 import type { AlertCard, AlertMute, RoutePlan } from '../../../domain/alert.ts';
 import type { Money } from '../../../domain/money.ts';
-import type { PaymentEvent } from '../../../domain/payment-event.ts';
 import { parseJson, withoutUndefined } from '../../../domain/json.ts';
 import { findMessageRecord, messageKey, openBody } from '../../../messages/message-record.ts';
 import { createMessages, type Messages } from '../../../messages/messages.ts';
 import type { Entry } from '../../../store/store.ts';
 import type { Evidence } from '../alert-record.ts';
-import { contradicts } from '../alert.ts';
+import { contradicts, moneyOfEvent } from '../alert.ts';
 import { type EventLog, type LoggedEvent, lookedBackMs } from '../event-log.ts';
 import { destinationsOf, withLookUp } from '../routing.ts';
 import { type Tally, createTally } from '../tally.ts';
@@ -257,11 +256,7 @@ async function cardsOf(readCard: ReadCard, failures: readonly LoggedEvent[]): Pr
 function openAlert({ event: first, receivedAtMs }: LoggedEvent, evidence: Evidence | undefined): OpenAlert {
   const event = evidence ? withLookUp(first, evidence.lookup) : first;
   const { orderReference } = event;
-  return { receivedAtMs, ...withoutUndefined({ orderReference, money: moneyOf(event) }) };
-}
-
-function moneyOf({ amountMinor: minor, currency }: PaymentEvent): Money | undefined {
-  return minor === undefined || currency === undefined ? undefined : { minor, currency };
+  return { receivedAtMs, ...withoutUndefined({ orderReference, money: moneyOfEvent(event) }) };
 }
 
 /** Per cent of payments that succeeded, to a tenth; 0 and 100 only if exact. Undefined without payments. */
