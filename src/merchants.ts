@@ -258,8 +258,8 @@ export function createFeatures(account: Account, around: FeatureNeeds) {
       await links.onAlertEnded(reference, news);
     },
     tellsFailure: (reference) => charges.tellsFailure(reference),
-    chargeHears: (reference, said) => charges.onGivenBack(reference, said),
-    linkHears: (reference, lookup) => links.onGivenBack(reference, lookup),
+    tellCharge: (reference, refund) => charges.onGivenBack(reference, refund),
+    tellLink: (reference, lookup) => links.onGivenBack(reference, lookup),
     findCharge: (reference) => charges.find(reference),
     chargeForm: (filled) => charges.form(filled),
     linkForm: (filled, caller, alert) => links.form(filled, caller, alert),

@@ -231,18 +231,18 @@ export function knownKind(text: string, kinds: EventKinds): PaymentEventKind | u
  */
 function businessKey(kind: PaymentEventKind, fields: EventFields, name: string): string | undefined {
   const { orderReference, transactionId, amountMinor, currency } = fields;
-  const isBack = kind === 'payment_given_back';
-  const which = hash(JSON.stringify([name, transactionId ?? null, amountMinor ?? null, currency ?? null]));
-  if (isBack && orderReference === undefined && transactionId !== undefined)
-    return `${kind}/${which.slice(0, 16)}/transaction/${hash(transactionId)}`;
-  if (orderReference !== undefined) {
-    const reading = parseOrderReference(orderReference);
-    const isPlain = reading.ok && reading.value === orderReference && orderReference.isWellFormed();
-    const of = isPlain ? orderReference : hash(orderReference);
-    if (isBack) return givenBackEventKey(which.slice(0, 16), of);
-    return isPlain ? orderEventKey(kind, of) : `${kind}/order-hash/${of}`;
+  const isRefund = kind === 'payment_given_back';
+  const part = JSON.stringify([name, transactionId ?? null, amountMinor ?? null, currency ?? null]);
+  const refund = isRefund ? hash(part).slice(0, 16) : '';
+  if (orderReference === undefined) {
+    if (transactionId === undefined) return undefined;
+    return `${kind}/${isRefund ? `${refund}/` : ''}transaction/${hash(transactionId)}`;
   }
-  return transactionId === undefined ? undefined : `${kind}/transaction/${hash(transactionId)}`;
+  const reading = parseOrderReference(orderReference);
+  const isPlain = reading.ok && reading.value === orderReference && orderReference.isWellFormed();
+  const order = isPlain ? orderReference : hash(orderReference);
+  if (isRefund) return givenBackEventKey(refund, order);
+  return isPlain ? orderEventKey(kind, order) : `${kind}/order-hash/${order}`;
 }
 
 type Loose<T> = { [Key in keyof T]: T[Key] | undefined };

@@ -187,8 +187,8 @@ function signedTime(
   const toleranceSeconds = ours?.toleranceSeconds ?? 300;
   const delivery = deliveryOf(request);
   const sources = template.filter(isTextSource);
-  const usual = sources.filter((one) => one.kind !== 'json' || (ours && isSame(one, ours.source)));
-  for (const source of usual.toSorted((one) => (ours && isSame(one, ours.source) ? -1 : 0))) {
+  const likely = sources.filter((one) => one.kind !== 'json' || (ours && isSame(one, ours.source)));
+  for (const source of likely.toSorted((one) => (ours && isSame(one, ours.source) ? -1 : 0))) {
     const text = readText(source, delivery);
     const unit = text.ok ? unitOfTime(text.value) : undefined;
     if (unit) return { source, unit, toleranceSeconds };

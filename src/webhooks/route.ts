@@ -25,7 +25,7 @@ export const webhookResults = [
 
 export type WebhookResult = (typeof webhookResults)[number];
 
-export type WebhookDoor = {
+export type WebhookNeeds = {
   /** Undefined: refuses every delivery. */
   scheme: SignatureScheme | undefined;
   secrets: readonly string[];
@@ -69,12 +69,12 @@ type Answer = {
  * Spec: Events, rules 1 and 2.
  */
 export function createWebhookHandler(
-  door: WebhookDoor,
+  needs: WebhookNeeds,
 ): (request: IncomingMessage, response: ServerResponse) => Promise<void> {
-  const { pointers, kinds, receive, keepUnknown, forward, log, now } = door;
-  const { keepTimeoutMs = 2_000, lingerMs = 1_000 } = door;
-  const verify = createVerifier(door.scheme, door.secrets);
-  const carried = signedHeaders(door.scheme);
+  const { pointers, kinds, receive, keepUnknown, forward, log, now } = needs;
+  const { keepTimeoutMs = 2_000, lingerMs = 1_000 } = needs;
+  const verify = createVerifier(needs.scheme, needs.secrets);
+  const pickHeaders = signedHeaders(needs.scheme);
   const logRefused = fewLinesOf(log);
 
   async function answerBody(request: IncomingMessage): Promise<Answer> {
@@ -89,8 +89,8 @@ export function createWebhookHandler(
     const nowMs = now();
     const verdict = verify(delivery, nowMs);
     if (verdict.kind === 'invalid') {
-      door.refused?.(delivery, verdict.why, nowMs);
-      if (forward && door.forwardsRefused === true) await forwardRefused(forward, delivery);
+      needs.refused?.(delivery, verdict.why, nowMs);
+      if (forward && needs.forwardsRefused === true) await forwardRefused(forward, delivery);
       return {
         ...refusal(401, 'bad_signature', 'unauthorized'),
         log: { level: 'warn', message: `Webhook refused: ${verdict.why}` },
@@ -101,11 +101,11 @@ export function createWebhookHandler(
     tagLog(fields);
     try {
       const kept = keep(found, delivery.body);
-      // Both at once, so that the store can write them together. If one fails, the sender retries both.
-      const both = forward
-        ? Promise.all([kept, forward(forwarded(delivery, found))]).then(([became]) => became)
+      // Both at once, so the store can write them together. If one fails, the sender retries both.
+      const stored = forward
+        ? Promise.all([kept, forward(forwarded(delivery, found))]).then(([result]) => result)
         : kept;
-      const result = await answeredWithin(keepTimeoutMs, both);
+      const result = await answeredWithin(keepTimeoutMs, stored);
       const body = { eventType: fields.eventKind, orderReference: fields.orderReference ?? null, result };
       const level = result === 'new' || result === 'duplicate' ? 'info' : 'warn';
       const why = found.kind === 'unknown' && found.why !== undefined ? `: ${found.why}` : '';
@@ -130,7 +130,7 @@ export function createWebhookHandler(
     const about = logFieldsOf(found);
     const hint = found.kind === 'event' ? found.event.referenceHint : found.orderOf;
     const orderOf = about.orderReference ?? hint ?? about.eventKey;
-    return { body, headers: carried(headers), orderOf, about };
+    return { body, headers: pickHeaders(headers), orderOf, about };
   }
 
   /** Stores a refused delivery to forward. A failure is only logged: the answer is 401 anyway, and the sender retries. */
@@ -149,7 +149,7 @@ export function createWebhookHandler(
     const answer =
       refuseByForm(request) ?? (forward ? refuseLoop(request) : undefined) ?? (await answerBody(request));
     const { result, status, body } = answer;
-    door.count(result);
+    needs.count(result);
     const { level, message, fields, error } = answer.log;
     const durationMs = now() - startedAtMs;
     const write = status >= 400 && status < 500 ? logRefused : log;

@@ -68,8 +68,8 @@ export function unseparated(
     const next = template[index + 1];
     if (!next || !isTextSource(part) || !isTextSource(next)) continue;
     const isLast = index + 2 === template.length;
-    const isTold = time && (isSame(part, time) || (isLast && isSame(next, time)));
-    if (!isTold) return [part, next];
+    const isDelimited = time && (isSame(part, time) || (isLast && isSame(next, time)));
+    if (!isDelimited) return [part, next];
   }
   return undefined;
 }

@@ -9,7 +9,7 @@ import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { LogFields } from '../../src/log.ts';
 import { defaultEventPointers } from '../../src/webhooks/event.ts';
-import { createWebhookHandler, type WebhookDoor, type WebhookResult } from '../../src/webhooks/route.ts';
+import { createWebhookHandler, type WebhookNeeds, type WebhookResult } from '../../src/webhooks/route.ts';
 import { presetScheme, readSignatureScheme } from '../../src/webhooks/webhook-settings.ts';
 import { createVerifier } from '../../src/webhooks/signature.ts';
 import { signaturePresetNames } from '../../src/config/webhook-settings.ts';
@@ -30,7 +30,7 @@ afterEach(async () => {
 
 type Line = { level: string; message: string; fields?: LogFields | undefined; error?: unknown };
 
-async function start(overrides: Partial<WebhookDoor> = {}) {
+async function start(overrides: Partial<WebhookNeeds> = {}) {
   const received: { key: string; fingerprint: string }[] = [];
   const unknown: { eventKind: string; key: string; body: Buffer }[] = [];
   const counts: WebhookResult[] = [];

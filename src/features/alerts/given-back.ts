@@ -10,8 +10,8 @@ import { resolvedBy } from './event-case.ts';
 
 /** Tells the charge or link with this reference. False: there is none. */
 export type GivenBackNeeds = {
-  chargeHears: (reference: string, said: { key: string; found: Lookup['kind'] }) => Promise<boolean>;
-  linkHears: (reference: string, lookup: Lookup) => Promise<boolean>;
+  tellCharge: (reference: string, refund: { key: string; found: Lookup['kind'] }) => Promise<boolean>;
+  tellLink: (reference: string, lookup: Lookup) => Promise<boolean>;
 };
 
 /** One payment resolves few alerts. */
@@ -26,9 +26,9 @@ export function createGivenBack(
   { store }: Pick<Account, 'store'>,
   { cases, hear, firstAlert }: Pick<AlertCards, 'cases' | 'hear' | 'firstAlert'>,
   { unsignedOf }: Pick<AlertRecovery, 'unsignedOf'>,
-  { chargeHears, linkHears }: GivenBackNeeds,
+  { tellCharge, tellLink }: GivenBackNeeds,
 ) {
-  async function alertsOf(reference: string): Promise<ReadonlySet<string>> {
+  async function alertsOfPayment(reference: string): Promise<ReadonlySet<string>> {
     const own = orderEventKey('payment_failed', reference);
     const [resolved, unsigned] = await Promise.all([
       cases.list(resolvedBy(reference), mostResolved),
@@ -51,14 +51,14 @@ export function createGivenBack(
     const found = lookup.kind;
     const money = 'money' in lookup && lookup.money ? { money: lookup.money } : {};
     let isTold = false;
-    for (const id of await alertsOf(reference.value)) {
+    for (const id of await alertsOfPayment(reference.value)) {
       if (!(await hasThread(id))) continue;
       await hear(id, { kind: 'given_back', key, reference: reference.value, found, ...money });
       isTold = true;
     }
     const [byCharge, byLink] = await Promise.all([
-      chargeHears(reference.value, { key, found }),
-      linkHears(reference.value, lookup),
+      tellCharge(reference.value, { key, found }),
+      tellLink(reference.value, lookup),
     ]);
     return isTold || byCharge || byLink;
   };
