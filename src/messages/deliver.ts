@@ -79,8 +79,9 @@ export function createOutbox(
         async post(channel, threadTs) {
           const sent = await withNames(message, channel, { as: 'post', ...named });
           const outcome = await delivery.post(channel, sent, threadTs);
-          const isElsewhere = outcome.kind === 'refused' && outcome.about === 'channel';
-          return isElsewhere && orTo !== undefined ? await delivery.post(orTo, sent) : outcome;
+          const refusesChannel = outcome.kind === 'refused' && outcome.about === 'channel';
+          // `orTo`: where the message goes if Slack refuses its channel.
+          return refusesChannel && orTo !== undefined ? await delivery.post(orTo, sent) : outcome;
         },
         async edit(channel, ts) {
           const sent = await withNames(message, channel, { as: 'edit', ...named });
@@ -300,7 +301,7 @@ async function post(outbox: Outbox, work: Work, posting: Posting): Promise<void>
         ? { ...older, untilMs: heldAtMs, cursor: undefined }
         : { ...place, sinceMs: heldAtMs },
       mayBeRepeat: mayBeRepeat || undefined,
-      // If an earlier post arrived after all, it shows something else.
+      // The history may still show an earlier post, whose content can differ from this one's: then it must be edited.
       shown: record.doubt ? undefined : message.digest,
     },
     outbox.leaseMs,
@@ -373,7 +374,8 @@ async function conclude(outbox: Outbox, work: Work, sent: Sent): Promise<void> {
       await reschedule(outbox, work, { ...ifNotSent, misses }, waitAll(backOffMs));
       return;
     case 'unsure': {
-      // Slack may still be working: a search now could miss the post, and the lost edit could overwrite an edit now.
+      // Slack may still be carrying out the call. So wait: a search now could miss the post, and a second edit now could
+      // be overwritten by the first.
       const lookMs = Math.max(1.5 * outbox.postTimeoutMs, backOffMs);
       const wait = misses < mostMissesHoldingLane ? waitAll(lookMs) : waitAlone(lookMs);
       if (kind === 'edit') {

@@ -49,7 +49,7 @@ const messageRecord = z.object({
   /** Versions: the last one requested, and the last one shown, superseded or given up. */
   wanted: z.int(),
   settled: z.int(),
-  /** The entry's `attempts` when its last lease ended: if `attempts` is higher, a worker holds it. */
+  /** The store counts an entry's leases in `attempts`; this is that count when the last lease ended. Less: it is leased. */
   turns: z.int(),
   /** A post that may have arrived: written before it is sent, removed once its outcome is known. */
   doubt: z

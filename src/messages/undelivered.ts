@@ -96,12 +96,12 @@ async function waitOrGiveUp(outbox: Outbox, work: Work, refusal: Refusal): Promi
   const { refused, receivedAtMs, isNeverGivenUp } = work.record;
   const nowMs = outbox.now();
   const isKnown = refused?.channel === channel;
-  // A message behind a dead letter has been refused for as long, even if this is its first try.
+  // Of a message's first try: Slack has refused the channel since it refused the message before it.
   const sinceMs = isKnown ? refused.sinceMs : ((await refusedSince(outbox.store, channel)) ?? nowMs);
   await notifyOfRefusal(outbox, refusal, sinceMs);
   const leftMs = Math.max(sinceMs, receivedAtMs) + outbox.giveUpMs - nowMs;
   const isOverdue = leftMs <= 0;
-  // Not at the first refusal: each message is tried at least twice, also behind a dead letter or when redelivered.
+  // Not at the message's own first refusal: each is tried at least twice, however long the channel has been refused.
   if (isKnown && isOverdue && !isNeverGivenUp) {
     await forgetRefusedNow(outbox.store, channel);
     return await giveUp(outbox, work, { channel, sinceMs, slackError, fix }, missed);
@@ -111,8 +111,8 @@ async function waitOrGiveUp(outbox: Outbox, work: Work, refusal: Refusal): Promi
   const waitMs = isLaneFree
     ? Math.min(backOffMs, longestRetryMs)
     : Math.min(backOffMs, longestRefusedMs, Math.max(paceMs, leftMs));
-  // Hold the lane, with this message first: Slack would refuse the next ones, too. Not for a dead letter now refused
-  // for another channel: it must leave its lists, and a hold doesn't change lists.
+  // Hold the lane, with this message first: Slack would refuse the next ones, too. But a dead letter that is now refused
+  // for another channel leaves its lists, which a hold can't change.
   const isHeld = about !== 'unclear' && !isLaneFree && !refused?.givenUp;
   const wait: WriteOptions = isHeld ? { holdMs: waitMs } : { delayMs: waitMs, pauseMs: paceMs };
   const nextTryAtMs = nowMs + waitMs;

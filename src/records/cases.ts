@@ -277,7 +277,7 @@ export function createCases<State, Event>(
       const taken: Taken = { entry };
       let stored = records.open(entry);
       for (;;) {
-        // If the clock was put back, use the due time: the store's own clock says that the case is due.
+        // The store gave this case out, so it is due. If this machine's clock was put back, take the due time for now.
         const fromMs = now() < (stored.atMs ?? 0) ? timeOf(stored, stored.dueAtMs) : now();
         // `due` before `tell`, so that people don't get two messages when the state changes at once.
         const done = await effects.due(stored.state, fromMs);

@@ -60,7 +60,7 @@ function namesOf(fingerprint: Fingerprint, known: FoundBy): Promise<string[]> {
   return Promise.all(termsOf(known).map(async (term) => `${foundPrefix}${await fingerprint(term)}`));
 }
 
-/** The lists as an index, with the same place in each. */
+/** An index with these lists; the record is sorted by `placeMs` in each. */
 export function indexAt(lists: readonly string[], placeMs: number): Index {
   return Object.fromEntries(lists.map((list) => [list, placeMs]));
 }
@@ -72,7 +72,7 @@ const foundPrefix = 'found-by:';
 
 function termsOf({ customerEmail = '', lastFour, amountMinor }: FoundBy): string[] {
   const email = normalEmail(customerEmail);
-  // The hash is shared with token keys; none begins with this character, so no term can equal one.
+  // Token keys are hashed with the same key. None begins with a zero character, so no term equals a token key.
   return [
     ...(email === '' ? [] : [`\0find\0email\0${email}`]),
     ...(lastFour === undefined || amountMinor === undefined

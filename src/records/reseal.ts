@@ -70,8 +70,8 @@ async function resealRecord(
 
 /**
  * Reseals everything that is sealed in the text with the first key, also sealed text within sealed text, as in a
- * charge. A part that no key opens stays, and `missKey` is called with the id of its key; not for a part that may only
- * look sealed.
+ * charge. A part that no key opens stays. `missKey` is called with the id of its key if the part is certainly sealed text,
+ * not other text of the same form.
  */
 export function resealText(
   sealing: Sealing,

@@ -38,7 +38,10 @@ export type AuditEntry = z.infer<typeof auditEntryShape>;
 
 export const moneyShape = z.object({ minor: z.int(), currency: z.string() });
 
-/** How an alert ended while a payment for it was under way: by another payment, or closed by a person. */
+/**
+ * How an alert ended while a payment for it was under way: by another payment, or closed by a person. `failed`: the
+ * alert's order reference, or its event's key if it has none.
+ */
 export const alertNewsShape = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('paid'), failed: z.string(), reference: z.string() }),
   z.object({ kind: z.literal('closed'), failed: z.string(), by: z.string(), reason: z.string() }),

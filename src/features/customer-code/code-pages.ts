@@ -15,6 +15,7 @@ export type PageCharges = {
     reference: string;
     link: string;
     code: string;
+    /** As the page showed it, so that a form that is sent twice uses one try. */
     triesLeft: number;
   }) => Promise<Answered>;
   resendCode: (request: { reference: string; link: string }) => Promise<Answered>;
@@ -23,6 +24,7 @@ export type PageCharges = {
   background: (work: Promise<void>) => void;
 };
 
+/** `carryOn`: what is left to do once the customer has the answer. */
 type Answered = { charge: ChargeSeen; carryOn?: () => Promise<void> } | undefined;
 
 export const codePagePath = '/c/';
