@@ -114,7 +114,7 @@ button.primary { background: #007a5a; color: #fff; } button.danger { color: #c00
 
 const folder = mkdtempSync(join(tmpdir(), 'payops-gallery-'));
 const files = process.argv.length > 2 ? process.argv.slice(2) : ['test/e2e'];
-const stories = ['node_modules/vitest/vitest.mjs', 'run', '--project=whole', ...files];
+const stories = ['node_modules/vitest/vitest.mjs', 'run', '--project=waiting', ...files];
 const { status } = spawnSync(process.execPath, stories, {
   stdio: 'inherit',
   env: { ...process.env, [galleryVariable]: folder },

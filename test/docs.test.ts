@@ -321,6 +321,16 @@ describe('the Slack app', () => {
 });
 
 describe('the scripts of package.json', () => {
+  it('and those behind them run only test projects that exist', () => {
+    const names = Array.from(read('vitest.config.ts').matchAll(/name: '(\w+)'/g), ([, name = '']) => name);
+    const behind = readdirSync(join(root, 'scripts')).map((name) => `scripts/${name}`);
+    const asked = ['package.json', '.ci/run', 'test/contributing.test.ts', ...behind].flatMap((path) =>
+      Array.from(read(path).matchAll(/--project=(\w+)/g), ([, name = '']) => name),
+    );
+    expect(asked.length).toBeGreaterThan(3);
+    expect(names).toEqual(expect.arrayContaining(asked));
+  });
+
   const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> };
 
   it.each([
