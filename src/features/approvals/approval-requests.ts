@@ -53,7 +53,7 @@ import {
 export type ApprovalsNeeds = {
   /** Finds a stored charge. If there is one, the request was carried out, and no check applies any more. */
   findCharge: (reference: string) => Promise<ChargeSeen | undefined>;
-  /** `atMs`: the start of the charge's own time limits. */
+  /** `atMs`: when the run last checked that it may charge; the charge's own time limits start then. */
   submitApproved: (charge: ApprovedCharge, atMs: number) => Promise<ApprovedEnd>;
   /** Other charges of the same card and amount since the charge's terms were read, without those in its `despite`. */
   twinsOf: (charge: ShownCharge) => Promise<readonly Twin[]>;
@@ -72,7 +72,7 @@ const defaultExpireMinutes = 240;
 /** Longer than any call takes: a run whose lease expires has died. */
 const runMs = 60_000;
 /**
- * A run sends a charge's requests only within this time after it renewed its lease. So a process that was suspended
+ * A run calls the service for a charge only within this time after it renewed its lease. So a process that was suspended
  * can't charge after another run took over and stopped the request. The 30 s allow for clocks that differ.
  */
 const chargeRunMs = chargeLimits.resendMs + chargeLimits.leaveMs + 30_000;

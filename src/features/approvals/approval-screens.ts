@@ -263,7 +263,7 @@ function buttonsOf(approval: Approval, isOwn: boolean): Button[] {
     : decideButtons(approval);
 }
 
-/** Approve* of a charge asks for confirmation. */
+/** The approve button of a charge asks for confirmation. */
 function decideButtons(approval: Approval): Button[] {
   const { shown } = approval;
   const value = requestValue.write({ id: approval.id, termsHash: approval.termsHash });

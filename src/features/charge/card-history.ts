@@ -96,7 +96,7 @@ export function createCardHistory(account: Account, { rule, twinMs, chargeExists
   /** Without settled attempts that are too old to count. */
   function stillCounting(attempts: Attempt[]): Attempt[] {
     const isOld = (attempt: Attempt) => isSettled(attempt) && now() - attempt.at >= keepMs;
-    // Keep a 3-D Secure refusal until an old approval ends it. (A recent approval may still be corrected.)
+    // A 3-D Secure refusal counts at any age until a later approval that is old itself: a recent one may be corrected.
     const approvedAt = lastApproval(attempts.filter(isOld));
     return attempts.filter(
       (attempt) => !isOld(attempt) || (attempt.outcome === 'three_d_secure' && attempt.at > approvedAt),
@@ -157,7 +157,7 @@ export function createCardHistory(account: Account, { rule, twinMs, chargeExists
   return {
     /**
      * Stores the attempt as pending if the card may be charged now. Idempotent for a reference. Read the charge's time
-     * before the claim, so that the charge can't be sent long after it.
+     * before calling this: a process that is suspended after the claim then finds it too late to send the charge.
      */
     claim: (claim: CardClaim) => cards.change(claim.card, (before) => decide(claim, before)),
     /** What `claim` would return now. Changes nothing. */

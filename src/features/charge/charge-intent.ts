@@ -122,7 +122,7 @@ export type PendingOtp = {
   /** Codes of these that no answer refused: the bank may have accepted one. */
   unanswered: number;
   /**
-   * When a missing answer was last no longer awaited, or the bank said that the code's time is over. From then on the
+   * When the wait for a code's answer was last given up, or the bank said that the code's time is over. From then on the
    * charge is looked up while the form stays open.
    */
   lostAt?: number;

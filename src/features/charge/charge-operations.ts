@@ -78,8 +78,8 @@ export function createChargeOperations(
     /** The person's limits, and how much of today's is used. */
     limitsOf: (userId: string) => limits.of(userId),
     /**
-     * Why no charge can be begun from that alert now; undefined: it can. `viewId`: the dialogue, whose own charge is no
-     * reason. `submit` checks again.
+     * Why no charge can be begun from that alert now; undefined: one can. `viewId`: the dialogue that asks; a charge that
+     * it has begun itself doesn't count. `submit` checks again.
      */
     alertTaken: (alert: string, viewId?: string) => needs.alerts.taken(alert, viewId && referenceOf(viewId)),
     inDoubt: () => chargesInDoubt(account, charges),

@@ -53,7 +53,7 @@ export function step(
   return { next: { ...moved.next, at, history }, effect: moved.effect };
 }
 
-/** Rebuilds the state from its history alone. Spec: not shown; the audit promises this. */
+/** Rebuilds the state from its history alone; the audit relies on this. Spec: not shown. */
 export function replay(history: readonly PastStep[]): ChargeIntent | undefined {
   let intent: ChargeIntent | undefined;
   for (const { at, event, times } of history) intent = step(intent, event, at, times)?.next ?? intent;
@@ -532,8 +532,9 @@ export function findingOf(
 type Unproven = Exclude<Finding, { kind: 'mismatch' } | { kind: 'paid' } | { kind: 'given_back' }>;
 
 /**
- * The step for a charge in doubt after a look-up without proof. A final status concludes the charge, or its own answer.
- * As long as a code may still be entered nothing else does: an event that says "failed" is only a reason for a look-up.
+ * The step for a charge in doubt after a look-up without proof. The record's final status concludes the charge; so does
+ * the refusal of every code or, if no code was asked for, a decline in answer to the charge request. As long as a code
+ * may still be entered nothing else does: an event that says "failed" is only a reason for a look-up.
  *
  * Spec: awaiting OTP, 15 minutes pass; Events.
  */

@@ -246,7 +246,7 @@ function logAnswer(
   else log('info', what, { ...about, result });
 }
 
-/** Gives a decline without words those of its transaction record, if that is unpaid as well. */
+/** If a decline has no words, adds those of its transaction record, provided that the record is unpaid as well. */
 async function withRecordWords(
   answer: StoredChargeAnswer,
   find: () => Promise<Finding>,

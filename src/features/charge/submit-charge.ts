@@ -135,8 +135,8 @@ export function createSubmits(account: Account, parts: SubmitParts) {
     const mayOverride = hold?.kind === 'on_hold' && needs.approvals?.needFor({ kind: 'retry' }) !== undefined;
     const overriding: { overridesRest?: true } = mayOverride ? { overridesRest: true } : {};
     // Show twins together with the hold; otherwise submitting would only lead back to a review with the twins.
-    const withoutHold = mayOverride ? await cards.judge({ ...claim, ...overriding }) : obstacle;
-    const twins = withoutHold?.kind === 'twin' ? withoutHold.twins : undefined;
+    const twinCheck = mayOverride ? await cards.judge({ ...claim, ...overriding }) : obstacle;
+    const twins = twinCheck?.kind === 'twin' ? twinCheck.twins : undefined;
     const question = { kind: 'charge', money: terms.money, ...overriding } as const;
     const approval = hold && !mayOverride ? undefined : needs.approvals?.needFor(question);
     return { kind: 'ready', ...withoutUndefined({ hold, twins, approval }) };

@@ -103,7 +103,7 @@ type LinkRules = {
 
 export const linkPrefix = 'link:';
 
-/** For reading links only: it lists none. */
+/** For reading links only: `lists` is empty, because only a write needs the lists. */
 export const linkKind = caseKind({ prefix: linkPrefix, schema: linkShape, lists: () => ({}) });
 
 /** The list of a person's followed links. */

@@ -256,7 +256,8 @@ export function createPaymentLinks(account: Account, { lookUp, lookUpNow, paid, 
         await links.applyAndWake(reference, { kind: 'alert_ended', news });
     },
     /**
-     * Applies a look-up that found the payment given back. False: no link has this reference. Throws StoreUnavailable.
+     * Applies a look-up that found the payment given back. False: it found something else, or no link with this
+     * reference is given back now. Throws StoreUnavailable.
      */
     async onGivenBack(reference: string, lookup: Lookup): Promise<boolean> {
       if (lookup.kind !== 'given_back') return false;
