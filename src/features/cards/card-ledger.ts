@@ -119,7 +119,7 @@ export function createCardLedger(
         await change();
       } catch (error) {
         if (!isUnreadable(error)) throw error;
-        // The stored card's sealing key was removed: store the card anew.
+        // The stored card's sealing key was removed: replace the record.
         const entry = await store.read(cards.keyOf(id));
         if (entry) await store.write(entry, '', { ttlMs: 0, index: {} });
         await change();

@@ -24,6 +24,7 @@ import {
   charge,
   notesIn,
   openWorld,
+  type World,
   reference,
   rightCode,
   startProcess,
@@ -133,6 +134,14 @@ async function expectNoViolations(page: Page, all: readonly PageNotice[]): Promi
 const titleOf = (body: string): string => /<title>([^<]+)<\/title>/.exec(body)?.[1] ?? '';
 
 const median = (ms: readonly number[]): number => ms.toSorted((a, b) => a - b)[20] ?? 0;
+
+/** From now on the bank’s answers to codes are lost. */
+function losesAnswer({ bank }: World): void {
+  vi.spyOn(bank, 'code').mockReturnValue({
+    kind: 'unknown',
+    cause: new ServiceFailure('timeout', 'no answer'),
+  });
+}
 
 describe('the customer’s page', () => {
   it('takes a wrong code, then the right one, and says Paid; then the link looks as if it never existed', async () => {
@@ -253,10 +262,7 @@ describe('the customer’s page', () => {
   it('keeps working while a lost answer is looked up, and takes no code in the last seconds', async () => {
     const { link, send, types, world, seen, process } = await openPages();
     const at = await link();
-    vi.spyOn(world.bank, 'code').mockReturnValue({
-      kind: 'unknown',
-      cause: new ServiceFailure('timeout', 'no answer'),
-    });
+    losesAnswer(world);
     const looked = Promise.withResolvers<undefined>();
     const find = vi.spyOn(world.bank, 'find').mockReturnValue(looked.promise as never);
     const typed = types(at, rightCode, 3);
@@ -373,10 +379,7 @@ describe('the customer’s page', () => {
   it('does not call a code wrong if its answer was lost, even after the time is over', async () => {
     const { link, send, types, world, process, seen } = await openPages();
     const at = await link();
-    vi.spyOn(world.bank, 'code').mockReturnValue({
-      kind: 'unknown',
-      cause: new ServiceFailure('timeout', 'no answer'),
-    });
+    losesAnswer(world);
     const { headers } = await types(at, rightCode, 3);
     const result = `/c/${String(headers['location'])}`;
     expect((await send('GET', result)).body).toContain('The last code got no answer');
