@@ -254,7 +254,7 @@ async function lastListed(store: Pick<Store, 'list'>): Promise<number> {
   return entries[0] ? numberOf(entries[0].key) : -1;
 }
 
-/** The number of the last block, from an existing one on. */
+/** The number of the last block. Searches upwards from `from`, a block that exists or was removed; -1: from the start. */
 async function lastBlockFrom(store: Chain['store'], from: number): Promise<number> {
   let last = Math.max(from, await lastListed(store));
   while (await store.read(blockKey(last + 1))) last += 1;
@@ -262,7 +262,8 @@ async function lastBlockFrom(store: Chain['store'], from: number): Promise<numbe
 }
 
 /**
- * The bot's two signed marks beside the chain: the head says how far the chain goes, the stub what retention removed.
+ * The bot's signed marks beside the chain: the head and its copy, the witness, say how far the chain goes, the stub what
+ * retention removed.
  * `store`: the hash of the store's id; absent in marks of an earlier release, and before the first entries.
  */
 const markShape = z.object({
@@ -288,7 +289,7 @@ export const stubKey = 'audit-stub';
 /** A copy of the head. Its key doesn't begin with `audit`, so that putting back older audit records leaves the copy. */
 export const witnessKey = 'store-audit';
 
-/** A mark as it was read. With a `problem` it isn't trusted, and only a search starts at its content. */
+/** A mark as it was read. With a `problem` it isn't trusted: its content only says where to start searching. */
 type Mark<T> = { entry: Entry; content: T | undefined; problem: string | undefined };
 
 /** The mark's content, if its signature is valid. */

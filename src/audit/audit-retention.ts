@@ -18,7 +18,7 @@ import {
 import { checkBlock, createAuditCheck } from './verify-audit.ts';
 import { dayMs, hourMs } from '../domain/span.ts';
 
-/** Begins the key of the timer record. */
+/** The timer record's key. */
 export const auditRetentionPrefix = 'audit-retention';
 const timerEveryMs = hourMs;
 /** The most blocks in one piece of work, so that it ends within its lease. */
@@ -127,7 +127,6 @@ export function createAuditRetention(options: {
    */
   async function removeBlocks(last: number): Promise<void> {
     const found: Entry[] = [];
-    // One after the other, so that the work can stop at any point.
     for (let number = last; number >= 0; number -= 1) {
       const entry = await store.read(blockKey(number));
       if (!entry) break;

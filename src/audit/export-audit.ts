@@ -59,7 +59,7 @@ function matches(choice: AuditChoice): (entry: AuditEntry) => boolean {
     (account === undefined || entry.account === account);
 }
 
-/** The columns of an entry; an export also has the hashes. */
+/** The columns of an entry; an export also has its number and hashes. */
 const entryColumns: readonly CsvColumn<AuditEntry>[] = [
   { head: 'at', cell: ({ atMs }) => new Date(atMs).toISOString() },
   ...(
@@ -86,7 +86,7 @@ const auditColumns: readonly CsvColumn<ChainedEntry>[] = [
   { head: 'hash', cell: ({ hash }) => hash },
 ];
 
-/** The entries as a CSV file, with an export's columns except the hashes. */
+/** The entries as a CSV file, with an export's columns except number and hashes. */
 export function entriesCsv(entries: readonly AuditEntry[]): string {
   return csvHead(entryColumns) + csvRows(entryColumns, entries);
 }
