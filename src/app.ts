@@ -4,7 +4,7 @@ import { beginAudit } from './audit/audit-chain.ts';
 import { createAuditTrail, type AuditTrail } from './audit/audit-trail.ts';
 import { createMerchantBot, merchantPlaces, type MerchantBot, type MerchantBots } from './merchants.ts';
 import type { Storage } from './store/storage.ts';
-import { checkOwners } from './store/owners.ts';
+import { checkOwners } from './store/check-owners.ts';
 import { createMetrics, createMetricsRoute } from './http/metrics.ts';
 import type { Outside } from './config/config.ts';
 import { readsField, tellUnsignedFields } from './webhooks/webhook-settings.ts';

@@ -4,9 +4,7 @@ import { withinDeadline } from './deadline.ts';
 import { movingSchema, redisSchema } from './redis-scripts.ts';
 import type { ScriptRunner } from './redis-store.ts';
 
-/**
- * `refusal`: with this setting the store would lose work, so the bot must not use it. The message says how to fix it.
- */
+/** `refusal`: the bot must not use this Redis. The message says why, and how to fix it. */
 type RedisFinding = { kind: 'ok' | 'warning' | 'refusal'; message: string };
 
 /** The calls that the check needs; node-redis's client has them. */
@@ -113,8 +111,8 @@ async function ask<T>(question: Promise<T>): Promise<T | undefined> {
 const retryMs = 2_000;
 
 /**
- * `check` checks this Redis and logs new findings. If Redis doesn't answer, it isn't refused, and the check is repeated
- * until it answers.
+ * `check` checks this Redis and logs new findings. If Redis doesn't answer, the last check's refusal stays, and the check
+ * is repeated until it answers.
  */
 export function watchRedis(client: Inspectable & ScriptRunner, prefix: string, log: Log) {
   let timer: NodeJS.Timeout | undefined;

@@ -13,7 +13,8 @@ export const redisSchema = '3';
  *   :ahead          how far the store's clock is ahead of Redis's, if that was put back; absent: not at all
  *   :record:<key>   hash: value, version, lane, attempts, lease
  *   :work:<lane>    sorted set: key by due time; the records in it are work
- *   :lane:<lane>    hash, only while leased or paused: lease, out, lease_until, pause_until
+ *   :lane:<lane>    hash, only while leased or paused: lease, out (leased records not written yet), lease_until,
+ *                   pause_until
  *   :ready          sorted set of the free lanes with work, by the due time of their oldest record
  *   :list:<name>    sorted set: key by its place in the list
  *   :lists:<key>    set: the names of the lists that the record is in
@@ -284,7 +285,7 @@ end
 return { whole((now - oldest) / 1000), free, leased, paused }
 `);
 
-/** Checks that Redis takes writes. One that only reads is a replica, or out of memory or disk. */
+/** Checks that Redis takes writes: a replica, or a Redis without memory or disk, only answers reads. */
 export const pingScript = script(`
 redis.call('SET', root .. ':pinged', whole(now))
 `);

@@ -47,10 +47,10 @@ export function openSqliteStore({ path, now, sync = promisify(fdatasync) }: Sqli
 
   return {
     async create(key, value, createOptions = {}) {
-      const fate = readTiming(createOptions);
+      const timing = readTiming(createOptions);
       const lane = 'lane' in createOptions ? (createOptions.lane ?? key) : key;
       const lists = readIndex(createOptions.index ?? {});
-      return group.run((turn) => createRecord(statements, turn, { key, value, lane, fate, lists }));
+      return group.run((turn) => createRecord(statements, turn, { key, value, lane, timing, lists }));
     },
     async read(key) {
       return reading(() => {
@@ -59,11 +59,11 @@ export function openSqliteStore({ path, now, sync = promisify(fdatasync) }: Sqli
       });
     },
     async write(entry, value, writeOptions = {}) {
-      const fate = readTiming(writeOptions);
+      const timing = readTiming(writeOptions);
       const pauseMs = blockMs('pauseMs', writeOptions.pauseMs ?? 0);
       const lists = writeOptions.index && readIndex(writeOptions.index);
       const version = await group.run((turn) =>
-        writeRecord(statements, turn, { entry, value, fate, pauseMs, lane: writeOptions.lane, lists }),
+        writeRecord(statements, turn, { entry, value, timing, pauseMs, lane: writeOptions.lane, lists }),
       );
       return version === undefined ? undefined : written(entry, value, version, writeOptions);
     },
@@ -126,7 +126,7 @@ type SqliteOptions = { path: string; now: () => number; sync?: (file: number) =>
 /**
  * Waits for the disk outside the event loop: inside it, a busy disk would delay every other answer by a hundred
  * milliseconds and more. The log at `path` must exist, and stay the same file. After a failed sync nobody knows what
- * the disk has, and another sync would not tell: so all later calls reject, too, and SQLite must not build on it.
+ * the disk has, and another sync would not tell: so all later calls reject, too, and nothing more is committed.
  */
 function createDisk(path: string, sync: (file: number) => Promise<void>) {
   const file = openSync(path, 'r+');
@@ -357,11 +357,11 @@ function pageOf(comparison: '<' | '>', order: 'asc' | 'desc'): string {
 
 type Lists = [name: string, place: number][];
 
-type Creation = { key: string; value: string; lane: string; fate: Timing; lists: Lists };
+type Creation = { key: string; value: string; lane: string; timing: Timing; lists: Lists };
 
 function createRecord(statements: Statements, turn: Turn, creation: Creation): boolean {
-  const { key, value, lane, fate } = creation;
-  const { dueAt, expiresAt } = timesOf(fate, turn.now);
+  const { key, value, lane, timing } = creation;
+  const { dueAt, expiresAt } = timesOf(timing, turn.now);
   statements.forget.run(key, turn.now);
   const version = turn.version + 1;
   const made = statements.create.run(key, value, version, lane, dueAt, expiresAt);
@@ -375,7 +375,7 @@ function createRecord(statements: Statements, turn: Turn, creation: Creation): b
 type Change = {
   entry: Entry;
   value: string;
-  fate: Timing;
+  timing: Timing;
   pauseMs: number;
   lane: string | undefined;
   lists: Lists | undefined;
@@ -383,12 +383,12 @@ type Change = {
 
 /** Returns the new version; undefined: refused, and nothing changed. */
 function writeRecord(statements: Statements, turn: Turn, change: Change): number | undefined {
-  const { entry, value, fate, pauseMs } = change;
+  const { entry, value, timing, pauseMs } = change;
   const found = statements.find.get(entry.key, entry.version, turn.now);
   if (found === undefined) return undefined;
-  const { holdMs } = fate;
+  const { holdMs } = timing;
   if (holdMs !== undefined) return holdRecord(statements, turn, found, { value, holdMs });
-  const { dueAt, expiresAt } = timesOf(fate, turn.now);
+  const { dueAt, expiresAt } = timesOf(timing, turn.now);
   const oldLane = String(found['lane']);
   const { lane = oldLane } = change;
   turn.version += 1;
@@ -445,6 +445,7 @@ function settleLane(
   }
 }
 
+/** `out`: how many entries taken with the lease are not written yet. */
 type LaneState = { lease: SQLOutputValue; out: number; leaseUntil: number; pauseUntil: number };
 
 function readLane(statements: Statements, lane: string): LaneState {

@@ -45,7 +45,7 @@ export type Storage = {
   redis: RedisConnection | undefined;
   /** Path of the embedded store. */
   file?: string;
-  /** Checks that this is still the store on which the process began, and that its keys open it. */
+  /** Checks that the configured keys open the store, and that it is still the one on which the process began. */
   mark: StoreMark;
   /** Resolves once the store was checked, or is away. */
   checked: () => Promise<void>;

@@ -23,8 +23,8 @@ export async function readStoreId({
 
 /**
  * Checks that a process may work on this store: its keys must open the mark that the first bot sealed. With other keys
- * every record would be put aside as unreadable. `olderSealed`: the key of a record that earlier releases sealed in its
- * first line; it is opened instead if there is no mark yet.
+ * every record would be put aside as unreadable. `olderSealed`: the key of a record that earlier releases wrote with
+ * a sealed first line; if there is no mark yet, that line is opened instead.
  */
 export function createStoreMark(
   { store, sealer }: { store: Pick<Store, 'create' | 'read'>; sealer: Sealer },

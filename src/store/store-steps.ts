@@ -228,8 +228,8 @@ function createStepCopy(file: string | undefined, log: Log) {
 
   return {
     /**
-     * Whether to skip this look because the last copy failed. Each failure doubles the number of skipped looks, so call
-     * it once per look.
+     * Whether to skip this look because the last copy failed. Counts down the looks to skip, so call it once per look;
+     * each failed copy doubles them.
      */
     isTooSoon(): boolean {
       looksToSkip -= 1;

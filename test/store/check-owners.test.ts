@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openStorage } from '../../src/store/storage.ts';
 import { merchantPlaces } from '../../src/merchants.ts';
-import { checkOwners } from '../../src/store/owners.ts';
+import { checkOwners } from '../../src/store/check-owners.ts';
 import type { Outside } from '../../src/config/config.ts';
 import { readConfig } from '../../src/config/read-config.ts';
 import type { Sealer } from '../../src/store/store.ts';
