@@ -101,12 +101,11 @@ export function openSqliteStore({ path, now, sync = promisify(fdatasync) }: Sqli
       return reading(() => {
         const { nowMs } = clock.read();
         const due = { free: 0, leased: 0, paused: 0 };
-        let oldestMs = nowMs;
         for (const row of statements.due.all({ now: nowMs, most: mostDue })) {
           due[String(row['state']) as keyof typeof due] = Number(row['records']);
-          oldestMs = Math.min(oldestMs, Number(row['oldest']));
         }
-        return { oldestDueMs: nowMs - oldestMs, due };
+        const oldestMs = Number(statements.oldestDue.get()?.['head_at'] ?? nowMs);
+        return { oldestDueMs: Math.max(0, nowMs - oldestMs), due };
       });
     },
     async ping() {
@@ -287,9 +286,15 @@ function prepareStatements(db: DatabaseSync) {
     ),
     due: db.prepare(
       `select case when l.lease_until > :now then 'leased' when l.pause_until > :now then 'paused' else 'free' end as state,
-         count(*) as records, min(e.due_at) as oldest
+         count(*) as records
        from (select lane, due_at from entries where due_at <= :now limit :most) e join lanes l on l.lane = e.lane
        group by state`,
+    ),
+    // Two queries, so that each uses its partial index.
+    oldestDue: db.prepare(
+      `select min(head_at) as head_at from (
+         select min(head_at) as head_at from lanes where free_at is null and head_at is not null
+         union all select min(head_at) from lanes where free_at is not null)`,
     ),
     keys: db.prepare('select key from entries where key > ? order by key limit ?'),
     oldest: db.prepare(pageOf('>', 'asc')),

@@ -58,7 +58,7 @@ export type Listed = { entries: readonly Entry[]; next?: string };
 
 /**
  * `oldestDueMs`: how long the oldest due record has been due (0: nothing is due). `due`: how many records are due, by
- * the state of their lane, counted up to `mostDue`.
+ * the state of their lane; above `mostDue` it is not exact.
  */
 type Backlog = { oldestDueMs: number; due: Readonly<Record<'free' | 'leased' | 'paused', number>> };
 

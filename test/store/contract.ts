@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { Entry, ListOptions, Store } from '../../src/store/store.ts';
+import { mostDue, type Entry, type ListOptions, type Store } from '../../src/store/store.ts';
 
 export type OpenStore = {
   store: Store;
@@ -571,6 +571,19 @@ export function storeContract(name: string, open: () => Promise<OpenStore>): voi
       expect(due).toEqual({ free: 1, leased: 2, paused: 1 });
       expect(oldestDueMs).toBeGreaterThanOrEqual(enoughMs);
       expect(oldestDueMs).toBeLessThan(longMs);
+    });
+
+    it('reports the oldest due record even if more are due than it counts', async () => {
+      await work('oldest', 'z');
+      await opened.pass(enoughMs);
+      const newer = Array.from({ length: mostDue }, (_, at) =>
+        store.create(`newer ${at}`, '', { delayMs: 0, lane: 'a' }),
+      );
+      await Promise.all(newer);
+      await opened.pass(1);
+      const { oldestDueMs, due } = await store.backlog();
+      expect(due.free).toBe(mostDue);
+      expect(oldestDueMs).toBeGreaterThanOrEqual(enoughMs);
     });
     it('answers a ping', async () => {
       await expect(store.ping()).resolves.toBeUndefined();
