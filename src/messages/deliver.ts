@@ -30,7 +30,7 @@ import {
   type Work,
 } from './message-work.ts';
 import type { Below, Composed, FeatureMessages, Rendered } from './views.ts';
-import type { AboutMessage } from '../slack/kit/note.ts';
+import type { PostAttempt } from '../slack/kit/note.ts';
 import { dayMs } from '../domain/span.ts';
 
 const longestAccount = 40;
@@ -119,9 +119,9 @@ function withAccount(
 
 /** `render` reads what a message shows now; `compose` puts it into words. */
 export type Rendering<Shown> = {
-  render: (work: Work, about: AboutMessage) => Promise<Rendered<Shown>>;
+  render: (work: Work, about: PostAttempt) => Promise<Rendered<Shown>>;
   /** Runs before `doubt` is stored, so it may throw. */
-  compose: (post: Shown & AboutMessage) => Composed;
+  compose: (post: Shown & PostAttempt) => Composed;
 };
 
 /**

@@ -2,7 +2,7 @@ import { outsideText } from '../domain/outside-text.ts';
 import { withoutUndefined } from '../domain/json.ts';
 import { context, plainText, type Run } from '../slack/kit/blocks.ts';
 import type { SlackMessage } from '../slack/kit/message.ts';
-import { type AboutMessage, noteMessage, posted } from '../slack/kit/note.ts';
+import { type PostAttempt, noteMessage, forPosting } from '../slack/kit/note.ts';
 import type { FeatureMessages } from './views.ts';
 
 /**
@@ -21,7 +21,7 @@ const longestDetail = 80;
 
 /** `place`: environment and account, if the bot has several. */
 export function noticeMessage(
-  post: AboutMessage & { notice: Notice; place?: string | undefined },
+  post: PostAttempt & { notice: Notice; place?: string | undefined },
 ): SlackMessage {
   const { state, about, lines, channel } = post.notice;
   const message = noteMessage({
@@ -31,14 +31,14 @@ export function noticeMessage(
     body: lines,
     ...(post.place === undefined ? {} : { foot: context(plainText(post.place)) }),
   });
-  return posted(message, 'payops_notice', post);
+  return forPosting(message, 'payops_notice', post);
 }
 
 export function noticesOf(place: string | undefined): FeatureMessages {
   return {
     views: { notice: async (notice: Notice) => ({ kind: 'shown', post: { kind: 'notice', notice } }) },
     words: {
-      notice: (post: AboutMessage & { notice: Notice }) => ({ message: noticeMessage({ ...post, place }) }),
+      notice: (post: PostAttempt & { notice: Notice }) => ({ message: noticeMessage({ ...post, place }) }),
     },
   };
 }

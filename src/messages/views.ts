@@ -1,6 +1,6 @@
 import type { PostOutcome } from './delivery.ts';
 import type { SlackMessage } from '../slack/kit/message.ts';
-import type { AboutMessage } from '../slack/kit/note.ts';
+import type { PostAttempt } from '../slack/kit/note.ts';
 import type { Work } from './message-work.ts';
 
 /** A composed message and both ways of sending it. Neither throws for Slack or the network. */
@@ -34,7 +34,7 @@ export type Rendered<Shown> =
 
 /** Maps each message name of a feature to what it shows, from the stored body. */
 export type Views<Bodies, Shown> = {
-  [Kind in keyof Bodies]: (body: Bodies[Kind], work: Work, about: AboutMessage) => Promise<Rendered<Shown>>;
+  [Kind in keyof Bodies]: (body: Bodies[Kind], work: Work, about: PostAttempt) => Promise<Rendered<Shown>>;
 };
 
 type Worded = {
@@ -47,13 +47,13 @@ type Worded = {
 
 /** Maps each kind of view to its message. Pure: the same input gives the same message. */
 export type Words<Shown extends { kind: string }> = {
-  [Kind in Shown['kind']]: (post: Extract<Shown, { kind: Kind }> & AboutMessage) => Worded;
+  [Kind in Shown['kind']]: (post: Extract<Shown, { kind: Kind }> & PostAttempt) => Worded;
 };
 
 /** A feature's messages, each found by the name in its key. */
 export type FeatureMessages = {
   views: Readonly<
-    Record<string, (body: never, work: Work, about: AboutMessage) => Promise<Rendered<{ kind: string }>>>
+    Record<string, (body: never, work: Work, about: PostAttempt) => Promise<Rendered<{ kind: string }>>>
   >;
   words: Readonly<Record<string, (post: never) => Worded>>;
 };

@@ -4,7 +4,7 @@ import type { OrderReference } from '../domain/order-reference.ts';
 import { parsed, type Parsed } from '../domain/wording.ts';
 import { withoutUndefined } from '../domain/json.ts';
 import type { Choice, Run } from './kit/blocks.ts';
-import type { Home, HomeBlock, Modal, SlackMessage } from './kit/message.ts';
+import type { Home, MessageBlock, Modal, SlackMessage } from './kit/message.ts';
 
 /** A permission, as listed under `may` in `payops.yml`. */
 export type Permission = string;
@@ -210,7 +210,7 @@ type Facts = {
   /** Its part of the App Home comes first. */
   isUrgent?: true;
   /** Its part of the person's App Home; may be empty. Only called for people who may run it. */
-  home?: (caller: Caller) => Promise<readonly HomeBlock[]>;
+  home?: (caller: Caller) => Promise<readonly MessageBlock[]>;
   /** Takes words typed without a verb: all, or those it claims as its own. */
   takesBareWords?: true | ((words: readonly string[]) => boolean);
   /** Words people try although no verb does them, and an answer that says where to go. */

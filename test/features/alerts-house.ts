@@ -21,7 +21,7 @@ import type { FeatureMessages } from '../../src/messages/views.ts';
 import { createPutAside } from '../../src/records/put-aside.ts';
 import { workOnce } from '../../src/records/worker.ts';
 import { assertBlocks } from '../../src/simulators/slack/assert-blocks.ts';
-import type { AboutMessage } from '../../src/slack/kit/note.ts';
+import type { PostAttempt } from '../../src/slack/kit/note.ts';
 import type { Standing } from '../../src/slack/people/role.ts';
 import type { SlackMessage } from '../../src/slack/kit/message.ts';
 import type { Store } from '../../src/store/store.ts';
@@ -291,7 +291,7 @@ export function startAlerts(
   const { views, words } = alerts.messages;
   const seen = Object.entries(words).map(([kind, word]) => [
     kind,
-    (post: Post & AboutMessage) => {
+    (post: Post & PostAttempt) => {
       composed.set(post.key, post);
       return word(post as never);
     },

@@ -36,7 +36,7 @@ import {
 import type { OfferedCard } from '../../slack/kit/form.ts';
 import { limits } from '../../slack/kit/limits.ts';
 import type { Modal, SlackMessage } from '../../slack/kit/message.ts';
-import { wordsModal } from '../../slack/kit/modals.ts';
+import { messageModal } from '../../slack/kit/modals.ts';
 import { noteMessage } from '../../slack/kit/note.ts';
 import { oneLine } from '../../slack/kit/text.ts';
 import { cardChoice } from '../../slack/words/card-words.ts';
@@ -272,7 +272,7 @@ export function alertButtons(
         }
         const result = await cards.move(id, move.value);
         if (result.kind === 'moved') return { kind: 'close' };
-        return { kind: 'update', modal: wordsModal('Not changed', answerOf(result, caller.userId)) };
+        return { kind: 'update', modal: messageModal('Not changed', answerOf(result, caller.userId)) };
       },
     };
   }

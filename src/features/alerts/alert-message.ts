@@ -34,8 +34,8 @@ import {
   words,
 } from '../../slack/kit/blocks.ts';
 import type { OpenItems } from '../../slack/command.ts';
-import type { HomeBlock, SlackMessage } from '../../slack/kit/message.ts';
-import { type AboutMessage, posted, repeatMark } from '../../slack/kit/note.ts';
+import type { MessageBlock, SlackMessage } from '../../slack/kit/message.ts';
+import { type PostAttempt, forPosting, repeatMark } from '../../slack/kit/note.ts';
 import { outsideText } from '../../slack/kit/text.ts';
 import { cardSavedLines, cardSavedState } from '../../slack/words/card-words.ts';
 import { failureWords } from '../../slack/words/error-message.ts';
@@ -65,7 +65,7 @@ const alertEventType = 'payops_alert';
 export function alertMessage(alert: Alert): SlackMessage {
   const { event, card } = alert;
   const { text, block } = alertHeadline(alert);
-  const blocks: HomeBlock[] = event.isErased
+  const blocks: MessageBlock[] = event.isErased
     ? [block, placeOf(alert)]
     : [
         block,
@@ -106,7 +106,7 @@ function chargeState(alert: Outcome): string {
   return cardSavedState(alert.event.cardSaved, verdict(alert).state);
 }
 
-function body(alert: Alert): HomeBlock[] {
+function body(alert: Alert): MessageBlock[] {
   const { event, lookup, card } = alert;
   const { says, next } = verdict(alert);
   return [
@@ -128,7 +128,7 @@ function body(alert: Alert): HomeBlock[] {
   ];
 }
 
-function lines(...all: Run[][]): HomeBlock[] {
+function lines(...all: Run[][]): MessageBlock[] {
   const shown = all.filter((line) => line.length > 0);
   return shown.length === 0 ? [] : [richText(...shown)];
 }
@@ -174,7 +174,7 @@ function saysWhy(lookup: Lookup): boolean {
 }
 
 /** The event's and the record's reasons, quoted; once if they are the same. */
-function reasons(event: PaymentEvent, record: Transaction | undefined): HomeBlock[] {
+function reasons(event: PaymentEvent, record: Transaction | undefined): MessageBlock[] {
   const gateway = record?.gatewayMessage === event.reason ? undefined : record?.gatewayMessage;
   return [...quoted('The bank says:', event.reason), ...quoted('Gateway:', gateway)];
 }
@@ -261,13 +261,13 @@ function withoutReference({ referenceHint, transactionId }: PaymentEvent): { say
 }
 
 /** The unsigned reference, until a look-up proves whose it is. */
-function unsignedReference({ orderReference, referenceHint }: PaymentEvent): HomeBlock[] {
+function unsignedReference({ orderReference, referenceHint }: PaymentEvent): MessageBlock[] {
   const hint = orderReference === undefined ? word(referenceHint) : undefined;
   return hint === undefined ? [] : fields({ Reference: rich`${code(hint)}, not signed` });
 }
 
 /** The signed fields of an event without a reference. */
-function signedFacts({ kind, orderReference, transactionId, signedAtMs }: PaymentEvent): HomeBlock[] {
+function signedFacts({ kind, orderReference, transactionId, signedAtMs }: PaymentEvent): MessageBlock[] {
   if (orderReference !== undefined) return [];
   const id = word(transactionId);
   return fields({
@@ -372,7 +372,7 @@ function linkToAlert(place: MessagePlace | undefined): ContextBlock[] {
 }
 
 /** `place`: the alert's, for a message in another place. */
-type About = AboutMessage & { place?: MessagePlace };
+type About = PostAttempt & { place?: MessagePlace };
 
 /** A step, for the alert's thread. */
 export function alertNoteMessage(step: CardStep, alert: Alert, about: About): SlackMessage {
@@ -412,7 +412,7 @@ function stepMessage(
     (step.kind === 'assigned' && step.to === to) || (step.kind === 'awake' && to !== undefined);
   const row = isTheirs ? buttons(alert) : [];
   const blocks = [block, ...stepFields(step, alert, to), ...where, ...row, placeAlone(environment, account)];
-  return posted({ text, blocks }, eventType, about);
+  return forPosting({ text, blocks }, eventType, about);
 }
 
 type PaidAgain = Extract<CardStep, { kind: 'paid_again' }>;
@@ -492,7 +492,7 @@ function stepFields(step: CardStep, alert: Alert, reader: string | undefined): R
 const mostShown = { assigned: 8, open: 5 };
 
 /** For the App Home; empty without alerts. */
-export function homeAlerts(alerts: readonly FoundAlert[], place: RoutePlace): HomeBlock[] {
+export function homeAlerts(alerts: readonly FoundAlert[], place: RoutePlace): MessageBlock[] {
   const items = alerts.map((alert) => alertItem(alert, place));
   return homePart('Assigned to you', items, mostShown.assigned);
 }
@@ -500,12 +500,12 @@ export function homeAlerts(alerts: readonly FoundAlert[], place: RoutePlace): Ho
 export type OpenAlert = FoundAlert & { id: string };
 
 /** The newest unacknowledged alerts. */
-export function homeOpenAlerts(alerts: readonly OpenAlert[], place: RoutePlace): HomeBlock[] {
+export function homeOpenAlerts(alerts: readonly OpenAlert[], place: RoutePlace): MessageBlock[] {
   const items = alerts.map((alert) => [...alertItem(alert, place), actions(acknowledgeButton(alert.id))]);
   return homePart('Open alerts', items, mostShown.open);
 }
 
-function homePart(title: string, items: readonly HomeBlock[][], most: number): HomeBlock[] {
+function homePart(title: string, items: readonly MessageBlock[][], most: number): MessageBlock[] {
   if (items.length === 0) return [];
   const more = items.length - most;
   return [
@@ -526,7 +526,7 @@ export function assignedAlerts(alerts: readonly FoundAlert[]): OpenItems | undef
 function alertItem(
   { event, receivedAtMs, card, evidence, place: alertPlace }: FoundAlert,
   place: RoutePlace,
-): HomeBlock[] {
+): MessageBlock[] {
   // Without a look-up, show only what the event says.
   const lookup: Lookup = evidence?.lookup ?? { kind: 'unchecked', failure: 'network' };
   const shown = { id: '', card };

@@ -32,7 +32,7 @@ import {
   words,
 } from '../../slack/kit/blocks.ts';
 import type { SlackMessage } from '../../slack/kit/message.ts';
-import { noteMessage, posted } from '../../slack/kit/note.ts';
+import { noteMessage, forPosting } from '../../slack/kit/note.ts';
 import { environmentWords, placeWords, word } from '../../slack/words/evidence.ts';
 import { mutedWords, muteLine, notPostedLine } from '../../slack/words/mute-lines.ts';
 
@@ -203,7 +203,7 @@ export function testAlertMessage(
     body: [[bold('Asked for by: '), person(test.askedBy), words(' with /pay alerts')]],
     foot: context(plainText(placeWords(place.environment, place.account))),
   });
-  return posted(note, 'payops_test_alert', test);
+  return forPosting(note, 'payops_test_alert', test);
 }
 
 /** All current mutes in one block: a mute that nobody sees loses alerts. */

@@ -13,7 +13,7 @@ import {
 } from '../../messages/message-record.ts';
 import { type Outbox, type Work, finish, reschedule, areDetailsOver } from '../../messages/message-work.ts';
 import type { Rendered, Views } from '../../messages/views.ts';
-import type { AboutMessage } from '../../slack/kit/note.ts';
+import type { PostAttempt } from '../../slack/kit/note.ts';
 import type { Entry } from '../../store/store.ts';
 import type { AlertCards, AlertStep, AlertStepBodies } from './alert-cards.ts';
 import { type Evidence, newestOf, openEvidence, placeOf, sealEvidence } from './alert-record.ts';
@@ -89,7 +89,7 @@ export function createTelling(
     return { ...alert, ...withoutUndefined({ canLookUp, canListCards, declined }) };
   }
 
-  async function render(work: Work, about: AboutMessage): Promise<Rendered<AlertShown>> {
+  async function render(work: Work, about: PostAttempt): Promise<Rendered<AlertShown>> {
     const { entry, record } = work;
     const event = openEvent(sealer, entry.key, record);
     const known = openEvidence(sealer, entry.key, record);
@@ -118,7 +118,7 @@ export function createTelling(
     work: Work,
     event: PaymentEvent,
     known: Evidence | undefined,
-    about: AboutMessage,
+    about: PostAttempt,
   ): Promise<Rendered<AlertShown>> {
     const { receivedAtMs, posted } = work.record;
     const needsLookUp = !known && !isEnough(event, now() - receivedAtMs);
@@ -159,7 +159,7 @@ export function createTelling(
     work: Work,
     event: PaymentEvent,
     evidence: Evidence,
-    { mayBeRepeat }: AboutMessage,
+    { mayBeRepeat }: PostAttempt,
   ): Promise<Rendered<AlertShown>> {
     const { posted, replaced, routed, isErased } = work.record;
     const shown = event.kind === 'payment_failed' ? await cardOf(work, event, evidence) : undefined;

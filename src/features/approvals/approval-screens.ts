@@ -28,8 +28,8 @@ import {
   words,
 } from '../../slack/kit/blocks.ts';
 import { codec } from '../../slack/kit/form.ts';
-import type { HomeBlock, Modal, ModalBlock, SlackMessage } from '../../slack/kit/message.ts';
-import { type AboutMessage, type Note, noteMessage, noteModal, posted } from '../../slack/kit/note.ts';
+import type { MessageBlock, Modal, ViewBlock, SlackMessage } from '../../slack/kit/message.ts';
+import { type PostAttempt, type Note, noteMessage, noteModal, forPosting } from '../../slack/kit/note.ts';
 import { cut, oneLine, outsideText } from '../../slack/kit/text.ts';
 import { cardWords } from '../../slack/words/card-words.ts';
 import { amountWord, labelled } from '../../slack/words/charge-facts.ts';
@@ -293,8 +293,8 @@ export const requestValue = codec(
 export type RequestValue = NonNullable<ReturnType<typeof requestValue.read>>;
 
 /** A request's copy for one recipient. Pure: equal requests give equal messages. */
-export function approvalMessage(view: ApprovalView, place: ChargePlace, about: AboutMessage): SlackMessage {
-  return posted(noteMessage({ ...noteOf(view), foot: placeFoot(place) }), 'payops_approval', about);
+export function approvalMessage(view: ApprovalView, place: ChargePlace, about: PostAttempt): SlackMessage {
+  return forPosting(noteMessage({ ...noteOf(view), foot: placeFoot(place) }), 'payops_approval', about);
 }
 
 function noteOf(view: ApprovalView): Note {
@@ -313,7 +313,7 @@ export function approvalNoteMessage(
   what: ApprovalNote,
   { approval }: ApprovalView,
   place: ChargePlace,
-  about: AboutMessage,
+  about: PostAttempt,
 ): SlackMessage {
   const note: Note = {
     ...headOf(approval),
@@ -321,7 +321,7 @@ export function approvalNoteMessage(
     body: noteBody(what, approval),
     foot: placeFoot(place),
   };
-  return posted(noteMessage(note), 'payops_approval_note', about);
+  return forPosting(noteMessage(note), 'payops_approval_note', about);
 }
 
 /** Notes whose first line doesn't show the request's present state. */
@@ -430,7 +430,7 @@ export function twinsModal(approval: Approval, twins: readonly Twin[], nowMs: nu
 function approveModal(
   { id, termsHash }: Approval,
   twins: Pick<RequestValue, 'despite'>,
-  blocks: ModalBlock[],
+  blocks: ViewBlock[],
 ): Modal {
   return modal({
     callbackId: approveModalId,
@@ -441,7 +441,7 @@ function approveModal(
   });
 }
 
-function askedFields({ by, rule }: Approval): ModalBlock[] {
+function askedFields({ by, rule }: Approval): ViewBlock[] {
   return fields({ 'Asked by': [person(by)], Rule: outsideText(rule, longestReason) });
 }
 
@@ -543,7 +543,7 @@ function waitingWords(count: number): string {
 }
 
 /** A person's requests on the App Home; empty if there are none. */
-export function homeApprovals({ waiting, asked }: PersonsApprovals, place: ChargePlace): HomeBlock[] {
+export function homeApprovals({ waiting, asked }: PersonsApprovals, place: ChargePlace): MessageBlock[] {
   const open = asked.filter(
     ({ approval: { state } }) => state.kind === 'waiting' || state.kind === 'approved',
   );
@@ -571,7 +571,7 @@ export function openApprovals({ waiting }: PersonsApprovals): OpenItems | undefi
  * Each request as in its own message; an executed one with a look-up of its charge. `more`: what to say if some are
  * left out.
  */
-function itemsOf(all: readonly ApprovalItem[], to: 'approver' | 'requester', more: string): HomeBlock[] {
+function itemsOf(all: readonly ApprovalItem[], to: 'approver' | 'requester', more: string): MessageBlock[] {
   const shown = all.slice(0, mostShown).flatMap((item) => {
     const note = noteOf({ ...item, to });
     const { shown: terms, state } = item.approval;

@@ -13,7 +13,7 @@ import {
 } from '../../slack/command.ts';
 import { oneLine } from '../../slack/kit/text.ts';
 import { nothingAfter } from '../../slack/command-text.ts';
-import { wordsModal } from '../../slack/kit/modals.ts';
+import { messageModal } from '../../slack/kit/modals.ts';
 import { decide, type Judged, needFor } from './approval-case.ts';
 import {
   type ApprovalRequests,
@@ -240,7 +240,7 @@ function approvalsCommand(
 }
 
 function update(message: SlackMessage): ViewAnswer {
-  return { kind: 'update', modal: wordsModal('Approval', message) };
+  return { kind: 'update', modal: messageModal('Approval', message) };
 }
 
 /** Answers in the modal with the button, or, for a button in a message, to the person alone. */
@@ -251,5 +251,5 @@ async function answer(
   copy?: { channel: string; ts: string },
 ): Promise<void> {
   const message = answerMessage(judged, id, copy);
-  await (view ? updateModal(wordsModal('Approval', message)) : reply(message));
+  await (view ? updateModal(messageModal('Approval', message)) : reply(message));
 }

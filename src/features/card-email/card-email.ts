@@ -26,7 +26,7 @@ import {
   type ViewValues,
   defineCommand,
 } from '../../slack/command.ts';
-import type { Modal, ModalBlock, SlackMessage } from '../../slack/kit/message.ts';
+import type { Modal, ViewBlock, SlackMessage } from '../../slack/kit/message.ts';
 import { cardChoice, cardWords, pasteAgainWords, suggestCards } from '../../slack/words/card-words.ts';
 import { nothingAfter } from '../../slack/command-text.ts';
 import type { FailureKind } from '../../domain/failure.ts';
@@ -48,7 +48,7 @@ import { emailWord, labelled } from '../../slack/words/charge-facts.ts';
 import { failureWords } from '../../slack/words/error-message.ts';
 import { customerWord, placeWords, quoted } from '../../slack/words/evidence.ts';
 import { noteMessage } from '../../slack/kit/note.ts';
-import { wordsModal } from '../../slack/kit/modals.ts';
+import { messageModal } from '../../slack/kit/modals.ts';
 
 /** What changes of card e-mails need of other features. */
 type CardEmailNeeds = {
@@ -241,7 +241,7 @@ export function cardEmailModal(
   prefill: Prefill = {},
   problem?: string,
 ): Modal {
-  const blocks: ModalBlock[] = [
+  const blocks: ViewBlock[] = [
     ...(problem === undefined ? [] : [noticeLine('warning', problem)]),
     richText(rich`You review it before anything is changed.`),
     ...(ledger ? [cardInput(cardEmailFields.card, prefill.card, { optional: true })] : []),
@@ -283,7 +283,7 @@ export function reviewModal(terms: ShownCardEmail, draft: string, place: ChargeP
 }
 
 function resultModal(message: SlackMessage): Modal {
-  return wordsModal('Card e-mail', message);
+  return messageModal('Card e-mail', message);
 }
 
 /** Shown during the call. After a crash it stays on screen, so it also says what to do then. */

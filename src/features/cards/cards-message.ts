@@ -19,8 +19,8 @@ import { counted } from '../../domain/wording.ts';
 import { labelled } from '../../slack/words/charge-facts.ts';
 import { type ChargePlace, messageFoot, placeFoot } from '../../slack/words/charge-place.ts';
 import { customerWord, environmentWords, quoted } from '../../slack/words/evidence.ts';
-import type { HomeBlock, Modal, SlackMessage } from '../../slack/kit/message.ts';
-import { wordsModal } from '../../slack/kit/modals.ts';
+import type { MessageBlock, Modal, SlackMessage } from '../../slack/kit/message.ts';
+import { messageModal } from '../../slack/kit/modals.ts';
 import { outsideText } from '../../slack/kit/text.ts';
 import { failureWords } from '../../slack/words/error-message.ts';
 import { codec } from '../../slack/kit/form.ts';
@@ -99,7 +99,7 @@ function cardBlocks(
   at: CardPosition,
   { cards, email }: CardListing,
   context: CardsContext,
-): HomeBlock[] {
+): MessageBlock[] {
   const name = faceWords(card.face);
   const facts = factsOf(card, email);
   const looksLikeAnother = cards.filter((each) => factsOf(each, email) === facts).length > 1;
@@ -177,7 +177,7 @@ export function deletionModal(
 const deletionTitle = 'Delete a card';
 
 export function deletionResultModal(message: SlackMessage): Modal {
-  return wordsModal(deletionTitle, message);
+  return messageModal(deletionTitle, message);
 }
 
 /** "Visa ·· 4242", or other words if the service sent neither type nor digits. */

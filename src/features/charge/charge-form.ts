@@ -19,7 +19,7 @@ import {
   text,
   tokenInput,
 } from '../../slack/kit/form.ts';
-import type { Modal, ModalBlock } from '../../slack/kit/message.ts';
+import type { Modal, ViewBlock } from '../../slack/kit/message.ts';
 import { oneLine, outsideText } from '../../slack/kit/text.ts';
 import { cardChoice, pasteAgainWords } from '../../slack/words/card-words.ts';
 import { amountLabel } from '../../slack/words/charge-facts.ts';
@@ -109,7 +109,7 @@ export function chargeModal(options: ChargeModalOptions): Modal {
   const amount = amountMinor === undefined || !isOffered ? undefined : amountOnly(amountMinor);
   const filled = { email: customerEmail, amount, currency, reason, customer_id: customerId };
   const isWhole = options.isWhole || !hasLedger || customerEmail !== undefined || customerId !== undefined;
-  const blocks: ModalBlock[] = [
+  const blocks: ViewBlock[] = [
     ...problems(options, isOffered).map((problem) => noticeLine('warning', problem)),
     richText([words('You review it before anything is charged.')]),
     ...(hasLedger ? [cardField(options, isWhole)] : []),
@@ -129,7 +129,7 @@ export function chargeModal(options: ChargeModalOptions): Modal {
   });
 }
 
-function cardField({ cards = [], prefill = {} }: ChargeModalOptions, isWhole: boolean): ModalBlock {
+function cardField({ cards = [], prefill = {} }: ChargeModalOptions, isWhole: boolean): ViewBlock {
   if (cards.length === 0) return cardInput(chargeFields.card, prefill.card, { optional: isWhole });
   const choices = cards.map((card) => ({ ...cardChoice(card), value: card.id }));
   return select({ id: chargeFields.card, label: 'Saved card', choices });

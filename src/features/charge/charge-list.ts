@@ -16,7 +16,7 @@ import {
 } from '../../slack/kit/blocks.ts';
 import { openLookUpButton, referenceWord } from '../../slack/words/evidence.ts';
 import { noteMessage } from '../../slack/kit/note.ts';
-import type { HomeBlock, SlackMessage } from '../../slack/kit/message.ts';
+import type { MessageBlock, SlackMessage } from '../../slack/kit/message.ts';
 import { counted } from '../../domain/wording.ts';
 import { chargeHeadline, labelled, plain } from '../../slack/words/charge-facts.ts';
 import { type ChargePlace, askedHereAlone, homeFoot, messageFoot } from '../../slack/words/charge-place.ts';
@@ -75,7 +75,7 @@ export function doubtTitle(charges: number, unread: number): string {
 /**
  * Names the charges that can't be opened because their sealing key is missing. Without this they would seem settled.
  */
-function unopened(unread: readonly string[]): HomeBlock[] {
+function unopened(unread: readonly string[]): MessageBlock[] {
   if (unread.length === 0) return [];
   const shown = unread
     .slice(0, mostShown)
@@ -108,7 +108,7 @@ function nextLine(charge: ChargeSeen, nowMs: number): Run[] {
     : labelled('Next', 'the bot checks by ', moment(dueAt), `.${rest}`);
 }
 
-function doubtButtons({ state, reference }: ChargeSeen): HomeBlock[] {
+function doubtButtons({ state, reference }: ChargeSeen): MessageBlock[] {
   const mayCheck = state.kind === 'confirming' || state.kind === 'review';
   return mayCheck ? [actions(checkButton(reference))] : [];
 }
@@ -119,7 +119,7 @@ export function homeCharges(
   charges: readonly ChargeSeen[],
   place: ChargePlace,
   nowMs: number,
-): HomeBlock[] {
+): MessageBlock[] {
   if (charges.length === 0) return [];
   return [
     header(title),
@@ -129,7 +129,7 @@ export function homeCharges(
   ];
 }
 
-function homeItem(charge: ChargeSeen, nowMs: number): HomeBlock[] {
+function homeItem(charge: ChargeSeen, nowMs: number): MessageBlock[] {
   const lines = homeLines(charge, nowMs);
   return [
     chargeHeadline(charge).block,
@@ -156,8 +156,8 @@ function homeButtons(charge: ChargeSeen): Button[] {
 function listed(
   charges: readonly ChargeSeen[],
   more: string,
-  item: (charge: ChargeSeen) => HomeBlock[],
-): HomeBlock[] {
+  item: (charge: ChargeSeen) => MessageBlock[],
+): MessageBlock[] {
   const rest = charges.length - mostShown;
   const moreLine = rest > 0 ? [context(plainText(`… and ${rest} more. ${more}`))] : [];
   return [...charges.slice(0, mostShown).flatMap(item), ...moreLine];

@@ -9,7 +9,7 @@ import type { SlackMessage } from '../../slack/kit/message.ts';
 import { amountWord, chargeHead, labelled, plain, termFields } from '../../slack/words/charge-facts.ts';
 import type { ChargePlace } from '../../slack/words/charge-place.ts';
 import { quoted, referenceWord } from '../../slack/words/evidence.ts';
-import { type AboutMessage, type Note, noteMessage, posted } from '../../slack/kit/note.ts';
+import { type PostAttempt, type Note, noteMessage, forPosting } from '../../slack/kit/note.ts';
 import { holdWords } from '../../slack/words/next-steps.ts';
 import { isClosed, isInDoubt, saidGivenBack, toldWord } from '../../slack/words/state-words.ts';
 import type { Log } from '../../log.ts';
@@ -42,10 +42,10 @@ export type ChargeNote =
  * A charge's message in the desk channel; it is edited as the charge continues. Once settled it is shortened: without
  * terms and buttons, and only the thread says why it ended and what to do.
  */
-export function chargeMessage(charge: ChargeSeen, place: ChargePlace, about: AboutMessage): SlackMessage {
+export function chargeMessage(charge: ChargeSeen, place: ChargePlace, about: PostAttempt): SlackMessage {
   const said = [...correction(charge), ...alertNewsOf(charge), ...notMineBlocks(charge), ...advice(charge)];
   const body = [...said, ...facts(charge), ...messageButtons(charge)];
-  return posted(noteOf(charge, place, { body }), 'payops_charge', about);
+  return forPosting(noteOf(charge, place, { body }), 'payops_charge', about);
 }
 
 function advice(charge: ChargeSeen): RichTextBlock[] {
@@ -88,9 +88,9 @@ export function chargeNoteMessage(
   note: ChargeNote,
   charge: ChargeSeen,
   place: ChargePlace,
-  about: AboutMessage,
+  about: PostAttempt,
 ): SlackMessage {
-  return posted(noteOf(charge, place, noteParts(note, charge)), 'payops_charge_note', about);
+  return forPosting(noteOf(charge, place, noteParts(note, charge)), 'payops_charge_note', about);
 }
 
 function noteParts(note: ChargeNote, charge: ChargeSeen): Partial<Note> {
@@ -130,7 +130,7 @@ export function chargeDirectMessage(
   what: Told,
   charge: ChargeSeen,
   place: ChargePlace,
-  about: AboutMessage,
+  about: PostAttempt,
 ): SlackMessage {
   const { state, terms } = charge;
   const isOpen = state.kind === 'otp';
@@ -139,7 +139,7 @@ export function chargeDirectMessage(
   const buttons = isOpen ? messageButtons(charge) : modalButtons(charge, place);
   const body = [...(isOpen ? codeRequest(charge) : stateBlocks(charge)), ...card];
   const message = noteOf(charge, place, { body: [...body, ...(what === state.kind ? buttons : [])] });
-  return posted(message, 'payops_charge_direct', about);
+  return forPosting(message, 'payops_charge_direct', about);
 }
 
 function codeRequest(charge: ChargeSeen): RichTextBlock[] {

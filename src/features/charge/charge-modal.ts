@@ -5,7 +5,7 @@ import { proofButton, referenceWord, typedReference } from '../../slack/words/ev
 import { chargeHeadline, labelled, modalFacts, plain } from '../../slack/words/charge-facts.ts';
 import { outcomeWords } from '../../slack/words/state-words.ts';
 import { nextSteps, reasonAfter } from '../../domain/decline-reason.ts';
-import type { Modal, ModalBlock } from '../../slack/kit/message.ts';
+import type { Modal, ViewBlock } from '../../slack/kit/message.ts';
 import { type ChargePlace, placeFoot } from '../../slack/words/charge-place.ts';
 import { chargeFoot, mayDeliver, rejectionWords, stateBlocks } from './charge-words.ts';
 import { type Viewer, codeButtons, otpModal } from './code-modal.ts';
@@ -33,7 +33,7 @@ const chargeStateModalId = 'charge_state';
 /** A charge's modal, in any state: while the charge continues, and when it is opened again. */
 export function chargeStateModal(charge: ChargeSeen, place: ChargePlace, viewer: Viewer): Modal {
   if (charge.state.kind === 'otp') return otpModal(charge, place, viewer);
-  const blocks: ModalBlock[] = [
+  const blocks: ViewBlock[] = [
     chargeHeadline(charge).block,
     ...stateBlocks(charge),
     ...modalButtons(charge, place),

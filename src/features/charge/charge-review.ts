@@ -31,8 +31,8 @@ import {
 } from '../../slack/kit/blocks.ts';
 import { codec } from '../../slack/kit/form.ts';
 import { limits } from '../../slack/kit/limits.ts';
-import type { Modal, ModalBlock, SlackMessage } from '../../slack/kit/message.ts';
-import { loadingModal, wordsModal } from '../../slack/kit/modals.ts';
+import type { Modal, ViewBlock, SlackMessage } from '../../slack/kit/message.ts';
+import { loadingModal, messageModal } from '../../slack/kit/modals.ts';
 import { oneLine, outsideText } from '../../slack/kit/text.ts';
 import { cardWords } from '../../slack/words/card-words.ts';
 import { amountWord, emailWord, labelled, plain, termFields } from '../../slack/words/charge-facts.ts';
@@ -73,7 +73,7 @@ export function createReview(
 
   /** Has the words that the alert's own button would have. */
   const alertTakenModal = (taken: AlertTaken, userId: string): Modal =>
-    wordsModal('Not charged', needs.takenMessage(taken, userId));
+    messageModal('Not charged', needs.takenMessage(taken, userId));
 
   /** Stores the terms and shows them for review. Sends nothing. */
   async function review(submission: Submission): Promise<ViewAnswer> {
@@ -235,7 +235,7 @@ export function chargeReviewModal(options: ReviewModalOptions): Modal {
   const amount = amountWord(terms.money);
   const email = emailWord(terms.customerEmail);
   const { Reason: reason, 'Customer id': customerId } = termFields(terms);
-  const blocks: ModalBlock[] = [
+  const blocks: ViewBlock[] = [
     ...(isLiveAmongOthers(place) ? [header(`🔴 Real money: ${word(place.account)}`)] : []),
     ...twinBlocks(twins, nowMs),
     richText(plain('Charge ', bold(amount), ' to ', bold(cardWords(terms.card)), ' of ', bold(email), '.')),
@@ -265,7 +265,7 @@ export function chargeReviewModal(options: ReviewModalOptions): Modal {
 }
 
 /** The restrictions, shown between the terms and the button. */
-function restrictions({ hold, approval, nowMs }: ReviewModalOptions): ModalBlock[] {
+function restrictions({ hold, approval, nowMs }: ReviewModalOptions): ViewBlock[] {
   const mayAsk = approval !== undefined;
   const held = hold && (hold.kind === 'under_way' ? underWay(hold, nowMs) : holdLines(hold, { mayAsk }));
   return [

@@ -16,7 +16,7 @@ import {
 } from '../../slack/command.ts';
 import { parseAmountAlone } from '../../slack/command-text.ts';
 import { emailFormProblem } from '../../slack/kit/form.ts';
-import type { HomeBlock, Modal } from '../../slack/kit/message.ts';
+import type { MessageBlock, Modal } from '../../slack/kit/message.ts';
 import { cardChoice, suggestCards } from '../../slack/words/card-words.ts';
 import { auditOfCharge } from './charge-audit.ts';
 import { openCardHistory } from './card-history.ts';
@@ -77,7 +77,7 @@ export function createCharges(account: Account, needs: ChargeNeeds) {
   const { place, now, settings } = account;
   const [usualCurrency = ''] = settings.chargeCurrencies;
 
-  async function homeRecent({ userId }: Caller): Promise<HomeBlock[]> {
+  async function homeRecent({ userId }: Caller): Promise<MessageBlock[]> {
     const found = await operations.recent(userId, 2 * recentCharges);
     // Leave out open charges, which have their own section.
     const settled = found.filter(({ state }) => 'concludedAt' in state && state.kind !== 'review');

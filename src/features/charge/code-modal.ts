@@ -23,7 +23,7 @@ import { cut, outsideText } from '../../slack/kit/text.ts';
 import { codeLength, customerTried, isCodeOpen, otpLimits, readCode } from '../../domain/otp.ts';
 import { counted } from '../../domain/wording.ts';
 import { amountWord, chargeHeadline, agentSinceMs, labelled, plain } from '../../slack/words/charge-facts.ts';
-import type { Modal, ModalBlock } from '../../slack/kit/message.ts';
+import type { Modal, ViewBlock } from '../../slack/kit/message.ts';
 import { type ChargePlace, placeFoot } from '../../slack/words/charge-place.ts';
 
 /** The modal's viewer, and the time. */
@@ -63,7 +63,7 @@ export function otpModal(charge: ChargeSeen, place: ChargePlace, { nowMs, viewer
   const news = [...alertNewsOf(charge), ...notMineBlocks(charge)];
   const hasNewer = otp?.lastCode !== undefined || resends.length > 0 || news.length > 0;
   const field = `${codeField}_${otp?.triesLeft ?? 0}`;
-  const blocks: ModalBlock[] = [
+  const blocks: ViewBlock[] = [
     ...(isOpen ? lastCodeBlocks(charge) : []),
     chargeHeadline(charge).block,
     ...news,
@@ -88,7 +88,7 @@ const tooLateBlocks = [
   richText(plain('Too late for a code. The bot checks the charge and tells its agent.')),
 ];
 
-function codeInput(id: string): ModalBlock {
+function codeInput(id: string): ViewBlock {
   return textInput({
     id,
     label: 'Code from the bank',
@@ -99,7 +99,7 @@ function codeInput(id: string): ModalBlock {
   });
 }
 
-function lastCodeBlocks({ otp, bankWords }: ChargeSeen): ModalBlock[] {
+function lastCodeBlocks({ otp, bankWords }: ChargeSeen): ViewBlock[] {
   switch (otp?.lastCode) {
     case undefined:
       return [];
@@ -152,7 +152,7 @@ export function agentTypes({ customer, codeEntry }: ChargeSeen): boolean {
 }
 
 /** For the agent: buttons to let the customer type the code on their page, and to take that back. */
-function customerBlocks(charge: ChargeSeen): ModalBlock[] {
+function customerBlocks(charge: ChargeSeen): ViewBlock[] {
   const { reference, customer, codeEntry } = charge;
   if (codeEntry === undefined) return [];
   if (!customer) {
@@ -191,7 +191,7 @@ export function takeOverButton(charge: ChargeSeen): Button {
   return button({ actionId: otpActions.takeOver, text: 'Take over', value: reference, confirm });
 }
 
-function takeOverBlocks(charge: ChargeSeen): ModalBlock[] {
+function takeOverBlocks(charge: ChargeSeen): ViewBlock[] {
   return [
     richText(
       agentTypes(charge)
@@ -203,7 +203,7 @@ function takeOverBlocks(charge: ChargeSeen): ModalBlock[] {
 }
 
 /** The button to send another code. The sandbox can't. Spec: Versioning (sandbox); resend-otp. */
-function resendBlocks({ reference, resends }: ChargeSeen, place: ChargePlace, mayAsk: boolean): ModalBlock[] {
+function resendBlocks({ reference, resends }: ChargeSeen, place: ChargePlace, mayAsk: boolean): ViewBlock[] {
   if (place.environment === 'sandbox') {
     return mayAsk ? [richText(plain('The sandbox can’t send another code.'))] : [];
   }

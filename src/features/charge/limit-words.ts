@@ -13,7 +13,7 @@ import {
 import { type Note, noteModal } from '../../slack/kit/note.ts';
 import { cut } from '../../slack/kit/text.ts';
 import { word } from '../../slack/words/evidence.ts';
-import type { HomeBlock, Modal } from '../../slack/kit/message.ts';
+import type { MessageBlock, Modal } from '../../slack/kit/message.ts';
 import { amountWord, labelled, plain } from '../../slack/words/charge-facts.ts';
 import { placeFoot, type ChargePlace } from '../../slack/words/charge-place.ts';
 
@@ -89,7 +89,7 @@ function rolesWords(roles: readonly string[]): string {
 }
 
 /** A section of the App Home; empty for people without limits. */
-export function homeLimits(own: OwnLimits): HomeBlock[] {
+export function homeLimits(own: OwnLimits): MessageBlock[] {
   if (own.kind === 'none') return [];
   const title = header('Your limits');
   if (own.kind === 'unknown') {

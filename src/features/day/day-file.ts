@@ -8,7 +8,7 @@ import { createMessages, type Messages } from '../../messages/messages.ts';
 import type { Views, Words } from '../../messages/views.ts';
 import { code, rich } from '../../slack/kit/blocks.ts';
 import type { SlackMessage } from '../../slack/kit/message.ts';
-import { type AboutMessage, noteMessage, posted } from '../../slack/kit/note.ts';
+import { type PostAttempt, noteMessage, forPosting } from '../../slack/kit/note.ts';
 import type { Entry } from '../../store/store.ts';
 
 const dayFilePrefix = 'day-file:';
@@ -109,7 +109,7 @@ function noDayFileMessage({
   why,
   account,
   ...about
-}: Shown & AboutMessage & { account: string | undefined }): SlackMessage {
+}: Shown & PostAttempt & { account: string | undefined }): SlackMessage {
   const named = account === undefined ? '' : ` --account ${account}`;
   const message = noteMessage({
     state: '📄 No file of the day',
@@ -119,5 +119,5 @@ function noDayFileMessage({
       rich`To get it, run ${code(`npm run payops --silent -- day ${date}${named}`)} where the bot runs.`,
     ],
   });
-  return posted(message, 'payops_no_day_file', about);
+  return forPosting(message, 'payops_no_day_file', about);
 }

@@ -14,7 +14,7 @@ import {
   type Run,
 } from '../../slack/kit/blocks.ts';
 import { codec } from '../../slack/kit/form.ts';
-import type { HomeBlock, SlackMessage } from '../../slack/kit/message.ts';
+import type { MessageBlock, SlackMessage } from '../../slack/kit/message.ts';
 import { noteMessage } from '../../slack/kit/note.ts';
 import { cardWords } from '../../slack/words/card-words.ts';
 import { amountWord } from '../../slack/words/charge-facts.ts';
@@ -104,7 +104,7 @@ export function knownWords({ since, alertDays }: Pick<FoundShown, 'since' | 'ale
   return `Known to this bot since ${since}${alerts}; the payments service can’t be searched.`;
 }
 
-function rowOf(record: FoundRecord, { at, may }: FoundShown): HomeBlock[] {
+function rowOf(record: FoundRecord, { at, may }: FoundShown): MessageBlock[] {
   return [richText(...recordLines(record, at)), ...rowButtons(record, may)];
 }
 

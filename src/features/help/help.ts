@@ -15,7 +15,7 @@ import {
 import { asTyped, refuse } from '../../slack/answer.ts';
 import { refusalMessage } from '../../slack/words/error-message.ts';
 import type { SlackMessage } from '../../slack/kit/message.ts';
-import { type Piece, bold, code, codeLines, richText, words, rich } from '../../slack/kit/blocks.ts';
+import { type TextRun, bold, code, codeLines, richText, words, rich } from '../../slack/kit/blocks.ts';
 
 /** `/pay help [verb]`, from the commands' own definitions; lists what the caller may use. */
 export function helpCommand(verbs: () => readonly Command[], mayRun: MayRun): Command {
@@ -125,7 +125,7 @@ function overview(verbs: readonly HelpVerb[]): SlackMessage {
   // The last line covers help itself.
   const lines = verbs
     .filter(({ verb }) => verb !== 'help')
-    .map((verb): Piece[] => [code(typed(verb)), words(`  ${verb.summary}`)]);
+    .map((verb): TextRun[] => [code(typed(verb)), words(`  ${verb.summary}`)]);
   const parts = Array.from({ length: Math.ceil(lines.length / verbsPerBlock) }, (_, index) =>
     richText(...lines.slice(index * verbsPerBlock, (index + 1) * verbsPerBlock)),
   );

@@ -4,7 +4,7 @@ import { code, context, divider, plainText, richText, words } from '../../slack/
 import type { Caller, Command } from '../../slack/command.ts';
 import { limits } from '../../slack/kit/limits.ts';
 import { menuButtons } from './menu.ts';
-import type { Home, HomeBlock } from '../../slack/kit/message.ts';
+import type { Home, MessageBlock } from '../../slack/kit/message.ts';
 import { inAccount } from '../../slack/own-account.ts';
 import { nothingAllowed, sortByPermit, type ListedVerbs } from './help.ts';
 
@@ -66,16 +66,16 @@ export async function homeFor(
   return { blocks: [...top, ...shown, ...end, help] };
 }
 
-const help: HomeBlock = richText([code('/pay help'), words(' lists what you can type.')]);
+const help: MessageBlock = richText([code('/pay help'), words(' lists what you can type.')]);
 
-const nothingOpen: HomeBlock = richText([words('Nothing waits for you.')]);
+const nothingOpen: MessageBlock = richText([words('Nothing waits for you.')]);
 
 /** A command's section, below its account's name if there are several. */
 async function sectionOf(
   verb: Command,
   caller: Caller,
   { place, log }: { place: string | undefined; log: Log },
-): Promise<readonly HomeBlock[]> {
+): Promise<readonly MessageBlock[]> {
   const { home } = verb;
   if (!home) return [];
   try {
@@ -93,4 +93,4 @@ async function sectionOf(
   }
 }
 
-const more: HomeBlock = context(plainText('… and more.'));
+const more: MessageBlock = context(plainText('… and more.'));

@@ -22,7 +22,7 @@ import {
   anyone,
   defineCommand,
 } from '../../slack/command.ts';
-import type { HomeBlock, SlackMessage } from '../../slack/kit/message.ts';
+import type { MessageBlock, SlackMessage } from '../../slack/kit/message.ts';
 import { limits } from '../../slack/kit/limits.ts';
 import { type ListedVerbs, nothingAllowed, sortByPermit } from './help.ts';
 
@@ -116,7 +116,7 @@ export function menuMessage(
 }
 
 /** By deadline; items without one keep the commands' order. */
-function openLines(open: readonly OpenItems[]): HomeBlock[] {
+function openLines(open: readonly OpenItems[]): MessageBlock[] {
   const sorted = open.toSorted(
     ({ untilMs = Number.MAX_SAFE_INTEGER }, other) => untilMs - (other.untilMs ?? Number.MAX_SAFE_INTEGER),
   );

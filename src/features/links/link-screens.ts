@@ -18,7 +18,7 @@ import {
 } from '../../slack/kit/blocks.ts';
 import { amountLabel, amountWord, labelled } from '../../slack/words/charge-facts.ts';
 import { type ChargePlace, messageFoot, placeFoot } from '../../slack/words/charge-place.ts';
-import { type AboutMessage, type Note, noteMessage, posted } from '../../slack/kit/note.ts';
+import { type PostAttempt, type Note, noteMessage, forPosting } from '../../slack/kit/note.ts';
 import {
   customerWord,
   proofButton,
@@ -29,7 +29,7 @@ import {
   word,
 } from '../../slack/words/evidence.ts';
 import type { Modal, SlackMessage } from '../../slack/kit/message.ts';
-import { wordsModal } from '../../slack/kit/modals.ts';
+import { messageModal } from '../../slack/kit/modals.ts';
 import { type MessageKey, messageKey } from '../../messages/message-record.ts';
 import type { Views, Words } from '../../messages/views.ts';
 import { amountOnly, parseAmount } from '../../domain/money.ts';
@@ -70,8 +70,8 @@ export function linkHead(
 }
 
 /** A link's message, edited as its state changes. Pure: equal links give equal messages. */
-export function linkMessage(link: PaymentLink, place: ChargePlace, about: AboutMessage): SlackMessage {
-  return posted(shownLink(link, place), linkEventType, about);
+export function linkMessage(link: PaymentLink, place: ChargePlace, about: PostAttempt): SlackMessage {
+  return forPosting(shownLink(link, place), linkEventType, about);
 }
 
 /** The content of a link's message and modal. `where`: a sentence that says where the message was posted. */
@@ -94,7 +94,7 @@ export function shownLink(link: PaymentLink, place: ChargePlace, where: Run[] = 
 }
 
 export function linkModal(link: PaymentLink, place: ChargePlace, where?: Run[]): Modal {
-  return wordsModal('Payment link', shownLink(link, place, where));
+  return messageModal('Payment link', shownLink(link, place, where));
 }
 
 /** A note that mentions the requester: an edit of the message doesn't notify them. */
@@ -102,14 +102,14 @@ export function linkNoteMessage(
   note: LinkNote,
   link: PaymentLink,
   place: ChargePlace,
-  about: AboutMessage,
+  about: PostAttempt,
 ): SlackMessage {
   const message = noteMessage({
     ...linkHead(link, note),
     body: [rich`${person(link.by)}: ${noteWords[note]}`],
     foot: foot(link, place),
   });
-  return posted(message, `${linkEventType}_note`, about);
+  return forPosting(message, `${linkEventType}_note`, about);
 }
 
 const reviewWords = 'money may have moved, but not as agreed. Don’t deliver; ask the payments service.';

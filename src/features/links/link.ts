@@ -21,7 +21,7 @@ import {
   defineCommand,
   itself,
 } from '../../slack/command.ts';
-import type { HomeBlock, Modal, SlackMessage } from '../../slack/kit/message.ts';
+import type { MessageBlock, Modal, SlackMessage } from '../../slack/kit/message.ts';
 import { parseAmountAlone } from '../../slack/command-text.ts';
 import type { Lookup } from '../../domain/alert.ts';
 import { referenceWord } from '../../slack/words/evidence.ts';
@@ -194,7 +194,7 @@ function channelOfLink({ place, by }: PaymentLink): { channel?: string } {
 const mostShown = 5;
 
 /** The person's unpaid links on the App Home; empty if there are none. */
-export function homeLinks(links: readonly PaymentLink[], place: ChargePlace): HomeBlock[] {
+export function homeLinks(links: readonly PaymentLink[], place: ChargePlace): MessageBlock[] {
   if (links.length === 0) return [];
   const more = links.length - mostShown;
   return [

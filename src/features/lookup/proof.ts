@@ -3,7 +3,7 @@ import { ServiceFailure } from '../../domain/failure.ts';
 import { formatMoney, type Money } from '../../domain/money.ts';
 import type { OrderReference } from '../../domain/order-reference.ts';
 import { codeLines, rich } from '../../slack/kit/blocks.ts';
-import { wordsModal } from '../../slack/kit/modals.ts';
+import { messageModal } from '../../slack/kit/modals.ts';
 import type { Modal, SlackMessage } from '../../slack/kit/message.ts';
 import { noteMessage } from '../../slack/kit/note.ts';
 import type { Press, Pressed } from '../../slack/command.ts';
@@ -61,7 +61,7 @@ export function createProof(
 }
 
 function proofModal(message: SlackMessage): Modal {
-  return wordsModal('Proof of payment', message);
+  return messageModal('Proof of payment', message);
 }
 
 type Proof = { reference: string; money: Money; atMs: number; timeZone: string; merchant: string };

@@ -6,7 +6,7 @@ import { serviceFailureNote } from '../../slack/words/error-message.ts';
 import type { Caller, Permission, Press, Pressed } from '../../slack/command.ts';
 import { context, plainText, rich } from '../../slack/kit/blocks.ts';
 import type { Modal, SlackMessage } from '../../slack/kit/message.ts';
-import { wordsModal } from '../../slack/kit/modals.ts';
+import { messageModal } from '../../slack/kit/modals.ts';
 import { noteMessage } from '../../slack/kit/note.ts';
 import { cut, oneLine } from '../../slack/kit/text.ts';
 import { referenceWord } from '../../slack/words/evidence.ts';
@@ -178,5 +178,5 @@ export function revealingModal(): Modal {
 }
 
 export function revealModal(message: SlackMessage): Modal {
-  return wordsModal('Customer e-mail', message);
+  return messageModal('Customer e-mail', message);
 }

@@ -17,7 +17,7 @@ import { placeFoot, type ChargePlace } from '../../slack/words/charge-place.ts';
 import type { ViewValues } from '../../slack/command.ts';
 import { choice, form, optional, text } from '../../slack/kit/form.ts';
 import type { Modal, SlackMessage } from '../../slack/kit/message.ts';
-import { type AboutMessage, noteMessage, posted, type Note, noteModal } from '../../slack/kit/note.ts';
+import { type PostAttempt, noteMessage, forPosting, type Note, noteModal } from '../../slack/kit/note.ts';
 import { muteLine, mutedWords, notPostedLine } from '../../slack/words/mute-lines.ts';
 import { hourMs } from '../../domain/span.ts';
 
@@ -122,7 +122,7 @@ export function mutedModal(mute: AlertMute, place: ChargePlace): Modal {
 export type MuteShown = { kind: 'mute'; mute: AlertMute; notPosted?: NotPosted };
 
 export function muteMessage(
-  { mute, notPosted, ...about }: MuteShown & AboutMessage,
+  { mute, notPosted, ...about }: MuteShown & PostAttempt,
   place: ChargePlace,
 ): SlackMessage {
   const { by, why, untilMs, endedBy } = mute;
@@ -139,7 +139,7 @@ export function muteMessage(
     buttons: notPosted || endedBy !== undefined ? [] : [endButton(mute)],
     foot: placeFoot(place),
   });
-  return posted(note, 'payops_mute', about);
+  return forPosting(note, 'payops_mute', about);
 }
 
 /** Answers `/pay unmute` and the like: `/pay mute` does it, and who may use it. */

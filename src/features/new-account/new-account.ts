@@ -13,7 +13,7 @@ import type { Account as SubAccount, AccountKey, NewAccount } from '../../paymen
 import { type Parsed, parsed, problem, counted } from '../../domain/wording.ts';
 import { limits } from '../../slack/kit/limits.ts';
 import { cut, visible } from '../../slack/kit/text.ts';
-import { wordsModal } from '../../slack/kit/modals.ts';
+import { messageModal } from '../../slack/kit/modals.ts';
 import {
   type Run,
   bold,
@@ -230,7 +230,7 @@ function hintOf(field: AccountField): string | undefined {
 }
 
 function resultModal(message: SlackMessage): Modal {
-  return wordsModal('New account', message);
+  return messageModal('New account', message);
 }
 
 /** A request as its messages show it. */

@@ -19,7 +19,7 @@ import type {
 import { isGeneratedReference } from '../../domain/order-reference.ts';
 import { withoutUndefined } from '../../domain/json.ts';
 import { limits } from './limits.ts';
-import type { Modal, ModalBlock } from './message.ts';
+import type { Modal, ViewBlock } from './message.ts';
 import { ownId } from '../own-account.ts';
 import { cut, mrkdwnText, oneLine, utcTime, visible } from './text.ts';
 
@@ -113,23 +113,23 @@ export function confirmDialog(parts: {
 }
 
 /** Words in one style. Never a mention, link or markup. */
-export type Piece = RichTextText;
+export type TextRun = RichTextText;
 
-export function words(text: string): Piece {
+export function words(text: string): TextRun {
   return { type: 'text', text: cut(visible(text), limits.textObject) };
 }
 
-export function bold(text: string): Piece {
+export function bold(text: string): TextRun {
   return { ...words(text), style: { bold: true } };
 }
 
-export function code(text: string): Piece {
+export function code(text: string): TextRun {
   return { ...words(text), style: { code: true } };
 }
 
 /** A part of a line of rich text. */
 export type Run =
-  | Piece
+  | TextRun
   | RichTextUserMention
   | RichTextUsergroupMention
   | RichTextChannelMention
@@ -190,14 +190,14 @@ export function userGroup(groupId: string): RichTextUsergroupMention {
 const latestSeconds = 9_999_999_999;
 
 /** A moment in each reader's local time; `msUtc` is UTC ms. */
-export function moment(msUtc: number, format = '{date_short_pretty} {time}'): RichTextDate | Piece {
+export function moment(msUtc: number, format = '{date_short_pretty} {time}'): RichTextDate | TextRun {
   const timestamp = Math.floor(msUtc / 1000);
   if (timestamp > latestSeconds) return words(utcTime(msUtc));
   return { type: 'date', timestamp, format, fallback: utcTime(msUtc) };
 }
 
 /** A dash for empty text, which Slack refuses. */
-function filled(text: string): Piece {
+function filled(text: string): TextRun {
   return words(visible(text).trim() || nothing);
 }
 
@@ -392,7 +392,7 @@ export function noticeLine(level: 'info' | 'warning', text: string): RichTextBlo
 export function modal(parts: {
   callbackId: string;
   title: string;
-  blocks: ModalBlock[];
+  blocks: ViewBlock[];
   submit?: string;
   close?: string;
   privateMetadata?: string;

@@ -3,7 +3,7 @@ import type { InputBlock } from '@slack/types';
 import { parsed, problem, type Parsed } from '../../domain/wording.ts';
 import type { ViewValues } from '../command.ts';
 import { externalSelect, select, textInput, type Choice } from './blocks.ts';
-import type { ModalBlock } from './message.ts';
+import type { ViewBlock } from './message.ts';
 import { oneLine, visible } from './text.ts';
 
 /** A form field: its input and its reader. A problem never repeats the typed text. */
@@ -98,7 +98,7 @@ export function cardInput(
   id: string,
   initial: OfferedCard | undefined,
   { optional }: { optional: boolean },
-): ModalBlock {
+): ViewBlock {
   return externalSelect({
     id,
     label: 'Saved card',
@@ -111,7 +111,7 @@ export function cardInput(
 }
 
 /** Never prefilled: Slack stores modals. `ledger`: a card can be chosen instead. */
-export function tokenInput(id: string, ledger: boolean): ModalBlock {
+export function tokenInput(id: string, ledger: boolean): ViewBlock {
   return textInput({
     id,
     label: ledger ? 'Or the card’s token key' : 'Token key of the saved card',

@@ -14,7 +14,7 @@ import type {
  * Blocks that every workspace takes. Newer kinds (table, alert, card, markdown) roll out in phases, and Slack refuses a
  * whole message with an unknown one: send none.
  */
-export type HomeBlock =
+export type MessageBlock =
   | ActionsBlock
   | ContextBlock
   | DividerBlock
@@ -24,11 +24,11 @@ export type HomeBlock =
   | SectionBlock;
 
 /** Blocks of a modal or the App Home: only these may have inputs. */
-export type ModalBlock = HomeBlock | InputBlock;
+export type ViewBlock = MessageBlock | InputBlock;
 
-export type Home = { blocks: ModalBlock[] };
+export type Home = { blocks: ViewBlock[] };
 
-export type Modal = Omit<ModalView, 'blocks'> & { blocks: ModalBlock[] };
+export type Modal = Omit<ModalView, 'blocks'> & { blocks: ViewBlock[] };
 
 /**
  * One message, ready to send. `text` is the first line's sentence, escaped for mrkdwn, for notifications and screen
@@ -36,7 +36,7 @@ export type Modal = Omit<ModalView, 'blocks'> & { blocks: ModalBlock[] };
  */
 export type SlackMessage = {
   text: string;
-  blocks: HomeBlock[];
+  blocks: MessageBlock[];
   /** Stored by Slack with the message; never secret. Finds an alert again after a crash. */
   metadata?: { event_type: string; event_payload: { key: string } };
 };

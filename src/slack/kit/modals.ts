@@ -94,7 +94,7 @@ function saidModal(title: string, ...lines: readonly Run[][]): Modal {
 }
 
 /** A message as a modal. */
-export function wordsModal(title: string, { text, blocks }: SlackMessage): Modal {
+export function messageModal(title: string, { text, blocks }: SlackMessage): Modal {
   if (blocks.length === 0) return saidModal(title, rich`${text}`);
   return modal({ callbackId: wordsModalId, title, blocks });
 }

@@ -1,6 +1,6 @@
 import type { Button, ContextBlock } from '@slack/types';
 import { actions, context, headline, modal, plainText, richText, type Run } from './blocks.ts';
-import type { HomeBlock, Modal, SlackMessage } from './message.ts';
+import type { MessageBlock, Modal, SlackMessage } from './message.ts';
 
 /** A message about one thing, drawn the same on every surface. */
 export type Note = {
@@ -11,7 +11,7 @@ export type Note = {
   /** The rest of the first line: amount, customer, reference. Cleaned outside text. */
   about?: readonly string[];
   /** Lines and blocks; adjacent lines form one block. Empty lines are left out. */
-  body?: readonly (readonly Run[] | HomeBlock)[];
+  body?: readonly (readonly Run[] | MessageBlock)[];
   buttons?: readonly Button[];
   foot?: ContextBlock;
 };
@@ -31,8 +31,8 @@ export function noteModal(
   return modal({ ...window, blocks: noteMessage(note).blocks });
 }
 
-function blocksOf(body: NonNullable<Note['body']>): HomeBlock[] {
-  const blocks: HomeBlock[] = [];
+function blocksOf(body: NonNullable<Note['body']>): MessageBlock[] {
+  const blocks: MessageBlock[] = [];
   let lines: (readonly Run[])[] = [];
   function endLines(): void {
     if (lines.length > 0) blocks.push(richText(...lines));
@@ -50,15 +50,15 @@ function blocksOf(body: NonNullable<Note['body']>): HomeBlock[] {
   return blocks;
 }
 
-function isLine(part: readonly Run[] | HomeBlock): part is readonly Run[] {
+function isLine(part: readonly Run[] | MessageBlock): part is readonly Run[] {
   return Array.isArray(part);
 }
 
 /** `key`: the message's key in its channel's history. `mayBeRepeat`: an earlier post may have arrived. */
-export type AboutMessage = { key: string; mayBeRepeat: boolean };
+export type PostAttempt = { key: string; mayBeRepeat: boolean };
 
 /** A message as posted. `eventType`: its subject. */
-export function posted(message: SlackMessage, eventType: string, about: AboutMessage): SlackMessage {
+export function forPosting(message: SlackMessage, eventType: string, about: PostAttempt): SlackMessage {
   const { text, blocks } = message;
   return {
     text,

@@ -18,7 +18,7 @@ import {
   finishedModal,
   noAnswerYetModal,
   updateModal,
-  wordsModal,
+  messageModal,
 } from '../kit/modals.ts';
 import { inAccount } from '../own-account.ts';
 import { createReply } from '../reply.ts';
@@ -159,8 +159,8 @@ function createFormScreen(ack: AckFn<ViewResponseAction>, submitted: Submitted, 
     begin(work);
   }
 
-  const sayProblem = (title: string, message: Parameters<typeof wordsModal>[1]): Promise<void> =>
-    tell({ kind: 'update', modal: wordsModal(title, message) });
+  const sayProblem = (title: string, message: Parameters<typeof messageModal>[1]): Promise<void> =>
+    tell({ kind: 'update', modal: messageModal(title, message) });
   return {
     show,
     ended: () => carryingOn,

@@ -3,7 +3,7 @@ import type { WebClient } from '@slack/web-api';
 import type { Log } from '../../log.ts';
 import type { OpenModal } from '../command.ts';
 import type { Modal, SlackMessage } from '../kit/message.ts';
-import { finishedModal, loadingModal, ModalRefused, updateModal, wordsModal } from '../kit/modals.ts';
+import { finishedModal, loadingModal, ModalRefused, updateModal, messageModal } from '../kit/modals.ts';
 import type { Acknowledgement, Reply } from '../reply.ts';
 
 /** One person's view of one request, updated in order. */
@@ -68,7 +68,7 @@ export function createScreen(ways: Ways): Screen {
   }
   async function reply(message: SlackMessage, inDirect?: SlackMessage): Promise<void> {
     const waiting = await speak();
-    if (waiting !== undefined && (await update(waiting, wordsModal(label, message))) === 'shown') return;
+    if (waiting !== undefined && (await update(waiting, messageModal(label, message))) === 'shown') return;
     await ways.reply(message, inDirect);
   }
   return {
@@ -95,7 +95,7 @@ export function createScreen(ways: Ways): Screen {
     },
     async sayProblem(title, message) {
       const waiting = await speak();
-      const modal = wordsModal(title, message);
+      const modal = messageModal(title, message);
       if (waiting !== undefined && (await update(waiting, modal)) === 'shown') return;
       if (view && waiting === undefined) {
         const isShown = await ways.openModal(modal).then(

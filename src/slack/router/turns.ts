@@ -33,7 +33,7 @@ import {
 import { limits } from '../kit/limits.ts';
 import type { SlackMessage } from '../kit/message.ts';
 import { messageTexts } from '../message-texts.ts';
-import { createOpenModal, wordsModal } from '../kit/modals.ts';
+import { createOpenModal, messageModal } from '../kit/modals.ts';
 import { inAccount } from '../own-account.ts';
 import { createAcknowledgement, createReply, type Reply, type ReplyAddress } from '../reply.ts';
 import { fixFor, readSlackError, slackErrorWord } from '../slack-error.ts';
@@ -246,7 +246,7 @@ export function shortcutTurn(
   const direct = createReply({ caller, respond, threadTs, replaces: 'nothing' }, client, log);
   /** Without a message there is no channel, and the person expects a modal. */
   const inModal: Reply = (message) =>
-    openModal(wordsModal('Not opened', message)).then(
+    openModal(messageModal('Not opened', message)).then(
       () => undefined,
       () => direct(message),
     );
@@ -300,7 +300,7 @@ export function formTurn(ack: AckFn<ViewResponseAction>, body: ViewSubmitAction,
     hasCardNumber: withCardNumber.length > 0,
     async refuse(title, message) {
       const errors = Object.fromEntries(inputs.map((blockId) => [blockId, cardNumberProblem]));
-      const words = { kind: 'update', modal: wordsModal(title, message) } as const;
+      const words = { kind: 'update', modal: messageModal(title, message) } as const;
       await ack(toSlack(inputs.length > 0 ? { kind: 'errors', errors } : words, body.view.blocks));
     },
     async go() {

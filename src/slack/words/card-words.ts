@@ -2,7 +2,7 @@ import type { CardFace, KnownCard, KnownCards, CardSaved } from '../../domain/ca
 import type { CardHold } from '../../domain/charge.ts';
 import { customerWord } from './evidence.ts';
 import type { Environment } from '../../domain/alert.ts';
-import type { HomeBlock } from '../kit/message.ts';
+import type { MessageBlock } from '../kit/message.ts';
 import { bold, code, fields, richText, words, type Choice, type Run } from '../kit/blocks.ts';
 import { limits } from '../kit/limits.ts';
 import { cut, oneLine, outsideText, utcTime } from '../kit/text.ts';
@@ -78,7 +78,7 @@ export function cardSavedState(saved: CardSaved | undefined, charge: string): st
 export function cardSavedLines(
   saved: CardSaved | undefined,
   { environment, canListCards }: { environment: Environment; canListCards?: boolean },
-): HomeBlock[] {
+): MessageBlock[] {
   if (!saved) return [];
   if (saved.kind === 'no_token') {
     return [richText(...(environment === 'live' ? liveNoToken(canListCards === true) : sandboxNoToken))];

@@ -1,5 +1,5 @@
 import type { Button } from '@slack/types';
-import { button, bold, fields, words, type Piece } from '../kit/blocks.ts';
+import { button, bold, fields, words, type TextRun } from '../kit/blocks.ts';
 import {
   referenceWord,
   customerWord,
@@ -13,7 +13,7 @@ import {
   typedReference,
   word,
 } from './evidence.ts';
-import type { HomeBlock } from '../kit/message.ts';
+import type { MessageBlock } from '../kit/message.ts';
 import type { Note } from '../kit/note.ts';
 import type { Environment } from '../../domain/alert.ts';
 import { maskNumbers } from '../../domain/card.ts';
@@ -153,7 +153,7 @@ function body(view: TransactionView): ProofNote['body'] {
 }
 
 /** Why it failed, in the bank's words, else the record's. */
-function reasonWords({ how, bankWords }: KnownDecline, { gatewayMessage }: Transaction): HomeBlock[] {
+function reasonWords({ how, bankWords }: KnownDecline, { gatewayMessage }: Transaction): MessageBlock[] {
   const theirs = quoted(how === 'codes_closed' ? 'The service says:' : 'The bank says:', bankWords);
   return theirs.length > 0 ? theirs : quoted('Gateway:', gatewayMessage);
 }
@@ -162,7 +162,7 @@ function reasonWords({ how, bankWords }: KnownDecline, { gatewayMessage }: Trans
 export function whyNot({
   kind,
   evidence,
-}: Exclude<Confirmation, { kind: 'confirmed' | 'not_found' }>): Piece[][] {
+}: Exclude<Confirmation, { kind: 'confirmed' | 'not_found' }>): TextRun[][] {
   if (kind === 'given_back') return [[words('Its money went back to the customer. Don’t deliver.')]];
   if (kind === 'not_paid') return [[words('This is final: it won’t become paid. Don’t deliver.')]];
   const next = !evidence.reference.holds
@@ -173,7 +173,7 @@ export function whyNot({
   return [[bold('Next: '), words(next)]];
 }
 
-function notFound(view: TransactionView): Piece[][] {
+function notFound(view: TransactionView): TextRun[][] {
   const { environment, account, near } = view;
   const other = environmentWords[environment === 'live' ? 'sandbox' : 'live'];
   return [
@@ -190,7 +190,7 @@ function notFound(view: TransactionView): Piece[][] {
 }
 
 /** Details beyond the proof. Kind and entry only if unusual for a payment. */
-function facts(transaction: Transaction): HomeBlock[] {
+function facts(transaction: Transaction): MessageBlock[] {
   return fields({
     'Order amount': otherOrderAmount(transaction),
     Method: methodWord(transaction.paymentMethod),

@@ -3,14 +3,14 @@
 import type { Twin } from '../../domain/charge.ts';
 import { counted } from '../../domain/wording.ts';
 import { type Run, bold, context, person, plainText, richText, words } from '../kit/blocks.ts';
-import type { ModalBlock } from '../kit/message.ts';
+import type { ViewBlock } from '../kit/message.ts';
 import { plain } from './charge-facts.ts';
 import { referenceRun } from './evidence.ts';
 
 const mostTwins = 3;
 
 /** Nothing without twins. `twins`: newest first. */
-export function twinBlocks(twins: readonly Twin[], nowMs: number): ModalBlock[] {
+export function twinBlocks(twins: readonly Twin[], nowMs: number): ViewBlock[] {
   const [newest] = twins;
   if (!newest) return [];
   const left = twins.length - mostTwins;

@@ -1,4 +1,4 @@
-import type { HomeBlock, Modal, SlackMessage } from '../../../src/slack/kit/message.ts';
+import type { MessageBlock, Modal, SlackMessage } from '../../../src/slack/kit/message.ts';
 import type { Random } from '../../chaos/random.ts';
 
 /** A source of outside words; each `text` is different. */
@@ -10,7 +10,7 @@ export type Surface = { name: string; compose: (outside: Outside) => Shown };
 export type Shown = (
   | { kind: 'message'; payload: SlackMessage }
   | { kind: 'modal'; payload: Modal }
-  | { kind: 'home'; payload: { blocks: readonly HomeBlock[] } }
+  | { kind: 'home'; payload: { blocks: readonly MessageBlock[] } }
 ) & {
   /** The screen's payment link, as the bot checked it. */
   paymentLink?: string | undefined;
@@ -24,6 +24,6 @@ export function modalOf(name: string, make: (outside: Outside) => Modal): Surfac
   return { name, compose: (outside) => ({ kind: 'modal', payload: make(outside) }) };
 }
 
-export function homeOf(name: string, make: (outside: Outside) => readonly HomeBlock[]): Surface {
+export function homeOf(name: string, make: (outside: Outside) => readonly MessageBlock[]): Surface {
   return { name, compose: (outside) => ({ kind: 'home', payload: { blocks: make(outside) } }) };
 }

@@ -24,7 +24,7 @@ import {
   words,
 } from '../../../slack/kit/blocks.ts';
 import type { Modal, SlackMessage } from '../../../slack/kit/message.ts';
-import { wordsModal } from '../../../slack/kit/modals.ts';
+import { messageModal } from '../../../slack/kit/modals.ts';
 import { noteMessage } from '../../../slack/kit/note.ts';
 import { outsideText } from '../../../slack/kit/text.ts';
 import { customerWord, placeWords, referenceWord, word } from '../../../slack/words/evidence.ts';
@@ -200,7 +200,7 @@ export function stormPresses(
     const [, id = '', first = '0'] = /^(.*) (\d+)$/su.exec(value) ?? [];
     const storm = await storms.find(id);
     await updateModal(
-      storm ? await pageOf(storm, Number(first)) : wordsModal('Storm of failures', unknownStormMessage()),
+      storm ? await pageOf(storm, Number(first)) : messageModal('Storm of failures', unknownStormMessage()),
     );
   }
 

@@ -22,7 +22,7 @@ import {
   words,
   type Run,
 } from '../../../slack/kit/blocks.ts';
-import { type AboutMessage, posted, noteMessage } from '../../../slack/kit/note.ts';
+import { type PostAttempt, forPosting, noteMessage } from '../../../slack/kit/note.ts';
 import { messageKey } from '../../../messages/message-record.ts';
 import type { Views } from '../../../messages/views.ts';
 import { placeAlone } from '../../../slack/words/evidence.ts';
@@ -54,7 +54,7 @@ export type DigestShown =
   | { kind: 'digest_note'; storm: Storm; step: Escalated };
 
 type Shown<Kind extends DigestShown['kind']> = Omit<Extract<DigestShown, { kind: Kind }>, 'kind'> &
-  AboutMessage;
+  PostAttempt;
 
 export function stormViews(
   storms: Pick<Storms, 'find' | 'takenElsewhere'>,
@@ -115,7 +115,7 @@ export function stormMessage(
     ],
     foot: placeAlone(environment, account),
   });
-  return posted(message, 'payops_storm', about);
+  return forPosting(message, 'payops_storm', about);
 }
 
 export function stormNoteMessage(
@@ -129,7 +129,7 @@ export function stormNoteMessage(
     body: escalationFields(step),
     foot: placeAlone(environment, account),
   });
-  return posted(message, 'payops_storm_note', about);
+  return forPosting(message, 'payops_storm_note', about);
 }
 
 const failureWords = {

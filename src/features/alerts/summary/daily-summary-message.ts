@@ -6,7 +6,7 @@ import { type Tally, sumWords } from '../tally.ts';
 import { formatMoney } from '../../../domain/money.ts';
 import { outcomeWords } from '../../../slack/words/state-words.ts';
 import { bold, moment, richText, words, type Run } from '../../../slack/kit/blocks.ts';
-import { type AboutMessage, posted, noteMessage } from '../../../slack/kit/note.ts';
+import { type PostAttempt, forPosting, noteMessage } from '../../../slack/kit/note.ts';
 import { referenceWord, word, placeAlone } from '../../../slack/words/evidence.ts';
 import type { SlackMessage } from '../../../slack/kit/message.ts';
 import { muteBlocks } from '../alert-rules-message.ts';
@@ -15,7 +15,7 @@ const mostOpen = 5;
 
 /** Names no person, so it pings nobody. */
 export function dailySummaryMessage(
-  { summary, muted, ...about }: Omit<SummaryShown, 'kind'> & AboutMessage,
+  { summary, muted, ...about }: Omit<SummaryShown, 'kind'> & PostAttempt,
   place: RoutePlace,
 ): SlackMessage {
   const { failed, paid } = summary;
@@ -40,7 +40,7 @@ export function dailySummaryMessage(
     ],
     foot: placeAlone(place.environment, place.account),
   });
-  return posted(message, 'payops_daily_summary', about);
+  return forPosting(message, 'payops_daily_summary', about);
 }
 
 function line(label: string, tally: Tally, more = ''): Run[] {
