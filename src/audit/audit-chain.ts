@@ -83,7 +83,7 @@ export function cleanAuditEntry(entry: AuditEntry): AuditEntry {
  * are masked alike stay different. One that looks like a card number gets no hash: with so few digits, the hash would
  * reveal them.
  */
-export function keptReference(reference: string): string {
+export function auditReference(reference: string): string {
   const clean = outsideText(reference, longest.reference);
   if (clean === reference || holdsCardNumber(reference)) return clean;
   return `${cut(clean, 180)} #${sha256(reference).slice(0, 8)}`;
@@ -203,7 +203,7 @@ const mostBlocks = 5_000;
 /** How many blocks are read at once. A block may have tens of kilobytes. */
 const blocksAtOnce = 16;
 
-/** The entries about a reference (as `keptReference` writes it), by any replica. */
+/** The entries about a reference (as `auditReference` writes it), by any replica. */
 export async function entriesAbout(chain: Chain, reference: string): Promise<ChainedEntry[]> {
   const found: ChainedEntry[] = [];
   const newestFirst = { max: blocksAtOnce, newestFirst: true };

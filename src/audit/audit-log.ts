@@ -11,7 +11,7 @@ import {
   entriesOf,
   findTail,
   headKey,
-  keptReference,
+  auditReference,
   readBlock,
   readMarks,
   readTie,
@@ -166,12 +166,12 @@ export function createAuditLog(options: {
     async append(entry) {
       if (!(entry.atMs >= 0 && entry.atMs < latestMs)) throw new RangeError('An audit entry has no time.');
       const { id, reference } = entry;
-      const named = reference === undefined ? {} : { reference: keptReference(reference) };
+      const named = reference === undefined ? {} : { reference: auditReference(reference) };
       await queue.add({ ...cleanAuditEntry({ ...entry, ...named }), id: cleanId(id) });
     },
     async ofReference(reference) {
       const byId = new Map<string, AuditEntry>();
-      const found = await entriesAbout(chain, keptReference(reference));
+      const found = await entriesAbout(chain, auditReference(reference));
       for (const { entry } of found.toSorted((a, b) => a.seq - b.seq)) {
         if (!byId.has(entry.id)) byId.set(entry.id, entry);
       }

@@ -2,7 +2,7 @@ import { csvHead, csvRows, type CsvColumn } from '../csv.ts';
 import type { AuditEntry } from '../records/shapes.ts';
 import {
   allBlocks,
-  keptReference,
+  auditReference,
   readAuditLine,
   readMarks,
   type Chain,
@@ -51,7 +51,7 @@ export async function exportAudit(
 
 function matches(choice: AuditChoice): (entry: AuditEntry) => boolean {
   const { fromMs = -Infinity, untilMs = Infinity, account } = choice;
-  const reference = choice.reference === undefined ? undefined : keptReference(choice.reference);
+  const reference = choice.reference === undefined ? undefined : auditReference(choice.reference);
   return (entry) =>
     entry.atMs >= fromMs &&
     entry.atMs < untilMs &&
