@@ -39,9 +39,8 @@ export type ChargeAnswer =
 
 /**
  * Charges a saved card once, in favour of the account `accountId`. Never throws: every doubt is `unknown`. `approved`
- * and `declined` need a row of the specification's table; HTTP 200 and `description` decide nothing. `leaveBy` is
- * checked when the request is sent; the wait for a token and the repeat after a 401 stay within the client's own
- * deadline.
+ * and `declined` need a row of the specification's table; HTTP 200 and `description` decide nothing. After
+ * `deadline` nothing is sent, neither after a wait for a token nor as the repeat after a 401.
  *
  * Spec: charge a saved card.
  */

@@ -9,7 +9,7 @@ import type { paths } from './schema.d.ts';
 
 export type PaymentsClient = Client<paths>;
 
-/** Told of each finished call: its operation, `ok` or the failure, and its seconds with the wait for a token. */
+/** Called after each call: its operation, `ok` or the failure, and its seconds, including the wait for a token. */
 export type Called = (operation: string, result: 'ok' | FailureKind | 'error', seconds: number) => void;
 
 type ClientOptions = {
@@ -21,8 +21,8 @@ type ClientOptions = {
   accessToken: AccessToken;
   fetch?: (request: Request) => Promise<Response>;
   /**
-   * Until when (UTC ms) the service wants no calls, by address, account and endpoint, since each endpoint has a quota
-   * of its own. Accounts share the map. Default: a map for this client alone.
+   * The pauses that the service asked for, by address, account and endpoint, since each endpoint has a quota of its
+   * own. Accounts share the map. Default: a map for this client alone.
    */
   pauses?: Map<string, Span> | undefined;
   called?: Called | undefined;
@@ -85,8 +85,8 @@ function tooManyWait(): ServiceFailure {
  * The typed client of the payments service. Resolves with the answer (2xx, 400, 422, and 404 if it is JSON) and its
  * JSON of at most 1 MiB; anything else throws ServiceFailure. Each call has one deadline, follows no redirect and sends
  * credentials only where the specification wants them. A 401 renews the token once and repeats once: the service never
- * acted on it. During a requested pause (429), or while 256 calls wait, only OTPs are sent: holding one back would cost
- * the customer a try. Callers name the production path; the sandbox's checkout paths are mapped here.
+ * acted on it. During a requested pause (429), or while 256 calls wait, only calls for the payer (`payerPaths`) are sent:
+ * holding back an OTP would cost the customer a try. Callers name the production path; the sandbox's checkout paths are mapped here.
  *
  * Spec: Authentication; Sandbox endpoints; Errors.
  */

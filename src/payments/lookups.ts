@@ -139,7 +139,7 @@ function amountOf(
   { paymentsAmountPointer: amountPointer, paymentsFeePointer: feePointer }: TransactionReading,
   currency: string,
 ): { amountMinor?: number | undefined } & Pick<Transaction, 'compared' | 'unreadAmount'> {
-  const taken = minorFromWire(valueAt(record, '/amount'));
+  const recordAmount = minorFromWire(valueAt(record, '/amount'));
   const whole = minorFromWire(valueAt(record, amountPointer));
   const feeFound = feePointer === undefined ? undefined : (valueAt(record, feePointer) ?? undefined);
   if (whole === undefined) return unreadAmount(valueAt(record, amountPointer));
@@ -153,6 +153,6 @@ function amountOf(
       : `${formatMoney({ minor: whole, currency })} − ${formatMoney({ minor: fee, currency })} fee`;
   return {
     amountMinor: whole - fee,
-    compared: { how, ...(taken === undefined ? {} : { takenMinor: taken }) },
+    compared: { how, ...(recordAmount === undefined ? {} : { takenMinor: recordAmount }) },
   };
 }

@@ -33,8 +33,8 @@ const mostCards = 100;
 const mostPages = 20;
 
 /**
- * The saved cards of an e-mail, each once. Follows the list's cursor. `mayHaveMore` is absent only if a page says that
- * it is the last, or a setting says that the list has one page. `not_found`: HTTP 404, or code "01" or "404". Throws
+ * The saved cards of an e-mail, each once. Follows the list's cursor. `mayHaveMore`: reading stopped at a limit or at a
+ * repeated cursor, or the only page has cards and neither it nor a setting says that no page follows. `not_found`: HTTP 404, or code "01" or "404". Throws
  * ServiceFailure for an unusable answer, which includes one without a list at the settings' pointers.
  *
  * Spec: list saved cards by customer email (request and response shape: not shown, so settings); Limits (pagination).
@@ -158,7 +158,7 @@ function judgeDeletion(reply: Reply) {
   return isOk && code === '00' && !reply.isDenied ? ({ kind: 'deleted' } as const) : undefined;
 }
 
-/** True also if the token has no card, in the specification's words. Spec: Saved card charge rejections. */
+/** Also true for the rejection "Invalid card token". Spec: Saved card charge rejections. */
 function isNoSuchCard({ isOk, httpStatus, code, status, message }: Reply): boolean {
   if (httpStatus === 404 || (isOk && (code === '404' || code === '01'))) return true;
   const isNo = code === '400' || (isOk && code === '00' && status === false);
@@ -261,7 +261,7 @@ type SavedCardCalls =
     }
   | { kind: 'missing'; settings: string[] };
 
-/** The calls for saved cards, by environment. */
+/** The calls for saved cards. `missing`: the settings that the live environment needs for them; the sandbox has defaults. */
 export function createSavedCardCalls(
   config: Config,
   client: PaymentsClient,
