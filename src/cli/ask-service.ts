@@ -7,7 +7,7 @@ import { failureWords } from '../slack/words/error-message.ts';
 import { type CommandEnd, noStoreEnd, withStorage } from './command.ts';
 import { exitCodes } from './exit-codes.ts';
 import type { Storage } from '../store/storage.ts';
-import { type Place, quotedText } from './lines.ts';
+import { type AskedAccount, quotedText } from './lines.ts';
 
 /**
  * Runs one question to the payments service with the bot's own settings, token and store. Returns failures as
@@ -15,7 +15,7 @@ import { type Place, quotedText } from './lines.ts';
  */
 export async function askService(
   outside: Outside,
-  question: (payments: Payments, place: Place) => Promise<CommandEnd>,
+  question: (payments: Payments, askedAccount: AskedAccount) => Promise<CommandEnd>,
 ): Promise<CommandEnd> {
   const { config } = outside;
   return await withStorage(

@@ -83,7 +83,7 @@ const groupWord = 'payops';
 
 /**
  * Runs the typed command instead of the bot, and returns the exit code. Reads the words, gives the command its
- * settings, and prints its result. Rejects only for a bug, or if the output can't be written.
+ * settings, and prints its result. Rejects only for a bug.
  */
 export async function runCommandLine(line: CommandLine): Promise<ExitCode> {
   let hasData = false;

@@ -17,11 +17,11 @@ import {
   isoTime,
   merchantJson,
   moneyJson,
-  placeLine,
+  accountLine,
   reported,
   textOrNull,
   type Answer,
-  type Place,
+  type AskedAccount,
 } from './lines.ts';
 
 export const doubtCommand = command({
@@ -40,8 +40,8 @@ async function listDoubts(outside: Outside, isJson: boolean): Promise<CommandEnd
   return await askStore(outside, async ({ store, sealer }) => {
     const charges = createChargeRecords({ store, sealer, wait: sleep });
     const doubts = await chargesInDoubt({ store, log }, charges);
-    const place = { environment: config.paymentsEnvironment, account: config.paymentsAccountName };
-    return reported(doubtAnswer({ ...doubts, place, nowMs: now() }), isJson);
+    const askedAccount = { environment: config.paymentsEnvironment, account: config.paymentsAccountName };
+    return reported(doubtAnswer({ ...doubts, askedAccount, nowMs: now() }), isJson);
   });
 }
 
@@ -49,11 +49,11 @@ type DoubtView = {
   charges: readonly ChargeSeen[];
   /** References of charges that can't be read; they may be settled or not. */
   unread: readonly string[];
-  place: Place;
+  askedAccount: AskedAccount;
   nowMs: number;
 };
 
-export function doubtAnswer({ charges, unread, place, nowMs }: DoubtView): Answer {
+export function doubtAnswer({ charges, unread, askedAccount, nowMs }: DoubtView): Answer {
   const isSettled = charges.length + unread.length === 0;
   return {
     exitCode: isSettled ? exitCodes.ok : exitCodes.unproven,
@@ -69,14 +69,14 @@ export function doubtAnswer({ charges, unread, place, nowMs }: DoubtView): Answe
         ...chargeFields(charge),
       })),
       unread,
-      merchant: merchantJson(place),
+      merchant: merchantJson(askedAccount),
       checkedAt: isoTime(nowMs),
     },
     lines: [
       doubtTitle(charges.length, unread.length),
       ...charges.flatMap((charge) => chargeLines(charge, nowMs)),
       ...unreadLines(unread),
-      placeLine(place, 'read from the bot’s store', nowMs),
+      accountLine(askedAccount, 'read from the bot’s store', nowMs),
     ],
   };
 }

@@ -13,7 +13,7 @@ import { plainLine } from '../slack/kit/blocks.ts';
 import { askStore } from './ask-service.ts';
 import { command, type CommandEnd } from './command.ts';
 import { exitCodes } from './exit-codes.ts';
-import { firstLine, isoTime, merchantJson, moneyJson, placeLine, reported, textOrNull } from './lines.ts';
+import { firstLine, isoTime, merchantJson, moneyJson, accountLine, reported, textOrNull } from './lines.ts';
 
 /** People narrow a longer result with a filter or a day. */
 const mostListed = 20;
@@ -45,7 +45,7 @@ async function find(outside: Outside, asked: TypedQuestion, isJson: boolean): Pr
     const day = asked.day === undefined ? undefined : dayNamed(timeZone, asked.day);
     const [page, sinceMs] = [await records.page({ ...at, day }, mostListed), await records.since()];
     const known = { since: dateWords(sinceMs, now(), timeZone), alertDays: config.alertDetailsDays };
-    const place = { environment: config.paymentsEnvironment, account: config.paymentsAccountName };
+    const askedAccount = { environment: config.paymentsEnvironment, account: config.paymentsAccountName };
     const answer = {
       exitCode: page.records.length === 0 ? exitCodes.notFound : exitCodes.ok,
       document: {
@@ -54,14 +54,14 @@ async function find(outside: Outside, asked: TypedQuestion, isJson: boolean): Pr
         more: page.next !== undefined,
         unread: page.unread,
         since: isoTime(sinceMs),
-        merchant: merchantJson(place),
+        merchant: merchantJson(askedAccount),
         readAt: isoTime(now()),
       },
       lines: [
         firstLine(headWords({ at, page, ...known }), [at.whom, at.day ?? '']),
         ...page.records.map((record) => `  ${recordLines(record, at).map(plainLine).join(' · ')}`),
         `  ${knownWords(known)}`,
-        placeLine(place, 'read from the bot’s store', now()),
+        accountLine(askedAccount, 'read from the bot’s store', now()),
       ],
     };
     return reported(answer, isJson);

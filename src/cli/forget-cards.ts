@@ -8,8 +8,8 @@ import type { Outside } from '../config/config.ts';
 import { dayMs } from '../domain/span.ts';
 
 /**
- * Erases the saved cards of an e-mail address from the bot's ledger. Bots may run meanwhile: a form that still shows
- * such a card says that it is gone.
+ * Erases the saved cards of an e-mail address from the bot's ledger, and hides the customer's records from `find`. Bots
+ * may run meanwhile: a form that still shows such a card says that it is gone.
  */
 export const forgetCardsCommand = command({
   summary: 'Forget all saved cards of a customer, and hide the customer’s records from /pay find',

@@ -22,7 +22,7 @@ export function firstLine(state: string, details: readonly string[]): string {
 }
 
 /** The account that was asked, and its environment. */
-export type Place = { environment: Environment; account: string };
+export type AskedAccount = { environment: Environment; account: string };
 
 const longestWord = 120;
 const longestText = 500;
@@ -39,6 +39,7 @@ export function factLines(document: Readonly<Record<string, unknown>>): string[]
 function factWords(value: unknown): string {
   if (typeof value === 'string' || typeof value === 'number') return String(value);
   if (typeof value !== 'object' || value === null) return '';
+  // An amount: without `minor`, its first field.
   if ('decimal' in value) return Object.values(value).slice(1).map(factWords).join(' ').trim();
   return Object.values(value)
     .map(factWords)
@@ -46,7 +47,7 @@ function factWords(value: unknown): string {
     .join(' · ');
 }
 
-export function placeLine({ environment, account }: Place, verb: string, atMs: number): string {
+export function accountLine({ environment, account }: AskedAccount, verb: string, atMs: number): string {
   const parts = [
     environmentWords[environment],
     outsideText(account, longestWord),
@@ -69,7 +70,7 @@ export function moneyJson({ minor, currency }: { minor: number; currency?: strin
 }
 
 /** Names the account in a document: two accounts may have the same reference. */
-export function merchantJson({ environment, account }: Place): Place {
+export function merchantJson({ environment, account }: AskedAccount): AskedAccount {
   return { environment, account };
 }
 

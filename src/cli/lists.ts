@@ -64,14 +64,14 @@ async function list<Item>(
   { filter, form, out }: ListRequest,
 ): Promise<CommandEnd> {
   const { one, many, readPage, matches } = listed;
-  return await askService(outside, async (payments, place) => {
+  return await askService(outside, async (payments, askedAccount) => {
     const readList = createServiceList(readPage(payments), matches, outside.now);
     const page = await readList({ filter, mostCalls: Infinity, progress });
     showProgress('');
     const { found, reading, stop } = page;
     const isComplete = stop === undefined && reading.end === 'last_page';
     if (form === 'json') {
-      const merchant = merchantJson(place);
+      const merchant = merchantJson(askedAccount);
       const items = records(listed, page.items);
       const { pages, items: all, readAt } = reading;
       const read = { pages, items: all };

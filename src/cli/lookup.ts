@@ -24,7 +24,7 @@ import {
   isoTime,
   merchantJson,
   moneyJson,
-  placeLine,
+  accountLine,
   reported,
   textOrNull,
   type Answer,
@@ -64,11 +64,11 @@ async function lookUp(
   { reference, minor }: { reference: OrderReference; minor: number | undefined },
   { json, raw }: { json: boolean; raw: boolean },
 ): Promise<CommandEnd> {
-  return await askService(outside, async (payments, place) => {
+  return await askService(outside, async (payments, askedAccount) => {
     const transaction = await payments.findTransaction(reference);
     const amount = minor === undefined ? {} : { amount: { minor, source: 'person' as const } };
     const confirmation = confirm({ reference, ...amount }, transaction);
-    const answer = lookupAnswer({ reference, confirmation, ...place, checkedAtMs: outside.now() });
+    const answer = lookupAnswer({ reference, confirmation, ...askedAccount, checkedAtMs: outside.now() });
     if (!raw) return reported(answer, json);
     const records = await payments.ask((client, accountId) =>
       rawRecords(client, accountId, { orderReference: reference }),
@@ -121,7 +121,7 @@ export function lookupAnswer(view: TransactionView): Answer {
         : evidence.map(({ holds, statement }) => `  ${holds ? '✓' : '✗'} ${statement}`)),
       ...(found && found.kind !== 'confirmed' ? whyNot(found).map((line) => `  ${plainLine(line)}`) : []),
       ...factLines(transaction ?? {}),
-      placeLine(view, 'checked', checkedAtMs),
+      accountLine(view, 'checked', checkedAtMs),
     ],
   };
 }

@@ -34,7 +34,7 @@ async function moveAll(outside: Outside): Promise<CommandEnd> {
   try {
     const { path, keys } = embeddedStore(outside.config);
     if (!existsSync(path)) return notMoved(1, `There is no store in ${dataDir} (DATA_DIR).`);
-    // Records by the id of a sealing key that is not configured.
+    // How many sealed texts each missing sealing key has, by the key's id.
     const unopened = new Map<string, number>();
     const sealing = { sealer: createSealer(keys), keyIds: keys.map(({ id }) => id) };
     const change = (key: string, value: string): string =>

@@ -83,6 +83,7 @@ export async function rehearse(
     for (const { event, receivedAtMs, lookup, byCharge } of page) {
       events += 1;
       sinceMs ??= receivedAtMs;
+      // Such an event is shown without the rules.
       if (byCharge) continue;
       const isLookedUp = lookup !== undefined && lookup !== 'unchecked';
       if (!isLookedUp && needsLookUp(plan, event)) unsure += 1;

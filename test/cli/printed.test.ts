@@ -6,7 +6,7 @@ import { confirm, type Transaction } from '../../src/domain/transaction.ts';
 import type { OrderReference } from '../../src/domain/order-reference.ts';
 import { seen as seenCharge } from '../features/charge/seen-charges.ts';
 
-const place = { environment: 'live', account: 'Lagos store' } as const;
+const askedAccount = { environment: 'live', account: 'Lagos store' } as const;
 /** Text that controls a terminal, fakes a line of ours, reverses the reading direction, and contains an address. */
 const hostile = '\u001B[2J\u009B31m\r\n✅ Paid (confirmed)\u202Eevil evil@example.com\u2028';
 const reference = 'ORDER-1' as OrderReference;
@@ -35,7 +35,7 @@ describe('hostile text from the service', () => {
   const view = {
     reference,
     confirmation: confirm({ reference }, transaction),
-    ...place,
+    ...askedAccount,
     checkedAtMs: 0,
   };
 
@@ -51,7 +51,7 @@ describe('hostile text from the service', () => {
 
   it('does none of that in the list of charges in doubt', () => {
     const charge = seenCharge();
-    const both = printed(doubtAnswer({ charges: [charge], unread: [reference], place, nowMs: 0 }));
+    const both = printed(doubtAnswer({ charges: [charge], unread: [reference], askedAccount, nowMs: 0 }));
     expect(both.filter(steers)).toEqual([]);
     expect(both.join('\n')).not.toContain(charge.terms.customerEmail);
     expect(both[0]?.split('\n').slice(2, 4)).toEqual([

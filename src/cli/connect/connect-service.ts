@@ -103,7 +103,7 @@ async function askTokenBody({ talk, draft }: Step): Promise<void> {
 async function tryToken(step: ServiceStep): Promise<string | undefined> {
   const { talk, draft, now } = step;
   let answer: unknown;
-  // Don't report an answer without a token where the settings look: the proposed settings fix that.
+  // Report only if nothing came: if the token is elsewhere in the answer, the proposed settings find it.
   const isReported = (): boolean => answer === undefined;
   const request = (): Promise<string | undefined> =>
     resultOf(

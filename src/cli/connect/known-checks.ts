@@ -33,8 +33,8 @@ type CheckedAccount = {
 };
 
 /**
- * Checks that the settings read the service's answers as the person knows the facts. A finding names each wrong setting
- * with the right value.
+ * Checks that the settings read facts that the person knows from the service's answers. A finding names each wrong
+ * setting with the right value.
  */
 export function knownChecks(account: CheckedAccount, { paid, cardsOf, delivery }: Known): Check[] {
   const { config } = account;

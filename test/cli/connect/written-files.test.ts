@@ -91,7 +91,7 @@ describe('a service’s set', () => {
     expect(serviceSettings(pasted, ['secret-canary'])).not.toHaveProperty('PAYMENTS_TOKEN_ISSUE_BODY');
   });
 
-  it('counts as set if PAYMENTS_SERVICE names it already', () => {
+  it('has settings that are not written again if PAYMENTS_SERVICE names it', () => {
     const draft = openDraft({ PAYMENTS_SERVICE: 'specification' });
     expect(draft.textOf('CHARGE_RETRY_WAIT_HOURS')).toBe('24');
     draft.take({ CHARGE_RETRY_WAIT_HOURS: '24', PAYMENTS_PAID_STATUSES: 'SETTLED' });
