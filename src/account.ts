@@ -8,7 +8,7 @@ import type { Money } from './domain/money.ts';
 import type { FoundRecord } from './domain/found.ts';
 import type { PaymentEvent } from './domain/payment-event.ts';
 import type { Log } from './log.ts';
-import type { FeatureMessages } from './messages/views.ts';
+import type { FeatureMessages } from './messages/deliver.ts';
 import type { Payments } from './payments/payments.ts';
 import type { Fingerprint } from './records/fingerprint.ts';
 import type { AuditEntry } from './records/shapes.ts';
@@ -63,7 +63,7 @@ export type Feature = {
   verbs?: readonly Command[];
   /** Its records, by how their keys begin: the worker gives them out when they are due. */
   cases?: readonly Kind[];
-  /** What its messages show, and the words of that. */
+  /** Renders its messages. */
   messages?: FeatureMessages;
   /** Called before a signed webhook is acknowledged. Must be idempotent. */
   onPaymentEvent?: (event: PaymentEvent) => Promise<void>;

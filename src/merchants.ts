@@ -200,7 +200,7 @@ export function createMerchantBot(place: MerchantPlace, shared: Shared) {
   const { receiving, lookUpAhead } = alerts;
   const outbox = createOutbox(
     account,
-    features.flatMap(({ messages = [] }) => messages),
+    features.map(({ messages = {} }) => messages),
     lookUpAhead,
   );
   metrics.watch({

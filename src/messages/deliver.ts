@@ -29,7 +29,6 @@ import {
   type Outbox,
   type Work,
 } from './message-work.ts';
-import type { Below, Composed, FeatureMessages, Rendered } from './views.ts';
 import type { PostAttempt } from '../slack/kit/note.ts';
 import { dayMs } from '../domain/span.ts';
 
@@ -55,23 +54,19 @@ export function createOutbox(
   prepare: Kind['prepare'],
 ): Kind {
   const { sealer, settings, slack, people } = account;
-  const views: FeatureMessages['views'] = Object.assign({}, ...messages.map((one) => one.views));
-  const words: FeatureMessages['words'] = Object.assign({}, ...messages.map((one) => one.words));
+  const renders: FeatureMessages = Object.assign({}, ...messages);
   const postTimeoutMs = settings.slackTimeoutSeconds * 1_000;
   const delivery = createDelivery(slack.delivery, postTimeoutMs);
-  const outbox: Outbox & Rendering<{ kind: string }> = {
+  const outbox: Outbox & Rendering = {
     ...account,
     async render(work, about) {
       const name = messageName(work.entry.key);
-      const view = views[name];
-      if (!view) throw new Error(`No feature makes messages called ${name}.`);
-      return await view(openBody(sealer, work.entry.key, work.record) as never, work, about);
+      const render = renders[name];
+      if (!render) throw new Error(`No feature makes messages called ${name}.`);
+      return await render(openBody(sealer, work.entry.key, work.record) as never, work, about);
     },
-    compose(post) {
-      const worded = words[post.kind]?.(post as never);
-      if (!worded) throw new Error(`No feature has words for ${post.kind}.`);
-      const { calls, orTo } = worded;
-      const message = withAccount(account, withOwnKey(worded.message));
+    compose({ message: shown, calls, orTo }) {
+      const message = withAccount(account, withOwnKey(shown));
       const named = { ...(calls && { calls }), nameOf: people.nameOf };
       return {
         // Before names replace user ids: a person's new name is no reason for an edit.
@@ -117,11 +112,51 @@ function withAccount(
   return { ...message, text: `${mrkdwnText(place.account, longestAccount)}: ${message.text}` };
 }
 
-/** `render` reads what a message shows now; `compose` puts it into words. */
-export type Rendering<Shown> = {
-  render: (work: Work, about: PostAttempt) => Promise<Rendered<Shown>>;
-  /** Runs before `doubt` is stored, so it may throw. */
-  compose: (post: Shown & PostAttempt) => Composed;
+/** Keys of the message in whose thread to post, and of the earlier replies to wait for, nearest first. */
+type Below = { key: string; after?: readonly string[] };
+
+type Shown = {
+  kind: 'shown';
+  message: SlackMessage;
+  /** User ids to mention; other people are shown by name, without a ping. */
+  calls?: readonly string[];
+  /** The user who gets the message instead if the bot can't post in the channel. */
+  orTo?: string;
+  below?: Below;
+  /** See `MessageRecord`. Stored with the post. */
+  evidence?: string;
+  /** If Slack refuses an edit, the message stays as it is. */
+  ifRefused?: 'leave';
+};
+
+/** What a message shows now. */
+export type Rendered =
+  | Shown
+  /** Don't post it any more. */
+  | { kind: 'nothing' }
+  /** Not yet: retried with a growing back-off, while its lane goes on. */
+  | { kind: 'later' }
+  /** The rendering has already written the record. */
+  | { kind: 'settled' };
+
+type Render<Body> = (body: Body, work: Work, about: PostAttempt) => Promise<Rendered>;
+
+/** Renders a feature's messages from their stored bodies, each by the name in its key. */
+export type Renders<Bodies> = { [Name in keyof Bodies]: Render<Bodies[Name]> };
+
+export type FeatureMessages = Readonly<Record<string, Render<never>>>;
+
+/** A message and both ways of sending it. Neither throws for Slack or the network. */
+type Composed = {
+  /** Equal for messages that look the same. */
+  digest: string;
+  post: (channel: string, threadTs?: string) => Promise<PostOutcome>;
+  edit: (channel: string, ts: string) => Promise<PostOutcome>;
+};
+
+type Rendering = {
+  render: (work: Work, about: PostAttempt) => Promise<Rendered>;
+  compose: (shown: Shown) => Composed;
 };
 
 /**
@@ -129,10 +164,7 @@ export type Rendering<Shown> = {
  * stored by compare-and-swap before the post leaves: a worker that lost its lease posts nothing, and one that finds a
  * doubt searches the channel's history before it repeats the post. Throws what the store and rendering throw.
  */
-export async function deliverEntry<Shown extends object>(
-  outbox: Outbox & Rendering<Shown>,
-  entry: Entry,
-): Promise<void> {
+async function deliverEntry(outbox: Outbox & Rendering, entry: Entry): Promise<void> {
   const takenAtMs = outbox.now();
   const work: Work = { entry, record: readMessageRecord(entry.value) };
   const { record } = work;
@@ -152,7 +184,7 @@ export async function deliverEntry<Shown extends object>(
     case 'later':
       return await tryLater(outbox, work);
     case 'shown': {
-      const message = outbox.compose({ ...rendered.post, ...about });
+      const message = outbox.compose(rendered);
       const { below, evidence, ifRefused } = rendered;
       if (!record.posted) return await post(outbox, work, { message, below, evidence, history, mayBeRepeat });
       if (record.shown === message.digest) return await settle(outbox, work);

@@ -3,7 +3,6 @@ import { withoutUndefined } from '../domain/json.ts';
 import { context, plainText, type Run } from '../slack/kit/blocks.ts';
 import type { SlackMessage } from '../slack/kit/message.ts';
 import { type PostAttempt, noteMessage, forPosting } from '../slack/kit/note.ts';
-import type { FeatureMessages } from './views.ts';
 
 /**
  * A notice to operators: short, rare, once per name. No secret and no customer data: many people may read the channel.
@@ -34,11 +33,10 @@ export function noticeMessage(
   return forPosting(message, 'payops_notice', post);
 }
 
-export function noticesOf(place: string | undefined): FeatureMessages {
+export function noticesOf(place: string | undefined) {
   return {
-    views: { notice: async (notice: Notice) => ({ kind: 'shown', post: { kind: 'notice', notice } }) },
-    words: {
-      notice: (post: PostAttempt & { notice: Notice }) => ({ message: noticeMessage({ ...post, place }) }),
+    async notice(notice: Notice, _work: unknown, about: PostAttempt) {
+      return { kind: 'shown' as const, message: noticeMessage({ ...about, notice, place }) };
     },
   };
 }

@@ -10,18 +10,14 @@ import { withoutUndefined } from '../../src/domain/json.ts';
 import { ServiceFailure } from '../../src/domain/failure.ts';
 import type { PaymentEvent } from '../../src/domain/payment-event.ts';
 import type { Transaction } from '../../src/domain/transaction.ts';
-import type { DigestShown } from '../../src/features/alerts/storm/storm-message.ts';
-import type { AlertShown, AlertStepShown } from '../../src/features/alerts/tell-alert.ts';
 import { createAlerts } from '../../src/features/alerts/alerts.ts';
 import { toRouteLanes } from '../../src/features/alerts/route-event.ts';
-import { createOutbox } from '../../src/messages/deliver.ts';
+import { createOutbox, type FeatureMessages } from '../../src/messages/deliver.ts';
 import { tellStuck } from '../../src/messages/messages.ts';
 import { noticesOf } from '../../src/messages/notices.ts';
-import type { FeatureMessages } from '../../src/messages/views.ts';
 import { createPutAside } from '../../src/records/put-aside.ts';
 import { workOnce } from '../../src/records/worker.ts';
 import { assertBlocks } from '../../src/simulators/slack/assert-blocks.ts';
-import type { PostAttempt } from '../../src/slack/kit/note.ts';
 import type { Standing } from '../../src/slack/people/role.ts';
 import type { SlackMessage } from '../../src/slack/kit/message.ts';
 import type { Store } from '../../src/store/store.ts';
@@ -72,16 +68,13 @@ export type Pass = <Result>(name: string, effect: () => Result | Promise<Result>
 
 const straight: Pass = async (_name, effect) => await effect();
 
-export type Post = AlertShown | AlertStepShown | DigestShown;
-
-/** `post`: what the alerts had it show; `earlier`: before its edits. */
+/** `earlier`: before its edits. */
 export type Message = {
   channel: string;
   ts: string;
   threadTs?: string;
   shown: SlackMessage;
-  post: Post | undefined;
-  earlier: (Post | undefined)[];
+  earlier: SlackMessage[];
   editedAtMs: number[];
 };
 
@@ -120,8 +113,7 @@ function openSlack(clock: { nowMs: number }) {
     /** Every call, failed ones too. */
     calls,
     meets: (_call: SlackCall): SlackFault | undefined => undefined,
-    /** `composed`: what the process that calls had each message show, by key. */
-    client(pass: Pass, composed: ReadonlyMap<string, Post>): WebClient {
+    client(pass: Pass): WebClient {
       async function carry<Result>(
         method: SlackCall['method'],
         given: { channel: string; thread_ts?: string; metadata?: SlackMessage['metadata'] },
@@ -140,10 +132,9 @@ function openSlack(clock: { nowMs: number }) {
         });
       }
       type Sent = SlackMessage & { channel: string; ts: string; thread_ts?: string };
-      function readShown({ text, blocks, metadata }: Sent): Pick<Message, 'shown' | 'post'> {
+      function readShown({ text, blocks, metadata }: Sent): SlackMessage {
         assertBlocks('message', blocks);
-        const shown = { text, blocks, ...(metadata && { metadata }) };
-        return { shown, post: composed.get(metadata?.event_payload.key ?? '') };
+        return { text, blocks, ...(metadata && { metadata }) };
       }
       const read = (given: { channel: string; ts?: string }) =>
         carry('history', given, () => {
@@ -161,15 +152,15 @@ function openSlack(clock: { nowMs: number }) {
                 refuse('thread_not_found');
               const ts = `${Math.floor(clock.nowMs / 1_000)}.${String(messages.length + 1).padStart(6, '0')}`;
               const place = { channel, ts, ...(threadTs !== undefined && { threadTs }) };
-              messages.push({ ...place, ...readShown(sent), earlier: [], editedAtMs: [] });
+              messages.push({ ...place, shown: readShown(sent), earlier: [], editedAtMs: [] });
               return { ok: true, ts, channel };
             }),
           update: (sent: Sent) =>
             carry('edit', sent, () => {
               const found = messages.find(({ channel, ts }) => channel === sent.channel && ts === sent.ts);
               if (!found) return refuse('message_not_found');
-              found.earlier.push(found.post);
-              Object.assign(found, readShown(sent));
+              found.earlier.push(found.shown);
+              found.shown = readShown(sent);
               found.editedAtMs.push(clock.nowMs);
               return { ok: true };
             }),
@@ -244,7 +235,6 @@ export function startAlerts(
   const { clock, sealer, slack, service, charges, routes, opsChannel } = world;
   const now = (): number => clock.nowMs;
   const store = aroundStore(world.store, (call, name) => pass(name, call));
-  const composed = new Map<string, Post>();
   const account = accountOf({
     settings: {
       ...world.settings,
@@ -265,7 +255,7 @@ export function startAlerts(
     sealer,
     fingerprint: async (text) => createHash('sha256').update(text).digest('hex').slice(0, 32),
     people: { nameOf: async (id) => id, standingOf: async () => world.standing },
-    slack: { delivery: slack.client(pass, composed) },
+    slack: { delivery: slack.client(pass) },
     now,
   });
   const alerts = createAlerts(account, {
@@ -288,19 +278,7 @@ export function startAlerts(
     beforeReceived: none,
     ...around.needs,
   });
-  const { views, words } = alerts.messages;
-  const seen = Object.entries(words).map(([kind, word]) => [
-    kind,
-    (post: Post & PostAttempt) => {
-      composed.set(post.key, post);
-      return word(post as never);
-    },
-  ]);
-  const messages: FeatureMessages[] = [
-    { views, words: Object.fromEntries(seen) },
-    noticesOf(undefined),
-    ...(around.messages ? [around.messages] : []),
-  ];
+  const messages: FeatureMessages[] = [alerts.messages, noticesOf(undefined), around.messages ?? {}];
   const told = { ...account, opsChannel };
   const { guard } = createPutAside({
     ...account,

@@ -1,8 +1,7 @@
 import { WebAPIPlatformError, type WebClient } from '@slack/web-api';
 import { describe, expect, it } from 'vitest';
 import { called } from '../../scripts/manifest-lacks.ts';
-import { deliverEntry, type Rendering } from '../../src/messages/deliver.ts';
-import { createDelivery, type Delivery } from '../../src/messages/delivery.ts';
+import { createOutbox, type FeatureMessages } from '../../src/messages/deliver.ts';
 import {
   laneOf,
   messageKey,
@@ -11,11 +10,12 @@ import {
   writeMessageRecord,
   type MessageRecord,
 } from '../../src/messages/message-record.ts';
-import type { Outbox } from '../../src/messages/message-work.ts';
 import { fixFor, readSlackError, refusalAbout } from '../../src/slack/slack-error.ts';
 import { rich, richText } from '../../src/slack/kit/blocks.ts';
+import { noticesOf } from '../../src/messages/notices.ts';
 import { channel, ops, sealer } from '../features/house.ts';
 import { memoryStore } from '../features/memory-store.ts';
+import { accountOf } from '../support/account.ts';
 import { commonWords, wordsOf } from './error-words.ts';
 
 const unknown = 'never_heard_of';
@@ -57,41 +57,37 @@ async function sentWith(way: Way, word: string) {
     ),
     update: call(() => true),
   };
-  const conversations = { history: () => Promise.reject(saying(word)) };
-  const delivery: Delivery = createDelivery({ chat, conversations } as unknown as WebClient);
-  const deps: Outbox & Rendering<{ text: string; thread: boolean }> = {
-    store,
-    sealer,
-    opsChannel: ops,
-    rememberMs: 86_400_000,
-    giveUpMs: 86_400_000,
-    leaseMs: 45_000,
-    postTimeoutMs: 10_000,
-    render: async ({ entry, record }) => ({
-      kind: 'shown',
-      post: { text: entry.key.split(':').at(-1) ?? '', thread: record.isNote === true },
-      ...(record.isNote ? { below: { key: messageKey('alert', 'parent') } } : {}),
-    }),
-    compose({ text }) {
-      const message = { text, blocks: [richText(rich`${text}`)] };
+  const history = () =>
+    way === 'a look for a message in doubt' ? Promise.reject(saying(word)) : { messages: [] };
+  const renders: FeatureMessages = {
+    async alert(_body, { entry, record }) {
+      const text = entry.key.split(':').at(-1) ?? '';
       return {
-        digest: text,
-        post: (to, threadTs) => delivery.post(to, message, threadTs),
-        edit: (to, ts) => delivery.edit({ channel: to, ts }, message),
+        kind: 'shown',
+        message: { text, blocks: [richText(rich`${text}`)] },
+        ...(record.isNote ? { below: { key: messageKey('alert', 'parent') } } : {}),
       };
     },
-    findByKey: (doubt, key) =>
-      way === 'a look for a message in doubt'
-        ? delivery.findByKey(doubt, key)
-        : Promise.resolve({ kind: 'absent' }),
-    now: () => clock.nowMs,
-    log: () => undefined,
   };
+  const account = accountOf({
+    store,
+    sealer,
+    settings: {
+      slackTimeoutSeconds: 10,
+      webhookRememberDays: 1,
+      alertDetailsDays: 0,
+      policy: { channels: { ops } } as never,
+    },
+    slack: { delivery: { chat, conversations: { history } } as unknown as WebClient },
+    people: { nameOf: async () => undefined },
+    now: () => clock.nowMs,
+  });
+  const outbox = createOutbox(account, [renders, noticesOf(undefined)], undefined);
 
   async function put(key: string, change: Partial<MessageRecord>): Promise<void> {
     const record = {
       channel,
-      sealed: '',
+      sealed: sealer.seal(messageKey('alert', key), '{}'),
       receivedAtMs: clock.nowMs,
       ...newCounters,
       ...change,
@@ -108,7 +104,7 @@ async function sentWith(way: Way, word: string) {
   await put('edit', standing);
   for (let second = 0; second < 5; second += 1) {
     for (let [entry] = await store.take(45_000); entry; [entry] = await store.take(45_000))
-      await deliverEntry(deps, entry);
+      await outbox.work(entry);
     clock.nowMs += 1_000;
   }
   const entry = await store.read(messageKey('alert', 'first'));

@@ -6,7 +6,8 @@ import {
   newCounters,
   writeMessageRecord,
 } from '../../src/messages/message-record.ts';
-import type { FeatureMessages } from '../../src/messages/views.ts';
+import type { FeatureMessages } from '../../src/messages/deliver.ts';
+import type { PostAttempt } from '../../src/slack/kit/note.ts';
 import { createChargePosts } from '../../src/features/charge/charge-messages.ts';
 import type { Store } from '../../src/store/store.ts';
 import { openAlertsWorld, type SlackFault, slackFaults, startAlerts } from '../features/alerts-house.ts';
@@ -19,15 +20,11 @@ const other = 'C0OTHER001';
 const refused = slackFaults.refuses('not_in_channel');
 
 /** Messages that say nothing; only their delivery matters here. */
-const blank = async () => ({ kind: 'shown' as const, post: { kind: 'blank' } });
-const blanks = {
-  views: { alert: blank, alert_direct: blank, charge_direct: blank },
-  words: {
-    blank: ({ key }: { key: string }) => ({
-      message: { text: '', blocks: [], metadata: { event_type: 'test', event_payload: { key } } },
-    }),
-  },
-} as FeatureMessages;
+async function blank(_body: unknown, _work: unknown, { key }: PostAttempt) {
+  const metadata = { event_type: 'test', event_payload: { key } };
+  return { kind: 'shown' as const, message: { text: '', blocks: [], metadata } };
+}
+const blanks: FeatureMessages = { alert: blank, alert_direct: blank, charge_direct: blank };
 
 /** A store with messages, and a Slack that answers by channel; undefined: it accepts the message. */
 function refusals(slack: (to: string) => SlackFault | undefined = () => refused) {

@@ -1,11 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { ChargeSeen, ChargeState } from '../../src/domain/charge.ts';
 import type { OrderReference } from '../../src/domain/order-reference.ts';
-import {
-  chargeMessageViews,
-  chargeMessageWords,
-  createChargePosts,
-} from '../../src/features/charge/charge-messages.ts';
+import { chargeRenders, createChargePosts } from '../../src/features/charge/charge-messages.ts';
+import { accountOf } from '../support/account.ts';
 import { openAlertsWorld, type Pass, startAlerts } from '../features/alerts-house.ts';
 
 const minuteMs = 60_000;
@@ -21,18 +18,7 @@ function deskHouse() {
   let charge: ChargeSeen | undefined;
   const start = (pass: Pass = async (_name, effect) => await effect()) =>
     startAlerts(world, pass, {
-      messages: {
-        views: chargeMessageViews(
-          () => pass('find', () => charge),
-          () => undefined,
-        ),
-        words: chargeMessageWords({
-          environment: 'live',
-          account: 'main account',
-          isMixed: false,
-          otherAccounts: [],
-        }),
-      },
+      messages: chargeRenders(() => pass('find', () => charge), accountOf({})),
     });
   const process = start();
   const { account } = process;

@@ -26,6 +26,11 @@ import type {
 } from '../../domain/alert.ts';
 import { dayMs } from '../../domain/span.ts';
 
+/** User ids to mention; none for a group. */
+export function calledBy(mention: Mention | undefined): string[] {
+  return mention?.kind === 'person' ? [mention.id] : [];
+}
+
 /** The rule that sends an alert to a channel, as the alert shows it. */
 export type AlertRoute = { rule: string; severity?: Severity; mention?: Mention };
 

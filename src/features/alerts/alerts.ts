@@ -5,7 +5,6 @@ import {
   type ProvenPayment,
   type AlertMute,
   type AlertNews,
-  type Mention,
   type NotPosted,
   tellsAnything,
 } from '../../domain/alert.ts';
@@ -19,21 +18,13 @@ import { withoutUndefined } from '../../domain/json.ts';
 import { alertKey, messageKey } from '../../messages/message-record.ts';
 import { createMessages, type Messages } from '../../messages/messages.ts';
 import { rememberedFor } from '../../messages/message-work.ts';
-import type { Views, Words } from '../../messages/views.ts';
+import type { Renders } from '../../messages/deliver.ts';
 import { defineCommand, type Command, type Pressed } from '../../slack/command.ts';
 import { nothingAfter } from '../../slack/command-text.ts';
 import type { Entry } from '../../store/store.ts';
 import { alertButtons, type ButtonsNeeds } from './alert-buttons.ts';
 import { alertClaims, type AlertCards, createAlertCards } from './alert-cards.ts';
-import {
-  alertDirectMessage,
-  alertMessage,
-  alertNoteMessage,
-  homeAlerts,
-  homeOpenAlerts,
-  type OpenAlert,
-  assignedAlerts,
-} from './alert-message.ts';
+import { homeAlerts, homeOpenAlerts, type OpenAlert, assignedAlerts } from './alert-message.ts';
 import { eventPrefix } from './alert-record.ts';
 import { type ShownSeverity, shownSeverities } from './escalation.ts';
 import { openAlerts } from './event-case.ts';
@@ -62,7 +53,7 @@ import { canAskFor, lookUpEvent, sparing } from './look-up-event.ts';
 import { createReceiving } from './receive-event.ts';
 import { needsLookUp, type Routed, routesOf } from './routing.ts';
 import { stormPresses } from './storm/storm-list.ts';
-import { type DigestShown, stormMessage, stormNoteMessage, stormViews } from './storm/storm-message.ts';
+import { stormRenders } from './storm/storm-message.ts';
 import { createStorms, type DigestBodies, type Storms, stormPrefix } from './storm/storm.ts';
 import { dailySummaryMessage } from './summary/daily-summary-message.ts';
 import {
@@ -70,11 +61,10 @@ import {
   createDailySummaries,
   dailySummaryPrefix,
   summariseDay,
-  type SummaryShown,
   type SummarySpan,
   summaryTimes,
 } from './summary/daily-summary.ts';
-import { type AlertShown, type AlertStepShown, createTelling } from './tell-alert.ts';
+import { createTelling } from './tell-alert.ts';
 import { dayMs } from '../../domain/span.ts';
 
 /** What alerts need of other features. */
@@ -98,13 +88,6 @@ type AlertsNeeds = ButtonsNeeds &
   };
 
 type TestBodies = { test_alert: { askedBy: string } };
-
-type Shown =
-  | AlertShown
-  | AlertStepShown
-  | SummaryShown
-  | DigestShown
-  | { kind: 'test_alert'; askedBy: string };
 
 export type Alerts = ReturnType<typeof createAlerts>;
 
@@ -168,17 +151,17 @@ export function createAlerts(account: Account, needs: AlertsNeeds) {
     canAskFor: (event) => canAskFor(event, findById),
     canListCards: payments.savedCards.kind === 'ready',
   });
-  const views: Views<
-    TestBodies & DigestBodies & { daily_summary: SummarySpan },
-    Exclude<Shown, AlertShown | AlertStepShown>
-  > = {
-    ...stormViews(storms, mutedNow),
-    test_alert: async ({ askedBy }) => ({ kind: 'shown', post: { kind: 'test_alert', askedBy } }),
+  const renders: Renders<TestBodies & DigestBodies & { daily_summary: SummarySpan }> = {
+    ...stormRenders(storms, mutedNow, place),
+    async test_alert({ askedBy }, _work, about) {
+      return { kind: 'shown', message: testAlertMessage({ askedBy, ...about }, place) };
+    },
     // Rendered when posted, after the alerts before it in its channel's lane.
-    async daily_summary(span, { record: { channel } }) {
+    async daily_summary(span, { record: { channel } }, about) {
       const asked = { channel, plan: routes, nowMs: now(), ...span };
       const summary = await summariseDay(eventLog, (id) => cards.read(id), asked);
-      return { kind: 'shown', post: { kind: 'daily_summary', summary, muted: await mutedNow() } };
+      const shown = { summary, muted: await mutedNow(), ...about };
+      return { kind: 'shown', message: dailySummaryMessage(shown, place) };
     },
   };
   /** The events that a mute held back. Throws StoreUnavailable. */
@@ -237,7 +220,7 @@ export function createAlerts(account: Account, needs: AlertsNeeds) {
       opsChannel: settings.policy.channels.ops,
       addPayment: recovery.addPayment,
     }),
-    messages: { views: { ...telling.views, ...views }, words: wordsAt(place) },
+    messages: { ...telling.renders, ...renders },
     open: () => countOpen(cards, storms),
     lookUpAhead: telling.lookUpAhead,
     start: () => summaries.start(),
@@ -248,28 +231,6 @@ export function createAlerts(account: Account, needs: AlertsNeeds) {
       { prefix: stormPrefix, work: (entry: Entry) => storms.work(entry) },
     ],
   };
-}
-
-function wordsAt(place: Account['place']): Words<Shown> {
-  return {
-    alert({ alert }) {
-      return { message: alertMessage(alert), calls: calledBy(alert.route?.mention) };
-    },
-    alert_note: (post) => ({
-      message: alertNoteMessage(post.step, post.alert, post),
-      calls: post.step.kind === 'escalated' ? calledBy(post.step.to) : [],
-    }),
-    alert_direct: (post) => ({ message: alertDirectMessage(post.step, post.alert, post) }),
-    test_alert: (post) => ({ message: testAlertMessage(post, place) }),
-    daily_summary: (post) => ({ message: dailySummaryMessage(post, place) }),
-    digest: (post) => ({ message: stormMessage(post, place) }),
-    digest_note: (post) => ({ message: stormNoteMessage(post, place), calls: calledBy(post.step.to) }),
-  };
-}
-
-/** User ids; none for a group. */
-function calledBy(mention: Mention | undefined): string[] {
-  return mention?.kind === 'person' ? [mention.id] : [];
 }
 
 /** Counting reads each alert, so it stops here. */

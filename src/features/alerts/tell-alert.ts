@@ -3,7 +3,6 @@ import type { Lookup } from '../../domain/alert.ts';
 import type { PaymentEvent } from '../../domain/payment-event.ts';
 import type { RetryVerdict } from '../../domain/decline-reason.ts';
 import { withoutUndefined } from '../../domain/json.ts';
-import type { MessagePlace } from '../../messages/delivery.ts';
 import {
   historyKey,
   hasChannel,
@@ -12,16 +11,18 @@ import {
   readMessageRecord,
 } from '../../messages/message-record.ts';
 import { type Outbox, type Work, finish, reschedule, areDetailsOver } from '../../messages/message-work.ts';
-import type { Rendered, Views } from '../../messages/views.ts';
+import type { Rendered, Renders } from '../../messages/deliver.ts';
 import type { PostAttempt } from '../../slack/kit/note.ts';
 import type { Entry } from '../../store/store.ts';
 import type { AlertCards, AlertStep, AlertStepBodies } from './alert-cards.ts';
 import { type Evidence, newestOf, openEvidence, placeOf, sealEvidence } from './alert-record.ts';
+import { alertDirectMessage, alertMessage, alertNoteMessage } from './alert-message.ts';
 import type { AlertRecovery } from './alert-recovery.ts';
 import type { JudgeAgain } from './charge-again.ts';
 import {
   type Alert,
   type AlertCardShown,
+  calledBy,
   type CardStep,
   contradicts,
   endsCard,
@@ -35,13 +36,6 @@ import {
 import { type Route, createLookUps, sendToChannels } from './route-event.ts';
 import { routeAt } from './routing.ts';
 import type { Storms } from './storm/storm.ts';
-
-export type AlertShown = { kind: 'alert'; alert: Alert };
-
-/** A step, for the alert's thread or for one person (`to`: Slack user id). */
-export type AlertStepShown =
-  | { kind: 'alert_note'; alert: Alert; step: CardStep }
-  | { kind: 'alert_direct'; alert: Alert; step: CardStep; to: string; place?: MessagePlace };
 
 /**
  * After this wait an alert in a storm is counted without a look-up: ten thousand look-ups take most of an hour, and the digest
@@ -89,7 +83,7 @@ export function createTelling(
     return { ...alert, ...withoutUndefined({ canLookUp, canListCards, declined }) };
   }
 
-  async function render(work: Work, about: PostAttempt): Promise<Rendered<AlertShown>> {
+  async function render(work: Work, about: PostAttempt): Promise<Rendered> {
     const { entry, record } = work;
     const event = openEvent(sealer, entry.key, record);
     const known = openEvidence(sealer, entry.key, record);
@@ -119,7 +113,7 @@ export function createTelling(
     event: PaymentEvent,
     known: Evidence | undefined,
     about: PostAttempt,
-  ): Promise<Rendered<AlertShown>> {
+  ): Promise<Rendered> {
     const { receivedAtMs, posted } = work.record;
     const needsLookUp = !known && !isEnough(event, now() - receivedAtMs);
     const found = needsLookUp ? await lookUps.askOrWait(work, event) : known;
@@ -160,23 +154,23 @@ export function createTelling(
     event: PaymentEvent,
     evidence: Evidence,
     { mayBeRepeat }: PostAttempt,
-  ): Promise<Rendered<AlertShown>> {
+  ): Promise<Rendered> {
     const { posted, replaced, routed, isErased } = work.record;
-    const shown = event.kind === 'payment_failed' ? await cardOf(work, event, evidence) : undefined;
-    const { lookup } = shown?.evidence ?? evidence;
+    const failed = event.kind === 'payment_failed' ? await cardOf(work, event, evidence) : undefined;
+    const { lookup } = failed?.evidence ?? evidence;
     const rule = routed?.[0]?.rule;
     // An alert that is acknowledged or ended before its post calls nobody.
-    const mayCall = replaced === undefined && (!shown || shown.card.card.kind === 'open');
+    const mayCall = replaced === undefined && (!failed || failed.card.card.kind === 'open');
     // An edit says what the post said. A message's `ts` is its time in seconds.
     const route = rule && routeAt(rule, posted ? Number(posted.ts) * 1_000 : now(), mayCall);
     const alert: Alert = {
-      ...alertOf(work, { event, lookup, verdict: shown?.verdict }),
+      ...alertOf(work, { event, lookup, verdict: failed?.verdict }),
       mayBeRepeat,
-      ...withoutUndefined({ route, card: shown?.card }),
+      ...withoutUndefined({ route, card: failed?.card }),
     };
-    const post = { kind: 'alert', alert } as const;
-    if (posted) return { kind: 'shown', post, ...(isErased && { ifRefused: 'leave' }) };
-    return { kind: 'shown', post, evidence: sealEvidence(sealer, work.entry.key, evidence) };
+    const shown = { kind: 'shown', message: alertMessage(alert), calls: calledBy(route?.mention) } as const;
+    if (posted) return { ...shown, ...(isErased && { ifRefused: 'leave' }) };
+    return { ...shown, evidence: sealEvidence(sealer, work.entry.key, evidence) };
   }
 
   /** The alert's state, and its newest look-up: a person may have looked up again. */
@@ -200,11 +194,11 @@ export function createTelling(
     return { card: shown, evidence, ...withoutUndefined({ verdict }) };
   }
 
-  const views: Views<AlertStepBodies & { alert: unknown }, AlertShown | AlertStepShown> = {
+  const renders: Renders<AlertStepBodies & { alert: unknown }> = {
     alert: (_event, work, about) => render(work, about),
-    ...createStepViews(account, { ...needs, alertOf }),
+    ...createStepRenders(account, { ...needs, alertOf }),
   };
-  return { views, lookUpAhead: (entry: Entry) => lookUps.lookUpAhead(entry) };
+  return { renders, lookUpAhead: (entry: Entry) => lookUps.lookUpAhead(entry) };
 }
 
 /**
@@ -215,7 +209,7 @@ async function erase(
   { account, cards }: { account: Parameters<typeof createTelling>[0]; cards: Apply },
   work: Work,
   event: PaymentEvent,
-): Promise<Rendered<AlertShown>> {
+): Promise<Rendered> {
   const { sealer } = account;
   const { key } = work.entry;
   await cards.cases.apply(event.key, { kind: 'erased' });
@@ -238,7 +232,7 @@ type ReadStep = {
 };
 
 /** Renders the steps of alerts, in threads and for single persons. */
-function createStepViews(
+function createStepRenders(
   { store, sealer }: Pick<Account, 'store' | 'sealer'>,
   {
     alertOf,
@@ -249,7 +243,7 @@ function createStepViews(
     cards: Pick<AlertCards, 'read'>;
     judging: Pick<JudgeAgain, 'look'>;
   },
-): Views<AlertStepBodies, AlertStepShown> {
+): Renders<AlertStepBodies> {
   /** A step and its alert; undefined: the alert is forgotten. */
   async function readStep({ parent: key, step }: AlertStep): Promise<ReadStep | undefined> {
     const entry = await store.read(key);
@@ -264,7 +258,7 @@ function createStepViews(
   }
 
   return {
-    async alert_note(body, { entry }) {
+    async alert_note(body, { entry }, about) {
       const read = await readStep(body);
       // A digest has no thread per alert.
       if (!read || read.parent.digest) return { kind: 'nothing' };
@@ -272,27 +266,29 @@ function createStepViews(
       // Acknowledged before this note was posted.
       if (step.kind === 'escalated' && now.card.kind !== 'open') return { kind: 'nothing' };
       const below = { key: body.parent, after: stepsBefore(entry.key) };
-      return { kind: 'shown', post: { kind: 'alert_note', alert, step }, below };
+      const calls = step.kind === 'escalated' ? calledBy(step.to) : [];
+      return { kind: 'shown', message: alertNoteMessage(step, alert, about), calls, below };
     },
-    async alert_direct(body, { record: { channel: to } }) {
+    async alert_direct(body, { record: { channel: to } }, about) {
       const read = await readStep(body);
-      return read ? { kind: 'shown', post: await directOf(read, to, judging) } : { kind: 'nothing' };
+      if (!read) return { kind: 'nothing' };
+      const place = placeOf(read.parent);
+      const alert = await withButtons(read, judging);
+      const message = alertDirectMessage(read.step, alert, { ...about, to, ...withoutUndefined({ place }) });
+      return { kind: 'shown', message };
     },
   };
 }
 
-/** A step for one person, with the alert's buttons. */
-async function directOf(
-  { step, parent, now, alert, id, evidence }: ReadStep,
-  to: string,
+/** A step's alert for one person, who can act from there. */
+async function withButtons(
+  { now, alert, id, evidence }: ReadStep,
   judging: Pick<JudgeAgain, 'look'>,
-): Promise<Extract<AlertStepShown, { kind: 'alert_direct' }>> {
+): Promise<Alert> {
   const { event, receivedAtMs } = alert;
   const failed = { event: { ...event, key: id }, receivedAtMs, ...withoutUndefined({ evidence }) };
   const { offer } = now.charging || endsCard(now.card) ? {} : await judging.look(failed);
-  const card = { id, card: now.card, ...withoutUndefined({ again: offer }) };
-  const place = withoutUndefined({ place: placeOf(parent) });
-  return { kind: 'alert_direct', to, alert: { ...alert, card }, step, ...place };
+  return { ...alert, card: { id, card: now.card, ...withoutUndefined({ again: offer }) } };
 }
 
 /** `look`; if the card is on hold, the alert's messages are rendered again when the hold ends. */

@@ -21,7 +21,7 @@ import {
   messageKey,
   type MessageRecord,
 } from '../../messages/message-record.ts';
-import type { Views, Words } from '../../messages/views.ts';
+import type { Renders } from '../../messages/deliver.ts';
 import { createBackground } from '../../under-way.ts';
 import type { ChargePlace } from '../../slack/words/charge-place.ts';
 import {
@@ -43,7 +43,6 @@ import {
 } from './approval-case.ts';
 import {
   type ApprovalNote,
-  type ApprovalPost,
   type ApprovalView,
   approvalMessage,
   approvalNoteMessage,
@@ -300,36 +299,29 @@ type ApprovalBodies = {
   approval_note: { id: string; to: Recipient['to']; what: ApprovalNote };
 };
 
-export function approvalViews(
+export function approvalRenders(
   findApproval: (id: string) => Promise<Omit<ApprovalView, 'to'> | undefined>,
-): Views<ApprovalBodies, ApprovalPost> {
-  async function postOf(id: string, to: Recipient['to'], note?: ApprovalNote): Promise<ApprovalPost> {
+  place: ChargePlace,
+): Renders<ApprovalBodies> {
+  async function viewOf(id: string, to: Recipient['to']): Promise<ApprovalView> {
     const found = await findApproval(id);
     if (!found) throw new Error('The approval request of a message is not in the store.');
-    return { kind: 'approval', ...found, to, ...(note ? { note } : {}) };
+    return { ...found, to };
   }
   return {
-    approval: async ({ id, to }) => ({ kind: 'shown', post: await postOf(id, to) }),
+    async approval({ id, to }, _work, about) {
+      return { kind: 'shown', message: approvalMessage(await viewOf(id, to), place, about) };
+    },
     /**
      * In the channel the note is posted in the request's thread; to a person as a message of its own. A note that is no
      * longer true is not posted.
      */
-    async approval_note({ id, to, what }, { record: { posted, channel } }) {
-      const post = await postOf(id, to, what);
-      if (!posted && !isStillTrue(what, post.approval)) return { kind: 'nothing' };
-      return { kind: 'shown', post, ...(to === 'channel' ? { below: { key: copyKey(id, channel) } } : {}) };
+    async approval_note({ id, to, what }, { record: { posted, channel } }, about) {
+      const view = await viewOf(id, to);
+      if (!posted && !isStillTrue(what, view.approval)) return { kind: 'nothing' };
+      const message = approvalNoteMessage(what, view, place, about);
+      return { kind: 'shown', message, ...(to === 'channel' && { below: { key: copyKey(id, channel) } }) };
     },
-  };
-}
-
-export function approvalWords(place: ChargePlace): Words<ApprovalPost> {
-  return {
-    approval: (post) => ({
-      message:
-        post.note === undefined
-          ? approvalMessage(post, place, post)
-          : approvalNoteMessage(post.note, post, place, post),
-    }),
   };
 }
 

@@ -60,8 +60,6 @@ export type ApprovalView = {
 /** A note about a request; each is posted once. */
 export type ApprovalNote = 'approved_one' | 'expires_soon' | Exclude<ApprovalState['kind'], 'waiting'>;
 
-export type ApprovalPost = ApprovalView & { kind: 'approval'; note?: ApprovalNote };
-
 const longestReason = 300;
 const mostPeople = 10;
 

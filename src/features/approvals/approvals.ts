@@ -18,8 +18,7 @@ import { decide, type Judged, needFor } from './approval-case.ts';
 import {
   type ApprovalRequests,
   type ApprovalsNeeds,
-  approvalViews,
-  approvalWords,
+  approvalRenders,
   createApprovalRequests,
 } from './approval-requests.ts';
 import {
@@ -71,7 +70,7 @@ export function createApprovals(account: Account, needs: ApprovalsNeeds) {
     return approval && (await withCharge(approval));
   }
   return {
-    messages: { views: approvalViews(find), words: approvalWords(place) },
+    messages: approvalRenders(find, place),
     /** Undefined if `payops.yml` has no rule for this account. */
     gate: hasRules ? gate : undefined,
     verbs: hasRules ? [approvalsCommand(account, requests, withCharge)] : [],

@@ -12,9 +12,8 @@ import { quoted, referenceWord } from '../../slack/words/evidence.ts';
 import { type PostAttempt, type Note, noteMessage, forPosting } from '../../slack/kit/note.ts';
 import { holdWords } from '../../slack/words/next-steps.ts';
 import { isClosed, isInDoubt, saidGivenBack, toldWord } from '../../slack/words/state-words.ts';
-import type { Log } from '../../log.ts';
 import { type MessageKey, messageKey } from '../../messages/message-record.ts';
-import type { Views, Words } from '../../messages/views.ts';
+import type { Renders } from '../../messages/deliver.ts';
 import { chargeStateModal, messageButtons, modalButtons } from './charge-modal.ts';
 import {
   alertNewsOf,
@@ -176,15 +175,10 @@ type ChargeBodies = {
   charge_direct: { reference: string; what: Told };
 };
 
-type ChargeShown =
-  | { kind: 'charge'; charge: ChargeSeen }
-  | { kind: 'charge_note'; note: ChargeNote; charge: ChargeSeen }
-  | { kind: 'charge_direct'; what: Told; charge: ChargeSeen };
-
-export function chargeMessageViews(
+export function chargeRenders(
   findCharge: (reference: string) => Promise<ChargeSeen | undefined>,
-  log: Log,
-): Views<ChargeBodies, ChargeShown> {
+  { place, log }: Pick<Account, 'place' | 'log'>,
+): Renders<ChargeBodies> {
   async function requireCharge(reference: string): Promise<ChargeSeen> {
     const charge = await findCharge(reference);
     if (!charge) throw new Error('A message is about a charge that is not in the store.');
@@ -192,43 +186,37 @@ export function chargeMessageViews(
   }
   return {
     /** The message in the desk’s channel. */
-    async charge({ reference }) {
-      return { kind: 'shown', post: { kind: 'charge', charge: await requireCharge(reference) } };
+    async charge({ reference }, _work, about) {
+      return { kind: 'shown', message: chargeMessage(await requireCharge(reference), place, about) };
     },
     /** The note about a step, in that message's thread. */
-    async charge_note({ reference, note, isDirect }, { record: { posted } }) {
+    async charge_note({ reference, note, isDirect }, { record: { posted } }, about) {
       const charge = await requireCharge(reference);
       if (note.kind === 'told' && !posted && charge.state.kind !== note.what) {
         // While a look-up is under way the verdict may come back, so wait. After another verdict, that one's note is
         // posted.
         return note.what === 'otp' || 'concludedAt' in charge.state ? { kind: 'nothing' } : { kind: 'later' };
       }
-      const shown = { kind: 'shown', post: { kind: 'charge_note', note, charge } } as const;
+      const message = chargeNoteMessage(note, charge, place, about);
+      const shown = {
+        kind: 'shown',
+        message,
+        calls: note.kind === 'handed_over' ? [note.from] : [],
+      } as const;
       return isDirect ? shown : { ...shown, below: { key: messageKey('charge', reference) } };
     },
     /** The direct message to the agent. Not sent if it is outdated: the next verdict has its own. */
-    async charge_direct({ reference, what }, { entry: { key }, record: { posted } }) {
+    async charge_direct({ reference, what }, { entry: { key }, record: { posted } }, about) {
       const charge = await requireCharge(reference);
       const { state } = charge;
       const isConcluded = 'concludedAt' in state;
       const holds = what === 'otp' ? !isConcluded : state.kind === what;
-      if (posted || holds) return { kind: 'shown', post: { kind: 'charge_direct', what, charge } };
+      if (posted || holds) return { kind: 'shown', message: chargeDirectMessage(what, charge, place, about) };
       // While a look-up is under way the verdict may come back, and nobody would store its message a second time: wait.
       if (!isConcluded) return { kind: 'later' };
       log('info', 'not told: it no longer holds', { key, result: state.kind });
       return { kind: 'nothing' };
     },
-  };
-}
-
-export function chargeMessageWords(place: ChargePlace): Words<ChargeShown> {
-  return {
-    charge: (post) => ({ message: chargeMessage(post.charge, place, post) }),
-    charge_note: (post) => ({
-      message: chargeNoteMessage(post.note, post.charge, place, post),
-      calls: post.note.kind === 'handed_over' ? [post.note.from] : [],
-    }),
-    charge_direct: (post) => ({ message: chargeDirectMessage(post.what, post.charge, place, post) }),
   };
 }
 

@@ -25,7 +25,7 @@ import { createChargeOperations } from './charge-operations.ts';
 import { createChargeForm, isCardWrong } from './charge-form.ts';
 import { openLimits } from './charge-limits.ts';
 import { doubtCommand, homeCharges } from './charge-list.ts';
-import { chargeMessageViews, chargeMessageWords } from './charge-messages.ts';
+import { chargeRenders } from './charge-messages.ts';
 import {
   chargeLists,
   chargeOf,
@@ -220,7 +220,7 @@ export function createCharges(account: Account, needs: ChargeNeeds) {
     find: operations.find,
     submitApproved: operations.submitApproved,
     twinsOf: operations.twinsOf,
-    messages: { views: chargeMessageViews(operations.find, account.log), words: chargeMessageWords(place) },
+    messages: chargeRenders(operations.find, account),
     cases: [{ prefix: chargePrefix, work: work.recover }],
     onPaymentEvent: work.onPaymentEvent,
     onGivenBack: work.onGivenBack,

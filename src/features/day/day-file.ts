@@ -5,7 +5,7 @@ import { parseJson } from '../../domain/json.ts';
 import { dayBefore } from '../../domain/local-day.ts';
 import { findMessageRecord, messageKey } from '../../messages/message-record.ts';
 import { createMessages, type Messages } from '../../messages/messages.ts';
-import type { Views, Words } from '../../messages/views.ts';
+import type { Renders } from '../../messages/deliver.ts';
 import { code, rich } from '../../slack/kit/blocks.ts';
 import type { SlackMessage } from '../../slack/kit/message.ts';
 import { type PostAttempt, noteMessage, forPosting } from '../../slack/kit/note.ts';
@@ -26,7 +26,6 @@ const fileRecord = z.object({
 
 /** Posted instead of a file that did not arrive. */
 type NoDayFile = { date: string; summary: string; why: string };
-type Shown = { kind: 'no_day_file' } & Omit<NoDayFile, 'summary'>;
 
 const firstLookMs = 5_000;
 const longestLookMs = 300_000;
@@ -83,13 +82,11 @@ export function createDayFiles(
     await store.write(sending, value, { ttlMs: rememberMs });
   }
 
-  const views: Views<{ no_day_file: NoDayFile }, Shown> = {
-    async no_day_file({ summary, ...none }) {
-      return { kind: 'shown', post: { kind: 'no_day_file', ...none }, below: { key: summary } };
+  const renders: Renders<{ no_day_file: NoDayFile }> = {
+    async no_day_file({ date, why, summary }, _work, about) {
+      const message = noDayFileMessage({ ...about, date, why, account: name });
+      return { kind: 'shown', message, below: { key: summary } };
     },
-  };
-  const words: Words<Shown> = {
-    no_day_file: (post) => ({ message: noDayFileMessage({ ...post, account: name }) }),
   };
   return {
     async ask(channel: string, summary: string, atMs: number): Promise<void> {
@@ -99,7 +96,7 @@ export function createDayFiles(
     },
 
     cases: [{ prefix: dayFilePrefix, work }],
-    messages: { views, words },
+    messages: renders,
   };
 }
 
@@ -109,7 +106,7 @@ function noDayFileMessage({
   why,
   account,
   ...about
-}: Shown & PostAttempt & { account: string | undefined }): SlackMessage {
+}: Omit<NoDayFile, 'summary'> & PostAttempt & { account: string | undefined }): SlackMessage {
   const named = account === undefined ? '' : ` --account ${account}`;
   const message = noteMessage({
     state: '📄 No file of the day',

@@ -31,7 +31,7 @@ import {
 import type { Modal, SlackMessage } from '../../slack/kit/message.ts';
 import { messageModal } from '../../slack/kit/modals.ts';
 import { type MessageKey, messageKey } from '../../messages/message-record.ts';
-import type { Views, Words } from '../../messages/views.ts';
+import type { Renders } from '../../messages/deliver.ts';
 import { amountOnly, parseAmount } from '../../domain/money.ts';
 import {
   type OrderReference,
@@ -219,38 +219,29 @@ export type LinkBodies = {
   link_note: { reference: string; what: LinkNote };
 };
 
-type LinkShown = { kind: 'link'; note?: LinkNote; link: PaymentLink };
-
-export function linkViews(
+export function linkRenders(
   findLink: (reference: string) => Promise<PaymentLink | undefined>,
-): Views<LinkBodies, LinkShown> {
+  place: ChargePlace,
+): Renders<LinkBodies> {
   async function requireLink(reference: string): Promise<PaymentLink> {
     const link = await findLink(reference);
     if (!link) throw new Error('The link of a message is not in the store.');
     return link;
   }
   return {
-    async link({ reference }) {
-      return { kind: 'shown', post: { kind: 'link', link: await requireLink(reference) } };
+    async link({ reference }, _work, about) {
+      const link = await requireLink(reference);
+      return { kind: 'shown', message: linkMessage(link, place, about), orTo: link.by };
     },
     /** In a channel the note is posted in the thread of the link's message; in a direct message without a thread. */
-    async link_note({ reference, what: note }, { record: { channel } }) {
+    async link_note({ reference, what: note }, { record: { channel } }, about) {
       const link = await requireLink(reference);
       // The link has changed meanwhile; another note says how.
       if (link.state.kind !== note) return { kind: 'nothing' };
-      const post = { kind: 'link', note, link } as const;
-      if (channel === link.by) return { kind: 'shown', post };
-      return { kind: 'shown', post, below: { key: linkMessageKey(link) } };
+      const message = linkNoteMessage(note, link, place, about);
+      const shown = { kind: 'shown', message, calls: [link.by] } as const;
+      return channel === link.by ? shown : { ...shown, below: { key: linkMessageKey(link) } };
     },
-  };
-}
-
-export function linkWords(place: ChargePlace): Words<LinkShown> {
-  return {
-    link: (post) =>
-      post.note === undefined
-        ? { message: linkMessage(post.link, place, post), orTo: post.link.by }
-        : { message: linkNoteMessage(post.note, post.link, place, post), calls: [post.link.by] },
   };
 }
 

@@ -34,8 +34,7 @@ import {
   linkHead,
   linkModal,
   linkModalId,
-  linkViews,
-  linkWords,
+  linkRenders,
   readLinkForm,
   shownLink,
   takenErrors,
@@ -167,7 +166,7 @@ export function createLinks(account: Account, needs: LinksNeeds) {
     ...links,
     form: formFor,
     verbs: [verb],
-    messages: { views: linkViews(links.find), words: linkWords(place) },
+    messages: linkRenders(links.find, place),
   };
 }
 

@@ -119,10 +119,8 @@ export function mutedModal(mute: AlertMute, place: ChargePlace): Modal {
   return noteModal(note, { callbackId: muteModalId, title: 'Mute alerts here' });
 }
 
-export type MuteShown = { kind: 'mute'; mute: AlertMute; notPosted?: NotPosted };
-
 export function muteMessage(
-  { mute, notPosted, ...about }: MuteShown & PostAttempt,
+  { mute, notPosted, ...about }: { mute: AlertMute; notPosted?: NotPosted } & PostAttempt,
   place: ChargePlace,
 ): SlackMessage {
   const { by, why, untilMs, endedBy } = mute;

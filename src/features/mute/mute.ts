@@ -5,7 +5,7 @@ import type { AuditEntry } from '../../records/shapes.ts';
 import { StoreUnavailable } from '../../domain/failure.ts';
 import { messageKey } from '../../messages/message-record.ts';
 import { createMessages, type Messages } from '../../messages/messages.ts';
-import type { Views, Words } from '../../messages/views.ts';
+import type { Renders } from '../../messages/deliver.ts';
 import { createCases, type CaseStep } from '../../records/cases.ts';
 import { defineCommand, itself, type Pressed } from '../../slack/command.ts';
 import { nothingAfter } from '../../slack/command-text.ts';
@@ -18,7 +18,6 @@ import {
   muteMessage,
   muteModal,
   muteModalId,
-  type MuteShown,
   nothingToMute,
   readMuteModal,
 } from './mute-views.ts';
@@ -198,19 +197,18 @@ export function createMutes(account: Account, notPosted: (mute: AlertMute) => Pr
       return undefined;
     },
   });
-  const views: Views<MuteBodies, MuteShown> = {
-    async mute({ id, isOver }) {
+  const renders: Renders<MuteBodies> = {
+    async mute({ id, isOver }, _work, about) {
       const mute = await cases.find(id);
       if (!mute) return { kind: 'nothing' };
       const kept = isOver && { notPosted: await notPosted(mute) };
-      return { kind: 'shown', post: { kind: 'mute', mute, ...kept } };
+      return { kind: 'shown', message: muteMessage({ mute, ...kept, ...about }, place) };
     },
   };
-  const words: Words<MuteShown> = { mute: (post) => ({ message: muteMessage(post, place) }) };
   return {
     verbs: [verb],
     cases: [{ prefix: mutePrefix, work: async (entry: Entry) => void (await cases.work(entry)) }],
-    messages: { views, words },
+    messages: renders,
     all,
   };
 }

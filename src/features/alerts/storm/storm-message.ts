@@ -24,10 +24,10 @@ import {
 } from '../../../slack/kit/blocks.ts';
 import { type PostAttempt, forPosting, noteMessage } from '../../../slack/kit/note.ts';
 import { messageKey } from '../../../messages/message-record.ts';
-import type { Views } from '../../../messages/views.ts';
+import type { Renders } from '../../../messages/deliver.ts';
 import { placeAlone } from '../../../slack/words/evidence.ts';
 import type { SlackMessage } from '../../../slack/kit/message.ts';
-import type { Escalated } from '../alert.ts';
+import { calledBy, type Escalated } from '../alert.ts';
 import { escalationFields, muteBlocks } from '../alert-rules-message.ts';
 import { longestReason, sumWords } from '../tally.ts';
 import { outsideText } from '../../../slack/kit/text.ts';
@@ -47,33 +47,27 @@ const mostSums = 3;
 const mostReasons = 3;
 const minuteMs = 60_000;
 
-/** `muted`: the channel's current mutes. */
-export type DigestShown =
-  | { kind: 'digest'; storm: Storm; elsewhere?: TakenElsewhere; muted: readonly AlertMute[] }
-  /** An escalation step, in the digest's thread. */
-  | { kind: 'digest_note'; storm: Storm; step: Escalated };
-
-type Shown<Kind extends DigestShown['kind']> = Omit<Extract<DigestShown, { kind: Kind }>, 'kind'> &
-  PostAttempt;
-
-export function stormViews(
+export function stormRenders(
   storms: Pick<Storms, 'find' | 'takenElsewhere'>,
   mutedNow: () => Promise<readonly AlertMute[]>,
-): Views<DigestBodies, DigestShown> {
+  place: RoutePlace,
+): Renders<DigestBodies> {
   return {
-    async digest({ storm: id }) {
+    async digest({ storm: id }, _work, about) {
       const storm = await storms.find(id);
       if (!storm) return { kind: 'nothing' };
       const muted = (await mutedNow()).filter(({ channel }) => channel === storm.channel);
       const elsewhere = await storms.takenElsewhere(id);
-      return { kind: 'shown', post: { kind: 'digest', storm, muted, ...withoutUndefined({ elsewhere }) } };
+      const shown = { storm, muted, ...withoutUndefined({ elsewhere }), ...about };
+      return { kind: 'shown', message: stormMessage(shown, place) };
     },
-    async digest_note({ storm: id, step }) {
+    async digest_note({ storm: id, step }, _work, about) {
       const storm = await storms.find(id);
       // Acknowledged or resolved before the note was posted.
       if (!storm || !isWaiting(storm)) return { kind: 'nothing' };
       const below = { key: messageKey('digest', id) };
-      return { kind: 'shown', post: { kind: 'digest_note', storm, step }, below };
+      const message = stormNoteMessage({ storm, step, ...about }, place);
+      return { kind: 'shown', message, calls: calledBy(step.to), below };
     },
   };
 }
@@ -81,10 +75,15 @@ export function stormViews(
 /**
  * A storm's digest: how many alerts, how much money, from when to when. For failures also their reasons, and a button to
  * acknowledge them all; for payments, how many a look-up proved. It is edited until the storm is over. Its numbers are what the
- * events say, not proof.
+ * events say, not proof. `muted`: the channel's current mutes.
  */
 export function stormMessage(
-  { storm, elsewhere, muted, ...about }: Shown<'digest'>,
+  {
+    storm,
+    elsewhere,
+    muted,
+    ...about
+  }: PostAttempt & { storm: Storm; elsewhere?: TakenElsewhere; muted: readonly AlertMute[] },
   { environment, account }: RoutePlace,
 ): SlackMessage {
   const { id, gathers, counted: of, endedMs, taken } = storm;
@@ -118,8 +117,9 @@ export function stormMessage(
   return forPosting(message, 'payops_storm', about);
 }
 
-export function stormNoteMessage(
-  { storm, step, ...about }: Shown<'digest_note'>,
+/** An escalation step, in the digest's thread. */
+function stormNoteMessage(
+  { storm, step, ...about }: PostAttempt & { storm: Storm; step: Escalated },
   { environment, account }: RoutePlace,
 ): SlackMessage {
   const { gathers, counted: of } = storm;

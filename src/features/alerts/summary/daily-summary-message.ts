@@ -1,7 +1,7 @@
 import type { RichTextBlock } from '@slack/types';
-import type { RoutePlace } from '../../../domain/alert.ts';
+import type { AlertMute, RoutePlace } from '../../../domain/alert.ts';
 import { counted, duration } from '../../../domain/wording.ts';
-import { type DailySummary, type OpenAlert, type SummaryShown, successRate } from './daily-summary.ts';
+import { type DailySummary, type OpenAlert, successRate } from './daily-summary.ts';
 import { type Tally, sumWords } from '../tally.ts';
 import { formatMoney } from '../../../domain/money.ts';
 import { outcomeWords } from '../../../slack/words/state-words.ts';
@@ -13,9 +13,9 @@ import { muteBlocks } from '../alert-rules-message.ts';
 
 const mostOpen = 5;
 
-/** Names no person, so it pings nobody. */
+/** Names no person, so it pings nobody. `muted`: the current mutes of all channels. */
 export function dailySummaryMessage(
-  { summary, muted, ...about }: Omit<SummaryShown, 'kind'> & PostAttempt,
+  { summary, muted, ...about }: PostAttempt & { summary: DailySummary; muted: readonly AlertMute[] },
   place: RoutePlace,
 ): SlackMessage {
   const { failed, paid } = summary;

@@ -1,7 +1,7 @@
 import { Cron } from 'croner';
 import { z } from 'zod';
 import type { Account } from '../../../account.ts';
-import type { AlertCard, AlertMute, RoutePlan } from '../../../domain/alert.ts';
+import type { AlertCard, RoutePlan } from '../../../domain/alert.ts';
 import type { Money } from '../../../domain/money.ts';
 import { parseJson, withoutUndefined } from '../../../domain/json.ts';
 import { findMessageRecord, messageKey, openBody } from '../../../messages/message-record.ts';
@@ -184,9 +184,6 @@ export type DailySummary = SummarySpan & {
   cards: { open: readonly OpenAlert[]; acknowledged: number; snoozed: number; leftOut: number };
   nowMs: number;
 };
-
-/** `muted`: the current mutes of all channels. */
-export type SummaryShown = { kind: 'daily_summary'; summary: DailySummary; muted: readonly AlertMute[] };
 
 /** At most this many alerts are read, the oldest first: two storms of ten thousand take a few seconds. */
 const mostCards = 20_000;

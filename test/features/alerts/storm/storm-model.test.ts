@@ -1,15 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import type { AlertRule } from '../../../../src/domain/alert.ts';
-import type { PaymentEvent, PaymentEventKind } from '../../../../src/domain/payment-event.ts';
-import { StoreUnavailable } from '../../../../src/domain/failure.ts';
 import {
-  isWaiting,
-  settleMs,
-  stormPrefix,
-  stormWindowMs,
-} from '../../../../src/features/alerts/storm/storm.ts';
+  type PaymentEvent,
+  type PaymentEventKind,
+  referenceOfEventKey,
+} from '../../../../src/domain/payment-event.ts';
+import { StoreUnavailable } from '../../../../src/domain/failure.ts';
+import { settleMs, stormPrefix, stormWindowMs } from '../../../../src/features/alerts/storm/storm.ts';
 import { countOf } from '../../../support/counts.ts';
 import { everyPoint, momentsOf } from '../../../support/every-point.ts';
+import { visibleText } from '../../../support/visible-text.ts';
 import {
   type AlertsWorld as World,
   type Message,
@@ -63,11 +63,41 @@ function startProcess(world: World, pass: Pass = everyPoint().pass) {
   };
 }
 
+/** What follows this in the message's key. */
+function keyAfter(start: string, { metadata }: Message['shown']): string[] {
+  const key = metadata?.event_payload.key ?? '';
+  return key.startsWith(start) ? [key.slice(start.length)] : [];
+}
+
+/** What a digest shows. */
+function readDigest(shown: Message['shown']) {
+  return keyAfter('message:digest:', shown).map((id) => {
+    const text = visibleText(shown.blocks);
+    const [, count = '', sum = ''] = /: (\d+).* · NGN ([\d,.]+)/.exec(shown.text) ?? [];
+    const recovered = Number(/(\d+) by payment/.exec(text)?.[1] ?? 0);
+    const takenBy = /Acknowledged by +(?:<@)?(U0\w+)/.exec(text)?.[1];
+    return {
+      id,
+      isOver: shown.text.startsWith('☑️'),
+      count: Number(count),
+      sum: Number(sum.replaceAll(/[,.]/g, '')),
+      recovered,
+      takenBy,
+      isWaiting: shown.text.includes('failed charge') && takenBy === undefined && Number(count) > recovered,
+    };
+  });
+}
+
 /** The digests that stand. */
 function digestsOf({ slack }: World) {
-  return slack.messages.flatMap(({ post, editedAtMs }) =>
-    post?.kind === 'digest' ? [{ ...post.storm, editedAtMs }] : [],
+  return slack.messages.flatMap(({ shown, editedAtMs }) =>
+    readDigest(shown).map((digest) => ({ ...digest, editedAtMs })),
   );
+}
+
+/** The event keys of the alerts with a message of their own. */
+function singlesOf({ slack }: World): string[] {
+  return slack.messages.flatMap(({ shown }) => keyAfter('message:alert:', shown));
 }
 
 /** Every promise that is broken once all is told and every storm is over. `takenBy`: who was told to have taken which storm. */
@@ -78,9 +108,7 @@ async function broken(
 ): Promise<string[]> {
   const process = startProcess(world);
   const { storms, cards } = process;
-  const singles = world.slack.messages.flatMap(({ post }) =>
-    post?.kind === 'alert' ? [post.alert.event.orderReference ?? ''] : [],
-  );
+  const singles = singlesOf(world).map((key) => referenceOfEventKey(key) ?? '');
   const digests = digestsOf(world);
   const listed = new Map(
     await Promise.all(digests.map(async ({ id }) => [id, await storms.items(id)] as const)),
@@ -95,29 +123,22 @@ async function broken(
     ],
     [new Set(digests.map(({ id }) => id)).size !== digests.length, 'a storm with two digests'],
   ];
-  for (const { id, counted, endedMs, taken, editedAtMs } of digests) {
-    const { count, recovered, sums } = counted;
+  for (const { id, isOver, count, sum: said, recovered, takenBy: by, editedAtMs } of digests) {
     const items = listed.get(id) ?? [];
     const sum = items.reduce((all, { event: { amountMinor = 0 } }) => all + amountMinor, 0);
     const found = await Promise.all(items.map(async (item) => (await cards.read(item.event.key)).card));
     const resolved = found.filter(({ kind }) => kind === 'recovered').length;
     const open = found.filter(({ kind }) => kind === 'open').length;
-    const others = found.filter((card) => card.kind === 'acknowledged' && card.by !== taken?.by).length;
+    const others = found.filter((card) => card.kind === 'acknowledged' && card.by !== by).length;
     const isHasty = editedAtMs.some((atMs, index) => atMs - (editedAtMs[index - 3] ?? 0) < 5_000);
     wrongs.push(
-      [endedMs === undefined, `${id} never ends`],
+      [!isOver, `${id} never ends`],
       [count !== items.length, `${id} counts ${count} of ${items.length}`],
       [new Set(items.map(({ event }) => event.key)).size !== items.length, `${id} lists one twice`],
-      [sums[0]?.minor !== sum, `${id} sums ${sums[0]?.minor} of ${sum}`],
+      [said !== sum, `${id} sums ${said} of ${sum}`],
       [recovered !== resolved, `${id} says that ${recovered} are resolved, not ${resolved}`],
-      [
-        taken !== undefined && open + others > 0,
-        `${id} is taken by ${taken?.by}, ${open} open, ${others} others’`,
-      ],
-      [
-        takenBy.has(id) && takenBy.get(id) !== taken?.by,
-        `${id} was taken by ${takenBy.get(id)}, says ${taken?.by}`,
-      ],
+      [by !== undefined && open + others > 0, `${id} is taken by ${by}, ${open} open, ${others} others’`],
+      [takenBy.has(id) && takenBy.get(id) !== by, `${id} was taken by ${takenBy.get(id)}, says ${by}`],
       [isHasty, `${id} is edited too often`],
     );
   }
@@ -130,8 +151,7 @@ function times(calls: readonly string[], id: string): number {
 }
 
 function wasResolved(id: string): (message: Message) => boolean {
-  return ({ earlier }) =>
-    earlier.some((post) => post?.kind === 'digest' && post.storm.id === id && !isWaiting(post.storm));
+  return ({ earlier }) => earlier.flatMap(readDigest).some((digest) => digest.id === id && !digest.isWaiting);
 }
 
 /** A storm that nobody took is called for once, and an alert of none, or of none that is called for, that nobody took. */
@@ -141,21 +161,21 @@ async function wrongCalls(
 ): Promise<[boolean, string][]> {
   const { messages } = world.slack;
   const digests = digestsOf(world);
-  const toStorms = messages.flatMap(({ post }) => (post?.kind === 'digest_note' ? [post.storm.id] : []));
-  const toAlerts = messages.flatMap(({ post }) =>
-    post?.kind === 'alert_note' && post.step.kind === 'escalated' ? [post.alert.event.key] : [],
-  );
-  const singles = messages.flatMap(({ post }) => (post?.kind === 'alert' ? [post.alert.event] : []));
+  const calls = messages.filter(({ shown }) => shown.text.startsWith('📣'));
+  const calledIn = (start: string): string[] =>
+    calls.flatMap(({ shown }) => keyAfter(start, shown)).map((key) => key.replace(/#\d+$/, ''));
+  const toStorms = calledIn('message:digest_note:');
+  const toAlerts = calledIn('message:alert_note:');
   const open = await Promise.all(
-    singles.map(async ({ kind, key }) =>
-      kind === 'payment_failed' && (await cards.read(key)).card.kind === 'open' ? [key] : [],
+    singlesOf(world).map(async (key) =>
+      key.startsWith('payment_failed') && (await cards.read(key)).card.kind === 'open' ? [key] : [],
     ),
   );
   return [
     ...digests.map((storm): [boolean, string] => {
       const calls = times(toStorms, storm.id);
       // A call is dropped when all failures are resolved, and not made up for by one that comes later.
-      const isUncalled = calls === 0 && isWaiting(storm) && !messages.some(wasResolved(storm.id));
+      const isUncalled = calls === 0 && storm.isWaiting && !messages.some(wasResolved(storm.id));
       return [calls > 1 || isUncalled, `${storm.id} is called for ${calls} times`];
     }),
     ...open.flat().map((key): [boolean, string] => {
@@ -198,13 +218,11 @@ async function recover(world: World, kind: PaymentEventKind): Promise<string[]> 
     world,
     [1, 2, 3, 4, 5].map((number) => eventOf(number, kind)),
   );
-  const isTaken = kind === 'payment_success' || digests[0]?.taken?.by === ada;
+  const isTaken = kind === 'payment_success' || digests[0]?.takenBy === ada;
   const [first] = digests;
   // Those that were posted before it began are no part of it.
-  const isWhole = digests.length === 1 && (first?.counted.count ?? 0) >= 5 - threshold && isTaken;
-  return isWhole
-    ? wrongs
-    : [...wrongs, `${digests.length} digests, of ${first?.counted.count}, ${first?.taken?.by}`];
+  const isWhole = digests.length === 1 && (first?.count ?? 0) >= 5 - threshold && isTaken;
+  return isWhole ? wrongs : [...wrongs, `${digests.length} digests, of ${first?.count}, ${first?.takenBy}`];
 }
 
 describe.each(['payment_failed', 'payment_success'] as const)(
@@ -377,7 +395,7 @@ it.each([3, 4, 5, 6, 7, 8, 9])(
     await other.pays(4);
     lists = at;
     await counting.drain(20_000);
-    expect(digestsOf(world)).toMatchObject([{ endedMs: expect.any(Number), counted: { recovered: 2 } }]);
+    expect(digestsOf(world)).toMatchObject([{ isOver: true, recovered: 2 }]);
   },
 );
 
@@ -450,7 +468,7 @@ describe('what cannot be read any more', () => {
     await spoil(world, (key) => key.startsWith(stormPrefix));
     await burst(world, 6, 10);
     const digests = digestsOf(world);
-    expect(digests.map(({ counted: { count } }) => count)).toEqual([5, 5]);
+    expect(digests.map(({ count }) => count)).toEqual([5, 5]);
     expect(new Set(digests.map(({ id }) => id)).size).toBe(2);
   });
 
@@ -460,6 +478,6 @@ describe('what cannot be read any more', () => {
     await spoil(world, (key) => key.endsWith('BURST-3') && key.startsWith('message:alert:'));
     await burst(world, 6, 7);
     await startProcess(world).drain(stormWindowMs + settleMs, 10_000);
-    expect(digestsOf(world)).toMatchObject([{ counted: { count: 6 }, endedMs: expect.any(Number) }]);
+    expect(digestsOf(world)).toMatchObject([{ count: 6, isOver: true }]);
   });
 });
