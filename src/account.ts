@@ -22,14 +22,14 @@ import type { ChargePlace } from './slack/words/charge-place.ts';
 import type { SlackClients } from './slack/workspace.ts';
 import type { Entry, Sealer, Store } from './store/store.ts';
 
-/** All that the features of one merchant account work with; a feature takes it whole, a function what it needs of it. */
+/** What the features of one merchant account share. A feature gets all of it, a function only the members it uses. */
 export type Account = {
-  /** As it is typed after `--account`; undefined in a bot that knows one account alone. */
+  /** The name that people type after `--account`; undefined in a bot with one account. */
   name: string | undefined;
-  /** Where money moves, as screens say it. */
+  /** The environment and account that screens name. */
   place: ChargePlace;
   settings: Config;
-  /** What of `payops.yml` is said of this account. */
+  /** The rules for this account, from `payops.yml` and the settings. */
   rules: {
     limits: LimitRules | undefined;
     approvals: readonly ApprovalRule[];
@@ -37,46 +37,48 @@ export type Account = {
     declines: DeclineRule;
   };
   payments: Payments;
-  /** The account’s own part of the store, and what seals in it. */
+  /** This account's part of the store, and the sealer of its records. */
   store: Store;
   sealer: Sealer;
-  /** Names a card by its token key. */
+  /** Hashes token keys and search terms with a secret key. */
   fingerprint: Fingerprint;
-  /** How long what is over is remembered, and how long one piece of work may be held. */
+  /** How long finished records are kept. */
   rememberMs: number;
+  /** How long a worker holds a record before another may take it. */
   leaseMs: number;
-  /** `note` and `write` say it in the background; `append` is done when the entry is on the chain. */
+  /** `note` and `write` retry in the background; `append` resolves once the entry is on the chain. */
   audit: Pick<AuditNotes, 'note' | 'write'> & Pick<AuditTrail, 'append' | 'ofReference'>;
-  /** Asked for this account alone. */
+  /** Permission checks for this account, and people's names. */
   people: { mayRun: MayRun; standingOf: StandingOf; holdersOf: HoldersOf; nameOf: NameOf };
   slack: SlackClients & { showEnd: ShowEnd; uploadFile: UploadFile };
-  /** Has the worker look for due work now. */
+  /** Makes the worker look for due work now. */
   wake: () => void;
   wait: (ms: number) => Promise<void>;
   log: Log;
   now: () => number;
 };
 
-/** What a feature gives the account; `registry.ts` says in which order its verbs stand. */
+/** What a feature adds to an account. `registry.ts` sets the order of all verbs. */
 export type Feature = {
-  /** What people type, each with its buttons, forms, shortcuts, and what it has for the menu and the Home. */
+  /** Its commands, each with its buttons, forms, shortcuts, menu entry and part of the Home. */
   verbs?: readonly Command[];
-  /** Its records, by how their keys begin: the worker gives them out when they are due. */
+  /** Handlers for its records, by key prefix. The worker calls them when a record is due. */
   cases?: readonly Kind[];
   /** Renders its messages. */
   messages?: FeatureMessages;
   /** Called before a signed webhook is acknowledged. Must be idempotent. */
   onPaymentEvent?: (event: PaymentEvent) => Promise<void>;
-  /** What it keeps of a reference. */
+  /** Its part of a reference's story; undefined: it has no record of the reference. */
   story?: (reference: string) => Promise<Chapter | undefined>;
-  /** What goes by the clock begins, and ends. */
+  /** Called once the bot listens. */
   start?: () => void;
+  /** Called first when the bot stops: from then on no timer starts work. */
   stop?: () => void;
-  /** Resolves when nothing it has begun is under way in this process. */
+  /** Resolves when all work that it began in this process has ended. */
   drained?: () => Promise<void>;
 };
 
-/** A feature’s part of a story: its record, the steps of it, and the keys of the messages that tell of it. */
+/** A feature's part of a story: its record, the record's steps, and the keys of the messages about it. */
 export type Chapter = {
   charge?: ChargeSeen;
   link?: { terms: { money: Money; customerEmail: string }; state: { kind: string } };
@@ -85,5 +87,5 @@ export type Chapter = {
   posts: readonly string[];
 };
 
-/** Reads a record that `/pay find` found, by how its key begins. Undefined: another record tells it. */
+/** Reads the records with this key prefix for `/pay find`. Undefined: not shown, because another record shows it. */
 export type Finder = { prefix: string; read: (entry: Entry) => Promise<FoundRecord | undefined> };

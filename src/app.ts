@@ -2,11 +2,11 @@ import { setTimeout as rest } from 'node:timers/promises';
 import { tellRulesElsewhere, tellUnreadParts } from './config/alert-rules.ts';
 import { beginAudit } from './audit/audit-chain.ts';
 import { createAuditTrail, type AuditTrail } from './audit/audit-trail.ts';
-import { createMerchantBot, merchantPlaces, type MerchantBot, type MerchantBots } from './merchants.ts';
+import { createMerchantBot, merchantScopes, type MerchantBot, type MerchantBots } from './merchants.ts';
 import type { Storage } from './store/storage.ts';
 import { checkOwners } from './store/check-owners.ts';
 import { createMetrics, createMetricsRoute } from './http/metrics.ts';
-import type { Outside } from './config/config.ts';
+import type { Runtime } from './config/config.ts';
 import { readsField, tellUnsignedFields } from './webhooks/webhook-settings.ts';
 import { createCommandSet, type AccountVerbs } from './features/help/command-set.ts';
 import { type AnswerCodePage, answerCodePages, codePagePath } from './features/customer-code/code-pages.ts';
@@ -38,24 +38,26 @@ import { createStoreSteps } from './store/store-steps.ts';
 import { hourMs } from './domain/span.ts';
 
 export type App = {
-  /** Listens and begins to work; gives the port. Rejects, in words that name the setting, when it cannot. */
+  /** Starts to listen and work; resolves to the port. Rejects with an error whose message names the setting to fix. */
   start(): Promise<number>;
   /**
-   * `/readyz` turns 503 at once and requests are served for `drainMs` more (0 when absent), each the last of its
-   * connection; then nothing new is taken
-   * and what is under way is finished. What is not by STOP_SECONDS stays safe in the store: `late`.
+   * `/readyz` answers 503 at once. Requests are served for `drainMs` more (default 0), each closing its connection; then
+   * the work under way is finished. `late`: it was not finished within STOP_SECONDS, and stays safe in the store.
    */
   stop(drainMs?: number): Promise<'finished' | 'late'>;
   /** Looks for due work now, for tests that moved the clock. */
   wake(): void;
 };
 
-/** So many at once come of a flood of events; people’s commands and a sender’s usual pace are a few. */
+/** From this many requests at once, a flood of events, the worker slows down. Commands and usual events are only a few. */
 const pressingRequests = 16;
 
-/** All of Payops, put together. Nothing is contacted before `start`, and nothing outside need be there then. */
-export function createApp(outside: Outside, opened: Storage): App {
-  const { config, log, now } = outside;
+/**
+ * Assembles the whole bot. Contacts nothing before `start`. Slack and the payments service may be away at the start; so may
+ * the store, if there is only one account.
+ */
+export function createApp(runtime: Runtime, opened: Storage): App {
+  const { config, log, now } = runtime;
   const metrics = createMetrics({ webhookResults, asideReasons, slackRefusalCauses, log, now });
   const storage = { ...opened, store: metrics.measured(opened.store) };
   const workspace = { botToken: config.slackBotToken ?? '', slackApiUrl: config.slackApiUrl };
@@ -68,7 +70,7 @@ export function createApp(outside: Outside, opened: Storage): App {
     config.redisPrefix,
     'slack-directory',
   );
-  /** Who may do what, for every account. */
+  /** Permission checks for all accounts. */
   const directory = createDirectory(config.policy.roles, {
     client: clients.interactive,
     cache,
@@ -76,12 +78,12 @@ export function createApp(outside: Outside, opened: Storage): App {
     now,
     identity: () => slack.identity(),
   });
-  const audit = createAuditTrail(outside, storage);
+  const audit = createAuditTrail(runtime, storage);
   const shared = { clients, wake, metrics, ...directory, audit };
-  const [first, ...further] = merchantPlaces(outside, storage);
+  const [first, ...further] = merchantScopes(runtime, storage);
   const merchantBots: MerchantBots = [
     createMerchantBot(first, shared),
-    ...further.map((place) => createMerchantBot(place, shared)),
+    ...further.map((scope) => createMerchantBot(scope, shared)),
   ];
   const features = merchantBots.flatMap((bot) => bot.features);
   const [firstBot, ...furtherBots] = merchantBots;
@@ -99,7 +101,7 @@ export function createApp(outside: Outside, opened: Storage): App {
     {
       clients,
       commands: createCommandSet([verbsOf(firstBot), ...furtherBots.map(verbsOf)], log),
-      // Each entry names the account of what was asked for, if it is any one's.
+      // Not bound to one account: each entry names the account that the person asked about, if any.
       note: audit.notesOf(undefined).note,
       acknowledged: metrics.acknowledged,
       checked: createRefusedRequests({
@@ -109,7 +111,7 @@ export function createApp(outside: Outside, opened: Storage): App {
         log,
         now,
       }),
-      // Slack's own signatures hold for five minutes; an hour is well past any repeat.
+      // Slack's signatures are valid for five minutes, so after an hour no repeat can come.
       claimOnce: (key) => storage.store.create(`once:${key}`, '', { ttlMs: hourMs }),
       log,
       now,
@@ -121,7 +123,7 @@ export function createApp(outside: Outside, opened: Storage): App {
     store: storage.store,
     claim,
     file: storage.file,
-    parts: merchantBots.map(({ place: { storage: part, entryOf }, steps }) => ({
+    parts: merchantBots.map(({ scope: { storage: part, entryOf }, steps }) => ({
       store: part.store,
       entryOf,
       steps,
@@ -139,8 +141,8 @@ export function createApp(outside: Outside, opened: Storage): App {
     ...codePageRoutes(merchantBots, { log, now, wait: rest }),
     healthRoute,
   ];
-  // For monitoring: on a port of its own with METRICS_PORT.
-  const watching = [
+  // On METRICS_PORT if it is set, else on the public port.
+  const monitoringRoutes = [
     createReadinessRoute(
       readinessChecks({ storage, slack, merchantBots, isStopping }),
       log,
@@ -148,9 +150,9 @@ export function createApp(outside: Outside, opened: Storage): App {
     ),
     createMetricsRoute(metrics, config.metricsToken),
   ];
-  const isApart = config.metricsPort !== undefined;
-  const server = createHttpServer(isApart ? routes : [...routes, ...watching], log);
-  const watchingServer = createHttpServer(isApart ? watching : [], log);
+  const hasMetricsPort = config.metricsPort !== undefined;
+  const server = createHttpServer(hasMetricsPort ? routes : [...routes, ...monitoringRoutes], log);
+  const metricsServer = createHttpServer(hasMetricsPort ? monitoringRoutes : [], log);
   const isBusy = (): boolean => server.underWay() >= pressingRequests;
 
   async function finish(drainMs: number): Promise<void> {
@@ -158,11 +160,11 @@ export function createApp(outside: Outside, opened: Storage): App {
     if (drainMs > 0) await rest(drainMs);
     for (const feature of features) feature.stop?.();
     storeWatch.stop();
-    // All at once: together they must fit the platform's grace period.
+    // In parallel, to fit in the platform's grace period.
     await Promise.all([server.close(), slack.stop(), worker?.stop(), storeSteps.stop()]);
-    // In their order: what one has begun may begin something of the next.
+    // In the features' order: work of one may still begin work of a later one.
     for (const feature of features) await feature.drained?.();
-    await watchingServer.close();
+    await metricsServer.close();
     // Close the audit and the store last: other parts still write while they stop.
     await audit.stop();
     await storage.close();
@@ -171,23 +173,23 @@ export function createApp(outside: Outside, opened: Storage): App {
   return {
     async start() {
       await storage.checked();
-      // Of a store that is away the worker asks before it takes anything.
+      // If the store is away, the worker claims it later, before it takes any work.
       await claim().catch(passUnavailable);
       const refusal = storage.refusal();
       if (refusal !== undefined) throw new Error(refusal);
       await checkOwners(storage.store, config);
-      for (const bot of merchantBots) tellAtStart(bot);
+      for (const bot of merchantBots) warnAtStart(bot);
       tellRulesElsewhere(
         merchantBots.map(({ routes }) => routes),
         log,
       );
       const port = await server.listen(config.port, config.host);
-      const metricsPort = isApart
-        ? { metricsPort: await watchingServer.listen(config.metricsPort ?? 0, config.host, 'METRICS_PORT') }
+      const metricsPort = hasMetricsPort
+        ? { metricsPort: await metricsServer.listen(config.metricsPort ?? 0, config.host, 'METRICS_PORT') }
         : {};
       slack.start();
-      void tellChannels(outside, clients, isStopping);
-      worker = startWork(outside, {
+      void warnOfChannels(runtime, clients, isStopping);
+      worker = startWork(runtime, {
         store: storage.store,
         claim,
         merchantBots,
@@ -217,9 +219,9 @@ function passUnavailable(error: unknown): void {
   if (!(error instanceof StoreUnavailable)) throw error;
 }
 
-/** What of an account's settings is seldom meant. */
-function tellAtStart({ webhooks, routes, place, health }: MerchantBot): void {
-  const { log } = place.outside;
+/** Logs warnings about an account's webhook settings and rules. */
+function warnAtStart({ webhooks, routes, scope, health }: MerchantBot): void {
+  const { log } = scope.runtime;
   const { scheme } = webhooks;
   const { detail, fix } = health.webhooks;
   if (detail !== undefined) log('warn', detail, { fix });
@@ -227,9 +229,9 @@ function tellAtStart({ webhooks, routes, place, health }: MerchantBot): void {
   if (scheme) tellUnreadParts(routes, (field) => readsField(webhooks, field), log);
 }
 
-/** Names the channels of the policy file that the bot cannot post in: after the start, each once; the doctor looks again. */
-async function tellChannels(
-  { config, log }: Outside,
+/** Logs the channels of the policy file in which the bot can't post. Only at the start; the doctor checks again. */
+async function warnOfChannels(
+  { config, log }: Runtime,
   { interactive }: SlackClients,
   isStopping: () => boolean,
 ): Promise<void> {
@@ -240,27 +242,27 @@ async function tellChannels(
   }
 }
 
-function verbsOf({ place: { merchant, outside }, verbs, mayRun }: MerchantBot): AccountVerbs {
-  const { paymentsEnvironment: environment, paymentsAccountName: label, policy } = outside.config;
+function verbsOf({ scope: { merchant, runtime }, verbs, mayRun }: MerchantBot): AccountVerbs {
+  const { paymentsEnvironment: environment, paymentsAccountName: label, policy } = runtime.config;
   const channels = policy.accounts?.find(({ name }) => name === merchant?.name)?.channels ?? [];
   return { merchant, mayRun, environment, label, channels, verbs };
 }
 
-/** Under a path of its own for each further account. */
+/** The route for an account's webhooks. Each further account has its own path. */
 function webhookRoute(
-  { place, webhooks, receiving, forwarding, ...bot }: MerchantBot,
+  { scope, webhooks, receiving, forwarding, ...bot }: MerchantBot,
   now: () => number,
 ): Route {
-  const { merchant, outside } = place;
+  const { merchant, runtime } = scope;
   const path = merchant?.isFirst === false ? `/webhooks/payments/${merchant.name}` : '/webhooks/payments';
   const handle = createWebhookHandler({
     scheme: webhooks.scheme,
-    secrets: outside.config.webhookSecrets ?? [],
+    secrets: runtime.config.webhookSecrets ?? [],
     pointers: webhooks.pointers,
     kinds: webhooks.kinds,
     ...receiving,
     forward: forwarding.keep,
-    forwardsRefused: outside.config.webhookForwardDeliveries === 'all',
+    forwardsRefused: runtime.config.webhookForwardDeliveries === 'all',
     async keepUnknown(delivery) {
       await receiving.keepUnknown(delivery);
       bot.seenWebhooks.unknown(now(), () => unknownWords(delivery.eventKind));
@@ -270,7 +272,7 @@ function webhookRoute(
       bot.metrics.refused(why);
       bot.seenWebhooks.refused(atMs, () => refusalWords(webhooks.scheme, delivery, why, atMs));
     },
-    log: outside.log,
+    log: runtime.log,
     now,
   });
   return { method: 'POST', path, handle: (...asked) => inAccount(merchant, () => handle(...asked)) };
@@ -278,7 +280,7 @@ function webhookRoute(
 
 /** The pages where customers type the bank’s code. No route if only agents type codes. */
 function codePageRoutes(bots: MerchantBots, around: Parameters<typeof answerCodePages>[1]): Route[] {
-  const accounts = bots.flatMap(({ answerCodePage, place: { merchant } }): AnswerCodePage[] =>
+  const accounts = bots.flatMap(({ answerCodePage, scope: { merchant } }): AnswerCodePage[] =>
     answerCodePage ? [(request) => inAccount(merchant, () => answerCodePage(request))] : [],
   );
   return accounts.length === 0 ? [] : formPageRoutes(codePagePath, answerCodePages(accounts, around));
@@ -293,7 +295,7 @@ function unknownWords(eventKind: string): string {
 }
 
 type Watched = {
-  /** Whether the process was told to end: a load balancer then sends nothing more. */
+  /** Whether the process was told to stop: then a load balancer should send nothing more. */
   isStopping: () => boolean;
   storage: Storage;
   slack: Slack;
@@ -301,9 +303,9 @@ type Watched = {
 };
 
 /**
- * Only a stop under way, or a store that is away or not to be trusted, makes the process unready: without Slack or the payments
- * service it still keeps events safe, and a load balancer that took it out would lose them. Anyone who
- * reaches the port reads the answers: nothing in them comes from outside.
+ * The checks of `/readyz`. Only the store and a stop can make the process unready: without Slack or the payments service it
+ * still accepts events, which would be lost if a load balancer took it out. Answers contain no outside text, because
+ * anybody who reaches the port can read them.
  */
 export function readinessChecks({ storage, slack, merchantBots, isStopping }: Watched): PartCheck[] {
   return [
@@ -317,8 +319,8 @@ export function readinessChecks({ storage, slack, merchantBots, isStopping }: Wa
   ];
 }
 
-/** Under a name of its own for each further account. */
-function accountChecks({ place: { merchant }, payments, health }: MerchantBot): PartCheck[] {
+/** Checks of one account. Names end with the account's name, except for the first account. */
+function accountChecks({ scope: { merchant }, payments, health }: MerchantBot): PartCheck[] {
   const { webhooks, undelivered, forwarding } = health;
   const named = (name: string): string => (merchant?.isFirst === false ? `${name}_${merchant.name}` : name);
   return [
@@ -326,7 +328,7 @@ function accountChecks({ place: { merchant }, payments, health }: MerchantBot): 
       name: named('payments'),
       check() {
         const failure = payments.lookUpFailure();
-        // Its words are the bot's own, and say what to check.
+        // The message is the bot's own and says what to check; the service's words are in `said`.
         if (failure) return { state: 'degraded', detail: `the last look-up failed: ${failure.message}` };
         if (!payments.isContended()) return { state: 'ok' };
         return {
@@ -342,29 +344,29 @@ function accountChecks({ place: { merchant }, payments, health }: MerchantBot): 
   ];
 }
 
-/** Enough that one slow look-up does not hold up the other channels. */
+/** Several at once, so that one slow look-up doesn't delay other channels. */
 const lanesAtOnce = 4;
-/** Of the events that a rule routes by what only their look-up says; by all replicas together, so that a flood is easy on the payments service. */
+/** For events that can only be routed after a look-up. Over all replicas, so that a flood of events doesn't flood the service. */
 const lookUpsAtOnce = 8;
 const idleMs = 250;
 const failureDelayMs = 1_000;
 
 type MerchantWork = Pick<MerchantBot, 'kinds' | 'tellStuck'> & {
-  place: Pick<MerchantBot['place'], 'entryOf' | 'merchant'>;
+  scope: Pick<MerchantBot['scope'], 'entryOf' | 'merchant'>;
 };
 
-/** The worker over the whole store: each record is the work of the account whose it is. `putAside` is called for each that is put aside. */
+/** Starts the worker for all accounts: each due record is handled by its own account. `putAside` counts records put aside. */
 export function startWork(
-  { config, log, now }: Outside,
+  { config, log, now }: Runtime,
   {
     store,
     claim,
     merchantBots,
     audit,
-    ...told
+    ...options
   }: {
     store: Store;
-    /** Nothing is taken from a store that this process cannot open. */
+    /** False: this process can't open the store's records, so it takes no work. */
     claim: () => Promise<boolean>;
     merchantBots: readonly [MerchantWork, ...MerchantWork[]];
     audit: Pick<AuditTrail, 'kinds'>;
@@ -372,8 +374,8 @@ export function startWork(
     isBusy: () => boolean;
   },
 ): Worker {
-  const ofAccounts = merchantBots.flatMap(({ kinds, place: { merchant, entryOf } }) => {
-    const scope = merchant && !merchant.isFirst ? merchantPrefix(merchant.name) : '';
+  const ofAccounts = merchantBots.flatMap(({ kinds, scope: { merchant, entryOf } }) => {
+    const keyPrefix = merchant && !merchant.isFirst ? merchantPrefix(merchant.name) : '';
     function ownOf(entry: Entry): Entry {
       const own = entryOf(entry);
       if (!own) throw new Error('A record was taken for another account.');
@@ -381,7 +383,7 @@ export function startWork(
     }
     return kinds.map(({ prefix, work, prepare }): Kind => {
       const kind = {
-        prefix: scope + prefix,
+        prefix: keyPrefix + prefix,
         work: (entry: Entry) =>
           logged({ key: entry.key }, () => inAccount(merchant, () => work(ownOf(entry)))),
       };
@@ -400,10 +402,10 @@ export function startWork(
   const putAside = createPutAside({
     store,
     async tell(entry, errorId) {
-      const owner = merchantBots.find(({ place }) => place.entryOf(entry)) ?? merchantBots[0];
-      await owner.tellStuck(owner.place.entryOf(entry)?.key ?? entry.key, errorId);
+      const owner = merchantBots.find(({ scope }) => scope.entryOf(entry)) ?? merchantBots[0];
+      await owner.tellStuck(owner.scope.entryOf(entry)?.key ?? entry.key, errorId);
     },
-    count: told.putAside,
+    count: options.putAside,
     now,
     log,
   });
@@ -411,7 +413,7 @@ export function startWork(
   const leaseMs = config.workLeaseSeconds * 1_000;
   const together = { lanes: toRouteLanes, most: lookUpsAtOnce, now };
   return startWorker({
-    isBusy: told.isBusy,
+    isBusy: options.isBusy,
     concurrency: lanesAtOnce,
     idleMs,
     failureDelayMs,

@@ -44,7 +44,7 @@ const numberFields = [
 const fromOutside: ReadonlySet<string> = new Set(['eventKind', 'orderReference', 'key', 'eventKey']);
 const longestFromOutside = 200;
 /** All fields; docs/on-call.md explains each of them. */
-export const listed: ReadonlySet<string> = new Set([...textFields, ...numberFields]);
+export const logFieldNames: ReadonlySet<string> = new Set([...textFields, ...numberFields]);
 
 /**
  * The fields of a log line. A closed list, so that passing an object along can't log a secret: there is no field for a
@@ -59,11 +59,11 @@ export type LogFields = { [Name in (typeof textFields)[number]]?: string | undef
  */
 export type Log = (level: LogLevel, message: string, fields?: LogFields, error?: unknown) => void;
 
-const atWork = new AsyncLocalStorage<LogFields>();
+const context = new AsyncLocalStorage<LogFields>();
 
 /** Adds these fields, and those of `tagLog`, to every line that is logged during `work`, also in asynchronous calls. */
 export function logged<T>(fields: LogFields, work: () => T): T {
-  return atWork.run({ ...fields }, work);
+  return context.run({ ...fields }, work);
 }
 
 /** Like `logged`, with a new request id. Within another request it keeps that one's id. */
@@ -72,12 +72,12 @@ export function asRequest<T>(work: () => T): T {
 }
 
 export function requestId(): string | undefined {
-  return atWork.getStore()?.requestId;
+  return context.getStore()?.requestId;
 }
 
 /** Adds fields to all later lines of the work in progress. */
 export function tagLog(fields: LogFields): void {
-  Object.assign(atWork.getStore() ?? {}, fields);
+  Object.assign(context.getStore() ?? {}, fields);
 }
 
 /**
@@ -115,7 +115,7 @@ export function createLog(settings: LogSettings): Log {
       time: settings.now().toISOString(),
       level,
       message,
-      ...onlyListed(atWork.getStore() ?? {}, fields ?? {}),
+      ...onlyListed(context.getStore() ?? {}, fields ?? {}),
       ...(error === undefined ? {} : { error: describeError(error) }),
     });
     settings.write(`${strikeOut(line, struckOut)}\n`);
@@ -126,7 +126,7 @@ function onlyListed(...all: readonly LogFields[]): LogFields {
   const kept: Record<string, unknown> = {};
   for (const fields of all) {
     for (const [name, value] of Object.entries(fields)) {
-      if (value === undefined || !listed.has(name)) continue;
+      if (value === undefined || !logFieldNames.has(name)) continue;
       const isOutside = typeof value === 'string' && fromOutside.has(name);
       kept[name] = isOutside ? maskedParts(value) : value;
     }

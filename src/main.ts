@@ -58,8 +58,8 @@ process.on('uncaughtException', (error) => {
 async function start(): Promise<App> {
   for (const warning of warnings) log('warn', warning);
   try {
-    const outside = { config, log, now: () => Date.now() };
-    const created = createApp(outside, await openStorage(outside));
+    const runtime = { config, log, now: () => Date.now() };
+    const created = createApp(runtime, await openStorage(runtime));
     await created.start();
     return created;
   } catch (error) {
@@ -87,5 +87,5 @@ process.on('SIGTERM', () => void stop(drainSecondsOf(config) * 1_000));
 // Ctrl-C at a terminal: no load balancer is involved, so don't drain.
 process.on('SIGINT', () => void stop(0));
 
-// After the handlers, so that a signal during the start waits for its end.
+// Only after the signal handlers are set: a signal during the start then waits until the start has ended.
 const starting = start();

@@ -5,7 +5,7 @@ import type { AuditTrail } from './audit/audit-trail.ts';
 import { storagePart, type StoragePart } from './store/scoped-store.ts';
 import { createPayments } from './payments/payments.ts';
 import { approvalRules, limitRules, rolesOfRules } from './config/policy-rules.ts';
-import type { Config, Outside } from './config/config.ts';
+import type { Config, Runtime } from './config/config.ts';
 import { dayNamed } from './domain/local-day.ts';
 import { parseOrderReference } from './domain/order-reference.ts';
 import { orderEventKey } from './domain/payment-event.ts';
@@ -74,30 +74,30 @@ import { createOutbox } from './messages/deliver.ts';
 import { readWebhooks, readsField, webhooksHealth } from './webhooks/webhook-settings.ts';
 import { dayMs, hourMs } from './domain/span.ts';
 
-/** One merchant account: its own settings and its own part of the store. */
-type MerchantPlace = StoragePart & {
+/** One merchant account's settings and part of the store. */
+type MerchantScope = StoragePart & {
   /** Undefined in a bot with one account. */
   merchant: Merchant | undefined;
-  outside: Outside;
+  runtime: Runtime;
   /** Pauses that the payments service has asked for, shared by all accounts; see `payments/client.ts`. */
   pauses: Map<string, Span>;
 };
 
 /**
- * The bot's accounts, the first one first. Each account's parts are made from its own place alone, so they can't use
+ * The bot's accounts, the first one first. Each account's parts are made from its own scope alone, so they can't use
  * another account's token or id, nor read its records.
  */
-export function merchantPlaces(outside: Outside, storage: Storage): [MerchantPlace, ...MerchantPlace[]] {
+export function merchantScopes(runtime: Runtime, storage: Storage): [MerchantScope, ...MerchantScope[]] {
   const pauses = new Map<string, Span>();
-  function placeOf(config: Config): MerchantPlace {
+  function scopeOf(config: Config): MerchantScope {
     const { merchant } = config;
     const log: Log = merchant
       ? (level, message, fields, error) =>
-          outside.log(level, message, { account: merchant.name, ...fields }, error)
-      : outside.log;
-    return { pauses, merchant, outside: { ...outside, config, log }, ...storagePart(storage, merchant) };
+          runtime.log(level, message, { account: merchant.name, ...fields }, error)
+      : runtime.log;
+    return { pauses, merchant, runtime: { ...runtime, config, log }, ...storagePart(storage, merchant) };
   }
-  return [placeOf(outside.config), ...(outside.config.further ?? []).map(placeOf)];
+  return [scopeOf(runtime.config), ...(runtime.config.further ?? []).map(scopeOf)];
 }
 
 /** The environment and account that messages name as the place where money moves. */
@@ -110,11 +110,11 @@ function chargePlace(config: Config): ChargePlace {
 }
 
 function openAccount(
-  { outside, storage, merchant, pauses }: MerchantPlace,
+  { runtime, storage, merchant, pauses }: MerchantScope,
   { clients, wake, audit, nameOf, ...people }: Omit<Shared, 'metrics'>,
   called: Called,
 ): Account {
-  const { config, log, now } = outside;
+  const { config, log, now } = runtime;
   const { store, sealer } = storage;
   return {
     name: merchant?.name,
@@ -129,14 +129,14 @@ function openAccount(
         waitMs: config.chargeRetryWaitHours * hourMs,
       },
     },
-    payments: createPayments(outside, storage, { pauses, called }),
+    payments: createPayments(runtime, storage, { pauses, called }),
     store,
     sealer,
     fingerprint: openFingerprint(store, sealer, log),
     rememberMs: config.chargeRememberDays * dayMs,
     leaseMs: config.workLeaseSeconds * 1_000,
     audit: { ...audit, ...audit.notesOf(merchant?.name) },
-    people: { ...askedAt(merchant, people), nameOf },
+    people: { ...permissionChecksFor(merchant, people), nameOf },
     slack: {
       ...clients,
       uploadFile: createUploadFile(clients.delivery),
@@ -159,44 +159,44 @@ type Shared = {
   clients: SlackClients;
   wake: () => void;
   metrics: Metrics;
+  /** These checks are for all accounts; `permissionChecksFor` narrows them to one. */
   mayRun: MayRun;
-  /** Over all accounts; `askedAt` narrows these to one. */
   standingOf: StandingOf;
   holdersOf: HoldersOf;
   nameOf: NameOf;
   audit: Pick<AuditTrail, 'ofReference' | 'append' | 'notesOf'>;
 };
 
-export function createMerchantBot(place: MerchantPlace, shared: Shared) {
-  const { outside, storage, merchant } = place;
+export function createMerchantBot(scope: MerchantScope, shared: Shared) {
+  const { runtime, storage, merchant } = scope;
   const { clients, wake } = shared;
   const metrics = shared.metrics.of(merchant?.name ?? 'main');
-  const account = openAccount(place, shared, (operation, result, seconds) => {
+  const account = openAccount(scope, shared, (operation, result, seconds) => {
     metrics.called(operation, result, seconds);
     const durationMs = Math.round(seconds * 1_000);
-    outside.log('info', 'Called the payments service', { operation, result, durationMs });
+    runtime.log('info', 'Called the payments service', { operation, result, durationMs });
   });
   const { payments, settings, store, sealer, log, now } = account;
   const webhooks = readWebhooks(settings);
   const health = accountHealth(settings, account);
-  const told = { store, sealer, opsChannel: settings.policy.channels.ops, now };
+  const operators = { store, sealer, opsChannel: settings.policy.channels.ops, now };
   // If no delivery can be accepted (the bot warns of that at start), don't raise alarms for missing events.
   const waitMs = webhooks.problem === undefined ? settings.alarmMissingEventMinutes * 60_000 : 0;
-  const missing = createMissingEvents({ ...told, log }, waitMs, readsField(webhooks, 'orderReference'));
-  const made = createFeatures(account, {
+  const missing = createMissingEvents({ ...operators, log }, waitMs, readsField(webhooks, 'orderReference'));
+  const created = createFeatures(account, {
     missing,
     charged: metrics.charged,
     forwarded: metrics.forwarded,
-    tellOperators: (name, notice) => tellOperators({ ...told, wake }, name, notice),
+    tellOperators: (name, notice) => tellOperators({ ...operators, wake }, name, notice),
     doctor() {
       const checks = [
-        ...sharedChecks(outside, { ...storage, ...storage.whole }, clients),
+        ...sharedChecks(runtime, { ...storage, ...storage.whole }, clients),
         ...accountChecks({ config: settings, payments, now, ...health }),
       ];
       return examine(checks, longestLookMs(settings), log);
     },
   });
-  const { features, alerts, charges, undelivered, forwarding, answerCodePage } = made;
+  const { features, alerts, charges, undelivered, forwarding, answerCodePage } = created;
   const { receiving, lookUpAhead } = alerts;
   const outbox = createOutbox(
     account,
@@ -210,7 +210,7 @@ export function createMerchantBot(place: MerchantPlace, shared: Shared) {
     forwards: forwarding.keep && forwarding.depth,
   });
   return {
-    place,
+    scope,
     metrics,
     payments,
     webhooks,
@@ -224,8 +224,8 @@ export function createMerchantBot(place: MerchantPlace, shared: Shared) {
     receiving,
     steps: storeSteps(account),
     kinds: [outbox, ...features.flatMap(({ cases = [] }) => cases)],
-    tellOperators: (name: string, notice: Notice) => tellOperators({ ...told, wake }, name, notice),
-    tellStuck: (key: string, errorId: string) => tellStuck({ ...told, wake }, key, errorId),
+    tellOperators: (name: string, notice: Notice) => tellOperators({ ...operators, wake }, name, notice),
+    tellStuck: (key: string, errorId: string) => tellStuck({ ...operators, wake }, key, errorId),
     mayRun: account.people.mayRun,
     verbs: verbsOf(features),
   };
@@ -243,9 +243,9 @@ type FeatureNeeds = {
 };
 
 /** The features of one merchant account. What one feature needs of another is passed here, by name. */
-export function createFeatures(account: Account, around: FeatureNeeds) {
+export function createFeatures(account: Account, needs: FeatureNeeds) {
   const { payments } = account;
-  const { missing } = around;
+  const { missing } = needs;
   const ledger = openLedger(account);
   const alerts: Alerts = createAlerts(account, {
     ledger,
@@ -294,13 +294,13 @@ export function createFeatures(account: Account, around: FeatureNeeds) {
   });
   const charges: Charges = createCharges(account, {
     customerLink,
-    tellOperators: around.tellOperators,
+    tellOperators: needs.tellOperators,
     ledger,
     linkForm: links.form,
     approvals: gate,
     alerts: { ...alerts.claims, paid: alerts.paid },
     awaitEvent: missing.approved,
-    count: around.charged,
+    count: needs.charged,
     requestModal,
     takenMessage,
   });
@@ -328,7 +328,7 @@ export function createFeatures(account: Account, around: FeatureNeeds) {
     },
   );
   const undelivered: Undelivered = createUndelivered(account);
-  const forwarding: Forwarding = createForwarding(account, around.forwarded);
+  const forwarding: Forwarding = createForwarding(account, needs.forwarded);
   const find = createFind(account, findersOf(account));
   const story = createStory(account, (reference) =>
     Promise.all(features.flatMap(({ story: tell }) => tell?.(reference) ?? [])),
@@ -354,7 +354,7 @@ export function createFeatures(account: Account, around: FeatureNeeds) {
     },
     undelivered,
     forwarding,
-    createDoctor(around.doctor),
+    createDoctor(needs.doctor),
     ...ownFeatures(account),
   ];
   return {
@@ -427,23 +427,23 @@ export function accountHealth(
   };
 }
 
-/** The doctor's checks of what all accounts share. `kept`: the whole store, or why it can't be opened. */
-export function sharedChecks(outside: Outside, storage: Storage | string, clients: SlackClients): Check[] {
+/** The doctor's checks of what all accounts share. `storage`: the whole store, or why it can't be opened. */
+export function sharedChecks(runtime: Runtime, storage: Storage | string, clients: SlackClients): Check[] {
   return [
-    ...storeChecks(storage, outside.now),
+    ...storeChecks(storage, runtime.now),
     // The background client, which may take long: with the short deadline for opening modals, a slow network would look
     // like a problem of a role or a channel.
-    ...slackChecks(outside, clients.delivery, {
-      approvalRules: rolesOfRules(outside.config.policy),
+    ...slackChecks(runtime, clients.delivery, {
+      approvalRules: rolesOfRules(runtime.config.policy),
       refused: async () =>
         typeof storage === 'string' ? undefined : await readRefusedRequest(storage.store),
     }),
-    ...settingsChecks(outside.config),
+    ...settingsChecks(runtime.config),
   ];
 }
 
 /** The permission checks for this account alone. */
-export function askedAt(
+export function permissionChecksFor(
   merchant: Merchant | undefined,
   { mayRun, standingOf, holdersOf }: Pick<Shared, 'mayRun' | 'standingOf' | 'holdersOf'>,
 ) {

@@ -1,31 +1,32 @@
 import { newErrorId, type Log } from './log.ts';
 
 /**
- * Keeps what has begun and not ended, in no order. `enter` adds one, and returns a function to call once at its end.
+ * A collection of things in progress, in no order. `enter` adds one, and returns the function that removes it; call that
+ * once.
  *
  * An array, because a Set that is filled and emptied all the time keeps its old tables, and the objects in them, alive
  * in the old generation of the garbage collector. With a Set, a webhook cost twice the processor time, and the process
  * grew by hundreds of megabytes.
  */
-export function createUnderWay<One>() {
-  const places: { one: One; at: number }[] = [];
+export function createUnderWay<Item>() {
+  const slots: { item: Item; at: number }[] = [];
   return {
-    enter(one: One): () => void {
-      const place = { one, at: places.length };
-      places.push(place);
+    enter(item: Item): () => void {
+      const slot = { item, at: slots.length };
+      slots.push(slot);
       return () => {
-        const last = places.pop();
-        if (!last || last === place) return;
-        places[place.at] = last;
-        last.at = place.at;
+        const last = slots.pop();
+        if (!last || last === slot) return;
+        slots[slot.at] = last;
+        last.at = slot.at;
       };
     },
-    all: () => places.map(({ one }) => one),
-    count: () => places.length,
+    all: () => slots.map(({ item }) => item),
+    count: () => slots.length,
   };
 }
 
-/** Keeps track of promises that nothing else may await. */
+/** Tracks promises that nothing else awaits, so that a stop can wait for them. */
 export function createWorkUnderWay() {
   const working = createUnderWay<Promise<unknown>>();
   return {
@@ -48,11 +49,11 @@ export function createBackground(log: Log, what: string) {
   const working = createWorkUnderWay();
   return {
     add: (work: Promise<unknown>): void => {
-      const told = work.catch((error: unknown) => {
+      const handled = work.catch((error: unknown) => {
         const about = { errorId: newErrorId() };
         log('error', `work on ${what} broke off; its timer takes it up`, about, error);
       });
-      void working.add(told);
+      void working.add(handled);
     },
     drained: working.drained,
   };

@@ -410,7 +410,7 @@ describe('README.md', () => {
 
 describe('docs/troubleshooting.md', () => {
   it('lists every part of readiness', () => {
-    const merchantBot = { place: { merchant: undefined }, health: { forwarding: () => undefined } };
+    const merchantBot = { scope: { merchant: undefined }, health: { forwarding: () => undefined } };
     const parts = readinessChecks({ slack: {}, merchantBots: [merchantBot] } as unknown as Parameters<
       typeof readinessChecks
     >[0]);

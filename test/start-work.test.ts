@@ -5,14 +5,14 @@ import { scopeStore } from '../src/store/scoped-store.ts';
 import type { Entry, Store } from '../src/store/store.ts';
 import { merchantPrefix } from '../src/domain/merchant.ts';
 import { memoryStore } from './features/memory-store.ts';
-import { outsideOf } from './support/outside-of.ts';
+import { runtimeOf } from './support/runtime-of.ts';
 
 it('looks up records of several accounts ahead in one lane, each in its own store, and keeps their order', async () => {
   const store = memoryStore({ nowMs: 1_000_000 });
   const lagos = scopeStore(store, 'lagos');
   const done: string[] = [];
   const all = Promise.withResolvers<undefined>();
-  function houseOf(name: string, own: Store) {
+  function kindsOf(name: string, own: Store) {
     const kind = {
       prefix: 'message:',
       async prepare(entry: Entry) {
@@ -31,22 +31,22 @@ it('looks up records of several accounts ahead in one lane, each in its own stor
   await store.create('message:1', '', { delayMs: 0, lane });
   await lagos.store.create('message:2', '', { delayMs: 0, lane });
   await store.create('message:3', '', { delayMs: 0, lane });
-  const worker = startWork(outsideOf({}), {
+  const worker = startWork(runtimeOf({}), {
     store,
     claim: () => Promise.resolve(true),
     merchantBots: [
       {
-        kinds: houseOf('main', store),
+        kinds: kindsOf('main', store),
         tellStuck: () => Promise.resolve(),
-        place: {
+        scope: {
           merchant: { name: 'main', isFirst: true, isMixed: false },
           entryOf: (entry) => (entry.key.startsWith(merchantPrefix('lagos')) ? undefined : entry),
         },
       },
       {
-        kinds: houseOf('lagos', lagos.store),
+        kinds: kindsOf('lagos', lagos.store),
         tellStuck: () => Promise.resolve(),
-        place: { merchant: { name: 'lagos', isFirst: false, isMixed: false }, entryOf: lagos.entryOf },
+        scope: { merchant: { name: 'lagos', isFirst: false, isMixed: false }, entryOf: lagos.entryOf },
       },
     ],
     audit: { kinds: [] },

@@ -1,4 +1,4 @@
-import type { Config, Outside } from '../config/config.ts';
+import type { Config, Runtime } from '../config/config.ts';
 import { ServiceFailure, StoreUnavailable } from '../domain/failure.ts';
 import { adviceOn } from '../features/doctor/account-checks.ts';
 import { newErrorId } from '../log.ts';
@@ -14,14 +14,14 @@ import { type AskedAccount, quotedText } from './lines.ts';
  * `failedQuestion` does. Always releases the token lock.
  */
 export async function askService(
-  outside: Outside,
+  runtime: Runtime,
   question: (payments: Payments, askedAccount: AskedAccount) => Promise<CommandEnd>,
 ): Promise<CommandEnd> {
-  const { config } = outside;
+  const { config } = runtime;
   return await withStorage(
-    outside,
+    runtime,
     async (storage) => {
-      const payments = createPayments(outside, storage);
+      const payments = createPayments(runtime, storage);
       try {
         return await question(payments, {
           environment: config.paymentsEnvironment,
@@ -32,23 +32,23 @@ export async function askService(
         await payments.releaseLock();
       }
     },
-    (error) => failedQuestion(outside, error),
+    (error) => failedQuestion(runtime, error),
   );
 }
 
 /** Runs one question to the bot's own store, without any call to the service or Slack. */
 export async function askStore(
-  outside: Outside,
+  runtime: Runtime,
   question: (storage: Storage) => Promise<CommandEnd>,
 ): Promise<CommandEnd> {
-  const failed = (error: unknown): CommandEnd => failedQuestion(outside, error);
-  return noStoreEnd(outside) ?? (await withStorage(outside, question, failed));
+  const failed = (error: unknown): CommandEnd => failedQuestion(runtime, error);
+  return noStoreEnd(runtime) ?? (await withStorage(runtime, question, failed));
 }
 
 /**
  * The failure and its fix, for people who can change settings. A bug is logged under an error id, which the words name.
  */
-export function failedQuestion({ config, log }: Outside, error: unknown): CommandEnd {
+export function failedQuestion({ config, log }: Runtime, error: unknown): CommandEnd {
   if (error instanceof ServiceFailure) return serviceProblem(config, error);
   if (error instanceof StoreUnavailable) {
     const next =

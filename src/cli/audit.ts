@@ -23,7 +23,7 @@ import {
   withStorage,
 } from './command.ts';
 import type { Storage } from '../store/storage.ts';
-import type { Outside } from '../config/config.ts';
+import type { Runtime } from '../config/config.ts';
 import { dayMs } from '../domain/span.ts';
 
 /** Verifies the audit trail and reports what is wrong, or exports it. */
@@ -65,8 +65,8 @@ function prepareVerify({ head, file, part = false }: VerifyOptions): Parsed<Prep
   }
   if (part) return problem('--part is about a --file.');
   return parsed({
-    run: (outside) =>
-      runOnStore(outside, async (storage) => verifyEnd(await verifyAudit(storage, witnesses.value))),
+    run: (runtime) =>
+      runOnStore(runtime, async (storage) => verifyEnd(await verifyAudit(storage, witnesses.value))),
   });
 }
 
@@ -77,21 +77,21 @@ function prepareExport({ format = 'jsonl', ...chosen }: ExportOptions): Parsed<P
   const choice = readChoice(chosen);
   if (!choice.ok) return choice;
   return parsed({
-    run: (outside, out) =>
-      runOnStore(outside, async (storage) =>
-        exportEnd(await exportAudit(storage, { format, choice: choice.value }, out), choice.value, outside),
+    run: (runtime, out) =>
+      runOnStore(runtime, async (storage) =>
+        exportEnd(await exportAudit(storage, { format, choice: choice.value }, out), choice.value, runtime),
       ),
   });
 }
 
 async function runOnStore(
-  outside: Outside,
+  runtime: Runtime,
   work: (storage: Storage) => Promise<CommandEnd>,
 ): Promise<CommandEnd> {
-  const none = noStoreEnd(outside);
+  const none = noStoreEnd(runtime);
   if (none) return none;
   // All accounts share one trail, which is in the first account's part of the store.
-  return await withStorage(outside, work, (error) => ({
+  return await withStorage(runtime, work, (error) => ({
     exitCode: error instanceof StoreUnavailable ? exitCodes.noAnswer : exitCodes.failed,
     words: `The audit trail could not be read to its end. ${reasonOf(error)}`,
   }));
@@ -151,7 +151,7 @@ function brokenEnd({ problems, furtherProblems, count, last }: AuditReport, what
 function exportEnd(
   { count, unreadable }: ExportedAudit,
   { account }: AuditChoice,
-  { config }: Outside,
+  { config }: Runtime,
 ): CommandEnd {
   // An account that the policy file no longer has may still be on the trail.
   const named = count === 0 && account !== undefined ? accountNamed(account, config) : undefined;

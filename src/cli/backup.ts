@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Outside } from '../config/config.ts';
+import type { Runtime } from '../config/config.ts';
 import { counted, type Parsed, parsed, problem } from '../domain/wording.ts';
 import { beginAudit } from '../audit/audit-chain.ts';
 import { embeddedStore, hasKeys, hasStore, openEmbedded, storeFile } from '../store/storage.ts';
@@ -30,7 +30,7 @@ export const restoreCommand = command({
 });
 
 /** Returns the command's end. If nothing was done, returns the reason, or throws it. */
-type Work = (outside: Outside, file: string) => CommandEnd | string | Promise<CommandEnd | string>;
+type Work = (runtime: Runtime, file: string) => CommandEnd | string | Promise<CommandEnd | string>;
 
 /** Prepares a command that takes one file name. `notDone`: the first words if nothing was done. */
 function onFile(notDone: string, work: Work) {
@@ -40,16 +40,16 @@ function onFile(notDone: string, work: Work) {
   }: {
     positionals: string[];
   }): Parsed<{
-    run: (outside: Outside) => Promise<CommandEnd>;
+    run: (runtime: Runtime) => Promise<CommandEnd>;
   }> => {
     if (file === undefined) return problem('Name the file.');
     return parsed({
-      async run(outside) {
-        if (outside.config.redisUrl !== undefined) return notDoneEnd(inRedis);
+      async run(runtime) {
+        if (runtime.config.redisUrl !== undefined) return notDoneEnd(inRedis);
         // Every file that the command makes is readable for its owner only, from the start.
         process.umask(0o077);
         try {
-          const end = await work(outside, file);
+          const end = await work(runtime, file);
           return typeof end === 'string' ? notDoneEnd(end) : end;
         } catch (error) {
           return notDoneEnd(reasonOf(error));
@@ -62,7 +62,7 @@ function onFile(notDone: string, work: Work) {
 const inRedis =
   'The store is in Redis (REDIS_URL): back it up and restore it as docs/operating.md says for Redis.';
 
-function backUp({ config }: Outside, file: string): CommandEnd | string {
+function backUp({ config }: Runtime, file: string): CommandEnd | string {
   if (!hasStore(config)) return `There is no store in ${config.dataDir} (DATA_DIR).`;
   const path = join(config.dataDir, storeFile);
   const end = copyStoreFile(path, file);
@@ -73,8 +73,8 @@ function backUp({ config }: Outside, file: string): CommandEnd | string {
   };
 }
 
-async function restore(outside: Outside, file: string): Promise<CommandEnd | string> {
-  const { config, now } = outside;
+async function restore(runtime: Runtime, file: string): Promise<CommandEnd | string> {
+  const { config, now } = runtime;
   if (!existsSync(file)) return `There is no file ${file}.`;
   if (!hasKeys(config))
     return `Put the backup's sealing.key into ${config.dataDir} first (mode 600), or set SEALING_KEYS: without them nothing in it can be read.`;
@@ -95,13 +95,13 @@ async function restore(outside: Outside, file: string): Promise<CommandEnd | str
   if (end.kind === 'in_use') return `A bot still uses ${path}. Stop it, then run this again.`;
   const kept = end.before === undefined ? '' : `\nThe store that was there is kept: ${end.before}.`;
   const words = `Restored ${path} from ${file}: ${contentsWords(end)}.${kept}\nThe bot knows nothing that happened since the backup. Before you start it, read docs/operating.md, Restore.`;
-  return await noteInNewStore(outside, { exitCode: 0, words }, 'restore');
+  return await noteInNewStore(runtime, { exitCode: 0, words }, 'restore');
 }
 
 function contentsWords({ records, work }: CopyContents): string {
   return `${counted(records, 'record')}, ${work} of them work`;
 }
 
-function keysOf({ sealingKeys = [], dataDir }: Outside['config']): string {
+function keysOf({ sealingKeys = [], dataDir }: Runtime['config']): string {
   return sealingKeys.length > 0 ? 'SEALING_KEYS' : join(dataDir, 'sealing.key');
 }

@@ -1,5 +1,5 @@
 import { parseArgs, type ParseArgsOptionsConfig } from 'node:util';
-import type { Config, Outside } from '../config/config.ts';
+import type { Config, Runtime } from '../config/config.ts';
 import { parsed, problem, type Parsed } from '../domain/wording.ts';
 import { exitCodes, type ExitCode } from './exit-codes.ts';
 import { StoreUnavailable } from '../domain/failure.ts';
@@ -27,7 +27,7 @@ type Variables = Readonly<Record<string, string | undefined>>;
 
 /** The parsed command, ready to run, with settings or without. */
 export type Prepared =
-  | { run: (outside: Outside, out: Out) => Promise<CommandEnd> }
+  | { run: (runtime: Runtime, out: Out) => Promise<CommandEnd> }
   | { runWithoutSettings: (given: WithoutSettings) => Promise<CommandEnd> };
 
 /**
@@ -67,7 +67,7 @@ export function command<const Options extends ParseArgsOptionsConfig>(
 }
 
 /** The end if there is no store yet: opening it would create an empty one, in which the command finds nothing. */
-export function noStoreEnd({ config }: Outside): CommandEnd | undefined {
+export function noStoreEnd({ config }: Runtime): CommandEnd | undefined {
   if (hasStore(config)) return undefined;
   const words = `No bot has its store in DATA_DIR, ${config.dataDir}. Run this with the bot’s own settings, from the folder it is started in.`;
   return { exitCode: exitCodes.settings, words };
@@ -78,7 +78,7 @@ export function noStoreEnd({ config }: Outside): CommandEnd | undefined {
  * the command's end. `verb`: the command's name for the audit; absent: no audit entry. Never throws.
  */
 export async function withStorage(
-  outside: Outside,
+  runtime: Runtime,
   work: (storage: Storage) => Promise<CommandEnd>,
   failed: (error: unknown) => CommandEnd,
   verb?: string,
@@ -86,13 +86,13 @@ export async function withStorage(
   let storage: Storage | undefined;
   let end: CommandEnd;
   try {
-    storage = await openStorage(outside);
+    storage = await openStorage(runtime);
     await storage.checked();
-    end = await work(storagePart(storage, outside.config.merchant).storage);
+    end = await work(storagePart(storage, runtime.config.merchant).storage);
   } catch (error) {
     end = failed(error);
   }
-  if (storage && verb !== undefined) await noteCommand(outside, storage, { verb, end });
+  if (storage && verb !== undefined) await noteCommand(runtime, storage, { verb, end });
   await storage?.close();
   return end;
 }
@@ -101,9 +101,9 @@ export async function withStorage(
  * Adds an audit entry to the store with which a command has replaced the old one. If that fails, the command's words
  * say so. Never throws.
  */
-export async function noteInNewStore(outside: Outside, end: CommandEnd, verb: string): Promise<CommandEnd> {
+export async function noteInNewStore(runtime: Runtime, end: CommandEnd, verb: string): Promise<CommandEnd> {
   return await withStorage(
-    outside,
+    runtime,
     () => Promise.resolve(end),
     (error) => ({ ...end, words: `${end.words}\nThe audit has no entry of it: ${reasonOf(error)}` }),
     verb,
@@ -112,13 +112,13 @@ export async function noteInNewStore(outside: Outside, end: CommandEnd, verb: st
 
 /** The bot doesn't know who is at the command line, so `who` is `operator`. A failed write is logged. */
 async function noteCommand(
-  outside: Outside,
+  runtime: Runtime,
   storage: Storage,
   { verb, end }: { verb: string; end: CommandEnd },
 ): Promise<void> {
-  const trail = createAuditTrail(outside, storage);
+  const trail = createAuditTrail(runtime, storage);
   const result = end.exitCode === 0 ? 'answered' : 'failed';
-  const { note } = trail.notesOf(outside.config.merchant?.name);
+  const { note } = trail.notesOf(runtime.config.merchant?.name);
   note({ what: 'command', who: 'operator', where: 'cli', verb, result });
   await trail.stop();
 }
@@ -136,16 +136,16 @@ export function readCommand(given: CliCommand, words: readonly string[]): Parsed
   const { run } = read.value;
   const account = typed?.values['account'];
   return parsed({
-    async run(outside, out) {
+    async run(runtime, out) {
       const accounts =
         typeof account === 'string'
-          ? accountNamed(account, outside.config)
-          : parsed(allAccounts(outside.config));
+          ? accountNamed(account, runtime.config)
+          : parsed(allAccounts(runtime.config));
       if (!accounts.ok) return { exitCode: exitCodes.usage, words: accounts.problem };
       const [config, ...more] = accounts.value;
-      if (more.length === 0 || scope === 'first') return await run({ ...outside, config }, out);
+      if (more.length === 0 || scope === 'first') return await run({ ...runtime, config }, out);
       if (scope === 'one') return { exitCode: exitCodes.usage, words: sayWhich(accounts.value) };
-      return await runForEach(accounts.value, (each) => run({ ...outside, config: each }, out));
+      return await runForEach(accounts.value, (each) => run({ ...runtime, config: each }, out));
     },
   });
 }

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Outside } from '../config/config.ts';
+import type { Runtime } from '../config/config.ts';
 import { dayNamed } from '../domain/local-day.ts';
 import { parsed, problem } from '../domain/wording.ts';
 import { dayFile } from '../merchants.ts';
@@ -16,21 +16,21 @@ export const dayCommand = command({
   mostWords: 1,
   prepare({ positionals: [date = ''] }) {
     return dayNamed('UTC', date)
-      ? parsed({ run: (outside, out) => writeDay(outside, date, out) })
+      ? parsed({ run: (runtime, out) => writeDay(runtime, date, out) })
       : problem('Give a day, like 2026-11-20.');
   },
 });
 
 async function writeDay(
-  outside: Outside,
+  runtime: Runtime,
   date: string,
   out: (text: string) => Promise<void>,
 ): Promise<CommandEnd> {
-  const { policy } = outside.config;
+  const { policy } = runtime.config;
   if (!dayNamed(policy.timezone, date))
     return { exitCode: exitCodes.usage, words: `There is no ${date} in the policy file’s time zone.` };
-  return await askStore(outside, async ({ store, sealer }) => {
-    const { text, words } = await dayFile({ store, sealer, wait: sleep, settings: outside.config }, date);
+  return await askStore(runtime, async ({ store, sealer }) => {
+    const { text, words } = await dayFile({ store, sealer, wait: sleep, settings: runtime.config }, date);
     await out(text);
     return { exitCode: exitCodes.ok, words };
   });

@@ -14,7 +14,7 @@ import { jsonText } from './lines.ts';
 import type { Store } from '../store/store.ts';
 import { openStorage, type Storage } from '../store/storage.ts';
 import { storagePart } from '../store/scoped-store.ts';
-import type { Config, Outside } from '../config/config.ts';
+import type { Config, Runtime } from '../config/config.ts';
 import { createPayments } from '../payments/payments.ts';
 import { accountNamed, allAccounts, command, type CommandEnd } from './command.ts';
 
@@ -48,17 +48,17 @@ export const doctorCommand = command({
     if (!reference.ok) return reference;
     if (!minor.ok) return minor;
     return parsed({
-      async run(outside) {
+      async run(runtime) {
         const delivery = path === undefined ? undefined : await readDeliveryFile(path);
         if (delivery?.ok === false) return { exitCode: exitCodes.usage, words: delivery.problem };
-        const named = account === undefined ? undefined : accountNamed(account, outside.config);
+        const named = account === undefined ? undefined : accountNamed(account, runtime.config);
         if (named?.ok === false) return { exitCode: exitCodes.usage, words: named.problem };
         const known = {
           ...(paid === undefined ? {} : { paid: { reference: reference.value, minor: minor.value } }),
           ...(cards === undefined ? {} : { cardsOf: cards }),
           ...(delivery ? { delivery: delivery.value } : {}),
         };
-        return await examineAll(outside, known, { json, knownOf: named?.value[0] });
+        return await examineAll(runtime, known, { json, knownOf: named?.value[0] });
       },
     });
   },
@@ -69,11 +69,11 @@ export const doctorCommand = command({
  * command's end.
  */
 export async function examineAll(
-  outside: Outside,
+  runtime: Runtime,
   known: Known,
-  { json = false, knownOf = outside.config }: { json?: boolean; knownOf?: Config | undefined } = {},
+  { json = false, knownOf = runtime.config }: { json?: boolean; knownOf?: Config | undefined } = {},
 ): Promise<CommandEnd> {
-  const findings = await lookAtAll(outside, known, knownOf);
+  const findings = await lookAtAll(runtime, known, knownOf);
   const words = json ? doctorJson(findings) : doctorText(findings);
   return { exitCode: isWell(findings) ? exitCodes.ok : exitCodes.failed, words, isReport: true };
 }
@@ -88,18 +88,18 @@ function doctorJson(findings: readonly Finding[]): string {
   return jsonText({ kind: 'doctor', ok: isWell(findings), findings: sorted(findings) });
 }
 
-async function lookAtAll(outside: Outside, known: Known, knownOf: Config): Promise<Finding[]> {
-  const { config, log } = outside;
-  const opened = await openStorage(outside).catch((error: unknown) => wordsOf(error));
+async function lookAtAll(runtime: Runtime, known: Known, knownOf: Config): Promise<Finding[]> {
+  const { config, log } = runtime;
+  const opened = await openStorage(runtime).catch((error: unknown) => wordsOf(error));
   const storage = typeof opened === 'string' ? noStorage : opened;
   await storage.checked();
   const botToken = config.slackBotToken ?? '';
   const clients = createClients({ botToken, slackApiUrl: config.slackApiUrl }, log);
   const accounts = allAccounts(config).map((each) =>
-    openAccount({ ...outside, config: each }, storage, each === knownOf ? known : {}),
+    openAccount({ ...runtime, config: each }, storage, each === knownOf ? known : {}),
   );
   const checks = [
-    ...sharedChecks(outside, opened, clients),
+    ...sharedChecks(runtime, opened, clients),
     ...accounts.flatMap((account) => account.checks),
   ];
   const findings = await examine(checks, longestLookMs(config), log);
@@ -109,11 +109,11 @@ async function lookAtAll(outside: Outside, known: Known, knownOf: Config): Promi
 }
 
 /** One account's checks. They share one request for a token, because a second one could revoke the first token. */
-function openAccount(outside: Outside, whole: Storage, known: Known) {
-  const { config, now } = outside;
+function openAccount(runtime: Runtime, whole: Storage, known: Known) {
+  const { config, now } = runtime;
   const { storage } = storagePart(whole, config.merchant);
   let tokenAnswer: unknown;
-  const payments = createPayments(outside, storage, { onTokenAnswer: (answer) => (tokenAnswer = answer) });
+  const payments = createPayments(runtime, storage, { onTokenAnswer: (answer) => (tokenAnswer = answer) });
   const token = once(() => payments.checkToken());
   const checkedOnce = { ...payments, checkToken: token };
   return {

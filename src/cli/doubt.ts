@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Outside } from '../config/config.ts';
+import type { Runtime } from '../config/config.ts';
 import type { ChargeSeen } from '../domain/charge.ts';
 import { maskEmail } from '../domain/outside-text.ts';
 import { parsed } from '../domain/wording.ts';
@@ -32,12 +32,12 @@ export const doubtCommand = command({
   scope: 'one',
   options: { json: { type: 'boolean', default: false } },
   mostWords: 0,
-  prepare: ({ values: { json } }) => parsed({ run: (outside) => listDoubts(outside, json) }),
+  prepare: ({ values: { json } }) => parsed({ run: (runtime) => listDoubts(runtime, json) }),
 });
 
-async function listDoubts(outside: Outside, isJson: boolean): Promise<CommandEnd> {
-  const { config, log, now } = outside;
-  return await askStore(outside, async ({ store, sealer }) => {
+async function listDoubts(runtime: Runtime, isJson: boolean): Promise<CommandEnd> {
+  const { config, log, now } = runtime;
+  return await askStore(runtime, async ({ store, sealer }) => {
     const charges = createChargeRecords({ store, sealer, wait: sleep });
     const doubts = await chargesInDoubt({ store, log }, charges);
     const askedAccount = { environment: config.paymentsEnvironment, account: config.paymentsAccountName };

@@ -4,7 +4,7 @@ import { parsed, problem, type Parsed, counted } from '../domain/wording.ts';
 import { type CapturedDelivery, explainDelivery, readCapture } from '../webhooks/explain-delivery.ts';
 import { command, type CommandEnd } from './command.ts';
 import { exitCodes } from './exit-codes.ts';
-import type { Outside } from '../config/config.ts';
+import type { Runtime } from '../config/config.ts';
 import { readWebhooks } from '../webhooks/webhook-settings.ts';
 
 /** Larger files are refused; far above the bot's own limit for a delivery. */
@@ -25,19 +25,19 @@ export const explainDeliveryCommand = command({
     const atMs = at === undefined ? undefined : readAt(at);
     return path === undefined || Number.isNaN(atMs)
       ? problem('Give the file of one captured delivery.')
-      : parsed({ run: (outside) => explain(outside, path, atMs) });
+      : parsed({ run: (runtime) => explain(runtime, path, atMs) });
   },
 });
 
-async function explain(outside: Outside, path: string, atMs?: number): Promise<CommandEnd> {
+async function explain(runtime: Runtime, path: string, atMs?: number): Promise<CommandEnd> {
   const capture = await readDeliveryFile(path);
   if (!capture.ok) return { exitCode: exitCodes.usage, words: capture.problem };
-  const { scheme, pointers, kinds } = readWebhooks(outside.config);
-  const secrets = outside.config.webhookSecrets ?? [];
+  const { scheme, pointers, kinds } = readWebhooks(runtime.config);
+  const secrets = runtime.config.webhookSecrets ?? [];
   const { verifies, lines } = explainDelivery(
     { scheme, secrets, pointers, kinds },
     capture.value,
-    atMs ?? outside.now(),
+    atMs ?? runtime.now(),
   );
   const { body, notes } = capture.value;
   const asOf =

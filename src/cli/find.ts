@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Outside } from '../config/config.ts';
+import type { Runtime } from '../config/config.ts';
 import type { FoundRecord } from '../domain/found.ts';
 import { dayNamed } from '../domain/local-day.ts';
 import { maskEmail } from '../domain/outside-text.ts';
@@ -30,13 +30,13 @@ export const findCommand = command({
   mostWords: 4,
   prepare({ values: { json }, positionals }) {
     const typed = parseFind(positionals);
-    return typed.ok ? parsed({ run: (outside) => find(outside, typed.value, json) }) : typed;
+    return typed.ok ? parsed({ run: (runtime) => find(runtime, typed.value, json) }) : typed;
   },
 });
 
-async function find(outside: Outside, asked: TypedQuestion, isJson: boolean): Promise<CommandEnd> {
-  const { config, log, now } = outside;
-  return await askStore(outside, async ({ store, sealer }) => {
+async function find(runtime: Runtime, asked: TypedQuestion, isJson: boolean): Promise<CommandEnd> {
+  const { config, log, now } = runtime;
+  return await askStore(runtime, async ({ store, sealer }) => {
     const fingerprint = openFingerprint(store, sealer, log);
     const records = openFoundRecords({ store, fingerprint, now }, findersOf({ store, sealer, wait: sleep }));
     const timeZone = config.policy.timezone;

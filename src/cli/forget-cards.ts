@@ -4,7 +4,7 @@ import { forgetFound } from '../features/find/find-records.ts';
 import { openFingerprint } from '../records/fingerprint.ts';
 import { parsed, problem } from '../domain/wording.ts';
 import { command, type CommandEnd, reasonOf, withStorage } from './command.ts';
-import type { Outside } from '../config/config.ts';
+import type { Runtime } from '../config/config.ts';
 import { dayMs } from '../domain/span.ts';
 
 /**
@@ -21,17 +21,17 @@ export const forgetCardsCommand = command({
   // A loose check, against typing errors: the address is only compared.
   prepare: ({ positionals: [email = ''] }) =>
     /^[^\s@]+@[^\s@]+\.[^\s@]+$/.test(email)
-      ? parsed({ run: (outside) => forget(outside, email) })
+      ? parsed({ run: (runtime) => forget(runtime, email) })
       : problem('Give one e-mail address.'),
 });
 
-async function forget(outside: Outside, email: string): Promise<CommandEnd> {
+async function forget(runtime: Runtime, email: string): Promise<CommandEnd> {
   return await withStorage(
-    outside,
+    runtime,
     async ({ store, sealer }) => {
-      const { log, now } = outside;
+      const { log, now } = runtime;
       const fingerprint = openFingerprint(store, sealer, log);
-      const keepMs = outside.config.savedCardDays * dayMs;
+      const keepMs = runtime.config.savedCardDays * dayMs;
       const ledger = createCardLedger({ store, sealer, fingerprint, log, now, wait: sleep }, keepMs);
       await forgetFound({ store, fingerprint, now }, email);
       return { exitCode: 0, words: `${resultWords(await ledger.forget(email))}\n${notFound}` };

@@ -1,4 +1,4 @@
-import type { Outside } from '../config/config.ts';
+import type { Runtime } from '../config/config.ts';
 import { counted, parsed } from '../domain/wording.ts';
 import { forwardAgain } from '../features/forward/forward-record.ts';
 import { command, type CommandEnd, reasonOf, withStorage } from './command.ts';
@@ -14,12 +14,12 @@ export const forwardCommand = command({
   prepare: () => parsed({ run: forward }),
 });
 
-async function forward(outside: Outside): Promise<CommandEnd> {
+async function forward(runtime: Runtime): Promise<CommandEnd> {
   return await withStorage(
-    outside,
+    runtime,
     async (storage) => ({
       exitCode: 0,
-      words: resultWords(await forwardAgain(storage, outside.now()), outside),
+      words: resultWords(await forwardAgain(storage, runtime.now()), runtime),
     }),
     (error) => ({
       exitCode: 1,
@@ -31,7 +31,7 @@ async function forward(outside: Outside): Promise<CommandEnd> {
 
 function resultWords(
   { left, waiting }: Awaited<ReturnType<typeof forwardAgain>>,
-  { config }: Outside,
+  { config }: Runtime,
 ): string {
   if (left + waiting === 0)
     return 'Your backend has taken every event. Run this with the bot’s own settings.';

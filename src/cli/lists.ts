@@ -1,4 +1,4 @@
-import type { Outside } from '../config/config.ts';
+import type { Runtime } from '../config/config.ts';
 import { csvHead, csvRows, type CsvColumn } from '../csv.ts';
 import { parsed, problem, counted } from '../domain/wording.ts';
 import { fileColumns } from '../features/lists/list-message.ts';
@@ -51,7 +51,7 @@ function listCommand<Item>(listed: Listed<Item>): CliCommand {
       if (csv && json) return problem('One of --csv and --json.');
       const form = csv ? 'csv' : json ? 'json' : 'text';
       const filter = positionals.join(' ');
-      return parsed({ run: (outside, out) => list(outside, listed, { filter, form, out }) });
+      return parsed({ run: (runtime, out) => list(runtime, listed, { filter, form, out }) });
     },
   });
 }
@@ -59,13 +59,13 @@ function listCommand<Item>(listed: Listed<Item>): CliCommand {
 type ListRequest = { filter: string; form: 'text' | 'csv' | 'json'; out: (text: string) => Promise<void> };
 
 async function list<Item>(
-  outside: Outside,
+  runtime: Runtime,
   listed: Listed<Item>,
   { filter, form, out }: ListRequest,
 ): Promise<CommandEnd> {
   const { one, many, readPage, matches } = listed;
-  return await askService(outside, async (payments, askedAccount) => {
-    const readList = createServiceList(readPage(payments), matches, outside.now);
+  return await askService(runtime, async (payments, askedAccount) => {
+    const readList = createServiceList(readPage(payments), matches, runtime.now);
     const page = await readList({ filter, mostCalls: Infinity, progress });
     showProgress('');
     const { found, reading, stop } = page;
@@ -84,7 +84,7 @@ async function list<Item>(
     const readWords = `${counted(reading.items, one, many)} read in ${counted(reading.pages, 'page')}`;
     if (stop) {
       const why =
-        stop.kind === 'failure' ? failedQuestion(outside, stop.failure).words : 'Its cursor was refused.';
+        stop.kind === 'failure' ? failedQuestion(runtime, stop.failure).words : 'Its cursor was refused.';
       return { exitCode: exitCodes.noAnswer, words: `The list broke off: ${readWords}. ${why}` };
     }
     const end = isComplete ? readWords : `${readWords}; it may be longer: the service gave a cursor twice`;

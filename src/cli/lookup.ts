@@ -1,4 +1,4 @@
-import type { Outside } from '../config/config.ts';
+import type { Runtime } from '../config/config.ts';
 import { holdsCardNumber, maskNumbers } from '../domain/card.ts';
 import { confirm, type Transaction } from '../domain/transaction.ts';
 import { parseAmount } from '../domain/money.ts';
@@ -55,20 +55,20 @@ export const lookupCommand = command({
     const amount = second === undefined ? parsed(undefined) : parseAmount(second);
     if (!amount.ok) return problem(amount.problem);
     const asked = { reference: reference.value, minor: amount.value };
-    return parsed({ run: (outside) => lookUp(outside, asked, { json, raw }) });
+    return parsed({ run: (runtime) => lookUp(runtime, asked, { json, raw }) });
   },
 });
 
 async function lookUp(
-  outside: Outside,
+  runtime: Runtime,
   { reference, minor }: { reference: OrderReference; minor: number | undefined },
   { json, raw }: { json: boolean; raw: boolean },
 ): Promise<CommandEnd> {
-  return await askService(outside, async (payments, askedAccount) => {
+  return await askService(runtime, async (payments, askedAccount) => {
     const transaction = await payments.findTransaction(reference);
     const amount = minor === undefined ? {} : { amount: { minor, source: 'person' as const } };
     const confirmation = confirm({ reference, ...amount }, transaction);
-    const answer = lookupAnswer({ reference, confirmation, ...askedAccount, checkedAtMs: outside.now() });
+    const answer = lookupAnswer({ reference, confirmation, ...askedAccount, checkedAtMs: runtime.now() });
     if (!raw) return reported(answer, json);
     const records = await payments.ask((client, accountId) =>
       rawRecords(client, accountId, { orderReference: reference }),

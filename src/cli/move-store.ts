@@ -5,7 +5,7 @@ import { checkRedis } from '../store/check-redis.ts';
 import { moveStore, type MoveEnd, type Moved } from '../store/move-store.ts';
 import { createSealer } from '../store/sealed.ts';
 import { embeddedStore } from '../store/storage.ts';
-import type { Outside } from '../config/config.ts';
+import type { Runtime } from '../config/config.ts';
 import { exitCodes } from './exit-codes.ts';
 import { command, type CommandEnd, noteInNewStore, reasonOf } from './command.ts';
 
@@ -23,8 +23,8 @@ export const moveStoreCommand = command({
   prepare: () => parsed({ run: moveAll }),
 });
 
-async function moveAll(outside: Outside): Promise<CommandEnd> {
-  const { redisUrl, redisPrefix, dataDir } = outside.config;
+async function moveAll(runtime: Runtime): Promise<CommandEnd> {
+  const { redisUrl, redisPrefix, dataDir } = runtime.config;
   if (redisUrl === undefined) {
     return notMoved(
       exitCodes.settings,
@@ -32,14 +32,14 @@ async function moveAll(outside: Outside): Promise<CommandEnd> {
     );
   }
   try {
-    const { path, keys } = embeddedStore(outside.config);
+    const { path, keys } = embeddedStore(runtime.config);
     if (!existsSync(path)) return notMoved(1, `There is no store in ${dataDir} (DATA_DIR).`);
     // How many sealed texts each missing sealing key has, by the key's id.
     const unopened = new Map<string, number>();
     const sealing = { sealer: createSealer(keys), keyIds: keys.map(({ id }) => id) };
     const change = (key: string, value: string): string =>
       resealText(sealing, key, value, (id) => unopened.set(id, (unopened.get(id) ?? 0) + 1));
-    const end = await moveTo(outside, redisUrl, { path, change });
+    const end = await moveTo(runtime, redisUrl, { path, change });
     if (typeof end === 'string') return notMoved(1, end);
     switch (end.kind) {
       case 'in_use':
@@ -57,8 +57,8 @@ async function moveAll(outside: Outside): Promise<CommandEnd> {
       case 'moved':
         // Noted after the move, so only Redis has this entry.
         return await noteInNewStore(
-          outside,
-          { exitCode: 0, words: movedWords(outside, path, end, unopened) },
+          runtime,
+          { exitCode: 0, words: movedWords(runtime, path, end, unopened) },
           'move-store',
         );
     }
@@ -72,7 +72,7 @@ async function moveAll(outside: Outside): Promise<CommandEnd> {
 
 /** Moves the records. Returns words instead if this Redis can't be trusted. */
 async function moveTo(
-  { config, log, now }: Outside,
+  { config, log, now }: Runtime,
   url: string,
   source: { path: string; change: (key: string, value: string) => string },
 ): Promise<MoveEnd | string> {
@@ -92,7 +92,7 @@ async function moveTo(
 }
 
 function movedWords(
-  { config }: Outside,
+  { config }: Runtime,
   path: string,
   moved: Moved,
   unopened: ReadonlyMap<string, number>,

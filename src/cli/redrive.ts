@@ -1,7 +1,7 @@
 import { redrive } from '../messages/undelivered.ts';
 import { parsed, problem } from '../domain/wording.ts';
 import { command, type CommandEnd, reasonOf, withStorage } from './command.ts';
-import type { Outside } from '../config/config.ts';
+import type { Runtime } from '../config/config.ts';
 
 /**
  * Makes the running bots retry the messages that Slack refused for too long: all, or those of one channel or person.
@@ -16,13 +16,13 @@ export const redriveCommand = command({
   mostWords: 0,
   prepare: ({ values: { channel } }) =>
     channel === undefined || /^[A-Z][A-Z0-9]{6,}$/.test(channel)
-      ? parsed({ run: (outside) => redriveOn(outside, channel) })
+      ? parsed({ run: (runtime) => redriveOn(runtime, channel) })
       : problem('--channel needs an id, like C0123ABCD.'),
 });
 
-async function redriveOn(outside: Outside, channel: string | undefined): Promise<CommandEnd> {
+async function redriveOn(runtime: Runtime, channel: string | undefined): Promise<CommandEnd> {
   return await withStorage(
-    outside,
+    runtime,
     async ({ store }) => ({ exitCode: 0, words: resultWords(await redrive(store, channel)) }),
     (error) => ({
       exitCode: 1,

@@ -1,5 +1,5 @@
 import { permissions } from '../features/registry.ts';
-import type { Config, Outside } from '../config/config.ts';
+import type { Config, Runtime } from '../config/config.ts';
 import { policyChecks } from '../config/contradictions.ts';
 import { permissionCheck } from '../config/policy-rules.ts';
 import { readPolicy, type PolicyResult } from '../config/read-policy.ts';
@@ -24,20 +24,20 @@ export const rehearseCommand = command({
   options: { policy: { type: 'string' } },
   mostWords: 0,
   prepare: ({ values: { policy } }) =>
-    parsed({ run: (outside) => rehearseOn(outside, policy ?? outside.config.payopsFile) }),
+    parsed({ run: (runtime) => rehearseOn(runtime, policy ?? runtime.config.payopsFile) }),
 });
 
-async function rehearseOn(outside: Outside, path: string): Promise<CommandEnd> {
-  const read = readCandidate(outside.config, path);
+async function rehearseOn(runtime: Runtime, path: string): Promise<CommandEnd> {
+  const read = readCandidate(runtime.config, path);
   if (read.kind === 'refused') return { exitCode: 1, words: read.problems.join('\n') };
   return await withStorage(
-    outside,
+    runtime,
     async ({ store, sealer }) => {
-      const eventLog = createEventLog({ store, sealer, log: outside.log });
-      const plan = readRoutes({ ...outside.config, policy: read.policy });
+      const eventLog = createEventLog({ store, sealer, log: runtime.log });
+      const plan = readRoutes({ ...runtime.config, policy: read.policy });
       return {
         exitCode: 0,
-        words: resultWords(plan, await rehearse(eventLog, plan, outside.now())),
+        words: resultWords(plan, await rehearse(eventLog, plan, runtime.now())),
       };
     },
     (error) => ({ exitCode: 1, words: `The rules could not be rehearsed. ${reasonOf(error)}` }),

@@ -1,5 +1,5 @@
 import { reseal, type Resealed } from '../records/reseal.ts';
-import type { Outside } from '../config/config.ts';
+import type { Runtime } from '../config/config.ts';
 import { parsed } from '../domain/wording.ts';
 import { command, type CommandEnd, reasonOf, withStorage } from './command.ts';
 
@@ -17,9 +17,9 @@ export const resealCommand = command({
   prepare: () => parsed({ run: resealAll }),
 });
 
-async function resealAll(outside: Outside): Promise<CommandEnd> {
+async function resealAll(runtime: Runtime): Promise<CommandEnd> {
   return await withStorage(
-    outside,
+    runtime,
     async ({ store, sealer, keyIds }) => endOf(await reseal(store, { sealer, keyIds }), keyIds),
     (error) => ({
       exitCode: 1,

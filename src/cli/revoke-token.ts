@@ -5,7 +5,7 @@ import { parentAccountOf, revokeToken } from '../payments/tokens.ts';
 import { parsed } from '../domain/wording.ts';
 import { command, type CommandEnd, reasonOf, withStorage } from './command.ts';
 import type { Storage } from '../store/storage.ts';
-import type { Outside } from '../config/config.ts';
+import type { Runtime } from '../config/config.ts';
 import { clientSettings, tokenMemory } from '../payments/payments.ts';
 
 /**
@@ -24,13 +24,13 @@ export const revokeTokenCommand = command({
   prepare: () => parsed({ run: revoke }),
 });
 
-async function revoke(outside: Outside): Promise<CommandEnd> {
-  if (outside.config.paymentsTokenRevokeBody === undefined) {
+async function revoke(runtime: Runtime): Promise<CommandEnd> {
+  if (runtime.config.paymentsTokenRevokeBody === undefined) {
     return refused(
       'PAYMENTS_TOKEN_REVOKE_BODY is not set. Set the JSON body that your payments service wants, such as {"accessToken":"{{ACCESS_TOKEN}}"}.',
     );
   }
-  return await withStorage(outside, (storage) => revokeShared(outside, storage), failed, 'revoke-token');
+  return await withStorage(runtime, (storage) => revokeShared(runtime, storage), failed, 'revoke-token');
 }
 
 function failed(error: unknown): CommandEnd {
@@ -39,7 +39,7 @@ function failed(error: unknown): CommandEnd {
   return { exitCode: 1, words: `${doubt}: ${error.message} It is still in the store: run this again.` };
 }
 
-async function revokeShared({ config }: Outside, storage: Storage): Promise<CommandEnd> {
+async function revokeShared({ config }: Runtime, storage: Storage): Promise<CommandEnd> {
   const memory = tokenMemory(config, storage);
   const client = clientSettings(config);
   // Hold the token lock: otherwise a token that a replica gets meanwhile would be forgotten too.

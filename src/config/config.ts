@@ -27,4 +27,4 @@ export function drainSecondsOf({ drainSeconds, redisUrl }: Pick<Environment, 'dr
 export type SettingsCheck = (config: Config) => false | string | readonly string[];
 
 /** The validated configuration, the log and the clock. */
-export type Outside = { config: Config; log: Log; now: () => number };
+export type Runtime = { config: Config; log: Log; now: () => number };

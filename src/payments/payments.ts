@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import type { Config, Outside } from '../config/config.ts';
+import type { Config, Runtime } from '../config/config.ts';
 import { type AccountKey, type NewAccount, createAccount, findAccount, listAccounts } from './accounts.ts';
 import { type CheckoutOrder, createCheckoutOrder } from './orders.ts';
 import type { EmailChange } from '../domain/card.ts';
@@ -28,14 +28,14 @@ export type Payments = ReturnType<typeof createPayments>;
  * each answer to a request for a token, unless it is a refusal.
  */
 export function createPayments(
-  outside: Outside,
+  runtime: Runtime,
   storage: Storage,
   options: { pauses?: Map<string, Span>; called?: Called; onTokenAnswer?: (answer: unknown) => void } = {},
 ) {
-  const { config, now } = outside;
+  const { config, now } = runtime;
   const accountId = config.paymentsAccountId ?? '';
   const parentId = parentAccountOf(config);
-  const accessToken = openAccessToken(outside, tokenMemory(config, storage), {
+  const accessToken = openAccessToken(runtime, tokenMemory(config, storage), {
     client: () => client,
     onAnswer: options.onTokenAnswer,
   });
@@ -110,7 +110,7 @@ export function tokenMemory(config: Config, { whole, ...own }: Storage): TokenMe
 }
 
 function openAccessToken(
-  { config, log, now }: Outside,
+  { config, log, now }: Runtime,
   memory: TokenMemory,
   { client, onAnswer }: { client: () => PaymentsClient; onAnswer: ((answer: unknown) => void) | undefined },
 ): ReturnType<typeof createAccessToken> {

@@ -292,8 +292,8 @@ it('the audit trail has all earlier notes when it stops, even if the store was a
       throw new StoreUnavailable('away');
     },
   };
-  const outside = { config: { auditKeepDays: 0 }, log: () => undefined, now: () => clock.nowMs };
-  const trail = createAuditTrail(outside, { store: blinking, sealer });
+  const runtime = { config: { auditKeepDays: 0 }, log: () => undefined, now: () => clock.nowMs };
+  const trail = createAuditTrail(runtime, { store: blinking, sealer });
   trail.notesOf(undefined).note({ what: 'command', who: 'operator', id: 'mine' });
   await trail.stop();
   expect(await idsOnChain(store)).toEqual(['mine']);

@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { Outside } from '../../src/config/config.ts';
+import type { Runtime } from '../../src/config/config.ts';
 import { readCommand, type CommandEnd } from '../../src/cli/command.ts';
 import { explainDeliveryCommand } from '../../src/cli/explain-delivery.ts';
 import { exitCodes } from '../../src/cli/exit-codes.ts';
@@ -12,7 +12,7 @@ import {
   readSignatureScheme,
   type RecipeSettings,
 } from '../../src/webhooks/webhook-settings.ts';
-import { outsideOf } from '../support/outside-of.ts';
+import { runtimeOf } from '../support/runtime-of.ts';
 import { signDelivery } from '../support/sign-delivery.ts';
 
 const signedAtMs = Date.UTC(2026, 2, 1, 9, 30);
@@ -28,8 +28,8 @@ beforeEach(async () => {
 });
 afterEach(() => rm(folder, { recursive: true }));
 
-function outside(more: Record<string, string> = {}): Outside {
-  const given = outsideOf({
+function runtime(more: Record<string, string> = {}): Runtime {
+  const given = runtimeOf({
     WEBHOOK_SIGNATURE_PRESET: 'timestamped-pairs',
     WEBHOOK_SECRETS: `an-older-secret-of-ours,${secret}`,
     DATA_DIR: '/dev/null/none',
@@ -38,7 +38,7 @@ function outside(more: Record<string, string> = {}): Outside {
   return { ...given, now: () => signedAtMs + 86_400_000 };
 }
 
-async function run(words: readonly string[], of: Outside): Promise<CommandEnd> {
+async function run(words: readonly string[], of: Runtime): Promise<CommandEnd> {
   const asked = readCommand(explainDeliveryCommand, words);
   if (!asked.ok) return { exitCode: exitCodes.usage, words: asked.problem };
   if ('runWithoutSettings' in asked.value) throw new Error('It needs the settings.');
@@ -48,7 +48,7 @@ async function run(words: readonly string[], of: Outside): Promise<CommandEnd> {
 async function explain(file: string | Buffer, words: string[] = [], more: Record<string, string> = {}) {
   const path = join(folder, 'delivery');
   await writeFile(path, file);
-  return await run([path, ...words], outside(more));
+  return await run([path, ...words], runtime(more));
 }
 
 const at = ['--at', '2026-03-01T09:31:00Z'];
@@ -233,12 +233,12 @@ describe('explain-delivery', () => {
     [['file', '--at', 'noon']],
     [['file', 'other', 'more', 'x']],
   ])('ends with 2 and the usage for %j', async (words) => {
-    const end = await run(words, outside());
+    const end = await run(words, runtime());
     expect(end).toMatchObject({ exitCode: 2, words: expect.stringContaining('npm run explain-delivery --') });
   });
 
   it('ends with 2 for a missing file', async () => {
-    const end = await run([join(folder, 'none')], outside());
+    const end = await run([join(folder, 'none')], runtime());
     expect(end).toEqual({ exitCode: 2, words: 'The file cannot be read: there is none of that name.' });
   });
 });

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { routesCaution, tellRulesElsewhere, tellUnreadParts } from '../../src/config/alert-rules.ts';
 import { policySchema } from '../../src/config/policy.ts';
 import { readWebhooks, readsField } from '../../src/webhooks/webhook-settings.ts';
-import { outsideOf } from '../support/outside-of.ts';
+import { runtimeOf } from '../support/runtime-of.ts';
 import type { RouteMatch, RoutePlan } from '../../src/domain/alert.ts';
 
 const matches: Record<string, RouteMatch> = {
@@ -77,7 +77,7 @@ describe('the warning at start about a rule that comes after one with `continue`
 });
 
 function unreadIn(preset: string, more: Record<string, string> = {}): string[] {
-  const { config } = outsideOf({
+  const { config } = runtimeOf({
     WEBHOOK_SIGNATURE_PRESET: preset,
     WEBHOOK_SECRETS: 'a-secret-of-32-characters-or-more',
     ...more,

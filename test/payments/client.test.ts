@@ -12,7 +12,7 @@ import type { OrderReference } from '../../src/domain/order-reference.ts';
 import type { Span } from '../../src/domain/span.ts';
 import { serveOnLoopback } from '../support/loopback.ts';
 import { mockTheOutside } from '../support/mocks.ts';
-import { outsideOf } from '../support/outside-of.ts';
+import { runtimeOf } from '../support/runtime-of.ts';
 
 const baseUrl = 'https://payments.test';
 const accountId = '8b0e2f74-16c9-4d3a-b5a7-90c4d1e26f38';
@@ -47,7 +47,7 @@ function clientOf(options: Partial<Parameters<typeof createPaymentsClient>[0]> =
   return { client, accessToken };
 }
 
-const { config } = outsideOf({});
+const { config } = runtimeOf({});
 
 /** Looks the reference up. */
 function found(client = clientOf().client, reading: TransactionReading = config, id = accountId) {

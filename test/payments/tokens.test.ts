@@ -2,7 +2,7 @@ import nock from 'nock';
 import { describe, expect, it } from 'vitest';
 import { createPaymentsClient, type PaymentsClient } from '../../src/payments/client.ts';
 import { mockTheOutside } from '../support/mocks.ts';
-import { outsideOf } from '../support/outside-of.ts';
+import { runtimeOf } from '../support/runtime-of.ts';
 import {
   fillTemplate,
   issueToken,
@@ -14,7 +14,7 @@ import {
 const baseUrl = 'https://payments.test';
 const nowMs = Date.UTC(2026, 10, 20);
 const parentId = '8b0e2f74-16c9-4d3a-b5a7-90c4d1e26f38';
-const { config } = outsideOf({
+const { config } = runtimeOf({
   PAYMENTS_PARENT_ACCOUNT_ID: parentId,
   PAYMENTS_CLIENT_ID: 'client-7',
   PAYMENTS_CLIENT_SECRET: 'pa"ss\\word',

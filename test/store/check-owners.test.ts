@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openStorage } from '../../src/store/storage.ts';
-import { merchantPlaces } from '../../src/merchants.ts';
+import { merchantScopes } from '../../src/merchants.ts';
 import { checkOwners } from '../../src/store/check-owners.ts';
-import type { Outside } from '../../src/config/config.ts';
+import type { Runtime } from '../../src/config/config.ts';
 import { readConfig } from '../../src/config/read-config.ts';
 import type { Sealer } from '../../src/store/store.ts';
 import { openModelStore } from './model-store.ts';
@@ -19,7 +19,7 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true }));
 
 /** The accounts as "name id environment", in the file's order; none: only the account of the settings. */
-function outside(...accounts: readonly string[]): Outside {
+function runtime(...accounts: readonly string[]): Runtime {
   const path = join(folder, 'payops.yml');
   const lines = accounts.map((written) => {
     const [name = '', id = '', environment = 'live'] = written.split(' ');
@@ -49,7 +49,7 @@ function outside(...accounts: readonly string[]): Outside {
 
 async function start(store: ReturnType<typeof openModelStore>, ...accounts: string[]): Promise<string> {
   try {
-    await checkOwners(store, outside(...accounts).config);
+    await checkOwners(store, runtime(...accounts).config);
     return 'started';
   } catch (error) {
     return error instanceof Error ? error.message : '';
@@ -93,13 +93,13 @@ describe('the owner of the store’s records', () => {
 
 describe('a text sealed by one account', () => {
   it('opens for no other account, even under the same key', async () => {
-    const given = outside(
+    const given = runtime(
       `main ${ids.main}`,
       `lagos ${ids.lagos}`,
       'abuja 5d1c7b92-7a0e-4a51-8f2c-3f9f7f6f0d11',
     );
     const storage = await openStorage(given);
-    const sealers = merchantPlaces(given, storage).map((place) => place.storage.sealer);
+    const sealers = merchantScopes(given, storage).map((scope) => scope.storage.sealer);
     const sealed = sealers.map((sealer) => sealer.seal('charge:1', 'secret'));
     const opened = sealers.map((sealer) => sealed.map((text) => openedBy(sealer, text)));
     expect(opened).toEqual([

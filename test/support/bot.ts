@@ -176,8 +176,8 @@ export function createBotHere(
         changed();
       });
       for (const warning of warnings) log('warn', warning);
-      const outside = { config, log, now };
-      const begun = createApp(outside, await openStorage(outside));
+      const runtime = { config, log, now };
+      const begun = createApp(runtime, await openStorage(runtime));
       port = await begun.start();
       app = begun;
     },

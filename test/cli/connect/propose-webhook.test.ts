@@ -3,7 +3,7 @@ import { proposeWebhook } from '../../../src/cli/connect/propose-webhook.ts';
 import { withSettings } from '../../../src/config/read-config.ts';
 import type { SignatureScheme, SignedRequest } from '../../../src/webhooks/signed-delivery.ts';
 import { presetScheme, readSignatureScheme } from '../../../src/webhooks/webhook-settings.ts';
-import { outsideOf } from '../../support/outside-of.ts';
+import { runtimeOf } from '../../support/runtime-of.ts';
 import { signDelivery } from '../../support/sign-delivery.ts';
 
 const secret = 'canary-webhook-secret-0001';
@@ -20,7 +20,7 @@ function deliveryBy(scheme: SignatureScheme, of: object = body): SignedRequest {
 }
 
 function configOf(settings: Record<string, string>) {
-  return outsideOf({ WEBHOOK_SECRETS: secret, ...settings }).config;
+  return runtimeOf({ WEBHOOK_SECRETS: secret, ...settings }).config;
 }
 
 /** The proposal for these settings, and the proposal for the changed settings, which must change nothing more. */

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import type { Account } from '../../../src/account.ts';
-import { askedAt, merchantPlaces } from '../../../src/merchants.ts';
+import { permissionChecksFor, merchantScopes } from '../../../src/merchants.ts';
 import type { Storage } from '../../../src/store/storage.ts';
 import { limitRules } from '../../../src/config/policy-rules.ts';
 import { openLimits } from '../../../src/features/charge/charge-limits.ts';
@@ -48,15 +48,15 @@ function open(roles: string, standings: Record<string, Standing>) {
     refusal: () => undefined,
     close: () => Promise.resolve(),
   };
-  const outside = { config: result.config, log: () => undefined, now };
+  const runtime = { config: result.config, log: () => undefined, now };
   const unknown: Standing = { kind: 'unknown' };
   const shared = (permission: string): Promise<Standing> => Promise.resolve(standings[permission] ?? unknown);
-  const limits = merchantPlaces(outside, storage).map((place) => {
+  const limits = merchantScopes(runtime, storage).map((scope) => {
     const nobody = { mayRun: () => Promise.reject(new Error()), holdersOf: () => Promise.resolve([]) };
-    const { standingOf } = askedAt(place.merchant, { ...nobody, standingOf: shared });
-    const records = { ...place.storage, wait: () => Promise.resolve() };
+    const { standingOf } = permissionChecksFor(scope.merchant, { ...nobody, standingOf: shared });
+    const records = { ...scope.storage, wait: () => Promise.resolve() };
     const rules = {
-      limits: limitRules(place.outside.config.policy, place.merchant?.name),
+      limits: limitRules(scope.runtime.config.policy, scope.merchant?.name),
       approvals: [],
     } as Partial<Account['rules']> as Account['rules'];
     const people = { standingOf } as Account['people'];
