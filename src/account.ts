@@ -16,9 +16,9 @@ import type { Kind } from './records/worker.ts';
 import type { Command, MayRun } from './slack/command.ts';
 import type { UploadFile } from './slack/kit/upload-file.ts';
 import type { NameOf } from './slack/people/names.ts';
-import type { HoldersOf, StandingOf } from './slack/people/role.ts';
-import type { ShowEnd } from './slack/reply.ts';
-import type { ChargePlace } from './slack/words/charge-place.ts';
+import type { HoldersOf, RolesOf } from './slack/people/role.ts';
+import type { ShowResult } from './slack/reply.ts';
+import type { ShownAccount } from './slack/words/account-foot.ts';
 import type { SlackClients } from './slack/workspace.ts';
 import type { Entry, Sealer, Store } from './store/store.ts';
 
@@ -27,7 +27,7 @@ export type Account = {
   /** The name that people type after `--account`; undefined in a bot with one account. */
   name: string | undefined;
   /** The environment and account that screens name. */
-  place: ChargePlace;
+  place: ShownAccount;
   settings: Config;
   /** The rules for this account, from `payops.yml` and the settings. */
   rules: {
@@ -49,8 +49,8 @@ export type Account = {
   /** `note` and `write` retry in the background; `append` resolves once the entry is on the chain. */
   audit: Pick<AuditNotes, 'note' | 'write'> & Pick<AuditTrail, 'append' | 'ofReference'>;
   /** Permission checks for this account, and people's names. */
-  people: { mayRun: MayRun; standingOf: StandingOf; holdersOf: HoldersOf; nameOf: NameOf };
-  slack: SlackClients & { showEnd: ShowEnd; uploadFile: UploadFile };
+  people: { mayRun: MayRun; rolesOf: RolesOf; holdersOf: HoldersOf; nameOf: NameOf };
+  slack: SlackClients & { showResult: ShowResult; uploadFile: UploadFile };
   /** Makes the worker look for due work now. */
   wake: () => void;
   wait: (ms: number) => Promise<void>;

@@ -11,10 +11,9 @@ import { parseOrderReference } from './domain/order-reference.ts';
 import { orderEventKey } from './domain/payment-event.ts';
 import type { Span } from './domain/span.ts';
 import { noticesOf, type Notice } from './messages/notices.ts';
-import { placeWords } from './slack/words/evidence.ts';
 import { type MissingEvents, alarmPrefix, createMissingEvents } from './features/alerts/missing-events.ts';
 import { createSeenWebhooks, readSeenWebhooks } from './features/alerts/seen-webhooks.ts';
-import type { HoldersOf, StandingOf } from './slack/people/role.ts';
+import type { HoldersOf, RolesOf } from './slack/people/role.ts';
 import type { Log } from './log.ts';
 import { caseKind } from './records/cases.ts';
 import { openFingerprint } from './records/fingerprint.ts';
@@ -25,7 +24,7 @@ import type { Called } from './payments/client.ts';
 import type { NameOf } from './slack/people/names.ts';
 import { readRefusedRequest } from './features/doctor/refused-requests.ts';
 import { createShowEnd } from './slack/reply.ts';
-import type { ChargePlace } from './slack/words/charge-place.ts';
+import { type ShownAccount, accountWords } from './slack/words/account-foot.ts';
 import type { SlackClients } from './slack/workspace.ts';
 import { type Merchant, merchantPermission } from './domain/merchant.ts';
 import { type Alerts, createAlerts } from './features/alerts/alerts.ts';
@@ -101,7 +100,7 @@ export function merchantScopes(runtime: Runtime, storage: Storage): [MerchantSco
 }
 
 /** The environment and account that messages name as the place where money moves. */
-function chargePlace(config: Config): ChargePlace {
+function chargePlace(config: Config): ShownAccount {
   const { paymentsEnvironment: environment, paymentsAccountName: account, merchant, policy } = config;
   const otherAccounts = (policy.accounts ?? [])
     .map(({ name }) => name)
@@ -140,7 +139,7 @@ function openAccount(
     slack: {
       ...clients,
       uploadFile: createUploadFile(clients.delivery),
-      showEnd: createShowEnd({ client: clients.interactive, log }),
+      showResult: createShowEnd({ client: clients.interactive, log }),
     },
     wake,
     wait: sleep,
@@ -161,7 +160,7 @@ type Shared = {
   metrics: Metrics;
   /** These checks are for all accounts; `permissionChecksFor` narrows them to one. */
   mayRun: MayRun;
-  standingOf: StandingOf;
+  rolesOf: RolesOf;
   holdersOf: HoldersOf;
   nameOf: NameOf;
   audit: Pick<AuditTrail, 'ofReference' | 'append' | 'notesOf'>;
@@ -349,7 +348,9 @@ export function createFeatures(account: Account, needs: FeatureNeeds) {
     {
       cases: [{ prefix: alarmPrefix, work: missing.work }],
       messages: noticesOf(
-        account.name === undefined ? undefined : placeWords(account.place.environment, account.place.account),
+        account.name === undefined
+          ? undefined
+          : accountWords(account.place.environment, account.place.account),
       ),
     },
     undelivered,
@@ -445,13 +446,13 @@ export function sharedChecks(runtime: Runtime, storage: Storage | string, client
 /** The permission checks for this account alone. */
 export function permissionChecksFor(
   merchant: Merchant | undefined,
-  { mayRun, standingOf, holdersOf }: Pick<Shared, 'mayRun' | 'standingOf' | 'holdersOf'>,
+  { mayRun, rolesOf, holdersOf }: Pick<Shared, 'mayRun' | 'rolesOf' | 'holdersOf'>,
 ) {
-  if (!merchant) return { mayRun, standingOf, holdersOf };
+  if (!merchant) return { mayRun, rolesOf, holdersOf };
   const at = (permission: Permission): Permission => merchantPermission(permission, merchant);
   return {
     mayRun: ((permission, caller) => mayRun(at(permission), caller)) satisfies MayRun,
-    standingOf: ((permission, userId) => standingOf(at(permission), userId)) satisfies StandingOf,
+    rolesOf: ((permission, userId) => rolesOf(at(permission), userId)) satisfies RolesOf,
     holdersOf: ((permission) => holdersOf(at(permission))) satisfies HoldersOf,
   };
 }

@@ -11,7 +11,7 @@ import { outsideText } from '../slack/kit/text.ts';
 import {
   transactionDetails,
   transactionState,
-  whyNot,
+  nextForUnproven,
   type TransactionView,
 } from '../slack/words/transaction-message.ts';
 import { command, type CommandEnd } from './command.ts';
@@ -119,7 +119,9 @@ export function lookupAnswer(view: TransactionView): Answer {
       ...(transaction === null
         ? ['  The service knows no such reference on this account; it says nothing about other references.']
         : evidence.map(({ holds, statement }) => `  ${holds ? '✓' : '✗'} ${statement}`)),
-      ...(found && found.kind !== 'confirmed' ? whyNot(found).map((line) => `  ${plainLine(line)}`) : []),
+      ...(found && found.kind !== 'confirmed'
+        ? nextForUnproven(found).map((line) => `  ${plainLine(line)}`)
+        : []),
       ...factLines(transaction ?? {}),
       accountLine(view, 'checked', checkedAtMs),
     ],

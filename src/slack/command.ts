@@ -240,7 +240,7 @@ export function permissionsOf({ permission }: Pick<Command, 'permission'>): read
 }
 
 /** The `about` of a button whose value is the reference. */
-export function itself(value: string): string | undefined {
+export function wholeValue(value: string): string | undefined {
   return value === '' ? undefined : value;
 }
 

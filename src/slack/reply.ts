@@ -127,13 +127,13 @@ function refusesBlocks(error: unknown): boolean {
  * Shows the result in the modal, or by direct message if the modal is closed; without a message the caller informs the
  * person otherwise. Never throws.
  */
-export type ShowEnd = (
+export type ShowResult = (
   to: { viewId: string; userId: string },
   shown: { modal: Modal; message?: SlackMessage },
 ) => Promise<void>;
 
-export function createShowEnd({ client, log }: { client: WebClient; log: Log }): ShowEnd {
-  return async function showEnd({ viewId, userId }, { modal, message }) {
+export function createShowEnd({ client, log }: { client: WebClient; log: Log }): ShowResult {
+  return async function showResult({ viewId, userId }, { modal, message }) {
     const result = await updateModal(client, { viewId, modal }, log);
     if (result === 'shown' || !message) return;
     const reply = createReply({ caller: { userId }, respond: undefined, replaces: 'nothing' }, client, log);

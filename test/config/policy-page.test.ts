@@ -156,7 +156,7 @@ function dayOf(used: string): DayUse {
 async function limitAnswer(policy: Policy, [who = '', charges = '', used = '']: string[]): Promise<string> {
   const rules = limitRules(policy, undefined);
   if (!rules) throw new Error('the example limits nobody');
-  const standing = await directoryOf(policy).standingOf('charge', people.get(who)?.id ?? '');
+  const standing = await directoryOf(policy).rolesOf('charge', people.get(who)?.id ?? '');
   const money = moneyOf(charges);
   const found = limitsFor(rules.roles, limitsOfRoles(rules.roles, standing), money);
   if (found.kind === 'refused') {

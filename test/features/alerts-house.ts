@@ -18,7 +18,7 @@ import { noticesOf } from '../../src/messages/notices.ts';
 import { createPutAside } from '../../src/records/put-aside.ts';
 import { workOnce } from '../../src/records/worker.ts';
 import { assertBlocks } from '../../src/simulators/slack/assert-blocks.ts';
-import type { Standing } from '../../src/slack/people/role.ts';
+import type { HeldRoles } from '../../src/slack/people/role.ts';
 import type { SlackMessage } from '../../src/slack/kit/message.ts';
 import type { Store } from '../../src/store/store.ts';
 import { shownLines } from '../slack/shown-text.ts';
@@ -196,7 +196,7 @@ export function openAlertsWorld({
   /** The bot’s own charges. */
   const charges = new Map<string, BotCharge>();
   /** Everybody’s roles. */
-  const standing = { kind: 'known', roles: ['pay-ops'] } as Standing;
+  const standing = { kind: 'known', roles: ['pay-ops'] } as HeldRoles;
   const settings = { digestThreshold: threshold, webhookRememberDays: 30, alertDetailsDays: 0 };
   const store: Store & { keys(): string[] } = memoryStore(clock);
   const slack = openSlack(clock);
@@ -254,7 +254,7 @@ export function startAlerts(
     store,
     sealer,
     fingerprint: async (text) => createHash('sha256').update(text).digest('hex').slice(0, 32),
-    people: { nameOf: async (id) => id, standingOf: async () => world.standing },
+    people: { nameOf: async (id) => id, rolesOf: async () => world.standing },
     slack: { delivery: slack.client(pass) },
     now,
   });

@@ -11,7 +11,7 @@ import type { Transaction } from '../../src/domain/transaction.ts';
 import { chargeKey, createChargeRecords } from '../../src/features/charge/charge-record.ts';
 import { eventPrefix } from '../../src/features/alerts/alert-record.ts';
 import type { EmailChangeAnswer } from '../../src/payments/saved-cards.ts';
-import type { Standing } from '../../src/slack/people/role.ts';
+import type { HeldRoles } from '../../src/slack/people/role.ts';
 import { createFeatures } from '../../src/merchants.ts';
 import type { SubmitResult } from '../../src/features/charge/submit-charge.ts';
 import { readMessageRecord } from '../../src/messages/message-record.ts';
@@ -127,7 +127,7 @@ export function openWorld(plan: Plan, rules?: LimitRules) {
     approvalRules,
     emailAnswer: { kind: 'changed' } as EmailChangeAnswer,
     /** Everybody’s roles. */
-    standing: { kind: 'known', roles: ['agent'] } as Standing,
+    standing: { kind: 'known', roles: ['agent'] } as HeldRoles,
   };
 }
 
@@ -214,7 +214,7 @@ export function startProcess(world: World, points: Points = everyPoint(), hasMod
       declines: { threeDSecureWords: [], waitMs: 24 * hourMs },
     },
     people: {
-      standingOf: () => points.pass('standing', () => world.standing),
+      rolesOf: () => points.pass('standing', () => world.standing),
       holdersOf: async () => [bola],
     },
     payments: {

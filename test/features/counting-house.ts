@@ -1,6 +1,6 @@
 import type { Store } from '../../src/store/store.ts';
 import type { LimitRules } from '../../src/domain/charge.ts';
-import type { Standing } from '../../src/slack/people/role.ts';
+import type { HeldRoles } from '../../src/slack/people/role.ts';
 import {
   createLimitClaims,
   type LimitClaims,
@@ -27,8 +27,8 @@ export const rules: LimitRules = {
 export function countingHouse(store: Store, now: () => number, kept: LimitRules = rules) {
   /** For each stored charge, whether it has ended without money. */
   const ended = new Map<string, boolean>();
-  const standings = new Map<string, Standing>();
-  const standingOf = async (_permission: string, userId: string): Promise<Standing> =>
+  const standings = new Map<string, HeldRoles>();
+  const rolesOf = async (_permission: string, userId: string): Promise<HeldRoles> =>
     standings.get(userId) ?? { kind: 'known', roles: ['agent'] };
   return {
     ended,
@@ -38,7 +38,7 @@ export function countingHouse(store: Store, now: () => number, kept: LimitRules 
         store: other,
         sealer,
         now,
-        people: { standingOf },
+        people: { rolesOf },
         rules: { limits: kept, approvals: [] },
       });
       return createLimitClaims(account, kept, async (reference) => ended.get(reference));

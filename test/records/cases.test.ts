@@ -11,7 +11,7 @@ import type { EmailChangeAnswer } from '../../src/payments/saved-cards.ts';
 import type { ChargeSeen } from '../../src/domain/charge.ts';
 import { ServiceFailure } from '../../src/domain/failure.ts';
 import type { OrderReference } from '../../src/domain/order-reference.ts';
-import type { Standing } from '../../src/slack/people/role.ts';
+import type { HeldRoles } from '../../src/slack/people/role.ts';
 import { endsCard, type CardMove } from '../../src/features/alerts/alert.ts';
 import type { CaseEvent, EventCase } from '../../src/features/alerts/event-case.ts';
 import { alertNoteKey, eventPrefix } from '../../src/features/alerts/alert-record.ts';
@@ -256,8 +256,8 @@ function approvals(world: World): Driven {
         wait: (ms: number) => process.wait(ms),
         settings: { paymentsAccountId: 'account', policy: fourEyes },
         people: {
-          standingOf: () =>
-            process.call<Standing>(
+          rolesOf: () =>
+            process.call<HeldRoles>(
               () => ({ kind: 'known', roles: random.chance(0.8) ? ['support-agent'] : [] }),
               () => ({ kind: 'unknown' }),
             ),

@@ -39,9 +39,9 @@ import type { Modal, SlackMessage } from '../../slack/kit/message.ts';
 import { messageModal } from '../../slack/kit/modals.ts';
 import { noteMessage } from '../../slack/kit/note.ts';
 import { oneLine } from '../../slack/kit/text.ts';
-import { cardChoice } from '../../slack/words/card-words.ts';
+import { offeredCard } from '../../slack/words/card-words.ts';
 import { labelled, plain } from '../../slack/words/charge-facts.ts';
-import { type ChargePlace, placeFoot } from '../../slack/words/charge-place.ts';
+import { type ShownAccount, accountFoot } from '../../slack/words/account-foot.ts';
 import { failureWords } from '../../slack/words/error-message.ts';
 import { referenceRun, referenceWord } from '../../slack/words/evidence.ts';
 import { declineNext, holdLines } from '../../slack/words/next-steps.ts';
@@ -208,7 +208,7 @@ export function alertButtons(
       const isFraud = again.offer === undefined || verdict.kind === 'allowed';
       return await reply(notAgain(isFraud ? declineNext({ reason: 'fraud' }) : holdLines(verdict)));
     }
-    const prefill = withoutUndefined({ card: card && cardChoice(card), ...failedTerms(alert) });
+    const prefill = withoutUndefined({ card: card && offeredCard(card), ...failedTerms(alert) });
     await openModal(needs.chargeForm({ prefill, alert: value }));
   }
 
@@ -280,7 +280,7 @@ export function alertButtons(
   /** Refuses people who may press none of the alert's buttons. */
   async function readAssignee(to: string, by: string): Promise<Parsed<CardMove>> {
     if (!/^[UW][A-Z0-9]+$/.test(to)) return problem('Choose a person.');
-    const standings = await Promise.all([...lookers, ...chargers].map((one) => people.standingOf(one, to)));
+    const standings = await Promise.all([...lookers, ...chargers].map((one) => people.rolesOf(one, to)));
     // Assign if Slack doesn't answer: the assignee can pass it on.
     const mayPress = standings.some((one) => one.kind === 'unknown' || one.roles.length > 0);
     return mayPress ? parsed({ kind: 'assign', by, to }) : problem(mayPressNothing);
@@ -421,7 +421,7 @@ type Filled = { charging?: AlertCharge; reason?: string };
 export function alertForm(
   kind: keyof typeof forms,
   id: string,
-  place: ChargePlace,
+  place: ShownAccount,
   filled: Filled = {},
 ): Modal {
   const { callbackId, field, title, submit, asks } = forms[kind];
@@ -432,7 +432,7 @@ export function alertForm(
     title: title,
     submit: isAskedAgain ? 'Resolve anyway' : submit,
     privateMetadata: isAskedAgain ? `${id}\n${charging.reference}` : id,
-    blocks: [...(charging ? [chargingLine(charging)] : []), ...asks(field, filled), placeFoot(place)],
+    blocks: [...(charging ? [chargingLine(charging)] : []), ...asks(field, filled), accountFoot(place)],
   });
 }
 
@@ -539,7 +539,7 @@ export function lookedUpMessage(
     mayReveal,
     declined,
     ...place
-  }: ChargePlace & { mayReveal: boolean; declined?: KnownDecline | undefined },
+  }: ShownAccount & { mayReveal: boolean; declined?: KnownDecline | undefined },
 ): SlackMessage {
   if (lookup.kind === 'unchecked') {
     const why = plain(`${failureWords[lookup.failure].what}. The alert stays as it was.`);

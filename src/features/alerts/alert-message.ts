@@ -39,11 +39,10 @@ import { type PostAttempt, forPosting, repeatMark } from '../../slack/kit/note.t
 import { outsideText } from '../../slack/kit/text.ts';
 import { cardSavedLines, cardSavedState } from '../../slack/words/card-words.ts';
 import { failureWords } from '../../slack/words/error-message.ts';
+import { accountFoot, proofFoot } from '../../slack/words/account-foot.ts';
 import {
   customerWord,
   lookUpButton,
-  placeAlone,
-  placeLine,
   proofLine,
   provenWords,
   quoted,
@@ -52,7 +51,7 @@ import {
   word,
 } from '../../slack/words/evidence.ts';
 import { declineNext } from '../../slack/words/next-steps.ts';
-import { notPaidWords, stateWords, whyNot } from '../../slack/words/transaction-message.ts';
+import { notPaidWords, confirmationWords, nextForUnproven } from '../../slack/words/transaction-message.ts';
 
 /** The metadata's event type of all alerts; its key finds an alert in a channel's history. */
 const alertEventType = 'payops_alert';
@@ -122,7 +121,7 @@ function body(alert: Alert): MessageBlock[] {
     ...(lookup.kind === 'no_reference' ? signedFacts(event) : []),
     ...(lookup.kind === 'unchecked' ? unsignedReference(event) : []),
     ...('evidence' in lookup && lookup.kind !== 'confirmed' && !isDeclined(alert)
-      ? [richText(...whyNot(lookup))]
+      ? [richText(...nextForUnproven(lookup))]
       : []),
     ...(card ? fields(cardFields(card)) : []),
   ];
@@ -138,7 +137,7 @@ function placeOf(alert: Alert): ContextBlock {
   const { card } = alert;
   const lookedUpAtMs = card?.lookedUpAtMs;
   const isNew = card === undefined || card.card.kind === 'open';
-  return placeLine({
+  return proofFoot({
     environment: alert.environment,
     account: alert.account,
     verb: lookedUpAtMs === undefined ? '' : 'checked',
@@ -195,7 +194,7 @@ function verdict(alert: Outcome): Verdict {
   const says = eventWords[event.kind];
   switch (lookup.kind) {
     case 'confirmed':
-      if (isPayment) return { state: stateWords.confirmed };
+      if (isPayment) return { state: confirmationWords.confirmed };
       if (event.kind === 'payment_given_back') {
         return {
           state: `⚠️ ${saidGivenBack(lookup.kind)}`,
@@ -212,7 +211,7 @@ function verdict(alert: Outcome): Verdict {
       return {
         state:
           event.kind !== 'payment_failed'
-            ? stateWords.given_back
+            ? confirmationWords.given_back
             : `↩️ ${says}, look-up says ${outcomeWords.givenBack}`,
       };
     case 'not_confirmed': {
@@ -411,7 +410,13 @@ function stepMessage(
   const isTheirs =
     (step.kind === 'assigned' && step.to === to) || (step.kind === 'awake' && to !== undefined);
   const row = isTheirs ? buttons(alert) : [];
-  const blocks = [block, ...stepFields(step, alert, to), ...where, ...row, placeAlone(environment, account)];
+  const blocks = [
+    block,
+    ...stepFields(step, alert, to),
+    ...where,
+    ...row,
+    accountFoot({ environment, account }),
+  ];
   return forPosting({ text, blocks }, eventType, about);
 }
 
@@ -419,7 +424,7 @@ type PaidAgain = Extract<CardStep, { kind: 'paid_again' }>;
 
 function stateOfStep(step: Exclude<CardStep, { kind: 'recovered' }>): string {
   if (step.kind === 'given_back')
-    return step.found === 'given_back' ? stateWords.given_back : `⚠️ ${saidGivenBack(step.found)}`;
+    return step.found === 'given_back' ? confirmationWords.given_back : `⚠️ ${saidGivenBack(step.found)}`;
   if (step.kind !== 'paid_again') return stepWords[step.kind];
   return step.before.kind === 'paid' ? '🚨 Paid twice' : '🚨 Paid after it was resolved';
 }

@@ -33,7 +33,8 @@ import {
 } from '../../slack/kit/blocks.ts';
 import type { SlackMessage } from '../../slack/kit/message.ts';
 import { noteMessage, forPosting } from '../../slack/kit/note.ts';
-import { environmentWords, placeWords, word } from '../../slack/words/evidence.ts';
+import { accountFoot } from '../../slack/words/account-foot.ts';
+import { environmentWords, word } from '../../slack/words/evidence.ts';
 import { mutedWords, muteLine, notPostedLine } from '../../slack/words/mute-lines.ts';
 
 /** The button that posts a test alert; its value is the channel. */
@@ -201,7 +202,7 @@ export function testAlertMessage(
     state: '🧪 TEST alert',
     about: ['no charge failed', 'alerts reach this channel'],
     body: [[bold('Asked for by: '), person(test.askedBy), words(' with /pay alerts')]],
-    foot: context(plainText(placeWords(place.environment, place.account))),
+    foot: accountFoot(place),
   });
   return forPosting(note, 'payops_test_alert', test);
 }

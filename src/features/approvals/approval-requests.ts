@@ -23,7 +23,7 @@ import {
 } from '../../messages/message-record.ts';
 import type { Renders } from '../../messages/deliver.ts';
 import { createBackground } from '../../under-way.ts';
-import type { ChargePlace } from '../../slack/words/charge-place.ts';
+import type { ShownAccount } from '../../slack/words/account-foot.ts';
 import {
   approvalPrefix,
   approvalRules,
@@ -166,7 +166,7 @@ export function createApprovalRequests(account: Account, needs: ApprovalsNeeds) 
     const why = whyNotExecute(approval, hashOf({ ...terms, card }), now());
     if (why !== undefined) return stopped(why);
     const permission = terms.kind === 'charge' ? 'charge' : 'card-email';
-    const standing = await people.standingOf(permission, approval.by);
+    const standing = await people.rolesOf(permission, approval.by);
     if (standing.kind === 'unknown') return { kind: 'later' };
     if (standing.roles.length === 0) {
       return stopped(`${theRequester} may not ${mayWords[permission]} any more.`);
@@ -301,7 +301,7 @@ type ApprovalBodies = {
 
 export function approvalRenders(
   findApproval: (id: string) => Promise<Omit<ApprovalView, 'to'> | undefined>,
-  place: ChargePlace,
+  place: ShownAccount,
 ): Renders<ApprovalBodies> {
   async function viewOf(id: string, to: Recipient['to']): Promise<ApprovalView> {
     const found = await findApproval(id);

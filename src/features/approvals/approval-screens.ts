@@ -33,15 +33,8 @@ import { type PostAttempt, type Note, noteMessage, noteModal, forPosting } from 
 import { cut, oneLine, outsideText } from '../../slack/kit/text.ts';
 import { cardWords } from '../../slack/words/card-words.ts';
 import { amountWord, labelled } from '../../slack/words/charge-facts.ts';
-import { type ChargePlace, homeFoot, placeFoot } from '../../slack/words/charge-place.ts';
-import {
-  customerWord,
-  openLookUpButton,
-  placeAlone,
-  quoted,
-  referenceWord,
-  word,
-} from '../../slack/words/evidence.ts';
+import { type ShownAccount, homeFoot, accountFoot } from '../../slack/words/account-foot.ts';
+import { customerWord, openLookUpButton, quoted, referenceWord, word } from '../../slack/words/evidence.ts';
 import { stateWord } from '../../slack/words/state-words.ts';
 import { twinBlocks } from '../../slack/words/twins.ts';
 import { type Judged, theRequester } from './approval-case.ts';
@@ -291,8 +284,8 @@ export const requestValue = codec(
 export type RequestValue = NonNullable<ReturnType<typeof requestValue.read>>;
 
 /** A request's copy for one recipient. Pure: equal requests give equal messages. */
-export function approvalMessage(view: ApprovalView, place: ChargePlace, about: PostAttempt): SlackMessage {
-  return forPosting(noteMessage({ ...noteOf(view), foot: placeFoot(place) }), 'payops_approval', about);
+export function approvalMessage(view: ApprovalView, place: ShownAccount, about: PostAttempt): SlackMessage {
+  return forPosting(noteMessage({ ...noteOf(view), foot: accountFoot(place) }), 'payops_approval', about);
 }
 
 function noteOf(view: ApprovalView): Note {
@@ -310,14 +303,14 @@ function noteOf(view: ApprovalView): Note {
 export function approvalNoteMessage(
   what: ApprovalNote,
   { approval }: ApprovalView,
-  place: ChargePlace,
+  place: ShownAccount,
   about: PostAttempt,
 ): SlackMessage {
   const note: Note = {
     ...headOf(approval),
     ...noteHeads[what],
     body: noteBody(what, approval),
-    foot: placeFoot(place),
+    foot: accountFoot(place),
   };
   return forPosting(noteMessage(note), 'payops_approval_note', about);
 }
@@ -350,7 +343,7 @@ function byLine(approvals: Approval['approvals']): Run[] {
 }
 
 /** Shown to the requester right after the request. */
-export function requestModal(approval: Approval, place: ChargePlace): Modal {
+export function requestModal(approval: Approval, place: ShownAccount): Modal {
   const canClose = rich`You may close this: the decision comes as a direct message.`;
   const note: Note = {
     ...headOf(approval),
@@ -359,7 +352,7 @@ export function requestModal(approval: Approval, place: ChargePlace): Modal {
       ...(approval.state.kind === 'waiting' ? [richText(canClose)] : []),
     ],
     buttons: buttonsOf(approval, true),
-    foot: placeFoot(place),
+    foot: accountFoot(place),
   };
   return noteModal(note, { callbackId: 'approval_request', title: 'Approval' });
 }
@@ -367,7 +360,7 @@ export function requestModal(approval: Approval, place: ChargePlace): Modal {
 export const refuseModalId = 'approval_refuse';
 export const refuseField = 'approval_refuse_words';
 
-export function refuseModal(approval: Approval, place: ChargePlace): Modal {
+export function refuseModal(approval: Approval, place: ShownAccount): Modal {
   const { state, about } = headOf(approval);
   const { Card, 'Asked by': asker } = factsOf(approval);
   return modal({
@@ -386,7 +379,7 @@ export function refuseModal(approval: Approval, place: ChargePlace): Modal {
         hint: 'Everybody who sees the request reads it.',
         maxLength: longestReason,
       }),
-      placeFoot(place),
+      accountFoot(place),
     ],
   });
 }
@@ -521,7 +514,7 @@ const mostShown = 6;
 const nextShown = 'They show up as these are decided.';
 
 /** `/pay approvals`: first requests that wait for this person, then their own. */
-export function approvalsMessage({ waiting, asked }: PersonsApprovals, place: ChargePlace): SlackMessage {
+export function approvalsMessage({ waiting, asked }: PersonsApprovals, place: ShownAccount): SlackMessage {
   const none = waiting.length === 0 && asked.length === 0 ? [rich`You asked for nothing.`] : [];
   return noteMessage({
     state: waiting.length > 0 ? waitingWords(waiting.length) : 'Nothing waits for your decision',
@@ -532,7 +525,7 @@ export function approvalsMessage({ waiting, asked }: PersonsApprovals, place: Ch
       ...(asked.length === 0 ? [] : [header('Asked by you')]),
       ...itemsOf(asked, 'requester', 'Older ones are not shown here.'),
     ],
-    foot: placeAlone(place.environment, place.account),
+    foot: accountFoot(place),
   });
 }
 
@@ -541,7 +534,7 @@ function waitingWords(count: number): string {
 }
 
 /** A person's requests on the App Home; empty if there are none. */
-export function homeApprovals({ waiting, asked }: PersonsApprovals, place: ChargePlace): MessageBlock[] {
+export function homeApprovals({ waiting, asked }: PersonsApprovals, place: ShownAccount): MessageBlock[] {
   const open = asked.filter(
     ({ approval: { state } }) => state.kind === 'waiting' || state.kind === 'approved',
   );

@@ -2,7 +2,7 @@ import type { Account } from '../../account.ts';
 import type { Approval, ApprovalGate } from '../../domain/approval.ts';
 import { withoutUndefined } from '../../domain/json.ts';
 import type { Modal, SlackMessage } from '../../slack/kit/message.ts';
-import { askedHereAlone } from '../../slack/words/charge-place.ts';
+import { withOtherAccounts } from '../../slack/words/account-foot.ts';
 import {
   type Caller,
   type Command,
@@ -232,7 +232,7 @@ function approvalsCommand(
       const approvals = await approvalsOf(caller);
       const message = approvalsMessage(approvals, place);
       return approvals.waiting.length + approvals.asked.length === 0
-        ? askedHereAlone(message, place)
+        ? withOtherAccounts(message, place)
         : message;
     },
   });

@@ -16,7 +16,7 @@ import {
   readCardChoice,
   tokenInput,
 } from '../../slack/kit/form.ts';
-import { type ChargePlace, messageFoot, placeFoot } from '../../slack/words/charge-place.ts';
+import { type ShownAccount, checkedFoot, accountFoot, accountWords } from '../../slack/words/account-foot.ts';
 import type { CardFace, KnownCards } from '../../domain/card.ts';
 import { type KnownCardEmails, createEmailChanges, shownTerms } from './change-card-email.ts';
 import {
@@ -27,7 +27,7 @@ import {
   defineCommand,
 } from '../../slack/command.ts';
 import type { Modal, ViewBlock, SlackMessage } from '../../slack/kit/message.ts';
-import { cardChoice, cardWords, pasteAgainWords, suggestCards } from '../../slack/words/card-words.ts';
+import { offeredCard, cardWords, pasteAgainWords, suggestCards } from '../../slack/words/card-words.ts';
 import { nothingAfter } from '../../slack/command-text.ts';
 import type { FailureKind } from '../../domain/failure.ts';
 import { withoutUndefined } from '../../domain/json.ts';
@@ -46,7 +46,7 @@ import {
 } from '../../slack/kit/blocks.ts';
 import { emailWord, labelled } from '../../slack/words/charge-facts.ts';
 import { failureWords } from '../../slack/words/error-message.ts';
-import { customerWord, placeWords, quoted } from '../../slack/words/evidence.ts';
+import { customerWord, quoted } from '../../slack/words/evidence.ts';
 import { noteMessage } from '../../slack/kit/note.ts';
 import { messageModal } from '../../slack/kit/modals.ts';
 
@@ -92,7 +92,7 @@ export function createCardEmail(account: Account, { ledger, approvals, requestMo
           modal: resultModal(changingMessage(terms, place)),
           async carryOn() {
             const message = endMessage(await beginning.carryOn(), { terms, draft }, place, now());
-            await slack.showEnd({ viewId, userId }, { modal: resultModal(message), message });
+            await slack.showResult({ viewId, userId }, { modal: resultModal(message), message });
           },
         };
       }
@@ -116,7 +116,7 @@ export function createCardEmail(account: Account, { ledger, approvals, requestMo
     // For a card that the bot doesn't know, the person must paste the token key again: it must never return to a modal.
     const modal = draft
       ? formOf(
-          withoutUndefined({ card: card && cardChoice(card), currentEmail, newEmail }),
+          withoutUndefined({ card: card && offeredCard(card), currentEmail, newEmail }),
           card ? undefined : pasteAgainWords,
         )
       : resultModal(staleMessage(place));
@@ -236,7 +236,7 @@ type Prefill = { card?: OfferedCard; currentEmail?: string; newEmail?: string };
 
 /** The form for a change; submitting it sends nothing yet. `ledger`: people can choose saved cards. */
 export function cardEmailModal(
-  place: ChargePlace,
+  place: ShownAccount,
   ledger: boolean,
   prefill: Prefill = {},
   problem?: string,
@@ -247,7 +247,7 @@ export function cardEmailModal(
     ...(ledger ? [cardInput(cardEmailFields.card, prefill.card, { optional: true })] : []),
     tokenInput(cardEmailFields.token, ledger),
     ...emailFields(ledger).inputs({ current: prefill.currentEmail, new: prefill.newEmail }),
-    placeFoot(place),
+    accountFoot(place),
   ];
   return modal({
     callbackId: cardEmailModalId,
@@ -260,7 +260,7 @@ export function cardEmailModal(
 const reviewModalId = 'card_email_terms';
 
 /** The review, with unmasked addresses; submitting it makes the change. `draft`: its id, which is no secret. */
-export function reviewModal(terms: ShownCardEmail, draft: string, place: ChargePlace): Modal {
+export function reviewModal(terms: ShownCardEmail, draft: string, place: ShownAccount): Modal {
   const { card, currentEmail, newEmail } = terms;
   const [old, now] = [currentEmail, newEmail].map((email) => bold(emailWord(email)));
   return modal({
@@ -273,7 +273,7 @@ export function reviewModal(terms: ShownCardEmail, draft: string, place: ChargeP
       ),
       actions(button({ actionId: cardEmailActions.again, text: 'Change', value: draft })),
       context(
-        plainText(placeWords(place.environment, place.account)),
+        plainText(accountWords(place.environment, place.account)),
         plainText('Nothing sent yet. Expires in 30 minutes.'),
       ),
     ],
@@ -287,7 +287,7 @@ function resultModal(message: SlackMessage): Modal {
 }
 
 /** Shown during the call. After a crash it stays on screen, so it also says what to do then. */
-export function changingMessage(terms: ShownCardEmail, place: ChargePlace): SlackMessage {
+export function changingMessage(terms: ShownCardEmail, place: ShownAccount): SlackMessage {
   return noteMessage({
     state: '⏳ Changing the e-mail …',
     about: aboutOf(terms),
@@ -295,7 +295,7 @@ export function changingMessage(terms: ShownCardEmail, place: ChargePlace): Slac
       rich`You may close this: the result comes as a direct message.`,
       labelled('If nothing comes within a minute', 'it may have been changed: ', doubtAdvice),
     ],
-    foot: placeFoot(place),
+    foot: accountFoot(place),
   });
 }
 
@@ -303,7 +303,7 @@ export function changingMessage(terms: ShownCardEmail, place: ChargePlace): Slac
 export function endMessage(
   end: CardEmailEnd,
   { terms, draft }: { terms: ShownCardEmail; draft: string },
-  place: ChargePlace,
+  place: ShownAccount,
   nowMs: number,
 ): SlackMessage {
   const about = aboutOf(terms);
@@ -314,15 +314,15 @@ export function endMessage(
     body: [...lines, ...quoted('The service says:', end.message)],
     buttons:
       again === undefined ? [] : [button({ actionId: cardEmailActions.again, text: again, value: draft })],
-    foot: messageFoot(place, nowMs),
+    foot: checkedFoot(place, nowMs),
   });
 }
 
 /** Shown if the review has expired. */
-function staleMessage(place: ChargePlace): SlackMessage {
+function staleMessage(place: ShownAccount): SlackMessage {
   const next = labelled('Next', 'start over with ', code('/pay card-email'), '.');
   const body = [rich`Nothing was changed.`, next];
-  return noteMessage({ state: '⌛ This review has expired', body, foot: placeFoot(place) });
+  return noteMessage({ state: '⌛ This review has expired', body, foot: accountFoot(place) });
 }
 
 /** After a lost answer a repeat is safe: the service's next answer shows whether the change was made. */

@@ -17,7 +17,7 @@ import {
 import { cardWords } from '../../slack/words/card-words.ts';
 import { counted } from '../../domain/wording.ts';
 import { labelled } from '../../slack/words/charge-facts.ts';
-import { type ChargePlace, messageFoot, placeFoot } from '../../slack/words/charge-place.ts';
+import { type ShownAccount, checkedFoot, accountFoot } from '../../slack/words/account-foot.ts';
 import { customerWord, environmentWords, quoted } from '../../slack/words/evidence.ts';
 import type { MessageBlock, Modal, SlackMessage } from '../../slack/kit/message.ts';
 import { messageModal } from '../../slack/kit/modals.ts';
@@ -43,7 +43,7 @@ export const cardActs = Object.keys(actWords) as readonly CardAct[];
 
 /** `may`: the actions that the person may do. `canOffer`: the bot remembers cards, so forms can offer these. */
 export type CardsContext = {
-  place: ChargePlace;
+  place: ShownAccount;
   may: Partial<Record<CardAct, boolean>>;
   canOffer: boolean;
   nowMs: number;
@@ -79,7 +79,7 @@ export function cardsMessage(listing: CardListing, context: CardsContext, from =
       ...shown.flatMap((card, index) => cardBlocks(card, { list, index: from + index }, listing, context)),
     ],
     buttons: pageButtons({ list, from, listed: cards.length }),
-    foot: messageFoot(place, nowMs),
+    foot: checkedFoot(place, nowMs),
   });
 }
 
@@ -159,14 +159,14 @@ export const deletionModalId = 'cards_delete';
 export function deletionModal(
   card: ListedCard,
   at: CardPosition,
-  { environment, account }: ChargePlace,
+  { environment, account }: ShownAccount,
 ): Modal {
   return modal({
     callbackId: deletionModalId,
     title: deletionTitle,
     blocks: [
       richText([bold(factsOf(card))], rich`${deletionWords[environment]}`),
-      placeFoot({ environment, account }),
+      accountFoot({ environment, account }),
     ],
     submit: 'Delete the card',
     close: 'Keep it',
@@ -199,7 +199,7 @@ export function noCardsMessage(
       labelled('Next', 'save one with a payment link: ', code('/pay link'), '.'),
       sampleLine(place.environment),
     ],
-    foot: messageFoot(place, nowMs),
+    foot: checkedFoot(place, nowMs),
   });
 }
 
@@ -214,7 +214,7 @@ export function refusedCardsMessage(
     state: '✗ The service refused the request',
     about: [customerWord(email)],
     body: [labelled('Next', next), ...quoted('The service says:', message)],
-    foot: messageFoot(place, nowMs),
+    foot: checkedFoot(place, nowMs),
   });
 }
 
@@ -233,7 +233,7 @@ export function goneCardsMessage(): SlackMessage {
 }
 
 /** For an environment without the settings that saved cards need. */
-export function notSetUpMessage(missing: readonly string[], { environment }: ChargePlace): SlackMessage {
+export function notSetUpMessage(missing: readonly string[], { environment }: ShownAccount): SlackMessage {
   return noteMessage({
     state: 'Saved cards can’t be listed here yet',
     about: [environmentWords[environment]],
@@ -264,7 +264,7 @@ export function deletingMessage(card: ListedCard, at: CardPosition): SlackMessag
 export function deletionMessage(
   deletion: CardDeletion,
   at: CardPosition,
-  place: ChargePlace,
+  place: ShownAccount,
   nowMs: number,
 ): SlackMessage {
   const { state, lines, serviceWords } = endWords(deletion);
@@ -278,7 +278,7 @@ export function deletionMessage(
       ...quoted('The service says:', serviceWords),
       ...(deletion.kind === 'unknown' || deletion.records === 'behind' ? [actions(deleteAgain(at))] : []),
     ],
-    foot: messageFoot(place, nowMs),
+    foot: checkedFoot(place, nowMs),
   });
 }
 

@@ -21,7 +21,7 @@ import {
   refusedCardsMessage,
 } from './cards-message.ts';
 import { emailFormProblem, type OfferedCard } from '../../slack/kit/form.ts';
-import { askedHereAlone } from '../../slack/words/charge-place.ts';
+import { withOtherAccounts } from '../../slack/words/account-foot.ts';
 import {
   defineCommand,
   type Caller,
@@ -33,7 +33,7 @@ import {
 } from '../../slack/command.ts';
 import type { Modal, SlackMessage } from '../../slack/kit/message.ts';
 import { oneLine } from '../../slack/kit/text.ts';
-import { cardChoice } from '../../slack/words/card-words.ts';
+import { offeredCard } from '../../slack/words/card-words.ts';
 
 /** What saved cards need of other features. */
 type CardsNeeds = {
@@ -92,10 +92,10 @@ function cardsCommand(
     switch (listed.kind) {
       case 'listed': {
         const message = cardsMessage(listed, context);
-        return listed.cards.length === 0 ? askedHereAlone(message, place) : message;
+        return listed.cards.length === 0 ? withOtherAccounts(message, place) : message;
       }
       case 'not_found':
-        return askedHereAlone(noCardsMessage(email, context), place);
+        return withOtherAccounts(noCardsMessage(email, context), place);
       case 'refused':
         return refusedCardsMessage({ email, message: listed.message }, context);
     }
@@ -131,7 +131,7 @@ function cardsCommand(
     const card = own && (await listings.remember(own));
     if (!card) return await reply(goneCardsMessage());
     const form = act === 'charge' ? needs.chargeForm : needs.cardEmailForm;
-    await openModal(form(cardChoice(card)));
+    await openModal(form(offeredCard(card)));
   }
 
   async function turnPage({ caller, value, reply }: Pressed): Promise<void> {
@@ -154,7 +154,7 @@ function cardsCommand(
       modal: deletionResultModal(deletingMessage(card, at)),
       async carryOn() {
         const message = await remove(at);
-        await slack.showEnd({ viewId, userId }, { modal: deletionResultModal(message), message });
+        await slack.showResult({ viewId, userId }, { modal: deletionResultModal(message), message });
       },
     };
   }

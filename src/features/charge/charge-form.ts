@@ -21,9 +21,9 @@ import {
 } from '../../slack/kit/form.ts';
 import type { Modal, ViewBlock } from '../../slack/kit/message.ts';
 import { oneLine, outsideText } from '../../slack/kit/text.ts';
-import { cardChoice, pasteAgainWords } from '../../slack/words/card-words.ts';
+import { offeredCard, pasteAgainWords } from '../../slack/words/card-words.ts';
 import { amountLabel } from '../../slack/words/charge-facts.ts';
-import { type ChargePlace, placeFoot } from '../../slack/words/charge-place.ts';
+import { type ShownAccount, accountFoot } from '../../slack/words/account-foot.ts';
 import { customerWord } from '../../slack/words/evidence.ts';
 import { chargeActions } from './charge-modal.ts';
 
@@ -50,7 +50,7 @@ type ChargePrefill = {
 };
 
 type ChargeModalOptions = {
-  place: ChargePlace;
+  place: ShownAccount;
   /** The first is the default. */
   currencies: readonly string[];
   /** Whether saved cards can be chosen. */
@@ -118,7 +118,7 @@ export function chargeModal(options: ChargeModalOptions): Modal {
     ...(isWhole || options.cards
       ? []
       : [actions(button({ actionId: chargeActions.more, text: 'More fields' }))]),
-    placeFoot(place),
+    accountFoot(place),
   ];
   return modal({
     callbackId: chargeModalId,
@@ -131,7 +131,7 @@ export function chargeModal(options: ChargeModalOptions): Modal {
 
 function cardField({ cards = [], prefill = {} }: ChargeModalOptions, isWhole: boolean): ViewBlock {
   if (cards.length === 0) return cardInput(chargeFields.card, prefill.card, { optional: isWhole });
-  const choices = cards.map((card) => ({ ...cardChoice(card), value: card.id }));
+  const choices = cards.map((card) => ({ ...offeredCard(card), value: card.id }));
   return select({ id: chargeFields.card, label: 'Saved card', choices });
 }
 
@@ -168,7 +168,7 @@ export function createChargeForm({ place, settings }: Account, ledger: KnownCard
       const isOwn = card === undefined || customerEmail === known?.customerEmail;
       return open({
         prefill: withoutUndefined({
-          card: known && cardChoice(known),
+          card: known && offeredCard(known),
           amountMinor: money.minor,
           currency: money.currency,
           customerEmail: isOwn ? undefined : customerEmail,
@@ -189,7 +189,7 @@ export function createChargeForm({ place, settings }: Account, ledger: KnownCard
       return open({
         isWhole: true,
         prefill: withoutUndefined({
-          card: card && cardChoice(card),
+          card: card && offeredCard(card),
           amountMinor: amount.ok ? amount.value : undefined,
           currency: values[chargeFields.currency],
           reason: values[chargeFields.reason],

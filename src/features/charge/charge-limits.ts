@@ -12,7 +12,7 @@ import {
 import { localDays, type LocalDay } from '../../domain/local-day.ts';
 import type { Money } from '../../domain/money.ts';
 import { createRecords, type RecordChange } from '../../records/records.ts';
-import type { Standing } from '../../slack/people/role.ts';
+import type { HeldRoles } from '../../slack/people/role.ts';
 import { type ChargeRecords, hasEnded } from './charge-record.ts';
 import { hourMs } from '../../domain/span.ts';
 
@@ -64,7 +64,7 @@ type PersonLimits =
  * Combines the limits of these roles. For each kind of limit and each currency the most generous role counts, and a
  * role without limits lifts all: a second role never takes anything away.
  */
-export function limitsOfRoles(roles: ChargingRoles, standing: Standing): PersonLimits {
+export function limitsOfRoles(roles: ChargingRoles, standing: HeldRoles): PersonLimits {
   if (standing.kind === 'unknown') return { kind: 'refused', refusal: { kind: 'roles_unknown' } };
   const held = standing.roles.filter((name) => Object.hasOwn(roles, name));
   if (held.length === 0) return { kind: 'refused', refusal: { kind: 'no_role' } };
@@ -206,7 +206,7 @@ export function createLimitClaims(
   const read = async (id: string): Promise<CountedClaim[]> => await withCounts(await days.read(id));
 
   async function limitsOf(userId: string): Promise<PersonLimits> {
-    return limitsOfRoles(rules.roles, await account.people.standingOf('charge', userId));
+    return limitsOfRoles(rules.roles, await account.people.rolesOf('charge', userId));
   }
 
   function freesAt({ limit }: OverLimit, { endsAtMs }: LocalDay) {

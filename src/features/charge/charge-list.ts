@@ -19,7 +19,12 @@ import { noteMessage } from '../../slack/kit/note.ts';
 import type { MessageBlock, SlackMessage } from '../../slack/kit/message.ts';
 import { counted } from '../../domain/wording.ts';
 import { chargeHeadline, labelled, plain } from '../../slack/words/charge-facts.ts';
-import { type ChargePlace, askedHereAlone, homeFoot, messageFoot } from '../../slack/words/charge-place.ts';
+import {
+  type ShownAccount,
+  withOtherAccounts,
+  homeFoot,
+  checkedFoot,
+} from '../../slack/words/account-foot.ts';
 import { holdWords } from '../../slack/words/next-steps.ts';
 import { isConcluded, isInDoubt } from '../../slack/words/state-words.ts';
 import { type Command, type OpenItems, defineCommand } from '../../slack/command.ts';
@@ -36,7 +41,7 @@ const mostShown = 10;
 /** Charges that wait for this person's code, each with its button. */
 export function pendingCodesMessage(
   charges: readonly ChargeSeen[],
-  place: ChargePlace,
+  place: ShownAccount,
   { nowMs, others = [] }: { nowMs: number; others?: readonly ChargeSeen[] },
 ): SlackMessage {
   const own = listed(charges, 'They follow as these end.', (charge) => homeItem(charge, nowMs));
@@ -47,11 +52,11 @@ export function pendingCodesMessage(
   ]);
   const body = [...own, ...(others.length === 0 ? [] : [header('Of colleagues'), ...theirs])];
   const state = charges.length === 0 ? 'No charge waits for a code from you' : waitingWords(charges);
-  return noteMessage({ state, body, foot: messageFoot(place, nowMs) });
+  return noteMessage({ state, body, foot: checkedFoot(place, nowMs) });
 }
 
 /** The charges with an unknown outcome: who began each, what happens next and when, and what people must do. */
-export function doubtMessage({ charges, unread }: Doubts, place: ChargePlace, nowMs: number): SlackMessage {
+export function doubtMessage({ charges, unread }: Doubts, place: ShownAccount, nowMs: number): SlackMessage {
   const items = listed(charges, 'They follow as these end; the bot checks all of them.', (charge) => [
     chargeHeadline(charge).block,
     richText(...doubtLines(charge, nowMs)),
@@ -63,7 +68,7 @@ export function doubtMessage({ charges, unread }: Doubts, place: ChargePlace, no
     body: isNone
       ? [plain('Every charge has its outcome, or waits for a code.')]
       : [...items, ...unopened(unread)],
-    foot: messageFoot(place, nowMs),
+    foot: checkedFoot(place, nowMs),
   });
 }
 
@@ -117,7 +122,7 @@ function doubtButtons({ state, reference }: ChargeSeen): MessageBlock[] {
 export function homeCharges(
   title: string,
   charges: readonly ChargeSeen[],
-  place: ChargePlace,
+  place: ShownAccount,
   nowMs: number,
 ): MessageBlock[] {
   if (charges.length === 0) return [];
@@ -211,7 +216,7 @@ export function doubtCommand({ place, now }: Account, { inDoubt }: ChargeOperati
     async run() {
       const found = await inDoubt();
       const message = doubtMessage(found, place, now());
-      return found.charges.length === 0 ? askedHereAlone(message, place) : message;
+      return found.charges.length === 0 ? withOtherAccounts(message, place) : message;
     },
     home: async () => homeCharges('In doubt', (await inDoubt()).charges, place, now()),
   });

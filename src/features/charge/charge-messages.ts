@@ -7,7 +7,7 @@ import { updateModal } from '../../slack/kit/modals.ts';
 import { bold, fields, moment, person, richText } from '../../slack/kit/blocks.ts';
 import type { SlackMessage } from '../../slack/kit/message.ts';
 import { amountWord, chargeHead, labelled, plain, termFields } from '../../slack/words/charge-facts.ts';
-import type { ChargePlace } from '../../slack/words/charge-place.ts';
+import type { ShownAccount } from '../../slack/words/account-foot.ts';
 import { quoted, referenceWord } from '../../slack/words/evidence.ts';
 import { type PostAttempt, type Note, noteMessage, forPosting } from '../../slack/kit/note.ts';
 import { holdWords } from '../../slack/words/next-steps.ts';
@@ -41,7 +41,7 @@ export type ChargeNote =
  * A charge's message in the desk channel; it is edited as the charge continues. Once settled it is shortened: without
  * terms and buttons, and only the thread says why it ended and what to do.
  */
-export function chargeMessage(charge: ChargeSeen, place: ChargePlace, about: PostAttempt): SlackMessage {
+export function chargeMessage(charge: ChargeSeen, place: ShownAccount, about: PostAttempt): SlackMessage {
   const said = [...correction(charge), ...alertNewsOf(charge), ...notMineBlocks(charge), ...advice(charge)];
   const body = [...said, ...facts(charge), ...messageButtons(charge)];
   return forPosting(noteOf(charge, place, { body }), 'payops_charge', about);
@@ -86,7 +86,7 @@ export function notMineNotice({
 export function chargeNoteMessage(
   note: ChargeNote,
   charge: ChargeSeen,
-  place: ChargePlace,
+  place: ShownAccount,
   about: PostAttempt,
 ): SlackMessage {
   return forPosting(noteOf(charge, place, noteParts(note, charge)), 'payops_charge_note', about);
@@ -128,7 +128,7 @@ function toldBody(what: Told, charge: ChargeSeen): NonNullable<Note['body']> {
 export function chargeDirectMessage(
   what: Told,
   charge: ChargeSeen,
-  place: ChargePlace,
+  place: ShownAccount,
   about: PostAttempt,
 ): SlackMessage {
   const { state, terms } = charge;
@@ -161,7 +161,7 @@ function whoTypes({ customer, codeEntry }: ChargeSeen): string {
     : 'Ask for the code on the phone, never in writing.';
 }
 
-function noteOf(charge: ChargeSeen, place: ChargePlace, more: Partial<Note>): SlackMessage {
+function noteOf(charge: ChargeSeen, place: ShownAccount, more: Partial<Note>): SlackMessage {
   return noteMessage({ ...chargeHead(charge), ...more, foot: chargeFoot(charge, place) });
 }
 

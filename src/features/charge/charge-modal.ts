@@ -6,7 +6,7 @@ import { chargeHeadline, labelled, modalFacts, plain } from '../../slack/words/c
 import { outcomeWords } from '../../slack/words/state-words.ts';
 import { nextSteps, reasonAfter } from '../../domain/decline-reason.ts';
 import type { Modal, ViewBlock } from '../../slack/kit/message.ts';
-import { type ChargePlace, placeFoot } from '../../slack/words/charge-place.ts';
+import { type ShownAccount, accountFoot } from '../../slack/words/account-foot.ts';
 import { chargeFoot, mayDeliver, rejectionWords, stateBlocks } from './charge-words.ts';
 import { type Viewer, codeButtons, otpModal } from './code-modal.ts';
 import { type Note, noteModal } from '../../slack/kit/note.ts';
@@ -31,7 +31,7 @@ export const chargeActions = {
 const chargeStateModalId = 'charge_state';
 
 /** A charge's modal, in any state: while the charge continues, and when it is opened again. */
-export function chargeStateModal(charge: ChargeSeen, place: ChargePlace, viewer: Viewer): Modal {
+export function chargeStateModal(charge: ChargeSeen, place: ShownAccount, viewer: Viewer): Modal {
   if (charge.state.kind === 'otp') return otpModal(charge, place, viewer);
   const blocks: ViewBlock[] = [
     chargeHeadline(charge).block,
@@ -60,7 +60,7 @@ export function messageButtons(charge: ChargeSeen): ActionsBlock[] {
 }
 
 /** The buttons of a charge's modal. Some open the form for a new charge, filled with this one's terms. */
-export function modalButtons(charge: ChargeSeen, { environment }: ChargePlace): ActionsBlock[] {
+export function modalButtons(charge: ChargeSeen, { environment }: ShownAccount): ActionsBlock[] {
   const { reference, state, bankWords, nextTry } = charge;
   const chargeAgain = (text: string) => [actions(chargeButton('another', text, reference))];
   switch (state.kind) {
@@ -107,7 +107,7 @@ function chargeButton(action: keyof typeof chargeActions, text: string, referenc
  * Shown if the store failed while the charge was written. Never says that nothing was charged: if the charge was
  * stored, it is sent once, and the agent is told the outcome.
  */
-export function unsureChargeModal(reference: string, place: ChargePlace): Modal {
+export function unsureChargeModal(reference: string, place: ShownAccount): Modal {
   const note: Note = {
     state: `❔ ${outcomeWords.doubt}`,
     about: [referenceWord(reference)],
@@ -116,13 +116,13 @@ export function unsureChargeModal(reference: string, place: ChargePlace): Modal 
       labelled('Next', 'do not charge again. Look at this charge in a minute.'),
     ],
     buttons: [showButton(reference)],
-    foot: placeFoot(place),
+    foot: accountFoot(place),
   };
   return noteModal(note, { callbackId: 'charge_unsure', title: 'Charge' });
 }
 
 /** Shown if the bot has no charge with this reference, or no longer. Undefined: the modal names no reference. */
-export function unknownCharge(reference: string | undefined, place: ChargePlace): Note {
+export function unknownCharge(reference: string | undefined, place: ShownAccount): Note {
   const named = reference === undefined ? '' : typedReference(reference);
   const next: Run[] =
     named === ''
@@ -132,11 +132,11 @@ export function unknownCharge(reference: string | undefined, place: ChargePlace)
     state: 'No such charge here',
     about: [named],
     body: [plain('It wasn’t made with this bot, or too long ago.'), labelled('Next', ...next)],
-    foot: placeFoot(place),
+    foot: accountFoot(place),
   };
 }
 
-export function unknownChargeModal(reference: string | undefined, place: ChargePlace): Modal {
+export function unknownChargeModal(reference: string | undefined, place: ShownAccount): Modal {
   const window = { callbackId: 'charge_unknown', title: 'No such charge' };
   return noteModal(unknownCharge(reference, place), window);
 }

@@ -36,8 +36,8 @@ import { loadingModal, messageModal } from '../../slack/kit/modals.ts';
 import { oneLine, outsideText } from '../../slack/kit/text.ts';
 import { cardWords } from '../../slack/words/card-words.ts';
 import { amountWord, emailWord, labelled, plain, termFields } from '../../slack/words/charge-facts.ts';
-import { type ChargePlace } from '../../slack/words/charge-place.ts';
-import { placeWords, referenceRun, word } from '../../slack/words/evidence.ts';
+import { type ShownAccount, accountWords } from '../../slack/words/account-foot.ts';
+import { referenceRun, word } from '../../slack/words/evidence.ts';
 import { holdLines } from '../../slack/words/next-steps.ts';
 import { timeAgo, twinBlocks } from '../../slack/words/twins.ts';
 import type { ChargeOperations } from './charge-operations.ts';
@@ -104,7 +104,7 @@ export function createReview(
   async function open(terms: ChargeTerms, { caller, openModal }: Conversation): Promise<void> {
     const viewId = await openModal(loadingModal());
     const modal = await reviewOf(terms, viewId, caller.userId);
-    await slack.showEnd({ viewId, userId: caller.userId }, { modal });
+    await slack.showResult({ viewId, userId: caller.userId }, { modal });
   }
 
   /**
@@ -212,7 +212,7 @@ function readReview(
 }
 
 type ReviewModalOptions = {
-  place: ChargePlace;
+  place: ShownAccount;
   terms: ShownTerms;
   /** The id of these terms, from `keepDraft`. */
   draft: string;
@@ -246,7 +246,7 @@ export function chargeReviewModal(options: ReviewModalOptions): Modal {
       ...(hold?.kind === 'under_way' ? [showButton(hold.reference)] : []),
     ),
     context(
-      plainText(placeWords(place.environment, place.account)),
+      plainText(accountWords(place.environment, place.account)),
       plainText(isPlain ? 'Nothing sent yet. Expires in 30 minutes.' : 'Nothing sent yet.'),
     ),
   ];
@@ -278,7 +278,7 @@ function restrictions({ hold, approval, nowMs }: ReviewModalOptions): ViewBlock[
 }
 
 /** Shown if the reviewed terms are gone or were changed. */
-function expiredModal(place: ChargePlace): Modal {
+function expiredModal(place: ShownAccount): Modal {
   const next = labelled('Next', 'start over with ', code('/pay charge'), '.');
   const note = { state: '⌛ This review has expired', body: [plain('Nothing was charged.'), next] };
   return notChargedModal(note, place);
@@ -296,7 +296,7 @@ function underWay(
 }
 
 /** A live account in a bot that also has sandbox accounts: agents may be used to charges that move no money. */
-function isLiveAmongOthers({ environment, isMixed }: ChargePlace): boolean {
+function isLiveAmongOthers({ environment, isMixed }: ShownAccount): boolean {
   return environment === 'live' && isMixed === true;
 }
 

@@ -7,7 +7,7 @@ import { labelled, plain } from '../../slack/words/charge-facts.ts';
 import { alertNewsBlocks } from '../../slack/words/alert-news.ts';
 import { declineNext, nextAfterDecline } from '../../slack/words/next-steps.ts';
 import { isConcluded, isInDoubt, wordsOfTold } from '../../slack/words/state-words.ts';
-import { type ChargePlace, messageFoot, placeFoot } from '../../slack/words/charge-place.ts';
+import { type ShownAccount, checkedFoot, accountFoot } from '../../slack/words/account-foot.ts';
 
 // What a charge's state means, and what to do next, for modals and messages.
 
@@ -41,10 +41,10 @@ export function correction({ corrects }: ChargeSeen): RichTextBlock[] {
 }
 
 /** The last line. Only for an approved charge it has the proof: status, reference and amount. */
-export function chargeFoot({ state, proof }: ChargeSeen, place: ChargePlace): ContextBlock {
+export function chargeFoot({ state, proof }: ChargeSeen, place: ShownAccount): ContextBlock {
   return state.kind === 'approved'
-    ? messageFoot(place, state.concludedAt, provenBy(proof?.status, proof?.compared))
-    : placeFoot(place);
+    ? checkedFoot(place, state.concludedAt, provenBy(proof?.status, proof?.compared))
+    : accountFoot(place);
 }
 
 const longestWhy = 300;

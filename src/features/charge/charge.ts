@@ -12,12 +12,12 @@ import {
   type Press,
   type Pressed,
   defineCommand,
-  itself,
+  wholeValue,
 } from '../../slack/command.ts';
 import { parseAmountAlone } from '../../slack/command-text.ts';
 import { emailFormProblem } from '../../slack/kit/form.ts';
 import type { MessageBlock, Modal } from '../../slack/kit/message.ts';
-import { cardChoice, suggestCards } from '../../slack/words/card-words.ts';
+import { offeredCard, suggestCards } from '../../slack/words/card-words.ts';
 import { auditOfCharge } from './charge-audit.ts';
 import { openCardHistory } from './card-history.ts';
 import type { CodeLinkNeeds } from './code-link.ts';
@@ -132,7 +132,7 @@ export function createCharges(account: Account, needs: ChargeNeeds) {
     const found = await needs.ledger?.find(card.id);
     const [currency, ...currencies] = settings.chargeCurrencies;
     if (!found || amountMinor === undefined || currency === undefined || currencies.length > 0) {
-      return void (await openModal(form.open({ prefill: { ...amount, card: cardChoice(card) } })));
+      return void (await openModal(form.open({ prefill: { ...amount, card: offeredCard(card) } })));
     }
     const { tokenKey, face, customerEmail = '' } = found;
     const terms = {
@@ -148,17 +148,17 @@ export function createCharges(account: Account, needs: ChargeNeeds) {
   const presses: Press[] = [
     { actionId: chargeActions.change, press: review.change },
     { actionId: chargeActions.more, press: showAllFields },
-    { actionId: chargeActions.another, about: itself, opensForm: true, press: openAgain },
+    { actionId: chargeActions.another, about: wholeValue, opensForm: true, press: openAgain },
     {
       actionId: chargeActions.link,
-      about: itself,
+      about: wholeValue,
       opensForm: true,
       press: openLinkForm,
       permissions: ['link'],
     },
     {
       actionId: chargeActions.show,
-      about: itself,
+      about: wholeValue,
       opensForm: true,
       press: views.openNamed,
       permissions: lookUpPermissions,
@@ -166,7 +166,7 @@ export function createCharges(account: Account, needs: ChargeNeeds) {
     // May move money: a look-up that finds that the charge never arrived sends it again.
     {
       actionId: chargeActions.checkNow,
-      about: itself,
+      about: wholeValue,
       press: checkNow,
       permissions: lookUpPermissions,
       effect: 'money',

@@ -24,7 +24,7 @@ import { codeLength, customerTried, isCodeOpen, otpLimits, readCode } from '../.
 import { counted } from '../../domain/wording.ts';
 import { amountWord, chargeHeadline, agentSinceMs, labelled, plain } from '../../slack/words/charge-facts.ts';
 import type { Modal, ViewBlock } from '../../slack/kit/message.ts';
-import { type ChargePlace, placeFoot } from '../../slack/words/charge-place.ts';
+import { type ShownAccount, accountFoot } from '../../slack/words/account-foot.ts';
 
 /** The modal's viewer, and the time. */
 export type Viewer = { nowMs: number; viewerId: string };
@@ -55,7 +55,7 @@ const codeMetadata = codec(
  * The modal of a charge that waits for a code. The agent gets the field; others see the agent's name and a button to
  * take over. The code is never shown: each try has a new field, so Slack can't fill in a refused code.
  */
-export function otpModal(charge: ChargeSeen, place: ChargePlace, { nowMs, viewerId }: Viewer): Modal {
+export function otpModal(charge: ChargeSeen, place: ShownAccount, { nowMs, viewerId }: Viewer): Modal {
   const { reference, otp, resends, bankWords } = charge;
   const isAgent = viewerId === charge.agent;
   const isOpen = otp !== undefined && isCodeOpen(otp, nowMs);
@@ -73,7 +73,7 @@ export function otpModal(charge: ChargeSeen, place: ChargePlace, { nowMs, viewer
     ...(mayEnter ? [codeInput(field)] : []),
     ...(!isOpen ? tooLateBlocks : isAgent ? customerBlocks(charge) : takeOverBlocks(charge)),
     ...resendBlocks(charge, place, mayEnter),
-    placeFoot(place),
+    accountFoot(place),
   ];
   return modal({
     callbackId: otpModalId,
@@ -203,7 +203,7 @@ function takeOverBlocks(charge: ChargeSeen): ViewBlock[] {
 }
 
 /** The button to send another code. The sandbox can't. Spec: Versioning (sandbox); resend-otp. */
-function resendBlocks({ reference, resends }: ChargeSeen, place: ChargePlace, mayAsk: boolean): ViewBlock[] {
+function resendBlocks({ reference, resends }: ChargeSeen, place: ShownAccount, mayAsk: boolean): ViewBlock[] {
   if (place.environment === 'sandbox') {
     return mayAsk ? [richText(plain('The sandbox can’t send another code.'))] : [];
   }

@@ -15,7 +15,7 @@ import { cut } from '../../slack/kit/text.ts';
 import { word } from '../../slack/words/evidence.ts';
 import type { MessageBlock, Modal } from '../../slack/kit/message.ts';
 import { amountWord, labelled, plain } from '../../slack/words/charge-facts.ts';
-import { placeFoot, type ChargePlace } from '../../slack/words/charge-place.ts';
+import { accountFoot, type ShownAccount } from '../../slack/words/account-foot.ts';
 
 // Words about the limits on a person's charges, for forms, modals and the App Home.
 
@@ -26,15 +26,15 @@ const longestNames = 150;
 const mostCurrencies = 10;
 
 /** Shown if limits refuse the charge at its submit. Nothing was sent. */
-export function limitRefusalModal(refusal: LimitRefusal, place: ChargePlace): Modal {
+export function limitRefusalModal(refusal: LimitRefusal, place: ShownAccount): Modal {
   const state = refusal.kind === 'over' ? '⛔ Not charged: above your limit' : '⛔ Not charged';
   return notChargedModal({ state, body: [plain(limitProblem(refusal))] }, place);
 }
 
 /** Takes the place of the form or the review. */
-export function notChargedModal(note: Note, place: ChargePlace): Modal {
+export function notChargedModal(note: Note, place: ShownAccount): Modal {
   const window = { callbackId: 'charge_refused', title: 'Not charged' };
-  return noteModal({ ...note, foot: placeFoot(place) }, window);
+  return noteModal({ ...note, foot: accountFoot(place) }, window);
 }
 
 /**

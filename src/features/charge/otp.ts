@@ -7,7 +7,7 @@ import {
 import { parsed, problem, type Parsed } from '../../domain/wording.ts';
 import {
   defineCommand,
-  itself,
+  wholeValue,
   type Command,
   type Conversation,
   type Pressed,
@@ -17,7 +17,7 @@ import {
 import type { ChargeSeen } from '../../domain/charge.ts';
 import type { Modal, SlackMessage } from '../../slack/kit/message.ts';
 import { noteMessage } from '../../slack/kit/note.ts';
-import { askedHereAlone } from '../../slack/words/charge-place.ts';
+import { withOtherAccounts } from '../../slack/words/account-foot.ts';
 import type { ChargeOperations } from './charge-operations.ts';
 import { homeCharges, openCodes, pendingCodesMessage } from './charge-list.ts';
 import { unknownCharge, unknownChargeModal } from './charge-modal.ts';
@@ -48,7 +48,7 @@ export function otpCommand(
     if (only === undefined) {
       const others = await operations.waitingForOthers(conversation.caller.userId);
       const message = pendingCodesMessage([], place, { nowMs: now(), others });
-      return others.length === 0 ? askedHereAlone(message, place) : message;
+      return others.length === 0 ? withOtherAccounts(message, place) : message;
     }
     if (charges.length > 1) return pendingCodesMessage(charges, place, { nowMs: now() });
     await views.open(only, conversation);
@@ -61,7 +61,7 @@ export function otpCommand(
     conversation: Conversation,
   ): Promise<SlackMessage | undefined> {
     const charge = await operations.find(reference);
-    if (!charge) return askedHereAlone(noteMessage(unknownCharge(reference, place)), place);
+    if (!charge) return withOtherAccounts(noteMessage(unknownCharge(reference, place)), place);
     await views.open(charge, conversation);
     return undefined;
   }
@@ -124,11 +124,11 @@ export function otpCommand(
     parse: parseWanted,
     modals: [{ callbackId: otpModalId, effect: 'money', about: readOtpReference, submit: enterCode }],
     presses: [
-      { actionId: otpActions.enterCode, about: itself, opensForm: true, press: views.openNamed },
-      { actionId: otpActions.resend, about: itself, press: resend },
-      { actionId: otpActions.takeOver, about: itself, press: takeOver },
-      { actionId: otpActions.makeLink, about: itself, opensForm: true, press: makeLink },
-      { actionId: otpActions.takeBack, about: itself, press: takeBack },
+      { actionId: otpActions.enterCode, about: wholeValue, opensForm: true, press: views.openNamed },
+      { actionId: otpActions.resend, about: wholeValue, press: resend },
+      { actionId: otpActions.takeOver, about: wholeValue, press: takeOver },
+      { actionId: otpActions.makeLink, about: wholeValue, opensForm: true, press: makeLink },
+      { actionId: otpActions.takeBack, about: wholeValue, press: takeBack },
     ],
     isUrgent: true,
     home: async ({ userId }) =>

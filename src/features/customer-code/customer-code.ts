@@ -6,7 +6,7 @@ import { codeLines, moment } from '../../slack/kit/blocks.ts';
 import type { Modal } from '../../slack/kit/message.ts';
 import { noteModal } from '../../slack/kit/note.ts';
 import { plain } from '../../slack/words/charge-facts.ts';
-import { placeFoot } from '../../slack/words/charge-place.ts';
+import { accountFoot } from '../../slack/words/account-foot.ts';
 import { codePagePath, createCodePages, makeCodeLink, type PageCharges } from './code-pages.ts';
 
 /** Lets the customer type the bank’s code: makes the link, which the agent sees once, and answers its page. */
@@ -27,7 +27,7 @@ export function createCustomerCode(account: Account, charges: PageCharges) {
           codeLines([`${ask} ${address} We will never ask you to tell us the code.`]),
           plain(...until, 'Copy it now: it’s shown once.'),
         ],
-        foot: placeFoot(place),
+        foot: accountFoot(place),
       },
       { callbackId: 'customer_link', title: 'Customer link' },
     );

@@ -18,14 +18,8 @@ import type { MessageBlock, SlackMessage } from '../../slack/kit/message.ts';
 import { noteMessage } from '../../slack/kit/note.ts';
 import { cardWords } from '../../slack/words/card-words.ts';
 import { amountWord } from '../../slack/words/charge-facts.ts';
-import type { ChargePlace } from '../../slack/words/charge-place.ts';
-import {
-  customerWord,
-  openLookUpButton,
-  placeAlone,
-  referenceRun,
-  storyButton,
-} from '../../slack/words/evidence.ts';
+import { type ShownAccount, accountFoot } from '../../slack/words/account-foot.ts';
+import { customerWord, openLookUpButton, referenceRun, storyButton } from '../../slack/words/evidence.ts';
 import { revealActionId } from '../../slack/words/transaction-message.ts';
 import { type FoundPage, shownKinds, type ShownKind } from './find-records.ts';
 
@@ -64,7 +58,7 @@ type FoundShown = {
 };
 
 /** One page of the records of a customer or a card, newest first. */
-export function foundMessage(shown: FoundShown, place: ChargePlace): SlackMessage {
+export function foundMessage(shown: FoundShown, place: ShownAccount): SlackMessage {
   const { at, page } = shown;
   return noteMessage({
     state: headWords(shown),
@@ -78,7 +72,7 @@ export function foundMessage(shown: FoundShown, place: ChargePlace): SlackMessag
       rich`${knownWords(shown)}`,
       ...(page.records.length === 0 ? [rich`By reference: ${code('/pay <reference>')}`] : []),
     ],
-    foot: placeAlone(place.environment, place.account),
+    foot: accountFoot(place),
   });
 }
 

@@ -7,7 +7,7 @@ import { defineCommand, type Caller } from '../../slack/command.ts';
 import { emailFormProblem } from '../../slack/kit/form.ts';
 import type { SlackMessage } from '../../slack/kit/message.ts';
 import { oneLine } from '../../slack/kit/text.ts';
-import { askedHereAlone } from '../../slack/words/charge-place.ts';
+import { withOtherAccounts } from '../../slack/words/account-foot.ts';
 import { customerWord } from '../../slack/words/evidence.ts';
 import { findActions, findPlace, type FindPlace, foundMessage } from './find-message.ts';
 import { openFoundRecords, shownKinds, type ShownKind } from './find-records.ts';
@@ -60,7 +60,7 @@ export function createFind(account: Account, finders: readonly Finder[]): Featur
     const since = dateWords(sinceMs, now(), timeZone);
     const shown = { at, page, since, alertDays: settings.alertDetailsDays, may };
     const message = foundMessage(shown, place);
-    return page.records.length === 0 ? askedHereAlone(message, place) : message;
+    return page.records.length === 0 ? withOtherAccounts(message, place) : message;
   }
 
   const verb = defineCommand<Question>({

@@ -22,7 +22,8 @@ import {
 } from '../../slack/command.ts';
 import { permitFor } from '../../slack/answer.ts';
 import { unknownVerbMessage, usageMessage } from '../../slack/words/error-message.ts';
-import { placeWords, typedLookUpButton } from '../../slack/words/evidence.ts';
+import { accountWords } from '../../slack/words/account-foot.ts';
+import { typedLookUpButton } from '../../slack/words/evidence.ts';
 import { menuCommand } from './menu.ts';
 import type { SlackMessage } from '../../slack/kit/message.ts';
 import { inAccount } from '../../slack/own-account.ts';
@@ -62,7 +63,7 @@ export function createCommandSet(accounts: readonly [AccountVerbs, ...AccountVer
         .filter((other) => other.merchant !== merchant)
         .map((other) => ({ ...other, verbs: other.all.filter((verb) => verb.open !== undefined) }));
     const menu = own(menuCommand(() => all, others, mayRun, log));
-    const place = merchant && placeWords(one.environment, one.label);
+    const place = merchant && accountWords(one.environment, one.label);
     return { ...one, all, menu, place };
   }
   function usualIn(channelId: string | undefined): Listed {
@@ -200,7 +201,7 @@ function placed(
   { merchant, environment, label }: AccountVerbs & { merchant: NonNullable<AccountVerbs['merchant']> },
   names: readonly string[],
 ): Command {
-  const place = placeWords(environment, label);
+  const place = accountWords(environment, label);
   const own = { ...command, merchant: merchant.name };
   const others = names.filter((name) => name !== merchant.name);
   return command.permission === anyone ? withPlace(own, place, others) : own;

@@ -17,7 +17,7 @@ import {
   richText,
 } from '../../slack/kit/blocks.ts';
 import { amountLabel, amountWord, labelled } from '../../slack/words/charge-facts.ts';
-import { type ChargePlace, messageFoot, placeFoot } from '../../slack/words/charge-place.ts';
+import { type ShownAccount, checkedFoot, accountFoot } from '../../slack/words/account-foot.ts';
 import { type PostAttempt, type Note, noteMessage, forPosting } from '../../slack/kit/note.ts';
 import {
   customerWord,
@@ -70,12 +70,12 @@ export function linkHead(
 }
 
 /** A link's message, edited as its state changes. Pure: equal links give equal messages. */
-export function linkMessage(link: PaymentLink, place: ChargePlace, about: PostAttempt): SlackMessage {
+export function linkMessage(link: PaymentLink, place: ShownAccount, about: PostAttempt): SlackMessage {
   return forPosting(shownLink(link, place), linkEventType, about);
 }
 
 /** The content of a link's message and modal. `where`: a sentence that says where the message was posted. */
-export function shownLink(link: PaymentLink, place: ChargePlace, where: Run[] = []): SlackMessage {
+export function shownLink(link: PaymentLink, place: ShownAccount, where: Run[] = []): SlackMessage {
   return noteMessage({
     ...linkHead(link),
     body: [
@@ -93,7 +93,7 @@ export function shownLink(link: PaymentLink, place: ChargePlace, where: Run[] = 
   });
 }
 
-export function linkModal(link: PaymentLink, place: ChargePlace, where?: Run[]): Modal {
+export function linkModal(link: PaymentLink, place: ShownAccount, where?: Run[]): Modal {
   return messageModal('Payment link', shownLink(link, place, where));
 }
 
@@ -101,7 +101,7 @@ export function linkModal(link: PaymentLink, place: ChargePlace, where?: Run[]):
 export function linkNoteMessage(
   note: LinkNote,
   link: PaymentLink,
-  place: ChargePlace,
+  place: ShownAccount,
   about: PostAttempt,
 ): SlackMessage {
   const message = noteMessage({
@@ -116,7 +116,7 @@ const reviewWords = 'money may have moved, but not as agreed. Don’t deliver; a
 const givenBackWords = 'its money went back to the customer. If you delivered, tell your payments lead.';
 const noteWords = { paid: 'your link is paid.', review: reviewWords, given_back: givenBackWords } as const;
 
-function body(link: PaymentLink, place: ChargePlace): NonNullable<Note['body']> {
+function body(link: PaymentLink, place: ShownAccount): NonNullable<Note['body']> {
   const { state, order, evidence, terms } = link;
   const proof = evidence ? proofLine(evidence) : [];
   // Other links never save a card, so they say nothing about it.
@@ -171,7 +171,7 @@ function failure({ failure: failed }: PaymentLink): RichTextBlock[] {
 
 function buttonsOf(
   { reference, terms, order, state: { kind } }: PaymentLink,
-  { environment }: ChargePlace,
+  { environment }: ShownAccount,
 ): Button[] {
   const check = button({ actionId: linkActions.check, text: 'Look up', value: reference });
   const again = (text: string): Button => button({ actionId: linkActions.again, text, value: reference });
@@ -195,10 +195,10 @@ function buttonsOf(
   }
 }
 
-function foot({ state, evidence }: PaymentLink, place: ChargePlace): ReturnType<typeof messageFoot> {
+function foot({ state, evidence }: PaymentLink, place: ShownAccount): ReturnType<typeof checkedFoot> {
   return state.kind === 'paid'
-    ? messageFoot(place, state.atMs, evidence && provenWords(evidence))
-    : placeFoot(place);
+    ? checkedFoot(place, state.atMs, evidence && provenWords(evidence))
+    : accountFoot(place);
 }
 
 /** Buttons of payment links. Each has the reference as its value. */
@@ -221,7 +221,7 @@ export type LinkBodies = {
 
 export function linkRenders(
   findLink: (reference: string) => Promise<PaymentLink | undefined>,
-  place: ChargePlace,
+  place: ShownAccount,
 ): Renders<LinkBodies> {
   async function requireLink(reference: string): Promise<PaymentLink> {
     const link = await findLink(reference);
@@ -257,7 +257,7 @@ export type LinkPrefill = Partial<Omit<PaymentLink['terms'], 'money'>> & {
 };
 
 type LinkFormOptions = {
-  place: ChargePlace;
+  place: ShownAccount;
   /** The first currency is the default. */
   currencies: readonly string[];
   /** The channel of the request, unless it was a direct message; kept in the form's metadata. */
@@ -330,7 +330,7 @@ export function linkForm({ place, currencies, channel, alert, prefill = {} }: Li
     blocks: [
       richText(rich`The customer pays on the payments service’s page. It charges nobody by itself.`),
       ...linkFields(currencies, channel).inputs(filled),
-      placeFoot(place),
+      accountFoot(place),
     ],
     submit: 'Create the link',
     privateMetadata: alert === undefined ? (channel ?? '') : `${channel ?? ''} ${alert}`,

@@ -12,14 +12,14 @@ import {
   rich,
 } from '../../slack/kit/blocks.ts';
 import { noteMessage } from '../../slack/kit/note.ts';
-import { type ChargePlace, homeFoot, messageFoot } from '../../slack/words/charge-place.ts';
+import { type ShownAccount, homeFoot, checkedFoot } from '../../slack/words/account-foot.ts';
 import {
   type Caller,
   type Pressed,
   type Submission,
   type ViewAnswer,
   defineCommand,
-  itself,
+  wholeValue,
 } from '../../slack/command.ts';
 import type { MessageBlock, Modal, SlackMessage } from '../../slack/kit/message.ts';
 import { parseAmountAlone } from '../../slack/command-text.ts';
@@ -76,7 +76,7 @@ export function createLinks(account: Account, needs: LinksNeeds) {
             // If the modal is closed by now, the link's message shows the result. A refusal has none, so pass one.
             const replacement =
               link.state.kind === 'refused' ? { message: shownLink(link, place, where) } : {};
-            await slack.showEnd({ viewId, userId }, { modal, ...replacement });
+            await slack.showResult({ viewId, userId }, { modal, ...replacement });
           },
         };
     }
@@ -151,9 +151,9 @@ export function createLinks(account: Account, needs: LinksNeeds) {
       },
     ],
     presses: [
-      { actionId: linkActions.check, about: itself, press: check },
-      { actionId: linkActions.show, about: itself, opensForm: true, press: show },
-      { actionId: linkActions.again, about: itself, press: reopenForm },
+      { actionId: linkActions.check, about: wholeValue, press: check },
+      { actionId: linkActions.show, about: wholeValue, opensForm: true, press: show },
+      { actionId: linkActions.again, about: wholeValue, press: reopenForm },
     ],
     home: async ({ userId }) => homeLinks(await links.openOf(userId), place),
 
@@ -193,7 +193,7 @@ function channelOfLink({ place, by }: PaymentLink): { channel?: string } {
 const mostShown = 5;
 
 /** The person's unpaid links on the App Home; empty if there are none. */
-export function homeLinks(links: readonly PaymentLink[], place: ChargePlace): MessageBlock[] {
+export function homeLinks(links: readonly PaymentLink[], place: ShownAccount): MessageBlock[] {
   if (links.length === 0) return [];
   const more = links.length - mostShown;
   return [
@@ -209,11 +209,11 @@ export function homeLinks(links: readonly PaymentLink[], place: ChargePlace): Me
 }
 
 /** The result of a person's look-up, for them alone. */
-function lookUpMessage(link: PaymentLink, lookup: Lookup, place: ChargePlace, nowMs: number): SlackMessage {
+function lookUpMessage(link: PaymentLink, lookup: Lookup, place: ShownAccount, nowMs: number): SlackMessage {
   return noteMessage({
     ...linkHead(link),
     body: [lookUpLine(link, lookup)],
-    foot: messageFoot(place, nowMs),
+    foot: checkedFoot(place, nowMs),
   });
 }
 

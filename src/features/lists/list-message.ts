@@ -10,12 +10,11 @@ import { type Run, bold, button, code, rich, richText, words } from '../../slack
 import { type Note, noteMessage } from '../../slack/kit/note.ts';
 import { counted } from '../../domain/wording.ts';
 import { labelled } from '../../slack/words/charge-facts.ts';
-import { type ChargePlace, messageFoot } from '../../slack/words/charge-place.ts';
+import { type ShownAccount, checkedFoot, accountWords } from '../../slack/words/account-foot.ts';
 import { failureWords } from '../../slack/words/error-message.ts';
 import type { SlackMessage } from '../../slack/kit/message.ts';
 import { mrkdwnText, outsideText } from '../../slack/kit/text.ts';
 import type { CsvColumn } from '../../csv.ts';
-import { placeWords } from '../../slack/words/evidence.ts';
 import type { UploadedFile, UploadOutcome } from '../../slack/kit/upload-file.ts';
 
 /** A kind of list: its words, columns and buttons. */
@@ -53,14 +52,14 @@ type ShownList<Item> = { filter: string; page: ListPage<Item>; news?: SlackMessa
 export function listMessage<Item>(
   subject: ListSubject<Item>,
   { filter, page, news }: ShownList<Item>,
-  place: ChargePlace,
+  place: ShownAccount,
 ): SlackMessage {
   const rows = page.items.map((item) => richText(...rowLines(subject, item)));
   const { text, blocks } = noteMessage({
     ...(filter === '' ? ownHead(subject, page) : filterHead(subject, page, filter)),
     body: [...rows, ...noteLines(subject, page, filter)],
     buttons: listButtons(subject, filter, page),
-    foot: messageFoot(place, page.reading.readAt),
+    foot: checkedFoot(place, page.reading.readAt),
   });
   return { text: news?.text ?? text, blocks: [...(news?.blocks ?? []), ...blocks] };
 }
@@ -215,11 +214,11 @@ type Made = { text: string; rows: number; reading: Reading };
 export function listFile<Item>(
   { subject, filter }: Wanted<Item>,
   { text, rows, reading }: Made,
-  { place, nowMs }: { place: ChargePlace; nowMs: number },
+  { place, nowMs }: { place: ShownAccount; nowMs: number },
 ): UploadedFile {
   const title = rowsWords({ subject, filter }, rows);
   const of = filter === '' ? '' : `, of ${numbered(reading.items, subject.one, subject.many)}`;
-  const comment = [`${title}${of}`, placeWords(place.environment, place.account)];
+  const comment = [`${title}${of}`, accountWords(place.environment, place.account)];
   const ends =
     reading.end === 'repeated_cursor' ? ['the list may be longer: the service gave a cursor twice'] : [];
   return {

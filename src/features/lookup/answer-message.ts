@@ -1,7 +1,7 @@
 import type { Button } from '@slack/types';
 import {
   type TransactionView,
-  inOrder,
+  orderedButtons,
   isMasked,
   lookingUpNote,
   nearButton,
@@ -14,7 +14,7 @@ import type { ServiceFailure } from '../../domain/failure.ts';
 import type { OrderReference } from '../../domain/order-reference.ts';
 import { button } from '../../slack/kit/blocks.ts';
 import { noteMessage, noteModal, type Note } from '../../slack/kit/note.ts';
-import { type ChargePlace } from '../../slack/words/charge-place.ts';
+import { type ShownAccount } from '../../slack/words/account-foot.ts';
 import { serviceFailureNote } from '../../slack/words/error-message.ts';
 import type { Modal, SlackMessage } from '../../slack/kit/message.ts';
 
@@ -50,7 +50,7 @@ function buttonsFor(view: TransactionView, { share, reveal }: AnswerMay): Button
 }
 
 /** A modal's context: `channelId` is where its answer may be shared. */
-export type AnswerPlace = ChargePlace & { channelId?: string | undefined };
+export type AnswerPlace = ShownAccount & { channelId?: string | undefined };
 
 const answerModalId = 'lookup_answer';
 
@@ -72,7 +72,11 @@ export function transactionModal(
   const share = channelId === undefined ? false : may.share;
   const asked = isMasked(view)
     ? []
-    : inOrder(view.confirmation, [againButton(wordsOfView(view))], buttonsFor(view, { ...may, share }));
+    : orderedButtons(
+        view.confirmation,
+        [againButton(wordsOfView(view))],
+        buttonsFor(view, { ...may, share }),
+      );
   return answerModal(
     { ...view, channelId },
     { ...transactionNote(view), buttons: [...nearButton(view), ...asked] },

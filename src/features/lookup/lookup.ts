@@ -29,7 +29,7 @@ import { withNames } from '../../slack/people/names.ts';
 import { form as forms, optional, text } from '../../slack/kit/form.ts';
 import { ownId } from '../../slack/own-account.ts';
 import { wordsOf } from '../../slack/command-text.ts';
-import { askedHereAlone, placeFoot } from '../../slack/words/charge-place.ts';
+import { withOtherAccounts, accountFoot } from '../../slack/words/account-foot.ts';
 import {
   type Caller,
   type Command,
@@ -113,7 +113,7 @@ function lookupCommand(deps: Lookups, proof: Press): Command {
     const view = await whileWaiting(deps.ask(question, caller.userId), stillLooking(question.reference));
     const share = isChannel(caller.channelId) && (caller.threadTs === undefined || 'in_thread');
     const message = answerMessage(view, { share, reveal: await may });
-    return view.confirmation.kind === 'not_found' ? askedHereAlone(message, deps.account.place) : message;
+    return view.confirmation.kind === 'not_found' ? withOtherAccounts(message, deps.account.place) : message;
   }
   return defineCommand<Question | undefined>({
     verb: 'lookup',
@@ -256,7 +256,7 @@ async function submitForm(deps: Lookups, submission: Submission): Promise<ViewAn
     modal: lookingUpModal(reference, { ...deps.account.place, channelId }),
     async carryOn() {
       const shown = await answerTo(deps, question, { caller, channelId });
-      await deps.account.slack.showEnd({ viewId, userId: caller.userId }, shown);
+      await deps.account.slack.showResult({ viewId, userId: caller.userId }, shown);
     },
   };
 }
@@ -282,7 +282,7 @@ async function openAnswerTo(
   const place = placeFor(deps, caller);
   const viewId = await openModal(lookingUpModal(question.reference, place));
   const shown = await answerTo(deps, question, { caller, channelId: place.channelId });
-  await deps.account.slack.showEnd({ viewId, userId: caller.userId }, shown);
+  await deps.account.slack.showResult({ viewId, userId: caller.userId }, shown);
 }
 
 function placeFor({ account }: Lookups, { channelId }: Caller): AnswerPlace {
@@ -338,7 +338,7 @@ export function chooseModal(candidates: readonly OrderReference[], place: Answer
           }),
         ),
       ),
-      placeFoot(place),
+      accountFoot(place),
     ],
   });
 }
@@ -365,7 +365,7 @@ function lookUpForm(place: AnswerPlace, problem?: string): Modal {
     blocks: [
       ...(problem === undefined ? [] : [noticeLine('warning', problem)]),
       ...form.inputs(),
-      placeFoot(place),
+      accountFoot(place),
     ],
   });
 }

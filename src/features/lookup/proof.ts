@@ -55,7 +55,7 @@ export function createProof(
       const { reference } = question.value;
       const viewId = await openModal(proofModal(noteMessage(lookingUpNote(reference))));
       const message = await answer(question.value);
-      await slack.showEnd({ viewId, userId: caller.userId }, { modal: proofModal(message), message });
+      await slack.showResult({ viewId, userId: caller.userId }, { modal: proofModal(message), message });
     },
   };
 }

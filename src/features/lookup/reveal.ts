@@ -26,7 +26,7 @@ export function createReveals(
   ownEmail: OwnEmail,
 ) {
   const { mayRun } = account.people;
-  const { showEnd } = account.slack;
+  const { showResult } = account.slack;
   const revealEmail = createRevealEmail(account, ownEmail);
 
   async function answerOf(asked: RevealAsked): Promise<SlackMessage> {
@@ -53,7 +53,7 @@ export function createReveals(
       const answer = await answerOf({ reference, by: userId, where: 'modal' });
       // If the modal was closed, its replacement holds no address.
       const instead = notRevealedMessage('closed');
-      return await showEnd({ viewId, userId }, { modal: revealModal(answer), message: instead });
+      return await showResult({ viewId, userId }, { modal: revealModal(answer), message: instead });
     }
     if (channelId === undefined) return await reply(notRevealedMessage('no_place'));
     const answer = await answerOf({ reference, by: userId, where: channelId });

@@ -13,7 +13,7 @@ import {
   words,
   rich,
 } from '../../slack/kit/blocks.ts';
-import { placeFoot, type ChargePlace } from '../../slack/words/charge-place.ts';
+import { accountFoot, type ShownAccount } from '../../slack/words/account-foot.ts';
 import type { ViewValues } from '../../slack/command.ts';
 import { choice, form, optional, text } from '../../slack/kit/form.ts';
 import type { Modal, SlackMessage } from '../../slack/kit/message.ts';
@@ -68,7 +68,7 @@ function muteForm(rules: readonly string[]) {
 /** The channel's mutes, each with a button to end it, and a form for a new one. */
 export function muteModal(
   channel: string,
-  { rules, mutes, place }: { rules: readonly string[]; mutes: readonly AlertMute[]; place: ChargePlace },
+  { rules, mutes, place }: { rules: readonly string[]; mutes: readonly AlertMute[]; place: ShownAccount },
 ): Modal {
   const inputs = muteForm(rules).inputs({ hours: '1' });
   return modal({
@@ -80,7 +80,7 @@ export function muteModal(
       ...mutes.flatMap((mute) => [richText([bold('Muted: '), ...muteLine(mute)]), actions(endButton(mute))]),
       richText([words('Muted alerts aren’t posted. They’re still recorded, resolved and counted.')]),
       ...inputs.filter(({ block_id: id }) => rules.length > 0 || id !== 'mute_rule'),
-      placeFoot(place),
+      accountFoot(place),
     ],
   });
 }
@@ -106,7 +106,7 @@ export function readMuteModal(values: ViewValues) {
 }
 
 /** Replaces the form after the submit; the channel gets a message besides. */
-export function mutedModal(mute: AlertMute, place: ChargePlace): Modal {
+export function mutedModal(mute: AlertMute, place: ShownAccount): Modal {
   const note: Note = {
     state: '🔕 Muted',
     about: [mutedWords(mute)],
@@ -114,14 +114,14 @@ export function mutedModal(mute: AlertMute, place: ChargePlace): Modal {
       rich`${bold('Until: ')}${moment(mute.untilMs)}`,
       rich`It starts in a few seconds. The channel was told. When the mute ends it gets a list of what was held back.`,
     ],
-    foot: placeFoot(place),
+    foot: accountFoot(place),
   };
   return noteModal(note, { callbackId: muteModalId, title: 'Mute alerts here' });
 }
 
 export function muteMessage(
   { mute, notPosted, ...about }: { mute: AlertMute; notPosted?: NotPosted } & PostAttempt,
-  place: ChargePlace,
+  place: ShownAccount,
 ): SlackMessage {
   const { by, why, untilMs, endedBy } = mute;
   const until = [bold(endedBy === undefined ? 'Until: ' : 'Ended: '), moment(untilMs), words(' · by ')];
@@ -135,7 +135,7 @@ export function muteMessage(
           [bold('Why: '), words(why)],
         ],
     buttons: notPosted || endedBy !== undefined ? [] : [endButton(mute)],
-    foot: placeFoot(place),
+    foot: accountFoot(place),
   });
   return forPosting(note, 'payops_mute', about);
 }

@@ -7,7 +7,7 @@ import { messageKey } from '../../messages/message-record.ts';
 import { createMessages, type Messages } from '../../messages/messages.ts';
 import type { Renders } from '../../messages/deliver.ts';
 import { createCases, type CaseStep } from '../../records/cases.ts';
-import { defineCommand, itself, type Pressed } from '../../slack/command.ts';
+import { defineCommand, wholeValue, type Pressed } from '../../slack/command.ts';
 import { nothingAfter } from '../../slack/command-text.ts';
 import { mutedWords } from '../../slack/words/mute-lines.ts';
 import type { Entry } from '../../store/store.ts';
@@ -164,7 +164,7 @@ export function createMutes(account: Account, notPosted: (mute: AlertMute) => Pr
     effect: 'none',
     opensForm: true,
     parse: nothingAfter('Nothing follows “mute”: the form asks what, how long and why.'),
-    presses: [{ actionId: endMuteId, aboutOther: itself, press: end }],
+    presses: [{ actionId: endMuteId, aboutOther: wholeValue, press: end }],
     modals: [
       {
         callbackId: muteModalId,

@@ -29,7 +29,12 @@ import {
   textInput,
   words,
 } from '../../slack/kit/blocks.ts';
-import { type ChargePlace, askedHereAlone, messageFoot, placeFoot } from '../../slack/words/charge-place.ts';
+import {
+  type ShownAccount,
+  withOtherAccounts,
+  checkedFoot,
+  accountFoot,
+} from '../../slack/words/account-foot.ts';
 import {
   type Permission,
   type Pressed,
@@ -70,7 +75,7 @@ export function createNewAccount(account: Account): Feature {
       case 'found':
         return accountMessage(answer.account, shown);
       case 'not_found':
-        return askedHereAlone(noAccountMessage(key, shown), place);
+        return withOtherAccounts(noAccountMessage(key, shown), place);
       case 'refused':
         return refusedKeyMessage(key, answer.message, shown);
     }
@@ -90,7 +95,7 @@ export function createNewAccount(account: Account): Feature {
       modal: resultModal(creatingMessage(request, place)),
       async carryOn() {
         const message = accountEndMessage(await request.carryOn(), request, { place, nowMs: now() });
-        await slack.showEnd({ viewId, userId }, { modal: resultModal(message), message });
+        await slack.showResult({ viewId, userId }, { modal: resultModal(message), message });
       },
     };
   }
@@ -163,13 +168,13 @@ const accountModalId = 'account_new';
 /** The form for a new account, with each field's constraint. Submitting it requests the account. */
 export function accountModal(
   fields: readonly AccountField[],
-  place: ChargePlace,
+  place: ShownAccount,
   prefill: NewAccount = {},
 ): Modal {
   return modal({
     callbackId: accountModalId,
     title: 'New account',
-    blocks: [...accountForm(fields).inputs(prefill), placeFoot(place)],
+    blocks: [...accountForm(fields).inputs(prefill), accountFoot(place)],
     submit: 'Create the account',
   });
 }
@@ -243,7 +248,7 @@ type ShownRequest = {
 };
 
 /** Shown during the request. After a crash it stays on screen, so it also says what to do then. */
-export function creatingMessage({ wanted, askedBy }: ShownRequest, place: ChargePlace): SlackMessage {
+export function creatingMessage({ wanted, askedBy }: ShownRequest, place: ShownAccount): SlackMessage {
   return noteMessage({
     state: askedBy === undefined ? '⏳ Creating the account …' : '⏳ Looking up the account …',
     about: nameOf(wanted),
@@ -252,7 +257,7 @@ export function creatingMessage({ wanted, askedBy }: ShownRequest, place: Charge
       earlierLine(askedBy),
       labelled('If nothing comes within a minute', 'it may have been created: ', ...lookUpWords(wanted)),
     ],
-    foot: placeFoot(place),
+    foot: accountFoot(place),
   });
 }
 
@@ -262,7 +267,7 @@ export function accountEndMessage(
   request: ShownRequest,
   { place, nowMs }: AccountShown,
 ): SlackMessage {
-  return noteMessage({ ...endNote(end, request), foot: messageFoot(place, nowMs) });
+  return noteMessage({ ...endNote(end, request), foot: checkedFoot(place, nowMs) });
 }
 
 function endNote(end: AccountEnd, { id, wanted, askedBy }: ShownRequest): Note {
@@ -355,7 +360,7 @@ function lookUpButton(wanted: NewAccount): Button[] {
 /** At most so many bank accounts are shown; the others are counted. */
 const mostBanks = 3;
 
-type AccountShown = { place: ChargePlace; nowMs: number };
+type AccountShown = { place: ShownAccount; nowMs: number };
 
 /** One sub account, its e-mail and telephone number masked. */
 export function accountMessage(account: SubAccount, { place, nowMs }: AccountShown): SlackMessage {
@@ -363,7 +368,7 @@ export function accountMessage(account: SubAccount, { place, nowMs }: AccountSho
     state: 'Account',
     about: [word(account.accountName) ?? '', statusWord(account)],
     body: accountFacts(account),
-    foot: messageFoot(place, nowMs),
+    foot: checkedFoot(place, nowMs),
   });
 }
 
@@ -420,7 +425,7 @@ export function noAccountMessage({ by, value }: AccountKey, { place, nowMs }: Ac
     state: 'Not found',
     about: [`sub account with the ${keyWords[by]} ${word(maskNumbers(value))}`],
     body: [labelled('Next', 'check the spelling, or look through ', code('/pay accounts'), '.')],
-    foot: messageFoot(place, nowMs),
+    foot: checkedFoot(place, nowMs),
   });
 }
 
@@ -435,7 +440,7 @@ export function refusedKeyMessage(
     state: `⚠️ The service doesn’t take this ${keyWords[by]}`,
     about: [word(maskNumbers(value)) ?? ''],
     body: [labelled('Next', other, code('/pay accounts'), '.'), ...quoted('The service says:', message)],
-    foot: messageFoot(place, nowMs),
+    foot: checkedFoot(place, nowMs),
   });
 }
 

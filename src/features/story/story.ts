@@ -9,7 +9,7 @@ import { parseOrderReference, type OrderReference } from '../../domain/order-ref
 import { parsed, problem, type Parsed, counted } from '../../domain/wording.ts';
 import { withoutUndefined } from '../../domain/json.ts';
 import { entriesCsv } from '../../audit/export-audit.ts';
-import { defineCommand, itself, type Pressed } from '../../slack/command.ts';
+import { defineCommand, wholeValue, type Pressed } from '../../slack/command.ts';
 import {
   actions,
   button,
@@ -26,7 +26,7 @@ import { noteMessage } from '../../slack/kit/note.ts';
 import { mrkdwnText } from '../../slack/kit/text.ts';
 import type { UploadOutcome } from '../../slack/kit/upload-file.ts';
 import { amountWord, chargeHead } from '../../slack/words/charge-facts.ts';
-import { askedHereAlone, messageFoot, type ChargePlace } from '../../slack/words/charge-place.ts';
+import { withOtherAccounts, checkedFoot, type ShownAccount } from '../../slack/words/account-foot.ts';
 import {
   customerWord,
   lookUpWords,
@@ -62,7 +62,7 @@ export function createStory(account: Account, chapters: Chapters): Feature {
     const story = await tellStory(account, chapters, reference);
     return story
       ? storyMessage(story, page, { place, nowMs: now() })
-      : askedHereAlone(noStoryMessage(reference), place);
+      : withOtherAccounts(noStoryMessage(reference), place);
   }
   const verb = defineCommand<Question>({
     verb: 'story',
@@ -75,7 +75,7 @@ export function createStory(account: Account, chapters: Chapters): Feature {
     presses: [
       {
         actionId: storyActionId,
-        about: itself,
+        about: wholeValue,
         async press({ value, reply }) {
           const reference = parseOrderReference(value);
           if (reference.ok) await reply(await answer({ reference: reference.value, page: 1 }));
@@ -83,7 +83,7 @@ export function createStory(account: Account, chapters: Chapters): Feature {
       },
       {
         actionId: storyActions.file,
-        about: itself,
+        about: wholeValue,
         press: (pressed) => shareStory(account, chapters, pressed),
       },
     ],
@@ -231,7 +231,7 @@ const linesOnAPage = 12;
 export function storyMessage(
   story: Story,
   page: number,
-  { place, nowMs }: { place: ChargePlace; nowMs: number },
+  { place, nowMs }: { place: ShownAccount; nowMs: number },
 ): SlackMessage {
   const entries = story.entries.filter(isTold);
   const pages = Math.max(1, Math.ceil(entries.length / linesOnAPage));
@@ -242,7 +242,7 @@ export function storyMessage(
   const { text, blocks } = noteMessage({
     ...headOf(story),
     body: [...(lines.length === 0 ? [] : [richText(...lines.map(lineOf))]), context(plainText(foot))],
-    foot: messageFoot(place, nowMs),
+    foot: checkedFoot(place, nowMs),
   });
   return { text, blocks: [...blocks, ...storyButtons(story, number, pages)] };
 }

@@ -2,8 +2,8 @@ import type { Account } from '../../account.ts';
 import { degradedIfAway, type PartHealth } from '../../domain/failure.ts';
 import { readRefusedNow, readUndelivered, redrive, type RefusedNow } from '../../messages/undelivered.ts';
 import type { Store } from '../../store/store.ts';
-import { askedHereAlone } from '../../slack/words/charge-place.ts';
-import { defineCommand, itself } from '../../slack/command.ts';
+import { withOtherAccounts } from '../../slack/words/account-foot.ts';
+import { defineCommand, wholeValue } from '../../slack/command.ts';
 import { nothingAfter } from '../../slack/command-text.ts';
 import {
   actions,
@@ -40,7 +40,7 @@ export function createUndelivered({ store, place, wake, log }: Account) {
     presses: [
       {
         actionId: deliverAgainId,
-        aboutOther: itself,
+        aboutOther: wholeValue,
         // Idempotent: pressed twice, it delivers once.
         effect: 'none',
         async press({ caller, value: channel, reply }) {
@@ -58,7 +58,7 @@ export function createUndelivered({ store, place, wake, log }: Account) {
     async run() {
       const [all, now] = await Promise.all([readUndelivered(store), readRefusedNow(store)]);
       const message = undeliveredMessage(all, now);
-      return all.length + now.length === 0 ? askedHereAlone(message, place) : message;
+      return all.length + now.length === 0 ? withOtherAccounts(message, place) : message;
     },
   });
   return {

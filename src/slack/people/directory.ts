@@ -7,9 +7,9 @@ import type { Identity } from '../workspace.ts';
 import { emptyGroupFix, fetchAccount, membersOf, noMember, noMemberRules } from './people.ts';
 import type { NameOf } from './names.ts';
 import { createRemembered, type SharedAnswers } from './remembered.ts';
-import { placeOf, type HoldersOf, type NamedRole, type Role, type StandingOf } from './role.ts';
+import { placeOf, type HoldersOf, type NamedRole, type Role, type RolesOf } from './role.ts';
 
-export type Directory = { mayRun: MayRun; standingOf: StandingOf; holdersOf: HoldersOf; nameOf: NameOf };
+export type Directory = { mayRun: MayRun; rolesOf: RolesOf; holdersOf: HoldersOf; nameOf: NameOf };
 
 /** Help asks for every permission at once, and people repeat: reuse answers for a second. */
 const momentMs = 1_000;
@@ -102,7 +102,7 @@ export function createDirectory(
       return permit;
     },
 
-    async standingOf(permission, userId) {
+    async rolesOf(permission, userId) {
       const { own, unknown } = await membershipOf(userId, having(permission, named));
       if (own.length === 0) return unknown.length > 0 ? { kind: 'unknown' } : { kind: 'known', roles: [] };
       const person = await people.of(userId);

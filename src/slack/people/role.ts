@@ -15,13 +15,13 @@ export type Role = {
 export type NamedRole = { name: string; role: Role };
 
 /** The roles that give a person a permission; none: they may not. `unknown`: Slack gave no answer. */
-export type Standing = { kind: 'known'; roles: readonly string[] } | { kind: 'unknown' };
+export type HeldRoles = { kind: 'known'; roles: readonly string[] } | { kind: 'unknown' };
 
 /**
  * The roles that give this person the permission in any channel: for checking again after a request, whose channel was
  * checked then. Never throws.
  */
-export type StandingOf = (permission: string, userId: string) => Promise<Standing>;
+export type RolesOf = (permission: string, userId: string) => Promise<HeldRoles>;
 
 /** Everybody who holds the permission, in any place, as far as Slack tells. Never throws. */
 export type HoldersOf = (permission: string) => Promise<readonly string[]>;

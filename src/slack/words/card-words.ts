@@ -45,7 +45,7 @@ function faceWords({ cardType, lastFour }: CardFace): string {
 export const pasteAgainWords = 'Paste the token key again: the form keeps no secrets.';
 
 /** A card as a choice, told apart from the customer's others. */
-export function cardChoice({ id, face, customerEmail }: KnownCard): { id: string; text: string } {
+export function offeredCard({ id, face, customerEmail }: KnownCard): { id: string; text: string } {
   return { id, text: cardWords(face, customerEmail) };
 }
 

@@ -1,25 +1,15 @@
 // Shared by the message of a look-up and an event's alert.
 
-import type { Button, ContextBlock, RichTextBlock } from '@slack/types';
+import type { Button, RichTextBlock } from '@slack/types';
 import type { Environment } from '../../domain/alert.ts';
 import type { Evidence } from '../../domain/transaction.ts';
 import { maskNumbers } from '../../domain/card.ts';
 import { isGeneratedReference, parseOrderReference } from '../../domain/order-reference.ts';
 import { maskEmail } from '../../domain/outside-text.ts';
 import { wireFromMinor } from '../../domain/money.ts';
-import {
-  button,
-  code,
-  context,
-  mrkdwn,
-  plainText,
-  quotation,
-  richText,
-  words,
-  type Run,
-} from '../kit/blocks.ts';
+import { button, code, quotation, richText, words, type Run } from '../kit/blocks.ts';
 import { ownId } from '../own-account.ts';
-import { cut, oneLine, outsideText, slackTime, utcTime } from '../kit/text.ts';
+import { cut, oneLine, outsideText } from '../kit/text.ts';
 
 /** Space for outside words: enough to understand, too little to flood a channel. */
 const longestWord = 120;
@@ -154,37 +144,4 @@ export function provenBy(status: string | undefined, compared: string | undefine
 export function quoted(whose: string, text: string | undefined): RichTextBlock[] {
   const theirs = outsideText(text ?? '', longestQuotation);
   return theirs === '' ? [] : [quotation(whose, theirs)];
-}
-
-/** Environment and account, for the foot alone: "LIVE · Lagos store". */
-export function placeWords(environment: Environment, account: string): string {
-  const name = word(account) ?? '';
-  return [environmentWords[environment], name].filter((part) => part !== '').join(' · ');
-}
-
-/** The account only: the message has its own times. */
-export function placeAlone(environment: Environment, account: string): ContextBlock {
-  return context(plainText(placeWords(environment, account)));
-}
-
-/** The account, whether it is proven, when (local time; `verb` may be empty), and ids for talks with the service. */
-export function placeLine(place: {
-  environment: Environment;
-  account: string;
-  verb: string;
-  proven?: string | undefined;
-  atMs?: number | undefined;
-  customerId?: string | undefined;
-  orderId?: string | undefined;
-}): ContextBlock {
-  const { verb, atMs } = place;
-  const time = atMs === undefined ? [] : [mrkdwn(`${verb} ${slackTime(atMs, utcTime(atMs))}`.trim())];
-  const [customerId, orderId] = [word(place.customerId), word(place.orderId)];
-  return context(
-    plainText(placeWords(place.environment, place.account)),
-    ...(place.proven === undefined ? [] : [plainText(place.proven)]),
-    ...time,
-    ...(customerId ? [plainText(`customer ${customerId}`)] : []),
-    ...(orderId ? [plainText(`order id ${orderId}`)] : []),
-  );
 }

@@ -1,12 +1,12 @@
 import type { Button } from '@slack/types';
 import { button, bold, fields, words, type TextRun } from '../kit/blocks.ts';
+import { proofFoot } from './account-foot.ts';
 import {
   referenceWord,
   customerWord,
   environmentWords,
   lookUpButton,
   openLookUpButton,
-  placeLine,
   proofLine,
   provenWords,
   quoted,
@@ -54,8 +54,11 @@ export function transactionNote(view: TransactionView, more: readonly Button[] =
     state: declined ? failedState(declined.how) : transactionState(confirmation),
     about: transactionDetails(view),
     body: body(view),
-    buttons: [...nearButton(view), ...(refresh.length === 0 ? [] : inOrder(confirmation, refresh, more))],
-    foot: placeLine({
+    buttons: [
+      ...nearButton(view),
+      ...(refresh.length === 0 ? [] : orderedButtons(confirmation, refresh, more)),
+    ],
+    foot: proofFoot({
       environment,
       account,
       verb: 'checked',
@@ -73,7 +76,7 @@ export function nearButton({ near }: TransactionView): Button[] {
 }
 
 /** *Share* first for a proven payment, *Look up* first for others. */
-export function inOrder(
+export function orderedButtons(
   { kind }: Confirmation,
   lookUp: readonly Button[],
   more: readonly Button[],
@@ -106,7 +109,7 @@ export function lookingUpNote(reference: string): Note {
   return { state: '🔎 Looking up …', about: [typedReference(reference)] };
 }
 
-export const stateWords = {
+export const confirmationWords = {
   confirmed: `✅ ${outcomeWords.paid}`,
   not_confirmed: `⚠️ ${outcomeWords.notConfirmed}`,
   not_found: `🔎 ${outcomeWords.notFound}`,
@@ -116,7 +119,7 @@ export const stateWords = {
 export function transactionState(confirmation: Confirmation): string {
   return confirmation.kind === 'not_paid'
     ? `⛔ ${notPaidWords(confirmation.transaction)}`
-    : stateWords[confirmation.kind];
+    : confirmationWords[confirmation.kind];
 }
 
 /** A final status in the service's own word: *Not paid: CANCELLED*. */
@@ -149,7 +152,7 @@ function body(view: TransactionView): ProofNote['body'] {
   const declined = declineOf(view);
   if (declined) return [...reasonWords(declined, transaction), ...declineNext(declined), ...proof];
   const gateway = evidence.status.holds ? [] : quoted('Gateway:', transaction.gatewayMessage);
-  return [...gateway, ...proof, ...whyNot(confirmation)];
+  return [...gateway, ...proof, ...nextForUnproven(confirmation)];
 }
 
 /** Why it failed, in the bank's words, else the record's. */
@@ -159,7 +162,7 @@ function reasonWords({ how, bankWords }: KnownDecline, { gatewayMessage }: Trans
 }
 
 /** What to do about an unproven payment, by its worst failed part. */
-export function whyNot({
+export function nextForUnproven({
   kind,
   evidence,
 }: Exclude<Confirmation, { kind: 'confirmed' | 'not_found' }>): TextRun[][] {

@@ -28,7 +28,7 @@ function replica(store: Store, begun: string[]) {
     now: Date.now,
     settings: { policy: { channels: { alerts: 'C0ALERTS01' }, roles: {}, timezone: 'UTC', approvals } },
     people: {
-      standingOf: async () => ({ kind: 'known', roles: ['support-agent'] }),
+      rolesOf: async () => ({ kind: 'known', roles: ['support-agent'] }),
       holdersOf: async () => [],
     },
   });

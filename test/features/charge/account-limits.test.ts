@@ -8,7 +8,7 @@ import type { Storage } from '../../../src/store/storage.ts';
 import { limitRules } from '../../../src/config/policy-rules.ts';
 import { openLimits } from '../../../src/features/charge/charge-limits.ts';
 import { readConfig } from '../../../src/config/read-config.ts';
-import type { Standing } from '../../../src/slack/people/role.ts';
+import type { HeldRoles } from '../../../src/slack/people/role.ts';
 import { createChargeRecords } from '../../../src/features/charge/charge-record.ts';
 import { createStoreMark } from '../../../src/store/store-mark.ts';
 import { createSealer } from '../../../src/store/sealed.ts';
@@ -21,7 +21,7 @@ const noon = Date.parse('2026-11-21T12:00:00Z');
 const now = (): number => noon;
 
 /** The limits of each account over one store, for a person with this standing for each permission. */
-function open(roles: string, standings: Record<string, Standing>) {
+function open(roles: string, standings: Record<string, HeldRoles>) {
   const path = join(folder, 'payops.yml');
   const accounts = ['main', 'lagos'].map(
     (name, index) => `  - { name: ${name}, account_id: ${ids[index]}, environment: live }\n`,
@@ -49,24 +49,25 @@ function open(roles: string, standings: Record<string, Standing>) {
     close: () => Promise.resolve(),
   };
   const runtime = { config: result.config, log: () => undefined, now };
-  const unknown: Standing = { kind: 'unknown' };
-  const shared = (permission: string): Promise<Standing> => Promise.resolve(standings[permission] ?? unknown);
+  const unknown: HeldRoles = { kind: 'unknown' };
+  const shared = (permission: string): Promise<HeldRoles> =>
+    Promise.resolve(standings[permission] ?? unknown);
   const limits = merchantScopes(runtime, storage).map((scope) => {
     const nobody = { mayRun: () => Promise.reject(new Error()), holdersOf: () => Promise.resolve([]) };
-    const { standingOf } = permissionChecksFor(scope.merchant, { ...nobody, standingOf: shared });
+    const { rolesOf } = permissionChecksFor(scope.merchant, { ...nobody, rolesOf: shared });
     const records = { ...scope.storage, wait: () => Promise.resolve() };
     const rules = {
       limits: limitRules(scope.runtime.config.policy, scope.merchant?.name),
       approvals: [],
     } as Partial<Account['rules']> as Account['rules'];
-    const people = { standingOf } as Account['people'];
+    const people = { rolesOf } as Account['people'];
     const account = { ...records, rules, people, now } as unknown as Account;
     return openLimits(account, createChargeRecords(records));
   });
   return { main: limits[0]!, lagos: limits[1]! };
 }
 
-const has = (role: string): Standing => ({ kind: 'known', roles: [role] });
+const has = (role: string): HeldRoles => ({ kind: 'known', roles: [role] });
 const everywhere = { 'charge@main': has('agent'), 'charge@lagos': has('agent') };
 
 function chargeOf(reference: string, minor: number, by = 'U0AGENT01') {

@@ -171,17 +171,17 @@ describe('submit', () => {
       const world = openWorld('approved', { timeZone: 'UTC', roles: { agent: {} } });
       const [first, second] = [startProcess(world), startProcess(world)];
       const [claimed, refused] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-      const { standingOf } = first.account.people;
-      second.account.people.standingOf = async () => {
+      const { rolesOf } = first.account.people;
+      second.account.people.rolesOf = async () => {
         claimed.resolve();
         await refused.promise;
         return { kind: 'unknown' };
       };
       let other: ReturnType<typeof from> | undefined;
-      first.account.people.standingOf = async (...given) => {
+      first.account.people.rolesOf = async (...given) => {
         other ??= from(second, viewId, ada);
         await claimed.promise;
-        return await standingOf(...given);
+        return await rolesOf(...given);
       };
       expect(await from(first, viewId, ada)).toMatchObject({ kind: 'begun' });
       refused.resolve();

@@ -18,7 +18,7 @@ import {
   rolesThatCould,
 } from '../../../src/features/charge/charge-limits.ts';
 import type { ChargingRoles, CurrencyLimits } from '../../../src/domain/charge.ts';
-import type { Standing } from '../../../src/slack/people/role.ts';
+import type { HeldRoles } from '../../../src/slack/people/role.ts';
 import { withoutUndefined } from '../../../src/domain/json.ts';
 
 const agent = { NGN: { per_charge: 5_000, per_agent_per_day: 50_000, per_card_per_day: 10_000 } };
@@ -31,10 +31,10 @@ const roles: ChargingRoles = {
   lead: {},
 };
 const naira = (minor: number) => ({ minor, currency: 'NGN' });
-const has = (...names: string[]): Standing => ({ kind: 'known', roles: names });
+const has = (...names: string[]): HeldRoles => ({ kind: 'known', roles: names });
 
 describe('the limits of several roles', () => {
-  it.each<[string, Standing, string, CurrencyLimits | undefined]>([
+  it.each<[string, HeldRoles, string, CurrencyLimits | undefined]>([
     ['one role’s own', has('agent'), 'NGN', agent.NGN],
     ['none for a role without limits', has('lead'), 'NGN', undefined],
     ['none with a second role without limits', has('agent', 'lead'), 'NGN', undefined],
@@ -59,7 +59,7 @@ describe('the limits of several roles', () => {
     });
   });
 
-  it.each<[string, Standing, string, object]>([
+  it.each<[string, HeldRoles, string, object]>([
     [
       'a currency that no role names',
       has('agent'),

@@ -1,13 +1,13 @@
 import type { ChargeSeen, Conclusion, Refusal, Verdict } from '../../../src/domain/charge.ts';
 import type { OrderReference } from '../../../src/domain/order-reference.ts';
 import type { RetryVerdict } from '../../../src/domain/decline-reason.ts';
-import type { ChargePlace } from '../../../src/slack/words/charge-place.ts';
+import type { ShownAccount } from '../../../src/slack/words/account-foot.ts';
 
 export const nowMs = Date.UTC(2026, 8, 14, 13, 37);
 export const minuteMs = 60_000;
 
-export const live: ChargePlace = { environment: 'live', account: 'Lagos' };
-export const sandbox: ChargePlace = { environment: 'sandbox', account: 'Lagos' };
+export const live: ShownAccount = { environment: 'live', account: 'Lagos' };
+export const sandbox: ShownAccount = { environment: 'sandbox', account: 'Lagos' };
 export const places = [live, sandbox];
 
 export const agent = 'U0AGENT01';

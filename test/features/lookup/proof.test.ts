@@ -36,7 +36,7 @@ describe('the proof for a customer', () => {
       settings: { policy: { timezone: 'UTC' }, merchantName: 'Lagos Store' } as never,
       now: () => atMs,
       slack: {
-        showEnd: async (_: unknown, end: { modal: unknown }) => void shown.push(JSON.stringify(end.modal)),
+        showResult: async (_: unknown, end: { modal: unknown }) => void shown.push(JSON.stringify(end.modal)),
       },
     });
     const transaction = {

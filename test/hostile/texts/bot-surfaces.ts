@@ -13,7 +13,7 @@ import {
 } from '../../../src/slack/words/error-message.ts';
 import { ServiceFailure } from '../../../src/domain/failure.ts';
 import { noticeMessage } from '../../../src/messages/notices.ts';
-import { placeWords } from '../../../src/slack/words/evidence.ts';
+import { accountWords } from '../../../src/slack/words/account-foot.ts';
 import { differingNotice } from '../../../src/features/alerts/receive-event.ts';
 import { noteMessage } from '../../../src/slack/kit/note.ts';
 import { routesMessage, testAlertMessage } from '../../../src/features/alerts/alert-rules-message.ts';
@@ -31,7 +31,7 @@ export const botSurfaces: readonly Surface[] = [
       notice: differingNotice(text(), text()),
       key: 'message:notice:1',
       mayBeRepeat: random.chance(0.5),
-      ...(random.chance(0.5) ? { place: placeWords('live', text()) } : {}),
+      ...(random.chance(0.5) ? { place: accountWords('live', text()) } : {}),
     }),
   ),
   messageOf('an unknown account', ({ text }) => {

@@ -38,7 +38,7 @@ import { agent, colleague, everyCharge, nowMs } from '../../features/charge/seen
 import { everyLink } from '../../features/links/seen-links.ts';
 import { placeOf } from './alert-surfaces.ts';
 import { homeOf, messageOf, modalOf, type Outside, type Shown, type Surface } from './surface.ts';
-import type { ChargePlace } from '../../../src/slack/words/charge-place.ts';
+import type { ShownAccount } from '../../../src/slack/words/account-foot.ts';
 
 // Every message and form of a charge and of a card's e-mail, with outside words wherever possible.
 
@@ -224,7 +224,7 @@ function payLinkOf(outside: Outside): PaymentLink {
   return { ...outside.random.pick(everyLink(outside.text())), reference: referenceOf(outside) };
 }
 
-function ofLink(name: string, show: (link: PaymentLink, place: ChargePlace) => Shown): Surface {
+function ofLink(name: string, show: (link: PaymentLink, place: ShownAccount) => Shown): Surface {
   return {
     name,
     compose(outside) {

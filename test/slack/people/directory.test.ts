@@ -93,9 +93,9 @@ describe('members of a group', () => {
 
   it('let nobody in while Slack is away and they are unknown, except by user id', async () => {
     members['S0LEADS'] = 'down';
-    const { permitOf, standingOf, holdersOf } = directory(byGroup);
+    const { permitOf, rolesOf, holdersOf } = directory(byGroup);
     expect(await permitOf('U0LEAD')).toMatchObject(refusedFor('Slack didn’t say who is in S0LEADS'));
-    expect(await standingOf('charge', 'U0LEAD')).toEqual({ kind: 'unknown' });
+    expect(await rolesOf('charge', 'U0LEAD')).toEqual({ kind: 'unknown' });
     expect(await permitOf('U0BOSS')).toEqual(allowed);
     expect(await holdersOf('charge')).toEqual(['U0BOSS']);
   });
@@ -135,9 +135,9 @@ describe('a permitted person', () => {
     ['an account Slack does not know here', 'user_not_found', 'no such account'],
   ])('is never %s, even if a role lists them', async (_who, account, rule) => {
     accounts['U0AGENT'] = account;
-    const { permitOf, standingOf, holdersOf } = directory(byId);
+    const { permitOf, rolesOf, holdersOf } = directory(byId);
     expect(await permitOf('U0AGENT')).toMatchObject(refusedFor(rule));
-    expect(await standingOf('charge', 'U0AGENT')).toEqual({ kind: 'known', roles: [] });
+    expect(await rolesOf('charge', 'U0AGENT')).toEqual({ kind: 'known', roles: [] });
     expect(await holdersOf('charge')).toEqual(['U0BOSS']);
   });
 
@@ -154,15 +154,15 @@ describe('a permitted person', () => {
   });
 
   it('is fetched once for simultaneous questions, and known for a day while Slack is away', async () => {
-    const { permitOf, standingOf } = directory(byId);
-    await Promise.all([permitOf('U0AGENT'), standingOf('charge', 'U0AGENT'), permitOf('U0AGENT')]);
+    const { permitOf, rolesOf } = directory(byId);
+    await Promise.all([permitOf('U0AGENT'), rolesOf('charge', 'U0AGENT'), permitOf('U0AGENT')]);
     expect(asked).toEqual(['U0AGENT']);
     accounts['U0AGENT'] = 'down';
     nowMs = 23 * hourMs;
     expect(await permitOf('U0AGENT')).toEqual(allowed);
     nowMs = 24 * hourMs;
     expect(await permitOf('U0AGENT')).toMatchObject(refusedFor('Slack didn’t'));
-    expect(await standingOf('charge', 'U0AGENT')).toEqual({ kind: 'unknown' });
+    expect(await rolesOf('charge', 'U0AGENT')).toEqual({ kind: 'unknown' });
   });
 
   it('is refused while the scope is missing, and the refusal names it', async () => {
@@ -174,15 +174,15 @@ describe('a permitted person', () => {
 
 it('lists every role that gives the permission, wherever it counts, for that account only', async () => {
   members['S0SUPPORT'] = ['U0LEAD', 'U0AGENT'];
-  const { standingOf, holdersOf } = directory({
+  const { rolesOf, holdersOf } = directory({
     agent: { groups: ['@support'] },
     desk: { users: ['U0LEAD'], may: ['charge'], channels: ['C0DESK0001'] },
     lagos: { users: ['U0LEAD', 'U0LAGOS'], accounts: ['lagos'] },
     other: { users: ['U0LEAD', 'U0OTHER'], may: ['lookup'] },
   });
-  expect(await standingOf('charge', 'U0LEAD')).toEqual({ kind: 'known', roles: ['agent', 'desk'] });
+  expect(await rolesOf('charge', 'U0LEAD')).toEqual({ kind: 'known', roles: ['agent', 'desk'] });
   const ofLagos = { kind: 'known', roles: ['agent', 'desk', 'lagos'] };
-  expect(await standingOf('charge@lagos', 'U0LEAD')).toEqual(ofLagos);
+  expect(await rolesOf('charge@lagos', 'U0LEAD')).toEqual(ofLagos);
   expect(await holdersOf('charge')).toEqual(['U0LEAD', 'U0AGENT']);
 });
 

@@ -27,7 +27,8 @@ import type { Modal, SlackMessage } from '../../../slack/kit/message.ts';
 import { messageModal } from '../../../slack/kit/modals.ts';
 import { noteMessage } from '../../../slack/kit/note.ts';
 import { outsideText } from '../../../slack/kit/text.ts';
-import { customerWord, placeWords, referenceWord, word } from '../../../slack/words/evidence.ts';
+import { accountWords } from '../../../slack/words/account-foot.ts';
+import { customerWord, referenceWord, word } from '../../../slack/words/evidence.ts';
 
 type StormRow = StormItem & { card: AlertCard };
 
@@ -59,7 +60,7 @@ export function stormListModal(
       ...(pageButtons.length === 0 ? [] : [actions(...pageButtons)]),
       context(
         plainText('Amounts and reasons as the events say.'),
-        plainText(placeWords(environment, account)),
+        plainText(accountWords(environment, account)),
       ),
     ],
   });

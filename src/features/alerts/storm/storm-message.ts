@@ -25,7 +25,7 @@ import {
 import { type PostAttempt, forPosting, noteMessage } from '../../../slack/kit/note.ts';
 import { messageKey } from '../../../messages/message-record.ts';
 import type { Renders } from '../../../messages/deliver.ts';
-import { placeAlone } from '../../../slack/words/evidence.ts';
+import { accountFoot } from '../../../slack/words/account-foot.ts';
 import type { SlackMessage } from '../../../slack/kit/message.ts';
 import { calledBy, type Escalated } from '../alert.ts';
 import { escalationFields, muteBlocks } from '../alert-rules-message.ts';
@@ -112,7 +112,7 @@ export function stormMessage(
       button({ actionId: stormActions.showList, text: 'Show list', value: id }),
       button({ actionId: stormActions.csv, text: 'CSV', value: id }),
     ],
-    foot: placeAlone(environment, account),
+    foot: accountFoot({ environment, account }),
   });
   return forPosting(message, 'payops_storm', about);
 }
@@ -127,7 +127,7 @@ function stormNoteMessage(
     state: '📣 Nobody has acknowledged this storm',
     about: [gathered(gathers, of.count), sumWords(of, mostSums).join(', ')],
     body: escalationFields(step),
-    foot: placeAlone(environment, account),
+    foot: accountFoot({ environment, account }),
   });
   return forPosting(message, 'payops_storm_note', about);
 }

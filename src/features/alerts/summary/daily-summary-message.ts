@@ -7,7 +7,8 @@ import { formatMoney } from '../../../domain/money.ts';
 import { outcomeWords } from '../../../slack/words/state-words.ts';
 import { bold, moment, richText, words, type Run } from '../../../slack/kit/blocks.ts';
 import { type PostAttempt, forPosting, noteMessage } from '../../../slack/kit/note.ts';
-import { referenceWord, word, placeAlone } from '../../../slack/words/evidence.ts';
+import { accountFoot } from '../../../slack/words/account-foot.ts';
+import { referenceWord, word } from '../../../slack/words/evidence.ts';
 import type { SlackMessage } from '../../../slack/kit/message.ts';
 import { muteBlocks } from '../alert-rules-message.ts';
 
@@ -38,7 +39,7 @@ export function dailySummaryMessage(
       openBlock(summary),
       ...muteBlocks(muted),
     ],
-    foot: placeAlone(place.environment, place.account),
+    foot: accountFoot(place),
   });
   return forPosting(message, 'payops_daily_summary', about);
 }
