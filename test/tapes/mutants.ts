@@ -146,24 +146,15 @@ export const mutants: readonly Mutant[] = [
     edits: [
       [
         machine,
-        "if (finding.kind === 'paid' && !isPaid(state)) return conclude",
-        "if (finding.kind === 'paid' && state.kind === 'confirming') return conclude",
-      ],
-      [
-        machine,
-        "if (finding.kind === 'paid') return conclude",
-        "if (finding.kind === 'paid' && state.kind === 'confirming') return conclude",
+        "if (finding.kind === 'paid' || finding.kind === 'given_back') return",
+        "if ((finding.kind === 'paid' && state.kind === 'confirming') || finding.kind === 'given_back') return",
       ],
     ],
   },
   {
     name: 'a look-up older than the last send counts',
     edits: [
-      [
-        machine,
-        "if (!('askedAt' in state) || state.askedAt !== event.askedAt)",
-        "if (!('askedAt' in state))",
-      ],
+      [machine, "if (!('askedAt' in state) || state.askedAt !== askedAt)", "if (!('askedAt' in state))"],
     ],
   },
   {
@@ -284,19 +275,15 @@ export const mutants: readonly Mutant[] = [
     edits: [
       [
         machine,
-        "if (finding.kind === 'given_back') return givenBack(",
-        "if (finding.kind === 'given_back' && state.kind === 'confirming') return notPaid(intent, at);\n  if (finding.kind === 'given_back') return givenBack(",
+        "if (finding.kind === 'paid' || finding.kind === 'given_back') return",
+        "if (finding.kind === 'given_back' && state.kind === 'confirming') return notPaid(intent, at);\n  if (finding.kind === 'paid' || finding.kind === 'given_back') return",
       ],
     ],
   },
   {
-    name: 'a proof from before the money went back makes the charge paid again',
+    name: 'a proof that may be older than the one that it contradicts counts',
     edits: [
-      [
-        machine,
-        "finding.kind === 'paid' && !isPaid(state)",
-        "finding.kind === 'paid' && state.kind !== 'approved'",
-      ],
+      [machine, 'if (isPaid(state) && askedAt < state.concludedAt) return', 'if (Number.isNaN(at)) return'],
     ],
   },
   {

@@ -164,10 +164,18 @@ function checkStep(step: WrittenStep): void {
   demand(next.history.length <= 120, 'the history stays small');
   demand((next.otp?.tries ?? 0) <= 3, 'at most 3 OTP submissions');
   if (!before) return;
+  if (isPaidOrBack(before.state.kind) && kind !== before.state.kind) checkContradiction(before, next);
   checkSend(before, step);
   checkMissingCode(before, next);
   if (before.state.kind !== next.state.kind) checkConclusion(next);
   checkDoubt(before, next);
+}
+
+/** An answer under way since before a proof may be older than that. */
+function checkContradiction({ state }: ChargeIntent, { history }: ChargeIntent): void {
+  const last = history.at(-1)?.event;
+  const isNewer = last?.kind === 'looked_up' && 'concludedAt' in state && last.askedAt > state.concludedAt;
+  demand(isNewer, 'only a look-up asked after a proof contradicts it');
 }
 
 /** While the answer to a code is missing, the service is asked repeatedly, and no later code may be called wrong. */

@@ -23,8 +23,7 @@ import type {
 } from './charge-intent.ts';
 import { addToHistory } from './step-history.ts';
 
-// The pure step function of a charge: state and event in, next state out. `npm run tapes` and `npm run mutants` test
-// it.
+// The pure step function of a charge: state and event in, next state out. Tested by `npm run tapes` and `npm run mutants`.
 
 /**
  * Returns the next state and its effect; undefined if the event changes nothing. Money moves at most once, and nothing
@@ -280,7 +279,9 @@ function recordTold(intent: ChargeIntent, what: Told, at: number): Step | undefi
   if (intent.told.includes(what)) return undefined;
   const { state } = intent;
   const known: ChargeIntent = { ...intent, told: [...intent.told, what] };
-  if (state.kind !== what) return enter(known, state, intent.dueAt);
+  // A look-up that was asked for meanwhile keeps its timer, because its answer may get lost.
+  const isAsked = isConcluded(state) && state.askedAt !== undefined;
+  if (state.kind !== what || isAsked) return enter(known, state, intent.dueAt);
   const dueAt = isConcluded(state) ? lateLookUpAt(known, state, state.concludedAt) : codeLookUpAt(known, at);
   return enter(known, state, dueAt);
 }
@@ -290,8 +291,8 @@ function isConcluded(state: ChargeIntent['state']): state is Conclusion {
 }
 
 /** A look-up has proven the payment. The money may have been given back since. */
-function isPaid({ kind }: ChargeIntent['state']): boolean {
-  return kind === 'approved' || kind === 'given_back';
+function isPaid(state: ChargeState): state is Conclusion & { kind: 'approved' | 'given_back' } {
+  return state.kind === 'approved' || state.kind === 'given_back';
 }
 
 /** Concluded as never sent to the bank. The agent may have been told so. */
@@ -444,23 +445,21 @@ function enter(intent: ChargeIntent, state: ChargeState, dueAt: number | undefin
 }
 
 type LookedUp = Extract<ChargeEvent, { kind: 'looked_up' }>;
+type Proof = Extract<Finding, { kind: 'paid' | 'given_back' }>;
 
 /**
- * The step after a look-up. *Paid* and *given back* count in any state, even if they come late; but after *given back*
- * only the look-up under way can say *paid*. Every other finding counts only as the answer to the look-up under way.
+ * The step after a look-up. *Paid* and *given back* count in any state, even if they come late (`proved`). Every other
+ * finding counts only as the answer to the look-up under way.
  *
  * Spec: Transactions ("A charge is successful only when all hold").
  */
 function lookedUp(before: ChargeIntent, event: LookedUp, at: number, times: number): Step | undefined {
-  const { finding } = event;
+  const { finding, askedAt } = event;
   const intent = withRecordWords(before, finding);
   const { state } = intent;
-  if (finding.kind === 'given_back') return givenBack(intent, { ...event, finding }, at);
-  if (finding.kind === 'paid' && !isPaid(state)) return conclude(intent, at, 'approved');
-  if (!('askedAt' in state) || state.askedAt !== event.askedAt) return undefined;
+  if (finding.kind === 'paid' || finding.kind === 'given_back') return proved(intent, askedAt, finding, at);
+  if (!('askedAt' in state) || state.askedAt !== askedAt) return undefined;
   if (state.kind === 'approved') return stillConcluded(intent, state, finding, at);
-  // After *given back*: the customer paid again, or the return of the money was cancelled.
-  if (finding.kind === 'paid') return conclude(intent, at, 'approved');
   if (finding.kind === 'mismatch') {
     const isKnown = state.kind === 'review' && state.why === finding.why;
     return isKnown
@@ -485,16 +484,18 @@ function withRecordWords(intent: ChargeIntent, finding: Finding): ChargeIntent {
   return isUnpaid && finding.why !== undefined ? { ...intent, recordWords: finding.why } : intent;
 }
 
-function givenBack(
-  intent: ChargeIntent,
-  { askedAt, finding }: { askedAt: number; finding: Extract<Finding, { kind: 'given_back' }> },
-  at: number,
-): Step | undefined {
+/**
+ * The step after a proof of *paid* or *given back*. A contradiction counts if its look-up was asked for after the earlier
+ * proof was known (the return was cancelled, say). If not, either proof may be the newer, so another look-up decides.
+ */
+function proved(intent: ChargeIntent, askedAt: number, finding: Proof, at: number): Step | undefined {
   const { state } = intent;
-  const { status: why } = finding;
-  if (state.kind !== 'given_back')
-    return conclude(intent, at, 'given_back', why === undefined ? {} : { why });
-  return state.askedAt === askedAt ? stillConcluded(intent, state, finding, at) : undefined;
+  const verdict = finding.kind === 'paid' ? 'approved' : 'given_back';
+  if (isPaid(state) && state.kind === verdict)
+    return state.askedAt === askedAt ? stillConcluded(intent, state, finding, at) : undefined;
+  if (isPaid(state) && askedAt < state.concludedAt) return lookUpLate(intent, state, at);
+  const why = finding.kind === 'given_back' ? finding.status : undefined;
+  return conclude(intent, at, verdict, why === undefined ? {} : { why });
 }
 
 /**
@@ -529,7 +530,7 @@ export function findingOf(
   return { kind: 'pending', ...shown, ...words };
 }
 
-type Unproven = Exclude<Finding, { kind: 'mismatch' } | { kind: 'paid' } | { kind: 'given_back' }>;
+type Unproven = Exclude<Finding, Proof | { kind: 'mismatch' }>;
 
 /**
  * The step for a charge in doubt after a look-up without proof. The record's final status concludes the charge; so does
@@ -640,8 +641,7 @@ function lookAgainIn(intent: ChargeIntent, at: number, noLaterThan = Infinity): 
  */
 function stillConcluded(intent: ChargeIntent, state: Conclusion, found: Finding, at: number): Step {
   if (found.kind === 'failed') return enter(intent, state, at + chargeLimits.longestBackOffMs);
-  const unsent = state.kind === 'abandoned' || state.kind === 'rejected';
-  if (hasRecord(found) && unsent) return lookUp(hear(intent, 'exists'), at);
+  if (hasRecord(found) && isUnsent(intent)) return lookUp(hear(intent, 'exists'), at);
   if (found.kind === 'final_not_paid' && isDoubtUnderReview(intent)) return notPaid(intent, at);
   if (!intent.told.includes(state.kind)) return enter(intent, state, at + chargeLimits.answerMs);
   return enter(intent, state, lateLookUpAt(intent, state, state.askedAt ?? at));

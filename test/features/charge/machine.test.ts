@@ -21,6 +21,7 @@ import {
 
 const pending = { ...paid, status: 'PENDING' };
 const failed = { ...paid, status: 'FAILED' };
+const refunded = { ...paid, status: 'REFUNDED' };
 const submitOtp = { kind: 'otp_submitted', by: 'U1' } as const;
 const wrong = { kind: 'wrong', why: 'Invalid OTP' } as const;
 
@@ -192,6 +193,39 @@ describe('proof', () => {
     expect(charge.on({ kind: 'due' })).toBe(false);
     expect(charge.found('not_found')).toBe(false);
     expect(charge.answered({ kind: 'declined', why: 'late' })).toBe(false);
+  });
+
+  it.each([
+    ['given back', refunded, paid, 'approved'],
+    ['paid', paid, refunded, 'given_back'],
+  ])(
+    'that says %s, asked for before a proof of the opposite was known, leads to a new look-up',
+    (_, old, found, kind) => {
+      const charge = lost();
+      const askedAt = charge.now().at;
+      charge.due();
+      charge.found(found);
+      charge.on({ kind: 'looked_up', askedAt, finding: findingOf({ reference, money }, asRead(old)) });
+      expect(charge.now().state.kind).toBe(kind);
+      expect(charge.effect()).toEqual({ kind: 'look_up', reference, askedAt: charge.now().at });
+      expect(charge.found(found)).toBe(true);
+      expect(charge.now().state.kind).toBe(kind);
+      charge.on({ kind: 'payment_given_back' });
+      charge.found(old);
+      expect(charge.now().state.kind).not.toBe(kind);
+      expect(replay(charge.now().history)).toMatchObject({ state: charge.now().state });
+    },
+  );
+
+  it('whose look-up for an event of money given back is lost, is looked up again, also once it is told', () => {
+    const charge = lost();
+    charge.found(paid);
+    charge.on({ kind: 'payment_given_back' });
+    charge.on({ kind: 'told', what: 'approved' });
+    charge.due();
+    expect(charge.effect()).toMatchObject({ kind: 'look_up' });
+    charge.found(paid);
+    expect(charge.now().dueAt).toBeUndefined();
   });
 
   it('has only the verdict and the status of the record', () => {
