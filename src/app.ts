@@ -25,7 +25,7 @@ import { createCache } from './store/cache.ts';
 import { refusalWords } from './webhooks/refusal-words.ts';
 import { createWebhookHandler, webhookResults } from './webhooks/route.ts';
 import { channelChecks } from './features/doctor/slack-checks.ts';
-import { toRouteLanes } from './features/alerts/route-event.ts';
+import { toRouteLanes } from './features/alerts/look-up-event.ts';
 import { merchantPrefix } from './domain/merchant.ts';
 import { StoreUnavailable } from './domain/failure.ts';
 import { outsideText } from './domain/outside-text.ts';

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { startWork } from '../src/app.ts';
-import { toRouteLanes } from '../src/features/alerts/route-event.ts';
+import { toRouteLanes } from '../src/features/alerts/look-up-event.ts';
 import { scopeStore } from '../src/store/scoped-store.ts';
 import type { Entry, Store } from '../src/store/store.ts';
 import { merchantPrefix } from '../src/domain/merchant.ts';

@@ -5,7 +5,7 @@ import { permissionCheck } from '../config/policy-rules.ts';
 import { readPolicy, type PolicyResult } from '../config/read-policy.ts';
 import type { RoutePlan } from '../domain/alert.ts';
 import { createEventLog, type EventLog, lookedBackMs } from '../features/alerts/event-log.ts';
-import { destinationsOf, needsLookUp } from '../features/alerts/routing.ts';
+import { destinationsOf, needsLookUp } from '../features/alerts/route-event.ts';
 import { counted, parsed } from '../domain/wording.ts';
 import { readRoutes } from '../config/alert-rules.ts';
 import { command, type CommandEnd, reasonOf, withStorage } from './command.ts';

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { destinationsOf } from '../../src/features/alerts/routing.ts';
+import { destinationsOf } from '../../src/features/alerts/route-event.ts';
 import { ruleInTheWay } from '../../src/config/alert-rules.ts';
 import type { AlertRule, RouteMatch } from '../../src/domain/alert.ts';
 import { countOf } from '../support/counts.ts';

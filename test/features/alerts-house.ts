@@ -11,7 +11,7 @@ import { ServiceFailure } from '../../src/domain/failure.ts';
 import type { PaymentEvent } from '../../src/domain/payment-event.ts';
 import type { Transaction } from '../../src/domain/transaction.ts';
 import { createAlerts } from '../../src/features/alerts/alerts.ts';
-import { toRouteLanes } from '../../src/features/alerts/route-event.ts';
+import { toRouteLanes } from '../../src/features/alerts/look-up-event.ts';
 import { createOutbox, type FeatureMessages } from '../../src/messages/deliver.ts';
 import { tellStuck } from '../../src/messages/messages.ts';
 import { noticesOf } from '../../src/messages/notices.ts';

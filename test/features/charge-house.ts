@@ -9,7 +9,7 @@ import type { ChargeTerms, LimitRules } from '../../src/domain/charge.ts';
 import { ServiceFailure } from '../../src/domain/failure.ts';
 import type { Transaction } from '../../src/domain/transaction.ts';
 import { chargeKey, createChargeRecords } from '../../src/features/charge/charge-record.ts';
-import { eventPrefix } from '../../src/features/alerts/alert-record.ts';
+import { eventPrefix } from '../../src/features/alerts/event-case.ts';
 import type { EmailChangeAnswer } from '../../src/payments/saved-cards.ts';
 import type { HeldRoles } from '../../src/slack/people/role.ts';
 import { createFeatures } from '../../src/merchants.ts';

@@ -12,9 +12,8 @@ import type { ChargeSeen } from '../../src/domain/charge.ts';
 import { ServiceFailure } from '../../src/domain/failure.ts';
 import type { OrderReference } from '../../src/domain/order-reference.ts';
 import type { HeldRoles } from '../../src/slack/people/role.ts';
-import { endsCard, type CardMove } from '../../src/features/alerts/alert.ts';
-import type { CaseEvent, EventCase } from '../../src/features/alerts/event-case.ts';
-import { alertNoteKey, eventPrefix } from '../../src/features/alerts/alert-record.ts';
+import { type CardMove, alertNoteKey, endsCard } from '../../src/features/alerts/alert.ts';
+import { type CaseEvent, type EventCase, eventPrefix } from '../../src/features/alerts/event-case.ts';
 import { alertClaims, createAlertCards, type AlertCards } from '../../src/features/alerts/alert-cards.ts';
 import {
   createApprovalRequests,

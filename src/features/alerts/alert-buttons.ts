@@ -47,11 +47,11 @@ import { referenceRun, referenceWord } from '../../slack/words/evidence.ts';
 import { declineNext, holdLines } from '../../slack/words/next-steps.ts';
 import { revealButtonOf, transactionNote } from '../../slack/words/transaction-message.ts';
 import type { AlertCards, CardMoveResult, FoundAlert } from './alert-cards.ts';
-import type { Evidence } from './alert-record.ts';
 import type { ChargeAgain, JudgeAgain } from './charge-again.ts';
 import {
   type AlertCardShown,
   type CardMove,
+  type Evidence,
   type MovedCard,
   customerEmailOf,
   isDeclined,

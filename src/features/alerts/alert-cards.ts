@@ -31,19 +31,17 @@ import {
 } from './event-case.ts';
 import {
   type AlertMessage,
+  type CardMove,
+  type CardStep,
   type Evidence,
+  type MovedCard,
   alertMessages,
   alertNoteKey,
+  endsCard,
+  moveCard,
   newestOf,
   openEvidence,
   placeOf,
-} from './alert-record.ts';
-import {
-  type CardMove,
-  type CardStep,
-  type MovedCard,
-  endsCard,
-  moveCard,
   recordOf,
   withProvenOrder,
 } from './alert.ts';

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Account } from '../../account.ts';
 import {
-  type Lookup,
   type ProvenPayment,
   type AlertMute,
   type AlertNews,
@@ -25,9 +24,8 @@ import type { Entry } from '../../store/store.ts';
 import { alertButtons, type ButtonsNeeds } from './alert-buttons.ts';
 import { alertClaims, type AlertCards, createAlertCards } from './alert-cards.ts';
 import { homeAlerts, homeOpenAlerts, type OpenAlert, assignedAlerts } from './alert-message.ts';
-import { eventPrefix } from './alert-record.ts';
 import { type ShownSeverity, shownSeverities } from './escalation.ts';
-import { openAlerts } from './event-case.ts';
+import { eventPrefix, openAlerts } from './event-case.ts';
 import { createAlertRecovery } from './alert-recovery.ts';
 import {
   muteBlocks,
@@ -51,7 +49,7 @@ import {
 import { createGivenBack, type GivenBackNeeds } from './given-back.ts';
 import { canAskFor, lookUpEvent, sparing } from './look-up-event.ts';
 import { createReceiving } from './receive-event.ts';
-import { needsLookUp, type Routed, routesOf } from './routing.ts';
+import { createRouting, type RoutingNeeds } from './route-event.ts';
 import { stormPresses } from './storm/storm-list.ts';
 import { stormRenders } from './storm/storm-message.ts';
 import { createStorms, type DigestBodies, type Storms, stormPrefix } from './storm/storm.ts';
@@ -70,19 +68,16 @@ import { dayMs } from '../../domain/span.ts';
 /** What alerts need of other features. */
 type AlertsNeeds = ButtonsNeeds &
   AgainNeeds &
-  GivenBackNeeds & {
+  GivenBackNeeds &
+  RoutingNeeds & {
     /** Whether the charge ended without money; undefined: no such charge. */
     hasEnded: (reference: string) => Promise<boolean | undefined>;
     /** Tells the bot's own charge or link how else its alert ended. Idempotent. */
     tellPayment: (reference: string, news: AlertNews) => Promise<void>;
-    /** Whether the bot's own charge shows its failure in its own message. */
-    tellsFailure: (reference: string) => Promise<boolean>;
     findCharge: (reference: string) => Promise<ChargeSeen | undefined>;
     /** Stores an event's saved card; undefined: the bot stores no tokens. */
     rememberCard: ((card: SavedCard) => Promise<void>) | undefined;
     askDayFile: AskDayFile;
-    /** Current and recent mutes. */
-    mutes: () => Promise<readonly AlertMute[]>;
     /** Tells charges and links of every event before its webhook is acknowledged. Idempotent. */
     beforeReceived: (event: PaymentEvent) => Promise<void>;
   };
@@ -92,9 +87,9 @@ type TestBodies = { test_alert: { askedBy: string } };
 export type Alerts = ReturnType<typeof createAlerts>;
 
 /**
- * Alerts. An event is received (`receive-event.ts`), routed by the rules (`route-event.ts`) and posted (`tell-alert.ts`). Its
- * case (`event-case.ts`) is changed by people (`alert-buttons.ts`) and payments (`alert-recovery.ts`). Too many alerts at once
- * are a storm (`storm/`); each day has a summary (`summary/`).
+ * Alerts. An event is received (`receive-event.ts`), looked up (`look-up-event.ts`), routed by the rules (`route-event.ts`) and
+ * posted (`tell-alert.ts`). Its case (`event-case.ts`) is changed by people (`alert-buttons.ts`) and payments
+ * (`alert-recovery.ts`). Too many alerts at once are a storm (`storm/`); each day has a summary (`summary/`).
  */
 export function createAlerts(account: Account, needs: AlertsNeeds) {
   const { settings, rules, place, payments, wake, now, store, sealer } = account;
@@ -122,22 +117,7 @@ export function createAlerts(account: Account, needs: AlertsNeeds) {
   const eventLog = createEventLog(account);
   const summaries = createDailySummaries(own, summaryTimes(settings), needs.askDayFile);
   const judging = createJudge(account, needs);
-  const routing = {
-    async route(event: PaymentEvent, receivedAtMs: number, lookup?: Lookup): Promise<Routed> {
-      const { kind, orderReference } = event;
-      if (kind === 'payment_failed' && orderReference && (await needs.tellsFailure(orderReference)))
-        return { routed: [], byCharge: true };
-      if (lookup && (await tellGivenBack(event, lookup))) return { routed: [], byCharge: true };
-      return routesOf(await needs.mutes(), { event, receivedAtMs, nowMs: now(), plan: routes });
-    },
-    async needsLookUp(event: PaymentEvent) {
-      // The look-up names the payment that was given back, and so the threads it is told in.
-      if (event.kind === 'payment_given_back') return true;
-      const mutes = await needs.mutes();
-      const lasting = mutes.filter(({ isOver }) => !isOver);
-      return needsLookUp(routes, event, lasting);
-    },
-  };
+  const routing = createRouting(account, { ...needs, tellGivenBack });
   const telling = createTelling(own, {
     ...needs,
     ...routing,

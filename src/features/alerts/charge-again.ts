@@ -13,8 +13,7 @@ import { cardsOfEmail, type KnownCard, type KnownCards } from '../../domain/card
 import type { BotCharge } from '../../domain/alert.ts';
 import { withoutUndefined } from '../../domain/json.ts';
 import type { PaymentEvent } from '../../domain/payment-event.ts';
-import type { Evidence } from './alert-record.ts';
-import { type AgainOffer, customerEmailOf, isDeclined, recordOf } from './alert.ts';
+import { type AgainOffer, type Evidence, customerEmailOf, isDeclined, recordOf } from './alert.ts';
 
 /** What the decision needs of other features. */
 export type AgainNeeds = {

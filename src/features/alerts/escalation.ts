@@ -1,7 +1,7 @@
 import { type EscalationStep, type QuietHours, type RoutedRule, severities } from '../../domain/alert.ts';
 import { withoutUndefined } from '../../domain/json.ts';
 import type { Escalated } from './alert.ts';
-import { quietEnd } from './routing.ts';
+import { quietEnd } from './route-event.ts';
 
 /** The people a rule calls while nobody acknowledges its alert. `made`: how many steps were made. Times are UTC ms. */
 export type Escalation = {

@@ -1,6 +1,15 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
-import { endsCard, type GivenBack, handlersOf, moveCard, type CardMove, type CardStep } from './alert.ts';
+import {
+  endsCard,
+  type Evidence,
+  type GivenBack,
+  handlersOf,
+  moveCard,
+  newestOf,
+  type CardMove,
+  type CardStep,
+} from './alert.ts';
 import type { AlertCard, AlertEnd, AlertNews, EndedCard, Recovery, RoutedRule } from '../../domain/alert.ts';
 import { moneyShape, type AuditEntry } from '../../records/shapes.ts';
 import { type PaymentEvent, referenceOfEventKey } from '../../domain/payment-event.ts';
@@ -10,7 +19,6 @@ import type { Index } from '../../store/store.ts';
 import { growingDelayMs } from '../../deadline.ts';
 import { withoutUndefined } from '../../domain/json.ts';
 import { eventsList, keptBackBy } from '../../messages/message-record.ts';
-import { eventPrefix, type Evidence, newestOf } from './alert-record.ts';
 import {
   type Escalation,
   escalate,
@@ -20,7 +28,6 @@ import {
   type ShownSeverity,
   withEscalation,
 } from './escalation.ts';
-import { stormRecovered } from './storm/storm.ts';
 
 // Made once: making a schema takes longer than reading a record with it.
 const ofKind = z.looseObject({ kind: z.string() });
@@ -162,6 +169,12 @@ export type Ties = {
   proven?: { reference: string; list: string };
   isUnanswered?: boolean;
 };
+
+/** Key prefix of event cases. */
+export const eventPrefix = 'event:';
+
+/** The list of a storm's alerts that payments resolved. */
+export const stormRecovered = (storm: string): string => `storm-recovered:${storm}`;
 
 /** The list of a person's open alerts: assigned to them, or acknowledged by them and not assigned since. */
 export const alertsOf = (userId: string): string => `alerts-of:${userId}`;

@@ -1,10 +1,10 @@
-import { withLookUp } from './routing.ts';
+import { withLookUp } from './route-event.ts';
 import type { Lookup } from '../../domain/alert.ts';
 import { orderEventKey, type PaymentEvent } from '../../domain/payment-event.ts';
 import type { Sealer, Entry, Store } from '../../store/store.ts';
 import { withoutUndefined } from '../../domain/json.ts';
-import { eventPrefix, openEvidence } from './alert-record.ts';
-import { eventKind } from './event-case.ts';
+import { openEvidence } from './alert.ts';
+import { eventKind, eventPrefix } from './event-case.ts';
 import type { Log } from '../../log.ts';
 import {
   alertKey,

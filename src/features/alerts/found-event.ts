@@ -5,9 +5,8 @@ import type { Money } from '../../domain/money.ts';
 import { openRecord } from '../../records/records.ts';
 import { messageKey } from '../../messages/message-record.ts';
 import { eventKind, untouched } from './event-case.ts';
-import { customerEmailOf, endsCard, moneyOfFailure, withProvenOrder } from './alert.ts';
+import { customerEmailOf, endsCard, moneyOfFailure, newestOf, withProvenOrder } from './alert.ts';
 import { eventState } from './alert-message.ts';
-import { newestOf } from './alert-record.ts';
 import { openStoredEvent, type StoredEvent } from './event-log.ts';
 
 /**

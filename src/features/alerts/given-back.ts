@@ -4,7 +4,7 @@ import { orderEventKey, type PaymentEvent } from '../../domain/payment-event.ts'
 import { parseOrderReference } from '../../domain/order-reference.ts';
 import { hasChannel } from '../../messages/message-record.ts';
 import type { AlertCards } from './alert-cards.ts';
-import { alertMessages } from './alert-record.ts';
+import { alertMessages } from './alert.ts';
 import type { AlertRecovery } from './alert-recovery.ts';
 import { resolvedBy } from './event-case.ts';
 

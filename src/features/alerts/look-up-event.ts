@@ -5,7 +5,20 @@ import { parseOrderReference, type OrderReference } from '../../domain/order-ref
 import type { PaymentEvent } from '../../domain/payment-event.ts';
 import { withoutUndefined } from '../../domain/json.ts';
 import { leftOf, spanOf, type Span } from '../../domain/span.ts';
-import { recordOfOrder } from './alert.ts';
+import type { Account } from '../../account.ts';
+import { tagLog } from '../../log.ts';
+import { type MessageRecord, isAlert, openEvent, readMessageRecord } from '../../messages/message-record.ts';
+import { type Work, hold, reschedule } from '../../messages/message-work.ts';
+import type { Entry } from '../../store/store.ts';
+import {
+  type Evidence,
+  newerOf,
+  openEvidence,
+  recordOfOrder,
+  sealEvidence,
+  withProvenOrder,
+} from './alert.ts';
+import { type Route, withLookUp } from './route-event.ts';
 
 type FindTransaction = (reference: OrderReference) => Promise<Transaction | undefined>;
 
@@ -103,5 +116,93 @@ export function sparing<About>(
     const quiet = spanOf(endedAtMs, Math.max(shortestQuietMs, 3 * (endedAtMs - startedAtMs)));
     outage = { failure: lookup.failure, sinceMs, quiet };
     return { ...lookup, sinceMs };
+  };
+}
+
+/** Prefix of lanes for events routed by a look-up; several are looked up at once. */
+export const toRouteLanes = 'to-route/';
+
+/** The longest that an outage of the service delays an alert; then it is posted unchecked. */
+const lookUpPatienceMs = 10_000;
+const retryLookUpMs = 2_000;
+
+/**
+ * Whether the alert still waits for the service. The time counts from the event, or from the outage's start if that is later:
+ * otherwise one failed look-up would route a whole backlog unchecked. For a single order without an answer it counts from its event.
+ */
+function mayWait(
+  { receivedAtMs, unansweredSinceMs }: MessageRecord,
+  { sinceMs = receivedAtMs }: Extract<Lookup, { kind: 'unchecked' }>,
+  nowMs: number,
+): boolean {
+  const waitedMs = nowMs - Math.max(receivedAtMs, Math.min(sinceMs, unansweredSinceMs ?? nowMs));
+  // Negative if a clock was put back.
+  return waitedMs >= 0 && waitedMs < lookUpPatienceMs;
+}
+
+/** Looks up alerts, and routes those whose event doesn't say enough. */
+export function createLookUps(
+  account: Pick<Account, 'store' | 'sealer' | 'rememberMs' | 'leaseMs' | 'now'>,
+  { lookUp, route }: { lookUp: (event: PaymentEvent) => Promise<Lookup>; route: Route },
+) {
+  const { sealer, now } = account;
+
+  /** Undefined: no answer yet, and the alert still waits. */
+  async function ask({ entry, record }: Work, event: PaymentEvent): Promise<Evidence | undefined> {
+    const known = openEvidence(sealer, entry.key, record);
+    const lookup = await lookUp(withProvenOrder(event, known?.lookup));
+    const isWaiting = lookup.kind === 'unchecked' && mayWait(record, lookup, now());
+    return isWaiting ? undefined : newerOf({ lookup, atMs: now() }, known);
+  }
+
+  /** Holds its lane until the service answers. */
+  async function wait(work: Work): Promise<void> {
+    const { unansweredSinceMs = now() } = work.record;
+    await reschedule(account, work, { unansweredSinceMs }, { holdMs: retryLookUpMs });
+  }
+
+  /** The look-up and its route, to be stored together. Undefined: no answer yet. */
+  async function routeByLookUp(
+    work: Work,
+    event: PaymentEvent,
+  ): Promise<Pick<MessageRecord, 'evidence' | 'routed' | 'keptBy' | 'byCharge'> | undefined> {
+    const { entry, record } = work;
+    const found = await ask(work, event);
+    if (!found) return undefined;
+    const { routed, ...others } = await route(
+      withLookUp(event, found.lookup),
+      record.receivedAtMs,
+      found.lookup,
+    );
+    return { evidence: sealEvidence(sealer, entry.key, found), routed, ...others };
+  }
+
+  return {
+    /** Undefined: no answer yet; the alert's lane waits. */
+    async askOrWait(work: Work, event: PaymentEvent): Promise<Evidence | undefined> {
+      const found = await ask(work, event);
+      if (!found) await wait(work);
+      return found;
+    },
+
+    /** Stores the route; the record is due again at once. Without an answer its lane waits. */
+    async routeOrWait(work: Work, event: PaymentEvent): Promise<void> {
+      const change = await routeByLookUp(work, event);
+      if (change) await reschedule(account, work, change, { holdMs: 0 });
+      else await wait(work);
+    },
+
+    /**
+     * Looks up an event before its turn to be routed, and stores the result with it. Undefined: no answer yet. Throws if the
+     * record can't be read.
+     */
+    async lookUpAhead(entry: Entry): Promise<Entry | undefined> {
+      const record = readMessageRecord(entry.value);
+      if (!isAlert(record) || record.routed) return entry;
+      tagLog({ requestId: record.requestId });
+      const work = { entry, record };
+      const change = await routeByLookUp(work, openEvent(sealer, entry.key, record));
+      return change && (await hold(account, work, change, account.leaseMs))?.entry;
+    },
   };
 }

@@ -1,6 +1,6 @@
 import type { Account } from '../../account.ts';
 import type { Entry } from '../../store/store.ts';
-import { eventPrefix } from './alert-record.ts';
+import { eventPrefix } from './event-case.ts';
 import { newestEventMs } from './event-log.ts';
 import { orderEventKey } from '../../domain/payment-event.ts';
 import { counted } from '../../domain/wording.ts';

@@ -5,16 +5,25 @@ import { type PaymentEvent, unreadableKind } from '../../domain/payment-event.ts
 import { type SavedCard, faceOf } from '../../domain/card.ts';
 import { withoutUndefined } from '../../domain/json.ts';
 import { counted } from '../../domain/wording.ts';
+import {
+  type MessageRecord,
+  alertKey,
+  listsOf,
+  newCounters,
+  writeMessageRecord,
+} from '../../messages/message-record.ts';
+import type { Work } from '../../messages/message-work.ts';
 import { tellOperators } from '../../messages/messages.ts';
 import type { Notice } from '../../messages/notices.ts';
 import { code, rich } from '../../slack/kit/blocks.ts';
 import { searchLists } from '../../records/found-by.ts';
 import type { Entry } from '../../store/store.ts';
-import { eventFoundBy } from './alert.ts';
+import { type Evidence, eventFoundBy, sealEvidence } from './alert.ts';
 import type { AlertRecovery } from './alert-recovery.ts';
 import { type StoredEvent, findEvent, openStoredEvent } from './event-log.ts';
-import { type NewAlert, type Route, storeAlert } from './route-event.ts';
-import type { Routed } from './routing.ts';
+import { toRouteLanes } from './look-up-event.ts';
+import type { Destination, Route, Routed } from './route-event.ts';
+import { arrivals } from './storm/storm.ts';
 import { dayMs } from '../../domain/span.ts';
 
 type ReceiveResult = 'new' | 'duplicate' | 'differs';
@@ -25,7 +34,7 @@ export function createReceiving(
   needs: {
     route: Route;
     /** Whether only a look-up can say which channels get the event. */
-    needsLookUp: (event: PaymentEvent) => boolean | Promise<boolean>;
+    needsLookUp: (event: PaymentEvent) => Promise<boolean>;
     /** Stores a saved card's token, sealed; undefined: the bot stores no tokens. */
     rememberCard: ((card: SavedCard) => Promise<void>) | undefined;
     /** Called with every event, repeats too, so that its charge is looked up now. The event has no token. */
@@ -125,6 +134,90 @@ export function createReceiving(
       await tellOperators(operators, `unknown:${name}`, unknownNotice(eventKind, rememberMs));
     },
   };
+}
+
+type NewAlert = {
+  event: PaymentEvent;
+  fingerprint: string;
+  receivedAtMs: number;
+  /** Its lists for `/pay find`; none for a copy in another channel. */
+  foundBy: string[];
+  /** The look-up that routed it: a storm's digest needn't look up again. */
+  found?: Evidence | undefined;
+};
+
+/** Lane of events without a channel, so that no channel waits for them. */
+const untoldLane = 'untold';
+
+/**
+ * The lane keeps a channel's alerts in order. If only the look-up can say which channel, events are routed one after the other,
+ * each at most ten seconds later; so are events for several channels. Failures never wait for successes.
+ */
+function laneOf({ kind }: PaymentEvent, routed: readonly Destination[] | undefined): string {
+  if (!routed) return `${toRouteLanes}${kind}`;
+  const [first, second] = routed;
+  if (!first) return untoldLane;
+  return second ? `to-copy/${kind}` : first.channel;
+}
+
+/**
+ * Stores an event and its channels in one call. `copyFor`: stores a copy for that channel. `to`: undefined if only a look-up
+ * can say which channels. False: it was stored before. Throws StoreUnavailable.
+ */
+async function storeAlert(
+  { store, sealer }: Pick<Account, 'store' | 'sealer'>,
+  { event, found, foundBy, ...stored }: NewAlert,
+  to: Routed | undefined,
+  copyFor?: string,
+): Promise<boolean> {
+  const key = alertKey(event.key, copyFor);
+  const { routed, ...others }: Partial<Routed> = to ?? {};
+  const record: MessageRecord = {
+    channel: '',
+    ...stored,
+    sealed: sealer.seal(key, JSON.stringify(event)),
+    ...newCounters,
+    // An event for several channels is copied first; see `sendToChannels`.
+    ...(routed && (routed.length > 1 ? { routed } : channelFields(event, routed))),
+    ...others,
+    ...(foundBy.length > 0 && { foundBy }),
+    ...(found && { evidence: sealEvidence(sealer, key, found) }),
+  };
+  const due = { delayMs: 0, lane: laneOf(event, routed), index: listsOf(key, record) };
+  return await store.create(key, writeMessageRecord(record), due);
+}
+
+/** The record's fields for its first channel. */
+function channelFields(
+  { kind }: PaymentEvent,
+  routed: Destination[],
+): Pick<MessageRecord, 'channel' | 'routed' | 'arrivals'> {
+  const [first] = routed;
+  return {
+    channel: first?.channel ?? '',
+    routed,
+    // Counts towards a storm from now on, even before it is posted.
+    ...(first && kind !== 'payment_given_back' ? { arrivals: arrivals(first, kind) } : {}),
+  };
+}
+
+/**
+ * Puts an event into its channels' lanes: first copies for the further channels, then its own record. It holds its lane
+ * meanwhile, so no channel gets a later event before it.
+ */
+export async function sendToChannels(
+  account: Pick<Account, 'store' | 'sealer'>,
+  { entry, record }: Work,
+  event: PaymentEvent,
+  found: Evidence | undefined,
+): Promise<void> {
+  const { routed = [], fingerprint = '', receivedAtMs } = record;
+  const [, ...further] = routed;
+  const copy = { event, fingerprint, receivedAtMs, foundBy: [], found };
+  await Promise.all(further.map((to) => storeAlert(account, copy, { routed: [to] }, to.channel)));
+  const first = { ...record, ...channelFields(event, routed), turns: entry.attempts };
+  const due = { delayMs: 0, lane: first.channel, index: listsOf(entry.key, first) };
+  await account.store.write(entry, writeMessageRecord(first), due);
 }
 
 function unknownNotice(eventKind: string, rememberMs: number): Notice {

@@ -1,96 +1,76 @@
 import type { Account } from '../../account.ts';
-import { type Destination, type Routed, withLookUp } from './routing.ts';
-import type { Lookup } from '../../domain/alert.ts';
-import type { PaymentEvent } from '../../domain/payment-event.ts';
-import { withoutUndefined } from '../../domain/json.ts';
-import { tagLog } from '../../log.ts';
+import { type AlertRoute, recordOfOrder, withProvenOrder } from './alert.ts';
 import {
-  type MessageRecord,
-  alertKey,
-  isAlert,
-  listsOf,
-  openEvent,
-  readMessageRecord,
-  newCounters,
-  writeMessageRecord,
-} from '../../messages/message-record.ts';
-import { type Work, hold, reschedule } from '../../messages/message-work.ts';
-import type { Entry } from '../../store/store.ts';
-import { type Evidence, newerOf, openEvidence, sealEvidence } from './alert-record.ts';
-import { withProvenOrder } from './alert.ts';
-import { arrivals } from './storm/storm.ts';
+  type Lookup,
+  type RoutedKind,
+  type AmountRange,
+  type CustomerPattern,
+  type RouteMatch,
+  type QuietHours,
+  type RoutePlace,
+  type RoutePlan,
+  type RoutedRule,
+  isOfPlace,
+  isSame,
+  type AlertMute,
+} from '../../domain/alert.ts';
+import { oneLine } from '../../domain/outside-text.ts';
+import type { PaymentEvent } from '../../domain/payment-event.ts';
+import { moneyToTake, type Transaction } from '../../domain/transaction.ts';
+import { withoutUndefined } from '../../domain/json.ts';
 
-export type NewAlert = {
-  event: PaymentEvent;
-  fingerprint: string;
-  receivedAtMs: number;
-  /** Its lists for `/pay find`; none for a copy in another channel. */
-  foundBy: string[];
-  /** The look-up that routed it: a storm's digest needn't look up again. */
-  found?: Evidence | undefined;
-};
+/** A channel that gets an event, and the rule that sends it there; without a rule, `channels` of payops.yml does. */
+export type Destination = { channel: string; rule?: RoutedRule };
+
+/**
+ * The channels that get an event, and the mutes that held it back from others; neither: it is only stored. `byCharge`: shown by
+ * its charge's message or in an alert's thread instead.
+ */
+export type Routed = { routed: Destination[]; keptBy?: string[]; byCharge?: true };
 
 /** Finds an event's channels; `lookup`: if there was one. */
-export type Route = (event: PaymentEvent, receivedAtMs: number, lookup?: Lookup) => Routed | Promise<Routed>;
+export type Route = (event: PaymentEvent, receivedAtMs: number, lookup?: Lookup) => Promise<Routed>;
 
-/** Lane of events without a channel, so that no channel waits for them. */
-const untoldLane = 'untold';
+/** What routing needs of other features. */
+export type RoutingNeeds = {
+  /** Current and recent mutes. */
+  mutes: () => Promise<readonly AlertMute[]>;
+  /** Whether the bot's own charge shows its failure in its own message. */
+  tellsFailure: (reference: string) => Promise<boolean>;
+};
 
-/** Prefix of lanes for events routed by a look-up; several are looked up at once. */
-export const toRouteLanes = 'to-route/';
-
-/**
- * The lane keeps a channel's alerts in order. If only the look-up can say which channel, events are routed one after the other,
- * each at most ten seconds later; so are events for several channels. Failures never wait for successes.
- */
-function laneOf({ kind }: PaymentEvent, routed: readonly Destination[] | undefined): string {
-  if (!routed) return `${toRouteLanes}${kind}`;
-  const [first, second] = routed;
-  if (!first) return untoldLane;
-  return second ? `to-copy/${kind}` : first.channel;
-}
-
-/**
- * Stores an event and its channels in one call. `copyFor`: stores a copy for that channel. `to`: undefined if only a look-up
- * can say which channels. False: it was stored before. Throws StoreUnavailable.
- */
-export async function storeAlert(
-  { store, sealer }: Pick<Account, 'store' | 'sealer'>,
-  { event, found, foundBy, ...stored }: NewAlert,
-  to: Routed | undefined,
-  copyFor?: string,
-): Promise<boolean> {
-  const key = alertKey(event.key, copyFor);
-  const { routed, ...others }: Partial<Routed> = to ?? {};
-  const record: MessageRecord = {
-    channel: '',
-    ...stored,
-    sealed: sealer.seal(key, JSON.stringify(event)),
-    ...newCounters,
-    // An event for several channels is copied first; see `sendToChannels`.
-    ...(routed && (routed.length > 1 ? { routed: routed.map(storedPart) } : channelFields(event, routed))),
-    ...others,
-    ...(foundBy.length > 0 && { foundBy }),
-    ...(found && { evidence: sealEvidence(sealer, key, found) }),
-  };
-  const due = { delayMs: 0, lane: laneOf(event, routed), index: listsOf(key, record) };
-  return await store.create(key, writeMessageRecord(record), due);
-}
-
-/** The record's fields for its first channel. */
-function channelFields(
-  { kind }: PaymentEvent,
-  routed: readonly Destination[],
-): Pick<MessageRecord, 'channel' | 'routed' | 'arrivals'> {
-  const [first] = routed;
+/** Decides which channels get an event. `needsLookUp`: whether only a look-up can say. */
+export function createRouting(
+  { rules: { routes }, now }: Pick<Account, 'rules' | 'now'>,
+  needs: RoutingNeeds & {
+    /** Tells of a refund where people look for its payment; false: it needs a message of its own. */
+    tellGivenBack: (event: PaymentEvent, lookup: Lookup) => Promise<boolean>;
+  },
+): { route: Route; needsLookUp: (event: PaymentEvent) => Promise<boolean> } {
   return {
-    channel: first?.channel ?? '',
-    routed: routed.map(storedPart),
-    // Counts towards a storm from now on, even before it is posted.
-    ...(first && kind !== 'payment_given_back' ? { arrivals: arrivals(first, kind) } : {}),
+    async route(event, receivedAtMs, lookup) {
+      const { kind, orderReference } = event;
+      if (kind === 'payment_failed' && orderReference && (await needs.tellsFailure(orderReference)))
+        return { routed: [], byCharge: true };
+      if (lookup && (await needs.tellGivenBack(event, lookup))) return { routed: [], byCharge: true };
+      const { routed, ...others } = routesOf(await needs.mutes(), {
+        event,
+        receivedAtMs,
+        nowMs: now(),
+        plan: routes,
+      });
+      return { routed: routed.map(storedPart), ...others };
+    },
+    async needsLookUp(event) {
+      // The look-up names the payment that was given back, and so the threads it is told in.
+      if (event.kind === 'payment_given_back') return true;
+      const lasting = (await needs.mutes()).filter(({ isOver }) => !isOver);
+      return needsLookUp(routes, event, lasting);
+    },
   };
 }
 
+/** The part of a rule that is stored with the event, so that later settings don't change its messages. */
 function storedPart({ channel, rule }: Destination): Destination {
   if (!rule) return { channel };
   const { name, mention, severity, quietHours, escalate, digestAfter } = rule;
@@ -98,105 +78,192 @@ function storedPart({ channel, rule }: Destination): Destination {
 }
 
 /**
- * Puts an event into its channels' lanes: first copies for the further channels, then its own record. It holds its lane
- * meanwhile, so no channel gets a later event before it.
+ * Routes an event by rules and mutes. A channel still gets a muted event if another rule sends it there, or if it is routed
+ * after the mute's end: by then the channel has read what the mute held back.
  */
-export async function sendToChannels(
-  account: Pick<Account, 'store' | 'sealer'>,
-  { entry, record }: Work,
-  event: PaymentEvent,
-  found: Evidence | undefined,
-): Promise<void> {
-  const { routed = [], fingerprint = '', receivedAtMs } = record;
-  const [, ...further] = routed;
-  const copy = { event, fingerprint, receivedAtMs, foundBy: [], found };
-  await Promise.all(further.map((to) => storeAlert(account, copy, { routed: [to] }, to.channel)));
-  const first = { ...record, ...channelFields(event, routed), turns: entry.attempts };
-  const due = { delayMs: 0, lane: first.channel, index: listsOf(entry.key, first) };
-  await account.store.write(entry, writeMessageRecord(first), due);
+export function routesOf(
+  mutes: readonly AlertMute[],
+  {
+    event,
+    receivedAtMs,
+    nowMs,
+    plan,
+  }: { event: PaymentEvent; receivedAtMs: number; nowMs: number; plan: RoutePlan },
+): Routed {
+  const mutedBy = ({ channel, rule }: Destination): string[] =>
+    mutes
+      .filter(
+        (mute) =>
+          !mute.isOver &&
+          mute.channel === channel &&
+          (mute.rule === undefined || mute.rule === rule?.name) &&
+          receivedAtMs >= mute.fromMs &&
+          Math.max(receivedAtMs, nowMs) < mute.untilMs &&
+          fits(mute.match, event, plan),
+      )
+      .map(({ id }) => id);
+  const routed = destinationsOf(plan, event, (to) => mutedBy(to).length === 0);
+  const keptBy = destinationsOf(plan, event)
+    .filter(({ channel }) => !routed.some((one) => one.channel === channel))
+    .flatMap(mutedBy);
+  return { routed, ...(keptBy.length > 0 && { keptBy }) };
 }
 
-/** The longest that an outage of the service delays an alert; then it is posted unchecked. */
-const lookUpPatienceMs = 10_000;
-const retryLookUpMs = 2_000;
+/** The channels of an event, each once, by the first rule that names it and that `maySend` allows. */
+export function destinationsOf(
+  plan: RoutePlan,
+  event: PaymentEvent,
+  maySend: (to: Destination) => boolean = () => true,
+): Destination[] {
+  const fitting = plan.rules.filter(({ match }) => fits(match, event, plan));
+  const last = fitting.findIndex(({ goesOn }) => !goesOn);
+  const named: Destination[] = (last < 0 ? fitting : fitting.slice(0, last + 1)).flatMap((rule) =>
+    rule.channels.map((channel) => ({ channel, rule })),
+  );
+  if (last < 0) named.push(...restOf(plan, event).map((channel) => ({ channel })));
+  return named
+    .filter(maySend)
+    .filter(({ channel }, index, sent) => sent.findIndex((one) => one.channel === channel) === index);
+}
+
+/** The channels of `channels`, for events that no rule takes. */
+function restOf({ failures, successes }: RoutePlan, event: PaymentEvent): string[] {
+  if (event.kind !== 'payment_success') return [failures];
+  return [...(event.cardSaved ? [failures] : []), ...(successes === undefined ? [] : [successes])];
+}
+
+/** Whether a rule matches an event. */
+export function fits(match: RouteMatch, event: PaymentEvent, place: RoutePlace): boolean {
+  return (
+    isOfKind(match.event, event) &&
+    isOfPlace(match, place) &&
+    isSame(match.isSavedCardCharge, event.isSavedCardCharge) &&
+    isSame(match.currency, event.currency) &&
+    isWithin(match.amount, event.amountMinor) &&
+    isCustomer(match.customer, event.customerId) &&
+    isSame(match.emailDomain, domainOf(event.customerEmail)) &&
+    holdsPart(match.reasonPart, event.reason)
+  );
+}
+
+function isOfKind(wanted: RoutedKind | undefined, event: PaymentEvent): boolean {
+  if (wanted !== 'card_saved') return isSame(wanted, event.kind);
+  return event.kind === 'payment_success' && event.cardSaved !== undefined;
+}
+
+function isWithin(range: AmountRange | undefined, minor: number | undefined): boolean {
+  if (!range) return true;
+  return minor !== undefined && minor >= (range.fromMinor ?? 0) && minor <= (range.toMinor ?? Infinity);
+}
+
+function isCustomer(pattern: CustomerPattern | undefined, id: string | undefined): boolean {
+  if (!pattern) return true;
+  if (id === undefined) return false;
+  return pattern.kind === 'exact' ? id === pattern.text : id.startsWith(pattern.text);
+}
+
+function domainOf(email: string | undefined): string | undefined {
+  const [, domain] = /@([^@]*)$/.exec(email ?? '') ?? [];
+  return domain?.trim().toLowerCase();
+}
+
+/** Compares the reason on one line: people copy it from the alert. */
+function holdsPart(part: string | undefined, reason: string | undefined): boolean {
+  return part === undefined || (reason !== undefined && oneLine(reason).toLowerCase().includes(part));
+}
 
 /**
- * Whether the alert still waits for the service. The time counts from the event, or from the outage's start if that is later:
- * otherwise one failed look-up would route a whole backlog unchecked. For a single order without an answer it counts from its event.
+ * Whether the event's channels depend on a field that it lacks and a look-up may give; then it is routed after a look-up. An
+ * event may have nothing but a reference.
+ *
+ * Spec: Events (payload fields beyond those listed: not shown).
  */
-function mayWait(
-  { receivedAtMs, unansweredSinceMs }: MessageRecord,
-  { sinceMs = receivedAtMs }: Extract<Lookup, { kind: 'unchecked' }>,
-  nowMs: number,
+export function needsLookUp(
+  plan: RoutePlan,
+  event: PaymentEvent,
+  mutes: readonly Pick<AlertMute, 'match'>[] = [],
 ): boolean {
-  const waitedMs = nowMs - Math.max(receivedAtMs, Math.min(sinceMs, unansweredSinceMs ?? nowMs));
-  // Negative if a clock was put back.
-  return waitedMs >= 0 && waitedMs < lookUpPatienceMs;
+  const mayFit = (match: RouteMatch): boolean => fits(knownParts(match, event), event, plan);
+  if (mutes.some(({ match }) => !fits(match, event, plan) && mayFit(match))) return true;
+  for (const { match, goesOn } of plan.rules) {
+    if (fits(match, event, plan)) {
+      if (!goesOn) return false;
+    } else if (mayFit(match)) return true;
+  }
+  return false;
 }
 
-/** Looks up alerts, and routes those whose event doesn't say enough. */
-export function createLookUps(
-  account: Pick<Account, 'store' | 'sealer' | 'rememberMs' | 'leaseMs' | 'now'>,
-  { lookUp, route }: { lookUp: (event: PaymentEvent) => Promise<Lookup>; route: Route },
-) {
-  const { sealer, now } = account;
+/** The match without the fields that the event lacks and a look-up may give. */
+function knownParts(match: RouteMatch, event: PaymentEvent): RouteMatch {
+  const { currency, amount, emailDomain, reasonPart, ...rest } = match;
+  return withoutUndefined({
+    ...rest,
+    currency: event.currency === undefined ? undefined : currency,
+    amount: event.amountMinor === undefined ? undefined : amount,
+    emailDomain: event.customerEmail === undefined ? undefined : emailDomain,
+    reasonPart: event.reason === undefined ? undefined : reasonPart,
+  });
+}
 
-  /** Undefined: no answer yet, and the alert still waits. */
-  async function ask({ entry, record }: Work, event: PaymentEvent): Promise<Evidence | undefined> {
-    const known = openEvidence(sealer, entry.key, record);
-    const lookup = await lookUp(withProvenOrder(event, known?.lookup));
-    const isWaiting = lookup.kind === 'unchecked' && mayWait(record, lookup, now());
-    return isWaiting ? undefined : newerOf({ lookup, atMs: now() }, known);
-  }
-
-  /** Holds its lane until the service answers. */
-  async function wait(work: Work): Promise<void> {
-    const { unansweredSinceMs = now() } = work.record;
-    await reschedule(account, work, { unansweredSinceMs }, { holdMs: retryLookUpMs });
-  }
-
-  /** The look-up and its route, to be stored together. Undefined: no answer yet. */
-  async function routeByLookUp(
-    work: Work,
-    event: PaymentEvent,
-  ): Promise<Pick<MessageRecord, 'evidence' | 'routed' | 'keptBy' | 'byCharge'> | undefined> {
-    const { entry, record } = work;
-    const found = await ask(work, event);
-    if (!found) return undefined;
-    const { routed, ...others } = await route(
-      withLookUp(event, found.lookup),
-      record.receivedAtMs,
-      found.lookup,
-    );
-    return { evidence: sealEvidence(sealer, entry.key, found), routed: routed.map(storedPart), ...others };
-  }
-
-  return {
-    /** Undefined: no answer yet; the alert's lane waits. */
-    async askOrWait(work: Work, event: PaymentEvent): Promise<Evidence | undefined> {
-      const found = await ask(work, event);
-      if (!found) await wait(work);
-      return found;
-    },
-
-    /** Stores the route; the record is due again at once. Without an answer its lane waits. */
-    async routeOrWait(work: Work, event: PaymentEvent): Promise<void> {
-      const change = await routeByLookUp(work, event);
-      if (change) await reschedule(account, work, change, { holdMs: 0 });
-      else await wait(work);
-    },
-
-    /**
-     * Looks up an event before its turn to be routed, and stores the result with it. Undefined: no answer yet. Throws if the
-     * record can't be read.
-     */
-    async lookUpAhead(entry: Entry): Promise<Entry | undefined> {
-      const record = readMessageRecord(entry.value);
-      if (!isAlert(record) || record.routed) return entry;
-      tagLog({ requestId: record.requestId });
-      const work = { entry, record };
-      const change = await routeByLookUp(work, openEvent(sealer, entry.key, record));
-      return change && (await hold(account, work, change, account.leaseMs))?.entry;
-    },
+/** The event, completed by its order's record, for rules and counts. */
+export function withLookUp(event: PaymentEvent, lookup: Lookup): PaymentEvent {
+  const transaction = recordOfOrder(lookup);
+  if (!transaction) return event;
+  const found = {
+    ...moneyOf(event, transaction),
+    customerEmail: transaction.customerEmail,
+    reason: transaction.gatewayMessage,
   };
+  return { ...withoutUndefined(found), ...withProvenOrder(event, lookup) };
+}
+
+/** The record's amount; for a failure the amount that was to be taken. Without an amount if the event's currency differs. */
+function moneyOf(
+  { kind, currency: ofEvent }: PaymentEvent,
+  transaction: Transaction,
+): { amountMinor: number | undefined; currency: string | undefined } {
+  const { amountMinor, orderAmountMinor } = transaction;
+  const currency = transaction.currency ?? transaction.orderCurrency;
+  const toTake = kind === 'payment_failed' ? moneyToTake(transaction) : undefined;
+  const found = toTake ?? { minor: amountMinor ?? orderAmountMinor, currency };
+  // In capitals, like the currencies of rules and events.
+  const ofRecord = found.currency?.toUpperCase();
+  const differs = ofEvent !== undefined && ofRecord !== undefined && ofRecord !== ofEvent;
+  return { amountMinor: differs ? undefined : found.minor, currency: ofRecord };
+}
+
+export function isQuiet(hours: QuietHours, atMs: number): boolean {
+  return quietEnd(hours, atMs) > atMs;
+}
+
+const minutesADay = 24 * 60;
+
+/** The next time that isn't quiet (UTC ms). An hour off in the night when the time zone's clock changes. */
+export function quietEnd({ fromMinute, toMinute, timeZone }: QuietHours, atMs: number): number {
+  const passed = minutesBetween(fromMinute, minuteOfDay(atMs, timeZone));
+  const left = minutesBetween(fromMinute, toMinute) - passed;
+  return left <= 0 ? atMs : atMs - (atMs % 60_000) + left * 60_000;
+}
+
+/** Past midnight, too. */
+function minutesBetween(from: number, to: number): number {
+  return (to - from + minutesADay) % minutesADay;
+}
+
+function minuteOfDay(atMs: number, timeZone: string): number {
+  const clock = new Intl.DateTimeFormat('en-GB', {
+    timeZone,
+    hour: '2-digit',
+    minute: '2-digit',
+    hourCycle: 'h23',
+  });
+  const [hour = '', minute = ''] = clock.format(atMs).split(':');
+  return Number(hour) * 60 + Number(minute);
+}
+
+/** The rule as a message posted at that time shows it, also in later edits. In quiet hours it mentions nobody. */
+export function routeAt(rule: RoutedRule, postedAtMs: number, mayCall: boolean): AlertRoute {
+  const { name, severity, mention, quietHours } = rule;
+  const mayMention = mayCall && !(quietHours && isQuiet(quietHours, postedAtMs));
+  return { rule: name, ...withoutUndefined({ severity, mention: mayMention ? mention : undefined }) };
 }

@@ -15,26 +15,31 @@ import type { Rendered, Renders } from '../../messages/deliver.ts';
 import type { PostAttempt } from '../../slack/kit/note.ts';
 import type { Entry } from '../../store/store.ts';
 import type { AlertCards, AlertStep, AlertStepBodies } from './alert-cards.ts';
-import { type Evidence, newestOf, openEvidence, placeOf, sealEvidence } from './alert-record.ts';
 import { alertDirectMessage, alertMessage, alertNoteMessage } from './alert-message.ts';
 import type { AlertRecovery } from './alert-recovery.ts';
 import type { JudgeAgain } from './charge-again.ts';
 import {
   type Alert,
   type AlertCardShown,
-  calledBy,
   type CardStep,
+  type Evidence,
+  calledBy,
   contradicts,
   endsCard,
   holdEnd,
   knownDecline,
+  newestOf,
+  openEvidence,
   outcomeAlone,
+  placeOf,
   recordOf,
-  withoutDetails,
+  sealEvidence,
   withProvenOrder,
+  withoutDetails,
 } from './alert.ts';
-import { type Route, createLookUps, sendToChannels } from './route-event.ts';
-import { routeAt } from './routing.ts';
+import { createLookUps } from './look-up-event.ts';
+import { sendToChannels } from './receive-event.ts';
+import { type Route, routeAt } from './route-event.ts';
 import type { Storms } from './storm/storm.ts';
 
 /**

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { PaymentEvent } from '../../../src/domain/payment-event.ts';
 import { createAlertRecovery } from '../../../src/features/alerts/alert-recovery.ts';
-import { alertMessages, eventPrefix } from '../../../src/features/alerts/alert-record.ts';
+import { alertMessages } from '../../../src/features/alerts/alert.ts';
+import { eventPrefix } from '../../../src/features/alerts/event-case.ts';
 import { alertsHouse, failed, linesOf, paidBy, recordOf, type AlertsHouse } from '../alerts-house.ts';
 
 const ada = 'U0ADA00001';

@@ -9,7 +9,7 @@ import {
   routeAt,
   routesOf,
   withLookUp,
-} from '../../../src/features/alerts/routing.ts';
+} from '../../../src/features/alerts/route-event.ts';
 import type { AlertRule, RoutePlan } from '../../../src/domain/alert.ts';
 import { confirm } from '../../../src/domain/transaction.ts';
 import type { OrderReference } from '../../../src/domain/order-reference.ts';

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Lookup } from '../../../src/domain/alert.ts';
 import type { PaymentEvent } from '../../../src/domain/payment-event.ts';
-import type { EventCase } from '../../../src/features/alerts/event-case.ts';
-import { eventPrefix } from '../../../src/features/alerts/alert-record.ts';
+import { type EventCase, eventPrefix } from '../../../src/features/alerts/event-case.ts';
 import { type AlertCards, createAlertCards } from '../../../src/features/alerts/alert-cards.ts';
 import { type AlertRecovery, createAlertRecovery } from '../../../src/features/alerts/alert-recovery.ts';
 import { alertKey, newCounters, writeMessageRecord } from '../../../src/messages/message-record.ts';

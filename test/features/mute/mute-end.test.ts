@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { routesOf } from '../../../src/features/alerts/routing.ts';
+import { routesOf } from '../../../src/features/alerts/route-event.ts';
 import { openMutes } from '../../../src/features/mute/mute.ts';
 import { event, sealer } from '../house.ts';
 import { memoryStore } from '../memory-store.ts';

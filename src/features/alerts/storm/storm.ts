@@ -1,9 +1,9 @@
 import type { Account } from '../../../account.ts';
 import { setImmediate as letOthersRun } from 'node:timers/promises';
 import { z } from 'zod';
-import { withLookUp, type Destination } from '../routing.ts';
+import { withLookUp, type Destination } from '../route-event.ts';
 import type { RoutedRule } from '../../../domain/alert.ts';
-import type { Escalated } from '../alert.ts';
+import { type Escalated, alertMessages, openEvidence } from '../alert.ts';
 import {
   type Escalation,
   escalate,
@@ -19,7 +19,7 @@ import { withoutUndefined } from '../../../domain/json.ts';
 import type { Sealer, Entry, Index } from '../../../store/store.ts';
 import { openEvent, messageKey, readMessageRecord, stormAlerts } from '../../../messages/message-record.ts';
 import { createMessages, type Messages } from '../../../messages/messages.ts';
-import { alertMessages, eventPrefix, openEvidence } from '../alert-record.ts';
+import { eventPrefix, stormRecovered } from '../event-case.ts';
 import { createTally, type Tally } from '../tally.ts';
 import { isUnreadable } from '../../../records/records.ts';
 import { type CaseRules, createCases } from '../../../records/cases.ts';
@@ -119,8 +119,6 @@ const stormsOf = (stream: string): string => `storms:${stream}`;
 /** The list of storms that are counted again; see `editPaceMs`. */
 const stormsAtWork = 'storms-at-work';
 const openStorms = 'open-storms';
-/** The list of a storm's alerts that payments resolved. */
-export const stormRecovered = (storm: string): string => `storm-recovered:${storm}`;
 
 /** A stream: the failures of a channel, or its payments. */
 function streamOf(channel: string, gathers: GatheredKind): string {
