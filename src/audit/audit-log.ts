@@ -32,8 +32,8 @@ import type { Sealer, Store } from '../store/store.ts';
 import type { Log } from '../log.ts';
 import { hourMs } from '../domain/span.ts';
 
-/** Appends an entry; resolves once it is on the chain. Throws StoreUnavailable; then call again with the same id. */
-export type Audit = (entry: AuditEntry) => Promise<void>;
+/** Appends entries; resolves once all are on the chain. Throws StoreUnavailable; then call again with the same ids. */
+export type Audit = (...entries: AuditEntry[]) => Promise<void>;
 
 /**
  * The audit log: one chain for all replicas, in which each entry has the hash of the entry before. Entries are first
@@ -41,7 +41,7 @@ export type Audit = (entry: AuditEntry) => Promise<void>;
  */
 export type AuditLog = {
   /**
-   * Resolves once the entry is on the chain. Keeps the order of this process's calls. Many simultaneous entries cost
+   * Resolves once the entries are on the chain. Keeps the order of this process's calls. Many simultaneous entries cost
    * little more than one. Throws StoreUnavailable; a repeat with the same id counts once.
    */
   append: Audit;
@@ -71,7 +71,10 @@ const moveHeadAfterMs = 1_000;
 const logEndEveryMs = hourMs;
 const latestMs = Date.UTC(9999, 11, 31);
 
-type Waiting = { entry: AuditEntry; resolve: () => void; reject: (error: unknown) => void };
+/** One call of `append`, and how many of its entries are not on the chain yet. */
+type Call = { missing: number; resolve: () => void; reject: (error: unknown) => void };
+
+type Waiting = { entry: AuditEntry; call: Call };
 
 export function createAuditLog(options: {
   /** The whole store: all accounts share one chain, in which entries name their account. */
@@ -163,11 +166,9 @@ export function createAuditLog(options: {
   }
 
   return {
-    async append(entry) {
-      if (!(entry.atMs >= 0 && entry.atMs < latestMs)) throw new RangeError('An audit entry has no time.');
-      const { id, reference } = entry;
-      const named = reference === undefined ? {} : { reference: auditReference(reference) };
-      await queue.add({ ...cleanAuditEntry({ ...entry, ...named }), id: cleanId(id) });
+    async append(...entries) {
+      if (!entries.every(hasTime)) throw new RangeError('An audit entry has no time.');
+      await queue.add(entries.map(cleaned));
     },
     async ofReference(reference) {
       const byId = new Map<string, AuditEntry>();
@@ -189,6 +190,17 @@ export function createAuditLog(options: {
       await logEnd();
     },
   };
+}
+
+/** Whether the entry has a time that can be written: from 1970 to 9999. */
+export function hasTime({ atMs }: AuditEntry): boolean {
+  return atMs >= 0 && atMs < latestMs;
+}
+
+function cleaned(entry: AuditEntry): AuditEntry {
+  const { id, reference } = entry;
+  const named = reference === undefined ? entry : { ...entry, reference: auditReference(reference) };
+  return { ...cleanAuditEntry(named), id: cleanId(id) };
 }
 
 /** Cleans an id. The bot's own ids are short; a longer one is replaced by a hash, so that it stays unique. */
@@ -279,7 +291,7 @@ function createQueue(chain: ChainEnd, blockEveryMs: number, onWritten: () => voi
     const ids = new Set(entriesOf(block).map(({ entry }) => entry.id));
     const done = waiting.filter(({ entry }) => ids.has(entry.id));
     waiting = waiting.filter((one) => !done.includes(one));
-    for (const { resolve } of done) resolve();
+    resolveCalls(done);
   }
 
   async function writeAll(): Promise<void> {
@@ -297,7 +309,7 @@ function createQueue(chain: ChainEnd, blockEveryMs: number, onWritten: () => voi
       lastAtMs = performance.now();
       // Entries that arrived meanwhile wait for the next block.
       waiting = waiting.slice(batch.length);
-      for (const { resolve } of batch) resolve();
+      resolveCalls(batch);
       onWritten();
     }
   }
@@ -309,19 +321,27 @@ function createQueue(chain: ChainEnd, blockEveryMs: number, onWritten: () => voi
       } catch (error) {
         const all = waiting;
         waiting = [];
-        for (const { reject } of all) reject(error);
+        for (const { call } of all) call.reject(error);
       }
     }
     writing = undefined;
   }
 
   return {
-    add(entry: AuditEntry): Promise<void> {
+    add(entries: readonly AuditEntry[]): Promise<void> {
       return new Promise((resolve, reject) => {
-        waiting.push({ entry, resolve, reject });
+        const call: Call = { missing: entries.length, resolve, reject };
+        for (const entry of entries) waiting.push({ entry, call });
         writing ??= run();
       });
     },
     drained: () => writing ?? Promise.resolve(),
   };
+}
+
+function resolveCalls(written: readonly Waiting[]): void {
+  for (const { call } of written) {
+    call.missing -= 1;
+    if (call.missing === 0) call.resolve();
+  }
 }

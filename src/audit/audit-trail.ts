@@ -1,5 +1,5 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-import { createAuditLog, type Audit } from './audit-log.ts';
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
+import { createAuditLog, hasTime, type Audit } from './audit-log.ts';
 import { auditRetentionPrefix, createAuditRetention } from './audit-retention.ts';
 import type { Kind } from '../records/worker.ts';
 import type { Sealer, Store } from '../store/store.ts';
@@ -64,19 +64,39 @@ export function createAuditNotes(options: {
   const { audit, now, wait, log } = options;
   const underWay = createWorkUnderWay();
 
-  async function tryAll(entry: AuditEntry): Promise<boolean> {
+  /** The entries of this turn of the event loop: one append for all costs little more than for one. */
+  let batch: { entries: AuditEntry[]; written: Promise<boolean> } | undefined;
+
+  function add(entry: AuditEntry): Promise<boolean> {
+    // Refused by the audit log, and the rest of its batch with it.
+    if (!hasTime(entry)) return underWay.add(tryAll([entry]));
+    if (!batch) {
+      const entries: AuditEntry[] = [];
+      batch = { entries, written: underWay.add(writeSoon(entries)) };
+    }
+    batch.entries.push(entry);
+    return batch.written;
+  }
+
+  async function writeSoon(entries: readonly AuditEntry[]): Promise<boolean> {
+    await nextTurn();
+    batch = undefined;
+    return await tryAll(entries);
+  }
+
+  async function tryAll(entries: readonly AuditEntry[]): Promise<boolean> {
     let failure: unknown;
     for (const pauseMs of pausesMs) {
       try {
         if (pauseMs > 0) await wait(pauseMs);
-        await audit(entry);
+        await audit(...entries);
         return true;
       } catch (error) {
         failure = error;
       }
     }
-    const about = { key: entry.id, result: entry.what };
-    log('error', 'an entry of the audit could not be written', about, failure);
+    for (const { id, what } of entries)
+      log('error', 'an entry of the audit could not be written', { key: id, result: what }, failure);
     return false;
   }
 
@@ -85,7 +105,7 @@ export function createAuditNotes(options: {
       function write(entry: AuditEntry): Promise<boolean> {
         // Two accounts may have the same order reference, so the account is part of the id.
         const own = account === undefined ? entry : { ...entry, id: `${account}/${entry.id}`, account };
-        return underWay.add(tryAll(own));
+        return add(own);
       }
       return { write, note: (note) => void write({ id: randomUUID(), atMs: now(), ...note }) };
     },

@@ -179,8 +179,8 @@ onBothStores('the audit trail', (open) => {
     await counted.append(entryOf('last'));
     expect(reads).toBeLessThan(25);
     expect((await counted.moveHead())?.seq).toBe(151);
-    // After the time in which the end is trusted without reading, and without a write in between.
-    await sleep(1_100);
+    // After the time in which the end is trusted without reading, and after the head has moved, which also reads.
+    await sleep(1_600);
     reads = 0;
     await counted.append(entryOf('after a rest'));
     expect(reads).toBe(2);
@@ -255,10 +255,10 @@ it('writes a note with its account’s name, retries a few times, and logs the i
   const [written, logged, waited]: [AuditEntry[], unknown[], number[]] = [[], [], []];
   let refusals = 3;
   const all = createAuditNotes({
-    async audit(entry) {
+    async audit(...entries) {
       refusals -= 1;
       if (refusals >= 0) throw new StoreUnavailable('away');
-      written.push(entry);
+      written.push(...entries);
     },
     now: () => 1_000,
     wait: (ms) => Promise.resolve(waited.push(ms)),
@@ -278,6 +278,28 @@ it('writes a note with its account’s name, retries a few times, and logs the i
   await all.drained();
   expect(written).toHaveLength(1);
   expect(logged).toEqual([{ message: 'an entry of the audit could not be written', key: 'shop-b/other' }]);
+});
+
+it('writes the notes of one turn together, of all accounts in order; one without a time fails alone', async () => {
+  const [appended, failed]: [string[][], unknown[]] = [[], []];
+  const all = createAuditNotes({
+    async audit(...entries) {
+      if (entries.some(({ atMs }) => Number.isNaN(atMs))) throw new RangeError('An audit entry has no time.');
+      appended.push(entries.map(({ id }) => id));
+    },
+    now: () => 1_000,
+    wait: () => Promise.resolve(),
+    log: (_level, _message, fields) => void failed.push(fields?.key),
+  });
+  const step = { what: 'step', who: 'payops' } as const;
+  all.of('shop-b').note({ ...step, id: 'first' });
+  all.of(undefined).note({ ...step, id: 'no time', atMs: Number.NaN });
+  const isWritten = all.of(undefined).write({ ...step, id: 'second', atMs: 2_000 });
+  expect(await isWritten).toBe(true);
+  all.of(undefined).note({ ...step, id: 'later' });
+  await all.drained();
+  expect(appended).toEqual([['shop-b/first', 'second'], ['later']]);
+  expect(failed).toEqual(['no time']);
 });
 
 it('the audit trail has all earlier notes when it stops, even if the store was away for a moment', async () => {
