@@ -23,12 +23,12 @@ import type { Modal, ViewBlock } from './message.ts';
 import { ownId } from '../own-account.ts';
 import { cut, mrkdwnText, oneLine, utcTime, visible } from './text.ts';
 
-/** Slack refuses empty text; outside text can be empty after cleaning. */
-const nothing = '–';
+/** Stands for empty text, which Slack refuses; outside text can be empty after cleaning. */
+const dash = '–';
 
 /** Text without formatting, emoji codes or links. Cut to `max`. */
 export function plainText(text: string, max: number = limits.textObject): PlainTextElement {
-  return { type: 'plain_text', text: cut(visible(text), max).trim() || nothing, emoji: false };
+  return { type: 'plain_text', text: cut(visible(text), max).trim() || dash, emoji: false };
 }
 
 /**
@@ -39,7 +39,7 @@ export function mrkdwn(text: string, max: number = limits.textObject): MrkdwnEle
   const shortened = cut(visible(text), max);
   // A cut token or entity would show as raw text.
   const whole = shortened === visible(text) ? shortened : shortened.replace(/(<[^>]*|&[a-z]{0,3})…$/u, '…');
-  return { type: 'mrkdwn', text: whole.trim() || nothing, verbatim: true };
+  return { type: 'mrkdwn', text: whole.trim() || dash, verbatim: true };
 }
 
 /** For `mrkdwn`. Slack opens the message with its thread, in the reader's own workspace. */
@@ -56,7 +56,7 @@ export function divider(): DividerBlock {
   return { type: 'divider' };
 }
 
-/** The small grey line below a message. More than ten elements are left out. */
+/** The small grey line below a message. Elements after the tenth are left out. */
 export function context(...elements: (PlainTextElement | MrkdwnElement)[]): ContextBlock {
   const short = elements.map((element) => ({ ...element, text: cut(element.text, limits.contextText) }));
   return { type: 'context', elements: short.slice(0, limits.contextElements) };
@@ -79,14 +79,14 @@ export function button(parts: {
 }
 
 /**
- * Opens an address that was checked to be a web address; none if it is too long for Slack. Slack reports the press: no verb
- * may have this id.
+ * A link button; no button if the address is too long for Slack. `url` must be a checked web address. Slack reports the
+ * press too, so no command may have this action id.
  */
 export function openButton(actionId: string, text: string, url: string): Button[] {
   return url.length > limits.url ? [] : [{ ...button({ actionId, text }), url }];
 }
 
-/** A menu; a button for a single choice; nothing without choices. */
+/** A menu of at most five choices; a button for a single choice; nothing without choices. */
 export function overflow(actionId: string, choices: readonly Choice[]): (Button | Overflow)[] {
   const [only, ...others] = choices;
   if (!only) return [];
@@ -95,7 +95,7 @@ export function overflow(actionId: string, choices: readonly Choice[]): (Button 
   return [{ type: 'overflow', action_id: ownId(actionId), options }];
 }
 
-/** Only for changes of money or access; `text` repeats amount and object. */
+/** Slack asks before the press counts. `text` says what the press changes. */
 export function confirmDialog(parts: {
   title: string;
   text: string;
@@ -112,7 +112,7 @@ export function confirmDialog(parts: {
   };
 }
 
-/** Words in one style. Never a mention, link or markup. */
+/** Literal text in one style: never a mention, link or markup. */
 export type TextRun = RichTextText;
 
 export function words(text: string): TextRun {
@@ -127,7 +127,7 @@ export function code(text: string): TextRun {
   return { ...words(text), style: { code: true } };
 }
 
-/** A part of a line of rich text. */
+/** One part of a line of rich text. */
 export type Run =
   | TextRun
   | RichTextUserMention
@@ -161,7 +161,7 @@ function plainRun(run: Run): string {
   }
 }
 
-/** A person, by Slack user id. In channels `withNames` shows a name instead, except for people to be called. */
+/** A mention of a person, by Slack user id. In channels `withNames` writes the name, unless the message is to notify them. */
 export function person(userId: string): RichTextUserMention {
   return { type: 'user', user_id: userId };
 }
@@ -181,12 +181,12 @@ export function personOrChannel(id: string): RichTextUserMention | RichTextChann
   return isPerson(id) ? person(id) : channelName(id);
 }
 
-/** A user group, by Slack id; calls all its members. */
+/** A mention of a user group, by Slack id. Notifies all its members. */
 export function userGroup(groupId: string): RichTextUsergroupMention {
   return { type: 'usergroup', usergroup_id: groupId };
 }
 
-/** Slack's latest date: a mute without end exceeds it. */
+/** The latest date that Slack takes. */
 const latestSeconds = 9_999_999_999;
 
 /** A moment in each reader's local time; `msUtc` is UTC ms. */
@@ -196,9 +196,8 @@ export function moment(msUtc: number, format = '{date_short_pretty} {time}'): Ri
   return { type: 'date', timestamp, format, fallback: utcTime(msUtc) };
 }
 
-/** A dash for empty text, which Slack refuses. */
 function filled(text: string): TextRun {
-  return words(visible(text).trim() || nothing);
+  return words(visible(text).trim() || dash);
 }
 
 /** Lines of styled words. Put outside text here: it can't ping, link or format. */
@@ -207,11 +206,11 @@ export function richText(...lines: readonly (readonly Run[])[]): RichTextBlock {
   const pieces = elements.filter((piece) => piece.type !== 'text' || piece.text !== '');
   return {
     type: 'rich_text',
-    elements: [{ type: 'rich_text_section', elements: pieces.length > 0 ? pieces : [words(nothing)] }],
+    elements: [{ type: 'rich_text_section', elements: pieces.length > 0 ? pieces : [words(dash)] }],
   };
 }
 
-/** Outside words, set apart, below a line that names their author. */
+/** Quoted outside text, below a line that names its author. */
 export function quotation(whose: string, text: string): RichTextBlock {
   return {
     type: 'rich_text',
@@ -222,17 +221,17 @@ export function quotation(whose: string, text: string): RichTextBlock {
   };
 }
 
-const breaks = /[\n\v\f\r\u0085\u2028\u2029]+/g;
+const lineBreaks = /[\n\v\f\r\u0085\u2028\u2029]+/g;
 
-/** Lines to copy; a break within a line would start another. */
+/** Lines to copy. A line break within a line becomes a space. */
 export function codeLines(lines: readonly string[]): RichTextBlock {
   return {
     type: 'rich_text',
     elements: [
       {
         type: 'rich_text_preformatted',
-        elements: (lines.length === 0 ? [nothing] : lines).map((line, index) =>
-          words(`${index === 0 ? '' : '\n'}${visible(line).replace(breaks, ' ') || ' '}`),
+        elements: (lines.length === 0 ? [dash] : lines).map((line, index) =>
+          words(`${index === 0 ? '' : '\n'}${visible(line).replace(lineBreaks, ' ') || ' '}`),
         ),
       },
     ],
@@ -259,9 +258,9 @@ export function fields(values: Record<string, string | readonly Run[] | undefine
 }
 
 /**
- * A message's first line, and the same sentence as `text`: the state in bold, then the details, which are cleaned outside
- * text. A reference made by the bot is too long for that line: it follows on its own, in code, to be copied; in `text`,
- * for screen readers, it comes last. `channel`: an id, named after the state.
+ * A message's first line: the state in bold, then the details, which are cleaned outside text. A reference made by the bot
+ * is too long for this line, so it gets a line of its own, in code. `text` is the whole line for notifications and screen
+ * readers. `channel`: a channel id, shown right after the state.
  */
 export function headline(
   state: string,
@@ -303,7 +302,7 @@ export function textInput(parts: {
   maxLength?: number;
   optional?: boolean;
   focus?: boolean;
-  /** Enter sends the text as a press. */
+  /** Enter in this field reaches the press with the field's id. */
   onEnter?: boolean;
 }): InputBlock {
   const { initial, placeholder, onEnter } = parts;
@@ -321,7 +320,7 @@ export function textInput(parts: {
   return inputBlock(parts, element);
 }
 
-/** The first characters, never half of one. No ellipsis: the field's text is sent back. */
+/** At most `max` UTF-16 units, never half a surrogate pair. No ellipsis, because the person submits this text. */
 function firstOf(text: string, max: number): string {
   return text.slice(0, max).replace(/[\uD800-\uDBFF]$/, '');
 }
@@ -383,7 +382,7 @@ function inputBlock(
   });
 }
 
-/** A line of a modal that must be seen. */
+/** A line that people must not miss, for a modal. */
 export function noticeLine(level: 'info' | 'warning', text: string): RichTextBlock {
   return richText([bold(level === 'info' ? 'ℹ️ ' : '⚠️ '), words(cut(visible(text), limits.sectionText))]);
 }

@@ -63,10 +63,10 @@ export function form<Fields extends Record<string, Field<unknown>>>(name: string
   };
 }
 
-/** The text of a button's value or a modal's metadata. It travels through Slack: no secrets. */
+/** Writes and reads a button's value or a modal's metadata. The text travels through Slack: no secrets. */
 type Codec<T> = {
   write: (value: T) => string;
-  /** Undefined if the text is not ours. */
+  /** Undefined if the text doesn't fit the schema. */
   read: (text: string) => T | undefined;
 };
 
@@ -83,17 +83,17 @@ export function codec<T>(schema: z.ZodType<T>): Codec<T> {
   };
 }
 
-// Fields for a saved card and an e-mail; each form gives them its own ids.
+// Fields that ask for a saved card; each form gives them its own ids.
 
 /** A person's choice of card. `tokenKey` is a secret; `id` is not. */
 export type CardChoice = { kind: 'ledger'; id: string } | { kind: 'pasted'; tokenKey: string };
 
-/** A card offered in a form: ledger id and words. */
+/** A card offered in a form: its ledger id and its label. */
 export type OfferedCard = { id: string; text: string };
 
 const longestEmail = 254;
 
-/** The typeahead of saved cards; the verb has a suggestion with the same id. */
+/** The typeahead of saved cards. The command needs a suggestion with the same id. */
 export function cardInput(
   id: string,
   initial: OfferedCard | undefined,
@@ -110,17 +110,17 @@ export function cardInput(
   });
 }
 
-/** Never prefilled: Slack stores modals. `ledger`: a card can be chosen instead. */
-export function tokenInput(id: string, ledger: boolean): ViewBlock {
+/** Never prefilled: Slack stores modals. `hasCards`: the form also offers saved cards to choose from. */
+export function tokenInput(id: string, hasCards: boolean): ViewBlock {
   return textInput({
     id,
-    label: ledger ? 'Or the card’s token key' : 'Token key of the saved card',
+    label: hasCards ? 'Or the card’s token key' : 'Token key of the saved card',
     hint: 'Never a card number.',
-    optional: ledger,
+    optional: hasCards,
   });
 }
 
-/** Reports problems at the token’s field, which every such modal has. */
+/** The person's choice of card. The caller shows a problem at the token key's field, which every such form has. */
 export function readCardChoice(values: ViewValues, ids: { card: string; token: string }): Parsed<CardChoice> {
   const id = values[ids.card] ?? '';
   const tokenKey = visible(values[ids.token] ?? '').trim();
@@ -131,7 +131,7 @@ export function readCardChoice(values: ViewValues, ids: { card: string; token: s
   return parsed({ kind: 'pasted', tokenKey });
 }
 
-/** Undefined if it looks like an e-mail address. */
+/** What is wrong with an e-mail address; undefined if it looks right. */
 export function emailFormProblem(email: string): string | undefined {
   const isOne = /^[^\s@]+@[^\s@]+\.[^\s@]+$/.test(email) && email.length <= longestEmail;
   return isOne ? undefined : 'That isn’t an e-mail address. One looks like ada@example.com.';

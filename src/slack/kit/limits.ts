@@ -1,6 +1,6 @@
 /**
- * All limits of Slack that the bot can meet, in UTF-16 units, which are never fewer than Slack's characters. If Slack's
- * documents and its behaviour differ, the smaller number is used.
+ * All limits of Slack that the bot can meet. Lengths of text are in UTF-16 units, which are never fewer than Slack's
+ * characters. If Slack's documents and its behaviour differ, the smaller number is used.
  */
 export const limits = {
   messageBlocks: 50,

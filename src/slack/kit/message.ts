@@ -23,7 +23,7 @@ export type MessageBlock =
   | RichTextBlock
   | SectionBlock;
 
-/** Blocks of a modal or the App Home: only these may have inputs. */
+/** Blocks of a view, which is a modal or the App Home: only views may have inputs. */
 export type ViewBlock = MessageBlock | InputBlock;
 
 export type Home = { blocks: ViewBlock[] };
@@ -37,6 +37,6 @@ export type Modal = Omit<ModalView, 'blocks'> & { blocks: ViewBlock[] };
 export type SlackMessage = {
   text: string;
   blocks: MessageBlock[];
-  /** Stored by Slack with the message; never secret. Finds an alert again after a crash. */
+  /** Stored by Slack with the message, so never secret. The bot finds a post again by it after a crash. */
   metadata?: { event_type: string; event_payload: { key: string } };
 };

@@ -29,7 +29,7 @@ const tooLate = new Set([
   'trigger_exchanged',
 ]);
 
-/** `onTop`: pressed in a modal, which stays below. */
+/** `onTop`: the button was in a modal, which stays below the new one. */
 export function createOpenModal(client: WebClient, from: { triggerId: string; onTop: boolean }): OpenModal {
   return async function openModal(view) {
     const content = { trigger_id: from.triggerId, view };
@@ -41,13 +41,14 @@ export function createOpenModal(client: WebClient, from: { triggerId: string; on
   };
 }
 
-type WaitingForm = { offer: (modal: Modal) => 'said' | 'new'; acknowledged: Promise<void> };
+type WaitingForm = { offer: (modal: Modal) => 'same' | 'newer'; acknowledged: Promise<void> };
 const waitingForms = new WeakMap<WebClient, Map<string, WaitingForm>>();
 
 /**
- * Register a submitted form that waits for its acknowledgement. Meanwhile `updateModal` first offers each update to be
- * that acknowledgement, and otherwise sends it after the acknowledgement, so Slack gets them in order. An update equal to
- * the acknowledgement (`said`) counts as shown. Returns the function to call once the form is acknowledged.
+ * Registers a submitted form that waits for its acknowledgement. Until then `updateModal` offers each modal to the
+ * acknowledgement. `same`: the acknowledgement shows this modal already, so the update counts as shown. `newer`: the
+ * acknowledgement will show it, and the update is sent after it. Returns the function to call once the form is
+ * acknowledged.
  */
 export function holdForm(client: WebClient, viewId: string, offer: WaitingForm['offer']): () => void {
   const { promise: acknowledged, resolve } = Promise.withResolvers<void>();
@@ -69,7 +70,7 @@ export async function updateModal(
 ): Promise<'shown' | 'closed' | 'not_shown'> {
   const form = waitingForms.get(client)?.get(to.viewId);
   if (form) {
-    if (form.offer(to.modal) === 'said') return 'shown';
+    if (form.offer(to.modal) === 'same') return 'shown';
     await form.acknowledged;
   }
   try {
@@ -86,37 +87,37 @@ export async function updateModal(
   }
 }
 
-/** Nothing to submit: no press or form comes back. */
-const wordsModalId = 'payops_words';
+/** No command has this id: these modals have nothing to submit. */
+const messageModalId = 'payops_words';
 
-function saidModal(title: string, ...lines: readonly Run[][]): Modal {
-  return modal({ callbackId: wordsModalId, title, blocks: [richText(...lines)] });
+function linesModal(title: string, ...lines: readonly Run[][]): Modal {
+  return modal({ callbackId: messageModalId, title, blocks: [richText(...lines)] });
 }
 
 /** A message as a modal. */
 export function messageModal(title: string, { text, blocks }: SlackMessage): Modal {
-  if (blocks.length === 0) return saidModal(title, rich`${text}`);
-  return modal({ callbackId: wordsModalId, title, blocks });
+  if (blocks.length === 0) return linesModal(title, rich`${text}`);
+  return modal({ callbackId: messageModalId, title, blocks });
 }
 
 /** Opens while a slow form loads: its trigger lives three seconds. */
 export function loadingModal(): Modal {
-  return saidModal('One moment', rich`⏳ Loading …`);
+  return linesModal('One moment', rich`⏳ Loading …`);
 }
 
-/** Slack's three seconds for a form are nearly over. `next`: where to look then. */
+/** Slack's three seconds for a form are nearly over. `next`: where to look if no answer comes. */
 export function noAnswerYetModal(next: string): Modal {
   const said = rich`⏳ The bot is still working on it. The answer follows here: don’t send it again.`;
-  return saidModal('No answer yet', said, rich`${next}`);
+  return linesModal('No answer yet', said, rich`${next}`);
 }
 
-/** Answers a form that is no longer open: its fields can't show errors. */
+/** Field errors of a form that was already acknowledged, so its fields can't show them. */
 export function lateErrorsModal(errors: Readonly<Record<string, string>>): Modal {
   const lines = Object.values(errors).map((error) => rich`${error}`);
-  return saidModal('Fix the form', ...lines, rich`Nothing was used. Type the command again to correct it.`);
+  return linesModal('Fix the form', ...lines, rich`Nothing was used. Type the command again to correct it.`);
 }
 
-/** For a modal that only the person can still close. */
+/** The bot is done with a modal that only the person can close. */
 export function finishedModal(): Modal {
-  return saidModal('Done', rich`The bot is done with this form. You can close it.`);
+  return linesModal('Done', rich`The bot is done with this form. You can close it.`);
 }

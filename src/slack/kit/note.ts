@@ -23,7 +23,7 @@ export function noteMessage(note: Note): SlackMessage {
   return { text, blocks: [block, ...blocksOf(body), ...row, ...(foot ? [foot] : [])] };
 }
 
-/** The same as a modal without anything to submit. */
+/** The note as a modal, without anything to submit. */
 export function noteModal(
   note: Note,
   window: { callbackId: string; title: string; privateMetadata?: string },
@@ -54,10 +54,10 @@ function isLine(part: readonly Run[] | MessageBlock): part is readonly Run[] {
   return Array.isArray(part);
 }
 
-/** `key`: the message's key in its channel's history. `mayBeRepeat`: an earlier post may have arrived. */
+/** One attempt at a post. `key` finds it in the channel's history; `mayBeRepeat`: an earlier attempt may have arrived. */
 export type PostAttempt = { key: string; mayBeRepeat: boolean };
 
-/** A message as posted. `eventType`: its subject. */
+/** Adds the metadata that finds the post again, and a mark if it may be a repeat. `eventType`: the kind of message. */
 export function forPosting(message: SlackMessage, eventType: string, about: PostAttempt): SlackMessage {
   const { text, blocks } = message;
   return {

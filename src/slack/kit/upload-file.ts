@@ -9,7 +9,7 @@ export type UploadOutcome =
   /** `fix`: what a person must do. If `why` says that no answer came, the file may be there. */
   | { kind: 'failed'; why: string; fix: string };
 
-/** `of`: a reference that the title lacks. */
+/** `of`: the reference that the file is about, if the title doesn't name it. */
 export type UploadedFile = { name: string; title: string; of?: string; text: string; comment: string };
 
 /** Puts a file into a thread, or into a person's direct messages. Never throws for Slack or network errors. */
@@ -22,8 +22,8 @@ export type UploadFile = (
 const longestUploadMs = 20_000;
 
 /**
- * Slack’s three steps: get an address, send the bytes, place the file. Nobody sees an unplaced file, so a failure in
- * between leaves nothing behind.
+ * Slack’s three steps: get an address, send the bytes, share the file. Nobody sees a file that isn't shared, so a failure
+ * in between leaves no file behind.
  */
 export function createUploadFile(client: WebClient): UploadFile {
   return async function uploadFile(place, file) {
@@ -40,7 +40,7 @@ export function createUploadFile(client: WebClient): UploadFile {
         return answer.status;
       });
       if (status !== 200) return failed(`http_${status}`, channel);
-      if (isPerson(channel)) ({ channel, threadTs } = await messageAhead(client, channel, [title, of]));
+      if (isPerson(channel)) ({ channel, threadTs } = await postBeforeFile(client, channel, [title, of]));
       await client.files.completeUploadExternal({
         files: [{ id, title }],
         channel_id: channel,
@@ -55,10 +55,10 @@ export function createUploadFile(client: WebClient): UploadFile {
 }
 
 /**
- * A file needs the conversation's id, which only a message reveals without another scope: post a message first, and the
- * file below it.
+ * For a person: sharing a file needs the conversation's id, and without another scope only a posted message reveals the id.
+ * So post a message, and share the file in its thread.
  */
-async function messageAhead(
+async function postBeforeFile(
   client: WebClient,
   person: string,
   [title, of]: readonly [string, string],
@@ -71,7 +71,7 @@ async function messageAhead(
 const scopeFix = 'give the app the scope files:write, as manifest.yml has it, reinstall it, and press again.';
 const unsureFix = 'look whether the file is there all the same, and press again in a minute if it is not.';
 
-/** A file needs the bot as a member, even where it may post. */
+/** Sharing a file needs membership, even where the bot may post without it. */
 const ownFixes: Record<string, (channel: string) => string> = {
   missing_scope: () => scopeFix,
   not_in_channel: (channel) => `invite the bot with /invite @pay in ${channel}, and press again.`,

@@ -135,10 +135,10 @@ function createFormScreen(ack: AckFn<ViewResponseAction>, submitted: Submitted, 
     hurry = () => stop.abort();
     let modal = waiting;
     release = holdForm(client, viewId, (offered) => {
-      if (JSON.stringify(offered) === JSON.stringify(modal)) return 'said';
+      if (JSON.stringify(offered) === JSON.stringify(modal)) return 'same';
       modal = offered;
       stop.abort();
-      return 'new';
+      return 'newer';
     });
     begin(work);
     // The last update may still be on its way when the work is done.

@@ -5,7 +5,7 @@ import { cut, mrkdwnText, oneLine, outsideText, slackTime, utcTime } from '../..
 
 // test/hostile/texts covers hostile texts.
 
-describe('text that is cut', () => {
+describe('cut text', () => {
   const hostile = fc
     .array(
       fc.oneof(
@@ -16,7 +16,7 @@ describe('text that is cut', () => {
     )
     .map((parts) => parts.join(''));
 
-  it('never exceeds the limit, never ends inside a character or entity, and is a beginning of the text', () => {
+  it('stays within the limit, is a prefix of the text, and never ends inside a character or entity', () => {
     fc.assert(
       fc.property(hostile, fc.integer({ min: 0, max: 200 }), (text, max) => {
         const whole = oneLine(text);
@@ -38,7 +38,7 @@ describe('text that is cut', () => {
     expect(cut(`e${'\u0301'.repeat(500)}`, 10)).toHaveLength(10);
   });
 
-  it('never ends inside a token of ours', () => {
+  it('never ends inside one of Slack’s tokens or entities', () => {
     const token = '<!date^1789393020^{time}|13:37>';
     expect(mrkdwn(token)).toEqual({ type: 'mrkdwn', text: token, verbatim: true });
     expect(mrkdwn(`at ${token}`, 12).text).toBe('at …');
@@ -46,7 +46,7 @@ describe('text that is cut', () => {
   });
 });
 
-it('masks an e-mail address in outside words, and withholds what looks like a card number', () => {
+it('masks an e-mail address in outside text, and withholds text with a possible card number', () => {
   expect(outsideText('no card of ada.obi@example.com', 100)).toBe('no card of a***@example.com');
   expect(outsideText('card 4111 1111 1111 1111 refused', 100)).toBe(
     '[withheld: it looks like a card number]',
@@ -62,14 +62,14 @@ it('gives a time in whole seconds, whose fallback cannot end the token early', (
   expect(slackTime(0, 'x><!here>')).not.toContain('<!here>');
 });
 
-it('shows at most six fields, leaves out missing values, and makes no block without any', () => {
+it('shows at most six fields, leaves out missing values, and makes no block if all are missing', () => {
   const seven = Object.fromEntries(Array.from({ length: 7 }, (_, index) => [`L${index}`, `v${index}`]));
   expect(JSON.stringify(fields(seven))).toMatch(/v5(?!.*v6)/);
   expect(JSON.stringify(fields({ A: undefined, B: '', C: 'c' }))).not.toMatch(/"[AB]"/);
   expect(fields({ A: undefined })).toEqual([]);
 });
 
-it('says the same in the text of a headline and in its block, and escapes only the text', () => {
+it('gives a headline’s text and its block the same words, and escapes only the text', () => {
   expect(headline('⚠️ Doubt', ['', '<A&B>'])).toEqual({
     text: '⚠️ Doubt · &lt;A&amp;B&gt;',
     block: richText([{ type: 'text', text: '⚠️ Doubt', style: { bold: true } }, words(' · <A&B>')]),

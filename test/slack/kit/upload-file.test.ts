@@ -15,7 +15,7 @@ it.each([
   ['missing_scope', 'give the app the scope files:write'],
   ['storage_limit_reached', 'storage is full'],
   ['file_type_not_allowed', 'restricts which files may be uploaded'],
-])('says of a file that Slack refuses as %s what helps', async (slackError, fix) => {
+])('tells the person how to fix an upload that Slack refuses as %s', async (slackError, fix) => {
   const { interactive } = createClients(
     { botToken: 'x', slackApiUrl: 'https://slack.test/api/' },
     () => undefined,
@@ -29,8 +29,8 @@ it.each([
     .reply(200, { ok: false, error: slackError });
   const outcome = await createUploadFile(interactive)({ channel: 'C0ALERTS' }, file);
   expect(outcome).toMatchObject({ kind: 'failed', why: `Slack says “${slackError}”.` });
-  if (outcome.kind !== 'failed') throw new Error('It was taken.');
+  if (outcome.kind !== 'failed') throw new Error('the upload succeeded');
   expect(outcome.fix).toContain(fix);
-  // That scope lets the bot post messages, but no files.
+  // The scope for posts where the bot is no member doesn't cover files.
   expect(outcome.fix).not.toContain('chat:write.public');
 });
