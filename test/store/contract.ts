@@ -582,7 +582,7 @@ export function storeContract(name: string, open: () => Promise<OpenStore>): voi
       await Promise.all(newer);
       await opened.pass(1);
       const { oldestDueMs, due } = await store.backlog();
-      expect(due.free).toBe(mostDue);
+      expect(due.free).toBeGreaterThanOrEqual(mostDue);
       expect(oldestDueMs).toBeGreaterThanOrEqual(enoughMs);
     });
     it('answers a ping', async () => {
