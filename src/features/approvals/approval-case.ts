@@ -35,7 +35,7 @@ export type ApprovalCase = {
   /** The card's token key; removed once nothing is left to do. */
   tokenKey?: string;
   run?: Run;
-  /** A run has marked that it calls the service. The call must not be repeated, so no later run makes it. */
+  /** A run is about to change the e-mail at the service, or has. No later run may repeat that call. */
   asked?: true;
   /** How often in a row the execution was postponed. */
   misses: number;
@@ -404,7 +404,7 @@ function auditState(kind: ApprovalState['kind']): string {
 
 /**
  * How many people must approve, and by which rule; undefined: none. If several rules fit, the one that needs the most
- * people counts, then the one with the highest amount. A charge of a card on hold must also satisfy the charge rules:
+ * people counts, then the rule for cards on hold, then the one with the highest amount. A charge of a card on hold must also satisfy the charge rules:
  * an override must not be an easier way to a large amount.
  */
 export function needFor(

@@ -137,10 +137,9 @@ export function createApprovalRequests(account: Account, needs: ApprovalsNeeds) 
       run: { id: runId, untilMs: now() + runMs },
     });
     if (!claimed?.isMoved) return undefined;
-    const { approval, asked } = claimed.state;
+    const { approval } = claimed.state;
     const end = await carryOut(claimed.state, runId).catch(async (error: unknown) => {
-      // If the service was called, it may have acted: don't retry at once.
-      if (!asked) await approvals.apply(id, { kind: 'put_off', runId }).catch(() => undefined);
+      await approvals.apply(id, { kind: 'put_off', runId }).catch(() => undefined);
       throw error;
     });
     if (end.kind === 'later') {

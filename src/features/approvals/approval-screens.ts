@@ -274,8 +274,8 @@ function decideButtons(approval: Approval): Button[] {
 }
 
 /**
- * A button's value: the request, the hash of the terms shown above the button, and the twins shown. An approval counts
- * for exactly these.
+ * A button's value: the request, the hash of the terms shown above the button, and the references of the equal charges
+ * shown (`despite`). An approval counts for exactly these.
  */
 export const requestValue = codec(
   z.object({ id: z.string(), termsHash: z.string(), despite: z.array(z.string()).exactOptional() }),
