@@ -63,7 +63,7 @@ const linkShape = z.object({
   order: z.object({ orderId: z.string(), checkoutLink: z.string() }).exactOptional(),
   /** A failed try of the customer, by a signed event; the link stays open. */
   failure: z.object({ atMs: z.number(), why: z.string().exactOptional() }).exactOptional(),
-  /** By a signed event; only if the link saves the card. */
+  /** By a signed event, as in `CardSaved`; only if the link saves the card. */
   cardSaved: z
     .discriminatedUnion('kind', [
       z.object({ kind: z.enum(['kept', 'not_kept']), face: cardFaceShape }),

@@ -245,8 +245,8 @@ export function linkRenders(
   };
 }
 
-export function linkMessageKey({ reference, place }: PaymentLink): MessageKey<'link'> {
-  return messageKey('link', `${place}:${reference}`);
+export function linkMessageKey({ reference, place: channel }: PaymentLink): MessageKey<'link'> {
+  return messageKey('link', `${channel}:${reference}`);
 }
 
 /** Prefilled fields of the form. */

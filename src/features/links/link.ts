@@ -170,9 +170,9 @@ export function createLinks(account: Account, needs: LinksNeeds) {
   };
 }
 
-function whereOf({ place, by, state }: PaymentLink): Run[] {
+function whereOf({ place: channel, by, state }: PaymentLink): Run[] {
   if (state.kind === 'refused') return [];
-  return place === by ? rich`Posted to you only.` : rich`Posted in ${channelName(place)}.`;
+  return channel === by ? rich`Posted to you only.` : rich`Posted in ${channelName(channel)}.`;
 }
 
 /** Leaves out a generated reference: it belongs to its modal. */
@@ -186,8 +186,8 @@ function channelOf({ channelId }: Caller): { channel?: string } {
 }
 
 /** A press inside a modal names no channel: use the channel of the first request. */
-function channelOfLink({ place, by }: PaymentLink): { channel?: string } {
-  return place === by ? {} : { channel: place };
+function channelOfLink({ place: channel, by }: PaymentLink): { channel?: string } {
+  return channel === by ? {} : { channel };
 }
 
 const mostShown = 5;

@@ -157,17 +157,17 @@ export function createPaymentLinks(account: Account, { lookUp, lookUpNow, paid, 
   }
 
   /** Returns the link; its messages and the audit follow in the background. `told`: needs no message. */
-  function settled(kept: StoredCase<PaymentLink>, isTold?: 'told'): PaymentLink {
-    background.add(links.settle(kept.state.reference, kept, isTold));
-    return kept.state;
+  function settled(stored: StoredCase<PaymentLink>, isTold?: 'told'): PaymentLink {
+    background.add(links.settle(stored.state.reference, stored, isTold));
+    return stored.state;
   }
 
   /** The first request, while the person waits. A refusal needs no message: the modal shows it. */
   async function requestFirst(link: PaymentLink): Promise<PaymentLink> {
     const { event } = await requestOrder(link, false);
-    const kept = await untilStored(account, () => links.apply(link.reference, event));
-    if (!kept) throw new Error('a link that was requested is not in the store');
-    return settled(kept, kept.state.state.kind === 'refused' ? 'told' : undefined);
+    const stored = await untilStored(account, () => links.apply(link.reference, event));
+    if (!stored) throw new Error('a link that was requested is not in the store');
+    return settled(stored, stored.state.state.kind === 'refused' ? 'told' : undefined);
   }
 
   /** Looks up with the given function whether the link is paid. Undefined: there is no such link. */
@@ -175,21 +175,21 @@ export function createPaymentLinks(account: Account, { lookUp, lookUpNow, paid, 
     const before = await links.find(reference);
     if (!before) return undefined;
     const lookup = await lookUpWith(expectedOf(before));
-    const kept = await links.apply(reference, { kind: 'looked_up', lookup });
-    return { link: kept ? settled(kept) : before, lookup };
+    const stored = await links.apply(reference, { kind: 'looked_up', lookup });
+    return { link: stored ? settled(stored) : before, lookup };
   }
 
   /**
    * Applies an event to its link, found by the signed order reference or by the service's order id. False: no such
    * link. The event's unsigned reference finds no link here: somebody who replays the event can change that reference.
    */
-  async function hear(event: PaymentEvent): Promise<boolean> {
+  async function applyEvent(event: PaymentEvent): Promise<boolean> {
     const { orderId, orderReference = '' } = event;
-    const heard = linkEventOf(event);
+    const linkEvent = linkEventOf(event);
     const reference = parseOrderReference(orderReference);
-    if (reference.ok && (await links.applyAndWake(reference.value, heard))) return true;
+    if (reference.ok && (await links.applyAndWake(reference.value, linkEvent))) return true;
     const entry = orderId === undefined ? undefined : await store.read(linkOrderKey(orderId));
-    return entry !== undefined && (await links.applyAndWake(entry.value, heard)) !== undefined;
+    return entry !== undefined && (await links.applyAndWake(entry.value, linkEvent)) !== undefined;
   }
 
   return {
@@ -239,7 +239,7 @@ export function createPaymentLinks(account: Account, { lookUp, lookUpNow, paid, 
       // Saved-card charges have no link; `onGivenBack` handles money given back, with its look-up.
       if (event.isSavedCardCharge === true || event.kind === 'payment_given_back') return;
       try {
-        if (await hear(event)) return;
+        if (await applyEvent(event)) return;
       } catch (error) {
         if (error instanceof StoreUnavailable) throw error;
         // The link's sealing key is missing. Don't throw: the sender would repeat the event for ever.
@@ -261,8 +261,8 @@ export function createPaymentLinks(account: Account, { lookUp, lookUpNow, paid, 
      */
     async onGivenBack(reference: string, lookup: Lookup): Promise<boolean> {
       if (lookup.kind !== 'given_back') return false;
-      const kept = await links.apply(reference, { kind: 'looked_up', lookup });
-      const link = kept ? settled(kept) : await links.find(reference);
+      const stored = await links.apply(reference, { kind: 'looked_up', lookup });
+      const link = stored ? settled(stored) : await links.find(reference);
       return link?.state.kind === 'given_back';
     },
     cases: [{ prefix: linkPrefix, work: async (entry: Entry) => void (await links.work(entry)) }],
