@@ -40,7 +40,7 @@ export type CardLedger = ReturnType<typeof createCardLedger>;
 
 /**
  * Remembers saved cards from events of first payments, so that agents choose cards instead of pasting tokens.
- * Everything is sealed. A card is forgotten `keepMs` after the last event about it, or when it expires. Methods throw
+ * Everything is sealed. A card is forgotten `keepMs` after its last change, or when it expires. Methods throw
  * StoreUnavailable.
  */
 export function createCardLedger(
@@ -78,7 +78,7 @@ export function createCardLedger(
     return { id: await fingerprint(tokenKey), ...card };
   }
 
-  /** The cards of these terms' lists, by token key, newest first. */
+  /** The cards of these terms' lists, by token key; of each list newest first. */
   async function newest(terms: readonly string[]): Promise<ReadonlyMap<string, StoredCard>> {
     const lists = await Promise.all(
       terms.map(async (term) => cards.list(await listOf(term), { max: mostInList, newestFirst: true })),

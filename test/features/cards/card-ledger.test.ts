@@ -56,7 +56,7 @@ onBothStores('createCardLedger', (open) => {
   });
   afterEach(() => replicas.close());
 
-  it('forgets a card when it expires or so long after its last event, and takes no expired card', async () => {
+  it('forgets a card when it expires or `keepMs` after its last change, and takes no expired card', async () => {
     const clock = { nowMs: 1_900_000_000_000 };
     const store = memoryStore(clock);
     const sealer = createSealer([oldKey]);

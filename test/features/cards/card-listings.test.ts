@@ -25,7 +25,7 @@ function openListings(cards: readonly ServiceCard[]) {
   return { listings, deleted };
 }
 
-it('is shown and deletes a card only for the person who made it', async () => {
+it('a listing shows and deletes cards only for the person who made it', async () => {
   const { listings, deleted } = openListings([{ tokenKey: 'tok-ada', cardPan: '****4081' }]);
   const listed = await listings.list('ada@example.com', 'U0ADA');
   if (listed.kind !== 'listed') throw new Error(listed.kind);
@@ -39,7 +39,7 @@ it('is shown and deletes a card only for the person who made it', async () => {
   expect(deleted).toEqual(['tok-ada']);
 });
 
-it('shows neither a token key nor a card number, in any field of the service’s answer', async () => {
+it('a listing shows neither a token key nor a card number from any field of the service’s answer', async () => {
   const [tokenKey, pan] = ['tok-canary', '4242 4242 4242 4242'];
   const { listings } = openListings([
     {
