@@ -39,7 +39,7 @@ type CardEmailBeginning =
   /** The review has expired. Nothing was sent. */
   | { kind: 'stale' };
 
-/** A reviewed change. `askedAtMs` is stored before the request is sent, so without it nothing was sent. */
+/** A change under review, called draft. `askedAtMs` is stored before the request is sent, so without it nothing was sent. */
 const reviewedShape = z.object({
   /** The card's fingerprint. */
   card: z.string(),
@@ -95,15 +95,15 @@ export function createEmailChanges(
   approvals: ApprovalGate | undefined,
 ) {
   const { fingerprint, payments, audit, log, now } = account;
-  const reviews = createRecords<ReviewedChange>(account, { prefix: 'card-email:', schema: reviewedShape });
+  const drafts = createRecords<ReviewedChange>(account, { prefix: 'card-email:', schema: reviewedShape });
 
   async function readDraft(id: string): Promise<ReviewedChange | undefined> {
-    return isHexId(id) ? await reviews.read(id) : undefined;
+    return isHexId(id) ? await drafts.read(id) : undefined;
   }
 
-  /** Updates a stored review. Returns the review before the update; undefined if it is gone. */
+  /** Updates a stored draft. Returns the draft before the update; undefined if it is gone. */
   function update(id: string, updated: (before: ReviewedChange) => ReviewedChange) {
-    return reviews.change<ReviewedChange | undefined>(id, (before) => {
+    return drafts.change<ReviewedChange | undefined>(id, (before) => {
       const after = before && updated(before);
       return !after || after === before
         ? { kind: 'keep', result: before }
@@ -150,7 +150,7 @@ export function createEmailChanges(
     /** Stores the reviewed change, sealed, for half an hour. Returns its id, which is no secret. */
     async keepDraft(terms: CardEmailTerms): Promise<string> {
       const id = randomBytes(16).toString('hex');
-      await reviews.create(id, { card: await fingerprint(terms.tokenKey), terms }, { ttlMs: draftKeepMs });
+      await drafts.create(id, { card: await fingerprint(terms.tokenKey), terms }, { ttlMs: draftKeepMs });
       return id;
     },
     readDraft,
@@ -164,8 +164,8 @@ export function createEmailChanges(
         const request = { id: approvalId(`card-email:${draftId}`), terms, by, ...need };
         return { kind: 'awaiting_approval', approval: await approvals.request(request) };
       }
-      const before = await update(draftId, (review) =>
-        review.askedAtMs === undefined ? { ...review, askedAtMs: now() } : review,
+      const before = await update(draftId, (stored) =>
+        stored.askedAtMs === undefined ? { ...stored, askedAtMs: now() } : stored,
       );
       if (!before) return { kind: 'stale' };
       const { askedAtMs, end } = before;
@@ -181,7 +181,7 @@ export function createEmailChanges(
           const end = await callService(before.terms, by);
           // If the result can't be stored, `askedAtMs` still prevents a second call.
           await updateOwnRecords(account, 'The result of a change of e-mail could not be stored', () =>
-            update(draftId, (review) => ({ ...review, end })),
+            update(draftId, (stored) => ({ ...stored, end })),
           );
           return end;
         },

@@ -265,7 +265,7 @@ export function creatingMessage({ wanted, askedBy }: ShownRequest, place: ShownA
 export function accountEndMessage(
   end: AccountEnd,
   request: ShownRequest,
-  { place, nowMs }: AccountShown,
+  { place, nowMs }: FootParts,
 ): SlackMessage {
   return noteMessage({ ...endNote(end, request), foot: checkedFoot(place, nowMs) });
 }
@@ -304,7 +304,7 @@ function againButton({ failure }: NotMade, id: string): Button[] {
   if (failure === 'unauthorized' || failure === 'forbidden') return [];
   // An id may be longer than a button's value. The cut id finds no record, and the form opens empty.
   const value = cut(visible(id), limits.buttonValue);
-  // Of a reference of invisible characters nothing is left, and Slack refuses a button without a value.
+  // A reference of invisible characters alone becomes empty, and Slack refuses a button without a value.
   return value === ''
     ? []
     : [button({ actionId: accountActions.again, text: 'Correct and try again', value })];
@@ -360,10 +360,11 @@ function lookUpButton(wanted: NewAccount): Button[] {
 /** At most so many bank accounts are shown; the others are counted. */
 const mostBanks = 3;
 
-type AccountShown = { place: ShownAccount; nowMs: number };
+/** For the foot of a message. */
+type FootParts = { place: ShownAccount; nowMs: number };
 
 /** One sub account, its e-mail and telephone number masked. */
-export function accountMessage(account: SubAccount, { place, nowMs }: AccountShown): SlackMessage {
+export function accountMessage(account: SubAccount, { place, nowMs }: FootParts): SlackMessage {
   return noteMessage({
     state: 'Account',
     about: [word(account.accountName) ?? '', statusWord(account)],
@@ -420,7 +421,7 @@ function bankLines(banks: NonNullable<SubAccount['banks']>): Run[][] {
 const keyWords: Record<AccountKey['by'], string> = { accountId: 'account id', accountRef: 'reference' };
 
 /** The service knows no such account. */
-export function noAccountMessage({ by, value }: AccountKey, { place, nowMs }: AccountShown): SlackMessage {
+export function noAccountMessage({ by, value }: AccountKey, { place, nowMs }: FootParts): SlackMessage {
   return noteMessage({
     state: 'Not found',
     about: [`sub account with the ${keyWords[by]} ${word(maskNumbers(value))}`],
@@ -433,7 +434,7 @@ export function noAccountMessage({ by, value }: AccountKey, { place, nowMs }: Ac
 export function refusedKeyMessage(
   { by, value }: AccountKey,
   message: string | undefined,
-  { place, nowMs }: AccountShown,
+  { place, nowMs }: FootParts,
 ): SlackMessage {
   const other = by === 'accountRef' ? 'take its account id from ' : 'find it in ';
   return noteMessage({

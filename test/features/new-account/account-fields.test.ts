@@ -71,7 +71,7 @@ describe('the key of an account', () => {
     expect(parseAccountKey(text, byDefault)).toEqual({ ok: true, value: { by, value } });
   });
 
-  it('has the reference’s length in the form', () => {
+  it('has the length that the settings give to references', () => {
     expect(parseAccountKey('SUB-1', of('accountRef:4-12')).ok).toBe(true);
     expect(parseAccountKey('SUB', of('accountRef:4-12'))).toMatchObject({
       problem: expect.stringContaining('4 to 12 characters'),
