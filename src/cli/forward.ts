@@ -1,6 +1,6 @@
 import type { Runtime } from '../config/config.ts';
 import { counted, parsed } from '../domain/wording.ts';
-import { forwardAgain } from '../features/forward/forward-record.ts';
+import { retryForwards } from '../features/forward/forward-record.ts';
 import { command, type CommandEnd, reasonOf, withStorage } from './command.ts';
 
 /** Makes the running bots retry forwarding the events that the merchant's own backend did not accept. */
@@ -19,7 +19,7 @@ async function forward(runtime: Runtime): Promise<CommandEnd> {
     runtime,
     async (storage) => ({
       exitCode: 0,
-      words: resultWords(await forwardAgain(storage, runtime.now()), runtime),
+      words: resultWords(await retryForwards(storage, runtime.now()), runtime),
     }),
     (error) => ({
       exitCode: 1,
@@ -30,13 +30,13 @@ async function forward(runtime: Runtime): Promise<CommandEnd> {
 }
 
 function resultWords(
-  { left, waiting }: Awaited<ReturnType<typeof forwardAgain>>,
+  { abandoned, waiting }: Awaited<ReturnType<typeof retryForwards>>,
   { config }: Runtime,
 ): string {
-  if (left + waiting === 0)
+  if (abandoned + waiting === 0)
     return 'Your backend has taken every event. Run this with the bot’s own settings.';
   const parts = [
-    ...(left > 0 ? [`${counted(left, 'event')} that your backend did not take`] : []),
+    ...(abandoned > 0 ? [`${counted(abandoned, 'event')} that your backend did not take`] : []),
     ...(waiting > 0 ? [`${counted(waiting, 'event')} that waited for the next try`] : []),
   ];
   const unset =

@@ -31,7 +31,7 @@ type AccountWatched = {
   openAlerts: () => Promise<readonly { severity: string; count: number; oldestAtMs: number }[]>;
   undelivered: () => Promise<number>;
   /** Absent if no event is forwarded. */
-  forwards?: (() => Promise<{ waiting: number; left: number; oldestAtMs?: number }>) | undefined;
+  forwards?: (() => Promise<{ waiting: number; abandoned: number; oldestAtMs?: number }>) | undefined;
 };
 
 type Sample = { value: number; labels?: Record<string, string> };
@@ -292,7 +292,7 @@ function addAccounts(
     'payops_forwards_left',
     'Events that your backend did not take, kept until somebody has them sent once more.',
     ['account'],
-    () => eachForwarding(({ left }) => left),
+    () => eachForwarding(({ abandoned }) => abandoned),
   );
 }
 

@@ -27,17 +27,19 @@ const forward = z.object({
 export type Forward = z.infer<typeof forward>;
 
 const waitingList = 'forwards';
-const leftList = 'forwards-left';
+const abandonedList = 'forwards-left';
 
 export const forwardKind: RecordKind<Forward> = {
   prefix: 'forward:',
   schema: forward,
-  lists: ({ receivedAtMs, leftWhy }) => ({ [leftWhy === undefined ? waitingList : leftList]: receivedAtMs }),
+  lists: ({ receivedAtMs, leftWhy }) => ({
+    [leftWhy === undefined ? waitingList : abandonedList]: receivedAtMs,
+  }),
 };
 
-type Keeping = Pick<Account, 'store' | 'sealer'>;
+type ForwardStore = Pick<Account, 'store' | 'sealer'>;
 
-export function forwardRecords({ store, sealer }: Keeping): Records<Forward> {
+export function forwardRecords({ store, sealer }: ForwardStore): Records<Forward> {
   return createRecords({ store, sealer, wait }, forwardKind);
 }
 
@@ -45,41 +47,41 @@ export function forwardRecords({ store, sealer }: Keeping): Records<Forward> {
 const mostCounted = { max: 1_000 };
 
 /** Waiting and abandoned deliveries, each up to a thousand, and the oldest waiting one's arrival (UTC ms). */
-type ForwardDepth = { waiting: number; left: number; oldestAtMs?: number };
+type ForwardDepth = { waiting: number; abandoned: number; oldestAtMs?: number };
 
 /** Throws StoreUnavailable. */
-export async function forwardDepth(account: Keeping): Promise<ForwardDepth> {
+export async function forwardDepth(account: ForwardStore): Promise<ForwardDepth> {
   const records = forwardRecords(account);
-  const [waiting, left] = await Promise.all([
+  const [waiting, abandoned] = await Promise.all([
     records.list(waitingList, mostCounted),
-    records.list(leftList, mostCounted),
+    records.list(abandonedList, mostCounted),
   ]);
   const [oldest] = waiting;
-  const depth = { waiting: waiting.length, left: left.length };
+  const depth = { waiting: waiting.length, abandoned: abandoned.length };
   return oldest ? { ...depth, oldestAtMs: oldest.receivedAtMs } : depth;
 }
 
-/** Health is degraded after this time: longer than a deploy of the backend. */
+/** Health is degraded after this time: longer than a restart of the backend. */
 const longAwayMs = 300_000;
 
 /** For readiness and the doctor. */
-export async function forwardHealth(account: Keeping, nowMs: number): Promise<PartHealth> {
+export async function forwardHealth(account: ForwardStore, nowMs: number): Promise<PartHealth> {
   return await degradedIfAway(async () => judge(await forwardDepth(account), nowMs));
 }
 
-function judge({ waiting, left, oldestAtMs }: ForwardDepth, nowMs: number): PartHealth {
+function judge({ waiting, abandoned, oldestAtMs }: ForwardDepth, nowMs: number): PartHealth {
   const waitedMs = nowMs - (oldestAtMs ?? nowMs);
   const isAway = waitedMs >= longAwayMs;
-  if (!isAway && left === 0) return { state: 'ok' };
+  if (!isAway && abandoned === 0) return { state: 'ok' };
   const minutes = counted(Math.floor(waitedMs / 60_000), 'minute');
   const details = [
-    ...(left > 0 ? [`${counted(left, 'event')} that your backend did not take`] : []),
+    ...(abandoned > 0 ? [`${counted(abandoned, 'event')} that your backend did not take`] : []),
     ...(isAway
       ? [`${counted(waiting, 'event')} in the queue for your backend, the oldest for ${minutes}`]
       : []),
   ];
   const fix =
-    left > 0
+    abandoned > 0
       ? 'Fix the backend, then: npm run payops -- forward'
       : 'Look at the backend behind WEBHOOK_FORWARD_URL; the bot retries by itself.';
   return { state: 'degraded', detail: details.join('; '), fix };
@@ -89,24 +91,24 @@ function judge({ waiting, left, oldestAtMs }: ForwardDepth, nowMs: number): Part
  * Makes abandoned deliveries due again, in order, and waiting ones due now. Returns how many of each. Called twice, it sends
  * a delivery twice only if that one is being sent. Throws StoreUnavailable.
  */
-export async function forwardAgain(
-  account: Keeping,
+export async function retryForwards(
+  account: ForwardStore,
   nowMs: number,
-): Promise<{ left: number; waiting: number }> {
+): Promise<{ abandoned: number; waiting: number }> {
   const { store } = account;
   const records = forwardRecords(account);
-  const done = { left: 0, waiting: 0 };
+  const done = { abandoned: 0, waiting: 0 };
   for await (const entries of pagesOf(store, waitingList)) {
     for (const entry of entries) {
       // Ends the lane's wait; fails for a delivery that isn't the first of its lane.
       if (await store.write(entry, entry.value, { holdMs: 0 })) done.waiting += 1;
     }
   }
-  for await (const entries of pagesOf(store, leftList)) {
+  for await (const entries of pagesOf(store, abandonedList)) {
     for (const entry of entries) {
       // Due a millisecond apart: a store may not keep the order of records due at the same time.
-      const isDue = await revive(records, records.idOf(entry), nowMs, done.left);
-      if (isDue) done.left += 1;
+      const isDue = await revive(records, records.idOf(entry), nowMs, done.abandoned);
+      if (isDue) done.abandoned += 1;
     }
   }
   return done;

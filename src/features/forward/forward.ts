@@ -57,7 +57,7 @@ export function createForwarding(account: Account, count: (result: Sent['kind'] 
       await tell('left', leftNotice(why, forward, days));
       return;
     }
-    // Wait half as long as the backend has been away: a return is noticed soon, and days of outage cost few tries.
+    // Wait half as long as this delivery has been tried: a return is noticed soon, and days of outage cost few tries.
     const holdMs = Math.min(Math.max(ageMs / 2, firstRetryMs), longestRetryMs);
     await store.write(entry, entry.value, { holdMs });
     if (ageMs >= tellAfterMs) await tell('away', awayNotice(why, days));
