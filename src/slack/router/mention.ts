@@ -11,7 +11,7 @@ import { messageTexts } from '../message-texts.ts';
 import { createReply, type Reply } from '../reply.ts';
 import { readSlackError, slackErrorWord } from '../slack-error.ts';
 import { createScreen } from './screen.ts';
-import { requestOf } from './understood.ts';
+import { requestOf } from './turns.ts';
 
 /** Slack's largest page; more of a thread is not read. */
 const pageLength = 200;

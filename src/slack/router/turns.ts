@@ -15,17 +15,35 @@ import type {
 } from '@slack/bolt';
 import type { Option } from '@slack/types';
 import { withDeadline } from '../../deadline.ts';
-import { cardNumberProblem, cardNumberMessage, errorReply, refusalMessage } from '../words/error-message.ts';
-import { holdsCardNumber } from '../../domain/card.ts';
+import {
+  cardNumberProblem,
+  cardNumberMessage,
+  errorReply,
+  refusalMessage,
+  usageMessage,
+} from '../words/error-message.ts';
+import { holdsCardNumber, maskNumbers } from '../../domain/card.ts';
 import { withoutUndefined } from '../../domain/json.ts';
 import type { Log } from '../../log.ts';
-import { answer, once, problemTitles, recordAsked, refuse, type Asked, type SlackSide } from '../answer.ts';
+import {
+  answer,
+  asTyped,
+  once,
+  problemTitles,
+  recordAsked,
+  refuse,
+  slashCommand,
+  type Asked,
+  type SlackSide,
+} from '../answer.ts';
 import { plainText, type Choice } from '../kit/blocks.ts';
 import {
   permissionsOf,
+  type AccountSide,
   type Button,
   type Caller,
   type Command,
+  type Prepared,
   type Press,
   type Pressed,
   type Understood,
@@ -52,7 +70,6 @@ import {
   valueOf,
 } from './payload.ts';
 import { createScreen } from './screen.ts';
-import { requestOf } from './understood.ts';
 
 /** One request from Slack, as the guards need it. */
 type Turn = {
@@ -134,6 +151,56 @@ export function commandTurn(
       const screen = createScreen({ client, log, label: 'Pay', openModal, reply, acknowledgement });
       await answer({ what: 'command', who: caller, ...request, repeat: once(triggerId), screen }, side);
     },
+  };
+}
+
+type Request = Pick<Asked, 'account' | 'label' | 'permission' | 'about' | 'effect' | 'opensForm' | 'run'>;
+
+/** The request that was typed, or read in a message. */
+export function requestOf(asked: { account: AccountSide; understood: Understood }): Request {
+  return inAccount(asked.account.merchant, () => readRequest(asked));
+}
+
+function readRequest({ account, understood }: { account: AccountSide; understood: Understood }): Request {
+  if (understood.kind === 'unclear') {
+    const { message } = understood;
+    return {
+      account,
+      label: slashCommand,
+      permission: [],
+      about: {},
+      ...onlySaid,
+      run: async () => ({ result: 'unclear', message }),
+    };
+  }
+  const { command } = understood;
+  const { verb, merchant, effect, opensForm = false } = command;
+  const own = { account, label: asTyped(command), permission: [permissionsOf(command)] };
+  if (understood.kind === 'read')
+    return { ...own, ...preparedRequest(command, understood.prepared), ...onlySaid };
+  const read = command.prepare(understood.words);
+  if (read.ok) return { ...own, ...preparedRequest(command, read.value), effect, opensForm };
+  const message = usageMessage(read.problem, `${slashCommand} ${command.examples[0] ?? verb}`);
+  return {
+    ...own,
+    about: { verb, merchant },
+    ...onlySaid,
+    run: async () => ({ result: 'unreadable', message }),
+  };
+}
+
+const onlySaid = { effect: 'none', opensForm: false } as const;
+
+function preparedRequest(
+  command: Command,
+  { reference, permission, run }: Prepared,
+): Pick<Request, 'permission' | 'about' | 'run'> {
+  const { verb, merchant } = command;
+  return {
+    permission: [permissionsOf(command), ...(permission === undefined ? [] : [[permission]])],
+    // Typed text may be a mistyped card number; a button's reference is not.
+    about: { verb, merchant, reference: reference && maskNumbers(reference) },
+    run: async (conversation) => ({ result: 'answered', message: await run(conversation) }),
   };
 }
 
