@@ -71,9 +71,9 @@ const openInSpec = ' Spec: not shown.';
 function tableOf(entries: [string, Setting][]): string {
   const rows = entries.map(([key, setting]) => {
     const fallback = (setting.fallback ?? '') === '' ? '' : ` (\`${setting.fallback}\`)`;
-    const says = setting.says.replace(openInSpec, '');
-    const name = `\`${variableName(key)}\`${says === setting.says ? '' : ' †'}`;
-    const words = setting.secret ? `${says} **Secret**.` : says;
+    const description = setting.description.replace(openInSpec, '');
+    const name = `\`${variableName(key)}\`${description === setting.description ? '' : ' †'}`;
+    const words = setting.secret ? `${description} **Secret**.` : description;
     return `| ${name} | ${`${words}${fallback}`.replaceAll('|', '\\|')} |`;
   });
   return ['| Setting | What (default) |', '|---|---|', ...rows].join('\n');
@@ -104,15 +104,15 @@ function environmentExample(): string {
     const others = entries.filter(([key]) => !needed.some((one) => one === key));
     lines.push('', `# ${group}: docs/settings.md#${group.toLowerCase().replaceAll(' ', '-')}`);
     for (const [key, setting] of others) {
-      lines.push(`# ${inOneLine(setting.says)}`, `#${variableName(key)}=${setting.fallback ?? ''}`);
+      lines.push(`# ${inOneLine(setting.description)}`, `#${variableName(key)}=${setting.fallback ?? ''}`);
     }
   }
   return `${lines.join('\n')}\n`;
 }
 
 /** The first sentence describes the setting; the page has the rest. */
-function inOneLine(says: string): string {
-  const [first = ''] = says.split(/(?<=\.) /);
+function inOneLine(description: string): string {
+  const [first = ''] = description.split(/(?<=\.) /);
   if (first.length > longestLine) throw new Error(`The first sentence is too long for one line: ${first}`);
   return first;
 }

@@ -1,5 +1,5 @@
 import { setTimeout as rest } from 'node:timers/promises';
-import { tellRulesElsewhere, tellUnreadParts } from './config/alert-rules.ts';
+import { warnOfForeignRules, warnOfUnreadFields } from './config/alert-rules.ts';
 import { beginAudit } from './audit/audit-chain.ts';
 import { createAuditTrail, type AuditTrail } from './audit/audit-trail.ts';
 import { createMerchantBot, merchantScopes, type MerchantBot, type MerchantBots } from './merchants.ts';
@@ -179,7 +179,7 @@ export function createApp(runtime: Runtime, opened: Storage): App {
       if (refusal !== undefined) throw new Error(refusal);
       await checkOwners(storage.store, config);
       for (const bot of merchantBots) warnAtStart(bot);
-      tellRulesElsewhere(
+      warnOfForeignRules(
         merchantBots.map(({ routes }) => routes),
         log,
       );
@@ -226,7 +226,7 @@ function warnAtStart({ webhooks, routes, scope, health }: MerchantBot): void {
   const { detail, fix } = health.webhooks;
   if (detail !== undefined) log('warn', detail, { fix });
   tellUnsignedFields(webhooks, log);
-  if (scheme) tellUnreadParts(routes, (field) => readsField(webhooks, field), log);
+  if (scheme) warnOfUnreadFields(routes, (field) => readsField(webhooks, field), log);
 }
 
 /** Logs the channels of the policy file in which the bot can't post. Only at the start; the doctor checks again. */

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { readRoutes } from './config/alert-rules.ts';
+import { routePlanOf } from './config/alert-rules.ts';
 import type { Account, Feature, Finder } from './account.ts';
 import type { AuditTrail } from './audit/audit-trail.ts';
 import { storagePart, type StoragePart } from './store/scoped-store.ts';
@@ -122,7 +122,7 @@ function openAccount(
     rules: {
       limits: limitRules(config.policy, merchant?.name),
       approvals: approvalRules(config.policy, merchant?.name),
-      routes: readRoutes(config),
+      routes: routePlanOf(config),
       declines: {
         threeDSecureWords: config.chargeThreeDSecureWords,
         waitMs: config.chargeRetryWaitHours * hourMs,

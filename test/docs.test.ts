@@ -9,7 +9,7 @@ import { exitCodeWords } from '../src/cli/exit-codes.ts';
 import { createCommandSet } from '../src/features/help/command-set.ts';
 import { everyVerb } from '../scripts/every-verb.ts';
 import { policySchema } from '../src/config/policy.ts';
-import { merchantSecrets, merchantVariable } from '../src/config/read-merchants.ts';
+import { perAccountSettings, merchantVariable } from '../src/config/read-merchants.ts';
 import type { Setting } from '../src/config/readers.ts';
 import { settings, variableName } from '../src/config/settings.ts';
 import { installApp } from '../src/simulators/slack/manifest.ts';
@@ -86,7 +86,7 @@ function commandsIn(page: string): string[] {
 }
 
 const settingNames = new Set([
-  ...merchantSecrets.flatMap((key) => ['lagos', 'test'].map((name) => merchantVariable(key, name))),
+  ...perAccountSettings.flatMap((key) => ['lagos', 'test'].map((name) => merchantVariable(key, name))),
   ...Object.entries<Setting>(settings).flatMap(([key, setting]) => {
     const name = variableName(key);
     return setting.secret ? [name, `${name}_FILE`] : [name];

@@ -7,7 +7,7 @@ import type { RoutePlan } from '../domain/alert.ts';
 import { createEventLog, type EventLog, lookedBackMs } from '../features/alerts/event-log.ts';
 import { destinationsOf, needsLookUp } from '../features/alerts/route-event.ts';
 import { counted, parsed } from '../domain/wording.ts';
-import { readRoutes } from '../config/alert-rules.ts';
+import { routePlanOf } from '../config/alert-rules.ts';
 import { command, type CommandEnd, reasonOf, withStorage } from './command.ts';
 import { utcTime } from '../slack/kit/text.ts';
 import { hourMs } from '../domain/span.ts';
@@ -34,7 +34,7 @@ async function rehearseOn(runtime: Runtime, path: string): Promise<CommandEnd> {
     runtime,
     async ({ store, sealer }) => {
       const eventLog = createEventLog({ store, sealer, log: runtime.log });
-      const plan = readRoutes({ ...runtime.config, policy: read.policy });
+      const plan = routePlanOf({ ...runtime.config, policy: read.policy });
       return {
         exitCode: 0,
         words: resultWords(plan, await rehearse(eventLog, plan, runtime.now())),

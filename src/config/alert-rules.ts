@@ -1,4 +1,10 @@
-import { type RouteMatch, type AlertRule, isOfPlace, isSame, type RoutePlan } from '../domain/alert.ts';
+import {
+  type RouteMatch,
+  type AlertRule,
+  matchesAccount,
+  isUnsetOrEqual,
+  type RoutePlan,
+} from '../domain/alert.ts';
 import { listed } from '../domain/wording.ts';
 import { withoutUndefined } from '../domain/json.ts';
 import type { Log } from '../log.ts';
@@ -8,7 +14,7 @@ import type { Policy } from './policy.ts';
 type Route = NonNullable<Policy['routes']>[number];
 type PolicyFile = Pick<Config, 'policy' | 'payopsFile'>;
 
-/** The policy file's rules in domain words, in order; none without `routes`. */
+/** The policy file's `routes`, in order. */
 export function alertRules({ routes = [] }: Pick<Policy, 'routes'>): AlertRule[] {
   return routes.map((route) => {
     const { quiet_hours: quiet } = route;
@@ -21,7 +27,7 @@ export function alertRules({ routes = [] }: Pick<Policy, 'routes'>): AlertRule[]
       quietHours: quiet && { fromMinute: quiet.from, toMinute: quiet.to, timeZone: quiet.tz },
       escalate: route.escalate,
       digestAfter: route.digest_after,
-      goesOn: route.continue,
+      continues: route.continue,
     });
   });
 }
@@ -42,26 +48,26 @@ function matchOf(when: Route['when']): RouteMatch {
   });
 }
 
-/** Contradictions between rules: a repeated name, or a rule that never matches. */
+/** Reports a rule whose name is taken, or that never matches because an earlier rule takes all its events. */
 export function routesCheck({ policy, payopsFile }: PolicyFile): string[] {
   const rules = alertRules(policy);
   return rules.flatMap(({ name }, index) => {
     const at = `${payopsFile}: routes.${index}`;
-    const isTwin = rules.findIndex((rule) => rule.name === name) < index;
-    const first = ruleInTheWay(rules, index);
+    const isNameTaken = rules.findIndex((rule) => rule.name === name) < index;
+    const earlier = shadowingRule(rules, index);
     return [
-      ...(isTwin ? [`${at}.name: a rule before it is called ${name} too.`] : []),
-      ...(first
+      ...(isNameTaken ? [`${at}.name: a rule before it is called ${name} too.`] : []),
+      ...(earlier
         ? [
-            `${at} (${name}) can never fit: ${first.name} before it takes all that it asks for. Move it up, or write continue: true there.`,
+            `${at} (${name}) can never fit: ${earlier.name} before it takes all that it asks for. Move it up, or write continue: true there.`,
           ]
         : []),
     ];
   });
 }
 
-/** Where events are posted: the rules of the policy file in order, then its `channels` for events that no rule took. */
-export function readRoutes({
+/** The plan for one account's events: the policy file's rules, then its `channels`. */
+export function routePlanOf({
   paymentsEnvironment,
   paymentsAccountName,
   merchant,
@@ -77,10 +83,10 @@ export function readRoutes({
 }
 
 /** Warns of rules that no account of this bot can match. Not an error: several bots may share one policy file. */
-export function tellRulesElsewhere(plans: readonly RoutePlan[], log: Log): void {
+export function warnOfForeignRules(plans: readonly RoutePlan[], log: Log): void {
   const here = plans.map(({ environment, account }) => `${account} (${environment})`).join(', ');
   for (const { name, match } of plans[0]?.rules ?? []) {
-    if (plans.some((plan) => isOfPlace(match, plan))) continue;
+    if (plans.some((plan) => matchesAccount(match, plan))) continue;
     const asked = [match.account, match.environment].filter((part) => part !== undefined).join(' in ');
     const fix = `correct account or environment of rule ${name}, unless it is for another bot that reads this file`;
     log('warn', `Rule ${name} can never fit here: it asks for ${asked}, and this bot has ${here}`, {
@@ -93,12 +99,12 @@ export function tellRulesElsewhere(plans: readonly RoutePlan[], log: Log): void 
  * Warns of rules that can never match because they test a field that the signature doesn't cover: the bot doesn't read
  * it from the event, and no look-up supplies it.
  */
-export function tellUnreadParts(
+export function warnOfUnreadFields(
   plan: RoutePlan,
   readsField: (field: 'customerId' | 'isSavedCardCharge' | 'savedCard') => boolean,
   log: Log,
 ): void {
-  for (const { name, match } of plan.rules.filter((rule) => isOfPlace(rule.match, plan))) {
+  for (const { name, match } of plan.rules.filter((rule) => matchesAccount(rule.match, plan))) {
     const { customer, isSavedCardCharge, event } = match;
     const asked = [
       ...(customer === undefined || readsField('customerId') ? [] : ['customer_id']),
@@ -115,27 +121,27 @@ export function tellUnreadParts(
 }
 
 /**
- * The first earlier rule that leaves this one without effect: it takes every event that this rule matches or, with
- * `channel`, posts those events there first. Does not find several earlier rules that do so only together.
+ * The first earlier rule that leaves this rule without effect, because it takes every event that this rule matches, or (with
+ * `channel`) posts all of them in that channel first. Doesn't find rules that do so only together.
  */
-export function ruleInTheWay(
+export function shadowingRule(
   rules: readonly AlertRule[],
   index: number,
   channel?: string,
 ): AlertRule | undefined {
   const rule = rules[index];
-  return rule && rules.slice(0, index).find((before) => leavesNothing(before, rule.match, channel));
+  return rule && rules.slice(0, index).find((before) => shadows(before, rule.match, channel));
 }
 
-/** After a rule with `goesOn` later rules still get the event, but don't post it again in that rule's channels. */
-function leavesNothing(before: AlertRule, narrow: RouteMatch, channel: string | undefined): boolean {
-  const { match, goesOn, channels } = before;
-  const tellsIt = channel !== undefined && channels.includes(channel);
-  return (!goesOn || tellsIt) && coversPlace(match, narrow) && covers(match, narrow);
+/** After a rule with `continues` later rules get the event, too, but don't post it in that rule's channels again. */
+function shadows(before: AlertRule, narrow: RouteMatch, channel: string | undefined): boolean {
+  const { match, continues, channels } = before;
+  const postsThere = channel !== undefined && channels.includes(channel);
+  return (!continues || postsThere) && coversAccount(match, narrow) && covers(match, narrow);
 }
 
-function coversPlace({ environment, account }: RouteMatch, narrow: RouteMatch): boolean {
-  return isSame(environment, narrow.environment) && isSame(account, narrow.account);
+function coversAccount({ environment, account }: RouteMatch, narrow: RouteMatch): boolean {
+  return isUnsetOrEqual(environment, narrow.environment) && isUnsetOrEqual(account, narrow.account);
 }
 
 /** Whether every event that matches `narrow` also matches `wide`. Ignores environment and account. */
@@ -143,12 +149,12 @@ function covers(wide: RouteMatch, narrow: RouteMatch): boolean {
   const { event, amount, customer, reasonPart } = wide;
   const alsoSaves = event === 'payment_success' && narrow.event === 'card_saved';
   return (
-    (alsoSaves || isSame(event, narrow.event)) &&
-    isSame(wide.isSavedCardCharge, narrow.isSavedCardCharge) &&
-    isSame(wide.currency, narrow.currency) &&
-    isSame(wide.emailDomain, narrow.emailDomain) &&
+    (alsoSaves || isUnsetOrEqual(event, narrow.event)) &&
+    isUnsetOrEqual(wide.isSavedCardCharge, narrow.isSavedCardCharge) &&
+    isUnsetOrEqual(wide.currency, narrow.currency) &&
+    isUnsetOrEqual(wide.emailDomain, narrow.emailDomain) &&
     (amount === undefined || coversRange(amount, narrow.amount)) &&
-    (customer === undefined || isOne(customer, narrow.customer)) &&
+    (customer === undefined || coversCustomer(customer, narrow.customer)) &&
     (reasonPart === undefined || narrow.reasonPart?.includes(reasonPart) === true)
   );
 }
@@ -162,7 +168,7 @@ function coversRange(
   );
 }
 
-function isOne(wide: NonNullable<RouteMatch['customer']>, narrow: RouteMatch['customer']): boolean {
+function coversCustomer(wide: NonNullable<RouteMatch['customer']>, narrow: RouteMatch['customer']): boolean {
   if (!narrow) return false;
   if (wide.kind === 'prefix') return narrow.text.startsWith(wide.text);
   return narrow.kind === 'exact' && narrow.text === wide.text;
@@ -179,7 +185,7 @@ export function routesCaution({ policy, payopsFile }: PolicyFile): string[] {
       ([word, said]) => (said === undefined ? [] : [word]),
     );
     return channels.flatMap((channel) => {
-      const first = says.length === 0 ? undefined : ruleInTheWay(rules, index, channel);
+      const first = says.length === 0 ? undefined : shadowingRule(rules, index, channel);
       if (!first) return [];
       const what = `the ${listed(says, 'and')} of rule ${name} never ${says.length === 1 ? 'holds' : 'hold'} in ${channel}`;
       return `${payopsFile}: ${what}: ${first.name} before it tells that channel all that it asks for. Move ${name} up, before ${first.name}.`;

@@ -4,8 +4,8 @@ import type { Policy } from './policy.ts';
 import type { Environment } from './settings.ts';
 
 /**
- * The whole configuration, frozen. With `accounts` in the policy file it is the first account's: ids, addresses and secrets
- * are its own.
+ * The whole configuration, frozen. If the policy file has `accounts`, ids, addresses and secrets are those of the first
+ * account.
  */
 export type Config = Environment & {
   readonly policy: Policy;
@@ -21,8 +21,8 @@ export function drainSecondsOf({ drainSeconds, redisUrl }: Pick<Environment, 'dr
 }
 
 /**
- * A rule between settings. Returns the problems, each naming the setting and what to write. Called only if all settings it
- * looks at were readable, so that none of them counts as missing.
+ * Checks a rule between settings. Returns the problems, each naming the setting and what to write. Its problems are dropped
+ * if it reads a setting whose value was unreadable: that setting is not missing.
  */
 export type SettingsCheck = (config: Config) => false | string | readonly string[];
 

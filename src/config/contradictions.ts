@@ -36,7 +36,7 @@ export const policyChecks: readonly SettingsCheck[] = [
   placeholderCheck,
 ];
 
-/** Rules between settings, for the bot and for every command. */
+/** Missing settings, and settings that contradict each other. Checked for the bot and for every command. */
 export const contradictions: readonly SettingsCheck[] = [
   ({ slackBotToken: token }) =>
     !token && 'SLACK_BOT_TOKEN is missing: the bot token of the Slack app, which starts with xoxb-.',
@@ -113,7 +113,7 @@ export const contradictions: readonly SettingsCheck[] = [
     'MERCHANT_NAME is missing: with PUBLIC_URL customers are told who asks for the bank’s code.',
 ];
 
-/** Settings that work but are seldom meant; logged at start. */
+/** Settings that work but are rarely intended: warnings in the log at start. */
 export const cautions: readonly SettingsCheck[] = [
   ({ redisUrl }) =>
     remoteRedis(redisUrl)?.isTls === false &&
@@ -138,7 +138,7 @@ export const cautions: readonly SettingsCheck[] = [
 
 const shortestSecret = 16;
 
-/** Undefined for a Redis on this machine, and for an unreadable address, which another check reports. */
+/** How a Redis on another machine is protected. Undefined for one on this machine, and for an unreadable address. */
 function remoteRedis(url = ''): { isTls: boolean; hasPassword: boolean } | undefined {
   const address = parseRedisAddress(url);
   if (address === undefined) return undefined;
@@ -173,7 +173,7 @@ function forwardCheck({ webhookForwardUrl: url, webhookForwardHttpHosts = [], ..
   );
 }
 
-/** How long a piece of work may spend on the store, besides its calls to Slack and the service. */
+/** How long one piece of work may spend on the store, besides its calls to Slack and the payments service. */
 const storeSeconds = 2;
 
 /** The lease must cover the longest piece of work: a look-up, a read of the channel's history and a post. */

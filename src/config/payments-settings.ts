@@ -14,12 +14,12 @@ import {
   secret,
   setting,
   list,
-  made,
+  transformed,
 } from './readers.ts';
 
 /**
- * One field of the request that creates an account, as the setting describes it. Lengths count characters as people see
- * them. With `choices` no other value is valid.
+ * One field of the request that creates an account, as the setting describes it. Lengths are in
+ * code points. With `choices` no other value is valid.
  */
 type AccountField = {
   name: string;
@@ -27,7 +27,7 @@ type AccountField = {
   shortest: number;
   longest: number;
   choices?: readonly string[];
-  /** Once sent, never prefilled, stored or shown. */
+  /** Only sent: never prefilled, stored or shown. */
   secret?: true;
 };
 
@@ -46,7 +46,7 @@ export const knownAccountFields =
  */
 const slowestAnswerSeconds = chargeLimits.answerMs / 1_000 - 5;
 
-const issuePlaces = ['CLIENT_ID', 'CLIENT_SECRET', 'ACCOUNT_ID'];
+const issuePlaceholders = ['CLIENT_ID', 'CLIENT_SECRET', 'ACCOUNT_ID'];
 
 const secretByDefault: ReadonlySet<string> = new Set(['pin', 'bvn']);
 
@@ -55,7 +55,7 @@ const mostFields = 30;
 const longestText = 3_000;
 
 /** The setting's format, for error messages. */
-const accountFieldForm =
+const accountFieldFormat =
   'field names separated by commas, each with ! when it must be filled and * when it is secret, and :20 for an exact length, :2-255 for a range or :virtual|physical for choices';
 
 /** The address of the payments service, and the credentials. */
@@ -120,15 +120,15 @@ export const paymentsSettings = {
     paymentsClientSecret: secret('Value of {{CLIENT_SECRET}} in the token bodies.', text()),
     paymentsTokenIssueBody: setting(
       'JSON body that issues a token, with {{CLIENT_ID}}, {{CLIENT_SECRET}} or {{ACCOUNT_ID}}. Spec: not shown.',
-      jsonTemplate(issuePlaces),
+      jsonTemplate(issuePlaceholders),
     ),
     paymentsTokenRefreshBody: setting(
       'JSON body that refreshes one; also {{REFRESH_TOKEN}} and {{ACCESS_TOKEN}}. Without it a new one is issued. Spec: not shown.',
-      jsonTemplate([...issuePlaces, 'REFRESH_TOKEN', 'ACCESS_TOKEN']),
+      jsonTemplate([...issuePlaceholders, 'REFRESH_TOKEN', 'ACCESS_TOKEN']),
     ),
     paymentsTokenRevokeBody: setting(
       'JSON body that revokes one, for `npm run revoke-token`. Spec: not shown.',
-      jsonTemplate([...issuePlaces, 'REFRESH_TOKEN', 'ACCESS_TOKEN']),
+      jsonTemplate([...issuePlaceholders, 'REFRESH_TOKEN', 'ACCESS_TOKEN']),
     ),
     paymentsAccessTokenPointers: setting(
       'JSON pointers to the access token in the answer; the first that is there wins. Spec: not shown.',
@@ -155,7 +155,7 @@ export const paymentsSettings = {
 
 /** The fields of the request that creates an account. */
 function accountFields(): z.ZodType<AccountField[], string> {
-  return made(list(), `must be ${accountFieldForm}`, parseAccountFields);
+  return transformed(list(), `must be ${accountFieldFormat}`, parseAccountFields);
 }
 
 /** The parsed list; undefined if invalid or if a field repeats. */
@@ -170,7 +170,7 @@ function parseField(item: string): AccountField | undefined {
   const [, name, marks = '', rule] = /^([A-Za-z]\w{0,63})(!?\*?|\*!)(?::(.+))?$/.exec(item) ?? [];
   if (name === undefined) return undefined;
   const isSecret = marks.includes('*') || secretByDefault.has(name.toLowerCase());
-  // A secret is not stored, but accounts are looked up by this field.
+  // A secret is not stored, but the bot must look the new account up by its accountRef.
   if (isSecret && name === 'accountRef') return undefined;
   const field: AccountField = {
     name,

@@ -35,7 +35,7 @@ function isFor({ accounts }: Role, account: string | undefined): boolean {
   return accounts === undefined || (account !== undefined && accounts.includes(account));
 }
 
-/** Reports limits without effect: for currencies that can't be charged, or for roles without people. */
+/** Reports limits without effect: of roles that may not charge, or for currencies that can't be charged. */
 export function limitsCheck({ policy, payopsFile, chargeCurrencies }: Charging): string[] {
   return Object.entries(policy.roles).flatMap(([name, role]) => {
     if (role.limits === undefined) return [];
@@ -54,9 +54,9 @@ export function limitsCheck({ policy, payopsFile, chargeCurrencies }: Charging):
   });
 }
 
-type Written = NonNullable<Policy['approvals']>['rules'][number];
+type PolicyRule = NonNullable<Policy['approvals']>['rules'][number];
 
-/** The policy file's rules for one merchant account, in domain words. `account` is undefined if the bot has one only. */
+/** The policy file's approval rules for this account. `merchant` is undefined if the bot has one account only. */
 export function approvalRules(
   { approvals }: Pick<Policy, 'approvals'>,
   merchant: string | undefined,
@@ -75,26 +75,27 @@ export function approvalsCheck({ policy, payopsFile, chargeCurrencies }: Chargin
   const rules = policy.approvals?.rules ?? [];
   return rules
     .flatMap((rule, index) => [
-      ...twinProblems(rules, index),
+      ...duplicateProblems(rules, index),
       ...currencyProblems(chargeCurrencies, rule, index),
       ...peopleProblems(policy, rule, index),
     ])
     .map((words) => `${payopsFile}: ${words}`);
 }
 
-function twinProblems(rules: readonly Written[], index: number): string[] {
-  const first = rules.findIndex((rule) => objectOf(rule) === objectOf(rules[index]));
+function duplicateProblems(rules: readonly PolicyRule[], index: number): string[] {
+  const first = rules.findIndex((rule) => conditionOf(rule) === conditionOf(rules[index]));
   return first === index
     ? []
     : [`approvals.rules.${index} is about the same as approvals.rules.${first}: keep one of them.`];
 }
 
-function objectOf(rule: Written | undefined): string {
+/** When the rule applies, as text to compare: all of it but the number of approvers. */
+function conditionOf(rule: PolicyRule | undefined): string {
   return JSON.stringify({ ...rule, needed: undefined });
 }
 
 /** A threshold in a misspelt currency would never be reached, without any error. */
-function currencyProblems(currencies: readonly string[], rule: Written, index: number): string[] {
+function currencyProblems(currencies: readonly string[], rule: PolicyRule, index: number): string[] {
   if (rule.what !== 'charge' || currencies.includes(rule.currency)) return [];
   return [
     `approvals.rules.${index}.currency: nothing is charged in ${rule.currency}, CHARGE_CURRENCIES is ${currencies.join(',')}.`,
@@ -102,35 +103,39 @@ function currencyProblems(currencies: readonly string[], rule: Written, index: n
 }
 
 /** The permission to ask for each action. */
-const askedBy: Readonly<Record<Written['what'], string>> = {
+const askPermissions: Readonly<Record<PolicyRule['what'], string>> = {
   charge: chargePermission,
   retry: chargePermission,
   card_email: 'card-email',
 };
 
-/** Each rule for each of its accounts, with the roles that may approve by it and the roles that may ask. */
+/** Each approval rule, once per account, with the roles that may approve and the roles that may ask. */
 export function rolesOfRules(policy: Pick<Policy, 'accounts' | 'approvals' | 'roles'>) {
   return (policy.approvals?.rules ?? []).flatMap((rule) => rolesOfRule(policy, rule));
 }
 
-function rolesOfRule(policy: Pick<Policy, 'accounts' | 'roles'>, rule: Written) {
+function rolesOfRule(policy: Pick<Policy, 'accounts' | 'roles'>, rule: PolicyRule) {
   const names =
     rule.account === undefined ? (policy.accounts?.map(({ name }) => name) ?? []) : [rule.account];
-  const places = names.length === 0 ? [undefined] : names;
+  const accounts = names.length === 0 ? [undefined] : names;
   const { what, needed } = rule;
-  return places.map((account) => {
-    const having = (permission: string): Role[] =>
+  return accounts.map((account) => {
+    const rolesWith = (permission: string): Role[] =>
       Object.values(policy.roles).filter((role) => may(role, permission) && isFor(role, account));
-    return { what, needed, account, approve: having('approve'), ask: having(askedBy[what]) };
+    return { what, needed, account, approve: rolesWith('approve'), ask: rolesWith(askPermissions[what]) };
   });
 }
 
-/** Counts people listed by user id; members of user groups are unknown here. */
-function peopleProblems(policy: Pick<Policy, 'accounts' | 'roles'>, rule: Written, index: number): string[] {
-  return rolesOfRule(policy, rule).flatMap(({ account: place, approve: holders }) => {
-    const at = place === undefined ? '' : ` at the account ${place}`;
-    const people = new Set(holders.flatMap(({ users }) => users));
-    if (holders.some(({ groups }) => groups.length > 0)) return [];
+/** Counts only user ids. Skips a rule whose approvers include user groups: their members are unknown here. */
+function peopleProblems(
+  policy: Pick<Policy, 'accounts' | 'roles'>,
+  rule: PolicyRule,
+  index: number,
+): string[] {
+  return rolesOfRule(policy, rule).flatMap(({ account, approve: approvers }) => {
+    const at = account === undefined ? '' : ` at the account ${account}`;
+    const people = new Set(approvers.flatMap(({ users }) => users));
+    if (approvers.some(({ groups }) => groups.length > 0)) return [];
     if (people.size === 0) {
       return [
         `approvals.rules.${index}: nobody may approve${at}. Give a role the permission approve, and people.`,

@@ -12,7 +12,7 @@ import { hourMs } from '../domain/span.ts';
 const accountColours = ['blue', 'purple', 'orange', 'yellow', 'brown', 'black', 'white'] as const;
 export type AccountColour = (typeof accountColours)[number];
 
-/** Text that matches the pattern; anything else, also another type, gets the message `words`. */
+/** Text that matches the pattern. Other text, and values of other types, are refused with `words`. */
 function shapedText(pattern: RegExp, words: string): z.ZodString {
   return z.string(words).regex(pattern, words);
 }
@@ -48,7 +48,7 @@ const customer = shapedText(
     : { kind: 'exact' as const, text: written },
 );
 
-const match = z
+const eventMatch = z
   .strictObject({
     event: z
       .enum(
@@ -108,8 +108,8 @@ const match = z
     error: 'is above amount_to, so that no amount fits',
   });
 
-/** A time of day, as minutes since midnight. */
-const clock = shapedText(/^([01]\d|2[0-3]):[0-5]\d$/, 'must be a time like "22:00", in quotes').transform(
+/** Minutes since midnight. */
+const timeOfDay = shapedText(/^([01]\d|2[0-3]):[0-5]\d$/, 'must be a time like "22:00", in quotes').transform(
   (written) => Number(written.slice(0, 2)) * 60 + Number(written.slice(3)),
 );
 
@@ -122,8 +122,8 @@ const timeZone = z
 
 const quietHours = z
   .strictObject({
-    from: clock.describe('Like "22:00".'),
-    to: clock.describe('Like "06:00"; before `from` it is the next day’s.'),
+    from: timeOfDay.describe('Like "22:00".'),
+    to: timeOfDay.describe('Like "06:00"; before `from` it is the next day’s.'),
     tz: timeZone,
   })
   .refine(({ from, to }) => from !== to, { path: ['to'], error: 'must differ from `from`' })
@@ -143,10 +143,10 @@ const digestAfter = z
   .min(0, 'must be 0 or more')
   .max(200, 'must be 200 or less')
   .describe(
-    'In place of DIGEST_THRESHOLD: how many of its failures, and how many of its payments, a channel is told one by one within DIGEST_WINDOW_MINUTES, before a digest tells the rest. 0: all of them.',
+    'In place of DIGEST_THRESHOLD: how many of its failures, and how many of its payments, a channel is told one by one within five minutes, before a digest tells the rest. 0: all of them.',
   );
 
-const called = shapedText(
+const mentioned = shapedText(
   /^[UWS][A-Z0-9]{6,}$/,
   'must be a user id like U0123ABCD or a user group’s id like S0123ABCD',
 ).transform((id) => ({ kind: id.startsWith('S') ? ('group' as const) : ('person' as const), id }));
@@ -159,7 +159,7 @@ const escalationStep = z
     after: shapedText(/^(?:[1-9]\d{0,2}m|[1-9]h|1\dh|2[0-4]h)$/, escalationWords)
       .transform((written) => Number.parseInt(written, 10) * (written.endsWith('h') ? hourMs : 60_000))
       .describe('Minutes or hours, like 10m or 2h.'),
-    to: called.describe('Who is called then: a user’s or a user group’s id.'),
+    to: mentioned.describe('Who is called then: a user’s or a user group’s id.'),
   })
   .transform(({ after: afterMs, to }) => ({ afterMs, to }));
 
@@ -177,7 +177,7 @@ const escalation = z
     'Who is called in the thread of an alert that nobody acknowledges, once a step; not in quiet hours unless the rule is critical. A storm is escalated as a whole.',
   );
 
-const routedTo = z
+const ruleChannels = z
   .union(
     [channelId, z.array(channelId).min(1, 'must name at least one channel')],
     'must be a channel id like C0123ABCD, or a list of them',
@@ -188,13 +188,13 @@ const routedTo = z
 const routeRule = z
   .strictObject({
     name: ruleName,
-    when: match
+    when: eventMatch
       .prefault({})
       .describe(
         'What an event must be, by what it says or, where it says nothing, by its look-up; without it every failed charge fits.',
       ),
-    to: routedTo.describe('The channel, or the channels, that are told.'),
-    mention: called
+    to: ruleChannels.describe('The channel, or the channels, that are told.'),
+    mention: mentioned
       .optional()
       .describe('Whom the first post of each alert calls: a user’s or a user group’s id.'),
     severity: z
@@ -218,7 +218,7 @@ const routeRule = z
     error: 'does nothing here: only failed charges are acknowledged, so write it to a rule that takes them',
   });
 
-/** The file’s `routes` in domain values. Rules between routes are checked by `routesCheck`. */
+/** The file's `routes`. Contradictions between rules are found by `routesCheck`. */
 const routesSchema = z
   .array(routeRule)
   .max(100, 'must be at most 100 rules')
@@ -226,7 +226,7 @@ const routesSchema = z
     'Rules that send events to channels: first match wins, unless the rule continues. Events no rule matches go to `channels`.',
   );
 
-/** Short enough to type after `--account`, and valid in an address, a key and a variable's name. */
+/** Short enough to type after `--account`, and valid in a URL, in a store key and in a variable's name. */
 const merchantName = shapedText(
   /^[a-z][a-z0-9-]{0,19}$/,
   'must be up to 20 small letters, digits and dashes, like lagos',
@@ -267,7 +267,7 @@ const account = z.strictObject({
     .describe('Where it is the account that a command without --account means.'),
 });
 
-/** Rules between accounts are checked by `accountsCheck`. */
+/** Contradictions between accounts are found by `accountsCheck`. */
 const accountsSchema = z
   .array(account)
   .min(1, 'must name at least one account')
@@ -278,7 +278,7 @@ const accountsSchema = z
 
 const summary = z.strictObject({
   channel: channelId.describe('The channel that is told.'),
-  at: clock.describe('Like "08:00", in quotes.'),
+  at: timeOfDay.describe('Like "08:00", in quotes.'),
   tz: timeZone,
   file: z
     .boolean()
@@ -295,7 +295,7 @@ const dailySummarySchema = z
     'Channels that are told once a day what came: counts, amounts, success rate, top reasons, open alerts, mutes.',
   );
 
-/** Zero is refused: a role that may not charge simply has no permission for it. */
+/** Not zero: a role that may not charge doesn't have the permission `charge`. */
 const limit = amount.refine((minor) => minor > 0, 'must be more than zero');
 
 const currencyLimits = z
@@ -316,20 +316,20 @@ const limitsSchema = z
     'How much a role that may charge lets one person charge, by currency; one that is not named may then not be charged. No limit when absent.',
   );
 
-const needed = z
+const approversNeeded = z
   .int('must be a whole number like 2')
   .min(1, 'must be at least 1')
   .max(5, 'must be at most 5')
   .default(1)
   .describe('So many different people must approve, none of them the one who asked.');
 
-const approvedAt = merchantName
+const approvalAccount = merchantName
   .optional()
   .describe('Only at the account of this name in `accounts`; at all of them when absent.');
 
-const others = ['retry', 'card_email'] as const;
+const otherActions = ['retry', 'card_email'] as const;
 
-const whatWords = `must be ${listed(['charge', ...others], 'or')}`;
+const whatWords = `must be ${listed(['charge', ...otherActions], 'or')}`;
 
 const approvalRule = z.discriminatedUnion(
   'what',
@@ -338,17 +338,17 @@ const approvalRule = z.discriminatedUnion(
       what: z.literal('charge').describe('Charges of this currency, of this amount or more.'),
       currency: currency.describe('A code of three capitals, like NGN. Each currency has rules of its own.'),
       amount_from: amount.describe('This amount or more, like 50000.00; 0 for every charge.'),
-      needed,
-      account: approvedAt,
+      needed: approversNeeded,
+      account: approvalAccount,
     }),
     z.strictObject({
       what: z
-        .enum(others)
+        .enum(otherActions)
         .describe(
           'retry: charging a card on hold after a decline, which is offered only with this rule. card_email: changing a saved card’s e-mail.',
         ),
-      needed,
-      account: approvedAt,
+      needed: approversNeeded,
+      account: approvalAccount,
     }),
   ],
   { error: (issue) => (issue.code === 'invalid_union' ? whatWords : undefined) },
@@ -377,7 +377,7 @@ const groupName = shapedText(
   'must be a user group’s handle like "@support-agents" or its id like S0123ABCD',
 );
 
-const place = shapedText(
+const channelOrDirect = shapedText(
   /^([CG][A-Z0-9]{6,}|direct)$/,
   'must be a channel id like C0123ABCD, or the word direct for direct messages with the bot, its Home and shortcuts',
 );
@@ -396,7 +396,7 @@ const role = z
       .optional()
       .describe('For these accounts alone, by name; for all of them when absent.'),
     channels: z
-      .array(place)
+      .array(channelOrDirect)
       .min(1, 'must name at least one channel, or the word direct')
       .optional()
       .describe(

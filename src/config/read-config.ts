@@ -4,7 +4,7 @@ import { nearestWord, parsed, problem, type Parsed } from '../domain/wording.ts'
 import type { Config, SettingsCheck } from './config.ts';
 import { cautions, contradictions } from './contradictions.ts';
 import {
-  inWordsOf,
+  rewordedFor,
   isMerchantVariable,
   merchantSettings,
   strayVariables,
@@ -48,26 +48,27 @@ const shortestGuess = 6;
  * setting and what to write. No message holds a secret. Reads files, opens nothing else.
  */
 export function readConfig(given: Variables, checks: readonly SettingsCheck[] = []): ConfigResult {
-  const whole = withServiceSet(given, isSecretName);
-  const variables = whole.ok ? whole.value : given;
-  const problems: string[] = whole.ok ? [] : [whole.problem];
-  const read = readAll(variables, problems);
+  const withSet = withServiceSet(given, isSecretName);
+  const variables = withSet.ok ? withSet.value : given;
+  const problems: string[] = withSet.ok ? [] : [withSet.problem];
+  const read = readSettings(variables, problems);
   const { warnings, ...misspelt } = findMisspelt(variables);
   const file = readPolicy(read.payopsFile);
   problems.push(...misspelt.problems, ...(file.kind === 'refused' ? file.problems : []));
-  const settled = (file.kind === 'read' ? { ...read, policy: file.policy } : read) as Config;
-  const all = [...contradictions, ...checks];
-  const merchants = readMerchants(settled, variables, problems);
+  const shared = (file.kind === 'read' ? { ...read, policy: file.policy } : read) as Config;
+  const allChecks = [...contradictions, ...checks];
+  const merchants = readMerchants(shared, variables, problems);
   const [first = {}, ...further] = merchants;
-  const config = { ...settled, ...first };
-  problems.push(...judge(config, all));
-  warnings.push(...judge(config, cautions), ...openFiles(variables));
+  const config = { ...shared, ...first };
+  problems.push(...runChecks(allChecks, config));
+  warnings.push(...runChecks(cautions, config), ...secretFilesForAll(variables));
   for (const own of further) {
-    const told = judge({ ...settled, ...own }, all).filter((problem) => !problems.includes(problem));
-    problems.push(...told.map((problem) => inWordsOf(own.merchant, problem)));
+    const found = runChecks(allChecks, { ...shared, ...own });
+    const added = found.filter((problem) => !problems.includes(problem));
+    problems.push(...added.map((problem) => rewordedFor(own.merchant, problem)));
   }
   if (problems.length > 0) return { kind: 'refused', problems, warnings };
-  const configs = further.map((own) => Object.freeze({ ...settled, ...own }));
+  const configs = further.map((own) => Object.freeze({ ...shared, ...own }));
   return {
     kind: 'read',
     config: Object.freeze({ ...config, ...(merchants.length > 0 ? { further: configs } : {}) }),
@@ -75,7 +76,7 @@ export function readConfig(given: Variables, checks: readonly SettingsCheck[] = 
   };
 }
 
-function readAll(variables: Variables, problems: string[]): Environment {
+function readSettings(variables: Variables, problems: string[]): Environment {
   const found = Object.entries<Setting>(settings).flatMap(([key, setting]) => {
     const reading = readSetting(variableName(key), setting, variables);
     if (reading.ok) return [[key, reading.value] as const];
@@ -86,13 +87,13 @@ function readAll(variables: Variables, problems: string[]): Environment {
   return Object.fromEntries(found) as Environment;
 }
 
-/** Reads incomplete settings, without the policy file, for a person who is about to complete them. */
-export function readSoFar(given: Variables): Config {
-  const whole = withServiceSet(given, isSecretName);
-  return readAll(whole.ok ? whole.value : given, []) as Config;
+/** The settings so far, without the policy file, for a person who is still setting the bot up. Drops unreadable ones. */
+export function readIncomplete(given: Variables): Config {
+  const withSet = withServiceSet(given, isSecretName);
+  return readSettings(withSet.ok ? withSet.value : given, []) as Config;
 }
 
-/** The configuration with these variables in place of its own; a blank one counts as absent. */
+/** The configuration with these variables changed. A blank variable counts as absent. */
 export function withSettings(config: Config, changes: Readonly<Record<string, string>>): Parsed<Config> {
   const read: Record<string, unknown> = {};
   for (const [key, setting] of Object.entries<Setting>(settings)) {
@@ -105,38 +106,38 @@ export function withSettings(config: Config, changes: Readonly<Record<string, st
   return parsed({ ...config, ...read });
 }
 
-/** Runs the checks and returns their problems. A check that reads a setting which could not be read is skipped. */
-function judge(config: Config, checks: readonly SettingsCheck[]): string[] {
-  const unread = new Error('A setting could not be read.');
-  const readable = new Proxy(config, {
+/** Returns the problems that the checks find. Drops a check that reads a setting whose value was unreadable. */
+function runChecks(checks: readonly SettingsCheck[], config: Config): string[] {
+  const unreadable = new Error('A setting could not be read.');
+  const guarded = new Proxy(config, {
     get(all, key) {
-      if (!(key in all) && (key in settings || key === 'policy')) throw unread;
+      if (!(key in all) && (key in settings || key === 'policy')) throw unreadable;
       return all[key as keyof Config];
     },
   });
   return checks.flatMap((check) => {
     try {
-      return check(readable) || [];
+      return check(guarded) || [];
     } catch (error) {
-      if (error === unread) return [];
+      if (error === unreadable) return [];
       throw error;
     }
   });
 }
 
-/** Each account's own settings, in the policy file's order. Adds problems to the list. */
-function readMerchants(settled: Config, variables: Variables, problems: string[]): MerchantSettings[] {
-  const { policy, paymentsAccountId } = settled as Partial<Config>;
+/** Each account's own settings, in the policy file's order. Adds its problems to `problems`. */
+function readMerchants(shared: Config, variables: Variables, problems: string[]): MerchantSettings[] {
+  const { policy, paymentsAccountId } = shared as Partial<Config>;
   const accounts = policy?.accounts ?? [];
   const present = Object.keys(variables).filter((name) => blankIsAbsent(variables[name]) !== undefined);
   problems.push(...strayVariables(present, accounts));
   const [first] = accounts;
   if (first && paymentsAccountId !== undefined && paymentsAccountId !== first.account_id) {
     problems.push(
-      `PAYMENTS_ACCOUNT_ID is another account than accounts.0 of ${settled.payopsFile}: what the bot has on record is the first one’s, so put its account first, or take the setting out.`,
+      `PAYMENTS_ACCOUNT_ID is another account than accounts.0 of ${shared.payopsFile}: what the bot has on record is the first one’s, so put its account first, or take the setting out.`,
     );
   }
-  return merchantSettings(accounts, settled, (key, variable) => {
+  return merchantSettings(accounts, shared, (key, variable) => {
     const reading = readSetting(variable, settings[key], variables);
     if (reading.ok) return reading.value;
     problems.push(reading.problem);
@@ -144,7 +145,7 @@ function readMerchants(settled: Config, variables: Variables, problems: string[]
   });
 }
 
-/** Every secret, for the log to strike out. */
+/** All secrets, of all accounts, which the log must strike out. */
 export function secretsOf(config: Config): string[] {
   const names = Object.entries<Setting>(settings).filter(([, setting]) => setting.secret);
   const all = [config, ...(config.further ?? [])].flatMap((one) => {
@@ -158,7 +159,7 @@ const secretNames = new Set(
   Object.entries<Setting>(settings).flatMap(([key, { secret }]) => (secret ? [variableName(key)] : [])),
 );
 
-/** Whether a variable is a secret, or its file's path, of the bot or of one account. */
+/** Whether a variable holds a secret or the path of its file, for the bot or for one account. */
 export function isSecretName(name: string): boolean {
   const [plain = ''] = name.split('__');
   return secretNames.has(plain) || secretNames.has(plain.replace(/_FILE$/, ''));
@@ -170,7 +171,7 @@ export function isSettingName(name: string): boolean {
 }
 
 /** The default of the variable, as text. */
-export function fallbackOf(name: string): string | undefined {
+export function defaultOf(name: string): string | undefined {
   return settingNames.get(name)?.fallback;
 }
 
@@ -200,8 +201,8 @@ function readSecret(name: string, variables: Variables): Parsed<string | undefin
   }
 }
 
-/** Secret files that every user of the machine may read. */
-function openFiles(variables: Variables): string[] {
+/** Warns of secret files that every user of the machine may read. */
+function secretFilesForAll(variables: Variables): string[] {
   return Object.entries<Setting>(settings).flatMap(([key, setting]) => {
     const name = `${variableName(key)}_FILE`;
     const path = setting.secret ? blankIsAbsent(variables[name]) : undefined;
@@ -220,8 +221,8 @@ function firstMessage(error: z.ZodError): string {
 }
 
 /**
- * Unknown variables. One that resembles a setting is a problem if it has one of our prefixes; otherwise it may be
- * another program's, so it is a warning.
+ * Looks for unknown variables. A name that resembles a setting is a problem if it has one of our prefixes; otherwise it may
+ * be another program's, so it is only a warning.
  */
 function findMisspelt(variables: Variables): { problems: string[]; warnings: string[] } {
   const problems: string[] = [];

@@ -7,8 +7,8 @@ import { variableName, type Environment } from './settings.ts';
 
 type Account = NonNullable<Policy['accounts']>[number];
 
-/** Each account's own settings; the policy file holds none of them. */
-export const merchantSecrets = [
+/** The settings that each account has in variables of its own, like `PAYMENTS_CLIENT_ID__LAGOS`. */
+export const perAccountSettings = [
   'paymentsStaticToken',
   'paymentsClientId',
   'paymentsClientSecret',
@@ -17,35 +17,35 @@ export const merchantSecrets = [
   'merchantName',
 ] as const satisfies (keyof Environment)[];
 
-type MerchantSecret = (typeof merchantSecrets)[number];
+type PerAccountSetting = (typeof perAccountSettings)[number];
 
-/** `PAYMENTS_CLIENT_ID__LAGOS`. No two names give the same variable: names have no underscores. */
-export function merchantVariable(key: MerchantSecret, name: string): string {
+/** Different names give different variables, because names have no underscores. */
+export function merchantVariable(key: PerAccountSetting, name: string): string {
   return `${variableName(key)}__${name.toUpperCase().replaceAll('-', '_')}`;
 }
 
-/** One account's own settings; with the shared ones they are its whole configuration. */
-export type MerchantSettings = Pick<Config, 'paymentsAccountId' | 'paymentsEnvironment' | MerchantSecret> &
+/** One account's own settings. Together with the shared settings they are its configuration. */
+export type MerchantSettings = Pick<Config, 'paymentsAccountId' | 'paymentsEnvironment' | PerAccountSetting> &
   Partial<Config> & { merchant: Merchant };
 
-/** `read` reads a variable of this account; the caller reports problems. */
+/** The accounts' own settings. `read` reads one variable, and reports its problem itself. */
 export function merchantSettings(
   accounts: readonly Account[],
   settings: Partial<Config>,
-  read: (key: MerchantSecret, variable: string) => unknown,
+  read: (key: PerAccountSetting, variable: string) => unknown,
 ): MerchantSettings[] {
   const isMixed = new Set(accounts.map(({ environment }) => environment)).size > 1;
   return accounts.map((account, index) => {
     const { name, environment, base_url: url } = account;
     const isFirst = index === 0;
     const secrets = Object.fromEntries(
-      merchantSecrets.map((key) => {
+      perAccountSettings.map((key) => {
         const own = read(key, merchantVariable(key, name));
         // The first account may use the secrets of a bot with one account (without a suffix); further accounts never
         // do.
         return [key, own === undefined && isFirst ? settings[key] : own];
       }),
-    ) as Pick<Config, MerchantSecret>;
+    ) as Pick<Config, PerAccountSetting>;
     return {
       ...secrets,
       merchant: { name, isFirst, isMixed },
@@ -63,42 +63,48 @@ export function merchantSettings(
 }
 
 /** Rewords a problem of a further account, so that it names that account's own variables. */
-export function inWordsOf({ name }: Pick<Merchant, 'name'>, told: string): string {
-  const own = merchantSecrets.reduce(
+export function rewordedFor({ name }: Pick<Merchant, 'name'>, problem: string): string {
+  const own = perAccountSettings.reduce(
     (text, key) =>
       text.replaceAll(new RegExp(`\\b${variableName(key)}\\b`, 'g'), merchantVariable(key, name)),
-    told,
+    problem,
   );
-  return own === told ? `Account ${name}: ${told}` : own;
+  return own === problem ? `Account ${name}: ${problem}` : own;
 }
 
 /** Placeholders in the token request bodies, and the settings that fill them. */
-const places = { '{{CLIENT_ID}}': 'paymentsClientId', '{{CLIENT_SECRET}}': 'paymentsClientSecret' } as const;
+const credentials = {
+  '{{CLIENT_ID}}': 'paymentsClientId',
+  '{{CLIENT_SECRET}}': 'paymentsClientSecret',
+} as const;
 
 /** A placeholder without its setting is a forgotten secret: the service would refuse every call of that account. */
 export function credentialsCheck(config: Config): string[] {
   if (config.paymentsStaticToken !== undefined || !config.paymentsTokenIssueBody) return [];
   const body = JSON.stringify(config.paymentsTokenIssueBody);
-  return Object.entries(places)
-    .filter(([place, key]) => body.includes(place) && config[key] === undefined)
-    .map(([place, key]) => `${variableName(key)} is missing: PAYMENTS_TOKEN_ISSUE_BODY has ${place}.`);
+  return Object.entries(credentials)
+    .filter(([placeholder, key]) => body.includes(placeholder) && config[key] === undefined)
+    .map(
+      ([placeholder, key]) =>
+        `${variableName(key)} is missing: PAYMENTS_TOKEN_ISSUE_BODY has ${placeholder}.`,
+    );
 }
 
 /** Reports contradictions between accounts, and names of accounts that don't exist. */
 export function accountsCheck({ policy, payopsFile: file }: Config): string[] {
   const { accounts = [], routes = [], roles, approvals } = policy;
   const names = accounts.map(({ name }) => name);
-  const unknown = (place: string, name: string | undefined): string[] => {
+  const unknown = (key: string, name: string | undefined): string[] => {
     if (name === undefined || names.includes(name)) return [];
-    if (names.length === 0) return [`${file}: ${place}: the file has no accounts.`];
+    if (names.length === 0) return [`${file}: ${key}: the file has no accounts.`];
     const nearest = nearestWord(name, names);
     const hint = nearest === undefined ? `The accounts are ${names.join(', ')}.` : `Did you mean ${nearest}?`;
-    return [`${file}: ${place}: there is no account ${name}. ${hint}`];
+    return [`${file}: ${key}: there is no account ${name}. ${hint}`];
   };
   // Without accounts, `account` in a route means PAYMENTS_ACCOUNT_NAME, so there is no list to check it against.
   const routed = names.length === 0 ? [] : routes;
   return [
-    ...twins(accounts, file),
+    ...duplicates(accounts, file),
     ...routed.flatMap(({ when }, index) => unknown(`routes.${index}.when.account`, when.account)),
     ...(approvals?.rules ?? []).flatMap(({ account }, index) =>
       unknown(`approvals.rules.${index}.account`, account),
@@ -109,7 +115,7 @@ export function accountsCheck({ policy, payopsFile: file }: Config): string[] {
   ];
 }
 
-function twins(accounts: readonly Account[], file: string): string[] {
+function duplicates(accounts: readonly Account[], file: string): string[] {
   return accounts.flatMap((account, index) => {
     const before = accounts.slice(0, index);
     const at = `${file}: accounts.${index}`;
@@ -128,20 +134,20 @@ function twins(accounts: readonly Account[], file: string): string[] {
   });
 }
 
-/** Whether a variable looks like an account's secret; `strayVariables` checks the account. */
+/** Whether a variable's name looks like one account's; `strayVariables` reports unknown accounts. */
 export function isMerchantVariable(name: string): boolean {
-  return merchantSecrets.some((key) => name.startsWith(`${variableName(key)}__`));
+  return perAccountSettings.some((key) => name.startsWith(`${variableName(key)}__`));
 }
 
-/** Variables that look like a secret of an unknown account: never ignored. */
+/** Reports variables that look like an unknown account's secret. They must not be ignored silently. */
 export function strayVariables(names: readonly string[], accounts: readonly Account[]): string[] {
   const known = accounts.map(({ name }) => name);
-  const own = merchantSecrets.flatMap((key) => known.map((name) => merchantVariable(key, name)));
-  const wanted = [...own, ...own.map((name) => `${name}_FILE`)];
+  const own = perAccountSettings.flatMap((key) => known.map((name) => merchantVariable(key, name)));
+  const expected = [...own, ...own.map((name) => `${name}_FILE`)];
   return names
-    .filter((name) => isMerchantVariable(name) && !wanted.includes(name))
+    .filter((name) => isMerchantVariable(name) && !expected.includes(name))
     .map((name) => {
-      const nearest = nearestWord(name, wanted);
+      const nearest = nearestWord(name, expected);
       const hint =
         nearest === undefined ? 'No account in the policy file has it.' : `Did you mean ${nearest}?`;
       return `${name} is not a setting. ${hint}`;

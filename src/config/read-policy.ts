@@ -48,43 +48,49 @@ function yamlProblem(path: string, message: string, code?: string): string {
 }
 
 /** One node of the policy file's JSON Schema. */
-type Place = {
-  properties?: Record<string, Place>;
-  additionalProperties?: Place | boolean;
-  items?: Place;
-  oneOf?: Place[];
+type SchemaNode = {
+  properties?: Record<string, SchemaNode>;
+  additionalProperties?: SchemaNode | boolean;
+  items?: SchemaNode;
+  oneOf?: SchemaNode[];
 };
 
 /** The keys that are valid at a node, each with the node below it. */
-function keysOf({ properties = {}, items, additionalProperties, oneOf = [] }: Place): Record<string, Place> {
+function keysOf({
+  properties = {},
+  items,
+  additionalProperties,
+  oneOf = [],
+}: SchemaNode): Record<string, SchemaNode> {
   if (items) return keysOf(items);
   if (typeof additionalProperties === 'object') return keysOf(additionalProperties);
-  return Object.assign({}, ...oneOf.map(keysOf), properties) as Record<string, Place>;
+  return Object.assign({}, ...oneOf.map(keysOf), properties) as Record<string, SchemaNode>;
 }
 
 /**
- * A suggestion for an unknown key: a similar key of this level, or the level where the key belongs; else all keys of
- * this level.
+ * What is wrong with a key that zod refused. For an unknown key: a similar key of its level, the level where it belongs, or
+ * else all keys of its level.
  */
-function keyHint(key: string, path: readonly PropertyKey[]): string {
-  let [around, here]: [Record<string, Place>, Record<string, Place>] = [
+function keyProblem(key: string, path: readonly PropertyKey[]): string {
+  let [parent, level]: [Record<string, SchemaNode>, Record<string, SchemaNode>] = [
     {},
-    keysOf(z.toJSONSchema(policySchema, { io: 'input' }) as Place),
+    keysOf(z.toJSONSchema(policySchema, { io: 'input' }) as SchemaNode),
   ];
   let name: string | undefined;
   for (const part of path) {
-    const next = here[String(part)];
-    if (next) [around, here, name] = [here, keysOf(next), String(part)];
+    const next = level[String(part)];
+    if (next) [parent, level, name] = [level, keysOf(next), String(part)];
   }
-  const names = Object.keys(here);
-  // The key is valid here, but not together with the others: zod's own message says so.
-  if (names.includes(key)) return '';
+  const names = Object.keys(level);
+  // Known, but of another kind of approval rule.
+  if (names.includes(key)) return ' doesn’t go with the keys beside it: take it out.';
   const nearest = names.find((part) => part.startsWith(`${key}_`)) ?? nearestWord(key, names);
-  if (nearest !== undefined) return ` Did you mean ${nearest}?`;
-  const inner = names.find((part) => key in keysOf(here[part] ?? {}));
-  if (inner !== undefined) return ` It belongs under ${inner}.`;
-  if (name !== undefined && key in around) return ` It belongs beside ${name}, not under it.`;
-  return ` What stands here: ${names.join(', ')}.`;
+  if (nearest !== undefined) return ` is not a setting. Did you mean ${nearest}?`;
+  const inner = names.find((part) => key in keysOf(level[part] ?? {}));
+  if (inner !== undefined) return ` is not a setting. It belongs under ${inner}.`;
+  if (name !== undefined && key in parent)
+    return ` is not a setting. It belongs beside ${name}, not under it.`;
+  return ` is not a setting. What stands here: ${names.join(', ')}.`;
 }
 
 function policyProblems(path: string, issue: z.core.$ZodIssue): string[] {
@@ -94,7 +100,7 @@ function policyProblems(path: string, issue: z.core.$ZodIssue): string[] {
   }
   return issue.keys.map((key) => {
     const full = at ? `${at}.${key}` : key;
-    return `${path}: ${full} is not a setting.${keyHint(key, issue.path)}`;
+    return `${path}: ${full}${keyProblem(key, issue.path)}`;
   });
 }
 

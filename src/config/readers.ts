@@ -9,8 +9,8 @@ import { listed } from '../domain/wording.ts';
  * be a whole number from 1 to 65535". No message repeats the text: it may be a secret.
  */
 
-/** The result of `make`, or these words if that is undefined. */
-export function made<From, T>(
+/** A reader that continues with `make`, and fails with `words` if `make` returns undefined. */
+export function transformed<From, T>(
   from: z.ZodType<From, string>,
   words: string,
   make: (value: From) => T | undefined,
@@ -98,28 +98,28 @@ export function pointerList(): z.ZodType<string[], string> {
 /** At least one currency, each once. */
 export function currencyList(): z.ZodType<string[], string> {
   const words = 'must be three-letter currency codes in capitals, separated by commas, like NGN';
-  return made(list(), words, (codes) =>
+  return transformed(list(), words, (codes) =>
     codes.length > 0 && codes.every((code) => /^[A-Z]{3}$/.test(code)) ? [...new Set(codes)] : undefined,
   );
 }
 
 export function jsonObject(): z.ZodType<JsonObject, string> {
-  return made(text(), 'must be a JSON object, like {"clientId":"{{CLIENT_ID}}"}', parseJsonObject);
+  return transformed(text(), 'must be a JSON object, like {"clientId":"{{CLIENT_ID}}"}', parseJsonObject);
 }
 
 /** A JSON object with `{{NAME}}` placeholders. Unknown placeholders are refused: they would be sent unfilled. */
-export function jsonTemplate(places: readonly string[]): z.ZodType<JsonObject, string> {
-  const written = places.map((name) => `{{${name}}}`);
-  return jsonObject().refine((body) => placesIn(body).every((name) => places.includes(name)), {
+export function jsonTemplate(placeholders: readonly string[]): z.ZodType<JsonObject, string> {
+  const written = placeholders.map((name) => `{{${name}}}`);
+  return jsonObject().refine((body) => placeholdersIn(body).every((name) => placeholders.includes(name)), {
     error: `may hold no other places than ${listed(written, 'and')}`,
   });
 }
 
 /** The placeholders in the values. Keys are not searched: they are never filled in. */
-export function placesIn(value: unknown): string[] {
+export function placeholdersIn(value: unknown): string[] {
   if (typeof value === 'string') return [...value.matchAll(/\{\{([^{}]*)\}\}/g)].map(([, name = '']) => name);
   if (typeof value !== 'object' || value === null) return [];
-  return Object.values(value).flatMap(placesIn);
+  return Object.values(value).flatMap(placeholdersIn);
 }
 
 function parseJsonObject(value: string): JsonObject | undefined {
@@ -127,14 +127,14 @@ function parseJsonObject(value: string): JsonObject | undefined {
   return isJsonObject(found) ? found : undefined;
 }
 
-/** `id` is written unencrypted before everything sealed with the key. */
+/** `id` stands unencrypted before each text that the key sealed. */
 type SealingKey = { id: string; key: Uint8Array };
 
 /** `id:base64` pairs, newest first: the first key seals, every key opens. */
 export function sealingKeys(): z.ZodType<SealingKey[], string> {
   const words =
     'must be id:key pairs separated by commas, each key 32 random bytes in base64 (openssl rand -base64 32)';
-  return made(list(), words, (items) => {
+  return transformed(list(), words, (items) => {
     const keys = items.map(parseSealingKey).filter((key) => key !== undefined);
     return keys.length > 0 && keys.length === items.length ? keys : undefined;
   });
@@ -152,9 +152,10 @@ export function fileErrorCode(error: unknown): string {
 
 /** One setting: its environment variable, purpose, reader and default. */
 export type Setting<T = unknown> = {
-  /** Its heading in the docs; set by `inGroup`. */
+  /** The setting's heading in the docs; set by `inGroup`. */
   group: string;
-  says: string;
+  /** One or two sentences, for docs/settings.md. */
+  description: string;
   read: z.ZodType<T, string>;
   /** The default, as text; absent: the value is undefined. */
   fallback?: string;
@@ -164,14 +165,18 @@ export type Setting<T = unknown> = {
 
 export type RequiredSetting<T> = Setting<T> & { fallback: string };
 
-export function setting<T>(says: string, read: z.ZodType<T, string>, fallback: string): RequiredSetting<T>;
-export function setting<T>(says: string, read: z.ZodType<T, string>): Setting<T>;
-export function setting<T>(says: string, read: z.ZodType<T, string>, fallback?: string): Setting<T> {
-  return { group: '', says, read, ...(fallback === undefined ? {} : { fallback }) };
+export function setting<T>(
+  description: string,
+  read: z.ZodType<T, string>,
+  fallback: string,
+): RequiredSetting<T>;
+export function setting<T>(description: string, read: z.ZodType<T, string>): Setting<T>;
+export function setting<T>(description: string, read: z.ZodType<T, string>, fallback?: string): Setting<T> {
+  return { group: '', description, read, ...(fallback === undefined ? {} : { fallback }) };
 }
 
-export function secret<T>(says: string, read: z.ZodType<T, string>): Setting<T> {
-  return { group: '', says, read, secret: true };
+export function secret<T>(description: string, read: z.ZodType<T, string>): Setting<T> {
+  return { group: '', description, read, secret: true };
 }
 
 export function inGroup<Table extends Record<string, Setting>>(group: string, table: Table): Table {

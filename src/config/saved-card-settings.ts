@@ -1,7 +1,16 @@
 import type { SavedCard } from '../domain/card.ts';
 import type { z } from 'zod';
 import { isJsonPointer, type JsonObject } from '../domain/json.ts';
-import { inGroup, jsonObject, list, made, placesIn, pointerList, text, setting } from './readers.ts';
+import {
+  inGroup,
+  jsonObject,
+  list,
+  placeholdersIn,
+  pointerList,
+  text,
+  setting,
+  transformed,
+} from './readers.ts';
 
 export const savedCardFields = [
   'tokenKey',
@@ -14,12 +23,12 @@ export const savedCardFields = [
 /** The fields of a listed card, as JSON pointers within it; the first one found wins. */
 type SavedCardPointers = Readonly<Record<(typeof savedCardFields)[number], readonly string[]>>;
 
-/** The headers of protected calls. The specification doesn't show which of them listing and deleting cards take. */
+/** The headers of protected calls. Spec: not shown which of them listing and deleting cards need. */
 const savedCardHeaders = ['Authorization', 'accountId'] as const;
 type SavedCardHeader = (typeof savedCardHeaders)[number];
 
-/** Defaults for the sandbox; in live each of these must be set. */
-export const sandboxShape = {
+/** Defaults in the sandbox. In live `/pay cards` needs each of these settings. */
+export const sandboxDefaults = {
   savedCardsQuery: 'customerEmail',
   savedCardsListPointers: [
     '/data/tokenizedCardDataList',
@@ -40,17 +49,14 @@ export const specifiedPointers: SavedCardPointers = {
   customerEmail: ['/customerEmail'],
 };
 
-/**
- * How saved cards are listed and deleted. In the live environment `/pay cards` appears only once all those without a
- * default are set.
- */
+/** How the service's saved cards are listed and deleted. */
 export const savedCardSettings = inGroup('Saved cards', {
   savedCardsQuery: setting(
     'Query parameter for the customer’s e-mail. In a sandbox `customerEmail`. Spec: not shown.',
     text(/^[\w.[\]-]{1,64}$/, 'the name of a query parameter, like customerEmail'),
   ),
   savedCardsListPointers: setting(
-    `JSON pointers to the list in the answer; the first that leads to one wins. In a sandbox \`${sandboxShape.savedCardsListPointers.join(',')}\`. Spec: not shown.`,
+    `JSON pointers to the list in the answer; the first that leads to one wins. In a sandbox \`${sandboxDefaults.savedCardsListPointers.join(',')}\`. Spec: not shown.`,
     pointerList(),
   ),
   savedCardsCursorPointers: setting(
@@ -83,7 +89,7 @@ export const savedCardSettings = inGroup('Saved cards', {
 });
 
 function headerList(): z.ZodType<SavedCardHeader[], string> {
-  return made(list(), 'must be Authorization, accountId, both, or none', (names) => {
+  return transformed(list(), 'must be Authorization, accountId, both, or none', (names) => {
     if (names.length === 1 && names[0]?.toLowerCase() === 'none') return [];
     const found = names
       .map((name) => savedCardHeaders.find((header) => header.toLowerCase() === name.toLowerCase()))
@@ -94,7 +100,7 @@ function headerList(): z.ZodType<SavedCardHeader[], string> {
 
 function fieldPointers(): z.ZodType<SavedCardPointers, string> {
   const words = `must be a JSON object of ${savedCardFields.join(', ')} to JSON pointers, like {"cardPan":"/last4"}`;
-  return made(jsonObject(), words, (given) => {
+  return transformed(jsonObject(), words, (given) => {
     const read = Object.entries(given).map(([name, value]) => [name, pointersIn(value)] as const);
     const isGood = read.every(
       ([name, pointers]) => savedCardFields.some((field) => field === name) && pointers !== undefined,
@@ -109,7 +115,7 @@ function pointersIn(value: unknown): string[] | undefined {
   return pointers.length > 0 && pointers.length === all.length ? (pointers as string[]) : undefined;
 }
 
-const places = ['TOKEN_KEY', 'CUSTOMER_EMAIL', 'ACCOUNT_ID'];
+const deletePlaceholders = ['TOKEN_KEY', 'CUSTOMER_EMAIL', 'ACCOUNT_ID'];
 
 /**
  * The body must have a placeholder for the card: without it the service might delete another one. Unknown placeholders
@@ -118,8 +124,8 @@ const places = ['TOKEN_KEY', 'CUSTOMER_EMAIL', 'ACCOUNT_ID'];
 function deleteBody(): z.ZodType<JsonObject, string> {
   return jsonObject().refine(
     (body) => {
-      const named = placesIn(body);
-      return named.includes('TOKEN_KEY') && named.every((name) => places.includes(name));
+      const names = placeholdersIn(body);
+      return names.includes('TOKEN_KEY') && names.every((name) => deletePlaceholders.includes(name));
     },
     {
       error:

@@ -7,7 +7,7 @@ type Variables = Readonly<Record<string, string | undefined>>;
 /** One .env file per payments service, with the settings that are the same for each of its merchants. */
 export const servicesFolder = new URL('../../openapi/services/', import.meta.url);
 
-/** Adds the settings of the set that PAYMENTS_SERVICE names. The environment overrides them. Reads one file. */
+/** Adds the settings of the set that PAYMENTS_SERVICE names, which the environment overrides. Reads the set's file. */
 export function withServiceSet(variables: Variables, isSecret: (name: string) => boolean): Parsed<Variables> {
   const name = variables['PAYMENTS_SERVICE']?.trim() ?? '';
   if (name === '') return parsed(variables);
@@ -17,14 +17,16 @@ export function withServiceSet(variables: Variables, isSecret: (name: string) =>
   }
   const set = parseEnv(readFileSync(new URL(`${name}.env`, servicesFolder), 'utf8'));
   // Sets are shared and part of the image, so they must not hold secrets.
-  const astray = Object.keys(set).filter((one) => one === 'PAYMENTS_SERVICE' || isSecret(one));
-  if (astray.length > 0) {
+  const forbidden = Object.keys(set).filter((key) => key === 'PAYMENTS_SERVICE' || isSecret(key));
+  if (forbidden.length > 0) {
     return problem(
-      `openapi/services/${name}.env may not hold ${listed(astray, 'or')}: put it into the environment.`,
+      `openapi/services/${name}.env may not hold ${listed(forbidden, 'or')}: put it into the environment.`,
     );
   }
-  const own = Object.entries(variables).filter(([, value]) => value !== undefined && value.trim() !== '');
-  return parsed({ ...variables, ...set, ...Object.fromEntries(own) });
+  const overrides = Object.entries(variables).filter(
+    ([, value]) => value !== undefined && value.trim() !== '',
+  );
+  return parsed({ ...variables, ...set, ...Object.fromEntries(overrides) });
 }
 
 /** The names of the sets, in order. */

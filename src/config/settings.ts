@@ -100,7 +100,7 @@ export const settings = {
     ),
 
     alertDetailsDays: setting(
-      'How long an alert keeps customer, amount and reasons; 0: always. More than 7, less than WEBHOOK_REMEMBER_DAYS.',
+      'How long an alert keeps customer, amount and reasons; 0: always. Less than WEBHOOK_REMEMBER_DAYS; a week’s snooze needs 8.',
       wholeNumber(0, 364),
       '14',
     ),
@@ -198,6 +198,7 @@ export const settings = {
 
 type Table = typeof settings;
 
+/** The values of all settings. */
 export type Environment = {
   readonly [K in keyof Table]: Table[K] extends RequiredSetting<infer T>
     ? T

@@ -5,7 +5,7 @@ import {
   inGroup,
   jsonObject,
   list,
-  made,
+  transformed,
   oneOf,
   text,
   wholeNumber,
@@ -22,8 +22,8 @@ export const signaturePresetNames = [
   'field-concatenation',
 ] as const;
 
-/** The consequence when the signature covers single fields and this field is not among them. */
-export const unsignedMeans = {
+/** What happens if the signature covers only some fields and not this one. */
+export const unsignedConsequences = {
   orderReference:
     'the order reference is only looked up, and counts once its record has the signed transaction id; missing events raise no alarm',
   transactionId: 'no unsigned order reference can be proven',
@@ -35,7 +35,7 @@ export const unsignedMeans = {
   savedCard: 'saved cards aren’t learnt from events',
 } as const;
 
-/** For docs/settings.md. */
+/** The example of a signed template in docs/settings.md. */
 export const templateExample = [
   'WEBHOOK_SIGNATURE_PRESET=raw-body',
   'WEBHOOK_SIGNATURE_HEADER=x-bank-signature',
@@ -132,15 +132,15 @@ const kindsByWord: Readonly<Record<string, PaymentEventKind>> = {
 function eventKinds(): z.ZodType<Record<string, PaymentEventKind>, string> {
   const words =
     'must be names of events with what they mean, like refund.completed=given_back; the kinds are success, failed and given_back, and payment_success and payment_failed need no line';
-  return made(list(), words, (items) => {
+  return transformed(list(), words, (items) => {
     const pairs = items.map((item) => /^([^=]{1,64})=(\w+)$/.exec(item.replaceAll(/\s*=\s*/g, '=')) ?? []);
     const kinds = pairs.flatMap(([, name = '', word = '']): [string, PaymentEventKind][] => {
       const kind = Object.hasOwn(kindsByWord, word) ? kindsByWord[word] : undefined;
       const isBuiltIn = ['payment_success', 'payment_failed'].includes(name.toLowerCase());
       return kind === undefined || isBuiltIn ? [] : [[name.toLowerCase(), kind]];
     });
-    const isWhole =
+    const areAllGood =
       kinds.length === items.length && new Set(kinds.map(([name]) => name)).size === kinds.length;
-    return items.length > 0 && isWhole ? Object.fromEntries(kinds) : undefined;
+    return items.length > 0 && areAllGood ? Object.fromEntries(kinds) : undefined;
   });
 }

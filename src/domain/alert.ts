@@ -159,14 +159,14 @@ export type AlertRule = {
    */
   digestAfter?: number;
   /** True: later rules also get the events that this one matches. */
-  goesOn: boolean;
+  continues: boolean;
 };
 
 /** The environment and account of all events of one account. */
-export type RoutePlace = { environment: Environment; account: string };
+export type EventAccount = { environment: Environment; account: string };
 
 /** The rules in order, then the channels for events that no rule has taken. */
-export type RoutePlan = RoutePlace & {
+export type RoutePlan = EventAccount & {
   rules: readonly AlertRule[];
   /** For failures; also for every saved card, and every card that should have been saved but has no token. */
   failures: string;
@@ -175,7 +175,7 @@ export type RoutePlan = RoutePlace & {
 };
 
 /** Whether the plan posts anything in that channel. */
-export function tellsAnything({ failures, successes, rules }: RoutePlan, channel: string): boolean {
+export function postsTo({ failures, successes, rules }: RoutePlan, channel: string): boolean {
   return [failures, successes, ...rules.flatMap((rule) => rule.channels)].includes(channel);
 }
 
@@ -186,11 +186,11 @@ export type RoutedRule = Pick<
 >;
 
 /** Whether a rule can match in this place. */
-export function isOfPlace({ environment, account }: RouteMatch, place: RoutePlace): boolean {
-  return isSame(environment, place.environment) && isSame(account, place.account);
+export function matchesAccount({ environment, account }: RouteMatch, place: EventAccount): boolean {
+  return isUnsetOrEqual(environment, place.environment) && isUnsetOrEqual(account, place.account);
 }
 
-export function isSame<T>(wanted: T | undefined, given: T | undefined): boolean {
+export function isUnsetOrEqual<T>(wanted: T | undefined, given: T | undefined): boolean {
   return wanted === undefined || wanted === given;
 }
 

@@ -5,7 +5,7 @@ import { type JsonObject, isJsonObject, valueAt, valueAtFirst, withoutUndefined 
 import type { Middleware } from 'openapi-fetch';
 import type { Config } from '../config/config.ts';
 import {
-  sandboxShape,
+  sandboxDefaults,
   savedCardFields,
   type savedCardSettings,
   specifiedPointers,
@@ -267,7 +267,7 @@ export function createSavedCardCalls(
   client: PaymentsClient,
   accountId: string,
 ): SavedCardCalls {
-  const needed = Object.keys(sandboxShape) as (keyof typeof sandboxShape)[];
+  const needed = Object.keys(sandboxDefaults) as (keyof typeof sandboxDefaults)[];
   const missing = needed.filter((key) => config[key] === undefined);
   if (config.paymentsEnvironment === 'live' && missing.length > 0) {
     return { kind: 'missing', settings: missing.map(variableName) };
@@ -283,7 +283,7 @@ export function createSavedCardCalls(
 /** The shape by the settings; for those left out, the sandbox's. */
 export function savedCardShape(config: Config): SavedCardShape {
   const specified = { savedCardsFieldPointers: specifiedPointers };
-  return { ...sandboxShape, ...specified, ...withoutUndefined(config) };
+  return { ...sandboxDefaults, ...specified, ...withoutUndefined(config) };
 }
 
 /** A card as listed; without a token key it can only be shown. */

@@ -1,7 +1,11 @@
 import type { Config, SettingsCheck } from '../config/config.ts';
 import { variableName, type Environment as Settings } from '../config/settings.ts';
 import { parsed, problem, type Parsed, listed } from '../domain/wording.ts';
-import { signaturePresetNames, unsignedMeans, type SignaturePreset } from '../config/webhook-settings.ts';
+import {
+  signaturePresetNames,
+  unsignedConsequences,
+  type SignaturePreset,
+} from '../config/webhook-settings.ts';
 import { readEventPointers, type EventKinds, type EventPointers } from './event.ts';
 import type { PartHealth } from '../domain/failure.ts';
 import type { Log } from '../log.ts';
@@ -48,13 +52,13 @@ export function readsField(
 /** Logs at start what is switched off because the recipe signs single fields instead of the body. */
 export function tellUnsignedFields(webhooks: Webhooks, log: Log): void {
   if (!webhooks.scheme) return;
-  const fields = (Object.keys(unsignedMeans) as (keyof typeof unsignedMeans)[]).filter(
+  const fields = (Object.keys(unsignedConsequences) as (keyof typeof unsignedConsequences)[]).filter(
     (field) => !readsField(webhooks, field),
   );
   // The transaction id is only needed without a signed reference.
   const missed = fields.includes('orderReference') ? fields : fields.filter((one) => one !== 'transactionId');
   if (missed.length === 0) return;
-  const off = missed.map((field) => unsignedMeans[field]).join('; ');
+  const off = missed.map((field) => unsignedConsequences[field]).join('; ');
   log('warn', `The signature covers single fields of an event, not its body: ${off}`, {
     fix: `have WEBHOOK_SIGNED_TEMPLATE name ${listed(missed, 'and')}, if the sender signs them`,
   });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { routesCaution, tellRulesElsewhere, tellUnreadParts } from '../../src/config/alert-rules.ts';
+import { routesCaution, warnOfForeignRules, warnOfUnreadFields } from '../../src/config/alert-rules.ts';
 import { policySchema } from '../../src/config/policy.ts';
 import { readWebhooks, readsField } from '../../src/webhooks/webhook-settings.ts';
 import { runtimeOf } from '../support/runtime-of.ts';
@@ -19,14 +19,14 @@ function plan(place: Pick<RoutePlan, 'account' | 'environment'>): RoutePlan {
     name,
     match,
     channels: ['C0ALERTS01'],
-    goesOn: true,
+    continues: true,
   }));
   return { rules, ...place, failures: 'C0ALERTS01', successes: undefined };
 }
 
 function told(...plans: RoutePlan[]): string[] {
   const lines: string[] = [];
-  tellRulesElsewhere(plans, (level, message) => void lines.push(`${level}: ${message}`));
+  warnOfForeignRules(plans, (level, message) => void lines.push(`${level}: ${message}`));
   return lines;
 }
 
@@ -87,12 +87,12 @@ function unreadIn(preset: string, more: Record<string, string> = {}): string[] {
     first: { isSavedCardCharge: false },
     saved: { event: 'card_saved' },
     big: { currency: 'NGN', amount: { fromMinor: 1 }, emailDomain: 'example.com', reasonPart: 'funds' },
-  }).map(([name, match]) => ({ name, match, channels: ['C0ALERTS01'], goesOn: true }));
+  }).map(([name, match]) => ({ name, match, channels: ['C0ALERTS01'], continues: true }));
   const lines: string[] = [];
   const here = { ...plan({ account: 'lagos', environment: 'live' }), rules };
   const webhooks = readWebhooks(config);
   const reads = (field: Parameters<typeof readsField>[1]) => readsField(webhooks, field);
-  tellUnreadParts(here, reads, (level, message) => void lines.push(`${level}: ${message}`));
+  warnOfUnreadFields(here, reads, (level, message) => void lines.push(`${level}: ${message}`));
   return lines;
 }
 

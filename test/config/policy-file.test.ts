@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { fewest, fileOf } from './written.ts';
+import { minimalSettings, fileOf } from './minimal-settings.ts';
 import { filledPolicy } from '../support/filled-policy.ts';
 import { permissions } from '../../src/features/registry.ts';
 import { alertRules } from '../../src/config/alert-rules.ts';
@@ -10,11 +10,11 @@ const head = 'channels: { alerts: C0ALERTS01 }\n';
 const lead = 'roles: { lead: { users: [U0123LEAD1, U0123LEAD2], may: [approve] } }\n';
 
 function read(file: string) {
-  const variables = { ...fewest, CHARGE_CURRENCIES: 'NGN,GHS', PAYOPS_FILE: fileOf(file) };
+  const variables = { ...minimalSettings, CHARGE_CURRENCIES: 'NGN,GHS', PAYOPS_FILE: fileOf(file) };
   return readConfig(variables, [permissionCheck(permissions)]);
 }
 
-/** The problems without the file's name, with which each begins. */
+/** The problems, without the file's name at their beginning. */
 function problemsOf(file: string): string[] {
   const result = read(file);
   return result.kind === 'refused'
@@ -40,7 +40,7 @@ const approvals = (rules: string, roles = lead, top = 'channel: C0123APPR0'): st
   `${head}${roles}approvals: { ${top}, rules: [${rules}] }\n`;
 
 describe('the policy file', () => {
-  it('routes events by rules, amounts in minor units and names as what they mean', () => {
+  it('gives rules with amounts in minor units, and with ids and names parsed', () => {
     const policy = policyOf(`${head}routes:
   - name: big-ones
     when: { event: any, environment: live, saved_card: true, currency: NGN, amount_from: 100000.00, amount_to: "250000.5", customer_id: VIP-*, email_domain: Example.COM, reason: "Do  Not\\u00a0Honour" }
@@ -72,14 +72,14 @@ describe('the policy file', () => {
           { afterMs: 7_200_000, to: { kind: 'person', id: 'U0AGENT01' } },
         ],
         quietHours: { fromMinute: 1_320, toMinute: 390, timeZone: 'Africa/Lagos' },
-        goesOn: true,
+        continues: true,
       },
-      { name: 'all', match: { event: 'payment_failed' }, channels: ['C0BIG00001'], goesOn: false },
+      { name: 'all', match: { event: 'payment_failed' }, channels: ['C0BIG00001'], continues: false },
     ]);
     expect(alertRules(policyOf(head))).toEqual([]);
   });
 
-  it('limits charges by role in minor units, for the role’s accounts, with days in UTC by default', () => {
+  it('gives each role’s limits in minor units, for its accounts, with days in UTC by default', () => {
     const policy = policyOf(`${head}timezone: Africa/Lagos
 roles:
   agent: { may: [charge], limits: { NGN: { per_charge: 50000.00, per_agent_per_day: "500000.5", per_card_per_day: 100000 }, GHS: {} } }
@@ -108,7 +108,7 @@ roles:
     expect(Object.keys(limitRules(ofTest, 'test')?.roles ?? {})).toEqual(['a', 'b']);
   });
 
-  it('asks for approvals in minor units, of one approver and for four hours unless it says otherwise, by account', () => {
+  it('gives approval rules by account, in minor units; by default one approver and four hours', () => {
     const charge = '{ what: charge, currency: NGN, amount_from: 50000.00 }';
     const policy = policyOf(approvals(`${charge}, { what: retry }, { what: card_email, needed: 2 }`));
     expect(policy.approvals).toMatchObject({ channel: 'C0123APPR0', expire_minutes: 240 });
@@ -299,7 +299,10 @@ roles:
       approvals('{ what: charge, currency: NGN }'),
       'rules.0.amount_from is missing: it must be an amount like 100000.00, without separators.',
     ],
-    [approvals('{ what: retry, currency: NGN }'), 'rules.0.currency is not a setting.'],
+    [
+      approvals('{ what: retry, currency: NGN }'),
+      'rules.0.currency doesn’t go with the keys beside it: take it out.',
+    ],
     [approvals('{ what: retry, amount: 1 }'), 'rules.0.amount is not a setting. Did you mean amount_from?'],
     [approvals('{ what: retry, needed: 0 }'), 'rules.0.needed must be at least 1.'],
     [
@@ -335,7 +338,7 @@ roles:
     [approvals('{ what: retry }', 'roles: { lead: { users: [U0123LEAD1], may: ["*"] } }\n')],
     // The members of a group are unknown here, so they can't be counted.
     [approvals('{ what: retry, needed: 5 }', 'roles: { lead: { groups: ["@leads"], may: [approve] } }\n')],
-  ])('is judged in words: %s', (file, ...problems) => {
+  ])('is refused with the key and what to write: %s', (file, ...problems) => {
     const told = problemsOf(file);
     for (const problem of problems) expect(told).toContainEqual(expect.stringContaining(problem));
     expect(told).toHaveLength(problems.length);

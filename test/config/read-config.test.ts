@@ -1,6 +1,6 @@
 import { chmodSync, rmSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { fewest, fileOf } from './written.ts';
+import { minimalSettings, fileOf } from './minimal-settings.ts';
 import { drainSecondsOf, type SettingsCheck } from '../../src/config/config.ts';
 import { readConfig } from '../../src/config/read-config.ts';
 import { serviceSets } from '../../src/config/service-sets.ts';
@@ -8,7 +8,7 @@ import { serviceSets } from '../../src/config/service-sets.ts';
 const policy = fileOf(
   'channels:\n  alerts: C0ALERTS01\nroles:\n  agent: { users: [U0AGENT01], may: [lookup] }\n',
 );
-const complete = { ...fewest, PAYOPS_FILE: policy };
+const complete = { ...minimalSettings, PAYOPS_FILE: policy };
 
 function problemsOf(variables: Record<string, string | undefined>): string[] {
   const result = readConfig(variables);

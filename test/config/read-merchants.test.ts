@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { fewest, fileOf } from './written.ts';
+import { minimalSettings, fileOf } from './minimal-settings.ts';
 import { filledPolicy } from '../support/filled-policy.ts';
 import { webhookChecks } from '../../src/webhooks/webhook-settings.ts';
 import { readConfig, secretsOf } from '../../src/config/read-config.ts';
@@ -24,8 +24,8 @@ const two = `${head}accounts:
 `;
 
 const complete = {
-  SLACK_BOT_TOKEN: fewest.SLACK_BOT_TOKEN,
-  SLACK_SIGNING_SECRET: fewest.SLACK_SIGNING_SECRET,
+  SLACK_BOT_TOKEN: minimalSettings.SLACK_BOT_TOKEN,
+  SLACK_SIGNING_SECRET: minimalSettings.SLACK_SIGNING_SECRET,
   PAYMENTS_BASE_URL: 'https://payments.test',
   PAYMENTS_SANDBOX_URL: 'https://sandbox.payments.test',
   PAYMENTS_TOKEN_ISSUE_BODY: '{"id":"{{CLIENT_ID}}","secret":"{{CLIENT_SECRET}}"}',

@@ -178,7 +178,7 @@ export function openAlertsWorld({
   threshold = 0,
 }: { channels?: readonly string[]; threshold?: number } = {}) {
   const clock = { nowMs: startMs };
-  const everywhere = { name: 'all', match: { event: 'payment_failed' as const }, channels, goesOn: false };
+  const everywhere = { name: 'all', match: { event: 'payment_failed' as const }, channels, continues: false };
   const routes: RoutePlan = {
     environment: 'live',
     account: 'main account',

@@ -50,7 +50,7 @@ function routed(): AlertsHouse {
     name: channel,
     match: { customer: { kind: 'prefix', text: `${channel}-` } },
     channels: [channel],
-    goesOn: false,
+    continues: false,
   }));
   return startAlerts(world);
 }

@@ -1,7 +1,7 @@
 import nock from 'nock';
 import { describe, expect, it } from 'vitest';
 import type { EmailChange } from '../../src/domain/card.ts';
-import { sandboxShape, specifiedPointers } from '../../src/config/saved-card-settings.ts';
+import { sandboxDefaults, specifiedPointers } from '../../src/config/saved-card-settings.ts';
 import {
   type SavedCardShape,
   type SavedCardsAnswer,
@@ -25,7 +25,7 @@ import {
 mockTheOutside();
 
 const shape: SavedCardShape = {
-  ...sandboxShape,
+  ...sandboxDefaults,
   savedCardsCursorPointers: ['/data/cursor', '/cursor'],
   savedCardsCursorQuery: 'none',
   savedCardsLastCursors: [],

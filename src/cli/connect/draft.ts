@@ -1,5 +1,5 @@
 import type { Config } from '../../config/config.ts';
-import { fallbackOf, isSecretName, readSoFar, withSettings } from '../../config/read-config.ts';
+import { defaultOf, isSecretName, readIncomplete, withSettings } from '../../config/read-config.ts';
 import { withServiceSet } from '../../config/service-sets.ts';
 import type { Conversation, QuestionName } from './conversation.ts';
 import { changeLines, type Changes } from './changes.ts';
@@ -22,7 +22,7 @@ export type Draft = {
 
 export function openDraft(variables: Variables): Draft {
   let changes: Changes = {};
-  let config = readSoFar(variables);
+  let config = readIncomplete(variables);
   const withSet = withServiceSet(variables, isSecretName);
   const textOf = (name: string, of = withSet.ok ? withSet.value : variables): string =>
     of[name]?.trim() ?? '';
@@ -35,7 +35,7 @@ export function openDraft(variables: Variables): Draft {
       config = changed.value;
       const all = Object.entries({ ...changes, ...more });
       changes = Object.fromEntries(
-        all.filter(([name, value]) => value !== (textOf(name) || (fallbackOf(name) ?? ''))),
+        all.filter(([name, value]) => value !== (textOf(name) || (defaultOf(name) ?? ''))),
       );
     },
     moveToSet(set, settings) {

@@ -1,6 +1,6 @@
 import type { ActionsBlock, ContextBlock, RichTextBlock } from '@slack/types';
 import { endsCard, type Alert, type AlertCardShown, type CardStep, isDeclined, recordOf } from './alert.ts';
-import type { AlertCard, Recovery, RoutePlace, Lookup } from '../../domain/alert.ts';
+import type { AlertCard, Recovery, EventAccount, Lookup } from '../../domain/alert.ts';
 import { counted, duration } from '../../domain/wording.ts';
 import type { MessagePlace } from '../../messages/delivery.ts';
 import { type Money, formatMoney } from '../../domain/money.ts';
@@ -497,7 +497,7 @@ function stepFields(step: CardStep, alert: Alert, reader: string | undefined): R
 const mostShown = { assigned: 8, open: 5 };
 
 /** For the App Home; empty without alerts. */
-export function homeAlerts(alerts: readonly FoundAlert[], place: RoutePlace): MessageBlock[] {
+export function homeAlerts(alerts: readonly FoundAlert[], place: EventAccount): MessageBlock[] {
   const items = alerts.map((alert) => alertItem(alert, place));
   return homePart('Assigned to you', items, mostShown.assigned);
 }
@@ -505,7 +505,7 @@ export function homeAlerts(alerts: readonly FoundAlert[], place: RoutePlace): Me
 export type OpenAlert = FoundAlert & { id: string };
 
 /** The newest unacknowledged alerts. */
-export function homeOpenAlerts(alerts: readonly OpenAlert[], place: RoutePlace): MessageBlock[] {
+export function homeOpenAlerts(alerts: readonly OpenAlert[], place: EventAccount): MessageBlock[] {
   const items = alerts.map((alert) => [...alertItem(alert, place), actions(acknowledgeButton(alert.id))]);
   return homePart('Open alerts', items, mostShown.open);
 }
@@ -530,7 +530,7 @@ export function assignedAlerts(alerts: readonly FoundAlert[]): OpenItems | undef
 
 function alertItem(
   { event, receivedAtMs, card, evidence, place: alertPlace }: FoundAlert,
-  place: RoutePlace,
+  place: EventAccount,
 ): MessageBlock[] {
   // Without a look-up, show only what the event says.
   const lookup: Lookup = evidence?.lookup ?? { kind: 'unchecked', failure: 'network' };

@@ -4,7 +4,7 @@ import {
   type NotPosted,
   type AlertRule,
   type RouteMatch,
-  type RoutePlace,
+  type EventAccount,
   type RoutePlan,
   type Environment,
   type EscalationStep,
@@ -116,8 +116,8 @@ function restLines({ rules, failures, successes }: RoutePlan, channel: string): 
 }
 
 /** "big-ones: failed charges of NGN 100,000.00 or more. Calls @oncall. Quiet 22:00–06:00 Africa/Lagos." */
-function ruleLine(rule: AlertRule, place: RoutePlace): Run[] {
-  const { match, mention, severity, name, goesOn, quietHours: quiet, escalate = [] } = rule;
+function ruleLine(rule: AlertRule, place: EventAccount): Run[] {
+  const { match, mention, severity, name, continues, quietHours: quiet, escalate = [] } = rule;
   const always = quiet && severity === 'critical' ? ', at any hour' : '';
   return [
     bold(word(name) ?? ''),
@@ -127,13 +127,13 @@ function ruleLine(rule: AlertRule, place: RoutePlace): Run[] {
     ...escalate.flatMap(
       ({ afterMs, to }) => rich` Not acknowledged in ${duration(afterMs)}${always}: calls ${mentioned(to)}.`,
     ),
-    words(goesOn ? ' Continues.' : ''),
+    words(continues ? ' Continues.' : ''),
     ...(quiet ? rich` Quiet ${clock(quiet.fromMinute)}–${clock(quiet.toMinute)} ${quiet.timeZone}.` : []),
   ];
 }
 
 /** Begins in lower case, because the rule's name comes before it. */
-function whatItTakes(match: RouteMatch, place: RoutePlace): string {
+function whatItTakes(match: RouteMatch, place: EventAccount): string {
   const { customer, emailDomain, reasonPart } = match;
   const parts = [
     `${subject(match)}${moneyWords(match)}`,

@@ -5,7 +5,7 @@ import {
   type AlertMute,
   type AlertNews,
   type NotPosted,
-  tellsAnything,
+  postsTo,
 } from '../../domain/alert.ts';
 import type { ChargeSeen } from '../../domain/charge.ts';
 import type { Confirmation } from '../../domain/transaction.ts';
@@ -285,7 +285,7 @@ function alertsCommand(
   const messages: Messages<TestBodies> = createMessages({ ...account, rememberMs: dayMs });
   /** Refuses a channel that gets no alerts: the rules may have changed since the button was shown. */
   async function sendTest({ value: channel, caller, reply }: Pressed): Promise<void> {
-    if (!tellsAnything(routes, channel)) return await reply(noAlertsMessage());
+    if (!postsTo(routes, channel)) return await reply(noAlertsMessage());
     const body = { askedBy: caller.userId };
     // A late test alert proves nothing.
     await messages.post(messageKey('test_alert', randomUUID()), { channel, body, withinMs: 600_000 });

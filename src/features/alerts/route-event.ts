@@ -7,11 +7,11 @@ import {
   type CustomerPattern,
   type RouteMatch,
   type QuietHours,
-  type RoutePlace,
+  type EventAccount,
   type RoutePlan,
   type RoutedRule,
-  isOfPlace,
-  isSame,
+  matchesAccount,
+  isUnsetOrEqual,
   type AlertMute,
 } from '../../domain/alert.ts';
 import { oneLine } from '../../domain/outside-text.ts';
@@ -116,7 +116,7 @@ export function destinationsOf(
   maySend: (to: Destination) => boolean = () => true,
 ): Destination[] {
   const fitting = plan.rules.filter(({ match }) => fits(match, event, plan));
-  const last = fitting.findIndex(({ goesOn }) => !goesOn);
+  const last = fitting.findIndex(({ continues }) => !continues);
   const named: Destination[] = (last < 0 ? fitting : fitting.slice(0, last + 1)).flatMap((rule) =>
     rule.channels.map((channel) => ({ channel, rule })),
   );
@@ -133,21 +133,21 @@ function restOf({ failures, successes }: RoutePlan, event: PaymentEvent): string
 }
 
 /** Whether a rule matches an event. */
-export function fits(match: RouteMatch, event: PaymentEvent, place: RoutePlace): boolean {
+export function fits(match: RouteMatch, event: PaymentEvent, place: EventAccount): boolean {
   return (
     isOfKind(match.event, event) &&
-    isOfPlace(match, place) &&
-    isSame(match.isSavedCardCharge, event.isSavedCardCharge) &&
-    isSame(match.currency, event.currency) &&
+    matchesAccount(match, place) &&
+    isUnsetOrEqual(match.isSavedCardCharge, event.isSavedCardCharge) &&
+    isUnsetOrEqual(match.currency, event.currency) &&
     isWithin(match.amount, event.amountMinor) &&
     isCustomer(match.customer, event.customerId) &&
-    isSame(match.emailDomain, domainOf(event.customerEmail)) &&
+    isUnsetOrEqual(match.emailDomain, domainOf(event.customerEmail)) &&
     holdsPart(match.reasonPart, event.reason)
   );
 }
 
 function isOfKind(wanted: RoutedKind | undefined, event: PaymentEvent): boolean {
-  if (wanted !== 'card_saved') return isSame(wanted, event.kind);
+  if (wanted !== 'card_saved') return isUnsetOrEqual(wanted, event.kind);
   return event.kind === 'payment_success' && event.cardSaved !== undefined;
 }
 
@@ -185,9 +185,9 @@ export function needsLookUp(
 ): boolean {
   const mayFit = (match: RouteMatch): boolean => fits(knownParts(match, event), event, plan);
   if (mutes.some(({ match }) => !fits(match, event, plan) && mayFit(match))) return true;
-  for (const { match, goesOn } of plan.rules) {
+  for (const { match, continues } of plan.rules) {
     if (fits(match, event, plan)) {
-      if (!goesOn) return false;
+      if (!continues) return false;
     } else if (mayFit(match)) return true;
   }
   return false;

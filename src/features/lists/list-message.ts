@@ -244,12 +244,12 @@ export function exportingMessage<Item>(
   const what = filter === '' ? `all ${subject.many}` : `what matches “${outsideText(filter, longestFilter)}”`;
   return noteMessage({
     state: `⏳ Making the CSV of ${what} …`,
-    about: readSoFar(seen.reading, seen.rows),
+    about: readIncomplete(seen.reading, seen.rows),
     body: [rich`The list comes back here when the file is there.`],
   });
 }
 
-function readSoFar(reading: Reading | undefined, rows: number): string[] {
+function readIncomplete(reading: Reading | undefined, rows: number): string[] {
   return reading ? [`read ${counted(reading.pages, 'page')}, ${numbered(rows, 'row', 'rows')}`] : [];
 }
 
@@ -268,7 +268,7 @@ export function fileNews<Item>(wanted: Wanted<Item>, end: FileEnd): SlackMessage
     case 'stopped':
       return noteMessage({
         state: '⚠️ The CSV was not made',
-        about: readSoFar(end.reading, end.rows),
+        about: readIncomplete(end.reading, end.rows),
         body: [rich`${stoppedWords(end.stop)}`],
       });
   }

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Account } from '../../account.ts';
-import { type AlertMute, type NotPosted, tellsAnything } from '../../domain/alert.ts';
+import { type AlertMute, type NotPosted, postsTo } from '../../domain/alert.ts';
 import type { AuditEntry } from '../../records/shapes.ts';
 import { StoreUnavailable } from '../../domain/failure.ts';
 import { messageKey } from '../../messages/message-record.ts';
@@ -192,7 +192,7 @@ export function createMutes(account: Account, notPosted: (mute: AlertMute) => Pr
       },
     ],
     async run(_, { caller: { channelId = '' }, openModal }) {
-      if (!tellsAnything(rules.routes, channelId)) return nothingToMute(false);
+      if (!postsTo(rules.routes, channelId)) return nothingToMute(false);
       await openModal(await formFor(channelId));
       return undefined;
     },

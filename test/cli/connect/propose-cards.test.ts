@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { proposeCards } from '../../../src/cli/connect/propose-cards.ts';
-import { sandboxShape, specifiedPointers } from '../../../src/config/saved-card-settings.ts';
+import { sandboxDefaults, specifiedPointers } from '../../../src/config/saved-card-settings.ts';
 import type { SavedCardShape } from '../../../src/payments/saved-cards.ts';
 
 const email = 'ada@example.com';
 const ours: SavedCardShape = {
-  ...sandboxShape,
+  ...sandboxDefaults,
   savedCardsCursorPointers: ['/data/cursor', '/cursor'],
   savedCardsCursorQuery: 'cursor',
   savedCardsLastCursors: [],

@@ -20,7 +20,7 @@ import { events, maybe, naiveChannels, places, rules } from './naive-routes.ts';
 const failure: PaymentEvent = { kind: 'payment_failed', key: 'k', currency: 'NGN', amountMinor: 10_000_000 };
 
 function rule(parts: Partial<AlertRule>): AlertRule {
-  return { name: 'r', match: {}, channels: ['CRULE'], goesOn: false, ...parts };
+  return { name: 'r', match: {}, channels: ['CRULE'], continues: false, ...parts };
 }
 
 function plan(...rules: AlertRule[]): RoutePlan {
@@ -47,7 +47,7 @@ describe('destinationsOf', () => {
 
   it('tells a channel once, by the first rule that names it', () => {
     const told = destinationsOf(
-      plan(rule({ name: 'a', goesOn: true }), rule({ name: 'b', channels: ['CRULE', 'CB'] })),
+      plan(rule({ name: 'a', continues: true }), rule({ name: 'b', channels: ['CRULE', 'CB'] })),
       failure,
     );
     expect(told.map(({ channel, rule }) => [channel, rule?.name])).toEqual([
@@ -57,7 +57,7 @@ describe('destinationsOf', () => {
   });
 
   it('tells a channel by a later rule what one rule alone is kept from telling it', () => {
-    const both = plan(rule({ name: 'a', goesOn: true }), rule({ name: 'b' }));
+    const both = plan(rule({ name: 'a', continues: true }), rule({ name: 'b' }));
     const told = destinationsOf(both, failure, (to) => to.rule?.name !== 'a');
     expect(told.map(({ channel, rule }) => [channel, rule?.name])).toEqual([['CRULE', 'b']]);
   });
@@ -212,7 +212,7 @@ describe('quiet hours', () => {
       name: 'big-ones',
       match: {},
       channels: ['C'],
-      goesOn: false,
+      continues: false,
       severity: 'high',
       mention: { kind: 'group', id: 'S1' },
       quietHours: night,

@@ -24,7 +24,7 @@ describe('the log of events', () => {
       name: 'r',
       match: {},
       channels: ['C0BIG00001', 'C0TWO00001'],
-      goesOn: true,
+      continues: true,
     };
     const failures = { ...everywhere, match: { event: 'payment_failed' as const } };
     const house = alertsHouse();

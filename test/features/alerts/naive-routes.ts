@@ -4,7 +4,7 @@ import type {
   AmountRange,
   CustomerPattern,
   RouteMatch,
-  RoutePlace,
+  EventAccount,
   RoutePlan,
 } from '../../../src/domain/alert.ts';
 import type { PaymentEvent } from '../../../src/domain/payment-event.ts';
@@ -13,7 +13,7 @@ import { withoutUndefined } from '../../../src/domain/json.ts';
 const environments = ['live', 'sandbox'] as const;
 export const accounts = ['main', 'second'] as const;
 /** Every place that a bot of these tests works in. */
-export const places: readonly RoutePlace[] = environments.flatMap((environment) =>
+export const places: readonly EventAccount[] = environments.flatMap((environment) =>
   accounts.map((account) => ({ environment, account })),
 );
 const kinds = ['payment_failed', 'payment_success'] as const;
@@ -56,7 +56,7 @@ const matches: fc.Arbitrary<RouteMatch> = fc
   );
 
 export const rules: fc.Arbitrary<AlertRule[]> = fc
-  .array(fc.record({ match: matches, goesOn: fc.boolean() }), {
+  .array(fc.record({ match: matches, continues: fc.boolean() }), {
     minLength: 1,
     maxLength: 6,
   })
@@ -80,7 +80,7 @@ export const events: fc.Arbitrary<PaymentEvent> = fc
   .map((event) => withoutUndefined({ ...event, key: 'k' }));
 
 /** The rule read aloud, with none of the code under test. */
-export function naiveFit(match: RouteMatch, event: PaymentEvent, place: RoutePlace): boolean {
+export function naiveFit(match: RouteMatch, event: PaymentEvent, place: EventAccount): boolean {
   const said: [unknown, unknown][] = [
     [match.environment, place.environment],
     [match.account, place.account],
@@ -124,7 +124,7 @@ export function naiveChannels(plan: RoutePlan, event: PaymentEvent): string[] {
   for (const rule of plan.rules) {
     if (isTaken || !naiveFit(rule.match, event, plan)) continue;
     channels.push(...rule.channels);
-    isTaken = !rule.goesOn;
+    isTaken = !rule.continues;
   }
   const kinds = kindsSaid(event);
   if (isTaken) return [...new Set(channels)];

@@ -7,7 +7,7 @@ import type { LoggedEvent } from '../../../src/features/alerts/event-log.ts';
 it('a rehearsal says of how many events nobody asked the service what a rule wants to know', async () => {
   const hourMs = 3_600_000;
   const failure: PaymentEvent = { kind: 'payment_failed', key: 'k', reason: 'Insufficient funds' };
-  const rules = [{ name: 'r', match: { currency: 'NGN' }, channels: ['C'], goesOn: false }];
+  const rules = [{ name: 'r', match: { currency: 'NGN' }, channels: ['C'], continues: false }];
   const place = { environment: 'live', account: 'main' } as const;
   const plan: RoutePlan = { ...place, rules, failures: 'CALERTS', successes: undefined };
   const silent = { event: failure, receivedAtMs: 1 };

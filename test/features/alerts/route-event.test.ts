@@ -14,7 +14,7 @@ import { onBothStores } from '../two-stores.ts';
 const [big, quiet, alerts] = ['C0BIG00001', 'C0QUIET001', 'C0ALERTS01'];
 
 function rule(parts: Partial<AlertRule>): AlertRule {
-  return { name: 'all', match: {}, channels: [big, quiet], goesOn: false, ...parts };
+  return { name: 'all', match: {}, channels: [big, quiet], continues: false, ...parts };
 }
 
 function routed(...rules: AlertRule[]): AlertsWorld {
@@ -58,7 +58,7 @@ async function receiveAll(world: AlertsWorld, count: number): Promise<void> {
 
 describe('an event for several channels', () => {
   it.each([1, 2, 3])('is told in all of them, once, though a crash came at write %i', async (fatal) => {
-    const world = routed(rule({ goesOn: true }));
+    const world = routed(rule({ continues: true }));
     const dying = startAlerts(world, dyingAt(fatal));
     const first = await dying.receive(event).catch(() => 'killed');
     expect(first).toBe(fatal === 1 ? 'killed' : 'new');

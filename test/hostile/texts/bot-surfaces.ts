@@ -94,6 +94,6 @@ function ruleOf({ random, text }: Outside): AlertRule {
     },
     channels: [channel],
     mention: { kind: 'person', id: ada },
-    goesOn: random.chance(0.5),
+    continues: random.chance(0.5),
   };
 }

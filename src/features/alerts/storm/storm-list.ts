@@ -2,7 +2,7 @@
 
 import type { Account } from '../../../account.ts';
 import { type CsvColumn, csvHead, csvRows } from '../../../csv.ts';
-import type { AlertCard, RoutePlace } from '../../../domain/alert.ts';
+import type { AlertCard, EventAccount } from '../../../domain/alert.ts';
 import { formatMoney, wireFromMinor } from '../../../domain/money.ts';
 import { findMessageRecord, messageKey } from '../../../messages/message-record.ts';
 import type { AlertCards } from '../alert-cards.ts';
@@ -40,7 +40,7 @@ const pageSize = 10;
 export function stormListModal(
   { id, gathers, counted: { count } }: Storm,
   { rows, from }: { rows: readonly StormRow[]; from: number },
-  { environment, account }: RoutePlace,
+  { environment, account }: EventAccount,
 ): Modal {
   const of = count > rows.length ? ` · ${from + 1} to ${from + rows.length}` : '';
   const pageButton = (actionId: string, text: string, first: number): Button =>

@@ -1,7 +1,7 @@
 import type { RichTextBlock } from '@slack/types';
 import { withoutUndefined } from '../../../domain/json.ts';
 import { counted } from '../../../domain/wording.ts';
-import type { AlertMute, RoutePlace } from '../../../domain/alert.ts';
+import type { AlertMute, EventAccount } from '../../../domain/alert.ts';
 import type { GatheredKind } from '../../../domain/payment-event.ts';
 import {
   type DigestBodies,
@@ -50,7 +50,7 @@ const minuteMs = 60_000;
 export function stormRenders(
   storms: Pick<Storms, 'find' | 'takenElsewhere'>,
   mutedNow: () => Promise<readonly AlertMute[]>,
-  place: RoutePlace,
+  place: EventAccount,
 ): Renders<DigestBodies> {
   return {
     async digest({ storm: id }, _work, about) {
@@ -84,7 +84,7 @@ export function stormMessage(
     muted,
     ...about
   }: PostAttempt & { storm: Storm; elsewhere?: TakenElsewhere; muted: readonly AlertMute[] },
-  { environment, account }: RoutePlace,
+  { environment, account }: EventAccount,
 ): SlackMessage {
   const { id, gathers, counted: of, endedMs, taken } = storm;
   const { count, sums, moreCurrencies, unsummed, confirmed } = of;
@@ -120,7 +120,7 @@ export function stormMessage(
 /** An escalation step, in the digest's thread. */
 function stormNoteMessage(
   { storm, step, ...about }: PostAttempt & { storm: Storm; step: Escalated },
-  { environment, account }: RoutePlace,
+  { environment, account }: EventAccount,
 ): SlackMessage {
   const { gathers, counted: of } = storm;
   const message = noteMessage({

@@ -1,5 +1,5 @@
 import type { RichTextBlock } from '@slack/types';
-import type { AlertMute, RoutePlace } from '../../../domain/alert.ts';
+import type { AlertMute, EventAccount } from '../../../domain/alert.ts';
 import { counted, duration } from '../../../domain/wording.ts';
 import { type DailySummary, type OpenAlert, successRate } from './daily-summary.ts';
 import { type Tally, sumWords } from '../tally.ts';
@@ -17,7 +17,7 @@ const mostOpen = 5;
 /** Names no person, so it pings nobody. `muted`: the current mutes of all channels. */
 export function dailySummaryMessage(
   { summary, muted, ...about }: PostAttempt & { summary: DailySummary; muted: readonly AlertMute[] },
-  place: RoutePlace,
+  place: EventAccount,
 ): SlackMessage {
   const { failed, paid } = summary;
   const rate = successRate(summary);

@@ -33,7 +33,7 @@ const late: AlertRule = {
   match: {},
   channels: [channel],
   escalate: [{ afterMs: 7 * 60_000, to: { kind: 'group', id: 'S0ONCALL01' } }],
-  goesOn: false,
+  continues: false,
 };
 
 function openWorld(): World {
@@ -400,7 +400,7 @@ it.each([3, 4, 5, 6, 7, 8, 9])(
 );
 
 function rule(name: string, more: Partial<AlertRule> = {}): AlertRule {
-  return { name, match: {}, channels: [channel], goesOn: false, ...more };
+  return { name, match: {}, channels: [channel], continues: false, ...more };
 }
 
 async function told(rules: readonly (AlertRule | undefined)[]): Promise<string[]> {

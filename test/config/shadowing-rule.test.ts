@@ -1,27 +1,27 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { destinationsOf } from '../../src/features/alerts/route-event.ts';
-import { ruleInTheWay } from '../../src/config/alert-rules.ts';
+import { shadowingRule } from '../../src/config/alert-rules.ts';
 import type { AlertRule, RouteMatch } from '../../src/domain/alert.ts';
 import { countOf } from '../support/counts.ts';
 import { events, naiveFit, places, rules } from '../features/alerts/naive-routes.ts';
 
-function ruleOf(name: string, match: RouteMatch, goesOn = false): AlertRule {
-  return { name, match, channels: ['C'], goesOn };
+function ruleOf(name: string, match: RouteMatch, continues = false): AlertRule {
+  return { name, match, channels: ['C'], continues };
 }
 
-describe('ruleInTheWay', () => {
-  it('names a rule only if it takes every event of the later one, which then posts nothing', () => {
+describe('shadowingRule', () => {
+  it('names an earlier rule only if it takes every event of the later rule, which then posts nothing', () => {
     let found = 0;
     fc.assert(
       fc.property(rules, fc.array(events, { minLength: 30, maxLength: 30 }), (rules, events) => {
         rules.forEach((rule, index) => {
-          const first = ruleInTheWay(rules, index);
-          const told = ruleInTheWay(rules, index, 'C0');
+          const first = shadowingRule(rules, index);
+          const told = shadowingRule(rules, index, 'C0');
           if (first) found += 1;
           for (const place of places) {
             for (const event of events.filter((one) => naiveFit(rule.match, one, place))) {
-              expect(!first || (!first.goesOn && naiveFit(first.match, event, place))).toBe(true);
+              expect(!first || (!first.continues && naiveFit(first.match, event, place))).toBe(true);
               const plan = { ...place, rules, failures: 'CREST', successes: undefined };
               const teller = destinationsOf(plan, event).find(({ channel }) => channel === 'C0')?.rule;
               expect(told !== undefined && teller === rule).toBe(false);
@@ -41,10 +41,10 @@ describe('ruleInTheWay', () => {
   const short = ruleOf('short', { customer: { kind: 'prefix', text: 'V' } });
   const main = ruleOf('main', { account: 'main' });
 
-  // Rules that take only a part, or that take everything only together, are not found: the property above covers that.
+  // Rules that take only some of the events, or all of them only together, are not named: see the property above.
   it.each<[string, AlertRule, RouteMatch, string | undefined]>([
     ['a broader one', all, { currency: 'NGN' }, 'all'],
-    ['one that goes on', { ...all, goesOn: true }, { currency: 'NGN' }, undefined],
+    ['a rule that continues', { ...all, continues: true }, { currency: 'NGN' }, undefined],
     ['a rule for successes, which include saved cards', successes, { event: 'card_saved' }, 'successes'],
     ['a rule for saved cards, which are not all successes', cards, { event: 'payment_success' }, undefined],
     ['a shorter prefix', short, { customer: { kind: 'prefix', text: 'VIP-' } }, 'short'],
@@ -52,6 +52,6 @@ describe('ruleInTheWay', () => {
     ['a rule for the same account', main, { account: 'main' }, 'main'],
     ['a rule for another account', main, { account: 'b' }, undefined],
   ])('with %s before it', (_, before, match, inTheWay) => {
-    expect(ruleInTheWay([before, ruleOf('later', match)], 1)?.name).toEqual(inTheWay);
+    expect(shadowingRule([before, ruleOf('later', match)], 1)?.name).toEqual(inTheWay);
   });
 });

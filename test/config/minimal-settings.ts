@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** The fewest settings with which a bot starts, besides its policy file. */
-export const fewest = {
+/** The minimalSettings settings with which a bot starts, besides its policy file. */
+export const minimalSettings = {
   SLACK_BOT_TOKEN: 'xoxb-canary-token',
   SLACK_SIGNING_SECRET: 'ca4a2700ca4a2700ca4a2700ca4a2700',
   PAYMENTS_ENVIRONMENT: 'live',
