@@ -7,13 +7,13 @@ import { referenceRun } from './evidence.ts';
 
 const longestWhy = 300;
 
-/** `by`: the other payment's reference, named unless it is the failed order's own. */
+/** `by`: the payment's reference, named only if it differs from the failed order's. */
 export function alreadyPaid(failed: string, by: string): Run[] {
   const said = rich`${referenceRun(failed)} was already paid`;
   return by === failed ? said : [...said, ...rich` by ${referenceRun(by)}`];
 }
 
-/** What else ended the alert that a charge or a link is for: read before giving value or typing a code. */
+/** For a charge or link made from an alert: what ended that alert meanwhile. People read this before they deliver or type a code. */
 export function alertNewsBlocks(news: AlertNews | undefined, isPaid: boolean): RichTextBlock[] {
   if (!news) return [];
   const ended =

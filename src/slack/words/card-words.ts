@@ -44,14 +44,12 @@ function faceWords({ cardType, lastFour }: CardFace): string {
 /** For a form that can't be prefilled completely. */
 export const pasteAgainWords = 'Paste the token key again: the form keeps no secrets.';
 
-/** A card as a choice, told apart from the customer's others. */
+/** A saved card as a choice in a form. */
 export function offeredCard({ id, face, customerEmail }: KnownCard): { id: string; text: string } {
   return { id, text: cardWords(face, customerEmail) };
 }
 
-/**
- * Choices of a typeahead over saved cards, each with the reason of its hold from `holdOf`; empty if none are remembered.
- */
+/** Choices of the saved-card typeahead; none without a ledger. `holdOf` says why a card can't be charged now. */
 export async function suggestCards(
   ledger: KnownCards | undefined,
   typed: string,
@@ -66,7 +64,7 @@ export async function suggestCards(
   );
 }
 
-// Words about a card that was, or should have been, saved.
+// A payment that saved a card, or should have.
 
 /** The payment's state, then the card's. */
 export function cardSavedState(saved: CardSaved | undefined, charge: string): string {

@@ -18,8 +18,8 @@ export function amountWord(money: Money): string {
 }
 
 /**
- * The whole address, only for the review by the person who entered it, who checks it letter by letter. Elsewhere it is
- * masked, in a charge's own modal too: colleagues open that from the desk channel.
+ * The whole address, only for a review by the person who typed it, to check each letter. All other screens mask it, even a
+ * charge's modal, because colleagues can open that modal too.
  */
 export function emailWord(email: string): string {
   return cut(oneLine(email), longestEmail);
@@ -37,12 +37,12 @@ export function chargeHeadline(charge: ChargeSeen): { text: string; block: RichT
   return headline(state, about);
 }
 
-/** A single currency is named in the label: there is no choice. */
+/** Names the currency if there is only one, since the form then has no choice of currency. */
 export function amountLabel(currencies: readonly string[]): string {
   return currencies.length === 1 ? `Amount (${currencies[0]})` : 'Amount';
 }
 
-/** The card, and the agent's other entries. */
+/** The card, and what else the agent entered. */
 export function termFields(terms: ShownTerms): Record<'Card' | 'Customer id' | 'Reason', string | undefined> {
   return {
     Card: cardWords(terms.card),
@@ -51,18 +51,18 @@ export function termFields(terms: ShownTerms): Record<'Card' | 'Customer id' | '
   };
 }
 
-/** For a modal, where mentions ping nobody. */
+/** The card and the agent, for a modal, where a mention notifies nobody. */
 export function modalFacts(charge: ChargeSeen): RichTextBlock[] {
   const { Card } = termFields(charge.terms);
   return fields(isClosed(charge) ? { Card } : { Card, Agent: [person(charge.agent)] });
 }
 
-/** When the agent took the charge. */
+/** When the present agent took the charge, UTC ms. */
 export function agentSinceMs({ agent, handOvers, submittedAt }: ChargeSeen): number {
   return handOvers.findLast(({ to }) => to === agent)?.at ?? submittedAt;
 }
 
-/** A line with a bold label and a colon. */
+/** A line that begins with a bold label and a colon. */
 export function labelled(label: string, ...rest: readonly (string | Run)[]): Run[] {
   return [bold(`${label}: `), ...rest.map((part) => (typeof part === 'string' ? words(part) : part))];
 }

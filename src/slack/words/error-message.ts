@@ -36,7 +36,7 @@ function brokenNote(what: string, { reference, moneyMayHaveMoved }: Interrupted,
   return { state: `⚠️ ${what}`, about, body: [rich`${bold('Money: ')}${money}`, [bold('Next: '), ...next]] };
 }
 
-/** The outside is broken: what happened, whether money may have moved, what happens next. */
+/** The payments service failed: what happened, whether money may have moved, what to do next. */
 export function serviceFailureNote(failure: ServiceFailure, about: Interrupted): Note {
   const { what, next } = failureWords[failure.kind];
   const { retryAfterMs: wait } = failure;
@@ -51,9 +51,9 @@ export function bugMessage(errorId: string, about: Interrupted): SlackMessage {
   return noteMessage(brokenNote(`Something went wrong in the bot, error ${errorId}`, about, next));
 }
 
-/** Unreadable input. `example` is a whole command, like `/pay lookup ORDER-1`. */
+/** The bot can't read the input. `example` is a whole command, like `/pay lookup ORDER-1`. */
 export function usageMessage(problem: string, example: string): SlackMessage {
-  // Our example address would be masked too, so leave it to the example below.
+  // `outsideText` would mask the example address in the problem, so leave that sentence out.
   const said = outsideText(maskNumbers(problem.replace(/ One looks like .*$/u, '')), longestProblem);
   return sentencesMessage(said, rich`Like this: ${code(example)}`);
 }
@@ -64,12 +64,12 @@ function sentencesMessage(text: string, ...more: Run[][]): SlackMessage {
   return noteMessage({ state: what.replace(/\.$/u, ''), body: [rich`${rest.join(' ')}`, ...more] });
 }
 
-/** More don't help, and Slack limits blocks. */
+/** More names don't help, and Slack limits blocks. */
 const mostNamed = 10;
 
 /**
- * A refusal: what, why, and whom to ask. Permissions and roles are shown only to `admin`s, who can change them. Sentences
- * without their full stop. For the caller alone: names call nobody.
+ * What was refused, why, and whom to ask. Permissions and roles are shown only to an `admin`, who can change them. For the
+ * caller alone, so mentions notify nobody.
  */
 export function refusalMessage(
   refusal: { what: string } & Omit<Refused, 'kind'>,
@@ -110,7 +110,7 @@ function parted(runs: readonly Run[], last = ', '): Run[] {
   return runs.length > mostNamed ? [...shown, words(' …')] : shown;
 }
 
-/** An unknown verb; `nearest` is the likely one. */
+/** The word isn't a command; `nearest` is the likely command. */
 export function unknownVerbMessage(
   typed: string,
   nearest: string | undefined,
@@ -127,12 +127,12 @@ export function unknownVerbMessage(
   });
 }
 
-/** For a typed card number. Doesn't repeat it: Slack would have it twice. */
+/** Refuses a typed card number, without repeating the number: Slack would store it twice. */
 export function cardNumberMessage(): SlackMessage {
   return sentencesMessage(`⛔ ${cardNumberRefusal}`);
 }
 
-/** What broke, without a full stop, and what to do, with one. */
+/** `what` broke, without a full stop; what to do `next`, with a full stop. */
 export const failureWords: Record<FailureKind, { what: string; next: string }> = {
   timeout: {
     what: 'No answer from the payments service in time',

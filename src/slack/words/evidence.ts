@@ -1,4 +1,4 @@
-// Shared by the message of a look-up and an event's alert.
+// Buttons, words and proof shared by everything about a payment: look-ups, alerts, charges, links.
 
 import type { Button, RichTextBlock } from '@slack/types';
 import type { Environment } from '../../domain/alert.ts';
@@ -11,32 +11,29 @@ import { button, code, quotation, richText, words, type Run } from '../kit/block
 import { ownId } from '../own-account.ts';
 import { cut, oneLine, outsideText } from '../kit/text.ts';
 
-/** Space for outside words: enough to understand, too little to flood a channel. */
+/** Longest outside texts: enough to understand, too little to flood a channel. */
 const longestWord = 120;
 const longestStatement = 300;
 const longestQuotation = 500;
 
-/** Looks the reference up again; `lookUpWords` reads its value. */
+/** A button that looks up a reference; `lookUpWords` reads the button's value. */
 export const lookUpActionId = 'look_up';
 
 export const environmentWords: Record<Environment, string> = { live: 'LIVE', sandbox: 'SANDBOX' };
 
-/**
- * A button that looks the reference up again, with the amount that the person gave. None if the reference can't be looked
- * up.
- */
+/** A button that looks up the reference, with the amount the person expects; none for an impossible reference. */
 export function lookUpButton(text: string, reference: string, amountMinor?: number): Button[] {
   if (!parseOrderReference(reference).ok) return [];
   const value = JSON.stringify(askedWords(reference, amountMinor));
   return [button({ actionId: lookUpActionId, text, value })];
 }
 
-/** For typed, unknown references. None for a number: it may be a mistyped card number. */
+/** The same button for a typed, unknown reference; none for a long number, which may be a mistyped card number. */
 export function typedLookUpButton(text: string, reference: string, amountMinor?: number): Button[] {
   return maskNumbers(reference) === reference ? lookUpButton(text, reference, amountMinor) : [];
 }
 
-/** The same in a new modal, for the App Home, where an answer would appear elsewhere. */
+/** A button that looks up in a new modal: from the App Home, a message would appear somewhere else. */
 export const openLookUpActionId = 'look_up_open';
 
 export function openLookUpButton(reference: string, amountMinor?: number, text = 'Look up'): Button[] {
@@ -47,7 +44,7 @@ export function openLookUpButton(reference: string, amountMinor?: number, text =
   }));
 }
 
-/** Shows a reference's story below the message; its value is the reference. */
+/** A button that shows a reference's story; the button's value is the reference. */
 export const storyActionId = 'story_open';
 
 export function storyButton(reference: string): Button[] {
@@ -55,22 +52,22 @@ export function storyButton(reference: string): Button[] {
   return [button({ actionId: storyActionId, text: 'Story', value: reference })];
 }
 
-/** Shows what a customer may be told of a proven payment. Its value repeats the look-up. */
+/** A button that shows what a customer may be told of a proven payment; its value is the look-up's, to look up again. */
 export const proofActionId = 'proof_copy';
 
-/** None for a test payment: it concerns no customer. */
+/** None in the sandbox, where no customer pays. */
 export function proofButton(environment: Environment, reference: string, amountMinor?: number): Button[] {
   if (environment !== 'live' || !parseOrderReference(reference).ok) return [];
   const value = JSON.stringify(askedWords(reference, amountMinor));
   return [button({ actionId: proofActionId, text: 'Copy proof', value })];
 }
 
-/** The words of a look-up of a reference and its expected amount. */
+/** The words after `/pay lookup` for a reference and its expected amount. */
 export function askedWords(reference: string, amountMinor?: number): string[] {
   return amountMinor === undefined ? [reference] : [reference, wireFromMinor(amountMinor)];
 }
 
-/** The words of `/pay lookup` behind a look-up button; none if its value is not ours. */
+/** Reads those words from a button's value; none if the value is malformed. */
 export function lookUpWords(value: string): readonly string[] {
   try {
     const asked: unknown = JSON.parse(value);
@@ -80,41 +77,42 @@ export function lookUpWords(value: string): readonly string[] {
   }
 }
 
-/** A short word of the service or an event: a status, a method, an id. */
+/** A short outside text, cleaned and cut: a status, a method, an id, a name. */
 export function word(text: string | undefined): string | undefined {
   return text === undefined ? undefined : outsideText(text, longestWord);
 }
 
-/** The whole reference: up to 50 characters, unless an event made it longer. */
+/** A reference, whole: only an event's can be longer than 50 characters, and is cut at 120. */
 export function referenceWord(reference: string): string {
   return cut(oneLine(reference), longestWord);
 }
 
-/** A reference in a sentence; the bot's own are in code, to stand out. */
+/** A reference in a sentence. References made by the bot stand in code. */
 export function referenceRun(reference: string): Run {
   return isGeneratedReference(reference) ? code(reference) : words(referenceWord(reference));
 }
 
-/** A typed, unknown reference: may be a mistyped card number. */
+/** A typed, unknown reference. Long numbers are masked: they may be mistyped card numbers. */
 export function typedReference(reference: string): string {
   return referenceWord(maskNumbers(reference));
 }
 
+/** The customer's masked e-mail; empty if unknown. */
 export function customerWord(email: string | undefined): string {
-  // Clean it as outside text too: after the @ may come anything.
+  // Masking keeps everything after the @, so clean the result too.
   return email === undefined || email.trim() === ''
     ? ''
     : outsideText(maskEmail(oneLine(email)), longestWord);
 }
 
 /**
- * "✓ status  ✓ reference  ✗ amount", and a line for each part that does not hold. `told`: the status, if it is shown
- * nearby. Empty if all hold: the foot says *proven* then.
+ * "✓ status  ✓ reference  ✗ amount", and a line for each part that does not hold. Empty if all hold: the foot says *proven*
+ * then. `record`: if given, its status stands after the status mark, and needs no line of its own.
  */
-export function proofLine(evidence: Evidence, told: { status?: string | undefined } = {}): RichTextBlock[] {
+export function proofLine(evidence: Evidence, record: { status?: string | undefined } = {}): RichTextBlock[] {
   const checks = [evidence.status, evidence.reference, evidence.amount];
   if (checks.every(({ holds }) => holds)) return [];
-  const status = word(told.status);
+  const status = word(record.status);
   const marks = checks.map(({ part, holds, how }) => {
     const compared = how === undefined ? '' : ` (${outsideText(how, longestStatement)})`;
     return `${holds ? '✓' : '✗'} ${part}${part === 'status' && status !== undefined ? ` ${status}` : compared}`;
@@ -126,21 +124,22 @@ export function proofLine(evidence: Evidence, told: { status?: string | undefine
   return [richText([words(marks.join('  '))], ...statements)];
 }
 
-/** For the foot of a proven payment; with the paid status and the compared amounts if settings name them. */
+/** For the foot of a proven payment; undefined if a part does not hold. `record`: the transaction. */
 export function provenWords(
   { status, reference, amount }: Evidence,
-  told: { status?: string | undefined } = {},
+  record: { status?: string | undefined } = {},
 ): string | undefined {
   if (!status.holds || !reference.holds || !amount.holds) return undefined;
-  return provenBy(told.status, amount.how);
+  return provenBy(record.status, amount.how);
 }
 
+/** "proven", with the status unless it is SUCCESS, and which amounts were compared if the settings say so. */
 export function provenBy(status: string | undefined, compared: string | undefined): string {
-  const said = status === undefined || status === 'SUCCESS' ? '' : ` by ${word(status)}`;
-  return `proven${said}${compared === undefined ? '' : ` (${outsideText(compared, longestStatement)})`}`;
+  const by = status === undefined || status === 'SUCCESS' ? '' : ` by ${word(status)}`;
+  return `proven${by}${compared === undefined ? '' : ` (${outsideText(compared, longestStatement)})`}`;
 }
 
-/** A bank's or gateway's words, labelled as theirs; no block without words. */
+/** Quotes the bank, gateway or service below a line that says who speaks; no block for empty text. */
 export function quoted(whose: string, text: string | undefined): RichTextBlock[] {
   const theirs = outsideText(text ?? '', longestQuotation);
   return theirs === '' ? [] : [quotation(whose, theirs)];

@@ -74,7 +74,7 @@ function heldUntil(ms: number): Run[] {
   return [bold('Card on hold until '), moment(ms)];
 }
 
-/** The same, short, for a channel. */
+/** A hold in short, for a channel; undefined without a hold. */
 export function holdWords(verdict: RetryVerdict | undefined): Run[] | undefined {
   switch (verdict?.kind) {
     case 'on_hold':

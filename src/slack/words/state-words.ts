@@ -34,13 +34,13 @@ const refusalWords: Record<Refusal['reason'], string> = {
   other: 'request refused',
 };
 
-/** An event says given back; its look-up says otherwise, or nothing. */
+/** An event says given back, and its look-up disagrees or was not made. */
 export function saidGivenBack(found: Lookup['kind']): string {
-  const says = lookUpWords[found];
+  const says = foundWords[found];
   return `Event says given back, ${says === undefined ? 'not checked' : `look-up says ${says}`}`;
 }
 
-const lookUpWords: Partial<Record<Lookup['kind'], string>> = {
+const foundWords: Partial<Record<Lookup['kind'], string>> = {
   confirmed: outcomeWords.paid,
   given_back: outcomeWords.givenBack,
   not_paid: outcomeWords.notPaid,
@@ -94,7 +94,7 @@ export function stateWord(charge: ChargeSeen): string {
   }
 }
 
-/** Money may have moved. False while every entered code is known to be refused. */
+/** Whether money may have moved. False while every entered code is known to be refused. */
 export function isInDoubt({ state, heard, otp }: ChargeSeen): boolean {
   return (
     state.kind === 'confirming' && !heard.includes('paid') && (otp === undefined || otp.answerLost === true)
@@ -107,7 +107,7 @@ export function toldWord(what: Told, charge: ChargeSeen): string {
   return what === 'approved' || what === charge.state.kind ? stateWord(charge) : marked(what);
 }
 
-/** If the service ended it earlier, don't say three codes were entered. */
+/** The service may end code entry before three codes were entered: then don't say three. */
 function codesOver({ otp }: ChargeSeen): string {
   return failedState(otp?.isClosed ? 'codes_closed' : 'wrong_codes');
 }
@@ -125,7 +125,7 @@ export function isConcluded(state: ChargeSeen['state']): state is Conclusion {
   return 'concludedAt' in state;
 }
 
-/** No person and no look-up is needed: the message loses its buttons and details. */
+/** Whether the charge needs neither a person nor a look-up: its message then loses its buttons and details. */
 export function isClosed({ state }: ChargeSeen): boolean {
   return isConcluded(state) && state.kind !== 'review';
 }

@@ -41,13 +41,13 @@ export type TransactionView = {
 
 /**
  * The result of one look-up with its proof, for every surface. *Paid (confirmed)* needs a `confirmed` verdict. *Not
- * confirmed* says which part does not hold, and never says failed. *Not found* is an answer, not an error. `more`: buttons
- * beside *Look up*, which runs the verb again.
+ * confirmed* says which part does not hold, and never says failed. *Not found* is an answer, not an error. `more`: further
+ * buttons beside *Look up*.
  */
 export function transactionNote(view: TransactionView, more: readonly Button[] = []): ProofNote {
   const { confirmation, reference, environment, account } = view;
   const { transaction, evidence } = confirmation.kind === 'not_found' ? noRecord : confirmation;
-  const declined = declineOf(view);
+  const declined = shownDecline(view);
   // No button for an unknown number: its value could repeat a mistyped card number.
   const refresh = isMasked(view) ? [] : lookUpButton('Look up', reference, view.amountMinor);
   return {
@@ -70,7 +70,7 @@ export function transactionNote(view: TransactionView, more: readonly Button[] =
   };
 }
 
-/** The person found it before, so it is no card number. */
+/** A button for the similar reference. The person has found that reference before, so it is no card number. */
 export function nearButton({ near }: TransactionView): Button[] {
   return near === undefined ? [] : openLookUpButton(near, undefined, `Look up ${referenceWord(near)}`);
 }
@@ -94,17 +94,17 @@ export function isMasked({ confirmation, reference }: TransactionView): boolean 
   return confirmation.kind === 'not_found' && maskNumbers(reference) !== reference;
 }
 
-/** For people who may read the whole e-mail; none if the record has no customer. */
+/** For people who may read the whole e-mail; no button if the record has no e-mail. */
 export function revealButtonOf({ confirmation, reference }: TransactionView): Button[] {
   const email = confirmation.kind === 'not_found' ? undefined : confirmation.transaction.customerEmail;
-  // The value is the order: the address is read when it is pressed.
+  // The value is the reference: the e-mail is read only when somebody presses.
   const reveal = { actionId: revealActionId, text: 'Reveal e-mail', value: reference };
   return email?.trim() ? [button(reveal)] : [];
 }
 
 export const revealActionId = 'reveal_email';
 
-/** Shown before the service has answered. */
+/** Shown until the service answers. */
 export function lookingUpNote(reference: string): Note {
   return { state: '🔎 Looking up …', about: [typedReference(reference)] };
 }
@@ -127,8 +127,8 @@ export function notPaidWords({ status }: Transaction): string {
   return `${outcomeWords.notPaid}: ${word(status)}`;
 }
 
-/** A final status counts, even if an event said that an earlier attempt failed. */
-function declineOf({ confirmation, declined }: TransactionView): KnownDecline | undefined {
+/** The decline to show. A final status overrides it, because the decline may be an earlier attempt's. */
+function shownDecline({ confirmation, declined }: TransactionView): KnownDecline | undefined {
   return confirmation.kind === 'not_confirmed' ? declined : undefined;
 }
 
@@ -149,7 +149,7 @@ function body(view: TransactionView): ProofNote['body'] {
   const { kind, transaction, evidence } = confirmation;
   const proof = proofLine(evidence, transaction);
   if (kind === 'confirmed') return facts(transaction);
-  const declined = declineOf(view);
+  const declined = shownDecline(view);
   if (declined) return [...reasonWords(declined, transaction), ...declineNext(declined), ...proof];
   const gateway = evidence.status.holds ? [] : quoted('Gateway:', transaction.gatewayMessage);
   return [...gateway, ...proof, ...nextForUnproven(confirmation)];
@@ -161,7 +161,7 @@ function reasonWords({ how, bankWords }: KnownDecline, { gatewayMessage }: Trans
   return theirs.length > 0 ? theirs : quoted('Gateway:', gatewayMessage);
 }
 
-/** What to do about an unproven payment, by its worst failed part. */
+/** What to do about an unproven payment: the reference counts before the amount, the amount before the status. */
 export function nextForUnproven({
   kind,
   evidence,
@@ -206,7 +206,7 @@ function methodWord(method: string | undefined): string | undefined {
   return method === 'card_payment' ? 'card' : word(method);
 }
 
-/** The order's amount, if it differs from the one taken. */
+/** The order's amount, if it differs from the amount taken. */
 function otherOrderAmount(transaction: Transaction): string | undefined {
   const { amountMinor, currency, orderAmountMinor: minor, orderCurrency = currency } = transaction;
   if (minor === undefined || (minor === amountMinor && orderCurrency === currency)) return undefined;
