@@ -25,7 +25,6 @@ import { createCache } from './store/cache.ts';
 import { refusalWords } from './webhooks/refusal-words.ts';
 import { createWebhookHandler, webhookResults } from './webhooks/route.ts';
 import { channelChecks } from './features/doctor/slack-checks.ts';
-import { toRouteLanes } from './features/alerts/look-up-event.ts';
 import { merchantPrefix } from './domain/merchant.ts';
 import { StoreUnavailable } from './domain/failure.ts';
 import { outsideText } from './domain/outside-text.ts';
@@ -346,8 +345,6 @@ function accountChecks({ scope: { merchant }, payments, health }: MerchantBot): 
 
 /** Several at once, so that one slow look-up doesn't delay other channels. */
 const lanesAtOnce = 4;
-/** For events that can only be routed after a look-up. Over all replicas, so that a flood of events doesn't flood the service. */
-const lookUpsAtOnce = 8;
 const idleMs = 250;
 const failureDelayMs = 1_000;
 
@@ -390,11 +387,14 @@ export function startWork(
       if (!prepare) return kind;
       return {
         ...kind,
-        async prepare(entry) {
-          const ready = await logged({ key: entry.key }, () =>
-            inAccount(merchant, () => prepare(ownOf(entry))),
-          );
-          return ready && { ...ready, key: entry.key };
+        prepare: {
+          ...prepare,
+          async run(entry) {
+            const ready = await logged({ key: entry.key }, () =>
+              inAccount(merchant, () => prepare.run(ownOf(entry))),
+            );
+            return ready && { ...ready, key: entry.key };
+          },
         },
       };
     });
@@ -411,7 +411,6 @@ export function startWork(
   });
   const kinds = putAside.guard([...ofAccounts, ...audit.kinds]);
   const leaseMs = config.workLeaseSeconds * 1_000;
-  const together = { lanes: toRouteLanes, most: lookUpsAtOnce, now };
   return startWorker({
     isBusy: options.isBusy,
     concurrency: lanesAtOnce,
@@ -421,7 +420,7 @@ export function startWork(
     async workOnce() {
       if (!(await claim())) return false;
       await putAside.retryAll();
-      return await workOnce({ store, leaseMs, kinds, together });
+      return await workOnce({ store, leaseMs, kinds, now });
     },
   });
 }

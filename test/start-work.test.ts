@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest';
 import { startWork } from '../src/app.ts';
-import { toRouteLanes } from '../src/features/alerts/look-up-event.ts';
 import { scopeStore } from '../src/store/scoped-store.ts';
 import type { Entry, Store } from '../src/store/store.ts';
 import { merchantPrefix } from '../src/domain/merchant.ts';
@@ -15,9 +14,13 @@ it('looks up records of several accounts ahead in one lane, each in its own stor
   function kindsOf(name: string, own: Store) {
     const kind = {
       prefix: 'message:',
-      async prepare(entry: Entry) {
-        done.push(`${name} asks for ${entry.key}`);
-        return await own.write(entry, 'found', { holdMs: 45_000 });
+      prepare: {
+        lanes: 'ahead/',
+        most: 8,
+        async run(entry: Entry) {
+          done.push(`${name} asks for ${entry.key}`);
+          return await own.write(entry, 'found', { holdMs: 45_000 });
+        },
       },
       async work(entry: Entry) {
         done.push(`${name} routes ${entry.key}, ${entry.value}`);
@@ -27,7 +30,7 @@ it('looks up records of several accounts ahead in one lane, each in its own stor
     };
     return [kind];
   }
-  const lane = `${toRouteLanes}payment_failed`;
+  const lane = 'ahead/1';
   await store.create('message:1', '', { delayMs: 0, lane });
   await lagos.store.create('message:2', '', { delayMs: 0, lane });
   await store.create('message:3', '', { delayMs: 0, lane });

@@ -124,16 +124,21 @@ export function createPutAside(options: {
           await handleFailure(entry, error);
         }
       },
-      async prepare(entry) {
-        if (isNewer(entry.value, newestForm)) return undefined;
-        try {
-          return prepare ? await prepare(entry) : entry;
-        } catch (error) {
-          if (isOutside(error)) throw error;
-          // Count it as ready: `work` will fail in the same way when it is the record's turn, and handles the error.
-          return entry;
-        }
-      },
+      ...(prepare && {
+        prepare: {
+          ...prepare,
+          async run(entry) {
+            if (isNewer(entry.value, newestForm)) return undefined;
+            try {
+              return await prepare.run(entry);
+            } catch (error) {
+              if (isOutside(error)) throw error;
+              // Count it as ready: `work` will fail in the same way when it is the record's turn, and handles the error.
+              return entry;
+            }
+          },
+        },
+      }),
     };
   }
 

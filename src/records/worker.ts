@@ -104,12 +104,13 @@ export function startWorker(options: {
 /** How to work on the records whose keys have this prefix. */
 export type Kind = {
   prefix: string;
-  work: (entry: Entry) => Promise<void>;
+  work: (entry: Entry) => Promise<unknown>;
   /**
-   * Optional: does the part of the work that needn't wait for the record's turn, stores it, and returns the new entry.
-   * Undefined: the record is not ready; then `work` must hold the lane (`holdMs`), so that later records wait.
+   * Optional: up to `most` records are taken at once from a lane whose name begins with `lanes`. `run` does the part of
+   * the work that needn't wait for the record's turn, stores it, and returns the new entry. Undefined: the record is not
+   * ready; then `work` must hold the lane (`holdMs`), so that later records wait.
    */
-  prepare?: (entry: Entry) => Promise<Entry | undefined>;
+  prepare?: { lanes: string; most: number; run: (entry: Entry) => Promise<Entry | undefined> };
 };
 
 /**
@@ -120,19 +121,16 @@ export async function workOnce(options: {
   store: Pick<Store, 'take'>;
   /** Must be longer than any work takes. */
   leaseMs: number;
-  /** First match wins. */
+  /** First match wins. All that prepare name the same lanes: each account has such a kind. */
   kinds: readonly Kind[];
-  /**
-   * Takes up to `most` records at once from a lane with this prefix, for `prepare`. Absent: one record from any lane.
-   */
-  together?: { lanes: string; most: number; now: () => number };
+  now?: () => number;
 }): Promise<boolean> {
-  const { store, leaseMs, kinds, together } = options;
-  const { lanes = '', most = 1, now = () => 0 } = together ?? {};
+  const { store, leaseMs, kinds, now = Date.now } = options;
+  const { lanes = '', most = 1 } = kinds.find(({ prepare }) => prepare)?.prepare ?? {};
   const taken = await store.take(leaseMs, most, lanes);
   const ready = await Promise.all(
     taken.map(async (entry) =>
-      taken.length === 1 ? entry : await (kindOf(kinds, entry).prepare?.(entry) ?? entry),
+      taken.length === 1 ? entry : await (kindOf(kinds, entry).prepare?.run(entry) ?? entry),
     ),
   );
   const heldAtMs = now();

@@ -11,7 +11,6 @@ import { ServiceFailure } from '../../src/domain/failure.ts';
 import type { PaymentEvent } from '../../src/domain/payment-event.ts';
 import type { Transaction } from '../../src/domain/transaction.ts';
 import { createAlerts } from '../../src/features/alerts/alerts.ts';
-import { toRouteLanes } from '../../src/features/alerts/look-up-event.ts';
 import { createOutbox, type FeatureMessages } from '../../src/messages/deliver.ts';
 import { tellStuck } from '../../src/messages/messages.ts';
 import { noticesOf } from '../../src/messages/notices.ts';
@@ -287,8 +286,7 @@ export function startAlerts(
   });
   const { leaseMs } = account;
   const kinds = guard([createOutbox(account, messages, alerts.lookUpAhead), ...alerts.cases]);
-  const together = { lanes: toRouteLanes, most: 8, now };
-  const once = (): Promise<boolean> => workOnce({ store, leaseMs, kinds, together });
+  const once = (): Promise<boolean> => workOnce({ store, leaseMs, kinds, now });
   return {
     ...world,
     ...alerts.parts,

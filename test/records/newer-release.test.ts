@@ -53,13 +53,14 @@ function release(store: Store, newestForm: number, schema: z.ZodType) {
     worked.push(entry.key);
     await store.write(entry, entry.value);
   }
+  const prepare = { lanes: 'C', most: 5, run: async (entry: Entry) => entry };
   const kinds = aside.guard([
-    { prefix: 'job:', work },
-    { prefix: 'about:', work: workAbout },
+    { prefix: 'job:', work, prepare },
+    { prefix: 'about:', work: workAbout, prepare },
   ]);
   const start = () =>
     startWorker({
-      workOnce: () => workOnce({ store, leaseMs: 45_000, kinds, together: { lanes: 'C', most: 5, now } }),
+      workOnce: () => workOnce({ store, leaseMs: 45_000, kinds, now }),
       concurrency: 2,
       idleMs: 10,
       failureDelayMs: 10,

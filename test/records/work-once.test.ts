@@ -20,6 +20,7 @@ function workshop() {
     store,
     leaseMs: 45_000,
     kinds: [kind('message'), kind('charge')],
+    now: () => clock.nowMs,
   };
   return { clock, store, done, deps };
 }
@@ -38,12 +39,16 @@ describe('workOnce', () => {
     for (const key of ['message:1', 'message:2', 'message:3']) {
       await store.create(key, '', { delayMs: 0, lane: 'route/a' });
     }
-    const prepare = async (entry: Entry) => {
-      done.push(`prepared ${entry.key}`);
-      return await store.write(entry, `known of ${entry.key}`, { holdMs: deps.leaseMs });
+    const prepare = {
+      lanes: 'route/',
+      most: 2,
+      async run(entry: Entry) {
+        done.push(`prepared ${entry.key}`);
+        return await store.write(entry, `known of ${entry.key}`, { holdMs: deps.leaseMs });
+      },
     };
     const kinds = deps.kinds.map((kind) => ({ ...kind, prepare }));
-    await workOnce({ ...deps, kinds, together: { lanes: 'route/', most: 2, now: () => 0 } });
+    await workOnce({ ...deps, kinds });
     expect(done).toEqual([
       'prepared message:1',
       'prepared message:2',
@@ -67,9 +72,13 @@ describe('workOnce', () => {
         if (!isAway || entry.key !== 'message:2') await kind.work(entry);
         else await store.write(entry, entry.value, { holdMs: 2_000 });
       },
-      prepare: (entry: Entry) => Promise.resolve(isAway && entry.key === 'message:2' ? undefined : entry),
+      prepare: {
+        lanes: 'route/',
+        most: 8,
+        run: async (entry: Entry) => (isAway && entry.key === 'message:2' ? undefined : entry),
+      },
     };
-    const working = { ...deps, kinds: [waiting], together: { lanes: 'route/', most: 8, now: () => 0 } };
+    const working = { ...deps, kinds: [waiting] };
     await workOnce(working);
     expect(done).toEqual(['message did message:1']);
     expect(await workOnce(working)).toBe(false);
@@ -84,19 +93,20 @@ describe('workOnce', () => {
     for (const key of ['message:1', 'message:2', 'message:3']) {
       await store.create(key, '', { delayMs: 0, lane: 'route/a' });
     }
+    const prepare = { lanes: 'route/', most: 3, run: async (entry: Entry) => entry };
     const slowly = deps.kinds.map(({ prefix, work }) => ({
       prefix,
+      prepare,
       async work(entry: Entry) {
         await work(entry);
         clock.nowMs += deps.leaseMs / 3;
       },
     }));
-    const together = { lanes: 'route/', most: 3, now: () => clock.nowMs };
-    await workOnce({ ...deps, kinds: slowly, together });
+    await workOnce({ ...deps, kinds: slowly });
     expect(done).toEqual(['message did message:1', 'message did message:2']);
-    expect(await workOnce({ ...deps, together })).toBe(false);
+    expect(await workOnce({ ...deps, kinds: slowly })).toBe(false);
     clock.nowMs += deps.leaseMs;
-    expect(await workOnce({ ...deps, together })).toBe(true);
+    expect(await workOnce({ ...deps, kinds: slowly })).toBe(true);
     expect(done.at(-1)).toBe('message did message:3');
   });
 });

@@ -206,7 +206,7 @@ export function createAlerts(account: Account, needs: AlertsNeeds) {
     start: () => summaries.start(),
     stop: () => summaries.stop(),
     cases: [
-      { prefix: eventPrefix, work: async (entry: Entry) => void (await cards.cases.work(entry)) },
+      { prefix: eventPrefix, work: (entry: Entry) => cards.cases.work(entry) },
       { prefix: dailySummaryPrefix, work: (entry: Entry) => summaries.work(entry) },
       { prefix: stormPrefix, work: (entry: Entry) => storms.work(entry) },
     ],

@@ -119,8 +119,10 @@ export function sparing<About>(
   };
 }
 
-/** Prefix of lanes for events routed by a look-up; several are looked up at once. */
+/** Prefix of lanes for events that can only be routed after a look-up. */
 export const toRouteLanes = 'to-route/';
+/** Over all replicas, so that a flood of events doesn't flood the service. */
+const lookUpsAtOnce = 8;
 
 /** The longest that an outage of the service delays an alert; then it is posted unchecked. */
 const lookUpPatienceMs = 10_000;
@@ -177,7 +179,22 @@ export function createLookUps(
     return { evidence: sealEvidence(sealer, entry.key, found), routed, ...others };
   }
 
+  /**
+   * Looks up an event before its turn to be routed, and stores the result with it. Undefined: no answer yet. Throws if the
+   * record can't be read.
+   */
+  async function lookUpAhead(entry: Entry): Promise<Entry | undefined> {
+    const record = readMessageRecord(entry.value);
+    if (!isAlert(record) || record.routed) return entry;
+    tagLog({ requestId: record.requestId });
+    const work = { entry, record };
+    const change = await routeByLookUp(work, openEvent(sealer, entry.key, record));
+    return change && (await hold(account, work, change, account.leaseMs))?.entry;
+  }
+
   return {
+    ahead: { lanes: toRouteLanes, most: lookUpsAtOnce, run: lookUpAhead },
+
     /** Undefined: no answer yet; the alert's lane waits. */
     async askOrWait(work: Work, event: PaymentEvent): Promise<Evidence | undefined> {
       const found = await ask(work, event);
@@ -190,19 +207,6 @@ export function createLookUps(
       const change = await routeByLookUp(work, event);
       if (change) await reschedule(account, work, change, { holdMs: 0 });
       else await wait(work);
-    },
-
-    /**
-     * Looks up an event before its turn to be routed, and stores the result with it. Undefined: no answer yet. Throws if the
-     * record can't be read.
-     */
-    async lookUpAhead(entry: Entry): Promise<Entry | undefined> {
-      const record = readMessageRecord(entry.value);
-      if (!isAlert(record) || record.routed) return entry;
-      tagLog({ requestId: record.requestId });
-      const work = { entry, record };
-      const change = await routeByLookUp(work, openEvent(sealer, entry.key, record));
-      return change && (await hold(account, work, change, account.leaseMs))?.entry;
     },
   };
 }

@@ -13,7 +13,6 @@ import {
 import { type Outbox, type Work, finish, reschedule, areDetailsOver } from '../../messages/message-work.ts';
 import type { Rendered, Renders } from '../../messages/deliver.ts';
 import type { PostAttempt } from '../../slack/kit/note.ts';
-import type { Entry } from '../../store/store.ts';
 import type { AlertCards, AlertStep, AlertStepBodies } from './alert-cards.ts';
 import { alertDirectMessage, alertMessage, alertNoteMessage } from './alert-message.ts';
 import type { AlertRecovery } from './alert-recovery.ts';
@@ -203,7 +202,7 @@ export function createTelling(
     alert: (_event, work, about) => render(work, about),
     ...createStepRenders(account, { ...needs, alertOf }),
   };
-  return { renders, lookUpAhead: (entry: Entry) => lookUps.lookUpAhead(entry) };
+  return { renders, lookUpAhead: lookUps.ahead };
 }
 
 /**

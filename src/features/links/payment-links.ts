@@ -265,7 +265,7 @@ export function createPaymentLinks(account: Account, { lookUp, lookUpNow, paid, 
       const link = stored ? settled(stored) : await links.find(reference);
       return link?.state.kind === 'given_back';
     },
-    cases: [{ prefix: linkPrefix, work: async (entry: Entry) => void (await links.work(entry)) }],
+    cases: [{ prefix: linkPrefix, work: (entry: Entry) => links.work(entry) }],
     drained: background.drained,
   };
 }

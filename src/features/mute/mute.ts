@@ -207,7 +207,7 @@ export function createMutes(account: Account, notPosted: (mute: AlertMute) => Pr
   };
   return {
     verbs: [verb],
-    cases: [{ prefix: mutePrefix, work: async (entry: Entry) => void (await cases.work(entry)) }],
+    cases: [{ prefix: mutePrefix, work: (entry: Entry) => cases.work(entry) }],
     messages: renders,
     all,
   };

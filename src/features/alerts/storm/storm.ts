@@ -436,7 +436,7 @@ export function createStorms(
       await storms.applyAndWake(id, { kind: 'changed' }).catch(unlessReadable);
     },
 
-    work: async (entry: Entry): Promise<void> => void (await storms.work(entry)),
+    work: (entry: Entry) => storms.work(entry),
   };
 }
 
