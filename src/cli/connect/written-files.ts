@@ -5,11 +5,17 @@ import { isSecretName } from '../../config/read-config.ts';
 import { parsed, problem, type Parsed } from '../../domain/wording.ts';
 import type { Changes } from './changes.ts';
 
-/** A line that Node and Compose both read as this value; Compose expands $ outside quotes. Undefined: none does. */
+/**
+ * A line that Node and Compose both read as this value; undefined: there is none. Compose expands $ except in single
+ * quotes, reads backslashes before a closing quote and in double quotes as escapes, and knows no backticks.
+ */
 function envLine(name: string, value: string): string | undefined {
-  const quoted = ["'", '"', '`'].map((quote) => quote + value + quote);
-  const ways = (value.includes('$') ? quoted : [value, ...quoted]).map((written) => `${name}=${written}`);
-  return ways.find((line) => parseEnv(`${line}\n`)[name] === value);
+  const ways = [
+    ...(/\$|^['"`]/.test(value) ? [] : [value]),
+    ...(/'|\\$/.test(value) ? [] : [`'${value}'`]),
+    ...(/["$\\]/.test(value) ? [] : [`"${value}"`]),
+  ];
+  return ways.map((written) => `${name}=${written}`).find((line) => parseEnv(`${line}\n`)[name] === value);
 }
 
 /**

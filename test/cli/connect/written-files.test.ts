@@ -47,6 +47,23 @@ describe('the .env file', () => {
     expect(text.ok && parseEnv(text.value)).toEqual({ PAYMENTS_CLIENT_SECRET: value });
   });
 
+  it.each([
+    ['"open', `'"open'`],
+    ["'open", `"'open"`],
+    ['pa$$word', `'pa$$word'`],
+  ])('quotes %s as Node and Compose both read it', (value, written) => {
+    const text = envWith('', { PAYMENTS_CLIENT_SECRET: value }, 'By connect');
+    expect(text).toMatchObject({ ok: true, value: expect.stringContaining(`=${written}\n`) });
+  });
+
+  it.each(["it's $HOME", "'\\ #", `'"#`, '#\\'])(
+    'refuses %s, which Compose would read differently',
+    (value) => {
+      const text = envWith('', { PAYMENTS_CLIENT_SECRET: value }, 'By connect');
+      expect(text).toMatchObject({ ok: false, problem: expect.stringContaining('PAYMENTS_CLIENT_SECRET') });
+    },
+  );
+
   it('is refused if a value would not be read back unchanged, without showing the value', () => {
     const secret = `\n'"\`#canary`;
     const text = envWith('', { PAYMENTS_CLIENT_SECRET: secret }, 'By connect');
