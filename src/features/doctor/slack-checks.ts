@@ -7,7 +7,7 @@ import {
   fetchAccount,
   membersOf,
   noMember,
-  type Account,
+  type SlackAccount,
   type Members,
 } from '../../slack/people/people.ts';
 import { fixFor, readSlackError, slackErrorWord, awayFix } from '../../slack/slack-error.ts';
@@ -209,7 +209,7 @@ async function judgeGroup(asked: Promise<Members>): Promise<Verdict> {
 type Asking = {
   onceKnown: (look: (answer: AuthTestResponse) => Promise<Verdict>) => Check['look'];
   members: (group: string) => Promise<Members>;
-  accounts: (userId: string) => Promise<Account>;
+  accounts: (userId: string) => Promise<SlackAccount>;
 };
 
 function roleChecks(roles: Policy['roles'], { onceKnown, members, accounts }: Asking): Check[] {

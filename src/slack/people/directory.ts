@@ -6,21 +6,21 @@ import { usersReadFix } from '../slack-error.ts';
 import type { Identity } from '../workspace.ts';
 import { emptyGroupFix, fetchAccount, membersOf, noMember, noMemberRules } from './people.ts';
 import type { NameOf } from './names.ts';
-import { createRemembered, type SharedAnswers } from './remembered.ts';
-import { placeOf, type HoldersOf, type NamedRole, type Role, type RolesOf } from './role.ts';
+import { createCachedAnswers, type SharedAnswers } from './cached-answers.ts';
+import { roleChannel, type HoldersOf, type NamedRole, type Role, type RolesOf } from './role.ts';
 
 export type Directory = { mayRun: MayRun; rolesOf: RolesOf; holdersOf: HoldersOf; nameOf: NameOf };
 
-/** Help asks for every permission at once, and people repeat: reuse answers for a second. */
-const momentMs = 1_000;
-/** Slack allows some hundred people look-ups a minute. */
+/** Help asks for every permission at once, and people repeat themselves: reuse answers for a second. */
+const reuseMs = 1_000;
+/** Slack allows about a hundred `users.info` calls a minute. */
 const mostAsked = 50;
 
 /**
- * Deny by default: only holders of a role with the permission, where the role counts, and only members of the bot's own
- * workspace: no guests, bots, deactivated or foreign accounts. Slack's answers are valid for ten minutes, and for a day
- * while it is away; if group or person is unknown, refuse. Slack is asked only what the answer needs: people without a
- * fitting role are not looked up. `identity`: undefined while Slack has not said who the bot is.
+ * Says who may do what. Permits only people in a role that has the permission and counts in the channel, and only members
+ * of the bot's own workspace: no guests, bots, deactivated or foreign accounts. If Slack doesn't say who a person is or who
+ * is in a group, refuses. Slack's answers are valid for ten minutes, and for a day while Slack is away; people without a
+ * fitting role are not asked for. `identity`: undefined while Slack has not said who the bot is.
  */
 export function createDirectory(
   roles: Readonly<Record<string, Role>>,
@@ -34,9 +34,9 @@ export function createDirectory(
 ): Directory {
   const { client, log, now, identity } = slack;
   const named = Object.entries(roles).map(([name, role]) => ({ name, role }));
-  const people = createRemembered(slack, 'slack-person', (userId) => fetchAccount(client, userId));
+  const people = createCachedAnswers(slack, 'slack-person', (userId) => fetchAccount(client, userId));
   const warned = new Set<string>();
-  const groups = createRemembered(slack, 'slack-group', async (group) => {
+  const groups = createCachedAnswers(slack, 'slack-group', async (group) => {
     const members = await membersOf(client, group);
     const { empty: slackError } = members;
     if (slackError !== undefined && !warned.has(`${group} ${slackError}`)) {
@@ -48,8 +48,8 @@ export function createDirectory(
   });
 
   /**
-   * The roles that hold a person. `unknown`: unreadable groups, whose roles are missing from `own`; `notes`: groups that
-   * count as empty.
+   * `own`: which of the fitting roles the person is in, as far as known. `unknown`: groups that Slack didn't list. `notes`:
+   * groups that count as empty, and why.
    */
   async function membershipOf(userId: string, fitting: readonly NamedRole[]) {
     const asked = await Promise.all(
@@ -60,7 +60,9 @@ export function createDirectory(
     );
     const mine = new Set(known.filter(({ users }) => users.includes(userId)).map(({ group }) => group));
     return {
-      own: fitting.filter((one) => lists(one, userId) || one.role.groups.some((group) => mine.has(group))),
+      own: fitting.filter(
+        (one) => listsUser(one, userId) || one.role.groups.some((group) => mine.has(group)),
+      ),
       unknown: asked.filter(({ answer }) => answer.kind === 'unknown').map(({ group }) => group),
       notes: known.flatMap(({ group, empty }) =>
         empty === undefined ? [] : [`${group} counts as empty (${empty}). ${emptyGroupFix(empty)}`],
@@ -70,18 +72,18 @@ export function createDirectory(
 
   async function judge(permission: Permission, caller: Caller): Promise<Permit> {
     const { userId } = caller;
-    const fitting = having(permission, named);
-    const here = fitting.filter(({ role }) => countsAt(role, placeOf(caller)));
-    if (!here.some((one) => lists(one, userId))) {
+    const fitting = rolesWith(permission, named);
+    const here = fitting.filter(({ role }) => countsIn(role, roleChannel(caller)));
+    if (!here.some((one) => listsUser(one, userId))) {
       const { own, unknown, notes } = await membershipOf(userId, fitting);
       const missing = groupsOf(here).filter((group) => unknown.includes(group));
       if (!own.some((one) => here.includes(one))) {
-        if (missing.length > 0) return groupsNotKnown(missing);
-        return own.length > 0 ? wrongPlace(permission, own) : notInRole(permission, fitting, notes);
+        if (missing.length > 0) return groupsUnknown(missing);
+        return own.length > 0 ? wrongChannel(permission, own) : notInRole(permission, fitting, notes);
       }
     }
     const asked = await people.of(userId);
-    if (asked.kind === 'unknown') return notKnownWho(asked.slackError);
+    if (asked.kind === 'unknown') return accountUnknown(asked.slackError);
     const why = noMember(asked.value, identity());
     return why === undefined ? { kind: 'allowed' } : refused(noMemberRules[why], memberInRole);
   }
@@ -92,18 +94,18 @@ export function createDirectory(
   return {
     mayRun(permission, caller) {
       const nowMs = now();
-      if (!(nowMs - sharedAtMs < momentMs && nowMs >= sharedAtMs)) {
+      if (!(nowMs - sharedAtMs < reuseMs && nowMs >= sharedAtMs)) {
         shared.clear();
         sharedAtMs = nowMs;
       }
-      const key = `${permission} ${caller.userId} ${placeOf(caller) ?? ''}`;
+      const key = `${permission} ${caller.userId} ${roleChannel(caller) ?? ''}`;
       const permit = shared.get(key) ?? judge(permission, caller);
       shared.set(key, permit);
       return permit;
     },
 
     async rolesOf(permission, userId) {
-      const { own, unknown } = await membershipOf(userId, having(permission, named));
+      const { own, unknown } = await membershipOf(userId, rolesWith(permission, named));
       if (own.length === 0) return unknown.length > 0 ? { kind: 'unknown' } : { kind: 'known', roles: [] };
       const person = await people.of(userId);
       if (person.kind === 'unknown') return { kind: 'unknown' };
@@ -111,9 +113,9 @@ export function createDirectory(
       return { kind: 'known', roles: isMember ? own.map(({ name }) => name) : [] };
     },
 
-    /** Leaves out groups that Slack doesn't list, and sure non-members among the first fifty. */
+    /** Without groups that Slack doesn't list. Guests and other non-members are left out among the first fifty only. */
     async holdersOf(permission) {
-      const fitting = having(permission, named);
+      const fitting = rolesWith(permission, named);
       const asked = await Promise.all(groupsOf(fitting).map((group) => groups.of(group)));
       const inGroups = asked.flatMap((one) => (one.kind === 'known' ? one.value.users : []));
       const all = [...new Set([...fitting.flatMap(({ role }) => role.users), ...inGroups])];
@@ -124,12 +126,12 @@ export function createDirectory(
       });
     },
 
-    /** People who pressed or typed were looked up then: their names cost no call. */
-    nameOf: async (userId) => (await people.known(userId))?.name,
+    /** From the cache: the permission check fetched everybody who pressed or typed. */
+    nameOf: async (userId) => (await people.cached(userId))?.name,
   };
 }
 
-function having(permission: Permission, roles: readonly NamedRole[]): NamedRole[] {
+function rolesWith(permission: Permission, roles: readonly NamedRole[]): NamedRole[] {
   const { plain, merchant } = readPermission(permission);
   return roles.filter(
     ({ role: { may, accounts } }) =>
@@ -138,12 +140,12 @@ function having(permission: Permission, roles: readonly NamedRole[]): NamedRole[
   );
 }
 
-/** `place` is undefined if it was checked before. */
-function countsAt({ channels }: Role, place: string | undefined): boolean {
-  return channels === undefined || place === undefined || channels.includes(place);
+/** `channel`: the role channel; undefined if the channel was checked before. */
+function countsIn({ channels }: Role, channel: string | undefined): boolean {
+  return channels === undefined || channel === undefined || channels.includes(channel);
 }
 
-function lists({ role }: NamedRole, userId: string): boolean {
+function listsUser({ role }: NamedRole, userId: string): boolean {
   return role.users.includes(userId);
 }
 
@@ -157,8 +159,8 @@ function refused(rule: string, whoCan: string): Refused {
 
 const memberInRole = 'Ask a full member of this workspace who has a role';
 
-/** What to do if Slack does not describe an account. */
-function notKnownWho(slackError: string): Refused {
+/** Slack gave no answer about the account. */
+function accountUnknown(slackError: string): Refused {
   return slackError === 'missing_scope'
     ? refused(
         'The bot may not ask Slack who is a guest',
@@ -170,13 +172,13 @@ function notKnownWho(slackError: string): Refused {
       );
 }
 
-function groupsNotKnown(groups: readonly string[]): Refused {
+function groupsUnknown(groups: readonly string[]): Refused {
   const rule = `Slack didn’t say who is in ${groups.join(', ')}`;
   return refused(rule, 'Try again in a minute; people listed by user id are not affected');
 }
 
-/** A role has the permission, but not in this place. */
-function wrongPlace(permission: Permission, own: readonly NamedRole[]): Refused {
+/** A role has the permission, but doesn't count in this channel. */
+function wrongChannel(permission: Permission, own: readonly NamedRole[]): Refused {
   const names = own.map(({ name }) => name).join(', ');
   const give = own.length > 1 ? `Your roles ${names} give` : `Your role ${names} gives`;
   const rule = `${give} the ${permissionWords(permission)} only in certain places`;

@@ -9,9 +9,10 @@ export type NameOf = (userId: string) => Promise<string | undefined>;
 const unknownName = 'a colleague';
 
 /**
- * The message for its destination. In a channel people appear by name, since a mention in a new message would ping them,
- * mostly the person who just clicked; people whom the message calls are mentioned. Direct messages keep mentions: nobody
- * else is pinged. No post waits for a name: it says *a colleague*, and a later edit, which pings nobody, has the mention.
+ * The message for its destination. In a channel people appear by name, since a mention in a new message would notify them,
+ * mostly the person who just clicked; only the people in `calls` are mentioned, to notify them. Direct messages keep
+ * mentions: nobody else is notified. A post doesn't wait for an unknown name but says *a colleague*; a later edit, which
+ * notifies nobody, has the mention.
  */
 export async function withNames(
   message: SlackMessage,

@@ -3,40 +3,40 @@ import { withoutUndefined } from '../../domain/json.ts';
 import { readSlackError, slackErrorWord } from '../slack-error.ts';
 import type { Identity } from '../workspace.ts';
 
-/** Slack's account data for permission checks, and its name for others. */
-export type Account = {
+/** A person's Slack account: the name, and what permission checks need. */
+export type SlackAccount = {
   name?: string;
   isDeactivated?: boolean;
   isBot?: boolean;
   isGuest?: boolean;
-  /** Of another organisation, as Slack says. */
+  /** Slack's `is_stranger`: of another workspace, and in no channel shared with the bot. */
   isForeign?: boolean;
-  /** Unknown to Slack here. */
+  /** Slack knows no such account in this workspace. */
   isUnknown?: boolean;
   team?: string;
-  /** Its organisation, and its workspaces there (Enterprise Grid). */
+  /** Enterprise Grid: the account's organisation, and all its workspaces there. */
   organisation?: string;
   teams?: readonly string[];
 };
 
-/** Slack's answers for an account of another workspace, or of none. */
-const nobodyHere = new Set(['user_not_found', 'user_not_visible', 'users_not_found']);
+/** Slack's errors for an account that this workspace doesn't have. */
+const unknownAccountErrors = new Set(['user_not_found', 'user_not_visible', 'users_not_found']);
 
 /** Throws Slack's error, except for an unknown account. */
-export async function fetchAccount(client: WebClient, userId: string): Promise<Account> {
+export async function fetchAccount(client: WebClient, userId: string): Promise<SlackAccount> {
   try {
     return readAccount(await client.users.info({ user: userId }));
   } catch (error) {
-    if (nobodyHere.has(slackErrorWord(readSlackError(error)))) return { isUnknown: true };
+    if (unknownAccountErrors.has(slackErrorWord(readSlackError(error)))) return { isUnknown: true };
     throw error;
   }
 }
 
-/** To Slack, Slackbot is a user like any other. */
+/** Slack doesn't mark Slackbot as a bot. */
 const slackbot = 'USLACKBOT';
 
-function readAccount({ user }: UsersInfoResponse): Account {
-  // A success without an account can't let anybody through.
+function readAccount({ user }: UsersInfoResponse): SlackAccount {
+  // An answer without an account must let nobody through.
   if (!user) return { isUnknown: true };
   return withoutUndefined({
     name: user.profile?.display_name || user.profile?.real_name || user.name,
@@ -50,7 +50,7 @@ function readAccount({ user }: UsersInfoResponse): Account {
   });
 }
 
-/** Why an account is no member’s, for a refusal. */
+/** Why an account belongs to no member of the workspace, for a refusal. */
 export const noMemberRules = {
   unknown_account: 'Slack knows no such account in the bot’s workspace',
   deactivated: 'This Slack account is deactivated',
@@ -59,9 +59,9 @@ export const noMemberRules = {
   guest: 'Guests can’t use the bot, even when a role lists them',
 } as const;
 
-/** Undefined for a member. */
+/** Why the account belongs to no member of the workspace; undefined for a member's. */
 export function noMember(
-  account: Account,
+  account: SlackAccount,
   own: Identity | undefined,
 ): keyof typeof noMemberRules | undefined {
   if (account.isUnknown) return 'unknown_account';
@@ -71,20 +71,17 @@ export function noMember(
   return account.isGuest ? 'guest' : undefined;
 }
 
-/** In an organisation a person has many workspaces; otherwise the account's must be the bot's. */
-function isOfOther({ team, organisation, teams = [] }: Account, own: Identity | undefined): boolean {
+/** Without an organisation the account's workspace must be the bot's; with one, any workspace of the bot's organisation does. */
+function isOfOther({ team, organisation, teams = [] }: SlackAccount, own: Identity | undefined): boolean {
   if (own?.teamId === undefined || team === undefined || team === own.teamId) return false;
   if (teams.includes(own.teamId)) return false;
   return own.enterpriseId === undefined || (own.enterpriseId !== organisation && own.enterpriseId !== team);
 }
 
-/** The members of a user group. `empty`: Slack's reason why the group counts as empty, until somebody fixes that. */
+/** The members of a user group. `empty`: Slack's error, which makes the group count as empty until somebody fixes it. */
 export type Members = { users: readonly string[]; empty?: string };
 
-/**
- * A group's members, by `@handle` or id. Throws Slack's error, except for lasting ones: without user groups or the scope,
- * the group counts as empty.
- */
+/** A group's members, by `@handle` or id. Throws Slack's error, unless it lasts until somebody fixes it: see `Members`. */
 export async function membersOf(client: WebClient, group: string): Promise<Members> {
   try {
     const usergroup = group.startsWith('@') ? await groupId(client, group.slice(1)) : group;
@@ -105,8 +102,8 @@ async function groupId(client: WebClient, handle: string): Promise<string | unde
 
 const listUsers = 'list user ids under “users” in payops.yml';
 
-/** Slack's lasting refusals. */
-const degrading: Readonly<Record<string, string>> = {
+/** Slack's lasting errors for a user group, and how to fix each. */
+const emptyGroupFixes: Readonly<Record<string, string>> = {
   paid_teams_only: `User groups need a paid Slack plan: ${listUsers} instead.`,
   plan_upgrade_required: `User groups need a paid Slack plan: ${listUsers} instead.`,
   missing_scope: `Give the app the scope usergroups:read and reinstall it, or ${listUsers}.`,
@@ -116,7 +113,7 @@ const degrading: Readonly<Record<string, string>> = {
   subteam_disabled: 'The user group is disabled: enable it in Slack, or take it out of payops.yml.',
 };
 
-/** How to fix a group that counts as empty, a sentence; empty for any other error. */
+/** How to fix a group that counts as empty, as a sentence; '' for an error that may pass. */
 export function emptyGroupFix(slackError: string): string {
-  return Object.hasOwn(degrading, slackError) ? (degrading[slackError] ?? '') : '';
+  return Object.hasOwn(emptyGroupFixes, slackError) ? (emptyGroupFixes[slackError] ?? '') : '';
 }

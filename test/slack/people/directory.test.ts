@@ -1,7 +1,7 @@
 import { WebAPIPlatformError, WebAPIRequestError, type WebClient } from '@slack/web-api';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { createDirectory } from '../../../src/slack/people/directory.ts';
-import type { SharedAnswers } from '../../../src/slack/people/remembered.ts';
+import type { SharedAnswers } from '../../../src/slack/people/cached-answers.ts';
 import type { Role } from '../../../src/slack/people/role.ts';
 import type { Identity } from '../../../src/slack/workspace.ts';
 
@@ -10,7 +10,7 @@ import type { Identity } from '../../../src/slack/workspace.ts';
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 
-/** Slack's answer; a word is Slack's error, `down` no answer. */
+/** Slack's answer. A string is Slack's error; `down`: no answer. */
 type Says<Value> = Value | string;
 let accounts: Record<string, Says<Record<string, unknown>>>;
 let members: Record<string, Says<readonly string[]>>;
@@ -77,7 +77,7 @@ const allowed = { kind: 'allowed' };
 const refusedFor = (rule: string) => ({ kind: 'refused', rule: expect.stringContaining(rule) });
 
 describe('members of a group', () => {
-  it('are fetched again after ten minutes, not before, and are shared by all replicas', async () => {
+  it('are fetched once in ten minutes for all replicas', async () => {
     members['S0LEADS'] = ['U0LEAD'];
     const cache = memory();
     const [here, there] = [directory(byGroup, { cache }), directory(byGroup, { cache })];
@@ -91,7 +91,7 @@ describe('members of a group', () => {
     expect(await here.permitOf('U0LEAD')).toMatchObject(refusedFor('permission “charge”'));
   });
 
-  it('let nobody in while Slack is away and they are unknown, except by user id', async () => {
+  it('are refused while Slack has never listed the group, but people listed by user id are not', async () => {
     members['S0LEADS'] = 'down';
     const { permitOf, rolesOf, holdersOf } = directory(byGroup);
     expect(await permitOf('U0LEAD')).toMatchObject(refusedFor('Slack didn’t say who is in S0LEADS'));
@@ -104,17 +104,20 @@ describe('members of a group', () => {
     ['S0LEADS', 'plan_upgrade_required', 'user ids'],
     ['S0LEADS', 'missing_scope', 'usergroups:read'],
     ['@suport', '', 'check its handle'],
-  ])('of %s count as none on “%s”, with one warning that names the fix', async (group, slackError, fix) => {
-    members[group] = slackError;
-    const { permitOf } = directory({ lead: { groups: [group] } });
-    await permitOf('U0OUT');
-    nowMs = 11 * minuteMs;
-    expect(await permitOf('U0OUT')).toMatchObject({
-      kind: 'refused',
-      notes: [expect.stringContaining(`${group} counts as empty`)],
-    });
-    expect(logged).toEqual([expect.stringContaining(fix)]);
-  });
+  ])(
+    'of %s count as none after “%s”, with one warning that names the fix',
+    async (group, slackError, fix) => {
+      members[group] = slackError;
+      const { permitOf } = directory({ lead: { groups: [group] } });
+      await permitOf('U0OUT');
+      nowMs = 11 * minuteMs;
+      expect(await permitOf('U0OUT')).toMatchObject({
+        kind: 'refused',
+        notes: [expect.stringContaining(`${group} counts as empty`)],
+      });
+      expect(logged).toEqual([expect.stringContaining(fix)]);
+    },
+  );
 
   it('are fetched only if the group is in a fitting role', async () => {
     members['S0LEADS'] = ['U0LEAD'];
@@ -165,14 +168,14 @@ describe('a permitted person', () => {
     expect(await rolesOf('charge', 'U0AGENT')).toEqual({ kind: 'unknown' });
   });
 
-  it('is refused while the scope is missing, and the refusal names it', async () => {
+  it('is refused while the scope users:read is missing, and the refusal names the scope', async () => {
     accounts['U0AGENT'] = 'missing_scope';
     const whoCan = expect.stringContaining('users:read');
     expect(await directory(byId).permitOf('U0AGENT')).toMatchObject({ kind: 'refused', whoCan });
   });
 });
 
-it('lists every role that gives the permission, wherever it counts, for that account only', async () => {
+it('lists every role with the permission, in any channel, for the named account only', async () => {
   members['S0SUPPORT'] = ['U0LEAD', 'U0AGENT'];
   const { rolesOf, holdersOf } = directory({
     agent: { groups: ['@support'] },
@@ -186,7 +189,7 @@ it('lists every role that gives the permission, wherever it counts, for that acc
   expect(await holdersOf('charge')).toEqual(['U0LEAD', 'U0AGENT']);
 });
 
-it('remembers the name of a permitted person for a day, on every replica, without another call', async () => {
+it('knows a permitted person’s name for a day, on every replica, without another call', async () => {
   accounts['U0AGENT'] = { name: 'ada.o', profile: { display_name: '', real_name: 'Ada Obi' } };
   const cache = memory();
   const here = directory(byId, { cache });

@@ -26,14 +26,14 @@ it.each([
     { [ada]: 'Ada', [omar]: 'Omar' },
     [`<@${omar}> · by rule big`, 'Acknowledged by Ada'],
   ],
-  // A post must not ping a person whose name is unknown; an edit pings nobody.
+  // A post must not notify a person whose name is unknown; an edit notifies nobody.
   ['C0ALERTS01', 'post', {}, ['Acknowledged by a colleague']],
   ['C0ALERTS01', 'edit', {}, [`Acknowledged by <@${ada}>`]],
-  // A mention in a direct message pings nobody else.
+  // A mention in a direct message notifies nobody else.
   ['D0ADA00001', 'post', { [ada]: 'Ada' }, [`Acknowledged by <@${ada}>`]],
   [ada, 'post', { [ada]: 'Ada' }, [`Acknowledged by <@${ada}>`]],
 ] as const)(
-  'in %s people stand by their names, but for whom it calls: %s, %j',
+  'in %s, a message shows names, and mentions only the people it must notify: %s, %j',
   async (to, as, names, says) => {
     const nameOf = async (userId: string) => (names as Record<string, string>)[userId];
     const shown = visibleText((await withNames(message, to, { as, calls: [omar], nameOf })).blocks);
@@ -41,7 +41,7 @@ it.each([
   },
 );
 
-it.each(hostile)('treats a name as plain words: %s', async (name) => {
+it.each(hostile)('shows a name as literal text: %s', async (name) => {
   const { blocks } = await withNames(message, 'C0ALERTS01', { as: 'post', nameOf: async () => name });
   expect(JSON.stringify(blocks)).not.toMatch(/user_id|\u202e|\\n/);
   expect(JSON.stringify(blocks).length).toBeLessThan(1_500);
