@@ -4,7 +4,7 @@ import type { FailureKind } from './failure.ts';
 import type { Money } from './money.ts';
 import { type PaymentEventKind } from './payment-event.ts';
 
-/** The specification's two environments. Every screen names the one it is about. */
+/** The specification's two environments. Every screen names its environment. */
 export type Environment = 'live' | 'sandbox';
 
 /**
@@ -13,7 +13,7 @@ export type Environment = 'live' | 'sandbox';
  */
 export type Lookup =
   | Confirmation
-  /** `sinceMs`: since when all look-ups fail; absent if perhaps only this order's does. */
+  /** `sinceMs`: since when all look-ups fail, UTC ms; absent if perhaps only this order's look-up fails. */
   | { kind: 'unchecked'; failure: FailureKind; sinceMs?: number }
   | { kind: 'no_reference' };
 
@@ -29,7 +29,7 @@ export type Mention = { kind: 'person' | 'group'; id: string };
 export type EscalationStep = { afterMs: number; to: Mention };
 
 /** The state of a failed charge's alert. People are Slack user ids, times UTC ms. `recovered` and `closed` are final. */
-export type AlertCard =
+export type AlertState =
   | { kind: 'open' }
   | Acknowledged
   | { kind: 'recovered'; at: number; payment: Recovery; acknowledged?: Acknowledged }
@@ -57,8 +57,8 @@ export type Recovery = {
   afterMs: number;
 };
 
-/** A final state. */
-export type EndedCard = Extract<AlertCard, { kind: 'recovered' | 'closed' }>;
+/** A final state of an alert. */
+export type EndedAlert = Extract<AlertState, { kind: 'recovered' | 'closed' }>;
 
 /**
  * The charge begun from an alert that may still move money; there is at most one. `by`: Slack user id; `at`: when it
@@ -72,11 +72,11 @@ export type AlertCharge = {
   needsReview?: true;
 };
 
-/** Why no charge can be begun from an alert now. */
-export type AlertTaken = { kind: 'ended'; card: EndedCard } | { kind: 'charging'; charge: AlertCharge };
+/** Why no charge can be begun from an alert now: the alert has ended, or another charge is open. */
+export type AlertTaken = { kind: 'ended'; card: EndedAlert } | { kind: 'charging'; charge: AlertCharge };
 
 type AlertClaim =
-  /** `release` undoes the claim; call it if the charge was not stored. Never throws StoreUnavailable. */
+  /** Call `release` if the charge was not stored: it undoes the claim. Never throws StoreUnavailable. */
   { kind: 'claimed'; release: () => Promise<void> } | { kind: 'taken'; taken: AlertTaken };
 
 /** A charge or link of the bot's own. `card`: the charged card's fingerprint; `alert`: the alert it was begun from. */
@@ -85,23 +85,23 @@ export type BotCharge = { card?: string; agent?: string; alert?: string };
 /** How an alert ended, for the messages of the charges begun from it: by another payment, or by a person. */
 export type AlertEnd = { kind: 'paid'; reference: string } | { kind: 'closed'; by: string; reason: string };
 
-/** `failed`: the reference of the alert's failed order. */
+/** The end of an alert, and the reference of the order that had failed. */
 export type AlertNews = AlertEnd & { failed: string };
 
 /**
- * Of the charges begun from an alert only one at a time may move money. A charge claims the alert before it is sent,
- * and holds it until it has ended without money. The alerts of those charges count as the same alert. Throws
- * StoreUnavailable.
+ * Lets only one charge at a time move money for an alert. A charge claims the alert before it is sent, and holds the claim
+ * until it has ended without money. If such a charge fails, its own alert shares the claims of the first alert. Methods
+ * throw StoreUnavailable.
  */
 export type AlertClaims = {
-  /** Claims the alert by one compare-and-swap, over all replicas. Idempotent for a reference. */
+  /** Claims the alert over all replicas, by a compare-and-swap. Idempotent for a reference. */
   claim(alert: string, charge: Pick<AlertCharge, 'reference' | 'by'>): Promise<AlertClaim>;
-  /** Why `claim` would be refused now; undefined: it would succeed. Changes nothing. */
+  /** Why `claim` for this reference would be refused now; undefined: it would succeed. Changes nothing. */
   taken(alert: string, reference?: string): Promise<AlertTaken | undefined>;
-  /** The decline of that failure, if it counts for the card with this fingerprint. */
+  /** The alert's failure as a decline of the card with this fingerprint, if the bank declined that card. */
   declined(alert: string, card: string): Promise<OutsideDecline | undefined>;
   /** Updates the alert's messages after its charge ended without money, or needs review. */
-  retell(alert: string): Promise<void>;
+  updateMessages(alert: string): Promise<void>;
 };
 
 /** A charge or link of the bot's own, proven paid. */
@@ -140,7 +140,7 @@ export type RouteMatch = {
   reasonPart?: string;
 };
 
-/** In minutes since local midnight, end exclusive. May span midnight. */
+/** From and to, in minutes since local midnight; the end is exclusive. The hours may span midnight. */
 export type QuietHours = { fromMinute: number; toMinute: number; timeZone: string };
 
 /** One rule of `payops.yml`. During its quiet hours it mentions nobody. */
@@ -162,10 +162,10 @@ export type AlertRule = {
   continues: boolean;
 };
 
-/** The environment and account of all events of one account. */
+/** The account that an event belongs to, and its environment. */
 export type EventAccount = { environment: Environment; account: string };
 
-/** The rules in order, then the channels for events that no rule has taken. */
+/** Where one account's events are posted: by the first matching rule, else in the channels below. */
 export type RoutePlan = EventAccount & {
   rules: readonly AlertRule[];
   /** For failures; also for every saved card, and every card that should have been saved but has no token. */
@@ -174,7 +174,7 @@ export type RoutePlan = EventAccount & {
   successes: string | undefined;
 };
 
-/** Whether the plan posts anything in that channel. */
+/** Whether the plan posts any events in the channel. */
 export function postsTo({ failures, successes, rules }: RoutePlan, channel: string): boolean {
   return [failures, successes, ...rules.flatMap((rule) => rule.channels)].includes(channel);
 }
@@ -185,9 +185,9 @@ export type RoutedRule = Pick<
   'name' | 'mention' | 'severity' | 'quietHours' | 'escalate' | 'digestAfter'
 >;
 
-/** Whether a rule can match in this place. */
-export function matchesAccount({ environment, account }: RouteMatch, place: EventAccount): boolean {
-  return isUnsetOrEqual(environment, place.environment) && isUnsetOrEqual(account, place.account);
+/** Whether a rule can match events of this account. */
+export function matchesAccount({ environment, account }: RouteMatch, of: EventAccount): boolean {
+  return isUnsetOrEqual(environment, of.environment) && isUnsetOrEqual(account, of.account);
 }
 
 export function isUnsetOrEqual<T>(wanted: T | undefined, given: T | undefined): boolean {
@@ -206,11 +206,11 @@ export type AlertMute = {
   fromMs: number;
   untilMs: number;
   endedBy?: string;
-  /** The mute has ended for good, also if a clock is put back, and its channel gets what it held back. */
+  /** The mute has ended for good, even if the clock is put back. The channel gets the list of muted events. */
   isOver: boolean;
 };
 
-/** The events that a mute held back. */
+/** The events that a mute kept from its channel. */
 export type NotPosted = {
   count: number;
   /** The newest of them; `isOver`: its alert was resolved or closed since. */

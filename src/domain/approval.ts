@@ -4,14 +4,14 @@ import type { Money } from './money.ts';
 import type { OrderReference } from './order-reference.ts';
 
 /**
- * Exactly what an approval allows. The approvers see, the hash covers and the charge uses the same copy. E-mail
- * addresses are whole; screens mask them. `card`: its fingerprint. `despite`: references of equal recent charges that
+ * What an approval allows, exactly: approvers see these terms, and the hash covers them. E-mail addresses are whole; screens
+ * mask them. `card`: its fingerprint. `despite`: references of equal recent charges that
  * the requester saw and accepted. `overridesRest`: the card is on hold after a decline, and the approval lifts that
  * hold.
  */
 export type ApprovalShown = ChargeAsked<ShownTerms> | EmailAsked<ShownCardEmail>;
 
-/** The same with the card's token key, for the stored request and the charge. */
+/** `ApprovalShown` with the card's token key, for the stored request and the charge. */
 export type ApprovalTerms = ChargeAsked<ChargeTerms> | EmailAsked<CardEmailTerms>;
 
 type ChargeAsked<Terms> = {
@@ -27,15 +27,15 @@ type ChargeAsked<Terms> = {
 /** An approved charge. `readAtMs`: when the requester saw the terms, UTC ms. */
 export type ApprovedCharge = Omit<ChargeAsked<ChargeTerms>, 'kind'> & { by: string; readAtMs: number };
 
-/** The same without the token key. */
+/** `ApprovedCharge` without the token key. */
 export type ShownCharge = Omit<ApprovedCharge, 'terms'> & { terms: ShownTerms };
 
-/** The result of charging approved terms. `later`: a check can't be made now, so try again. `why` is for people. */
+/** The result of charging approved terms. `later`: a check couldn't be made, so try again. `why` is for people. */
 export type ApprovedEnd = { kind: 'begun' } | { kind: 'stopped'; why: string } | { kind: 'later' };
 
 type EmailAsked<Terms> = { kind: 'card_email'; terms: Terms; card: string };
 
-/** No request waits longer than a week, even if the policy allows more. */
+/** The policy allows no longer wait for a decision than a week. */
 export const longestRequestMinutes = 7 * 24 * 60;
 
 /** `despite`: references of equal charges made since the request, which the approver saw and accepted. */
@@ -45,7 +45,7 @@ export type ApprovalState =
   | { kind: 'waiting' }
   /** Enough people have approved; a worker now carries it out. */
   | { kind: 'approved'; atMs: number }
-  /** Carried out: the e-mail was changed, or the charge was begun. (The charge posts its own result.) */
+  /** Carried out: the e-mail was changed, or the charge was begun (its outcome is posted later). */
   | { kind: 'executed'; atMs: number; result: string }
   /** Approved but not carried out, because a check failed. `why` is a sentence for people. */
   | { kind: 'stopped'; atMs: number; why: string }
@@ -72,16 +72,19 @@ export type Approval = {
   needed: number;
   /** By different people, never by the requester; oldest first. */
   approvals: readonly Decision[];
-  /** The reminder that it expires soon was posted. */
+  /** The reminder that the request expires soon was posted. */
   isWarned: boolean;
   state: ApprovalState;
 };
 
-/** Decides whether an action needs a second person. There is no gate if `payops.yml` has no approval rules. */
+/** Requests for a second person's approval. There is no gate if `payops.yml` has no approval rules. */
 export type ApprovalGate = {
-  /** How many people must approve; undefined: none. For `retry`, undefined: nobody can ask to charge a card on hold. */
+  /**
+   * How many people must approve an action; undefined: none. For `retry`, undefined: nobody can ask to charge a card on
+   * hold.
+   */
   needFor(question: ApprovalQuestion): ApprovalNeeded | undefined;
-  /** Stores the request and asks its approvers. A repeat with the same id returns the stored one. Throws StoreUnavailable. */
+  /** Stores the request and asks its approvers. For a known id it returns the stored request. Throws StoreUnavailable. */
   request(request: ApprovalRequest): Promise<Approval>;
   /** Throws StoreUnavailable. */
   find(id: string): Promise<Approval | undefined>;
@@ -113,12 +116,12 @@ export type ApprovalNeeded = { rule: string; needed: number };
 /** A change of a saved card's e-mail, as reviewed. `tokenKey` is a secret, stored sealed. */
 export type CardEmailTerms = EmailChange & { card: CardFace };
 
-/** The same without the token key, for people who may change the e-mail. */
+/** `CardEmailTerms` without the token key, for people who may change the e-mail. */
 export type ShownCardEmail = Omit<CardEmailTerms, 'tokenKey'>;
 
 /**
- * Results of a change. Only `changed` says for certain that the e-mail was changed. After `unknown` it may have been:
- * the answer was lost, or the process died.
+ * Results of changing a card's e-mail. Only `changed` is certain to have changed it. After `unknown` the e-mail may have
+ * been changed: the answer was lost, or the process died.
  */
 export const cardEmailEnds = [
   'changed',

@@ -55,14 +55,14 @@ export type KnownCard = { id: string; face: CardFace; customerEmail?: string };
 
 /** The cards that the bot remembers. All methods throw StoreUnavailable. */
 export type KnownCards = {
-  /** Newest first. */
+  /** Cards that match every typed word, newest first; without words the newest cards. */
   search(typed: string, max: number): Promise<readonly KnownCard[]>;
   find(id: string): Promise<(KnownCard & { tokenKey: string }) | undefined>;
-  /** The id of the token's card. The card may be unknown. */
+  /** The id of the card with this token, also if the bot doesn't know the card. */
   idOf(tokenKey: string): Promise<string>;
 };
 
-/** More cards than any customer has. */
+/** No customer has more cards than this. */
 const mostOfCustomer = 20;
 
 /** The remembered cards of exactly this address, newest first; none for an empty one. Throws StoreUnavailable. */
@@ -81,7 +81,7 @@ export async function cardsOfEmail(
  */
 export type EmailChange = { tokenKey: string; currentEmail: string; newEmail: string };
 
-/** How long a review stays valid. */
+/** How long a draft under review, or a listing of cards, is kept: the button on it expires then. */
 export const draftKeepMs = 30 * 60_000;
 
 /** Invisible characters that copying adds: zero-width and bidi marks, soft hyphens, combining marks, controls. */
@@ -90,7 +90,7 @@ const unseen = /[\p{Default_Ignorable_Code_Point}\p{Cf}\p{M}]|(?!\s)\p{Cc}/gu;
 const uuid = /(?<![\p{L}\p{N}])[\da-f]{8}(?:-?[\da-f]{4}){3}-?[\da-f]{12}(?![\p{L}\p{N}])/giu;
 
 /** How card numbers begin, and their lengths. Only Maestro may have 12 digits. */
-const issued = [
+const cardNumberPatterns = [
   /^(?=(?:\d{13}|\d{16}|\d{19})$)4/, // Visa
   /^(?=\d{16}$)(?:5[1-5]|222[1-9]|22[3-9]|2[3-6]|27[01]|2720)/, // Mastercard
   /^(?=\d{15}$)3[47]/, // American Express
@@ -102,12 +102,12 @@ const issued = [
   /^(?=\d{12,19}$)(?:5018|5020|5038|5893|6304|6759|676[1-3])/, // Maestro
 ];
 
-/** A run of digits and the separator before it. `none`: a separator that no card number has. */
-type Group = { digits: string; joint: 'space' | '.' | '/' | 'none'; afterPlus: boolean };
+/** A run of digits and the separator before it. `other`: not a separator that card numbers have. */
+type Group = { digits: string; separator: 'space' | '.' | '/' | 'other'; afterPlus: boolean };
 
 const shortestCardNumber = 12;
 const longestCardNumber = 19;
-/** After a plus sign, digits up to this number are taken for a telephone number. */
+/** After a plus sign, up to this many digits count as a telephone number. */
 const longestPhoneNumber = 15;
 
 /**
@@ -120,16 +120,16 @@ const longestPhoneNumber = 15;
  * glued on. Stricter rules would refuse telephone numbers, and references beside their amount.
  */
 export function holdsCardNumber(text: string): boolean {
-  if (isShortOfDigits(text)) return false;
+  if (hasTooFewDigits(text)) return false;
   const groups = groupsIn(text.normalize('NFKC').replace(unseen, '').replace(uuid, 'uuid'));
   return groups.some((_, first) => startsCardNumber(groups, first));
 }
 
 /**
  * Whether the text has too few digits for a card number. A quick first test for plain ASCII; other characters may be
- * digits, too, so it answers no for them.
+ * digits, too, so for them the answer is no.
  */
-function isShortOfDigits(text: string): boolean {
+function hasTooFewDigits(text: string): boolean {
   let digits = 0;
   for (let at = 0; at < text.length; at += 1) {
     const code = text.charCodeAt(at);
@@ -152,7 +152,7 @@ const numberRun = new RegExp(
  * is wrong: people mistype card numbers. Other text is unchanged.
  */
 export function maskNumbers(text: string): string {
-  if (isShortOfDigits(text)) return text;
+  if (hasTooFewDigits(text)) return text;
   const plain = text.normalize('NFKC').replace(unseen, '');
   const masked = plain.replace(numberRun, (run) =>
     /\p{L}/u.test(run) || run.replace(/\D/gu, '').length === 32
@@ -167,23 +167,23 @@ function groupsIn(text: string): Group[] {
   return Array.from(text.matchAll(/\d+/g), ({ 0: digits, index }) => {
     const between = text.slice(end, index);
     end = index + digits.length;
-    return { digits, joint: jointOf(between), afterPlus: between.endsWith('+') };
+    return { digits, separator: separatorOf(between), afterPlus: between.endsWith('+') };
   });
 }
 
-function jointOf(between: string): Group['joint'] {
+function separatorOf(between: string): Group['separator'] {
   if (/^[\s\p{Pd}−_]+$/u.test(between)) return 'space';
-  return between === '.' || between === '/' ? between : 'none';
+  return between === '.' || between === '/' ? between : 'other';
 }
 
-/** Tries each sequence of groups that begins here and has one kind of separator. */
+/** Whether a card number begins at `first`: tries each sequence of groups with one kind of separator. */
 function startsCardNumber(groups: readonly Group[], first: number): boolean {
   const shortest = groups[first]?.afterPlus ? longestPhoneNumber + 1 : shortestCardNumber;
-  const joint = groups[first + 1]?.joint;
+  const separator = groups[first + 1]?.separator;
   let digits = '';
   const sizes: number[] = [];
   for (const group of groups.slice(first, first + longestCardNumber)) {
-    if (sizes.length > 0 && (group.joint === 'none' || group.joint !== joint)) return false;
+    if (sizes.length > 0 && (group.separator === 'other' || group.separator !== separator)) return false;
     digits += group.digits;
     sizes.push(group.digits.length);
     if (digits.length > longestCardNumber) return false;
@@ -200,7 +200,7 @@ function isUsualShape(sizes: readonly number[]): boolean {
   const [first = 0, ...rest] = sizes;
   if (rest.length === 0) return true;
   if (/^(?:4,6,[45]|6,13|8,8|4,3,3,3)$/.test(sizes.join())) return true;
-  // Two groups of other sizes are rather a reference and an amount.
+  // Two groups of other sizes are more likely a reference and an amount.
   if (rest.length === 1) return false;
   const last = rest.at(-1) ?? 0;
   const whole = sizes.slice(0, -1);
@@ -209,7 +209,7 @@ function isUsualShape(sizes: readonly number[]): boolean {
 }
 
 function isCardNumber(digits: string): boolean {
-  return issued.some((pattern) => pattern.test(digits)) && passesLuhn(digits);
+  return cardNumberPatterns.some((pattern) => pattern.test(digits)) && passesLuhn(digits);
 }
 
 function passesLuhn(digits: string): boolean {

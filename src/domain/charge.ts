@@ -25,10 +25,11 @@ export type ShownTerms = Omit<ChargeTerms, 'tokenKey'>;
 
 /** Durations in ms, and counts. */
 export const chargeLimits = {
-  /** A charge or OTP may be sent only this soon after its state was stored. */
+  /** A charge or OTP is sent at most this long after its state was stored. */
   leaveMs: 25_000,
-  /** After this the answer is no longer awaited, and any replica may continue. */
+  /** The bot waits this long for an answer; then any replica may continue the charge. */
   answerMs: 30_000,
+  /** A charge is sent at most this often, always under the same reference. */
   sends: 3,
   /** No resends later than this: people don't expect a charge minutes after their click. */
   resendMs: 120_000,
@@ -49,6 +50,7 @@ export const chargeLimits = {
   /** The first look-up under review comes after this; each later interval is twice as long, up to a week. */
   firstReviewMs: hourMs,
   longestReviewMs: 7 * dayMs,
+  /** A concluded charge is looked up once more after this: money may still have moved. */
   lateLookUpMs: dayMs,
 } as const;
 
@@ -73,7 +75,7 @@ export type Verdict =
   | 'given_back'
   | 'review';
 
-/** The messages to the agent; each is sent once. */
+/** The kinds of messages to the agent. Each kind is sent once. */
 export type Told = Verdict | 'otp';
 
 /**
@@ -83,7 +85,7 @@ export type Told = Verdict | 'otp';
 export type Heard = 'exists' | 'paid' | 'declined';
 
 /**
- * `askedAt` identifies the look-up under way, because an earlier one's answer may be older than the last send.
+ * `askedAt` identifies the look-up under way: an earlier look-up's answer may be older than the last send.
  * `answered`: how many look-ups after `since` were answered without proof. `why`: the words of bank, service or
  * look-up; for `given_back` the record's status.
  */
@@ -94,13 +96,13 @@ export type ChargeState =
   | { kind: 'otp_checking' }
   | Conclusion;
 
-export type Conclusion = { kind: Verdict; concludedAt: number; askedAt?: number } & Because;
+export type Conclusion = { kind: Verdict; concludedAt: number; askedAt?: number } & ConclusionDetails;
 
 /**
- * `reason`: of a rejection; each has its own fix. `from: 'record'`: the words come from the transaction record, as the
- * bank gave none.
+ * Why a charge was concluded. `reason`: why the service refused the request; each reason has its own fix. `from: 'record'`:
+ * the words come from the transaction record, because the bank gave none.
  */
-export type Because = { why?: string; reason?: Refusal['reason']; from?: 'record' };
+export type ConclusionDetails = { why?: string; reason?: Refusal['reason']; from?: 'record' };
 
 /** Why the service refused a request before it asked the bank; `message`: its own words. */
 export type Refusal = {
@@ -123,7 +125,7 @@ export type SeenOtp = {
 /** One hand-over of a charge to another agent. Slack user ids. */
 type HandOver = { at: number; from: string; to: string };
 
-/** One request to send another code; `answer` is absent while it is awaited. */
+/** One request to send another code. `answer` is absent until the service has answered. */
 export type Resend = { at: number; by: string; answer?: 'resent' | 'refused' | NotMade['kind'] | 'unknown' };
 
 /**
@@ -147,14 +149,14 @@ export type ChargeSeen = {
   heard: readonly Heard[];
   /** The next look-up; absent when the charge is done. */
   dueAt?: number;
-  /** How often it was sent, always under the same reference. */
+  /** How often the charge was sent, always under the same reference. */
   sends: number;
   otp?: SeenOtp;
   /** The status of the proof and, if settings define the amount, how it was computed. */
   proof?: { status?: string; compared?: string };
   /** The bank's last words. */
   bankWords?: string;
-  /** The earlier conclusion that the agent was told, which turned out to be wrong. */
+  /** The earlier conclusion that the agent was told and that turned out to be wrong. */
   corrects?: Conclusion['kind'];
   handOvers: readonly HandOver[];
   /** The customer's code page: its link (hashed), maker, time and tries left. Absent: the agent types the code. */
@@ -170,15 +172,13 @@ export type ChargeSeen = {
   nextTry?: RetryVerdict;
 };
 
-/** A settled charge with the same card, amount and currency. `by`: Slack user id; `at`: UTC ms. */
+/** An earlier, concluded charge with the same card, amount and currency. `by`: Slack user id; `at`: UTC ms. */
 export type Twin = {
   reference: OrderReference;
   by: string;
   at: number;
   outcome: 'approved' | 'given_back' | 'declined' | 'three_d_secure' | 'cleared' | 'review';
 };
-
-// Limits on charges by role. Amounts are integer minor units.
 
 /** The limits' names in `payops.yml`. */
 export type LimitKind = 'per_charge' | 'per_agent_per_day' | 'per_card_per_day';
@@ -195,5 +195,5 @@ export type RoleLimits = Readonly<Record<string, CurrencyLimits>>;
 /** All roles that may charge, by name; without `limits` unlimited. */
 export type ChargingRoles = Readonly<Record<string, { limits?: RoleLimits }>>;
 
-/** The time zone of a day, and the limited roles. */
+/** The roles that may charge, with their limits, and the time zone in which a day of the limits begins. */
 export type LimitRules = { timeZone: string; roles: ChargingRoles };

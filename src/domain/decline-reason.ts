@@ -1,3 +1,5 @@
+import { dayMs } from './span.ts';
+
 /** The class of a bank's refusal. `unknown`: the bank gave no reason, or none that says what to do. */
 export type DeclineReason =
   | 'fraud'
@@ -61,8 +63,8 @@ const wrong = '(?:wrong|invalid|incorrect|expired|mismatch|failed)';
 const offline = '(?:inoperative|unavailable|not available|down|offline|unreachable|no response)';
 
 /**
- * Patterns for each reason in the words of banks, matched on `plainWords`. The first match wins: reasons that forbid a
- * retry before those that allow it, and specific reasons before a plain refusal.
+ * Patterns for each reason in the words of banks, matched on `plainWords`. The first match wins: fraud is first, because it
+ * forbids a retry, and the plain refusal is last.
  */
 const patterns: readonly [Exclude<DeclineReason, 'three_d_secure' | 'unknown'>, RegExp][] = [
   [
@@ -93,7 +95,7 @@ const patterns: readonly [Exclude<DeclineReason, 'three_d_secure' | 'unknown'>, 
   ],
 ];
 
-/** A longer text is not a bank's reason. */
+/** Only the beginning of a text is searched: bank's reasons are shorter than this. */
 const longestWords = 500;
 
 /**
@@ -129,7 +131,7 @@ export function reasonAfter(bankWords: string | undefined, nextTry: RetryVerdict
   return nextTry?.kind === 'save_again' ? 'three_d_secure' : declineReason(bankWords, []);
 }
 
-/** What may separate words of a phrase: banks write 3D Secure, 3-D Secure and 3DSecure. */
+/** What may stand between the letters of a phrase: banks write 3D Secure, 3-D Secure and 3DSecure. */
 const gap = '[\\s\\p{Pd}\\u00AD]';
 
 /**
@@ -169,7 +171,7 @@ export type KnownDecline = {
   nextTryFrom?: number;
 };
 
-/** The end that a reason stands for: an expired code is not a decline. */
+/** How a charge with this reason ended: an expired code is not a decline. */
 export function failedHow(reason: DeclineReason): FailedHow {
   return reason === 'code_expired' ? 'expired' : 'declined';
 }
@@ -180,7 +182,7 @@ export function failedHow(reason: DeclineReason): FailedHow {
  */
 export type OutsideDecline = { reference: string; atMs: number; outcome: 'declined' | 'three_d_secure' };
 
-/** How a failure counts in the card's history; undefined: not at all, as neither bank nor card refused. */
+/** How a failure counts in the card's history. Undefined: not at all, because only the code was wrong or late. */
 export function outcomeOfReason(reason: DeclineReason): OutsideDecline['outcome'] | undefined {
   if (reason === 'wrong_code' || reason === 'code_expired') return undefined;
   return reason === 'three_d_secure' ? 'three_d_secure' : 'declined';
@@ -197,11 +199,11 @@ export type RetryRule = {
   forgetMs: number;
 };
 
-/** The defaults. */
+/** The settings' defaults. */
 export const defaultRetryRule: RetryRule = {
-  waitMs: 24 * 3_600_000,
+  waitMs: dayMs,
   attempts: 3,
-  forgetMs: 30 * 24 * 3_600_000,
+  forgetMs: 30 * dayMs,
 };
 
 export type RetryVerdict =

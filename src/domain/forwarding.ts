@@ -2,8 +2,8 @@
 export type ForwardedDelivery = {
   body: Buffer;
   headers: readonly (readonly [name: string, value: string])[];
-  /** Deliveries with the same value are forwarded in order: the order reference, or else the event. */
-  orderOf: string;
+  /** Deliveries with the same value are forwarded in the order they came: the order reference, else the event's key. */
+  orderedBy: string;
   /** Fields for the log. */
   about: { eventKind?: string; eventKey?: string; orderReference?: string };
 };

@@ -10,9 +10,9 @@ export type FoundRecord = {
   isInDoubt: boolean;
   /** The Slack user id of the person who charged or requested it. */
   agent?: string;
-  /** Its state in symbol and words, as in its own message. */
+  /** The record's state in symbol and words, as in its own message. */
   state: string;
-  /** When it was charged, requested, received or saved; UTC ms. */
+  /** When the record began: charged, requested, received or saved. UTC ms. */
   atMs: number;
   /** Absent for a saved card, and for an event without an order. */
   reference?: string;

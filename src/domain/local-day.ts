@@ -13,7 +13,7 @@ export function localDates(timeZone: string): Intl.DateTimeFormat {
 const longestDayMs = 2 * dayMs;
 
 /**
- * The local day of a moment. A day ends where the date changes, which is not always 00:00: if summer time begins at
+ * Returns a function that gives the local day of a moment. A day ends where the date changes, which is not always 00:00: if summer time begins at
  * midnight, the next day begins at 01:00.
  */
 export function localDays(timeZone: string): (atMs: number) => LocalDay {
@@ -31,14 +31,14 @@ export function localDays(timeZone: string): (atMs: number) => LocalDay {
   };
 }
 
-/** The date of the last complete day. */
+/** The date of the last day that ended before `atMs`. */
 export function dayBefore(timeZone: string, atMs: number): string {
   const dayOf = localDays(timeZone);
   const today = dayNamed(timeZone, dayOf(atMs).date);
   return dayOf((today?.fromMs ?? atMs) - 1).date;
 }
 
-/** The end of the search; no later day is asked for. */
+/** 1 January 2100, UTC. The search covers no later day. */
 const lastMs = 4_102_444_800_000;
 
 /** The local day with a date like `2026-11-21`; undefined if there is no such day. */

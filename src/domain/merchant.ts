@@ -14,32 +14,32 @@ export type Merchant = {
 };
 
 /** Separates an id or permission from the account's name. */
-const mark = '@';
+const separator = '@';
 
 /** The prefix of all store keys of a further account; keys of the first account never begin with it. */
 export function merchantPrefix(name: string): string {
-  return `${mark}${name}:`;
+  return `${separator}${name}:`;
 }
 
 /** The id of a message or modal for this account. */
 export function merchantId(id: string, { name, isFirst }: Pick<Merchant, 'name' | 'isFirst'>): string {
-  return isFirst ? id : `${id}${mark}${name}`;
+  return isFirst ? id : `${id}${separator}${name}`;
 }
 
 /** The id without the account's name. */
 export function plainId(id: string): string {
-  const [plain = ''] = id.split(mark);
+  const [plain = ''] = id.split(separator);
   return plain;
 }
 
-/** The permission for this account. */
+/** The permission for this account alone. */
 export function merchantPermission(permission: string, { name }: Pick<Merchant, 'name'>): string {
-  return `${permission}${mark}${name}`;
+  return `${permission}${separator}${name}`;
 }
 
 /** Splits a permission; `merchant` is undefined in a bot with one account. */
 export function readPermission(permission: string): { plain: string; merchant: string | undefined } {
-  const at = permission.lastIndexOf(mark);
+  const at = permission.lastIndexOf(separator);
   return at < 0
     ? { plain: permission, merchant: undefined }
     : { plain: permission.slice(0, at), merchant: permission.slice(at + 1) };

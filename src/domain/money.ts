@@ -6,7 +6,7 @@ import { parsed, problem, type Parsed } from './wording.ts';
  */
 export type Money = { minor: number; currency: string };
 
-/** Larger integers are not exact. (It is ninety trillion.) */
+/** About 90 trillion in major units. Larger numbers are not exact. */
 const largestMinor = Number.MAX_SAFE_INTEGER;
 
 const decimalPattern = /^(\d{1,16})(?:\.(\d{1,2})0*)?$/;
@@ -37,7 +37,7 @@ export function parseAmount(text: string): Parsed<number> {
   const grouped = /^\d{1,3}(,\d{3})+(\.\d{1,2})?$/.test(trimmed);
   const plain = /^\d+(\.\d{1,2})?$/.test(trimmed);
   if (!grouped && !plain) {
-    return problem(whyNoAmount(trimmed));
+    return problem(amountProblem(trimmed));
   }
   const minor = minorFromWire(trimmed.replaceAll(',', ''));
   if (minor === undefined) return problem('That amount is too large to be charged exactly.');
@@ -46,7 +46,7 @@ export function parseAmount(text: string): Parsed<number> {
 }
 
 /** The problem with a typed amount, and the right form. */
-function whyNoAmount(text: string): string {
+function amountProblem(text: string): string {
   const [, code, rest = ''] = /^([a-z]{3}|[₦$€£])\s*([\d.,]{1,15})$/i.exec(text) ?? [];
   if (code !== undefined && parseAmount(rest).ok) return `Write the amount without the currency: ${rest}.`;
   // Like 5.000,00: a decimal comma.

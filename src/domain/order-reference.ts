@@ -15,7 +15,7 @@ export const longestOrderReference = 50;
 /** Control and invisible characters: they come from copy and paste and are never part of a merchant's reference. */
 const invisible = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u;
 
-/** Reads a reference that was typed, pasted or sent in an event. Counts characters as people see them. */
+/** Reads a reference that was typed, pasted or sent in an event. The length is counted in code points. */
 export function parseOrderReference(text: string): Parsed<OrderReference> {
   const trimmed = text.trim();
   const length = [...trimmed].length;
@@ -34,14 +34,14 @@ export function parseOrderReference(text: string): Parsed<OrderReference> {
 /** Without 0, 1, 8 and 9, which people confuse with letters when they read aloud or copy. */
 const alphabet = 'abcdefghijklmnopqrstuvwxyz234567';
 const length = 26;
-const ours = new RegExp(`^pay-[${alphabet}]{${length}}$`);
+const generated = new RegExp(`^pay-[${alphabet}]{${length}}$`);
 
-/** The beginning of every reference that the bot makes; no bank's code begins so. */
+/** The prefix of every reference that the bot makes. */
 export const chargeReferencePrefix = 'pay-';
 
-/** Whether the bot made the reference. Such references are too long for a sentence. */
+/** Whether the bot made the reference. Screens don't put one in a sentence: it is 30 characters long. */
 export function isGeneratedReference(reference: string): boolean {
-  return ours.test(reference);
+  return generated.test(reference);
 }
 
 /**

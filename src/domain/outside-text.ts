@@ -9,7 +9,7 @@ const invisible = /(?!\uFE0F)[\p{Default_Ignorable_Code_Point}\p{Cf}]|(?!\s)\p{C
 /** Pieces that may contain an e-mail address. Each is searched once, so the cost grows linearly with the length. */
 const addressRuns = /[^\s<>()[\],;:"]+/gu;
 
-/** Printable ASCII words without an @: they hide nothing and contain no address. Most texts match. */
+/** Printable ASCII words without an @: nothing in them is hidden or an e-mail address. Most texts match. */
 const plain = /^[!-?A-~]+(?: [!-?A-~]+)*$/;
 
 let segmenter: Intl.Segmenter | undefined;

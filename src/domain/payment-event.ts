@@ -38,19 +38,19 @@ export type PaymentEvent = {
   savedCard?: SavedCard;
   /** The saved card of a success, without its token; see `CardSaved`. */
   cardSaved?: CardSaved;
-  /** Its details were erased: only the order and what happened are left. */
+  /** The details were erased because the event is old: only the order and the outcome are left. */
   isErased?: true;
 };
 
 /** The kind of a signed delivery in which no kind was found. */
 export const unreadableKind = 'unreadable';
 
-/** The key of an event of which an order has only one per kind; see `PaymentEvent.key`. */
+/** The key of a success or failure; an order has at most one of each. See `PaymentEvent.key`. */
 export function orderEventKey(kind: GatheredKind, reference: string): string {
   return `${kind}/order/${reference}`;
 }
 
-/** The key of money given back: an order may have several, told apart by `which`. */
+/** The key of an event about money given back. An order may have several; `which` tells them apart. */
 export function givenBackEventKey(which: string, reference: string): string {
   return `payment_given_back/${which}/order/${reference}`;
 }

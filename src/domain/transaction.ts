@@ -20,8 +20,8 @@ export type Transaction = {
   /** The status's meaning by the account's settings; absent: by the specification. */
   outcome?: TransactionOutcome;
   /**
-   * What the customer was asked to pay, without the service's fee. `compared`: if settings say how to read it;
-   * `takenMinor` is then the record's own `amount`.
+   * The amount that the customer paid, without the service's fee. `compared`: present if settings say how to compute it;
+   * `how` shows the computation, and `takenMinor` is the record's own `amount`.
    */
   amountMinor?: number;
   compared?: { how: string; takenMinor?: number };
@@ -81,7 +81,7 @@ function outcomeOf(transaction: Transaction): TransactionOutcome {
   return doubtAbout(transaction) === undefined ? statusMeans(transaction) : 'unknown';
 }
 
-/** The amount that a failed charge should have taken: the record's, else the order's. */
+/** The amount that a failed charge should have taken: the record's amount, else the order's. */
 export function moneyToTake(transaction: Transaction): Money | undefined {
   const { amountMinor = 0, orderAmountMinor = 0, currency, orderCurrency } = transaction;
   const taken = amountMinor > 0;

@@ -31,7 +31,7 @@ export function listed(names: readonly string[], last: 'and' | 'or'): string {
   return new Intl.ListFormat('en-GB', { type }).format(names);
 }
 
-/** With more typing errors it is another word. */
+/** With more typing errors the text counts as another word. */
 const mostSlips = 2;
 
 /**

@@ -44,12 +44,12 @@ export const defaultEventPointers = {
 
 /**
  * The result of reading a signed body. `fingerprint`: differs for events with one key but another amount, currency or reason.
- * Store and report `unknown` ones: a signed body meant something. `why`: why it can't be read. `orderOf`: its reference, signed
+ * Store and report `unknown` ones: a signed body meant something. `why`: why it can't be read. `reference`: its reference, signed
  * or not; use it only to keep deliveries in order.
  */
 export type ParsedEvent =
   | { kind: 'event'; event: PaymentEvent; fingerprint: string }
-  | { kind: 'unknown'; eventKind: string; key: string; why?: string; orderOf?: string };
+  | { kind: 'unknown'; eventKind: string; key: string; why?: string; reference?: string };
 
 /**
  * Puts the pointers of the settings (an object from field to a pointer or a list) before the built-in ones. Unknown fields and
@@ -106,8 +106,8 @@ export function parseEvent(
   if (!kind) {
     // Don't use its id as the key: several events may share one, and all but the first would be dropped as repeats.
     const key = signedBodyKey() ?? `fields/${hash(read.signedTexts())}`;
-    const orderOf = read.text('orderReference') ?? read.hint('orderReference');
-    return withoutUndefined({ kind: 'unknown' as const, eventKind: eventKind.slice(0, 64), key, orderOf });
+    const reference = read.text('orderReference') ?? read.hint('orderReference');
+    return withoutUndefined({ kind: 'unknown' as const, eventKind: eventKind.slice(0, 64), key, reference });
   }
   const fields = readFields(kind, read);
   if (fields.orderReference === undefined && coverage.covers === 'fields') fields.signedAtMs = coverage.atMs;

@@ -128,9 +128,9 @@ export function createWebhookHandler(
 
   function forwarded({ headers, body }: SignedRequest, found: ParsedEvent): ForwardedDelivery {
     const about = logFieldsOf(found);
-    const hint = found.kind === 'event' ? found.event.referenceHint : found.orderOf;
-    const orderOf = about.orderReference ?? hint ?? about.eventKey;
-    return { body, headers: pickHeaders(headers), orderOf, about };
+    const hint = found.kind === 'event' ? found.event.referenceHint : found.reference;
+    const orderedBy = about.orderReference ?? hint ?? about.eventKey;
+    return { body, headers: pickHeaders(headers), orderedBy, about };
   }
 
   /** Stores a refused delivery to forward. A failure is only logged: the answer is 401 anyway, and the sender retries. */
@@ -138,7 +138,7 @@ export function createWebhookHandler(
     keepForward: NonNullable<typeof forward>,
     { headers, body }: SignedRequest,
   ): Promise<void> {
-    const delivery = { body, headers: wholeHeaders(headers), orderOf: body.toString('latin1'), about: {} };
+    const delivery = { body, headers: wholeHeaders(headers), orderedBy: body.toString('latin1'), about: {} };
     await answeredWithin(keepTimeoutMs, keepForward(delivery)).catch((error: unknown) => {
       log('error', 'A refused webhook could not be kept for your backend', {}, error);
     });

@@ -42,13 +42,13 @@ describe('valueAt', () => {
   });
 });
 
-it('takes an array with one element for that element, at any step, and never chooses among several', () => {
+it('valueAtLoosely reads through an array with one element, at any step, and never chooses among several', () => {
   expect(valueAtLoosely({ data: [{ order: [{ id: ['x'] }] }] }, '/data/order/id')).toBe('x');
   expect(valueAtLoosely({ data: [{ id: 'x' }] }, '/data/0/id')).toBe('x');
   expect(valueAtLoosely({ data: [{ id: 'x' }, { id: 'y' }] }, '/data/id')).toBeUndefined();
 });
 
-it('takes the first pointer with a value, and null is none', () => {
+it('valueAtFirst takes the first pointer with a value other than null', () => {
   expect(valueAtFirst({ a: null, b: { c: false } }, ['/none', '/a', '/b/c', '/b'])).toBe(false);
   expect(valueAtFirst({ a: null }, ['/a', 'a'])).toBeUndefined();
 });

@@ -7,7 +7,7 @@ describe('parseOrderReference', () => {
     expect(parseOrderReference(` ${text} `)).toEqual({ ok: true, value: text });
   });
 
-  it('refuses 51 characters and says how many they are', () => {
+  it('refuses 51 characters and says how many there are', () => {
     const result = parseOrderReference('a'.repeat(51));
     expect(result).toMatchObject({ ok: false, problem: expect.stringContaining('51 characters') });
   });

@@ -36,7 +36,7 @@ describe('confirm', () => {
     [{ unreadAmount: '5.000,00' }, 'The record’s amount can’t be read: it says “5.000,00”'],
     [{}, 'The record has no amount'],
     [{ amountMinor: 500_000 }, 'The record has an amount without a currency'],
-  ])('says of a record with %j why its amount doesn’t hold', (told, statement) => {
+  ])('says why the amount of a record with %j doesn’t hold', (told, statement) => {
     const { amountMinor: _amount, currency: _currency, orderCurrency: _ordered, ...bare } = paid;
     expect(confirm(charged, { ...bare, ...told })).toMatchObject({
       kind: 'not_confirmed',
@@ -104,7 +104,7 @@ describe('confirm', () => {
     }
   });
 
-  it('names each source with the same amount, and each with another', () => {
+  it('names the sources whose amount equals the record’s, or those whose amount differs', () => {
     const amount = { minor: 500_000, source: 'person' } as const;
     expect(confirm({ reference, amount }, paid)).toMatchObject({
       kind: 'confirmed',

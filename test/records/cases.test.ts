@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import type { Approval, ApprovalTerms, CardEmailEnd } from '../../src/domain/approval.ts';
-import type { Lookup, AlertCard, AlertClaims } from '../../src/domain/alert.ts';
+import type { Lookup, AlertState, AlertClaims } from '../../src/domain/alert.ts';
 import type { AuditEntry } from '../../src/records/shapes.ts';
 import type { AccountAnswer, NewAccount, NewAccountAnswer } from '../../src/payments/accounts.ts';
 import { parseAccountFields } from '../../src/config/payments-settings.ts';
@@ -546,7 +546,7 @@ function alert(world: World): Driven {
   const event = { kind: 'payment_failed', key: id, orderReference: 'SUB-1' };
   const audited = new Map<string, string[]>();
   const wrong = new Set<string>();
-  const seen = { steps: new Set<string>(), acknowledged: 0, end: undefined as AlertCard | undefined };
+  const seen = { steps: new Set<string>(), acknowledged: 0, end: undefined as AlertState | undefined };
   /** Each charge that was stored, and whether it moved money. */
   const charges = new Map<string, 'under way' | 'paid' | 'ended'>();
   const all: { cards: AlertCards; claims: AlertClaims }[] = [];
@@ -603,7 +603,7 @@ function alert(world: World): Driven {
     charges.set(reference, isPaid ? 'paid' : 'ended');
     const payment = { reference, isSameReference: false, isChargedAgain: true, money, afterMs: 1 };
     if (isPaid) await move(cards, { kind: 'recover', payment });
-    else await claims.retell(id);
+    else await claims.updateMessages(id);
   }
   return {
     start(process, index) {

@@ -390,7 +390,7 @@ describe('a delivery to forward to the merchant’s own backend', () => {
     const some = await start({ scheme: own.value, forward });
     const body = eventBody({ orderReference: 'ref-8' });
     await post(some.port, body, signDelivery(own.value, secret, body, nowMs));
-    expect(forwards.map(({ orderOf }) => orderOf)).toEqual([
+    expect(forwards.map(({ orderedBy }) => orderedBy)).toEqual([
       'ref-7',
       expect.stringMatching(/^payment_failed\/transaction\//),
       'ref-8',

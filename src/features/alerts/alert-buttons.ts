@@ -3,7 +3,7 @@
 import type { ActionsBlock, Button, InputBlock, RichTextBlock } from '@slack/types';
 import type { Account } from '../../account.ts';
 import { DeadlinePassed, withDeadline } from '../../deadline.ts';
-import type { AlertCard, AlertCharge, AlertTaken } from '../../domain/alert.ts';
+import type { AlertState, AlertCharge, AlertTaken } from '../../domain/alert.ts';
 import type { KnownDecline } from '../../domain/decline-reason.ts';
 import type { OrderReference } from '../../domain/order-reference.ts';
 import { type Parsed, parsed, problem, listed } from '../../domain/wording.ts';
@@ -472,7 +472,7 @@ function answerOf(result: Exclude<CardMoveResult, { kind: 'moved' }>, userId: st
 type Refused = Extract<MovedCard, { kind: 'refused' }>['why'];
 
 /** Says why nothing changed, and who did what before. */
-export function refusedMessage(why: Refused, card: AlertCard, askedBy: string): SlackMessage {
+export function refusedMessage(why: Refused, card: AlertState, askedBy: string): SlackMessage {
   return noteMessage({ state: refusedWords(why, card, askedBy), body: [standing(card, askedBy)] });
 }
 
@@ -495,7 +495,7 @@ export function takenMessage(taken: AlertTaken, askedBy: string): SlackMessage {
   });
 }
 
-function refusedWords(why: Refused, card: AlertCard, askedBy: string): string {
+function refusedWords(why: Refused, card: AlertState, askedBy: string): string {
   switch (why) {
     case 'taken':
       return card.kind === 'acknowledged' && card.by === askedBy
@@ -510,7 +510,7 @@ function refusedWords(why: Refused, card: AlertCard, askedBy: string): string {
   }
 }
 
-function standing(card: AlertCard, askedBy: string): Run[] {
+function standing(card: AlertState, askedBy: string): Run[] {
   const by = (userId: string): Run => (userId === askedBy ? words('you') : person(userId));
   switch (card.kind) {
     case 'open':

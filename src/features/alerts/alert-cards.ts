@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Account } from '../../account.ts';
 import type {
-  AlertCard,
+  AlertState,
   AlertCharge,
   AlertClaims,
   AlertNews,
@@ -53,7 +53,7 @@ import type { Storms } from './storm/storm.ts';
 export type FoundAlert = {
   event: PaymentEvent;
   receivedAtMs: number;
-  card: AlertCard;
+  card: AlertState;
   /** The newest look-up; absent before the first. */
   evidence?: Evidence;
   /** Its first message; absent: it has none. */
@@ -62,8 +62,8 @@ export type FoundAlert = {
 
 /** `card`: the present state, so that the second of two people reads who was first. */
 export type CardMoveResult =
-  | { kind: 'moved'; card: AlertCard; step: CardStep }
-  | (Extract<MovedCard, { kind: 'refused' }> & { card: AlertCard })
+  | { kind: 'moved'; card: AlertState; step: CardStep }
+  | (Extract<MovedCard, { kind: 'refused' }> & { card: AlertState })
   /** Forgotten, or never received. */
   | { kind: 'unknown_alert' };
 
@@ -137,7 +137,7 @@ export function createAlertCards(
   }
 
   /** As people see it: acknowledging a storm acknowledges its open alerts. */
-  async function seen({ card }: EventCase, messages: readonly AlertMessage[]): Promise<AlertCard> {
+  async function seen({ card }: EventCase, messages: readonly AlertMessage[]): Promise<AlertState> {
     if (card.kind !== 'open') return card;
     const ofStorms = messages.flatMap(({ record }) => record.digest?.storm ?? []);
     const taken = await Promise.all(ofStorms.map((storm) => storms.taker(storm)));
@@ -148,7 +148,7 @@ export function createAlertCards(
   async function readAll(
     id: string,
     known?: AlertMessage,
-  ): Promise<{ state: EventCase; messages: AlertMessage[]; card: AlertCard }> {
+  ): Promise<{ state: EventCase; messages: AlertMessage[]; card: AlertState }> {
     const [state = untouched(id), messages] = await Promise.all([
       cases.find(id),
       alertMessages(store, id, known),
@@ -224,7 +224,7 @@ export function createAlertCards(
     async read(
       id: string,
       known?: AlertMessage,
-    ): Promise<{ card: AlertCard; charging?: AlertCharge; evidence?: Evidence }> {
+    ): Promise<{ card: AlertState; charging?: AlertCharge; evidence?: Evidence }> {
       const { state, card } = await readAll(id, known);
       return { card, ...withoutUndefined({ charging: await charging(state), evidence: state.evidence }) };
     },
@@ -345,7 +345,7 @@ export function alertClaims(cards: AlertCards, judging: Pick<JudgeAgain, 'declin
         if (isMoved) return { kind: 'claimed', release: () => release(id, holder) };
       }
     },
-    async retell(alert) {
+    async updateMessages(alert) {
       await cases.applyAndWake(await firstAlert(alert), { kind: 'retold' });
     },
   };

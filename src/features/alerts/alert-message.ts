@@ -1,6 +1,6 @@
 import type { ActionsBlock, ContextBlock, RichTextBlock } from '@slack/types';
 import { endsCard, type Alert, type AlertCardShown, type CardStep, isDeclined, recordOf } from './alert.ts';
-import type { AlertCard, Recovery, EventAccount, Lookup } from '../../domain/alert.ts';
+import type { AlertState, Recovery, EventAccount, Lookup } from '../../domain/alert.ts';
 import { counted, duration } from '../../domain/wording.ts';
 import type { MessagePlace } from '../../messages/delivery.ts';
 import { type Money, formatMoney } from '../../domain/money.ts';
@@ -95,7 +95,7 @@ function alertHeadline(
 type Outcome = Pick<Alert, 'event' | 'lookup' | 'declined'>;
 
 /** The state of an event, or of its alert, for the first line of a list. */
-export function eventState(alert: Outcome, card: AlertCard | undefined): string {
+export function eventState(alert: Outcome, card: AlertState | undefined): string {
   const charge = chargeState(alert);
   return card ? cardState(card, charge) : charge;
 }
@@ -297,7 +297,7 @@ function details(alert: Alert, paid: Money | undefined): string[] {
 }
 
 /** The alert's state, followed by the charge's; an open alert has only the charge's. */
-function cardState(card: AlertCard, charge: string): string {
+function cardState(card: AlertState, charge: string): string {
   switch (card.kind) {
     case 'open':
       return charge;

@@ -17,12 +17,12 @@ import type {
   Severity,
   Environment,
   Lookup,
-  AlertCard,
+  AlertState,
   AlertCharge,
   AlertEnd,
   Acknowledged,
   Recovery,
-  EndedCard,
+  EndedAlert,
 } from '../../domain/alert.ts';
 import { dayMs } from '../../domain/span.ts';
 import type { MessagePlace } from '../../messages/delivery.ts';
@@ -81,7 +81,7 @@ export type Escalated = EscalationStep & { kind: 'escalated'; about: string; at:
 export type GivenBack = { reference: string; found: Lookup['kind']; money?: Money };
 
 export type MovedCard =
-  | { kind: 'moved'; card: AlertCard; step: CardStep }
+  | { kind: 'moved'; card: AlertState; step: CardStep }
   /**
    * `taken`: somebody acknowledged it before. `ended`: it is recovered or closed. `not_acknowledged`: only an acknowledged
    * alert can be assigned or snoozed. `nothing_new`: no change, or not due yet.
@@ -89,7 +89,7 @@ export type MovedCard =
   | { kind: 'refused'; why: 'taken' | 'ended' | 'not_acknowledged' | 'nothing_new' };
 
 /** The card after a move, or why the move is refused. */
-export function moveCard(card: AlertCard, move: CardMove, at: number): MovedCard {
+export function moveCard(card: AlertState, move: CardMove, at: number): MovedCard {
   if (endsCard(card)) return refused('ended');
   // Keep the handlers: they are told how it ended.
   const taken = card.kind === 'acknowledged' ? { acknowledged: card } : {};
@@ -113,7 +113,7 @@ export function moveCard(card: AlertCard, move: CardMove, at: number): MovedCard
 }
 
 /** Final states. */
-export function endsCard(card: AlertCard): card is EndedCard {
+export function endsCard(card: AlertState): card is EndedAlert {
   return card.kind === 'recovered' || card.kind === 'closed';
 }
 
@@ -142,7 +142,7 @@ function handle(
   }
 }
 
-function moved(card: AlertCard, step: CardStep): MovedCard {
+function moved(card: AlertState, step: CardStep): MovedCard {
   return { kind: 'moved', card, step };
 }
 
@@ -151,7 +151,7 @@ function refused(why: Extract<MovedCard, { kind: 'refused' }>['why']): MovedCard
 }
 
 /** Who acknowledged it, then who it is assigned to; empty if nobody acknowledged it. An ended alert keeps them. */
-export function handlersOf(card: AlertCard): string[] {
+export function handlersOf(card: AlertState): string[] {
   if (card.kind === 'open') return [];
   const taken = card.kind === 'acknowledged' ? card : card.acknowledged;
   return taken ? [...new Set([taken.by, taken.assignee ?? taken.by])] : [];
@@ -232,7 +232,7 @@ export type AgainOffer = 'charge' | 'link';
 export type AlertCardShown = {
   /** The value of its buttons. */
   id: string;
-  card: AlertCard;
+  card: AlertState;
   /** A charge begun from it that may still move money. */
   charging?: AlertCharge;
   /** The offered way to pay; absent: no saved card is known, or it is being charged. See `offerOf`. */

@@ -10,7 +10,14 @@ import {
   type CardMove,
   type CardStep,
 } from './alert.ts';
-import type { AlertCard, AlertEnd, AlertNews, EndedCard, Recovery, RoutedRule } from '../../domain/alert.ts';
+import type {
+  AlertState,
+  AlertEnd,
+  AlertNews,
+  EndedAlert,
+  Recovery,
+  RoutedRule,
+} from '../../domain/alert.ts';
 import { moneyShape, type AuditEntry } from '../../records/shapes.ts';
 import { type PaymentEvent, referenceOfEventKey } from '../../domain/payment-event.ts';
 import { indexAt } from '../../records/found-by.ts';
@@ -73,7 +80,7 @@ const eventCase = z.object({
   id: z.string(),
   /** For a success; nobody acts on it. */
   payment: payment.exactOptional(),
-  card: z.custom<AlertCard>(isKind),
+  card: z.custom<AlertState>(isKind),
   /** Its steps still to tell, in order, behind the first `told`. A step's number never changes. */
   steps: z.array(z.custom<CardStep>(isKind)),
   told: z.int(),
@@ -115,7 +122,7 @@ export type EventCase = z.infer<typeof eventCase>;
 
 export type CaseEvent =
   /** `seen`: what people see of an open alert whose storm somebody acknowledged. */
-  | { kind: 'moved'; move: CardMove; seen: AlertCard }
+  | { kind: 'moved'; move: CardMove; seen: AlertState }
   | { kind: 'paid_otherwise'; payment: Recovery }
   | { kind: 'paid_again'; payment: Recovery; people: readonly string[] }
   | ({ kind: 'given_back'; key: string } & GivenBack)
@@ -124,7 +131,7 @@ export type CaseEvent =
   /** Another look-up had no answer. */
   | { kind: 'unanswered' }
   /** An escalation step is due. `isOver`: a storm's digest calls people instead, or its message is forgotten. */
-  | { kind: 'escalated'; about: string; seen: AlertCard; isOver: boolean }
+  | { kind: 'escalated'; about: string; seen: AlertState; isOver: boolean }
   /** `over`: the last holder that surely moves no money any more. A later holder keeps the claim. */
   | {
       kind: 'claimed';
@@ -132,7 +139,7 @@ export type CaseEvent =
       by: string;
       holder: string;
       over: string | undefined;
-      seen: AlertCard;
+      seen: AlertState;
     }
   | { kind: 'released'; holder: string }
   /** Renders its messages again. */
@@ -419,7 +426,7 @@ function stepGivenBack(
   return { ...before, givenBack: [...givenBack, key], steps: [...steps, { ...refund, at }] };
 }
 
-function endOf(card: EndedCard): AlertEnd {
+function endOf(card: EndedAlert): AlertEnd {
   return card.kind === 'recovered'
     ? { kind: 'paid', reference: card.payment.reference }
     : { kind: 'closed', by: card.by, reason: card.reason };
@@ -519,7 +526,7 @@ export function newsOf(one: CardStep, state: EventCase): [reference: string, new
  * Who gets a step as a direct message, because a thread calls nobody: its present and former handlers, except the one who did
  * it.
  */
-export function addressees(one: CardStep, card: AlertCard): string[] {
+export function addressees(one: CardStep, card: AlertState): string[] {
   switch (one.kind) {
     case 'recovered':
       return handlersOf(card);

@@ -1,4 +1,4 @@
-import type { Because, ChargeState, Heard, Refusal, Told } from '../../domain/charge.ts';
+import type { ConclusionDetails, ChargeState, Heard, Refusal, Told } from '../../domain/charge.ts';
 import type { Money } from '../../domain/money.ts';
 import type { OrderReference } from '../../domain/order-reference.ts';
 
@@ -46,7 +46,7 @@ export type PastStep = { at: number; event: ChargeEvent; times?: number };
 export type StoredChargeAnswer =
   | { kind: 'approved' }
   | { kind: 'otp_required'; sealedTransactionId: string; why?: string }
-  | ({ kind: 'declined' } & Pick<Because, 'why' | 'from'>)
+  | ({ kind: 'declined' } & Pick<ConclusionDetails, 'why' | 'from'>)
   | { kind: 'already_exists' }
   | ({ kind: 'rejected' } & Refusal)
   | { kind: 'unknown' };

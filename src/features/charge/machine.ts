@@ -6,7 +6,7 @@ import {
   type Told,
   type Verdict,
   chargeLimits,
-  type Because,
+  type ConclusionDetails,
 } from '../../domain/charge.ts';
 import { otpLimits } from '../../domain/otp.ts';
 import { confirm, type Transaction } from '../../domain/transaction.ts';
@@ -374,7 +374,7 @@ function submitOtp(intent: ChargeIntent, at: number): Step | undefined {
 }
 
 /** Concludes the intent for now, and tells the verdict unless the same one was told before. */
-function conclude(intent: ChargeIntent, at: number, verdict: Verdict, because: Because = {}): Step {
+function conclude(intent: ChargeIntent, at: number, verdict: Verdict, because: ConclusionDetails = {}): Step {
   const state: Conclusion = { kind: verdict, concludedAt: at, ...because };
   return intent.told.includes(verdict)
     ? enter(intent, state, lateLookUpAt(intent, state, at))
@@ -595,7 +595,7 @@ function hasRecord({ kind }: Finding): boolean {
   return kind === 'pending' || kind === 'final_not_paid';
 }
 
-function bankSaid({ bankWords, recordWords }: ChargeIntent): Because {
+function bankSaid({ bankWords, recordWords }: ChargeIntent): ConclusionDetails {
   if (bankWords !== undefined) return { why: bankWords };
   return recordWords === undefined ? {} : { why: recordWords, from: 'record' };
 }

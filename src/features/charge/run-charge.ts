@@ -36,7 +36,7 @@ import { createChargePosts, createShowCharge } from './charge-messages.ts';
 
 /** What running charges needs of other features. */
 export type RunNeeds = {
-  alerts: Pick<AlertClaims, 'retell'> & {
+  alerts: Pick<AlertClaims, 'updateMessages'> & {
     /** Reports a proven payment to the alerts; needed because its event may never come. */
     paid: (charge: ProvenPayment) => Promise<void>;
   };
@@ -228,7 +228,7 @@ export function createChargeRunner(
     await cards.settle(card, reference, outcome);
     if (outcome === 'approved' && 'concludedAt' in state) {
       await needs.alerts.paid({ ...terms, reference, atMs: state.concludedAt });
-    } else if (terms.alert !== undefined) await needs.alerts.retell(terms.alert);
+    } else if (terms.alert !== undefined) await needs.alerts.updateMessages(terms.alert);
   }
 
   return { run, toSeen, findCharge, show, showProgress, posts, auditSteps, background };

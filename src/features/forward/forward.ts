@@ -109,7 +109,7 @@ export function createForwarding(account: Account, count: (result: Sent['kind'] 
     keep:
       url === undefined
         ? undefined
-        : async ({ body, headers, orderOf, about }: ForwardedDelivery): Promise<void> => {
+        : async ({ body, headers, orderedBy, about }: ForwardedDelivery): Promise<void> => {
             const id = digest(body);
             const atMs = now();
             const value: Forward = {
@@ -119,7 +119,7 @@ export function createForwarding(account: Account, count: (result: Sent['kind'] 
               receivedAtMs: atMs,
               triedSinceMs: atMs,
             };
-            const lane = `forward/${digest(`${name ?? ''}\0${orderOf}`)}`;
+            const lane = `forward/${digest(`${name ?? ''}\0${orderedBy}`)}`;
             // The sender repeats an abandoned delivery: try it again.
             if (!(await records.create(id, value, { delayMs: 0, lane }))) await revive(records, id, atMs);
             wake();

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { ChargeTerms } from '../../../src/domain/charge.ts';
-import type { EndedCard } from '../../../src/domain/alert.ts';
+import type { EndedAlert } from '../../../src/domain/alert.ts';
 import { untouched } from '../../../src/features/alerts/event-case.ts';
 import { ServiceFailure, StoreUnavailable } from '../../../src/domain/failure.ts';
 import {
@@ -46,7 +46,7 @@ describe('submit', () => {
   describe('for an alert', () => {
     const alert = 'payment_failed/order/ORDER-1';
     const payment = { reference: 'ORDER-2', isSameReference: false, money: terms.money, afterMs: 60_000 };
-    async function end({ store }: World, card: EndedCard, id = alert): Promise<void> {
+    async function end({ store }: World, card: EndedAlert, id = alert): Promise<void> {
       const key = `event:${id}`;
       const kept = { state: { ...untouched(id), card }, turn: 1, told: 1, unwritten: [] };
       const value = sealer.seal(key, JSON.stringify(kept));
@@ -57,7 +57,7 @@ describe('submit', () => {
       return () => process.operations.submit({ viewId, draft, by: ada });
     };
 
-    it.each<EndedCard>([
+    it.each<EndedAlert>([
       { kind: 'recovered', at: 1, payment },
       { kind: 'closed', at: 1, by: bola, reason: 'paid in cash' },
     ])('charges nothing once the alert has ended, even from a form opened before (%o)', async (card) => {
@@ -75,7 +75,7 @@ describe('submit', () => {
       const world = openWorld('approved');
       const process = startProcess(world);
       const agree = await submitFor(process);
-      const card: EndedCard = { kind: 'closed', at: 1, by: bola, reason: 'paid in cash' };
+      const card: EndedAlert = { kind: 'closed', at: 1, by: bola, reason: 'paid in cash' };
       const whole = { ...process.store };
       process.store.create = async (key, ...given) => {
         if (key === `event:${alert}`) await end(world, card);
@@ -91,7 +91,7 @@ describe('submit', () => {
       const first = await (await submitFor(process))();
       if (first.kind === 'begun') await first.carryOn();
       const ofDeclined = `payment_failed/order/${reference}`;
-      const card: EndedCard = { kind: 'closed', at: 1, by: bola, reason: 'paid in cash' };
+      const card: EndedAlert = { kind: 'closed', at: 1, by: bola, reason: 'paid in cash' };
       await end(world, card, ofDeclined);
       const other = { ...terms, tokenKey: 'canary-token-of-another-card', alert: ofDeclined };
       const draft = await process.operations.keepDraft('V0OTHER', other);

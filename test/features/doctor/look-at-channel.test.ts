@@ -21,7 +21,7 @@ function unchecked(slackError: string) {
 }
 
 describe('createLookAtChannel', () => {
-  it('finds the bot in its channels, and says what keeps it out of others as a post would', async () => {
+  it('finds the bot in its channels, and says why it can’t post in others with the words of a failed post', async () => {
     const { workspace, client, channels, look } = await openLook(reading);
     expect(await look(channels.payAlerts)).toEqual({ kind: 'reachable' });
     workspace.setChannel(channels.payOps, { botIsMember: false });
@@ -56,7 +56,7 @@ describe('createLookAtChannel', () => {
     expect(await look(channels.privateRoom)).toMatchObject({ kind: 'unreachable' });
   });
 
-  it('without its scopes says that it could not look, and of no channel that it is not there', async () => {
+  it('without its scopes reports that a channel is unchecked, never that it is missing', async () => {
     const none = await openLook([]);
     expect(await none.look(none.channels.payAlerts)).toEqual(unchecked('missing_scope'));
     const half = await openLook(['channels:read']);
@@ -65,7 +65,7 @@ describe('createLookAtChannel', () => {
     expect(await half.look('C0NOWHERE1')).toEqual(unchecked('channel_not_found'));
   });
 
-  it('comes back later when Slack asks to wait, refuses the bot itself, or cannot be reached', async () => {
+  it('is to be asked again if Slack asks to wait, refuses the token or can’t be reached', async () => {
     const { workspace, channels, look } = await openLook(reading);
     const stranger = createLookAtChannel(clientOf(workspace, 'xoxb-revoked'));
     expect(await stranger(channels.payAlerts)).toEqual({ kind: 'away', slackError: 'invalid_auth' });

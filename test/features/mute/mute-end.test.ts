@@ -39,7 +39,7 @@ const mute = {
   isOver: false,
 };
 
-it('reports a mute’s kept-back events only after all events before its end are stored', async () => {
+it('reports a mute’s held-back events only after all events before its end are stored', async () => {
   const { clock, mutes, work, isTold } = muteHouse();
   await mutes.cases.begin('V1', mute, { untold: true });
   clock.nowMs = mute.untilMs;
@@ -51,7 +51,7 @@ it('reports a mute’s kept-back events only after all events before its end are
   expect(isTold()).toBe(true);
 });
 
-it('keeps back no event after its report, even if a replica’s cache still has the mute', async () => {
+it('holds back no event after that report, even if a replica’s cache still has the mute', async () => {
   const { clock, mutes, work, isTold } = muteHouse();
   await mutes.cases.begin('V1', mute, { untold: true });
   const place = { environment: 'live', account: 'main account' } as const;

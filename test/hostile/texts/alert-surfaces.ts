@@ -8,7 +8,7 @@ import {
   type Alert,
   type AlertCardShown,
 } from '../../../src/features/alerts/alert.ts';
-import type { AlertCard, Recovery, Lookup, AlertMute } from '../../../src/domain/alert.ts';
+import type { AlertState, Recovery, Lookup, AlertMute } from '../../../src/domain/alert.ts';
 import { confirm, type Transaction } from '../../../src/domain/transaction.ts';
 import type { DailySummary } from '../../../src/features/alerts/summary/daily-summary.ts';
 import type { OrderReference } from '../../../src/domain/order-reference.ts';
@@ -301,10 +301,10 @@ function cardShown(outside: Outside): AlertCardShown {
   };
 }
 
-export function cardOf(outside: Outside): AlertCard {
+export function cardOf(outside: Outside): AlertState {
   const { random, text } = outside;
   const acknowledged = { kind: 'acknowledged', by: ada, at, assignee: bola, snoozedUntil: at + 1 } as const;
-  return random.pick<() => AlertCard>([
+  return random.pick<() => AlertState>([
     () => ({ kind: 'open' }),
     () => acknowledged,
     () => ({ kind: 'recovered', at, payment: recoveryOf(outside), acknowledged }),

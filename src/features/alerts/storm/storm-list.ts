@@ -2,7 +2,7 @@
 
 import type { Account } from '../../../account.ts';
 import { type CsvColumn, csvHead, csvRows } from '../../../csv.ts';
-import type { AlertCard, EventAccount } from '../../../domain/alert.ts';
+import type { AlertState, EventAccount } from '../../../domain/alert.ts';
 import { formatMoney, wireFromMinor } from '../../../domain/money.ts';
 import { findMessageRecord, messageKey } from '../../../messages/message-record.ts';
 import type { AlertCards } from '../alert-cards.ts';
@@ -30,7 +30,7 @@ import { outsideText } from '../../../slack/kit/text.ts';
 import { accountWords } from '../../../slack/words/account-foot.ts';
 import { customerWord, referenceWord, word } from '../../../slack/words/evidence.ts';
 
-type StormRow = StormItem & { card: AlertCard };
+type StormRow = StormItem & { card: AlertState };
 
 const listModalId = 'storm_list';
 
@@ -92,7 +92,7 @@ function stateOf({ event, card, isConfirmed }: StormRow): { words: string; cell:
     : { words: 'By its event alone', cell: 'event_alone' };
 }
 
-function stateWords(card: AlertCard): string {
+function stateWords(card: AlertState): string {
   switch (card.kind) {
     case 'open':
       return 'Open';

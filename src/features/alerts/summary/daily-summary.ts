@@ -1,7 +1,7 @@
 import { Cron } from 'croner';
 import { z } from 'zod';
 import type { Account } from '../../../account.ts';
-import type { AlertCard, RoutePlan } from '../../../domain/alert.ts';
+import type { AlertState, RoutePlan } from '../../../domain/alert.ts';
 import type { Money } from '../../../domain/money.ts';
 import { parseJson, withoutUndefined } from '../../../domain/json.ts';
 import { findMessageRecord, messageKey, openBody } from '../../../messages/message-record.ts';
@@ -188,7 +188,7 @@ export type DailySummary = SummarySpan & {
 const mostCards = 20_000;
 const cardsAtOnce = 16;
 
-type ReadCard = (id: string) => Promise<{ card: AlertCard; evidence?: Evidence }>;
+type ReadCard = (id: string) => Promise<{ card: AlertState; evidence?: Evidence }>;
 
 /** The channel's summary of that span; `cards` covers the last 7 days. Throws StoreUnavailable. */
 export async function summariseDay(
