@@ -3,7 +3,6 @@ import type { Account } from '../../account.ts';
 import type { Lookup } from '../../domain/alert.ts';
 import type { ChargeSeen, Told } from '../../domain/charge.ts';
 import type { Notice } from '../../messages/notices.ts';
-import { updateModal } from '../../slack/kit/modals.ts';
 import { bold, fields, moment, person, richText } from '../../slack/kit/blocks.ts';
 import type { SlackMessage } from '../../slack/kit/message.ts';
 import { amountWord, chargeHead, labelled, plain, termFields } from '../../slack/words/charge-facts.ts';
@@ -14,7 +13,7 @@ import { holdWords } from '../../slack/words/next-steps.ts';
 import { isClosed, isInDoubt, saidGivenBack, toldWord } from '../../slack/words/state-words.ts';
 import { type MessageKey, messageKey } from '../../messages/message-record.ts';
 import type { Renders } from '../../messages/deliver.ts';
-import { chargeStateModal, messageButtons, modalButtons } from './charge-modal.ts';
+import { messageButtons, modalButtons } from './charge-modal.ts';
 import {
   alertNewsOf,
   chargeFoot,
@@ -26,7 +25,6 @@ import {
   stateBlocks,
 } from './charge-words.ts';
 import { codeLine, agentSince, triesAndTime } from './code-modal.ts';
-import type { ChargeView } from './charge-record.ts';
 import { createMessages, type Messages } from '../../messages/messages.ts';
 
 /** The notes in a charge's thread; each is posted once. People are Slack user ids. */
@@ -278,64 +276,4 @@ export function createChargePosts(
 /** The key of a request for a code: one per charge and agent. */
 function codeRequestKey(reference: string, userId: string): MessageKey<'charge_direct'> {
   return messageKey('charge_direct', `otp:${reference}:${userId}`);
-}
-
-/** The stored charge for display, and the modals that show it. */
-type Shown = { charge: ChargeSeen; views: readonly ChargeView[] };
-
-/**
- * Returns a function that shows the stored charge in its modals, and resolves to true if the agent has one of them
- * open. Updates of a charge run one after the other, so that no modal goes back to an older state. If another replica
- * has changed the charge meanwhile, the modals are updated once more: our older update may have arrived last. A modal
- * may be closed, so important news needs a message as well.
- */
-export function createShowCharge(
-  { slack, place, now, log }: Account,
-  find: (reference: string) => Promise<Shown | undefined>,
-) {
-  /** By reference: the update that was requested last, and the one that has not begun. */
-  const last = new Map<string, Promise<unknown>>();
-  const next = new Map<string, Promise<boolean>>();
-
-  async function update(charge: ChargeSeen, { id, userId }: ChargeView): Promise<boolean> {
-    try {
-      const modal = chargeStateModal(charge, place, { nowMs: now(), viewerId: userId });
-      return (await updateModal(slack.interactive, { viewId: id, modal }, log)) === 'shown';
-    } catch (error) {
-      log('error', 'A charge could not be shown', { orderReference: charge.reference }, error);
-      return false;
-    }
-  }
-
-  async function updateAll(reference: string): Promise<boolean> {
-    let shown = await find(reference);
-    for (;;) {
-      if (!shown) return false;
-      const { charge, views } = shown;
-      const results = await Promise.all(views.map((view) => update(charge, view)));
-      const current = await find(reference);
-      if (!current || current.charge.at <= charge.at) {
-        return views.some(({ userId }, index) => userId === charge.agent && results[index]);
-      }
-      shown = current;
-    }
-  }
-
-  return async function show(reference: string): Promise<boolean> {
-    // An update that hasn't begun yet will read the charge later than this call, so share it.
-    const waiting = next.get(reference);
-    if (waiting) return await waiting;
-    const own = (last.get(reference) ?? Promise.resolve()).then(() => {
-      next.delete(reference);
-      return updateAll(reference);
-    });
-    const ended = own.catch(() => undefined);
-    next.set(reference, own);
-    last.set(reference, ended);
-    try {
-      return await own;
-    } finally {
-      if (last.get(reference) === ended) last.delete(reference);
-    }
-  };
 }

@@ -1,5 +1,9 @@
 import type { ActionsBlock, Button } from '@slack/types';
+import type { Account } from '../../account.ts';
 import type { ChargeSeen } from '../../domain/charge.ts';
+import { StoreUnavailable } from '../../domain/failure.ts';
+import type { Caller, OpenModal, Pressed, ViewAnswer } from '../../slack/command.ts';
+import { updateModal } from '../../slack/kit/modals.ts';
 import { type Run, actions, button, code, modal, words } from '../../slack/kit/blocks.ts';
 import { proofButton, referenceWord, typedReference } from '../../slack/words/evidence.ts';
 import { chargeHeadline, labelled, modalFacts, plain } from '../../slack/words/charge-facts.ts';
@@ -9,7 +13,8 @@ import type { Modal, ViewBlock } from '../../slack/kit/message.ts';
 import { type ShownAccount, accountFoot } from '../../slack/words/account-foot.ts';
 import { chargeFoot, mayDeliver, rejectionWords, stateBlocks } from './charge-words.ts';
 import { type Viewer, codeButtons, otpModal } from './code-modal.ts';
-import { type Note, noteModal } from '../../slack/kit/note.ts';
+import { type Note, noteMessage, noteModal } from '../../slack/kit/note.ts';
+import type { ChargeView } from './charge-record.ts';
 
 /**
  * Action ids. The values are the charge's reference; `change` and `more` have none, because their modal has the terms.
@@ -41,6 +46,160 @@ export function chargeStateModal(charge: ChargeSeen, place: ShownAccount, viewer
     chargeFoot(charge, place),
   ];
   return modal({ callbackId: chargeStateModalId, title: 'Charge', blocks });
+}
+
+/** Of `ChargeOperations`. */
+type WatchedCharges = {
+  find: (reference: string) => Promise<ChargeSeen | undefined>;
+  watch: (reference: string, view: ChargeView & { at: number }) => Promise<void>;
+};
+
+export type ChargeViews = ReturnType<typeof createChargeViews>;
+
+/** Opens and updates the modals of charges, for all verbs. */
+export function createChargeViews(
+  { place, now }: Pick<Account, 'place' | 'now'>,
+  operations: WatchedCharges,
+) {
+  /** The charge's modal for this person: only the agent gets the field for the code. */
+  const modalFor = (charge: ChargeSeen, viewerId: string) =>
+    chargeStateModal(charge, place, { nowMs: now(), viewerId });
+
+  /** Opens the charge in a modal, which later steps update. */
+  async function open(
+    charge: ChargeSeen,
+    { caller: { userId }, openModal }: { caller: Caller; openModal: OpenModal },
+  ): Promise<void> {
+    const id = await openModal(modalFor(charge, userId));
+    await operations.watch(charge.reference, { id, userId, at: charge.at });
+  }
+
+  /** Says that there is no such charge: in the modal if its button was in one, else to the caller alone. */
+  async function sayUnknown(pressed: Pressed): Promise<void> {
+    const { value, view, reply } = pressed;
+    if (view) return await pressed.updateModal(unknownChargeModal(value, place));
+    await reply(noteMessage(unknownCharge(value, place)));
+  }
+
+  /**
+   * Registers the modal and runs `carryOn`. If the store fails at registering, don't show an error: the usual one says
+   * that nothing was sent, but the charge is stored and continues. The modal then isn't updated, and the agent gets a
+   * direct message.
+   */
+  async function watchAndCarryOn(
+    reference: string,
+    view: ChargeView & { at: number },
+    carryOn: (() => Promise<void>) | undefined,
+  ): Promise<void> {
+    const [watched] = await Promise.allSettled([operations.watch(reference, view)]);
+    await carryOn?.();
+    if (watched.status === 'rejected' && !(watched.reason instanceof StoreUnavailable)) throw watched.reason;
+  }
+
+  /** Opens the charge that the button names, or says that there is none. */
+  async function openNamed(pressed: Pressed): Promise<void> {
+    const charge = await operations.find(pressed.value);
+    await (charge ? open(charge, pressed) : sayUnknown(pressed));
+  }
+
+  return {
+    open,
+    openNamed,
+    sayUnknown,
+
+    /**
+     * Shows the charge where its button was pressed: in the modal, which later steps update, or as one line for the
+     * caller alone. Without a charge says that there is none.
+     */
+    async show(pressed: Pressed, charge: ChargeSeen | undefined): Promise<void> {
+      const { caller, view } = pressed;
+      if (!charge) return await sayUnknown(pressed);
+      if (!view) {
+        const { text, block } = chargeHeadline(charge);
+        return await pressed.reply({ text, blocks: [block] });
+      }
+      // Only `operations.watch` updates this modal: an update from here could arrive after a newer one.
+      await operations.watch(charge.reference, { id: view.id, userId: caller.userId, at: -Infinity });
+    },
+
+    /**
+     * Shows the charge in the submitted modal, then runs `carryOn`. The modal is registered after Slack has this
+     * answer, which could otherwise overwrite a fast outcome, and before anything is sent, so that no outcome is
+     * missed.
+     */
+    showAndCarryOn(
+      charge: ChargeSeen,
+      { viewId, caller: { userId } }: { viewId: string; caller: Caller },
+      carryOn?: () => Promise<void>,
+    ): ViewAnswer {
+      const view = { id: viewId, userId, at: charge.at };
+      return {
+        kind: 'update',
+        modal: modalFor(charge, userId),
+        carryOn: () => watchAndCarryOn(charge.reference, view, carryOn),
+      };
+    },
+  };
+}
+
+/** The stored charge for display, and the modals that show it. */
+type Shown = { charge: ChargeSeen; views: readonly ChargeView[] };
+
+/**
+ * Returns a function that shows the stored charge in its modals, and resolves to true if the agent has one of them
+ * open. Updates of a charge run one after the other, so that no modal goes back to an older state. If another replica
+ * has changed the charge meanwhile, the modals are updated once more: our older update may have arrived last. A modal
+ * may be closed, so important news needs a message as well.
+ */
+export function createShowCharge(
+  { slack, place, now, log }: Account,
+  find: (reference: string) => Promise<Shown | undefined>,
+) {
+  /** By reference: the update that was requested last, and the one that has not begun. */
+  const last = new Map<string, Promise<unknown>>();
+  const next = new Map<string, Promise<boolean>>();
+
+  async function update(charge: ChargeSeen, { id, userId }: ChargeView): Promise<boolean> {
+    try {
+      const modal = chargeStateModal(charge, place, { nowMs: now(), viewerId: userId });
+      return (await updateModal(slack.interactive, { viewId: id, modal }, log)) === 'shown';
+    } catch (error) {
+      log('error', 'A charge could not be shown', { orderReference: charge.reference }, error);
+      return false;
+    }
+  }
+
+  async function updateAll(reference: string): Promise<boolean> {
+    let shown = await find(reference);
+    for (;;) {
+      if (!shown) return false;
+      const { charge, views } = shown;
+      const results = await Promise.all(views.map((view) => update(charge, view)));
+      const current = await find(reference);
+      if (!current || current.charge.at <= charge.at) {
+        return views.some(({ userId }, index) => userId === charge.agent && results[index]);
+      }
+      shown = current;
+    }
+  }
+
+  return async function show(reference: string): Promise<boolean> {
+    // An update that hasn't begun yet will read the charge later than this call, so share it.
+    const waiting = next.get(reference);
+    if (waiting) return await waiting;
+    const own = (last.get(reference) ?? Promise.resolve()).then(() => {
+      next.delete(reference);
+      return updateAll(reference);
+    });
+    const ended = own.catch(() => undefined);
+    next.set(reference, own);
+    last.set(reference, ended);
+    try {
+      return await own;
+    } finally {
+      if (last.get(reference) === ended) last.delete(reference);
+    }
+  };
 }
 
 /** The buttons of a charge's message, by its state; none if there is nothing left to do. */

@@ -42,8 +42,7 @@ import { holdLines } from '../../slack/words/next-steps.ts';
 import { timeAgo, twinBlocks } from '../../slack/words/twins.ts';
 import type { ChargeOperations } from './charge-operations.ts';
 import { type ChargeForm, chargeFields, chargeModalId } from './charge-form.ts';
-import { chargeActions, showButton, unsureChargeModal } from './charge-modal.ts';
-import type { ChargeViews } from './charge-views.ts';
+import { chargeActions, type ChargeViews, showButton, unsureChargeModal } from './charge-modal.ts';
 import { limitProblem, limitRefusalModal, notChargedModal } from './limit-words.ts';
 
 /** Functions of other features that reviews need. */

@@ -36,8 +36,7 @@ import {
   seenOf,
 } from './charge-record.ts';
 import { createReview, type ReviewNeeds } from './charge-review.ts';
-import { chargeActions } from './charge-modal.ts';
-import { createChargeViews } from './charge-views.ts';
+import { chargeActions, createChargeViews } from './charge-modal.ts';
 import { homeLimits } from './limit-words.ts';
 import { type CustomerLink, otpCommand } from './otp.ts';
 import { createChargeRunner, createChargeWork, type RunNeeds } from './run-charge.ts';
@@ -61,8 +60,8 @@ export type Charges = ReturnType<typeof createCharges>;
 /**
  * The feature that moves money: `/pay charge`, `/pay otp` and `/pay doubt`. `charge-form.ts` reads what people type,
  * `charge-review.ts` shows it for review, and `submit-charge.ts` claims and stores the charge. Then `run-charge.ts`
- * runs the effects of the machine (`machine.ts`), and `charge-messages.ts` posts the result. `charge-operations.ts` has
- * everything that people can do with a charge.
+ * runs the effects of the machine (`machine.ts`), `charge-modal.ts` shows the result, and `charge-messages.ts` posts it.
+ * `charge-operations.ts` has everything that people can do with a charge.
  */
 export function createCharges(account: Account, needs: ChargeNeeds) {
   const charges = openChargeBook(account);

@@ -20,9 +20,8 @@ import { noteMessage } from '../../slack/kit/note.ts';
 import { withOtherAccounts } from '../../slack/words/account-foot.ts';
 import type { ChargeOperations } from './charge-operations.ts';
 import { homeCharges, openCodes, pendingCodesMessage } from './charge-list.ts';
-import { unknownCharge, unknownChargeModal } from './charge-modal.ts';
+import { type ChargeViews, unknownCharge, unknownChargeModal } from './charge-modal.ts';
 import { otpActions, otpModalId, readOtpModal, readOtpReference } from './code-modal.ts';
-import type { ChargeViews } from './charge-views.ts';
 
 type Wanted = { reference?: OrderReference };
 

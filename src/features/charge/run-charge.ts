@@ -32,7 +32,8 @@ import type { Entry } from '../../store/store.ts';
 import { untilStored } from '../../records/retry.ts';
 import { createBackground } from '../../under-way.ts';
 import type { CardHistory } from './card-history.ts';
-import { createChargePosts, createShowCharge } from './charge-messages.ts';
+import { createChargePosts } from './charge-messages.ts';
+import { createShowCharge } from './charge-modal.ts';
 
 /** What running charges needs of other features. */
 export type RunNeeds = {
