@@ -75,7 +75,8 @@ export function noStoreEnd({ config }: Runtime): CommandEnd | undefined {
 
 /**
  * Runs an operator's command on the account's part of the store, then closes the store. `failed` turns any error into
- * the command's end. `verb`: the command's name for the audit; absent: no audit entry. Never throws.
+ * the command's end. Does nothing on a store that the bot refuses. `verb`: the command's name for the audit; absent: no
+ * audit entry. Never throws.
  */
 export async function withStorage(
   runtime: Runtime,
@@ -88,6 +89,11 @@ export async function withStorage(
   try {
     storage = await openStorage(runtime);
     await storage.checked();
+    const refusal = storage.refusal();
+    if (refusal !== undefined) {
+      await storage.close();
+      return { exitCode: exitCodes.settings, words: `Nothing was done. ${refusal}` };
+    }
     end = await work(storagePart(storage, runtime.config.merchant).storage);
   } catch (error) {
     end = failed(error);
