@@ -246,6 +246,7 @@ export function wholeValue(value: string): string | undefined {
 
 /** A verb with its words read, ready to run. */
 export type Prepared = {
+  /** For log and audit. `run` may set it later, if it finds the reference only in a thread. */
   reference?: OrderReference;
   /** Needed besides the verb's own. */
   permission?: Permission;

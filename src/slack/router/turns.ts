@@ -193,13 +193,20 @@ const onlySaid = { effect: 'none', opensForm: false } as const;
 
 function preparedRequest(
   command: Command,
-  { reference, permission, run }: Prepared,
+  prepared: Prepared,
 ): Pick<Request, 'permission' | 'about' | 'run'> {
   const { verb, merchant } = command;
+  const { permission, run } = prepared;
   return {
     permission: [permissionsOf(command), ...(permission === undefined ? [] : [[permission]])],
-    // Typed text may be a mistyped card number; a button's reference is not.
-    about: { verb, merchant, reference: reference && maskNumbers(reference) },
+    about: {
+      verb,
+      merchant,
+      /** Read again after `run`, which may find the reference. Masked: typed text may be a mistyped card number. */
+      get reference() {
+        return prepared.reference && maskNumbers(prepared.reference);
+      },
+    },
     run: async (conversation) => ({ result: 'answered', message: await run(conversation) }),
   };
 }

@@ -1,6 +1,8 @@
 import { expect, it } from 'vitest';
+import type { OrderReference } from '../../../src/domain/order-reference.ts';
 import { parsed } from '../../../src/domain/wording.ts';
-import { anyone, defineCommand } from '../../../src/slack/command.ts';
+import { anyone, defineCommand, type Prepared } from '../../../src/slack/command.ts';
+import { requestOf } from '../../../src/slack/router/turns.ts';
 import { permissionStage } from '../../support/permission-stage.ts';
 
 function broken(): never {
@@ -31,4 +33,18 @@ it.each([
   const slack = { members: {}, accounts: {}, nowMs: 0 };
   const { said } = await permissionStage([verb], {}, slack).act(thing, 'C0DESK0001');
   expect(said).toContain('Something went wrong in the bot, error');
+});
+
+it('names for log and audit the reference that a look-up finds only in the thread', async () => {
+  const account = { merchant: undefined, mayRun: async () => ({ kind: 'allowed' }) as const };
+  const command = defineCommand({ ...facts, parse: () => parsed(undefined) });
+  const prepared: Prepared = {
+    async run() {
+      prepared.reference = 'INV-2041' as OrderReference;
+      return undefined;
+    },
+  };
+  const { about, run } = requestOf({ account, understood: { kind: 'read', command, prepared } });
+  await run({ caller: { userId: 'U1' }, openModal: async () => 'V1', whileWaiting: (work) => work });
+  expect(about.reference).toBe('INV-2041');
 });
