@@ -1,6 +1,5 @@
 import type { Mutant } from '../../tapes/mutants.ts';
 
-const link = 'src/features/charge/code-link.ts';
 const operations = 'src/features/charge/charge-operations.ts';
 const pages = 'src/features/customer-code/code-pages.ts';
 const html = 'src/features/customer-code/page-html.ts';
@@ -10,47 +9,51 @@ const otp = 'src/domain/otp.ts';
 export const codeMutants: readonly Mutant[] = [
   {
     name: 'an agent submits while the customer holds the code',
-    edits: [[link, 'link === undefined && agent === request.by', 'agent === request.by']],
+    edits: [[operations, 'link === undefined && agent === request.by', 'agent === request.by']],
   },
   {
     name: 'an agent submits with OTP_ENTRY=customer',
-    edits: [[link, "return entry !== 'customer' && link", 'return link']],
+    edits: [[operations, "return entry !== 'customer' && link", 'return link']],
   },
   {
     name: 'an old link submits',
-    edits: [[link, 'return link === request.link;', 'return link !== undefined;']],
+    edits: [[operations, 'return link === request.link;', 'return link !== undefined;']],
   },
   {
     name: 'a link works with OTP_ENTRY=agent',
     edits: [
-      [link, "const link = entry === 'agent' ? undefined : codeLink?.link;", 'const link = codeLink?.link;'],
+      [
+        operations,
+        "const link = entry === 'agent' ? undefined : codeLink?.link;",
+        'const link = codeLink?.link;',
+      ],
     ],
   },
   {
     name: 'a colleague makes a link',
-    edits: [[link, "entry === 'agent' || record.agent !== by ||", "entry === 'agent' ||"]],
+    edits: [[operations, "entry === 'agent' || record.agent !== by ||", "entry === 'agent' ||"]],
   },
   {
     name: 'a link is made when no code can reach the bank',
-    edits: [[link, ' || codeOpenUntil(record, at) === undefined', '']],
+    edits: [[operations, ' || codeOpenUntil(record, at) === undefined', '']],
   },
   {
     name: 'a colleague takes a link back',
-    edits: [[link, 'codeLink && record.agent === by && record', 'codeLink && record']],
+    edits: [[operations, 'codeLink && record.agent === by && record', 'codeLink && record']],
   },
   {
     name: 'a link is taken back while its code is checked',
-    edits: [[link, "record.agent === by && record.intent.state.kind === 'otp'", 'record.agent === by']],
+    edits: [[operations, "record.agent === by && record.intent.state.kind === 'otp'", 'record.agent === by']],
   },
   {
     name: 'an old link can report “I did not ask for this”',
-    edits: [[link, 'record?.customer?.link !== link', '!record?.customer']],
+    edits: [[operations, 'record?.customer?.link !== link', '!record?.customer']],
   },
   {
     name: 'nobody hears that a paid charge was not asked for',
     edits: [
       [
-        link,
+        operations,
         'record?.customer?.link !== link',
         "record?.customer?.link !== link || 'concludedAt' in record.intent.state",
       ],
@@ -60,7 +63,7 @@ export const codeMutants: readonly Mutant[] = [
     name: 'the link ends before “I did not ask for this” is reported',
     edits: [
       [
-        link,
+        operations,
         "await runner.posts.note(reference, name, { kind: 'not_mine' });",
         "await charges.amend(reference, ({ customer: _ended, ...rest }) => rest);\n      await runner.posts.note(reference, name, { kind: 'not_mine' });",
       ],
