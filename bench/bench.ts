@@ -40,7 +40,7 @@ const parts: Record<string, (house: House) => Promise<Row[]>> = {
   start: (house) => measureStart(house, rounds),
   lookup: () => measureLookUps({ rounds, each: quick ? 20 : 500 }),
   slash: async (house) => [
-    ...(await measureAcks(house, { rounds, commands: quick ? 50 : 2_000, connections: 16 })),
+    ...(await measureAcks(house, { rounds, commands: quick ? 50 : 6_000, connections: 16 })),
     await measureAcksWhileHanging(house, { rounds, commands: quick ? 20 : 500, connections: 32 }),
   ],
   sqlite: (house) => measureIngestOnSqlite(house, { rounds, events: quick ? 100 : 4_000, connections: 32 }),
