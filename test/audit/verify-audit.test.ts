@@ -58,42 +58,50 @@ onBothStores('a verification', (open) => {
 
   it.each<Tampering>([
     [
-      'a word',
+      'a changed word',
       ofBlock(1, ([d = '', e = '', f = '']) => [d, e.replace('charge', 'lookup'), f]),
       ['changed 5'],
     ],
     [
-      'a member',
+      'an added member',
       ofBlock(3, (lines) => lines.map((line) => line.replace(',"what"', ',"more":1,"what"'))),
       ['changed 10'],
     ],
     [
-      'an entry, with a matching hash',
+      'a changed entry with a matching hash',
       ofBlock(1, ([d = '', e = '', f = '']) => {
         const [before, changed] = [readAuditLine(d)!, readAuditLine(e)!];
         return [d, writeAuditLine({ ...changed.entry, who: 'U0INNOCENT' }, before).line, f];
       }),
       ['changed 5'],
     ],
-    ['a block, to nothing', (store) => overwrite(store, blockKey(1), () => ''), ['changed 4', 'removed 5']],
-    ['a block, away', (store) => remove(store, blockKey(1)), ['removed 4']],
-    ['the middle of a block, away', ofBlock(1, ([d = '', , f = '']) => [d, f]), ['removed 5']],
-    ['the beginning of a block, away', ofBlock(1, ([, ...others]) => others), ['removed 4']],
-    ['the end of a block, away', ofBlock(1, (lines) => lines.slice(0, -1)), ['forged 4', 'removed 6']],
+    ['an emptied block', (store) => overwrite(store, blockKey(1), () => ''), ['changed 4', 'removed 5']],
+    ['a removed block', (store) => remove(store, blockKey(1)), ['removed 4']],
     [
-      'the order of two entries',
+      'an entry removed from the middle of a block',
+      ofBlock(1, ([d = '', , f = '']) => [d, f]),
+      ['removed 5'],
+    ],
+    ['an entry removed from the beginning of a block', ofBlock(1, ([, ...others]) => others), ['removed 4']],
+    [
+      'an entry removed from the end of a block',
+      ofBlock(1, (lines) => lines.slice(0, -1)),
+      ['forged 4', 'removed 6'],
+    ],
+    [
+      'two entries that changed places',
       ofBlock(1, ([d = '', e = '', f = '']) => [e, d, f]),
       ['removed 4', 'misplaced 4'],
     ],
-    ['an entry, to two', ofBlock(1, ([d = '', e = '', f = '']) => [d, e, e, f]), ['misplaced 5']],
-    ['the last block, away', (store) => remove(store, blockKey(3)), ['cut_off 10']],
+    ['a repeated entry', ofBlock(1, ([d = '', e = '', f = '']) => [d, e, e, f]), ['misplaced 5']],
+    ['that the last block was removed', (store) => remove(store, blockKey(3)), ['cut_off 10']],
     [
-      'the chain, by removing all blocks',
+      'that all blocks were removed',
       (store) => Promise.all([0, 1, 2, 3].map((number) => remove(store, blockKey(number)))),
       ['cut_off 1'],
     ],
     [
-      'the chain, by removing the last two entries',
+      'that the last two entries were removed',
       async (store) => {
         await remove(store, blockKey(3));
         await overwriteLines(store, 2, (lines) => lines.slice(0, -1));
@@ -101,7 +109,7 @@ onBothStores('a verification', (open) => {
       ['forged 7', 'cut_off 9'],
     ],
     [
-      'the end, after which bots have written again',
+      'that the end was removed, also if bots have written again',
       async (store) => {
         await remove(store, blockKey(3));
         const log = auditLog(store);
@@ -111,7 +119,7 @@ onBothStores('a verification', (open) => {
       ['rewritten 10'],
     ],
     [
-      'nothing, but added an entry at the end',
+      'a forged entry at the end',
       async (store) => {
         const last = readAuditLine((await readRecord(store, blockKey(3))).split('\n')[1] ?? '');
         const { line } = writeAuditLine(entryOf('approved by', { who: 'U0LEAD' }), last!);
@@ -120,7 +128,7 @@ onBothStores('a verification', (open) => {
       ['forged 11'],
     ],
     [
-      'the beginning, by removing it and forging a stub',
+      'a removed beginning with a forged stub',
       async (store) => {
         const third = readAuditLine((await readRecord(store, blockKey(0))).split('\n')[3] ?? '');
         await remove(store, blockKey(0));
@@ -137,9 +145,9 @@ onBothStores('a verification', (open) => {
       },
       ['forged 3'],
     ],
-    ['the head, away', (store) => remove(store, headKey), ['cut_off 11']],
+    ['a removed head', (store) => remove(store, headKey), ['cut_off 11']],
     [
-      'the head, by removing it, after which bots continued',
+      'a removed head, also if bots have written again',
       async (store) => {
         await remove(store, headKey);
         const log = auditLog(store);
@@ -149,7 +157,7 @@ onBothStores('a verification', (open) => {
       ['cut_off 12'],
     ],
     [
-      'the head, into a forged one',
+      'a forged head',
       (store) =>
         overwrite(store, headKey, () =>
           signMark(strangersSealer, headKey, { block: 3, seq: 10, hash: '0'.repeat(64) }),
@@ -157,14 +165,14 @@ onBothStores('a verification', (open) => {
       ['forged 10'],
     ],
     [
-      'the head, into another record of the bot’s',
+      'another record of the bot’s in the place of the head',
       async (store) => {
         const other = await readRecord(store, blockKey(3));
         await overwrite(store, headKey, () => other);
       },
       ['forged 10'],
     ],
-  ])('finds that somebody changed %s', async (_what, tamper, problems) => {
+  ])('finds %s', async (_what, tamper, problems) => {
     expect((await withChain(tamper)).problems).toEqual(problems);
   });
 

@@ -138,8 +138,12 @@ describe('explain-delivery', () => {
     ['another algorithm', { ...scheme, algorithm: 'sha512' }, 'WEBHOOK_SIGNATURE_ALGORITHM=sha512'],
     ['another header', { ...scheme, headers: ['x-theirs'] }, 'WEBHOOK_SIGNATURE_HEADER=x-theirs'],
     ['another encoding', { ...scheme, encoding: 'base64' }, 'WEBHOOK_SIGNATURE_ENCODING=base64'],
-    ['the whole body signed', presetScheme('raw-body'), 'WEBHOOK_SIGNATURE_PRESET=raw-body'],
-    ['the secret itself', presetScheme('static-token'), 'WEBHOOK_SIGNATURE_PRESET=static-token'],
+    ['a signature of the whole body', presetScheme('raw-body'), 'WEBHOOK_SIGNATURE_PRESET=raw-body'],
+    [
+      'the secret sent as the signature',
+      presetScheme('static-token'),
+      'WEBHOOK_SIGNATURE_PRESET=static-token',
+    ],
   ])('names the setting that would fit %s', async (_what, theirs, fix) => {
     const { exitCode, words } = await explain(rawRequest(body, {}, '\r\n', theirs), at);
     expect(exitCode).toBe(1);
@@ -156,7 +160,7 @@ describe('explain-delivery', () => {
       [`WEBHOOK_SIGNED_TEMPLATE=${reordered}`, 'WEBHOOK_TIMESTAMP_UNIT=ms'],
     ],
     [
-      'the body after their own timestamp, in a pair',
+      'a timestamp header of its own before the body, with the signature in a pair',
       {
         webhookSignedTemplate: '{header:x-their-time}.{body}',
         webhookTimestampSource: 'header:x-their-time',

@@ -111,9 +111,9 @@ describe('access token', () => {
   it.each([
     ['in the store', () => memory],
     ['while the store is away', storeAway],
-    ['after the store was away for the one write', forgetful],
+    ['if the store was away for the one write', forgetful],
   ])(
-    'is asked for twice in half a minute, not with each of 50 calls, where even a new one is rejected (%s)',
+    'is requested only twice in half a minute by 50 calls if even a new one is rejected (%s)',
     async (_when, memoryOf) => {
       const { token, issued } = replica({ memory: memoryOf() });
       const kinds = new Set<string>();
@@ -177,8 +177,8 @@ describe('access token', () => {
 
   it.each([
     ['while the store is away', storeAway],
-    ['after the store was away for the one write', forgetful],
-  ])('still works, unshared, %s: one for all the time it is fresh', async (_when, memoryOf) => {
+    ['if the store was away for the one write', forgetful],
+  ])('is used unshared, as long as it is fresh, %s', async (_when, memoryOf) => {
     const { token, issued } = replica({ memory: memoryOf() });
     for (let minute = 0; minute < 9; minute += 1) {
       expect(await token.current()).toBe('issued-1');

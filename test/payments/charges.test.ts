@@ -206,9 +206,9 @@ describe('chargeSavedCard', () => {
   });
 
   it.each([
-    ['nothing leaves when its token came too late', 1_001, 0],
-    ['nothing is repeated when the token’s replacement came too late', 0, 1],
-  ])('is too late where %s', async (_what, tokenAtMs, sent) => {
+    ['is not sent if its token came too late', 1_001, 0],
+    ['is not repeated after a 401 if the new token came too late', 0, 1],
+  ])('%s', async (_what, tokenAtMs, sent) => {
     let nowMs = 0;
     const at = (ms: number): Promise<string> => {
       nowMs = ms;

@@ -432,12 +432,15 @@ describe('findTransaction', () => {
     [{}, { amount: '4111 1111 1111 1111' }, '•••• 1111'],
     [{}, { amount: null }, undefined],
     [minusFee, { amount: '5075.00', fee: 'some' }, 'NGN 5,075.00 − some fee'],
-  ])('keeps what stands for an amount that cannot be read: %j of %j', async (reading, odd, unreadAmount) => {
-    lookUpMock().reply(200, { code: '00', data: { ...record, ...odd } });
-    const transaction = await found(undefined, { ...config, ...reading });
-    expect(transaction?.amountMinor).toBeUndefined();
-    expect(transaction?.unreadAmount).toEqual(unreadAmount);
-  });
+  ])(
+    'keeps the text of an amount that cannot be read, without card numbers: %j of %j',
+    async (reading, odd, unreadAmount) => {
+      lookUpMock().reply(200, { code: '00', data: { ...record, ...odd } });
+      const transaction = await found(undefined, { ...config, ...reading });
+      expect(transaction?.amountMinor).toBeUndefined();
+      expect(transaction?.unreadAmount).toEqual(unreadAmount);
+    },
+  );
 
   it('asks by transaction id in the parameter of the setting, and ignores other records', async () => {
     const wanted = { parameter: 'transactionId', id: 'T-1' };
@@ -461,7 +464,7 @@ describe('findTransaction', () => {
     ['<b>4111111111111111</b>', 'code b4111111).'],
     ['E-1_a', 'code E-1_a).'],
     ['…', 'code unreadable).'],
-  ])('tells of an unknown code %j no more than eight safe characters', async (code, told) => {
+  ])('shows at most eight safe characters of the unknown code %j', async (code, told) => {
     lookUpMock().reply(200, { code, data: null });
     await expect(found()).rejects.toThrow(told);
   });

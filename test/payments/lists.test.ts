@@ -52,7 +52,7 @@ describe('listTerminals', () => {
       [{ terminalId: '7', merchantName: 'true' }],
     ],
     ['one terminal where a list could come', terminal, [terminal]],
-    ['what is no object among them', [null, 'x', terminal], [terminal]],
+    ['only the objects of a list', [null, 'x', terminal], [terminal]],
   ])('reads %s', async (_what, results, items) => {
     expect(await terminals(envelope('00', { results }))).toEqual({ kind: 'page', items });
   });
@@ -61,7 +61,7 @@ describe('listTerminals', () => {
     ['no results', envelope('00', { cursor: '' })],
     ['null results', envelope('00', { results: null })],
     ['no data', envelope('00', null)],
-  ])('takes for no page: %s', async (_what, body) => {
+  ])('throws for a page with %s', async (_what, body) => {
     await expect(terminals(body)).rejects.toMatchObject({ kind: 'malformed' });
   });
 
@@ -184,7 +184,7 @@ describe('createAccount', () => {
       { kind: 'not_made', failure: 'invalid_request', message: 'bvn [secret] is used' },
     ],
     [
-      'nothing certain, when it is denied in the same answer',
+      'unknown if code "00" comes with status false',
       { code: '00', status: false, data: null },
       200,
       expect.objectContaining({ kind: 'unknown' }),

@@ -99,9 +99,9 @@ describe('listSavedCards', () => {
   });
 
   it.each<[string, unknown]>([
-    ['nothing where the pointers look', { code: '00', data: { cards: [card] } }],
-    ['a list with something else among its cards', { code: '00', data: [card, 'and 3 more'] }],
-  ])('throws for %s: it is not an empty list', async (_what, body) => {
+    ['no list at the pointers', { code: '00', data: { cards: [card] } }],
+    ['a list in which not every item is a card', { code: '00', data: [card, 'and 3 more'] }],
+  ])('throws for %s, instead of returning an empty list', async (_what, body) => {
     await expect(listAnswered(body)).rejects.toMatchObject({ kind: 'malformed' });
   });
 
@@ -129,10 +129,10 @@ describe('listSavedCards', () => {
   });
 
   it.each([
-    ['no cursor is found, however few there are', [card], {}, 1],
-    ['its cursor leads back to itself', [card], { cursor: 'again' }, 1],
-    ['there are more pages than people read', sixty, { cursor: 'x' }, 60],
-  ])('says that there may be more where %s', async (_what, results, more, count) => {
+    ['no cursor is found, even with one card', [card], {}, 1],
+    ['the same cursor comes again', [card], { cursor: 'again' }, 1],
+    ['the limit of pages is reached', sixty, { cursor: 'x' }, 60],
+  ])('says that there may be more cards if %s', async (_what, results, more, count) => {
     const answer = await listAnswered({ code: '00', data: { results, ...more } }, 200, paged);
     expect(answer).toMatchObject({ kind: 'cards', mayHaveMore: true });
     expect(answer).toHaveProperty('cards.length', count);
@@ -158,9 +158,13 @@ describe('listSavedCards', () => {
   it.each<[string, object, Partial<SavedCardShape>]>([
     ['its only page says so', { cursor: '' }, paged],
     ['its only page says so by null', { cursor: null }, paged],
-    ['a setting names what the page says', { cursor: -1 }, { ...paged, savedCardsLastCursors: ['0', '-1'] }],
-    ['a setting says that the list comes in one piece', {}, { savedCardsCursorQuery: 'none' }],
-  ])('knows that these are all where %s', async (_what, more, own) => {
+    [
+      'a setting names the page’s cursor as the last one',
+      { cursor: -1 },
+      { ...paged, savedCardsLastCursors: ['0', '-1'] },
+    ],
+    ['a setting says that the list has one page', {}, { savedCardsCursorQuery: 'none' }],
+  ])('knows that there are no more cards if %s', async (_what, more, own) => {
     const answer = await listAnswered({ code: '00', data: { results: [card] }, ...more }, 200, own);
     expect(answer).toEqual({ kind: 'cards', cards: [card] });
   });

@@ -157,12 +157,12 @@ describe('readTokenAnswer', () => {
     ['an ISO time', new Date(nowMs + 90_000).toISOString(), 90_000],
     ['the year 9999, which means never', '9999-12-31T23:59:59Z', 365 * 86_400_000],
     ['nonsense', 'soon', 1_800_000],
-    ['a time that is over', nowMs - 1, 60_000],
+    ['a time in the past', nowMs - 1, 60_000],
     ['the time of its issue', nowMs, 60_000],
     ['the time of its issue, by a clock that is a little ahead', nowMs + 1_500, 60_000],
-    ['a short time, as it is told', nowMs + 3_000, 3_000],
+    ['a short time', nowMs + 3_000, 3_000],
     ['nothing', undefined, 1_800_000],
-  ])('reads a lifetime told as %s', (_what, expires, lifetimeMs) => {
+  ])('reads a lifetime given as %s', (_what, expires, lifetimeMs) => {
     expect(readTokenAnswer({ data: { accessToken: 'a', expires } }, config, nowMs).lifetimeMs).toBe(
       lifetimeMs,
     );
@@ -171,8 +171,8 @@ describe('readTokenAnswer', () => {
   it.each([
     ['as long as the token itself says, even if clocks differ', { iat: 1_000, exp: 4_600 }, 3_600_000],
     ['until the time that the token itself says', { exp: nowMs / 1_000 + 900 }, 900_000],
-    ['a minute where the token says no more', { exp: nowMs / 1_000 }, 60_000],
-  ])('believes no expiry that is its issue: a token then lives %s', (_what, said, lifetimeMs) => {
+    ['a minute if the token doesn’t say', { exp: nowMs / 1_000 }, 60_000],
+  ])('ignores an expiry that is the time of issue: the token then lives %s', (_what, said, lifetimeMs) => {
     const accessToken = `e30.${Buffer.from(JSON.stringify(said)).toString('base64url')}.c2ln`;
     expect(readTokenAnswer({ data: { accessToken, expires: nowMs } }, config, nowMs).lifetimeMs).toBe(
       lifetimeMs,

@@ -432,7 +432,7 @@ export function storeContract(name: string, open: () => Promise<OpenStore>): voi
           expect(taken.map(({ key }) => key).toSorted()).toEqual(['1', '2', '3', '4']);
         },
       );
-      it('keeps its length even if the clock is put back repeatedly', async () => {
+      it('keeps the length of a delay even if the clock is put back repeatedly', async () => {
         await store.create('1', '', { delayMs: longMs });
         for (const byMs of [-60_000, -3_600_000, -1_000]) {
           opened.shift(byMs);
@@ -441,6 +441,9 @@ export function storeContract(name: string, open: () => Promise<OpenStore>): voi
         opened.shift(longMs);
         expect(await takeOne()).toMatchObject({ key: '1' });
       });
+    });
+
+    describe('a lease', () => {
       it('is lost once it has ended and another worker has taken the entry', async () => {
         await work('1', 'x');
         const late = await takeOne(shortMs);

@@ -122,7 +122,7 @@ describe.skipIf(missing)('moveStore', () => {
     ['the due time', (redis, root) => redis.zAdd(`${root}:work:one`, { value: 'one', score: 1 })],
     ['a place in a list', (redis, root) => redis.zAdd(`${root}:list:all`, { value: 'one', score: 8 })],
     ['a list', (redis, root) => redis.sRem(`${root}:lists:one`, 'all')],
-    ['the turn', (redis, root) => redis.hSet(`${root}:record:one`, { attempts: '3' })],
+    ['the number of attempts', (redis, root) => redis.hSet(`${root}:record:one`, { attempts: '3' })],
   ])(
     'says so when Redis does not give back %s as it was written, and lets no bot start there',
     async (what, forget) => {

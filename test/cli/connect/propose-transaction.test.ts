@@ -28,15 +28,20 @@ function changesFor(record: object, settings: Partial<TransactionReading> = {}) 
 
 describe('a payment known as paid', () => {
   it.each<[string, object, Partial<TransactionReading>, object]>([
-    ['fits', {}, {}, {}],
-    ['has its own word', { status: 'SETTLED' }, {}, { PAYMENTS_PAID_STATUSES: 'SETTLED' }],
+    ['fits the settings', {}, {}, {}],
+    ['has another status than the setting', { status: 'SETTLED' }, {}, { PAYMENTS_PAID_STATUSES: 'SETTLED' }],
     [
-      'has a word that the settings call final',
+      'has a status that the settings call final',
       { status: 'DONE' },
       { paymentsFinalStatuses: ['FAILED', 'DONE'] },
       { PAYMENTS_PAID_STATUSES: 'DONE', PAYMENTS_FINAL_STATUSES: 'FAILED' },
     ],
-    ['has the fee inside', { amount: '5075.00', fee: '75.00' }, {}, { PAYMENTS_FEE_POINTER: '/fee' }],
+    [
+      'has an amount that includes the fee',
+      { amount: '5075.00', fee: '75.00' },
+      {},
+      { PAYMENTS_FEE_POINTER: '/fee' },
+    ],
     [
       'has a fee without a field for it',
       { amount: '5075.00' },

@@ -49,9 +49,9 @@ const ms: SignatureScheme = {
 
 describe('a captured delivery', () => {
   it.each<[string, SignatureScheme, Record<string, string>, object]>([
-    ['of a preset, from nothing', presetScheme('raw-body'), {}, { WEBHOOK_SIGNATURE_PRESET: 'raw-body' }],
+    ['of a preset', presetScheme('raw-body'), {}, { WEBHOOK_SIGNATURE_PRESET: 'raw-body' }],
     [
-      'with fields in another order, base64, and a time in ms, from nothing',
+      'with fields in another order, base64, and a time in ms',
       ownOrder,
       {},
       {
@@ -65,13 +65,13 @@ describe('a captured delivery', () => {
       },
     ],
     [
-      'of a preset with its time in ms',
+      'of a preset, but with a time in ms',
       ms,
       {},
       { WEBHOOK_SIGNATURE_PRESET: 'timestamped-pairs', WEBHOOK_TIMESTAMP_UNIT: 'ms' },
     ],
     [
-      'of another preset than the set one, whose settings are removed',
+      'of another preset, with those of the set one removed,',
       presetScheme('standard-webhooks'),
       {
         WEBHOOK_SIGNATURE_PRESET: 'raw-body',
@@ -86,12 +86,12 @@ describe('a captured delivery', () => {
       },
     ],
     [
-      'that fits, also if it is old',
+      'that verifies already, even if it is old,',
       presetScheme('timestamped-pairs'),
       { WEBHOOK_SIGNATURE_PRESET: 'timestamped-pairs' },
       {},
     ],
-  ])('%s', (_what, theirs, settings, changes) => {
+  ])('%s gets the fewest settings that verify it', (_what, theirs, settings, changes) => {
     const sent = theirs.secretEncoding === 'whsec' ? { ...theirs, secretEncoding: 'utf8' as const } : theirs;
     const found = propose(settings, deliveryBy(sent));
     expect(found).toEqual({

@@ -182,7 +182,7 @@ describe('an approved request is checked again before it is carried out', () => 
     ],
     [0, /^Since then, pay-\S+ charged this card the same\. Still owed\? Ask again\.$/],
   ])(
-    'is stopped if the limit for two charges lacks %d, says why, and counts for no limit',
+    'is stopped, as the second of two equal ones, by a limit or as a twin (the limit lacks %d), and counts for no limit',
     async (lacking, why) => {
       const { minor } = terms.money;
       const limits = { NGN: { per_agent_per_day: 2 * minor - lacking } };

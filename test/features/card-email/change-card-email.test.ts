@@ -18,15 +18,19 @@ it.each<[RejectionReason, CardEmailEnd['kind']]>([
 });
 
 it.each<[string, EmailChangeAnswer, string[]]>([
-  ['changed', { kind: 'changed' }, ['change card-1 to new@example.com']],
+  ['changes its e-mail if the service did', { kind: 'changed' }, ['change card-1 to new@example.com']],
   [
-    'rejected for its address',
+    'forgets the tried address if the service says that it is not the card’s',
     { kind: 'rejected', reason: 'email_mismatch', message: 'No' },
     // Only the tried address: the card may have another by now.
     ['forget old@example.com of card-1'],
   ],
-  ['refused', { kind: 'rejected', reason: 'invalid_token', message: 'No' }, []],
-])('a card whose change was %s is updated in the ledger', async (_what, answer, told) => {
+  [
+    'stays as it is if the service knows no such card',
+    { kind: 'rejected', reason: 'invalid_token', message: 'No' },
+    [],
+  ],
+])('a remembered card %s', async (_what, answer, told) => {
   const heard: string[] = [];
   const ledger = {
     idOf: async () => 'card-1',

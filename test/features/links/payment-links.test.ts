@@ -77,12 +77,16 @@ const event: PaymentEvent = {
 
 // With replicas and crashes: test/records/cases.test.ts, and `npm run kills`.
 describe('a payment link', () => {
-  it.each<[string, Partial<PaymentEvent>, string]>([
-    ['the service’s order id alone', { orderId: 'S-1' }, 'paid'],
-    ['another order', { orderReference: 'OTHER', orderId: 'other' }, 'open'],
-    ['a saved-card charge', { orderReference: reference, isSavedCardCharge: true }, 'open'],
-    ['a reference that is not signed, once the service proves it', { referenceHint: reference }, 'paid'],
-  ])('after an event with %s is %s', async (_what, told, state) => {
+  it.each<[string, string, Partial<PaymentEvent>]>([
+    ['with the service’s order id alone', 'paid', { orderId: 'S-1' }],
+    ['of another order', 'open', { orderReference: 'OTHER', orderId: 'other' }],
+    ['of a saved-card charge', 'open', { orderReference: reference, isSavedCardCharge: true }],
+    [
+      'with its reference unsigned, once the service proves the payment,',
+      'paid',
+      { referenceHint: reference },
+    ],
+  ])('after an event %s is %s', async (_what, state, told) => {
     const { links, afterwards } = await openLink();
     await links.onPaymentEvent({ ...event, ...told });
     expect((await afterwards())?.state.kind).toBe(state);
