@@ -313,19 +313,14 @@ export function createFeatures(account: Account, needs: FeatureNeeds) {
     chargeForm: (card) => charges.form({ prefill: { card } }),
     cardEmailForm: cardEmail.form,
   });
-  const lookup: Lookup = createLookup(
-    account,
-    alerts.declineOf,
-    async (reference) => {
-      const [charge, link] = await Promise.all([charges.find(reference), links.find(reference)]);
-      return (charge ?? link)?.terms.customerEmail;
-    },
-    async (reference) => {
-      const [charge, link] = await Promise.all([charges.find(reference), links.find(reference)]);
-      if (charge?.state.kind === 'approved') return charge.state.concludedAt;
-      return link?.state.kind === 'paid' ? link.state.atMs : undefined;
-    },
-  );
+  const lookup: Lookup = createLookup(account, alerts.declineOf, async (reference) => {
+    const [charge, link] = await Promise.all([charges.find(reference), links.find(reference)]);
+    const linkPaidAtMs = link?.state.kind === 'paid' ? link.state.atMs : undefined;
+    return {
+      customerEmail: (charge ?? link)?.terms.customerEmail,
+      provenAtMs: charge?.state.kind === 'approved' ? charge.state.concludedAt : linkPaidAtMs,
+    };
+  });
   const undelivered: Undelivered = createUndelivered(account);
   const forwarding: Forwarding = createForwarding(account, needs.forwarded);
   const find = createFind(account, findersOf(account));

@@ -74,8 +74,8 @@ import {
   createAsk,
   isChannel,
   parseQuestion,
-} from './look-up.ts';
-import { createProof, type ProvenAt } from './proof.ts';
+} from './question.ts';
+import { createProof } from './proof.ts';
 import { createReveals } from './reveal.ts';
 import { candidateReferences } from './candidate-references.ts';
 
@@ -88,12 +88,14 @@ export type Lookup = ReturnType<typeof createLookup>;
 export function createLookup(
   account: Account,
   declineOf: DeclineOf,
-  ownEmail: Parameters<typeof createReveals>[1],
-  provenAt: ProvenAt,
+  /** The bot's own charge or payment link, from the store alone; `provenAtMs`: when it was proven to be paid. */
+  ownPayment: (
+    reference: OrderReference,
+  ) => Promise<{ customerEmail: string | undefined; provenAtMs: number | undefined }>,
 ) {
-  const reveals = createReveals(account, ownEmail);
+  const reveals = createReveals(account, async (reference) => (await ownPayment(reference)).customerEmail);
   const ask = createAsk(account, declineOf);
-  const proof = createProof(account, ask, provenAt);
+  const proof = createProof(account, ask, async (reference) => (await ownPayment(reference)).provenAtMs);
   return { verbs: [lookupCommand({ account, reveals, ask }, proof)], reveals };
 }
 

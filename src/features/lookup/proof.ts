@@ -11,10 +11,7 @@ import { lookUpWords, proofActionId, referenceWord, word } from '../../slack/wor
 import { serviceFailureNote } from '../../slack/words/error-message.ts';
 import { lookingUpNote } from '../../slack/words/transaction-message.ts';
 import { answerMessage } from './answer-message.ts';
-import { parseQuestion, type Lookups, type Question } from './look-up.ts';
-
-/** When the bot's own charge or payment link of this reference was proven, UTC ms; undefined: it has none. */
-export type ProvenAt = (reference: OrderReference) => Promise<number | undefined>;
+import { parseQuestion, type Lookups, type Question } from './question.ts';
 
 /**
  * *Copy proof* on *Paid (confirmed)*: three lines in a customer's words, for the agent to copy. Looks up again first,
@@ -23,7 +20,8 @@ export type ProvenAt = (reference: OrderReference) => Promise<number | undefined
 export function createProof(
   account: Pick<Account, 'slack' | 'settings' | 'place' | 'now'>,
   ask: Lookups['ask'],
-  provenAt: ProvenAt,
+  /** When the bot's own charge or payment link of this reference was proven, UTC ms; undefined: it has none. */
+  provenAt: (reference: OrderReference) => Promise<number | undefined>,
 ): Press {
   const { settings, place, slack } = account;
 
