@@ -13,10 +13,10 @@ import type { Entry } from '../../store/store.ts';
 
 const dayFilePrefix = 'day-file:';
 
-/** A day's CSV, and the message with it. */
+/** A day's CSV, and the words of the message above the file. */
 export type DayFile = { text: string; words: string };
 
-/** `summary`: the key of the message whose thread gets the file. `isSending`: stored before the upload; it may have arrived. */
+/** `summary`: the key of the message whose thread gets the file. `isSending`: the upload has begun, so the file may be there. */
 const fileRecord = z.object({
   channel: z.string(),
   date: z.string(),
@@ -29,13 +29,13 @@ type NoDayFile = { date: string; summary: string; why: string };
 
 const firstLookMs = 5_000;
 const longestLookMs = 300_000;
-/** When a crashed upload's record is due: later than an upload may take. */
-const unsureAfterMs = 90_000;
+/** How long after an upload's start its record is due again, in case of a crash. Longer than any upload. */
+const checkAfterMs = 90_000;
 
 /**
- * Uploads yesterday's CSV into the thread of a channel's daily summary, at most once on all replicas: `isSending` is stored
- * before the upload, and a file that may have arrived is not sent again. If it failed or may be missing, the thread says so,
- * with the command that makes the file.
+ * Uploads yesterday's CSV into the thread of a channel's daily summary, at most once over all replicas: `isSending` is stored
+ * before the upload, and a file that may have arrived is not sent again. If the upload failed or may have failed, the thread
+ * says so, with the command that makes the file.
  */
 export function createDayFiles(
   account: Pick<
@@ -49,7 +49,10 @@ export function createDayFiles(
   const { store, slack, rememberMs, settings, name } = account;
   const messages: Messages<{ no_day_file: NoDayFile }> = createMessages(account);
 
-  async function tell({ channel, date, summary }: z.infer<typeof fileRecord>, why: string): Promise<void> {
+  async function postNoFile(
+    { channel, date, summary }: z.infer<typeof fileRecord>,
+    why: string,
+  ): Promise<void> {
     const key = messageKey('no_day_file', `${channel}/${date}`);
     await messages.post(key, { channel, isNote: true, body: { date, summary, why } });
   }
@@ -57,7 +60,7 @@ export function createDayFiles(
   async function work(entry: Entry): Promise<void> {
     const file = fileRecord.parse(parseJson(entry.value));
     if (file.isSending) {
-      await tell(file, 'The bot stopped while it was on its way: it may be missing here.');
+      await postNoFile(file, 'The bot stopped while it was on its way: it may be missing here.');
       await store.write(entry, entry.value, { ttlMs: rememberMs });
       return;
     }
@@ -72,13 +75,13 @@ export function createDayFiles(
     const { date } = file;
     const { text, words: comment } = await readFile(date);
     const value = JSON.stringify({ ...file, isSending: true });
-    const sending = await store.write(entry, value, { delayMs: unsureAfterMs });
+    const sending = await store.write(entry, value, { delayMs: checkAfterMs });
     if (!sending) return;
     const end = await slack.uploadFile(
       { channel, threadTs },
       { name: `${name ?? 'payops'}-${date}.csv`, title: `The day ${date}`, text, comment },
     );
-    if (end.kind === 'failed') await tell(file, end.why);
+    if (end.kind === 'failed') await postNoFile(file, end.why);
     await store.write(sending, value, { ttlMs: rememberMs });
   }
 
@@ -89,6 +92,7 @@ export function createDayFiles(
     },
   };
   return {
+    /** Requests the file of the last whole day before `atMs`. `summary`: see the record. Idempotent. */
     async ask(channel: string, summary: string, atMs: number): Promise<void> {
       const file = { channel, date: dayBefore(settings.policy.timezone, atMs), summary };
       const key = `${dayFilePrefix}${channel}/${file.date}`;

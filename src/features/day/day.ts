@@ -10,7 +10,7 @@ import { pagesOf } from '../../records/pages.ts';
 import { isUnreadable } from '../../records/records.ts';
 import type { Entry } from '../../store/store.ts';
 
-/** Why a row is at the top. */
+/** Why a person should look at a row; such rows come first. */
 type Attention = 'in doubt' | 'no event';
 
 type DayRow = FoundRecord & { attention?: Attention };
@@ -57,7 +57,7 @@ export async function readDay(
     }
   }
   return {
-    rows: rows.toSorted((one, other) => placeOf(one) - placeOf(other) || one.atMs - other.atMs),
+    rows: rows.toSorted((one, other) => rankOf(one) - rankOf(other) || one.atMs - other.atMs),
     unread,
   };
 }
@@ -68,7 +68,7 @@ export function dayWords({ rows }: Day, date: string): string {
   return `${counted(rows.length, 'record')} of ${date}: ${count('in doubt')} in doubt, ${count('no event')} without an event. It is what came through this bot.`;
 }
 
-function placeOf({ attention }: DayRow): number {
+function rankOf({ attention }: DayRow): number {
   return attention === 'in doubt' ? 0 : attention === 'no event' ? 1 : 2;
 }
 
@@ -92,8 +92,8 @@ const columnNames = [
 const columns: readonly CsvColumn<Line>[] = columnNames.map((head) => ({ head, cell: (line) => line[head] }));
 
 /**
- * The day as CSV text. Amounts are plain decimals, so that a spreadsheet can sum the column; totals are below, in a column of
- * their own. Formulas are disarmed.
+ * The day as CSV text. Amounts are plain decimals, so that a spreadsheet can sum the column; totals are below, in their own
+ * column. No cell can run as a formula.
  */
 export function dayCsv({ rows, unread }: Day): string {
   const words = [

@@ -32,10 +32,10 @@ export const findActions = {
 } as const;
 
 /**
- * The value of a button: the list by its keyed hash, its customer or card in masked words, the filter, and the page's
- * start (`number` records from the newest). No address.
+ * A button's value, which says what page to show. `list`: the list's keyed hash. `whom`: the customer or card, masked. `after`:
+ * where the page begins; `number`: how many records are newer. Has no e-mail address.
  */
-export const findPlace = codec(
+export const pageValue = codec(
   z.object({
     list: z.string(),
     whom: z.string(),
@@ -45,11 +45,11 @@ export const findPlace = codec(
     number: z.int().nonnegative(),
   }),
 );
-export type FindPlace = NonNullable<ReturnType<typeof findPlace.read>>;
+export type PageValue = NonNullable<ReturnType<typeof pageValue.read>>;
 
 /** `since`: the date since which the bot has records. `may`: what the person may do with a row. */
 type FoundShown = {
-  at: FindPlace;
+  at: PageValue;
   page: FoundPage;
   since: string;
   /** How long alert details are kept; 0: as long as the rest. */
@@ -92,7 +92,7 @@ export function headWords({
     : `🔎 The newest ${counted(records.length, what)} since ${since}`;
 }
 
-/** The limits of the answer: how far back records reach. */
+/** What the answer can't have: how far back the bot's records go. */
 export function knownWords({ since, alertDays }: Pick<FoundShown, 'since' | 'alertDays'>): string {
   const alerts = alertDays === 0 ? '' : `, alerts for ${counted(alertDays, 'day')}`;
   return `Known to this bot since ${since}${alerts}; the payments service can’t be searched.`;
@@ -105,11 +105,11 @@ function rowOf(record: FoundRecord, { at, may }: FoundShown): MessageBlock[] {
 /** State and amount, then the details. */
 export function recordLines(
   { state, money, card = {}, reference, customerEmail, atMs }: FoundRecord,
-  { whom }: Pick<FindPlace, 'whom'>,
+  { whom }: Pick<PageValue, 'whom'>,
 ): Run[][] {
   const details: Run[][] = [
-    hasFace(card) ? [words(cardWords(card))] : [],
-    // Payments of one card may belong to different customers.
+    isShown(card) ? [words(cardWords(card))] : [],
+    // In a card's list, because payments of one card may belong to different customers.
     whom.startsWith('··') && customerEmail !== undefined ? [words(customerWord(customerEmail))] : [],
     reference === undefined ? [] : [referenceRun(reference)],
     [moment(atMs)],
@@ -121,7 +121,7 @@ export function recordLines(
   ];
 }
 
-function hasFace({ cardType, lastFour }: NonNullable<FoundRecord['card']>): boolean {
+function isShown({ cardType, lastFour }: NonNullable<FoundRecord['card']>): boolean {
   return cardType !== undefined || lastFour !== undefined;
 }
 
@@ -140,23 +140,23 @@ function rowButtons(
   return buttons.length === 0 ? [] : [actions(...buttons)];
 }
 
-function to(actionId: string, text: string, place: FindPlace): Button {
-  return button({ actionId, text, value: findPlace.write(place) });
+function pageButton(actionId: string, text: string, page: PageValue): Button {
+  return button({ actionId, text, value: pageValue.write(page) });
 }
 
 function pageButtons({ at, page: { records, next } }: FoundShown): ActionsBlock[] {
   const { show, after: _after, number, ...first } = at;
   const newest = { ...first, number: 0 };
   const filters = shownKinds.map((kind: ShownKind) =>
-    to(findActions[kind], kind === 'failed' ? 'Failed' : 'Open', { ...newest, show: kind }),
+    pageButton(findActions[kind], kind === 'failed' ? 'Failed' : 'Open', { ...newest, show: kind }),
   );
   const hasMany = records.length > 1 || next !== undefined || number > 0;
   const buttons = [
     ...(next === undefined
       ? []
-      : [to(findActions.older, 'Older', { ...at, after: next, number: number + records.length })]),
-    ...(number > 0 ? [to(findActions.newest, 'Newest', { ...newest, ...(show && { show }) })] : []),
-    ...(show === undefined ? (hasMany ? filters : []) : [to(findActions.all, 'All', newest)]),
+      : [pageButton(findActions.older, 'Older', { ...at, after: next, number: number + records.length })]),
+    ...(number > 0 ? [pageButton(findActions.newest, 'Newest', { ...newest, ...(show && { show }) })] : []),
+    ...(show === undefined ? (hasMany ? filters : []) : [pageButton(findActions.all, 'All', newest)]),
   ];
   return buttons.length === 0 ? [] : [actions(...buttons)];
 }

@@ -26,16 +26,16 @@ export type FoundPage = { records: readonly FoundRecord[]; next?: string; unread
 
 type ForFind = Pick<Account, 'store' | 'fingerprint' | 'now'>;
 
-/** With a rare filter, at most this many records are read for one page; then the person is asked to go on. */
+/** At most this many records are read for one page, which may then be short if few match the filter. */
 const mostRead = 200;
 
-/** The time since which records are in the lists. */
+/** The key of the time since which records are in the lists. */
 const sinceKey = 'found-since';
 const timeText = z.coerce.number();
 
 /**
- * The bot's records of a customer or a card, page by page through that one list: a page costs the same however large the
- * store is. All of it throws StoreUnavailable.
+ * Reads the bot's records of a customer or a card from the list of that customer or card, so a page costs the same however
+ * large the store is. Methods throw StoreUnavailable.
  */
 export function openFoundRecords(account: ForFind, finders: readonly Finder[]) {
   const { store, now } = account;
@@ -48,8 +48,11 @@ export function openFoundRecords(account: ForFind, finders: readonly Finder[]) {
     return entry ? timeText.parse(entry.value) : -Infinity;
   }
 
-  /** Checks a record's own customer too: a forgotten customer's record is still in its card's list. */
-  function createForgotten() {
+  /**
+   * Returns a check whether a record's customer was forgotten. Needed for card lists: the records of a forgotten customer
+   * are still in them.
+   */
+  function createIsForgotten() {
     const until = new Map<string, Promise<number>>();
     return async function isForgotten({ customerEmail = '', atMs }: FoundRecord): Promise<boolean> {
       if (customerEmail.trim() === '') return false;
@@ -75,7 +78,7 @@ export function openFoundRecords(account: ForFind, finders: readonly Finder[]) {
 
     async page({ list, show, day, after }: Search, max: number): Promise<FoundPage> {
       const records: FoundRecord[] = [];
-      const isForgotten = createForgotten();
+      const isForgotten = createIsForgotten();
       const endMs = Math.max(day?.fromMs ?? -Infinity, (await forgottenUntil(list)) + 1);
       let [next, read, unread] = [after, 0, 0];
       do {
@@ -110,8 +113,8 @@ function fits({ isFailed, isOpen }: FoundRecord, show: ShownKind | undefined): b
 }
 
 /**
- * Hides all present records of a customer from every list, by e-mail and by card; later ones are found. The records stay
- * until their own retention ends. Throws StoreUnavailable.
+ * Hides a customer's present records from `/pay find`, by e-mail and by card; later records are found. The records themselves
+ * are kept for their usual time. Throws StoreUnavailable.
  */
 export async function forgetFound(account: ForFind, customerEmail: string): Promise<void> {
   const { store, fingerprint, now } = account;

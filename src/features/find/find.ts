@@ -9,20 +9,20 @@ import type { SlackMessage } from '../../slack/kit/message.ts';
 import { oneLine } from '../../slack/kit/text.ts';
 import { withOtherAccounts } from '../../slack/words/account-foot.ts';
 import { customerWord } from '../../slack/words/evidence.ts';
-import { findActions, findPlace, type FindPlace, foundMessage } from './find-message.ts';
+import { findActions, pageValue, type PageValue, foundMessage } from './find-message.ts';
 import { openFoundRecords, shownKinds, type ShownKind } from './find-records.ts';
 
 /**
- * At a width of 390 px a record is three lines and a row of buttons: ten are three screens, and with the filters they
- * stay below Slack's fifty blocks.
+ * A record is three lines and a row of buttons on a phone (390 px), so ten records are three screens, and stay below Slack's
+ * limit of fifty blocks.
  */
-const aPage = 10;
+const recordsPerPage = 10;
 
-/** The first word of a button's value; people never type it. */
+/** The first word of a button's press, which arrives as command words. People never type it. */
 const pressedWord = '--found';
 
-/** Typed words, or the page behind a button. */
-type Question = { typed: TypedQuestion } | { pressed: FindPlace };
+/** Typed words, or the page that a pressed button asks for. */
+type Question = { typed: TypedQuestion } | { pressed: PageValue };
 
 /** `whom`: the customer masked, or the card and amount. `day`: a date. */
 export type TypedQuestion = { by: FoundBy; whom: string; show?: ShownKind; day?: string };
@@ -36,26 +36,26 @@ export function createFind(account: Account, finders: readonly Finder[]): Featur
   const records = openFoundRecords(account, finders);
   const timeZone = settings.policy.timezone;
 
-  async function mayOf(caller: Caller) {
+  async function permissionsOf(caller: Caller) {
     const can = async (permission: string): Promise<boolean> =>
       (await people.mayRun(permission, caller)).kind === 'allowed';
     const [lookUp, story, reveal] = await Promise.all(['lookup', 'story', 'reveal'].map(can));
     return { lookUp: lookUp === true, story: story === true, reveal: reveal === true };
   }
 
-  async function placeOf(question: Question): Promise<FindPlace> {
+  async function pageOf(question: Question): Promise<PageValue> {
     if ('pressed' in question) return question.pressed;
     const { by, ...typed } = question.typed;
     return { ...typed, list: await records.listOf(by), number: 0 };
   }
 
   async function answer(question: Question, caller: Caller): Promise<SlackMessage> {
-    const at = await placeOf(question);
+    const at = await pageOf(question);
     const day = at.day === undefined ? undefined : dayNamed(timeZone, at.day);
     const [page, sinceMs, may] = await Promise.all([
-      records.page({ ...at, day }, aPage),
+      records.page({ ...at, day }, recordsPerPage),
       records.since(),
-      mayOf(caller),
+      permissionsOf(caller),
     ]);
     const since = dateWords(sinceMs, now(), timeZone);
     const shown = { at, page, since, alertDays: settings.alertDetailsDays, may };
@@ -91,7 +91,7 @@ function parseQuestion(words: readonly string[]): Parsed<Question> {
     const typed = parseFind(words);
     return typed.ok ? parsed({ typed: typed.value }) : typed;
   }
-  const pressed = findPlace.read(value);
+  const pressed = pageValue.read(value);
   return pressed && isSearchList(pressed.list)
     ? parsed({ pressed })
     : problem('This button has expired. Type the command instead.');
@@ -126,7 +126,7 @@ function withFilters(question: TypedQuestion, words: readonly string[]): Parsed<
   return parsed(filtered);
 }
 
-/** “3 May”, with the year if it is another. */
+/** “3 May”; with the year if that is not the present one. */
 export function dateWords(atMs: number, nowMs: number, timeZone: string): string {
   const year = new Intl.DateTimeFormat('en-GB', { timeZone, year: 'numeric' });
   const isOther = year.format(atMs) !== year.format(nowMs);

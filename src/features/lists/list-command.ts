@@ -19,21 +19,21 @@ import {
 import type { SlackMessage } from '../../slack/kit/message.ts';
 import { oneLine } from '../../slack/kit/text.ts';
 
-/** A typed command or a pressed list button. */
+/** What is asked for: a typed command, or a list's button. */
 type Question = { which: ListButton | 'typed' } & ListPress;
 
-/** Marks a button press, which arrives as command words. A person who types it gets the same answer. */
+/** The first word of a button's press, which arrives as command words. A person who types it gets the same answer. */
 const pressedWord = '--list';
 
 const longestFilter = 100;
-/** Calls for a first answer: mostly enough for a filter to match, without reading every page. */
+/** The service's calls for the first answer to a filter. Usually a match is among these pages. */
 const callsAtFirst = 4;
-/** Calls for one request, 50,000 items; then a person has to press again. */
+/** The service's calls for one request, which read 50,000 items. Then the person has to press a button to continue. */
 const callsAtMost = 1_000;
 
 const buttonKinds: readonly ListButton[] = ['back', 'next', 'all', 'csv', 'reload'];
 
-type Verb<Item> = {
+type ListVerb<Item> = {
   subject: ListSubject<Item>;
   summary: string;
   examples: readonly string[];
@@ -43,10 +43,10 @@ type Verb<Item> = {
   columns: readonly CsvColumn<Item>[];
 };
 
-type Listing<Item> = Pick<Account, 'place' | 'slack' | 'now'> & Verb<Item>;
+type Listing<Item> = Pick<Account, 'place' | 'slack' | 'now'> & ListVerb<Item>;
 
 /** A command that shows a list of the service, filtered by the words after it. */
-export function listCommand<Item>(account: Account, verb: Verb<Item>): Command {
+export function listCommand<Item>(account: Account, verb: ListVerb<Item>): Command {
   const { subject, summary, examples, menu } = verb;
   const listing = { ...account, ...verb };
   return defineCommand<Question>({
@@ -84,7 +84,7 @@ function parseQuestion(words: readonly string[]): Parsed<Question> {
     : parsed({ which: 'typed', filter, number: 0 });
 }
 
-/** A command without a filter, and *Reload*, start again; everything else continues from the cached pages. */
+/** *Reload* and a command without a filter read the list from the start; everything else continues from cached pages. */
 async function answer<Item>(
   { subject, list, place }: Listing<Item>,
   { which, filter, number }: Question,
@@ -127,13 +127,13 @@ async function makeCsv<Item>(
   const { items, reading, stop } = await list({
     filter,
     mostCalls: callsAtMost,
-    progress: (far, rows) => Object.assign(seen, { reading: far, rows }),
+    progress: (soFar, rows) => Object.assign(seen, { reading: soFar, rows }),
   });
   const rows = items.length;
   if (stop) return { kind: 'stopped', stop, rows, reading };
   if (rows === 0) return { kind: 'nothing' };
-  const written = fileColumns(columns);
-  const made = { text: csvHead(written) + csvRows(written, items), rows, reading };
-  const file = listFile({ subject, filter }, made, { place, nowMs: now() });
-  return { kind: 'placed', placed: await slack.uploadFile({ channel: userId }, file), rows };
+  const cleaned = fileColumns(columns);
+  const content = { text: csvHead(cleaned) + csvRows(cleaned, items), rows, reading };
+  const file = listFile({ subject, filter }, content, { place, nowMs: now() });
+  return { kind: 'made', upload: await slack.uploadFile({ channel: userId }, file), rows };
 }

@@ -21,6 +21,7 @@ import type { UploadedFile, UploadOutcome } from '../../slack/kit/upload-file.ts
 export type ListSubject<Item> = {
   /** The command's word after `/pay`: `terminals`. */
   verb: string;
+  /** The name of one item, and of several: `terminal`, `terminals`. */
   one: string;
   many: string;
   /** A row's first line shows the first two, its second line the others. */
@@ -33,7 +34,7 @@ export type ListSubject<Item> = {
 /** A list button's value. */
 export type ListPress = { filter: string; number: number };
 
-/** Reads no value with a card number: no button of ours holds one, because such commands are refused before a list is shown. */
+/** Refuses a value with a card number: no list has such a button, because the typed command would have been refused. */
 export const listPress = codec<ListPress>(
   z.object({
     filter: z.string().refine((filter) => !holdsCardNumber(filter)),
@@ -45,7 +46,7 @@ export type ListButton = 'back' | 'next' | 'all' | 'csv' | 'reload';
 
 const longestFilter = 60;
 
-/** `news`: shown above the list, the result of a pressed button. */
+/** `news`: the result of a pressed button, shown above the list. */
 type ShownList<Item> = { filter: string; page: ListPage<Item>; news?: SlackMessage };
 
 /** One page: its rows, how far the list was read, and its buttons. */
@@ -56,7 +57,7 @@ export function listMessage<Item>(
 ): SlackMessage {
   const rows = page.items.map((item) => richText(...rowLines(subject, item)));
   const { text, blocks } = noteMessage({
-    ...(filter === '' ? ownHead(subject, page) : filterHead(subject, page, filter)),
+    ...(filter === '' ? unfilteredHead(subject, page) : filterHead(subject, page, filter)),
     body: [...rows, ...noteLines(subject, page, filter)],
     buttons: listButtons(subject, filter, page),
     foot: checkedFoot(place, page.reading.readAt),
@@ -76,7 +77,7 @@ function rowLines<Item>({ columns }: ListSubject<Item>, item: Item): Run[][] {
 
 type Head = { state: string; about?: string[] };
 
-function ownHead<Item>(
+function unfilteredHead<Item>(
   { many }: ListSubject<Item>,
   { items, before, number, reading, hasNext }: ListPage<Item>,
 ): Head {
@@ -146,39 +147,39 @@ function failureSentence({ kind, retryAfterMs, said }: ServiceFailure): string {
   return `${what}; it asks to wait ${counted(Math.ceil(retryAfterMs / 1_000), 'second')}`;
 }
 
-/** At most three: the likeliest next steps. *Reload* is rarely one, because the typed command reads the list again too. */
+/** The three likeliest next steps. *Reload* is rarely among them: the typed command reads the list again, too. */
 function listButtons<Item>(
   { actions: ids }: ListSubject<Item>,
   filter: string,
   page: ListPage<Item>,
 ): Button[] {
-  const ways: Way[] = [
+  const choices: ButtonChoice[] = [
     ...(page.number === 0 ? [] : [{ which: 'back', text: 'Back', number: page.number - 1 } as const]),
     ...(page.hasNext ? [{ which: 'next', text: 'Next', number: page.number + 1 } as const] : []),
-    ...otherWays(page, filter),
+    ...otherButtons(page, filter),
   ];
-  return ways
+  return choices
     .slice(0, mostButtons)
     .map(({ which, text, number = page.number }) =>
       button({ actionId: ids[which], text, value: listPress.write({ filter, number }) }),
     );
 }
 
-type Way = { which: ListButton; text: string; number?: number };
+type ButtonChoice = { which: ListButton; text: string; number?: number };
 
-/** The most useful first. */
-function otherWays<Item>({ found, reading, stop }: ListPage<Item>, filter: string): Way[] {
-  const reload: Way = { which: 'reload', text: 'Reload', number: 0 };
+/** The buttons besides *Back* and *Next*, the most useful first. */
+function otherButtons<Item>({ found, reading, stop }: ListPage<Item>, filter: string): ButtonChoice[] {
+  const reload: ButtonChoice = { which: 'reload', text: 'Reload', number: 0 };
   if (stop?.kind === 'cursor_refused') return [reload];
   const goOn = stop?.kind === 'failure' ? 'Go on searching' : 'Search all';
-  const all: Way[] = filter !== '' && reading.end === 'more' ? [{ which: 'all', text: goOn }] : [];
+  const all: ButtonChoice[] = filter !== '' && reading.end === 'more' ? [{ which: 'all', text: goOn }] : [];
   if (found === 0) return all.length === 0 ? [reload] : all;
   return [...all, { which: 'csv', text: 'CSV' }];
 }
 
 const mostButtons = 3;
 
-/** Progress, while the list is read. */
+/** The progress, while the list is read. */
 export function readingMessage<Item>(
   { one, many }: ListSubject<Item>,
   { filter, reading, found }: { filter: string; reading: Reading | undefined; found: number },
@@ -200,7 +201,7 @@ function numbered(count: number, one: string, many: string): string {
 const longestCell = 1_000;
 const longestComment = 500;
 
-/** Cleans a file's cells as messages' text is cleaned, because Slack keeps the file too. */
+/** Cleans a file's cells like the text of a message, because Slack stores the file, too. */
 export function fileColumns<Item>(columns: readonly CsvColumn<Item>[]): CsvColumn<Item>[] {
   return columns.map(({ head, cell }) => ({
     head,
@@ -208,12 +209,12 @@ export function fileColumns<Item>(columns: readonly CsvColumn<Item>[]): CsvColum
   }));
 }
 
-type Wanted<Item> = { subject: ListSubject<Item>; filter: string };
-type Made = { text: string; rows: number; reading: Reading };
+type FileRequest<Item> = { subject: ListSubject<Item>; filter: string };
+type FileContent = { text: string; rows: number; reading: Reading };
 
 export function listFile<Item>(
-  { subject, filter }: Wanted<Item>,
-  { text, rows, reading }: Made,
+  { subject, filter }: FileRequest<Item>,
+  { text, rows, reading }: FileContent,
   { place, nowMs }: { place: ShownAccount; nowMs: number },
 ): UploadedFile {
   const title = rowsWords({ subject, filter }, rows);
@@ -230,15 +231,15 @@ export function listFile<Item>(
 }
 
 /** "10,000 terminals", "166 terminals that match “Lekki Kiosk”". */
-function rowsWords<Item>({ subject, filter }: Wanted<Item>, rows: number): string {
+function rowsWords<Item>({ subject, filter }: FileRequest<Item>, rows: number): string {
   const count = numbered(rows, subject.one, subject.many);
   if (filter === '') return count;
   return `${count} that ${rows === 1 ? 'matches' : 'match'} “${outsideText(filter, longestFilter)}”`;
 }
 
-/** Progress, while the file is made. */
+/** The progress, while the file is made. */
 export function exportingMessage<Item>(
-  { subject, filter }: Wanted<Item>,
+  { subject, filter }: FileRequest<Item>,
   seen: { reading?: Reading; rows: number },
 ): SlackMessage {
   const what = filter === '' ? `all ${subject.many}` : `what matches “${outsideText(filter, longestFilter)}”`;
@@ -253,18 +254,19 @@ function readIncomplete(reading: Reading | undefined, rows: number): string[] {
   return reading ? [`read ${counted(reading.pages, 'page')}, ${numbered(rows, 'row', 'rows')}`] : [];
 }
 
+/** The result of a request for a file. `made`: the file was made; `upload` says whether Slack took it. */
 export type FileEnd =
-  | { kind: 'placed'; placed: UploadOutcome; rows: number }
+  | { kind: 'made'; upload: UploadOutcome; rows: number }
   | { kind: 'nothing' }
   | { kind: 'stopped'; stop: ReadingStop; rows: number; reading: Reading };
 
-/** The file's result, shown above the list. */
-export function fileNews<Item>(wanted: Wanted<Item>, end: FileEnd): SlackMessage {
+/** The result of a request for a file, shown above the list. */
+export function fileNews<Item>(request: FileRequest<Item>, end: FileEnd): SlackMessage {
   switch (end.kind) {
-    case 'placed':
-      return noteMessage(placedNote(`CSV of ${rowsWords(wanted, end.rows)}`, end.placed));
+    case 'made':
+      return noteMessage(uploadNote(`CSV of ${rowsWords(request, end.rows)}`, end.upload));
     case 'nothing':
-      return noteMessage({ state: `No CSV: there is no ${wanted.subject.one} to write` });
+      return noteMessage({ state: `No CSV: there is no ${request.subject.one} to write` });
     case 'stopped':
       return noteMessage({
         state: '⚠️ The CSV was not made',
@@ -274,12 +276,12 @@ export function fileNews<Item>(wanted: Wanted<Item>, end: FileEnd): SlackMessage
   }
 }
 
-function placedNote(what: string, placed: UploadOutcome): Note {
-  return placed.kind === 'uploaded'
+function uploadNote(what: string, upload: UploadOutcome): Note {
+  return upload.kind === 'uploaded'
     ? { state: `📄 ${what}`, about: ['in your direct messages with the bot'] }
     : {
         state: `⚠️ ${what} couldn’t be put into Slack`,
-        body: [rich`${placed.why}`, labelled('Next', placed.fix)],
+        body: [rich`${upload.why}`, labelled('Next', upload.fix)],
       };
 }
 

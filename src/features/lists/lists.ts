@@ -78,12 +78,12 @@ export const accountSubject: ListSubject<Account> = {
   next: [words('One of them: '), code('/pay account <reference>')],
 };
 
-/** The merchant, unless the first cell names it already. */
+/** The merchant's name, unless the first cell has it already. */
 function otherMerchant({ terminalLabel, merchantName = '' }: Terminal): string | undefined {
   return terminalLabel === undefined || terminalLabel.includes(merchantName) ? undefined : merchantName;
 }
 
-/** "2026-11-21"; an unreadable time stays as the service wrote it. */
+/** "2026-11-21". An unreadable time is shown as the service wrote it. */
 function dayOf(time: string | undefined): string | undefined {
   if (time === undefined) return undefined;
   const ms = Date.parse(time);

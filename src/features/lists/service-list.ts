@@ -1,14 +1,14 @@
 import { ServiceFailure } from '../../domain/failure.ts';
 import type { ReadPage } from '../../payments/pages.ts';
 
-/** Items on a shown page, few enough for a phone. The service's own pages are larger. */
-const shownPage = 10;
+/** Items on a page shown in Slack, few enough for a phone. The service's own pages are larger. */
+const itemsPerPage = 10;
 
 export type ListRequest = {
   filter: string;
-  /** The shown page among the matches, from 0; absent: all matches. */
+  /** The number of the page to show, from 0; absent: all matches on one page. */
   number?: number;
-  /** The most calls of the service, besides the one for a new list's first page. */
+  /** How many calls of the service to make at most, besides the one for a new list's first page. */
   mostCalls: number;
   /** Ignores the cache and reads from the first page. */
   reload?: boolean;
@@ -18,7 +18,7 @@ export type ListRequest = {
 
 /**
  * Returns one page of a list of the payments service. Reads as many of the service's pages as needed; with a filter, all of
- * them. They are cached for half an hour in this process, for everybody who may see the list. If reading stops early, `stop`
+ * them. Pages are cached for half an hour in this process, for everybody who may see the list. If reading stops early, `stop`
  * says why, beside what was read. Throws ServiceFailure if the first page can't be read.
  */
 export type ServiceList<Item> = (request: ListRequest) => Promise<ListPage<Item>>;
@@ -73,10 +73,10 @@ export function createServiceList<Item>(
   function matching({ items }: Remembered<Item>, words: readonly string[]): () => readonly Item[] {
     if (words.length === 0) return () => items;
     const found: Item[] = [];
-    let judged = 0;
+    let checked = 0;
     return () => {
-      for (const item of items.slice(judged)) if (matches(item, words)) found.push(item);
-      judged = items.length;
+      for (const item of items.slice(checked)) if (matches(item, words)) found.push(item);
+      checked = items.length;
       return found;
     };
   }
@@ -84,7 +84,7 @@ export function createServiceList<Item>(
   return async function show({ filter, number, mostCalls, reload, progress }) {
     const list = open(reload);
     const words = filter.toLowerCase().split(/\s+/u).filter(Boolean);
-    const enough = words.length === 0 && number !== undefined ? (number + 1) * shownPage : Infinity;
+    const enough = words.length === 0 && number !== undefined ? (number + 1) * itemsPerPage : Infinity;
     let [calls, left] = [0, list.pages === 0 ? mostCalls + 1 : mostCalls];
     const soFar = matching(list, words);
     for (let stop: ReadingStop | undefined; ;) {
@@ -94,7 +94,7 @@ export function createServiceList<Item>(
       if (pages > 0) progress?.(reading, found.length);
       if (stop || end !== 'more' || found.length >= enough) {
         if (stop && pages === 0) throw failureOf(stop);
-        const page = cutOf(found, number);
+        const page = pageOf(found, number);
         const hasNext = page.hasNext || (words.length === 0 && end === 'more');
         return { ...page, hasNext, reading, ...(stop && { stop }) };
       }
@@ -112,17 +112,17 @@ function failureOf(stop: ReadingStop): ServiceFailure {
     : new ServiceFailure('malformed', 'The first page was refused.');
 }
 
-/** One shown page of the matches, at most the last one; without a number, all matches. */
-function cutOf<Item>(
+/** The page with this number, or the last page if there are fewer; without a number, all matches. */
+function pageOf<Item>(
   found: readonly Item[],
   number: number | undefined,
 ): Pick<ListPage<Item>, 'number' | 'items' | 'before' | 'found' | 'hasNext'> {
   if (number === undefined) {
     return { number: 0, items: found, before: 0, found: found.length, hasNext: false };
   }
-  const shown = Math.min(number, Math.max(0, Math.ceil(found.length / shownPage) - 1));
-  const before = shown * shownPage;
-  const items = found.slice(before, before + shownPage);
+  const shown = Math.min(number, Math.max(0, Math.ceil(found.length / itemsPerPage) - 1));
+  const before = shown * itemsPerPage;
+  const items = found.slice(before, before + itemsPerPage);
   return {
     number: shown,
     items,
@@ -136,9 +136,9 @@ function cutOf<Item>(
 export type Reading = {
   pages: number;
   items: number;
-  /** Calls of the service for this request alone. */
+  /** Calls of the service that this request made. */
   calls: number;
-  /** When its first page was read, UTC milliseconds. */
+  /** When the list's first page was read, UTC ms. */
   readAt: number;
   /** `more`: the service returned a cursor for a next page. */
   end: 'more' | 'last_page' | 'repeated_cursor';
@@ -151,7 +151,7 @@ export type ReadingStop =
   /** `mostCalls` is used up. */
   | { kind: 'enough_calls' };
 
-/** One shown page of a list. */
+/** One page of a list as shown in Slack. */
 export type ListPage<Item> = {
   /** From 0. */
   number: number;

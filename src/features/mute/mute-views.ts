@@ -89,7 +89,7 @@ function endButton({ id }: AlertMute) {
   return button({ actionId: endMuteId, text: 'End mute', value: id });
 }
 
-/** The form's mute and its duration, or the form's errors. */
+/** What the form asks for: a mute and its duration; or the form's errors. */
 export function readMuteModal(values: ViewValues) {
   const form = muteForm([]).read(values);
   if (form.kind === 'errors') return form;
@@ -105,7 +105,7 @@ export function readMuteModal(values: ViewValues) {
   return { kind: 'read', wanted, forMs: Number(hours) * hourMs } as const;
 }
 
-/** Replaces the form after the submit; the channel gets a message besides. */
+/** Replaces the form after the submit. The channel gets its own message. */
 export function mutedModal(mute: AlertMute, place: ShownAccount): Modal {
   const note: Note = {
     state: '🔕 Muted',
@@ -140,7 +140,7 @@ export function muteMessage(
   return forPosting(note, 'payops_mute', about);
 }
 
-/** Answers `/pay unmute` and the like: `/pay mute` does it, and who may use it. */
+/** Answers `/pay unmute` and similar words: says how to mute and to end a mute. */
 export function muteElsewhereMessage(): SlackMessage {
   return noteMessage({
     state: '/pay mute mutes alerts, and ends a mute',

@@ -27,7 +27,7 @@ const mutePrefix = 'mute:';
 
 type MuteEvent = { kind: 'ended'; by: string } | { kind: 'over' };
 
-/** A mute's message in the channel, edited as it changes; `isOver`: the second one, about the events it kept back. */
+/** A mute's two messages in its channel: one is edited as the mute changes; the other (`isOver`) counts the muted events. */
 type MuteBodies = { mute: { id: string; isOver: boolean } };
 
 const muteCase: z.ZodType<AlertMute> = z.object({
@@ -46,18 +46,19 @@ const muteCase: z.ZodType<AlertMute> = z.object({
   isOver: z.boolean(),
 });
 
-/** The list of all mutes, by their end. */
+/** The store's list of all mutes, by their end. */
 const mutesList = 'mutes';
 const mostListed = 100;
 
 /**
- * How long after the press a mute begins or ends: long enough for every replica to read it, so that all of them keep back the
- * same events.
+ * A mute begins or ends this long after the press. By then every replica has read the mute, so all of them mute the same
+ * events.
  */
 const muteDelayMs = 5_000;
-const readAgainMs = 3_000;
-/** How long after a mute's end its kept-back events are counted: the last ones may not be stored yet. */
-const overAfterMs = 4_000;
+/** How long a replica uses the mutes it has read. Less than `muteDelayMs`. */
+const cacheMs = 3_000;
+/** A mute's events are counted this long after its end: the last ones may not be stored before. */
+const countAfterMs = 4_000;
 
 /** An account's mutes; each is a case (`records/cases.ts`). */
 export function openMutes(
@@ -67,7 +68,7 @@ export function openMutes(
 ) {
   const { now } = deps;
   const messages: Messages<MuteBodies> = createMessages(deps);
-  let known: { atMs: number; mutes: Promise<readonly AlertMute[]> } | undefined;
+  let cached: { atMs: number; mutes: Promise<readonly AlertMute[]> } | undefined;
   const cases = createCases<AlertMute, MuteEvent>(
     deps,
     {
@@ -80,12 +81,12 @@ export function openMutes(
         return untilMs < mute.untilMs ? { ...mute, untilMs, endedBy: event.by } : undefined;
       },
       dueInMs: ({ isOver, untilMs }, nowMs) =>
-        isOver ? undefined : Math.max(0, untilMs + overAfterMs - nowMs),
+        isOver ? undefined : Math.max(0, untilMs + countAfterMs - nowMs),
       auditEntries: (step) => [auditOf(step)],
     },
     {
       due: async ({ isOver, untilMs }, nowMs) =>
-        !isOver && nowMs >= untilMs + overAfterMs ? { event: { kind: 'over' } } : undefined,
+        !isOver && nowMs >= untilMs + countAfterMs ? { event: { kind: 'over' } } : undefined,
       async tell({ id, channel, isOver }) {
         await messages.keep(messageKey('mute', id), { channel, body: { id, isOver: false } });
         if (isOver) await messages.post(messageKey('mute', `${id}/over`), { channel, body: { id, isOver } });
@@ -97,12 +98,12 @@ export function openMutes(
   return {
     cases,
     newest,
-    /** `newest`, cached for three seconds. Empty during an outage of the store: better an alert too many than one missing. */
+    /** `newest`, cached for `cacheMs`. Empty while the store is away: an alert too many is better than a missing alert. */
     all: (): Promise<readonly AlertMute[]> => {
-      if (!known || now() - known.atMs >= readAgainMs || now() < known.atMs) {
-        known = { atMs: now(), mutes: newest().catch(noneIfAway) };
+      if (!cached || now() - cached.atMs >= cacheMs || now() < cached.atMs) {
+        cached = { atMs: now(), mutes: newest().catch(noneIfAway) };
       }
-      return known.mutes;
+      return cached.mutes;
     },
   };
 }
@@ -131,8 +132,8 @@ function auditOf({ event, before, after, turn, atMs }: CaseStep<AlertMute, MuteE
 export type Mutes = ReturnType<typeof createMutes>;
 
 /**
- * `/pay mute`: stops alerts in the channel it is typed in, for up to a day. `notPosted`: the events that a mute kept back;
- * throws StoreUnavailable.
+ * `/pay mute`: keeps alerts out of the channel where it is typed, for up to a day. `notPosted` counts a mute's events; throws
+ * StoreUnavailable.
  */
 export function createMutes(account: Account, notPosted: (mute: AlertMute) => Promise<NotPosted>) {
   const { rules, place, settings, audit, wake, now } = account;
@@ -183,7 +184,7 @@ export function createMutes(account: Account, notPosted: (mute: AlertMute) => Pr
             untilMs: fromMs + read.forMs,
             isOver: false,
           };
-          // The view's id is the key: a repeated submit begins no second mute.
+          // The view's id is the mute's id, so a repeated submit begins no second mute.
           const begun = await cases.begin(viewId, mute, { untold: true });
           if (begun.kind === 'begun') await cases.settle(viewId, begun.stored);
           wake();
@@ -201,8 +202,8 @@ export function createMutes(account: Account, notPosted: (mute: AlertMute) => Pr
     async mute({ id, isOver }, _work, about) {
       const mute = await cases.find(id);
       if (!mute) return { kind: 'nothing' };
-      const kept = isOver && { notPosted: await notPosted(mute) };
-      return { kind: 'shown', message: muteMessage({ mute, ...kept, ...about }, place) };
+      const counts = isOver && { notPosted: await notPosted(mute) };
+      return { kind: 'shown', message: muteMessage({ mute, ...counts, ...about }, place) };
     },
   };
   return {

@@ -20,12 +20,12 @@ export function actorOf({ who }: Pick<AuditEntry, 'who'>): Run {
   return bold(known ?? outsideText(who, longestWord));
 }
 
-/** The deed, the place, the new state and the reason. Outside words are in quotation marks. */
+/** What was done, where, the new state and the reason. Outside words are in quotation marks. */
 export function sentenceOf(entry: AuditEntry): Run[] {
   return [...deedOf(entry), ...whereOf(entry), ...movedOf(entry), ...reasonOf(entry)];
 }
 
-/** Presses that lead to no step of the audit, by button id. */
+/** What a press did, by button id: the presses after which the audit has no entry of a step. */
 const pressed: Readonly<Record<string, string>> = {
   look_up: 'looked it up',
   look_up_again: 'looked it up',
@@ -35,20 +35,20 @@ const pressed: Readonly<Record<string, string>> = {
 };
 
 /**
- * Whether a story shows this entry. Left out: a press or form whose step has its own entry, and messages about an event
- * that has one. The file has every entry.
+ * Whether a story shows this entry. Left out: commands, presses and forms whose step has its own entry, and messages about an
+ * event that has one. The CSV file has every entry.
  */
-export function isTold({ what, verb = '', result = '' }: AuditEntry): boolean {
+export function isShown({ what, verb = '', result = '' }: AuditEntry): boolean {
   if (result.startsWith('told_')) return false;
   const isAnswered = ['', 'answered', 'repeated', 'unreadable'].includes(result);
   if (!isAnswered) return true;
   if (what === 'command') return verb === 'lookup';
-  if (what === 'press' || what === 'form') return pressed[partOf(verb)] !== undefined;
+  if (what === 'press' || what === 'form') return pressed[buttonIdOf(verb)] !== undefined;
   return true;
 }
 
-/** The audit writes a button's or form's id after its verb. */
-function partOf(verb: string): string {
+/** The id of the button or form, which the audit writes after the verb. */
+function buttonIdOf(verb: string): string {
   return verb.split(' ').at(-1) ?? '';
 }
 
@@ -57,14 +57,14 @@ function deedOf({ what, verb, result, where }: AuditEntry): Run[] {
     case 'command':
     case 'press':
     case 'form': {
-      const deed = what === 'command' && verb === 'lookup' ? 'looked it up' : pressed[partOf(verb ?? '')];
+      const deed = what === 'command' && verb === 'lookup' ? 'looked it up' : pressed[buttonIdOf(verb ?? '')];
       if (deed !== undefined && (result === undefined || result === 'answered')) return [words(deed)];
       return result === 'refused'
         ? [words('was refused '), code(commandOf(shown(verb).split(' ')[0] ?? '', where))]
-        : [words('asked for '), code(commandOf(shown(verb), where)), ...endOf(result)];
+        : [words('asked for '), code(commandOf(shown(verb), where)), ...resultOf(result)];
     }
     case 'reveal':
-      return [words('saw the address in full'), ...endOf(result)];
+      return [words('saw the address in full'), ...resultOf(result)];
     case 'decision':
     case 'step':
     case 'answer':
@@ -77,8 +77,8 @@ function commandOf(verb: string, where: string | undefined): string {
   return `${where === 'cli' ? 'npm run' : '/pay'} ${verb}`.trim();
 }
 
-/** *Answered* is the usual result and not mentioned. */
-function endOf(result: string | undefined): Run[] {
+/** The result, except the usual one, *answered*. */
+function resultOf(result: string | undefined): Run[] {
   if (result === undefined || result === 'answered') return [];
   return [words(': '), bold(shown(result))];
 }
@@ -90,13 +90,13 @@ function whereOf({ what, where }: AuditEntry): Run[] {
 
 function movedOf({ after, result = '' }: AuditEntry): Run[] {
   if (after === undefined) return [];
-  if (handsOn.has(result)) return [words(' → '), actorOf({ who: after })];
+  if (handOvers.has(result)) return [words(' → '), actorOf({ who: after })];
   // The deed already says it.
   return result.startsWith('alert_') ? [] : [words(' → '), bold(stateWord(after))];
 }
 
-/** For these the new state is a person: who has it now. */
-const handsOn: ReadonlySet<string> = new Set(['taken_over', 'alert_assigned']);
+/** Results whose new state is a person: the one who has the charge or alert now. */
+const handOvers: ReadonlySet<string> = new Set(['taken_over', 'alert_assigned']);
 
 function reasonOf({ reason }: AuditEntry): Run[] {
   return reason === undefined ? [] : [words(` · “${outsideText(reason, longestReason)}”`)];
@@ -106,7 +106,7 @@ function shown(text: string | undefined): string {
   return outsideText(text ?? '', longestWord);
 }
 
-/** The state as its messages say it; `link_`, `alert_` and `approval_` are prefixes of states that are no charge's. */
+/** A state in the words of its messages. `link_`, `alert_` and `approval_` begin states that are not a charge's. */
 export function stateWord(state: string): string {
   const known = Object.hasOwn(states, state) ? states[state] : undefined;
   return known ?? shown(state.replace(/^(?:link|alert|approval)_/, '').replaceAll('_', ' '));
@@ -132,7 +132,7 @@ const states: Readonly<Record<string, string>> = {
   link_refused: 'No payment link: request refused',
 };
 
-/** By the audit's result. */
+/** What was done, by the audit's result. */
 const deeds: Readonly<Record<string, string>> = {
   begun: 'started the charge',
   due: 'looked again, because no answer had come in time',

@@ -35,7 +35,7 @@ import {
   typedLookUpButton,
   typedReference,
 } from '../../slack/words/evidence.ts';
-import { actorOf, isTold, sentenceOf, stateWord } from './story-words.ts';
+import { actorOf, isShown, sentenceOf, stateWord } from './story-words.ts';
 
 /** The buttons of a story. Values are the words after the verb; for the file only the reference. */
 const storyActions = { earlier: 'story_earlier', later: 'story_later', file: 'story_file' } as const;
@@ -59,7 +59,7 @@ type Question = { reference: OrderReference; page: number };
 export function createStory(account: Account, chapters: Chapters): Feature {
   const { place, now } = account;
   async function answer({ reference, page }: Question): Promise<SlackMessage> {
-    const story = await tellStory(account, chapters, reference);
+    const story = await readStory(account, chapters, reference);
     return story
       ? storyMessage(story, page, { place, nowMs: now() })
       : withOtherAccounts(noStoryMessage(reference), place);
@@ -84,7 +84,7 @@ export function createStory(account: Account, chapters: Chapters): Feature {
       {
         actionId: storyActions.file,
         about: wholeValue,
-        press: (pressed) => shareStory(account, chapters, pressed),
+        press: (pressed) => sendFile(account, chapters, pressed),
       },
     ],
     parse: parseQuestion,
@@ -106,14 +106,14 @@ function parseQuestion([first = '', second, ...rest]: readonly string[]): Parsed
   return parsed({ reference: reference.value, page: Number(second) });
 }
 
-/** Sent to the requester alone: others in the channel may not have the permission. */
-async function shareStory(
+/** Sends the story as a file to the requester alone: others in the channel may not have the permission. */
+async function sendFile(
   account: Account,
   chapters: Chapters,
   { value, caller, reply }: Pressed,
 ): Promise<void> {
   const reference = parseOrderReference(value);
-  const story = reference.ok ? await tellStory(account, chapters, reference.value) : undefined;
+  const story = reference.ok ? await readStory(account, chapters, reference.value) : undefined;
   if (!story) return await reply(noStoryMessage(value));
   const placed = await account.slack.uploadFile(
     { channel: caller.userId },
@@ -132,23 +132,23 @@ async function shareStory(
 }
 
 /**
- * Made from the audit. Adds from the records what has no entry yet: steps of a charge that is under way, events, and
- * posted messages; each once. Undefined: the bot knows nothing of the reference. Throws StoreUnavailable.
+ * The audit's entries about the reference, and from the records what has no entry yet, each once: steps of an open charge,
+ * events, and posted messages. Undefined: the bot knows nothing of the reference. Throws StoreUnavailable.
  */
-async function tellStory(
+async function readStory(
   account: Account,
   chapters: Chapters,
   reference: OrderReference,
 ): Promise<Story | undefined> {
-  const [audited, told] = await Promise.all([account.audit.ofReference(reference), chapters(reference)]);
-  const kept = told.filter((chapter) => chapter !== undefined);
-  const { charge, link }: Partial<Chapter> = Object.assign({}, ...kept);
-  const received = kept.flatMap(({ events = [] }) => events);
-  const posts = kept.flatMap((chapter) => chapter.posts);
+  const [audited, found] = await Promise.all([account.audit.ofReference(reference), chapters(reference)]);
+  const known = found.filter((chapter) => chapter !== undefined);
+  const { charge, link }: Partial<Chapter> = Object.assign({}, ...known);
+  const received = known.flatMap(({ events = [] }) => events);
+  const posts = known.flatMap((chapter) => chapter.posts);
   const missing = [
-    ...kept.flatMap(({ entries = [] }) => entries),
+    ...known.flatMap(({ entries = [] }) => entries),
     // A charge or link has a step of its own for each event.
-    ...(charge || link ? [] : received.map((event) => heard(reference, event))),
+    ...(charge || link ? [] : received.map((event) => eventEntry(reference, event))),
     ...(await Promise.all(posts.map((key) => readPost(account, reference, key)))).flat(),
   ];
   const entries = merged(
@@ -156,7 +156,7 @@ async function tellStory(
     missing.map(cleanAuditEntry),
   );
   const last = received.toSorted((one, other) => one.receivedAtMs - other.receivedAtMs).at(-1);
-  if (!charge && !link && !last && entries.every(isOfTheStoryItself)) return undefined;
+  if (!charge && !link && !last && entries.every(isStoryRequest)) return undefined;
   return {
     reference,
     entries,
@@ -165,26 +165,26 @@ async function tellStory(
   };
 }
 
-/** Asking for the story is an entry too; alone it makes no story. */
-function isOfTheStoryItself({ verb }: AuditEntry): boolean {
+/** A request for the story is an entry, too, but says nothing about the reference. */
+function isStoryRequest({ verb }: AuditEntry): boolean {
   return verb === 'story';
 }
 
 /**
- * Joins both without repeats: the same thing at the same time is one entry. Within a millisecond, records come before the
- * audit: news before people's actions.
+ * Joins both without repeats: the same step at the same time is one entry. Entries of the same millisecond: first the records',
+ * then the audit's, because people act on what the records say.
  */
-function merged(audited: readonly AuditEntry[], kept: readonly AuditEntry[]): AuditEntry[] {
-  const known = new Set(audited.map(sameThing));
-  const missing = kept.filter((entry) => !known.has(sameThing(entry)));
+function merged(audited: readonly AuditEntry[], recorded: readonly AuditEntry[]): AuditEntry[] {
+  const known = new Set(audited.map(identityOf));
+  const missing = recorded.filter((entry) => !known.has(identityOf(entry)));
   return [...missing, ...audited].toSorted((one, other) => one.atMs - other.atMs);
 }
 
-function sameThing({ atMs, who, what, result = '' }: AuditEntry): string {
+function identityOf({ atMs, who, what, result = '' }: AuditEntry): string {
   return JSON.stringify([atMs, who, what, result]);
 }
 
-function heard(
+function eventEntry(
   reference: string,
   { event: { key, kind, reason }, receivedAtMs }: { event: PaymentEvent; receivedAtMs: number },
 ): AuditEntry {
@@ -201,11 +201,11 @@ function heard(
 
 async function readPost({ store }: Account, reference: string, key: string): Promise<AuditEntry[]> {
   const entry = await store.read(key);
-  return entry ? ofPost(reference, key, readMessageRecord(entry.value)) : [];
+  return entry ? postEntries(reference, key, readMessageRecord(entry.value)) : [];
 }
 
-/** Where and when it was posted, by Slack's timestamp. */
-function ofPost(reference: string, key: string, { posted }: MessageRecord): AuditEntry[] {
+/** Where and when the message was posted, by Slack's timestamp. */
+function postEntries(reference: string, key: string, { posted }: MessageRecord): AuditEntry[] {
   if (!posted) return [];
   const { channel, ts } = posted;
   return [
@@ -221,22 +221,22 @@ function ofPost(reference: string, key: string, { posted }: MessageRecord): Audi
   ];
 }
 
-/** Fits in one message even with the longest words. */
-const linesOnAPage = 12;
+/** So many lines fit in one message, even with the longest words. */
+const linesPerPage = 12;
 
 /**
- * One page of a reference's history, oldest first: when, who, what, the states and why. `page` counts from 1; one beyond
- * the end is the last.
+ * One page of a reference's history, oldest first: when, who, what, the new state and why. `page` counts from 1; beyond the
+ * last page it shows the last.
  */
 export function storyMessage(
   story: Story,
   page: number,
   { place, nowMs }: { place: ShownAccount; nowMs: number },
 ): SlackMessage {
-  const entries = story.entries.filter(isTold);
-  const pages = Math.max(1, Math.ceil(entries.length / linesOnAPage));
+  const entries = story.entries.filter(isShown);
+  const pages = Math.max(1, Math.ceil(entries.length / linesPerPage));
   const number = Math.min(Math.max(1, page), pages);
-  const lines = entries.slice((number - 1) * linesOnAPage, number * linesOnAPage);
+  const lines = entries.slice((number - 1) * linesPerPage, number * linesPerPage);
   const which = pages === 1 ? '' : ` · page ${number} of ${pages}`;
   const foot = `Oldest first${which}`;
   const { text, blocks } = noteMessage({
@@ -257,7 +257,7 @@ function lineOf(entry: AuditEntry): Run[] {
   ];
 }
 
-/** State, amount, customer and reference, as in the thing's own message. */
+/** State, amount, customer and reference, as in the message of the charge, link or alert. */
 function headOf(story: Story): { state: string; about: string[] } {
   const { charge, link, event, reference } = story;
   if (charge) return chargeHead(charge);
@@ -272,7 +272,7 @@ function headOf(story: Story): { state: string; about: string[] } {
   return { state: eventState(story), about: [amount, customerWord(customerEmail), referenceWord(reference)] };
 }
 
-/** The alert's outcome; else what its event says. */
+/** The alert's last state; without an alert, what the event says. */
 function eventState({ event, entries }: Story): string {
   const last = entries.findLast(({ result = '' }) => Object.hasOwn(alertStates, result))?.result;
   if (last !== undefined) return alertStates[last] ?? '';
@@ -305,7 +305,7 @@ function storyButtons({ reference }: Story, page: number, pages: number): Action
   ];
 }
 
-/** The bot has no record of it; the service may. */
+/** The bot has no record of the reference; the service may have one. */
 export function noStoryMessage(reference: string): SlackMessage {
   return noteMessage({
     state: 'The bot has nothing on this reference',

@@ -26,7 +26,7 @@ import type { SlackMessage } from '../../slack/kit/message.ts';
 export type Undelivered = ReturnType<typeof createUndelivered>;
 
 /** The dead letters of one channel or person. */
-type AtChannel = Awaited<ReturnType<typeof readUndelivered>>[number];
+type DeadLetters = Awaited<ReturnType<typeof readUndelivered>>[number];
 
 /** `/pay undelivered`: messages that Slack refused for so long that only a person can have them redelivered. */
 export function createUndelivered({ store, place, wake, log }: Account) {
@@ -56,14 +56,14 @@ export function createUndelivered({ store, place, wake, log }: Account) {
       'Nothing follows “undelivered”: it lists every channel and person that Slack refuses.',
     ),
     async run() {
-      const [all, now] = await Promise.all([readUndelivered(store), readRefusedNow(store)]);
-      const message = undeliveredMessage(all, now);
-      return all.length + now.length === 0 ? withOtherAccounts(message, place) : message;
+      const [all, refusedNow] = await Promise.all([readUndelivered(store), readRefusedNow(store)]);
+      const message = undeliveredMessage(all, refusedNow);
+      return all.length + refusedNow.length === 0 ? withOtherAccounts(message, place) : message;
     },
   });
   return {
     verbs: [verb],
-    /** How many messages, counted up to a thousand. */
+    /** How many messages are undelivered, counted up to a thousand. */
     count: async () => countOf(await readUndelivered(store)),
   };
 }
@@ -72,7 +72,7 @@ export async function undeliveredHealth(store: Pick<Store, 'list'>): Promise<Par
   return await degradedIfAway(async () => judge(await readUndelivered(store)));
 }
 
-function judge(all: readonly AtChannel[]): PartHealth {
+function judge(all: readonly DeadLetters[]): PartHealth {
   const [first, ...others] = all;
   if (!first) return { state: 'ok' };
   const where =
@@ -92,7 +92,7 @@ function countOf(all: readonly { messages: number }[]): number {
 /** The button's id; its value is the channel. */
 const deliverAgainId = 'undelivered.deliver_again';
 
-/** As many channels as a person reads at once; each takes two of a message's fifty blocks. */
+/** As many channels as a person can read at once. Each takes two of the fifty blocks that a message may have. */
 const mostShown = 10;
 
 /**
@@ -100,7 +100,7 @@ const mostShown = 10;
  * which the bot retries by itself.
  */
 export function undeliveredMessage(
-  all: readonly AtChannel[],
+  all: readonly DeadLetters[],
   refusedNow: readonly RefusedNow[] = [],
 ): SlackMessage {
   const waiting = refusedNow
@@ -114,7 +114,7 @@ export function undeliveredMessage(
     );
   const items = all.map((one) => [
     richText(
-      rich`${bold(counted(one.messages))} for ${personOrChannel(one.channel)}`,
+      rich`${bold(messageCount(one.messages))} for ${personOrChannel(one.channel)}`,
       rich`Refused since ${moment(one.sinceMs)} · Slack says ${code(word(one.slackError) ?? '')}`,
       rich`${bold('Fix: ')}${one.fix}`,
     ),
@@ -124,32 +124,32 @@ export function undeliveredMessage(
   if (items.length === 0) {
     return noteMessage({
       state: '⚠️ Slack refuses messages now',
-      about: [placesOf(refusedNow)],
+      about: [recipientWords(refusedNow)],
       body: [...waiting, rich`Nothing is lost: they wait in order.`],
     });
   }
   const hidden = items.length - mostShown;
   const more = hidden > 0 ? [context(plainText(`And ${hidden} more, once these are delivered.`))] : [];
   return noteMessage({
-    state: `⚠️ ${counted(countOf(all))} could not be delivered`,
-    about: [placesOf(all)],
+    state: `⚠️ ${messageCount(countOf(all))} could not be delivered`,
+    about: [recipientWords(all)],
     body: [...items.slice(0, mostShown).flat(), ...more, ...waiting],
   });
 }
 
-/** `messages`: how many this press made due again. */
+/** `messages`: how many messages this press made due again. */
 export function deliveringAgainMessage(channel: string, messages: number): SlackMessage {
   if (messages === 0) return noteMessage({ state: 'Nothing left to deliver here' });
   return noteMessage({
-    state: `📨 ${counted(messages)} on the way again`,
+    state: `📨 ${messageCount(messages)} on the way again`,
     body: [
       rich`To ${personOrChannel(channel)}, in order, about one a second. What Slack still refuses comes back to this list.`,
     ],
   });
 }
 
-function deliverAgainButton({ channel, messages }: AtChannel) {
-  const place = isPerson(channel) ? 'person' : 'channel';
+function deliverAgainButton({ channel, messages }: DeadLetters) {
+  const recipient = isPerson(channel) ? 'person' : 'channel';
   return button({
     actionId: deliverAgainId,
     text: 'Deliver again',
@@ -157,14 +157,14 @@ function deliverAgainButton({ channel, messages }: AtChannel) {
     confirm: confirmDialog({
       title: 'Deliver again?',
       // "above": a dialog can't show a channel's name, and people don't know its id.
-      text: `${counted(messages)} for the ${place} above. Fix the reason first.`,
+      text: `${messageCount(messages)} for the ${recipient} above. Fix the reason first.`,
       confirm: 'Deliver again',
       deny: 'Not now',
     }),
   });
 }
 
-function placesOf(all: readonly { channel: string }[]): string {
+function recipientWords(all: readonly { channel: string }[]): string {
   const people = all.filter(({ channel }) => isPerson(channel)).length;
   const channels = all.length - people;
   const parts = [
@@ -174,6 +174,6 @@ function placesOf(all: readonly { channel: string }[]): string {
   return parts.join(' and ');
 }
 
-function counted(messages: number): string {
+function messageCount(messages: number): string {
   return messages === 1 ? 'One message' : `${messages} messages`;
 }

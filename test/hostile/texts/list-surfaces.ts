@@ -137,8 +137,8 @@ function newsOf(outside: Outside): SlackMessage {
   const { random, text } = outside;
   const slackError = text();
   const end = random.pick<FileEnd>([
-    { kind: 'placed', placed: { kind: 'uploaded', fileId: 'F0FILE0001' }, rows: 3 },
-    { kind: 'placed', placed: { kind: 'failed', why: 'It failed.', fix: fixFor(slackError) }, rows: 3 },
+    { kind: 'made', upload: { kind: 'uploaded', fileId: 'F0FILE0001' }, rows: 3 },
+    { kind: 'made', upload: { kind: 'failed', why: 'It failed.', fix: fixFor(slackError) }, rows: 3 },
     { kind: 'stopped', stop: stopOf(outside), rows: 3, reading: readingOf(outside) },
     { kind: 'nothing' },
   ]);
