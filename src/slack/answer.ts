@@ -26,11 +26,11 @@ export const slashCommand = '/pay';
 /** A second delivery of a request gets no answer; a second press does. */
 type Repeat = 'first' | 'delivered_again' | 'pressed_again';
 
-/** True for the first caller of a key, false for later ones, on all replicas. Throws if that is unknown. */
+/** True for the first caller of a key, false for later ones, on all replicas. Throws if the store gives no answer. */
 type Claim = (key: string) => Promise<boolean>;
 
 /** One request to the bot, from any listener. */
-export type Asked = {
+export type BotRequest = {
   /** `press`: a button of the bot's; `command`: typed, or chosen in Slack's menus. */
   what: 'command' | 'press' | 'form';
   who: Caller;
@@ -44,7 +44,7 @@ export type Asked = {
   effect: Effect;
   opensForm: boolean;
   repeat: (claim: Claim) => Promise<Repeat>;
-  run: (conversation: Conversation) => Promise<Ran>;
+  run: (conversation: Conversation) => Promise<RunResult>;
   screen: Screen;
 };
 
@@ -60,11 +60,11 @@ type About = {
   other?: string | undefined;
 };
 
-/** Without a message, `run` has shown the answer itself. */
-type Ran = { result: 'answered' | 'unreadable' | 'unclear'; message?: SlackMessage | undefined };
+/** Without a message, `run` has already shown the answer. */
+type RunResult = { result: 'answered' | 'unreadable' | 'unclear'; message?: SlackMessage | undefined };
 
-/** Slack may deliver a command, shortcut or form twice; each has one trigger id. */
-export function once(triggerId: string): Asked['repeat'] {
+/** Detects a second delivery: Slack gives each command, shortcut or form one trigger id. */
+export function once(triggerId: string): BotRequest['repeat'] {
   return async (claim) => ((await claim(`asked:${triggerId}`)) ? 'first' : 'delivered_again');
 }
 
@@ -78,22 +78,22 @@ export type Times = {
   openMs: number;
   /** For the answer to a form; the rest of the three seconds is for the network. */
   submitMs: number;
-  /** Of `submitMs`, for the result. */
+  /** The part of `submitMs` in which a form waits for a quick result. */
   resultMs: number;
   /** For a typeahead. */
   suggestMs: number;
 };
 
-/** Shared by everything that answers Slack. */
+/** What every answer to Slack needs. */
 export type SlackSide = Times & {
   client: WebClient;
   commands: CommandSet;
   /** Undefined while Slack has not said who the bot is. */
   identity: () => Identity | undefined;
   claimOnce: Claim;
-  /** Writes to the audit in the background; absent: only the log. */
+  /** Writes an audit entry in the background; absent: only the log is written. */
   note?: (
-    asked: Pick<Asked, 'what'> & { who: string; result: string } & Partial<
+    asked: Pick<BotRequest, 'what'> & { who: string; result: string } & Partial<
         Record<'account' | 'where' | 'verb' | 'reference' | 'reason', string>
       >,
   ) => void;
@@ -105,16 +105,16 @@ export type SlackSide = Times & {
  * Runs the guards in order (permission, repeat), then the request, and answers the person. Never throws: every failure
  * becomes words on the screen and a log line. Writes one audit line.
  */
-export function answer(asked: Asked, side: SlackSide): Promise<void> {
+export function answer(asked: BotRequest, side: SlackSide): Promise<void> {
   return inAccount(asked.account.merchant, async () => {
     const startedAtMs = side.now();
     const { screen, what, who, about } = asked;
     tagLog({ orderReference: about.reference });
-    const talk: Talk = {};
-    const working = carryOut(asked, talk, side);
-    const company = keepCompany(working, asked, talk, side);
+    const progress: Progress = {};
+    const working = carryOut(asked, progress, side);
+    const progressEnd = showProgress(working, asked, progress, side);
     const { result, reason, message } = await working;
-    await company;
+    await progressEnd;
     if (message) await say(screen, result, message);
     await screen.done();
     recordAsked(side, { what, who, about, result, reason, startedAtMs });
@@ -122,7 +122,7 @@ export function answer(asked: Asked, side: SlackSide): Promise<void> {
 }
 
 type Outcome = {
-  result: Ran['result'] | 'refused' | 'repeated' | 'failed';
+  result: RunResult['result'] | 'refused' | 'repeated' | 'failed';
   message?: SlackMessage | undefined;
   reason?: string;
 };
@@ -135,10 +135,10 @@ async function say(screen: Screen, result: Outcome['result'], message: SlackMess
   await screen.sayProblem(problemTitles[result], message);
 }
 
-/** Progress words of a running verb. */
-type Talk = { progress?: SlackMessage | (() => SlackMessage) };
+/** The message to show while a command still runs. */
+type Progress = { message?: SlackMessage | (() => SlackMessage) };
 
-async function carryOut(asked: Asked, talk: Talk, side: SlackSide): Promise<Outcome> {
+async function carryOut(asked: BotRequest, progress: Progress, side: SlackSide): Promise<Outcome> {
   const { who, account, label, permission, about, effect, opensForm, screen } = asked;
   let hasBegun = false;
   try {
@@ -147,7 +147,7 @@ async function carryOut(asked: Asked, talk: Talk, side: SlackSide): Promise<Outc
       if (refusal) return { result: 'refused', ...refusal };
     }
     const isStrict = effect !== 'none' || about.part !== undefined || opensForm;
-    // A repeated form opens once. Idempotent commands skip the duplicate check.
+    // A command without effect may run twice, so it skips the check, unless it opens a form.
     const repeat = isStrict ? await asked.repeat(side.claimOnce) : 'first';
     if (repeat === 'delivered_again') return { result: 'repeated' };
     if (repeat === 'pressed_again') return { result: 'repeated', message: pressedAgainMessage(label) };
@@ -156,8 +156,8 @@ async function carryOut(asked: Asked, talk: Talk, side: SlackSide): Promise<Outc
       caller: who,
       openModal: screen.openModal,
       whileWaiting(work, message) {
-        talk.progress = message;
-        screen.letGo();
+        progress.message = message;
+        screen.acknowledge();
         return work;
       },
     });
@@ -172,10 +172,10 @@ async function carryOut(asked: Asked, talk: Talk, side: SlackSide): Promise<Outc
   }
 }
 
-/** The message for the person, and the rule for the audit. */
+/** `message` for the person; `reason`, the rule, for the audit. */
 type Refusal = { message: SlackMessage; reason: string };
 
-/** Any one permission is enough; a refusal explains the first. */
+/** Any one of the permissions is enough. A refusal explains the first. */
 export async function permitFor(
   caller: Caller,
   permissions: readonly Permission[],
@@ -190,12 +190,12 @@ export async function permitFor(
 /** People with this permission also read which permission is missing and who has it. */
 const adminPermission: Permission = 'doctor';
 
-/** The verb, as an example or a refusal shows it. */
+/** The command as people type it. */
 export function asTyped({ verb }: Pick<Command, 'verb'>): string {
   return `${slashCommand} ${verb}`;
 }
 
-/** Why the caller may not do what `label` names; undefined if they hold any of the permissions. */
+/** Undefined if the caller has any of the permissions; else why they may not do what `label` names. */
 export async function refuse(
   caller: Caller,
   permissions: readonly Permission[],
@@ -218,14 +218,14 @@ function stillWorkingMessage(label: string): SlackMessage {
   return { text, blocks: [block] };
 }
 
-/** A response_url takes five answers; keep one for the answer itself. */
+/** A response_url takes five messages: four of progress, and the answer. */
 const progressMs = [4_000, 12_000, 40_000];
 
-/** Opens a loading form before the trigger expires; sends a progress message to a person who still sees nothing. */
-async function keepCompany(
+/** While the work runs: opens a loading form before the trigger expires, or sends progress messages. */
+async function showProgress(
   working: Promise<unknown>,
-  { screen, label, opensForm }: Asked,
-  talk: Talk,
+  { screen, label, opensForm }: BotRequest,
+  progress: Progress,
   { openMs, patienceMs }: SlackSide,
 ): Promise<void> {
   if (opensForm) {
@@ -234,9 +234,9 @@ async function keepCompany(
   }
   for (const waitMs of [patienceMs, ...progressMs]) {
     if (await isDoneWithin(working, waitMs)) return;
-    const { progress = stillWorkingMessage(label) } = talk;
-    const isFunction = typeof progress === 'function';
-    const isSaid = await screen.sayMeanwhile(isFunction ? progress() : progress);
+    const { message = stillWorkingMessage(label) } = progress;
+    const isFunction = typeof message === 'function';
+    const isSaid = await screen.sayMeanwhile(isFunction ? message() : message);
     if (!isSaid || !isFunction) return;
   }
 }
@@ -252,14 +252,14 @@ function isDoneWithin(working: Promise<unknown>, waitMs: number): Promise<boolea
 }
 
 /** One request and its result, without typed text. */
-type Answered = Pick<Asked, 'what' | 'who' | 'about'> & {
+type Answered = Pick<BotRequest, 'what' | 'who' | 'about'> & {
   result: string;
   /** The rule that refused it, or the error's id. */
   reason?: string | undefined;
   startedAtMs?: number;
 };
 
-/** The only place that writes requests to the log and the audit. Never throws; don't await it. */
+/** The only place that writes requests to the log and the audit. Never throws. */
 export function recordAsked({ log, now, note }: SlackSide, asked: Answered): void {
   const { what, who, about, result, reason, startedAtMs } = asked;
   const { verb, merchant: account, part, reference } = about;
@@ -274,7 +274,7 @@ export function recordAsked({ log, now, note }: SlackSide, asked: Answered): voi
     durationMs: startedAtMs && now() - startedAtMs,
   });
   const named = [...new Set([verb, part])].filter((word) => word !== undefined).join(' ') || undefined;
-  // The channel; else *home*, *modal* or *shortcut*.
+  // Without a channel: *home*, *modal* or *shortcut*.
   const where = channelId ?? who.from;
   note?.({
     who: userId,

@@ -39,12 +39,12 @@ function withoutLinks(text: string): string {
   );
 }
 
-/** For a verb without words. If somebody types some, `why` is the answer, and the words are not repeated. */
+/** The parser of a command without arguments. If somebody types some, `why` is the answer; it doesn't repeat them. */
 export function nothingAfter(why: string): (words: readonly string[]) => Parsed<undefined> {
   return (words) => (words.length === 0 ? parsed(undefined) : problem(why));
 }
 
-/** For a verb whose form asks for the rest: nothing, or an amount. `rest` names the form's fields. */
+/** The parser of a command that opens a form: no argument, or an amount. `rest` says what the form asks for. */
 export function parseAmountAlone(
   [first, ...more]: readonly string[],
   rest: string,

@@ -12,28 +12,28 @@ export type Permission = string;
 /** The permission that everybody has. */
 export const anyone: Permission = 'anyone';
 
-/** The person, and where they typed or pressed. Ids of direct messages begin with D. */
+/** The person, and where they typed or pressed. */
 export type Caller = {
   userId: string;
   teamId?: string;
-  /** Absent in a modal, the App Home and a shortcut without a message. */
+  /** A direct message's id begins with D. Absent in a modal, the App Home and a global shortcut. */
   channelId?: string;
-  /** The thread it was typed or pressed in. */
+  /** The thread they wrote or pressed in. */
   threadTs?: string;
   /** The surface, as Slack says. A modal's channel was checked when it opened. */
   from?: 'command' | 'message' | 'modal' | 'home' | 'shortcut';
 };
 
-/** Its texts are sentences without the full stop. */
+/** Why a person may not. The texts are sentences without the full stop. */
 export type Refused = {
   kind: 'refused';
   rule: string;
   whoCan: string;
   /** Where the person is allowed: channel ids, or `direct`. */
   where?: readonly string[];
-  /** Refused by a role of `payops.yml`. Show `rule` and `whoCan` only to people who can change roles. */
+  /** Refused by the roles in `payops.yml`. Show `rule` and `whoCan` only to people who can change roles. */
   isByRole?: true;
-  /** Some people who may, by user id. */
+  /** Some people who have the permission, by user id. */
   people?: readonly string[];
   /** For the authors of `payops.yml`: groups that count as empty, and why. */
   notes?: readonly string[];
@@ -41,12 +41,12 @@ export type Refused = {
 
 export type Permit = { kind: 'allowed' } | Refused;
 
-/** Whether a caller holds a permission. Never throws: if unknown, refuses. */
+/** Whether a caller has a permission. Never throws: refuses if Slack gives no answer. */
 export type MayRun = (permission: Permission, caller: Caller) => Promise<Permit>;
 
 /**
- * Opens a modal, on top of the one pressed in, and returns its view id. Works for three seconds after the person's action;
- * throws `ModalRefused` if Slack does not open it.
+ * Opens a modal and returns its view id; above the pressed button's modal, if the button was in one. Works for three seconds
+ * after the person's action. Throws `ModalRefused` if Slack does not open the modal.
  */
 export type OpenModal = (modal: Modal) => Promise<string>;
 
@@ -54,15 +54,12 @@ export type OpenModal = (modal: Modal) => Promise<string>;
 export type Conversation = {
   caller: Caller;
   openModal: OpenModal;
-  /**
-   * Returns the work's result; if it is slow, shows the message meanwhile. A function is called several times, to show
-   * progress.
-   */
+  /** Returns the work's result, and shows the message if the work is slow; a function is called again for each message. */
   whileWaiting: <T>(work: Promise<T>, message: SlackMessage | (() => SlackMessage)) => Promise<T>;
 };
 
-/** A message button that runs the verb again, with words from its value. */
-export type Button = { actionId: string; words: (value: string) => readonly string[] };
+/** A button that runs the command with arguments from the button's value. */
+export type CommandButton = { actionId: string; words: (value: string) => readonly string[] };
 
 /** Values of a modal's inputs, by block id: typed text or a chosen value; blank ones are absent. */
 export type ViewValues = Readonly<Record<string, string>>;
@@ -71,25 +68,25 @@ export type ViewValues = Readonly<Record<string, string>>;
 export type Submission = { caller: Caller; viewId: string; privateMetadata: string; values: ViewValues };
 
 /**
- * The answer to a submitted modal, within Slack's three seconds. `carryOn` runs once Slack has the answer: put slow outside
- * calls there. Its errors are logged and sent as a direct message.
+ * The answer to a submitted modal, within Slack's three seconds. `carryOn` runs once Slack has the answer, so slow calls
+ * belong there; an error in `carryOn` is logged and sent as a direct message.
  */
 export type ViewAnswer =
-  /** Words for fields, by block id; typed text stays. */
+  /** A message for each wrong field, by block id. The modal stays, with what the person typed. */
   | { kind: 'errors'; errors: Readonly<Record<string, string>> }
   | { kind: 'update'; modal: Modal; carryOn?: () => Promise<void> }
-  /** Closes this modal; those below stay. */
+  /** Closes this modal; modals below it stay. */
   | { kind: 'close'; carryOn?: () => Promise<void> };
 
 /** A modal by its `callback_id`. Submitting it needs the verb's permission, checked again. */
 export type ModalDefinition = {
   callbackId: string;
   /**
-   * What submitting may do outside; decides the words of an error. Default `money`: no failure counts as harmless unless it
-   * is known to be.
+   * What submitting may change; decides what an error message says. Default `money`: no failure counts as harmless by
+   * default.
    */
   effect?: Effect;
-  /** Where to look if its answer never comes, as a sentence; default: by its effect. */
+  /** Says where to look if no answer comes; default: a sentence for the effect. */
   ifNoAnswer?: string;
   /** Any one is enough; default: the verb's own. */
   permissions?: readonly Permission[];
@@ -98,23 +95,21 @@ export type ModalDefinition = {
   submit: (submission: Submission) => Promise<ViewAnswer>;
 };
 
-/** A button press or a choice in a message, a modal or the App Home. */
+/** A press of a button, or a choice in a menu, in a message, a modal or the App Home. */
 export type Pressed = {
   caller: Caller;
   /** The value of the button or option; never typed text. */
   value: string;
-  /** Text of a field sent by Enter: never part of a key, never stored. */
+  /** The text of a field sent by Enter. Never part of a key, never stored. */
   typed?: string;
-  /** The modal it is in, as shown. */
+  /** The modal that holds the button, as shown. */
   view?: { id: string; privateMetadata: string; values: ViewValues };
-  /** The message it is in, if it is public. */
+  /** The message that holds the button, unless only the caller sees the message. */
   message?: { channel: string; ts: string };
   openModal: OpenModal;
-  /** Replaces the modal it is in; does nothing if that was closed. */
+  /** Replaces the modal that holds the button; does nothing if that modal was closed. */
   updateModal: (modal: Modal) => Promise<void>;
-  /**
-   * Answers the caller alone. `inDirect`: sent instead if the answer is a direct message, because that stays in Slack.
-   */
+  /** Answers the caller alone. `inDirect`: sent instead as a direct message, because Slack keeps direct messages. */
   reply: (message: SlackMessage, inDirect?: SlackMessage) => Promise<void>;
 };
 
@@ -124,11 +119,11 @@ export type Press = {
   press: (pressed: Pressed) => Promise<void>;
   /** Like a command's `opensForm`. */
   opensForm?: true;
-  /** Answers replace the message, if only the caller sees it. */
+  /** Answers replace the message that holds the button, if only the caller sees that message. */
   replacesMessage?: true;
-  /** What pressing may do outside; default none. Decides the words of an error. */
+  /** What pressing may change; decides what an error message says. Default `none`. */
   effect?: Effect;
-  /** The reference in its value, for log and audit. */
+  /** The reference in the button's value, for log and audit. */
   about?: (value: string) => string | undefined;
   /** The id of an object other than a payment, for the audit. */
   aboutOther?: (value: string) => string | undefined;
@@ -143,8 +138,8 @@ type Suggestion = {
 };
 
 /**
- * An entry of Slack's menus, declared in `manifest.yml` with the same id and name. A `global` one runs the verb without
- * words; there is no channel, so the answer is a modal. One on a `message` runs what `prepare` reads in it.
+ * A shortcut in Slack's menus, declared in `manifest.yml` with the same id and name. `global`: runs the command without
+ * arguments; there is no channel, so the answer is a modal. `message`: runs what `prepare` reads in the message.
  */
 type Shortcut = { callbackId: string; name: string } & (
   | { kind: 'global' }
@@ -155,13 +150,13 @@ type Shortcut = { callbackId: string; name: string } & (
 export type Mention = {
   /** Typed text without the mention. */
   text: string;
-  /** All readable texts. */
+  /** All readable texts of the message. */
   texts: readonly string[];
-  /** The same for each message of the thread, newest first; undefined if unreadable. Absent outside a thread. */
+  /** The texts of each message of the thread, newest first; undefined if unreadable. Absent outside a thread. */
   thread: (() => Promise<readonly (readonly string[])[] | undefined>) | undefined;
 };
 
-/** A menu button that runs the verb without words. */
+/** A button of the `/pay` menu that runs the command without arguments. */
 export type MenuEntry = { actionId: string; text: string; opens: 'modal' | 'message' };
 
 /** A person's waiting items, as one line of their menu. */
@@ -173,11 +168,11 @@ export type OpenItems = {
   untilMs?: number;
 };
 
-/** What a second run could harm. */
+/** What a request may change outside the bot: nothing, who may do something, or money. */
 export type Effect = 'none' | 'access' | 'money';
 
 type Facts = {
-  /** The word after the slash command. */
+  /** The command's name: the word after `/pay`. */
   verb: string;
   /** Arguments, like `<reference> [amount]`; empty for none. */
   usage: string;
@@ -187,14 +182,14 @@ type Facts = {
   examples: readonly string[];
   /** If several, any one is enough. */
   permission: Permission | readonly Permission[];
-  /** With `none` a repeat is simply answered again. */
+  /** A command with effect `none` may run twice. */
   effect: Effect;
-  buttons?: readonly Button[];
+  buttons?: readonly CommandButton[];
   presses?: readonly Press[];
   modals?: readonly ModalDefinition[];
   suggestions?: readonly Suggestion[];
   shortcuts?: readonly Shortcut[];
-  /** Runs for a mention without another verb. */
+  /** Answers a message that mentions the bot without naming another command. */
   mention?: (mention: Mention) => Prepared;
   /** The answer is a form; a slow one opens a loading form first. */
   opensForm?: boolean;
@@ -203,59 +198,59 @@ type Facts = {
    * answer in.
    */
   menu?: MenuEntry;
-  /** A field at the top of the App Home; Enter sends it to the press of its id. */
+  /** A field at the top of the App Home; Enter sends its text to the press with the field's id. */
   field?: () => InputBlock;
-  /** The person's waiting items; undefined: none. Only called for people who may run it. */
+  /** The person's waiting items; undefined: none. Only called for people who may run the command. */
   open?: (caller: Caller) => Promise<OpenItems | undefined>;
-  /** Its part of the App Home comes first. */
+  /** This command's part of the App Home comes first. */
   isUrgent?: true;
-  /** Its part of the person's App Home; may be empty. Only called for people who may run it. */
+  /** This command's part of the person's App Home; may be empty. Only called for people who may run the command. */
   home?: (caller: Caller) => Promise<readonly MessageBlock[]>;
-  /** Takes words typed without a verb: all, or those it claims as its own. */
+  /** Takes text typed without a command's name: any, or the words for which the function returns true. */
   takesBareWords?: true | ((words: readonly string[]) => boolean);
-  /** Words people try although no verb does them, and an answer that says where to go. */
+  /** Words that people type although no command has that name, and an answer that says where to go. */
   elsewhere?: { words: readonly string[]; answer: (typed: string) => SlackMessage };
-  /** The verb's merchant account, for the log; absent with one account. */
+  /** The command's merchant account, for the log; absent with one account. */
   merchant?: string;
-  /** Works when typed but is listed nowhere: a setting is missing. */
+  /** Works when typed, but is listed nowhere because a setting is missing. */
   hidden?: true;
 };
 
 type Definition<Input> = Facts & {
   parse: (words: readonly string[]) => Parsed<Input>;
-  /** The reference in the words, for the log and for errors. */
+  /** The reference among the arguments, for log and error messages. */
   reference?: (input: Input) => OrderReference | undefined;
-  /** A permission these words need besides the verb's own. */
+  /** A permission that these arguments need besides the command's own. */
   alsoNeeds?: (input: Input) => Permission | undefined;
   /**
-   * The answer, for the caller alone; undefined if a modal is the answer. Throws `ServiceFailure` if the outside is broken;
-   * any other error is a bug.
+   * The answer, for the caller alone; undefined if a modal is the answer. Throws `ServiceFailure`, `StoreUnavailable` or
+   * `ModalRefused`; any other error is a bug.
    */
   run: (input: Input, conversation: Conversation) => Promise<SlackMessage | undefined>;
 };
 
-/** Any one of these is enough to run the verb. */
+/** Any one of these permissions is enough to run the command. */
 export function permissionsOf({ permission }: Pick<Command, 'permission'>): readonly Permission[] {
   return typeof permission === 'string' ? [permission] : permission;
 }
 
-/** The `about` of a button whose value is the reference. */
+/** For `about`: the button's whole value is the reference. */
 export function wholeValue(value: string): string | undefined {
   return value === '' ? undefined : value;
 }
 
-/** A verb with its words read, ready to run. */
+/** A command with its arguments read, ready to run. */
 export type Prepared = {
   /** For log and audit. `run` may set it later, if it finds the reference only in a thread. */
   reference?: OrderReference;
-  /** Needed besides the verb's own. */
+  /** Needed besides the command's own permission. */
   permission?: Permission;
   run: (conversation: Conversation) => Promise<SlackMessage | undefined>;
 };
 
 export type Command = Facts & { prepare: (words: readonly string[]) => Parsed<Prepared> };
 
-/** Hides the input's type, so verbs of different inputs fit in one list. */
+/** Hides the input's type, so commands of different inputs fit in one list. */
 export function defineCommand<Input>(definition: Definition<Input>): Command {
   const { parse, reference, alsoNeeds, run, ...facts } = definition;
   return {
@@ -280,27 +275,27 @@ export type AccountSide = {
   mayRun: MayRun;
 };
 
-/** The meaning of typed text or a pressed button. */
+/** What typed text, a mention or a pressed button asks for. */
 export type Understood =
   | { kind: 'command'; command: Command; words: readonly string[] }
-  /** Read in a message: only looks, so a repeat does no harm. */
+  /** Read from a message: a look-up, which may run twice. */
   | { kind: 'read'; command: Command; prepared: Prepared }
-  /** Neither a verb nor a reference; the message suggests a likely one. */
+  /** Neither a command nor a reference; the message suggests a likely command. */
   | { kind: 'unclear'; message: SlackMessage };
 
-/** Part of a verb, found by its id. */
+/** A part of a command, found by the part's id. */
 export type Found<Part> = { account: AccountSide; command: Command; part: Part };
 
-/** Parts that are found by id. */
-export type Parts = { action: Button | Press; suggestion: Suggestion; modal: ModalDefinition };
+/** The parts of a command that Slack names by id. */
+export type Parts = { action: CommandButton | Press; suggestion: Suggestion; modal: ModalDefinition };
 
 /** All commands, and their parts by id. Each look-up returns undefined if no command has that id. */
 export type CommandSet = {
-  /** `channelId`: where it was typed. */
+  /** `channelId`: where the text was typed. */
   understand(text: string, channelId?: string): { account: AccountSide; understood: Understood };
   mentioned(mention: Mention, channelId: string): { account: AccountSide; understood: Understood };
   find<Kind extends keyof Parts>(kind: Kind, id: string): Found<Parts[Kind]> | undefined;
-  /** The entry of Slack’s menus, for this caller and place. */
+  /** The shortcut for this caller and channel. */
   shortcut(callbackId: string, caller: Caller): Promise<Found<Shortcut> | undefined>;
   /** The App Home tab. */
   home(caller: Caller): Promise<Home>;

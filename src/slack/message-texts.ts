@@ -3,7 +3,7 @@ import { plainId } from '../domain/merchant.ts';
 import { unescape } from './kit/text.ts';
 import { lookUpActionId, lookUpWords } from './words/evidence.ts';
 
-/** More than a real message has; a hostile one may have more. */
+/** More than a real message has; a hostile message may have more. */
 const mostTexts = 300;
 const deepest = 12;
 
@@ -22,9 +22,9 @@ export function messageTexts(message: unknown): string[] {
 /** Elements without readable text; each becomes a space, so it doesn't join the words beside it. */
 const silent = new Set(['user', 'usergroup', 'channel', 'emoji', 'date', 'broadcast', 'team', 'image']);
 
-const holding = ['pretext', 'title', 'text', 'fields', 'elements', 'rows', 'blocks', 'fallback', 'footer'];
+const textFields = ['pretext', 'title', 'text', 'fields', 'elements', 'rows', 'blocks', 'fallback', 'footer'];
 
-/** Joins a rich-text line without gaps: a half-bold word is one word. */
+/** Joins the parts of a rich-text line without gaps: a half-bold word is one word. */
 function textIn(part: unknown, depth = 0, gap = '\n'): string {
   if (depth > deepest) return '';
   if (typeof part === 'string') return unmarked(part);
@@ -32,17 +32,17 @@ function textIn(part: unknown, depth = 0, gap = '\n'): string {
   if (!isJsonObject(part)) return '';
   const { title, value, style } = part;
   const type = String(part['type']);
-  if (type === 'button') return lookedUpBy(part);
+  if (type === 'button') return referenceBehind(part);
   if (silent.has(type)) return ' ';
   if (typeof title === 'string' && typeof value === 'string') return unmarked(`${title}: ${value}`);
   const within = type.startsWith('rich_text_') ? '' : gap;
-  const inside = holding.map((name) => textIn(part[name], depth + 1, within));
+  const inside = textFields.map((name) => textIn(part[name], depth + 1, within));
   const text = inside.filter((one) => one !== '').join('\n');
   // Code is literal.
   return isJsonObject(style) && style['code'] === true ? ` \`${text}\` ` : text;
 }
 
-function lookedUpBy({ action_id: id, value }: JsonObject): string {
+function referenceBehind({ action_id: id, value }: JsonObject): string {
   if (typeof id !== 'string' || typeof value !== 'string' || plainId(id) !== lookUpActionId) return ' ';
   const [reference] = lookUpWords(value);
   return reference === undefined ? ' ' : `“${reference}”`;

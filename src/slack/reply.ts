@@ -8,14 +8,14 @@ import type { Log } from '../log.ts';
 import type { Caller } from './command.ts';
 import { fixFor, isAboutMessage, readSlackError, slackErrorWord } from './slack-error.ts';
 
-/** An answer to one person, in the form of a response_url. */
+/** An answer to one person, as a response_url takes it. */
 type Answer = SlackMessage & { response_type: 'ephemeral'; replace_original: boolean; thread_ts?: string };
 
 /** Where an answer goes: the response_url, if any, and the person. */
 export type ReplyAddress = {
   caller: Caller;
   respond: ((answer: Answer) => Promise<unknown>) | undefined;
-  /** The pressed message's thread: by default Slack answers in the channel. */
+  /** The pressed message's thread. Without it Slack shows the answer in the channel. */
   threadTs?: string | undefined;
   /**
    * What an answer replaces. `pressed`: the ephemeral message with the button. `earlier`: the previous answer; on a slash
@@ -23,7 +23,7 @@ export type ReplyAddress = {
    * `nothing`: a channel's message stays.
    */
   replaces: 'pressed' | 'earlier' | 'nothing';
-  /** The request itself, while it waits for an answer. */
+  /** The request's acknowledgement, if it is still open. */
   acknowledgement?: Acknowledgement;
 };
 
@@ -32,7 +32,7 @@ export type Acknowledgement = {
   isOpen: () => boolean;
   /** Throws if Slack could not be reached. */
   withAnswer: (answer: RespondArguments) => Promise<void>;
-  /** Acknowledges without an answer; later words go another way. Idempotent, never throws. */
+  /** Acknowledges without an answer, which then goes another way. Idempotent, never throws. */
   alone: () => Promise<void>;
 };
 
@@ -56,15 +56,15 @@ export function createAcknowledgement(
 }
 
 /**
- * Answers the caller alone. `inDirect`: sent instead if only a direct message is possible, because that stays in Slack.
- * Never throws: failures are logged.
+ * Answers the caller alone. `inDirect`: sent instead as a direct message, because Slack keeps direct messages. Never
+ * throws: failures are logged.
  */
 export type Reply = (message: SlackMessage, inDirect?: SlackMessage) => Promise<void>;
 
 /**
- * Answers in the acknowledgement if the request still waits for it; else by response_url, which works even if the bot is
- * no member; else by direct message. A direct message is sent again as plain text only if Slack refused its blocks: after
- * a lost answer the first one may have arrived.
+ * Answers in the acknowledgement if it is still open; else by response_url, which works even where the bot is no member;
+ * else by direct message. A direct message is sent again as plain text only if Slack refused its blocks: if Slack gave no
+ * answer, the first message may have arrived.
  */
 export function createReply(address: ReplyAddress, client: WebClient, log: Log): Reply {
   const { respond, threadTs, replaces, acknowledgement } = address;
@@ -124,8 +124,8 @@ function refusesBlocks(error: unknown): boolean {
 }
 
 /**
- * Shows the result in the modal, or by direct message if the modal is closed; without a message the caller informs the
- * person otherwise. Never throws.
+ * Shows the result in the modal, or the message by direct message if the modal can't be updated. Without a message the
+ * person learns the result another way. Never throws.
  */
 export type ShowResult = (
   to: { viewId: string; userId: string },

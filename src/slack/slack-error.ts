@@ -8,8 +8,8 @@ import { errorCode } from '../domain/failure.ts';
 import { outsideText } from './kit/text.ts';
 
 /**
- * The meaning of a failed call to Slack. `not_sent`: surely no effect. `unsure`: perhaps (a lost answer, a timeout, a 5xx,
- * an unreadable body).
+ * Why a call to Slack failed. `not_sent`: it had no effect. `unsure`: it may have had one (a lost answer, a timeout, a 5xx, an
+ * unreadable body).
  */
 export type SlackProblem =
   | { kind: 'rate_limited'; retryAfterMs: number }
@@ -26,13 +26,13 @@ const unsureAnswers = new Set([
   'update_failed',
 ]);
 
-/** Errors from before the request left. */
+/** Errors that occur before the request is sent. */
 const beforeSending =
   /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT|ERR_TLS_\w+|ERR_SSL_\w+|CERT_\w+|DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_\w+)$/;
 
 const defaultRetryAfterMs = 30_000;
 
-/** Reads any error of `@slack/web-api`. Unknown ones are `unsure`, so nothing is repeated blindly. */
+/** Reads any error of `@slack/web-api`. Unknown errors are `unsure`, so nothing is repeated blindly. */
 export function readSlackError(error: unknown): SlackProblem {
   if (error instanceof WebAPIRateLimitedError) {
     return { kind: 'rate_limited', retryAfterMs: error.retryAfter * 1000 };
@@ -177,18 +177,18 @@ const channelFixes: Record<string, (channel: string) => string> = {
   method_not_supported_for_channel_type: (channel) => `Set another channel than ${channel} in payops.yml.`,
 };
 
-const left = (person: string): string =>
+const leftFix = (person: string): string =>
   `${person} has left the workspace or can’t be written to: reassign their alerts.`;
 
 /** In a direct message Slack's errors are about the person, not the bot or a channel. */
 const personFixes: Record<string, (person: string) => string> = {
-  account_inactive: left,
-  user_disabled: left,
-  user_not_found: left,
-  user_not_visible: left,
-  channel_not_found: left,
-  is_archived: left,
-  is_inactive: left,
+  account_inactive: leftFix,
+  user_disabled: leftFix,
+  user_not_found: leftFix,
+  user_not_visible: leftFix,
+  channel_not_found: leftFix,
+  is_archived: leftFix,
+  is_inactive: leftFix,
   cannot_dm_bot: (person) => `${person} is a bot: no person reads what is sent to it.`,
 };
 
@@ -210,7 +210,7 @@ const messageWords = [
   'invalid_(blocks|metadata|attachments|arg|array_arg|charset|form_data|post_type|cursor|ts_|team|channel$)|missing_(arg|post_type|file_data)',
   'too_many_|max_file_|unable_to_share|slack_connect_|cant_broadcast|streaming_|draft_|duplicate_|channels_limit_|list_record_',
   'file_(deleted|is_deleted|not_found|share_limit|update_)|snippet_|unknown_s|alt_txt_|as_user_|agent_prompt_|send_on_behalf_',
-  // Errors about a thread or message; callers that expect them know it is gone.
+  // Errors about one message or its thread. `delivery.ts` reads the ones that say it is gone first.
   'message_not_found|cant_update_|edit_window_|cannot_reply_|thread_locked|restricted_action_(thread_locked|non_threadable)|http_413$',
 ].join('|');
 const aboutMessage = new RegExp(`^(${messageWords})`);

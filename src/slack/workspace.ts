@@ -22,8 +22,8 @@ export type WorkspaceSettings = {
 };
 
 /**
- * Two clients, so a 429 or a slow answer to one doesn't hold up the other: `interactive` answers people within seconds,
- * `delivery` posts alerts at the store's pace.
+ * Two clients, so a 429 or a slow answer to one doesn't hold up the other: `interactive` answers people, `delivery` posts
+ * from the outbox.
  */
 export type SlackClients = { interactive: WebClient; delivery: WebClient };
 
@@ -68,10 +68,10 @@ function words(said: unknown): string {
   return text.replace(/"[^"]*"/g, '"…"').replace(/\?[^\s"']+/g, '?…');
 }
 
-/** One call: its method, `ok` or the failure, and its seconds. */
+/** Called after each call of Slack, with its method, `ok` or how it failed, and its duration. */
 type SlackCalled = (method: string, result: 'ok' | SlackProblem['kind'], seconds: number) => void;
 
-/** Every method goes through `apiCall`. */
+/** Measures every call: all methods of a WebClient go through `apiCall`. */
 class MeasuredClient extends WebClient {
   called: SlackCalled | undefined;
 
@@ -90,7 +90,7 @@ class MeasuredClient extends WebClient {
   }
 }
 
-/** Reads `globalThis.fetch` here, once: a test must replace it before this call. */
+/** The clients keep the present `globalThis.fetch`: a test must replace it first. */
 export function createClients(settings: WorkspaceSettings, log: Log, called?: SlackCalled): SlackClients {
   const logger = createBoltLog(log);
   const client = (timeoutMs: number): WebClient =>
@@ -116,7 +116,7 @@ export type Identity = { teamId?: string; enterpriseId?: string; botId?: string;
 export type SlackDown = { state: 'degraded'; detail: string; fix: string };
 export type SlackHealth = { state: 'ok' } | SlackDown;
 
-/** Waits that long, or until the signal aborts; never rejects. */
+/** Waits `ms`, or until the signal aborts; never rejects. */
 export type Wait = (ms: number, signal: AbortSignal) => Promise<void>;
 
 export async function wait(ms: number, signal: AbortSignal): Promise<void> {
@@ -126,7 +126,7 @@ export async function wait(ms: number, signal: AbortSignal): Promise<void> {
 const firstRetryMs = 1_000;
 const longestRetryMs = 60_000;
 
-/** 1 s, 2 s, 4 s … one minute. */
+/** The wait after so many failures in a row: 1 s, 2 s, 4 s … one minute. */
 export function backOffMs(failures: number): number {
   return growingDelayMs(firstRetryMs, failures - 1, longestRetryMs);
 }
@@ -147,6 +147,7 @@ export function startIdentityCheck(
   let identity: Identity | undefined;
   let health: SlackHealth = slackAway('Slack has not answered yet');
 
+  /** Returns 0 if Slack answered, else the least ms to wait before the next try. */
   async function check(): Promise<number> {
     try {
       const answer = await client.auth.test();

@@ -55,14 +55,14 @@ function settingsFor(workspace: Workspace): Record<string, string> {
 type Given = {
   workspace?: WorkspaceSettings;
   faults?: readonly SlackFault[];
-  /** Not a member of the channel. */
+  /** The bot is not a member of the channel. */
   isOutside?: boolean;
   isArchived?: boolean;
   env?: Record<string, string>;
   manifest?: unknown;
 };
 
-/** What each row of the report says, by its part. Fails if a post is left behind. */
+/** The report's rows by the part they check. Fails if the check leaves a post behind. */
 async function rows(given: Given = {}): Promise<Record<string, string>> {
   const workspace = await openWorkspace({
     grantedOptionalScopes: 'all',
@@ -95,7 +95,7 @@ async function rows(given: Given = {}): Promise<Record<string, string>> {
 }
 
 describe('check:slack, against the simulated Slack', () => {
-  it('reports nothing broken in a healthy workspace, and leaves nothing behind', async () => {
+  it('reports a healthy workspace as working', async () => {
     const found = await rows();
     expect(Object.keys(found)).toEqual([
       'Manifest',
@@ -230,7 +230,7 @@ describe('check:slack, against the simulated Slack', () => {
       { faults: [{ kind: 'down' }] },
       { 'Slack token': /^problem: Slack does not answer/ },
     ],
-  ])('says it of %s', async (_what, given, expected) => {
+  ])('reports %s', async (_what, given, expected) => {
     const found = await rows(given);
     for (const [part, says] of Object.entries(expected))
       expect([part, found[part]]).toEqual([part, expect.stringMatching(says)]);

@@ -7,7 +7,7 @@ import { events, lackedBy, shortcuts } from '../../scripts/manifest-lacks.ts';
 
 const url = z.url({ protocol: /^https$/ });
 
-/** The parts of Slack's manifest that this app uses, with the documented lengths; Slack refuses unknown fields too. */
+/** The parts of Slack's manifest that this app uses, with the documented lengths. Strict, as Slack refuses unknown fields. */
 const manifestSchema = z.strictObject({
   _metadata: z.strictObject({ major_version: z.literal(2), minor_version: z.int() }),
   display_information: z.strictObject({
@@ -76,7 +76,7 @@ function without(line: readonly string[]): unknown {
 }
 
 describe('manifest.yml', () => {
-  it('has the one slash command that help names, with mentions turned into ids', () => {
+  it('has one slash command, the one that help names, and turns mentions into ids', () => {
     const [slash, ...more] = manifest.features.slash_commands;
     expect(more).toEqual([]);
     expect(slash?.should_escape).toBe(true);
@@ -87,7 +87,7 @@ describe('manifest.yml', () => {
     expect(lackedBy(manifest)).toEqual([]);
   });
 
-  it('needs each of its lines except these', () => {
+  it('needs every line except these', () => {
     const lines = linesIn(manifest);
     const unneeded = lines
       .filter((line) => lackedBy(without(line)).length === 0)
@@ -107,7 +107,7 @@ describe('manifest.yml', () => {
       'features.shortcuts.2.description',
       'features.slash_commands.0.description',
       'features.slash_commands.0.usage_hint',
-      // Posting where the bot is not a member is not a method of its own.
+      // The code posts the same way where the bot is not a member, so it can't lack this scope.
       `oauth_config.scopes.bot.${bot.indexOf('chat:write.public')}`,
       ...optional.map((_, index) => `oauth_config.scopes.bot_optional.${index}`),
       'settings.org_deploy_enabled',
@@ -124,7 +124,7 @@ describe('manifest.yml', () => {
     expect(optional.filter((scope) => !bot.includes(scope))).toEqual([]);
   });
 
-  it('declares no shortcut and no event that the code does not know', () => {
+  it('declares only shortcuts and events that the code knows', () => {
     expect(manifest.features.shortcuts).toHaveLength(shortcuts.length);
     expect(manifest.settings.event_subscriptions.bot_events.toSorted()).toEqual(events.toSorted());
   });

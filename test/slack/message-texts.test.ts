@@ -27,7 +27,7 @@ const nested = Array.from({ length: 5_000 }).reduce<object>(
 );
 
 it.each<[string, unknown, string[]]>([
-  ['its text', { text: 'see INV-1' }, ['INV-1']],
+  ['the message’s text', { text: 'see INV-1' }, ['INV-1']],
   [
     'a section',
     { blocks: [{ type: 'section', text: { type: 'mrkdwn', text: 'about *INV-2*' } }] },
@@ -40,17 +40,17 @@ it.each<[string, unknown, string[]]>([
   ['a word that is half bold', rich(text('INV-'), text('2041', true)), ['INV-2041']],
   ['code, to the letter', rich({ ...text('ORDER 17 B'), style: { code: true } }), ['ORDER 17 B']],
   ['what a button of the bot looks up', refresh(), ['ORDER 17 B']],
-  ['the same in every merchant account', ofLagos, ['ORDER 17 B']],
+  ['what that button looks up in another account', ofLagos, ['ORDER 17 B']],
   ['no person, channel, date or link', { text: links }, []],
   [
-    'nor those of rich text',
+    'no person or link in rich text',
     rich({ type: 'user', user_id: 'U1' }, { type: 'link', url: 'https://x/INV-9' }),
     [],
   ],
-  ['no card number that styles part', rich(text('is 41111111'), text('11111111', true)), []],
-  ['nothing nested without end', { blocks: [nested] }, []],
-  ['nothing of what is odd', { text: 7, blocks: 'x', attachments: [null, 1, { elements: 7 }] }, []],
-  ['nothing of nothing', undefined, []],
-])('reads in a message %s', (_what, message, references) => {
+  ['no card number split by styles', rich(text('is 41111111'), text('11111111', true)), []],
+  ['nothing nested too deeply', { blocks: [nested] }, []],
+  ['nothing in malformed parts', { text: 7, blocks: 'x', attachments: [null, 1, { elements: 7 }] }, []],
+  ['nothing in no message', undefined, []],
+])('finds in a message %s', (_what, message, references) => {
   expect(candidateReferences(messageTexts(message))).toEqual(references);
 });

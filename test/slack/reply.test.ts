@@ -12,7 +12,7 @@ function log(_level: string, said: string): void {
   logged.push(said);
 }
 
-/** The ways tried, in order, if Slack gives the first one this answer. */
+/** The ways of answering that were tried, in order, if the response_url gives this answer. */
 async function tellsBy(answered: Response): Promise<string[]> {
   const ways: string[] = [];
   const { interactive: client } = createClients({ botToken: 'x', slackApiUrl: 'http://127.0.0.1:9/' }, log);
@@ -34,7 +34,7 @@ describe('an answer through a response_url', () => {
     expect(logged).toEqual([]);
   });
 
-  it('tries the next way if Slack refuses with status 200', async () => {
+  it('goes by direct message if the response_url refuses it with status 200', async () => {
     const body = JSON.stringify({ ok: false, error: 'used_url' });
     expect(await tellsBy(new Response(body))).toEqual(['response_url', 'direct message']);
     expect(logged).toEqual(['An answer was refused; the next way is tried']);

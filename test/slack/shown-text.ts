@@ -2,12 +2,12 @@ import type { SlackMessage } from '../../src/slack/kit/message.ts';
 
 type Node = { [field: string]: unknown };
 
-/** A message as a person reads it: one text for each line on screen, buttons in brackets, quotations after a bar. */
+/** A message as a person reads it: one string a line on screen, buttons in brackets, quotations after a bar. */
 export function shownLines(message: SlackMessage): string[] {
   return message.blocks.flatMap((block) => linesOf(block as unknown as Node));
 }
 
-/** The first block's words: what `text` must say too. */
+/** The first block's text, which `text` must repeat. */
 export function firstLine(message: SlackMessage): string {
   return shownLines({ ...message, blocks: message.blocks.slice(0, 1) }).join('\n');
 }

@@ -7,20 +7,20 @@ const person = 'U0ADA00001';
 it.each<[RefusalAbout, string, string[]]>([
   ['channel', channel, ['channel_not_found', 'not_in_channel', 'is_archived', 'restricted_action']],
   ['bot', channel, ['invalid_auth', 'account_inactive', 'token_revoked', 'missing_scope', 'http_403']],
-  // A proxy that finds a message too large refuses only that message.
+  // A proxy answers 413 for a too large message, and refuses only that message.
   ['message', channel, ['msg_too_long', 'invalid_blocks', 'invalid_metadata', 'no_text', 'http_413']],
   ['unclear', channel, ['never_heard_of', 'toString', 'constructor']],
   ['channel', person, ['account_inactive', 'user_disabled', 'channel_not_found', 'is_archived']],
   ['channel', 'D0ADA00001', ['account_inactive', 'user_not_found']],
   ['bot', person, ['token_revoked']],
-])('is about the %s: what Slack says of %s with %j, with a fix', (about, to, words) => {
+])('is about the %s: Slack’s errors for %s, each with a fix: %j', (about, to, words) => {
   for (const word of words) {
     expect([word, refusalAbout(word, to)]).toEqual([word, about]);
     expect(fixFor(word, to)).toMatch(/\.$/);
   }
 });
 
-it('has another fix for a person who left than for a revoked token', () => {
+it('has different fixes for account_inactive: the person left, or the token was revoked', () => {
   expect(fixFor('account_inactive', person)).toContain(`${person} has left`);
   expect(fixFor('account_inactive', channel)).toContain('SLACK_BOT_TOKEN');
 });

@@ -14,14 +14,14 @@ function clients(slackApiUrl = 'https://slack.test/api') {
 
 describe('createClients', () => {
   it.each(['https://slack.test/proxy/api', 'https://slack.test/proxy/api/'])(
-    'calls below %s',
+    'calls methods below the base URL %s',
     async (url) => {
       nock('https://slack.test').post('/proxy/api/auth.test').reply(200, { ok: true });
       expect(await clients(url).interactive.auth.test()).toMatchObject({ ok: true });
     },
   );
 
-  it('gives up at once instead of retrying, and does not hold the other client up on a 429', async () => {
+  it('fails at once on a 429 instead of retrying, and the other client goes on', async () => {
     const { interactive, delivery } = clients();
     nock('https://slack.test').post('/api/chat.postMessage').reply(429, '', { 'retry-after': '600' });
     nock('https://slack.test').post('/api/auth.test').reply(200, { ok: true });
@@ -65,7 +65,7 @@ describe('startIdentityCheck', () => {
   it.each([
     ['chat:write,commands', true],
     ['chat:write,commands,users:read', false],
-  ])('warns that everybody is refused when the scopes are %s: %s', async (scopes, isSaid) => {
+  ])('warns that everybody is refused if the scopes %s lack users:read: %s', async (scopes, isSaid) => {
     const { lines } = await check([
       (mock) => void mock.reply(200, { ok: true }, { 'x-oauth-scopes': scopes }),
     ]);
@@ -76,11 +76,11 @@ describe('startIdentityCheck', () => {
     expect((await check([fails, fails, fails, works])).waits).toEqual([1000, 2000, 4000]);
   });
 
-  it('waits as long as Slack asks', async () => {
+  it('waits as long as a 429 asks', async () => {
     expect((await check([limited, works])).waits).toEqual([90_000]);
   });
 
-  it('never waits longer than a minute unless Slack asks it to', () => {
+  it('waits at most a minute between tries', () => {
     expect(backOffMs(7)).toBe(60_000);
     expect(backOffMs(5000)).toBe(60_000);
   });

@@ -3,7 +3,7 @@ import { merchantId } from '../../domain/merchant.ts';
 import { parseAmount } from '../../domain/money.ts';
 import { listed, nearestWord, parsed, problem, type Parsed } from '../../domain/wording.ts';
 import type { Log } from '../../log.ts';
-import type { Button as ButtonElement } from '@slack/types';
+import type { Button } from '@slack/types';
 import { actions, button, context, plainText, rich } from '../../slack/kit/blocks.ts';
 import { noteMessage } from '../../slack/kit/note.ts';
 import { wordsOf } from '../../slack/command-text.ts';
@@ -11,7 +11,7 @@ import {
   anyone,
   permissionsOf,
   type AccountSide,
-  type Button,
+  type CommandButton,
   type Caller,
   type Command,
   type CommandSet,
@@ -173,7 +173,7 @@ function idsOf(lists: readonly Listed[]): Ids {
         take(`${to === ids.modal ? 'modal' : 'action'} ${wire}`);
         to.set(wire, { account, command, part });
       }
-      const own: Button[] = menu === undefined ? [] : [{ actionId: menu.actionId, words: () => [] }];
+      const own: CommandButton[] = menu === undefined ? [] : [{ actionId: menu.actionId, words: () => [] }];
       for (const part of [...buttons, ...own, ...presses]) add(ids.action, part.actionId, part);
       for (const part of suggestions) add(ids.suggestion, part.actionId, part);
       for (const part of modals) add(ids.modal, part.callbackId, part);
@@ -307,7 +307,7 @@ function unclearAccount(
   return { kind: 'unclear', message: withButtons(message, look) };
 }
 
-function withButtons(message: SlackMessage, buttons: readonly ButtonElement[]): SlackMessage {
+function withButtons(message: SlackMessage, buttons: readonly Button[]): SlackMessage {
   return buttons.length === 0 ? message : { ...message, blocks: [...message.blocks, actions(...buttons)] };
 }
 

@@ -36,7 +36,7 @@ type Given = Omit<SlackSide, 'client' | 'identity' | keyof Times> &
     acknowledged?: (seconds: number) => void;
     /** HTTP mode: called with the reason if a request lacks Slack's signature. */
     checked?: (refused: RefusalCause | undefined) => void;
-    /** Between attempts to reach Slack, and for its hello in Socket Mode; default: real time. */
+    /** Waits between attempts to reach Slack, and for Slack's hello in Socket Mode; default: real time. */
     wait?: Wait;
   };
 
@@ -65,8 +65,8 @@ const usualTimes: Times = {
 const respondTimeoutMs = 5_000;
 
 /**
- * The Slack side of the process. Works without Slack: requests are verified, acknowledged and, through response_urls,
- * answered; `health` says what is wrong.
+ * The Slack side of the process. Works while Slack's Web API is away: requests are verified, acknowledged and answered
+ * through their response_urls; `health` says what is wrong.
  */
 export function createSlack(settings: SlackSettings, given: Given): Slack {
   const stopping = new AbortController();
@@ -77,7 +77,7 @@ export function createSlack(settings: SlackSettings, given: Given): Slack {
 
   const receiver = createReceiver(settings, given);
   const app = createApp(settings, receiver, { log: given.log, identity });
-  // Bolt does not wait for work after `ack`, so wait here.
+  // Bolt does not wait for work after `ack`, so `drained` does.
   const { add, drained } = createWorkUnderWay();
   app.use(({ next }) => add(next()));
   addListeners(app, { ...usualTimes, ...given, client: given.clients.interactive, identity });
@@ -123,8 +123,8 @@ function createReceiver(settings: SlackSettings, given: Given): Receiver {
 }
 
 /**
- * With `authorize` instead of `token` Bolt never calls `auth.test`: ids come from our own check, and are absent until Slack
- * has told them.
+ * With `authorize` instead of `token` Bolt never calls `auth.test`. The bot's ids come from `startIdentityCheck`, and are
+ * absent until Slack has answered it.
  */
 function createApp(
   settings: WorkspaceSettings,

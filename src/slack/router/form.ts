@@ -1,6 +1,6 @@
-import { setTimeout as rest } from 'node:timers/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { AckFn, ViewOutput, ViewResponseAction, ViewSubmitAction } from '@slack/bolt';
-import { answer, once, type Asked, type SlackSide } from '../answer.ts';
+import { answer, once, type BotRequest, type SlackSide } from '../answer.ts';
 import {
   permissionsOf,
   type Caller,
@@ -28,8 +28,8 @@ import type { Screen } from './screen.ts';
 type Submitted = Found<ModalDefinition> & { caller: Caller; body: ViewSubmitAction };
 
 /**
- * Answers a submitted form within Slack's three seconds and carries on, with the same guards, error words and audit line as
- * a typed command.
+ * Answers a submitted form within Slack's three seconds, then runs its `carryOn`. Guards, error messages and audit entry are
+ * a typed command's.
  */
 export async function answerForm(
   ack: AckFn<ViewResponseAction>,
@@ -40,7 +40,7 @@ export async function answerForm(
   const { id: viewId, private_metadata: privateMetadata } = body.view;
   const form = createFormScreen(ack, submitted, side);
   const { verb, merchant } = command;
-  const asked: Asked = {
+  const asked: BotRequest = {
     what: 'form',
     who: caller,
     account,
@@ -49,7 +49,7 @@ export async function answerForm(
     about: { verb, merchant, part: modal.callbackId, reference: modal.about?.(privateMetadata) },
     effect: effectOf(modal),
     opensForm: false,
-    // Don't acknowledge a second delivery: an empty answer would close the first one's window.
+    // A second delivery gets no acknowledgement: an empty one would close the modal of the first.
     repeat: once(body.trigger_id),
     async run() {
       const first = (blockId: string) => side.claimOnce(`unsent:${viewId}:${blockId}`);
@@ -65,7 +65,7 @@ export async function answerForm(
   await form.ended();
 }
 
-/** A modal may do more than its verb. */
+/** The modal's own effect, not its command's. */
 function effectOf({ effect = 'money' }: ModalDefinition): Effect {
   return effect;
 }
@@ -79,7 +79,7 @@ const nextByEffect: Record<Effect, string> = {
 type FormScreen = {
   screen: Screen;
   show: (answer: ViewAnswer) => Promise<void>;
-  /** Resolves when all work it started has ended. */
+  /** Resolves when the form's `carryOn` has ended. */
   ended: () => Promise<void>;
 };
 
@@ -89,16 +89,16 @@ function createFormScreen(ack: AckFn<ViewResponseAction>, submitted: Submitted, 
   const viewId = body.view.id;
   let isOpen = true;
   let carryingOn: Promise<void> = Promise.resolve();
-  /** While the form waits: answers at once, and releases work that waits for the acknowledgement. */
+  // While the form is open: `hurry` acknowledges at once, `release` lets waiting updates go once it is acknowledged.
   let hurry: (() => void) | undefined;
   let release: (() => void) | undefined;
 
-  /** With the acknowledgement if it waits; else by replacing what was shown. */
+  /** Shows the answer in the acknowledgement if the form is open; else by an update of the modal. */
   async function tell(answer: ViewAnswer): Promise<void> {
     if (isOpen) {
       isOpen = false;
       try {
-        return await (answer.kind === 'close' ? ack() : ack(toSlack(answer, body.view.blocks)));
+        return await (answer.kind === 'close' ? ack() : ack(toViewResponse(answer, body.view.blocks)));
       } catch (error) {
         // The socket closed; the work continues without it.
         log('warn', 'Slack could not be told the answer to a form', {}, error);
@@ -127,8 +127,8 @@ function createFormScreen(ack: AckFn<ViewResponseAction>, submitted: Submitted, 
   }
 
   /**
-   * A quick result becomes the acknowledgement: a separate update could reach Slack before it. The update is sent as
-   * well, because only its answer tells whether the form was closed.
+   * Waits for a quick result, to show it in the acknowledgement: a separate update could reach Slack before the
+   * acknowledgement. The update is sent too, because only Slack's answer to it says whether the modal was closed.
    */
   async function tellResult(waiting: Modal, work: () => Promise<void>): Promise<void> {
     const stop = new AbortController();
@@ -141,9 +141,8 @@ function createFormScreen(ack: AckFn<ViewResponseAction>, submitted: Submitted, 
       return 'newer';
     });
     begin(work);
-    // The last update may still be on its way when the work is done.
-    void carryingOn.then(() => rest(backgroundMs)).then(() => stop.abort());
-    await rest(resultMs, undefined, { signal: stop.signal }).catch(() => undefined);
+    void carryingOn.then(() => sleep(lastUpdateMs)).then(() => stop.abort());
+    await sleep(resultMs, undefined, { signal: stop.signal }).catch(() => undefined);
     await tell({ kind: 'update', modal });
   }
 
@@ -165,7 +164,7 @@ function createFormScreen(ack: AckFn<ViewResponseAction>, submitted: Submitted, 
     show,
     ended: () => carryingOn,
     screen: {
-      letGo: () => undefined,
+      acknowledge: () => undefined,
       openLoading: () => undefined,
       done: () => Promise.resolve(),
       async openModal(modal) {
@@ -190,11 +189,11 @@ function createFormScreen(ack: AckFn<ViewResponseAction>, submitted: Submitted, 
   };
 }
 
-/** The last update may still be on its way when the work is done. */
-const backgroundMs = 100;
+/** The work may not await its last update, so leave some time for it. */
+const lastUpdateMs = 100;
 
-/** `blocks`: the submitted view's, whose ids place words for fields. */
-export function toSlack(
+/** `blocks`: the submitted view's, to name a field by its present block id. */
+export function toViewResponse(
   answer: Exclude<ViewAnswer, { kind: 'close' }>,
   blocks: ViewOutput['blocks'],
 ): ViewResponseAction {

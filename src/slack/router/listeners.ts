@@ -5,12 +5,12 @@ import { mentionTurn } from './mention.ts';
 import { callerOf } from './payload.ts';
 import { commandTurn, formTurn, listTurn, openHome, pressTurn, shortcutTurn, take } from './turns.ts';
 
-/** Ids are looked up in the command set: some carry an account's name. */
+/** Every id: the command set looks ids up, because some carry an account's name. */
 const any = /^/;
 
 /**
  * Registers every listener; none throws. Presses are acknowledged first, forms and lists with their answer, commands with
- * theirs unless it needs an outside call: nothing slow may use up Slack's three seconds.
+ * their answer unless it is slow: nothing may use up Slack's three seconds.
  */
 export function addListeners(app: App, side: SlackSide): void {
   app.command(any, (args) => take(commandTurn(args.command, args, side), side));

@@ -13,7 +13,7 @@ import { readSlackError, slackErrorWord } from '../slack-error.ts';
 import { createScreen } from './screen.ts';
 import { requestOf } from './turns.ts';
 
-/** Slack's largest page; more of a thread is not read. */
+/** Messages a page: Slack advises at most 200. Only the thread's first five pages are read. */
 const pageLength = 200;
 const mostPages = 5;
 /** Older messages are another conversation. */
@@ -27,7 +27,7 @@ export function mentionTurn(event: AppMentionEvent, teamId: string, side: SlackS
   const { user: userId, channel: channelId, ts, thread_ts: threadTs, bot_id: app } = event;
   if (userId === undefined || app !== undefined) return undefined;
   const { client, log } = side;
-  // In a shared channel the event reaches our workspace although the person is of another.
+  // In a shared channel the event reaches our workspace even if the person belongs to another.
   const { user_team: theirs = event.team ?? teamId } = event as { user_team?: string };
   const from = { from: 'command', ...withoutUndefined({ teamId: theirs, threadTs }) } as const;
   const caller: Caller = { userId, channelId, ...from };
@@ -55,12 +55,12 @@ export function mentionTurn(event: AppMentionEvent, teamId: string, side: SlackS
   };
 }
 
-/** A message has no trigger. */
+/** A message brings no trigger, so no modal can open. */
 function opensNone(): Promise<never> {
   return Promise.reject(new ModalRefused('no_trigger'));
 }
 
-/** For its author alone, in their thread. */
+/** Answers as an ephemeral message to the author, in the same channel and thread. */
 function inPlace(client: WebClient, { userId, channelId = '', threadTs }: Caller) {
   return async ({ text, blocks }: SlackMessage): Promise<unknown> => {
     const place = { channel: channelId, user: userId, ...withoutUndefined({ thread_ts: threadTs }) };

@@ -44,7 +44,7 @@ export function fromOf({ view }: BlockAction): NonNullable<Caller['from']> {
   return view.type === 'modal' ? 'modal' : 'home';
 }
 
-/** A button's or choice's value. Never typed text: it would become part of a key in the store. */
+/** A button's or choice's value. Never typed text, because values become part of keys in the store. */
 export function valueOf(action: BlockElementAction): string {
   if (action.type.endsWith('_input')) return '';
   if ('selected_option' in action) return action.selected_option?.value ?? '';
@@ -65,8 +65,8 @@ export function labelOf(action: BlockElementAction): string {
   return unescape(words).replace(/\s*…$/u, '') || 'This';
 }
 
-/** A message is identified by channel and time, a view by its state at the press. */
-export function placeKey({ container, view }: BlockAction): string {
+/** Identifies what holds the button: a message by channel and time, a view by its state at the press. */
+export function containerKey({ container, view }: BlockAction): string {
   return view ? `${view.id}:${view.hash}` : `${container['channel_id']}:${container['message_ts']}`;
 }
 
@@ -74,8 +74,8 @@ type State = ViewOutput['state'];
 type SentView = Pick<ViewOutput, 'state' | 'blocks'>;
 
 /**
- * The inputs of this very view, one value a field: the first filled element of a block. Slack may send the previous view's
- * state: values of other blocks are dropped.
+ * The values of this view's fields: the first filled element of each block. Slack may send the previous view's state, so
+ * values of other blocks are dropped.
  */
 export function viewValues({ state, blocks }: SentView): ViewValues {
   const filled = blocks.flatMap(({ block_id: blockId = '' }) => {
@@ -85,7 +85,7 @@ export function viewValues({ state, blocks }: SentView): ViewValues {
   return Object.fromEntries(filled);
 }
 
-/** The same for a press, which decides nothing: an unsent initial value counts as shown. */
+/** The values at a press. A press decides nothing, so an initial value that Slack didn't send counts as well. */
 export function shownValues(view: SentView): ViewValues {
   const initial = inputsOf(view)
     .filter(({ isNew }) => isNew)
@@ -94,15 +94,15 @@ export function shownValues(view: SentView): ViewValues {
 }
 
 /**
- * Field errors, by field name, for inputs whose value Slack did not send. Required ones always: a person can't leave them
- * empty. Optional ones that were prefilled, or whose state belongs to the previous view, only if `first` is true, since
- * the person may have emptied them.
+ * Errors, by field name, for inputs whose value Slack did not send. A required input always gets one: a person can't leave
+ * it empty. An optional input gets one the first time (`first`) if it was prefilled or its state is missing, since the
+ * person may have emptied it.
  */
 export async function unsentFields(
   view: SentView,
   first: (blockId: string) => Promise<boolean>,
 ): Promise<Record<string, string> | undefined> {
-  // People typed the blanks.
+  // Blanks count as sent: the person typed them.
   const unsent = inputsOf(view).filter(
     ({ blockId }) => !valuesOf(view.state, blockId).some((text) => text !== ''),
   );

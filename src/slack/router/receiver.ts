@@ -24,12 +24,12 @@ const limits = {
   lingerMs: 1_000,
   lingerBytes: 4 * 1024 * 1024,
 };
-/** Slack's own rule: an older request may be a replay. */
+/** Slack's own rule: an older request may be replayed by somebody else. */
 const freshSeconds = 5 * 60;
 
 /**
  * Receives Slack's HTTP requests: checks the signature over the raw bytes, parses once and hands Bolt the event. Bolt's own
- * receiver parses twice, makes a URL of each path and a timer for each request: half its time.
+ * receiver takes twice the time: it parses twice, and makes a URL and a timer for each request.
  */
 export function createHttpReceiver(
   signingSecret: string,
@@ -40,6 +40,7 @@ export function createHttpReceiver(
   const secret = createSecretKey(signingSecret, 'utf8');
   const logRefused = fewLinesOf(log);
 
+  /** Returns the status or JSON to answer with; 0 if the request was acknowledged. */
   async function take(request: IncomingMessage, response: ServerResponse): Promise<number | object> {
     if (Number(request.headers['content-length'] ?? 0) > limits.bodyBytes) return 413;
     const reading = await readBody(request, limits.bodyBytes);
@@ -91,7 +92,7 @@ export function createHttpReceiver(
   };
 }
 
-/** Why a request is not Slack's. `no_signature`: a stranger's; the others may be Slack's. */
+/** Why a request was refused. `no_signature`: not sent by Slack. `time`, `mismatch`: Slack may have sent it. */
 export const refusalCauses = ['no_signature', 'time', 'mismatch'] as const;
 export type RefusalCause = (typeof refusalCauses)[number];
 
@@ -107,7 +108,7 @@ function whyRefused({ headers }: IncomingMessage, body: Buffer, secret: KeyObjec
   return timingSafeEqual(Buffer.from(given), own) ? undefined : 'mismatch';
 }
 
-/** Undefined if Slack would not send it. */
+/** Undefined for a body that Slack would not send. */
 function parseBody(text: string, isForm: boolean): unknown {
   try {
     if (!isForm) return JSON.parse(text);
@@ -129,11 +130,11 @@ function retryOf({ headers }: IncomingMessage): { retryNum?: number; retryReason
 }
 
 /** The JSON of blocks that never change: help sends the same ones to many people. */
-const written = new WeakMap<object, string>();
+const jsonOfBlocks = new WeakMap<object, string>();
 
 /**
- * JSON with non-ASCII escaped: one typographic quote doubles the cost of writing to the socket; a body of bytes costs a
- * tenth more.
+ * JSON in ASCII: a single typographic quote doubles the cost of writing a string to the socket, and a Buffer costs a tenth
+ * more than an ASCII string.
  */
 function ascii(value: unknown): string {
   return JSON.stringify(value).replace(
@@ -145,8 +146,8 @@ function ascii(value: unknown): string {
 function textOf(answer: { blocks?: unknown }): string {
   const { blocks, ...rest } = answer;
   if (!Array.isArray(blocks)) return ascii(answer);
-  const text = written.get(blocks) ?? ascii(blocks);
-  written.set(blocks, text);
+  const text = jsonOfBlocks.get(blocks) ?? ascii(blocks);
+  jsonOfBlocks.set(blocks, text);
   return `${ascii({ ...rest, blocks: [] }).slice(0, -'[]}'.length)}${text}}`;
 }
 

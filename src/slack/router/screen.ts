@@ -10,17 +10,17 @@ import type { Acknowledgement, Reply } from '../reply.ts';
 export type Screen = {
   openModal: OpenModal;
   reply: Reply;
-  /** Acknowledges now: what follows is slow. */
-  letGo: () => void;
-  /** Replaces the modal that was pressed in. */
+  /** Acknowledges now, before slow work. */
+  acknowledge: () => void;
+  /** Replaces the modal that holds the pressed button. */
   updateModal: (modal: Modal) => Promise<void>;
   /** Opens a loading form unless something is shown; the next answer replaces it. */
   openLoading: () => void;
   /** Shows progress, unless something is shown already. False: no more progress messages are needed. */
   sayMeanwhile: (message: SlackMessage) => Promise<boolean>;
-  /** On top of the modal that was pressed in; else, or if Slack refuses, as a message. */
+  /** Above the modal that holds the pressed button; without one, or if Slack refuses, as a message. */
   sayProblem: (title: string, message: SlackMessage) => Promise<void>;
-  /** An extra message that replaces nothing. Not in a modal. */
+  /** An extra message that replaces nothing; no message for a button in a modal. */
   sayBeside: (message: SlackMessage) => Promise<void>;
   /** Ends a loading form. */
   done: () => Promise<void>;
@@ -30,25 +30,25 @@ export type Screen = {
 type Ways = {
   client: WebClient;
   log: Log;
-  /** Names the request, as the title of words that replace a form. */
+  /** The request's name: the title of a message that is shown in place of a loading form. */
   label: string;
   openModal: OpenModal;
   reply: Reply;
-  /** Replaces nothing; default `reply`. */
+  /** A reply that replaces no message; default `reply`. */
   beside?: Reply;
-  /** Of a request not acknowledged yet. */
+  /** For a request that is not acknowledged yet. */
   acknowledgement?: Acknowledgement;
-  /** The modal that was pressed in. */
+  /** The modal that holds the pressed button. */
   view?: ViewOutput | undefined;
 };
 
 export function createScreen(ways: Ways): Screen {
   const { client, log, label, view } = ways;
   let hasSpoken = false;
-  /** The progress under way; gives a loading form's view id. */
+  /** The progress message or loading form being shown; resolves to the loading form's view id. */
   let meanwhile: Promise<string | undefined> = Promise.resolve(undefined);
 
-  /** Gives the loading form to the first caller. */
+  /** Ends progress. The first caller gets the loading form's view id, to replace the form. */
   async function speak(): Promise<string | undefined> {
     hasSpoken = true;
     const waiting = await meanwhile;
@@ -57,10 +57,10 @@ export function createScreen(ways: Ways): Screen {
   }
   const update = (viewId: string, modal: Modal) => updateModal(client, { viewId, modal }, log);
 
-  const letGo = (): void => void ways.acknowledgement?.alone();
+  const acknowledge = (): void => void ways.acknowledgement?.alone();
 
   async function openModal(modal: Modal): Promise<string> {
-    letGo();
+    acknowledge();
     const waiting = await speak();
     if (waiting === undefined) return await ways.openModal(modal);
     if ((await update(waiting, modal)) === 'not_shown') throw new ModalRefused('not_shown');
@@ -74,7 +74,7 @@ export function createScreen(ways: Ways): Screen {
   return {
     openModal,
     reply,
-    letGo,
+    acknowledge,
     async updateModal(modal) {
       const viewId = (await speak()) ?? view?.id;
       if (viewId !== undefined) await update(viewId, modal);
@@ -82,12 +82,12 @@ export function createScreen(ways: Ways): Screen {
     openLoading() {
       if (hasSpoken) return;
       hasSpoken = true;
-      letGo();
-      // If refused, opening the form itself shows that refusal.
+      acknowledge();
+      // If Slack refuses, opening the form itself will report the refusal.
       meanwhile = ways.openModal(loadingModal()).catch(() => undefined);
     },
     async sayMeanwhile(message) {
-      // In a modal the person watches that modal, and the result appears there.
+      // In a modal no progress is needed: the result appears in the modal.
       if (hasSpoken || view) return false;
       meanwhile = ways.reply(message).then(() => undefined);
       await meanwhile;
@@ -110,7 +110,7 @@ export function createScreen(ways: Ways): Screen {
       if (!view) await (ways.beside ?? ways.reply)(message);
     },
     async done() {
-      letGo();
+      acknowledge();
       const waiting = await speak();
       if (waiting !== undefined) await update(waiting, finishedModal());
     },

@@ -11,30 +11,32 @@ import {
   type Wait,
 } from '../workspace.ts';
 
-/** If Slack renews one, or one is dead unnoticed, the other serves. */
-const linesOfProcess = 2;
-/** Slack's limit for one app, all processes together. */
-const mostLines = 10;
+/** Two connections: while one is renewed or dead, the other serves. */
+const socketsPerProcess = 2;
+/** Slack's limit of connections for one app, all processes together. */
+const mostSockets = 10;
 
 const openTimeoutMs = 10_000;
 /** Slack says hello at once; don't wait for ever for a silent socket. */
 const helloTimeoutMs = 15_000;
 /** A connection that ends sooner counts as failed, to avoid a tight loop. */
 const steadyMs = 10_000;
-/** Only Slack's hello counts connections: renew a line to hear it. */
+/** Slack says how many connections it counts only in its hello, so renew a socket to hear the number. */
 const recountMs = 5 * 60_000;
-/** Slack may use a line it asked to renew until it closes it; closing earlier loses requests. */
+/** Slack asks to renew a socket, and may go on using the old one until it closes it: closing earlier loses requests. */
 const slackClosesMs = 30_000;
-/** Slack's time for an acknowledgement: answer a line's requests before closing it. */
+/** Slack's time for an acknowledgement: answer a socket's requests before closing the socket. */
 const answerMs = 3_000;
-/** A dead peer never says good-bye; the library would wait half a minute. */
-const goodByeMs = 2_000;
-const lookMs = 50;
+/** A dead peer never answers the closing handshake; the library would wait half a minute. */
+const closeMs = 2_000;
+/** How often to ask whether a socket is still alive. */
+const aliveMs = 2_000;
+const pollMs = 50;
 
 type Client = SocketModeReceiver['client'];
 
 export type SocketReceiver = Receiver & {
-  /** For one line: during a renewal the old and the new one are open. */
+  /** One client a socket: during a renewal the old and the new socket are both open. */
   createClient: () => Client;
 };
 
@@ -49,25 +51,25 @@ export function createSocketReceiver(appToken: string, slackApiUrl: string, logg
     start: () => Promise.resolve(),
     stop: () => Promise.resolve(),
     createClient() {
-      const line = new SocketModeReceiver({
+      const socket = new SocketModeReceiver({
         appToken,
         logger,
         autoReconnectEnabled: false,
         installerOptions: { clientOptions: clientOptions(slackApiUrl, logger, openTimeoutMs) },
       });
-      line.init(bolt);
-      return line.client;
+      socket.init(bolt);
+      return socket.client;
     },
   };
 }
 
 export type SocketConnection = {
   health(): SlackHealth;
-  /** Resolves when every line is closed; the signal starts that. */
+  /** Resolves when every socket is closed. Abort `signal` first. */
   stop(): Promise<void>;
 };
 
-type Around = {
+type Options = {
   log: Log;
   wait: Wait;
   signal: AbortSignal;
@@ -79,71 +81,77 @@ type Around = {
 };
 
 /**
- * Keeps all lines connected until stopped. Never throws. `health` says why a line can't connect, or that Slack counts more
- * connections than the processes have: presses go to any of them.
+ * Keeps all sockets connected until stopped. Never throws. `health` says why a socket can't connect, or that Slack counts more
+ * connections than the bot's processes have: another program then gets some of the presses.
  */
-export function keepConnected(createClient: () => Client, around: Around): SocketConnection {
-  const { log, processes = mostLines / linesOfProcess } = around;
-  const own = processes * linesOfProcess;
+export function keepConnected(createClient: () => Client, options: Options): SocketConnection {
+  const { log, processes = mostSockets / socketsPerProcess } = options;
+  const own = processes * socketsPerProcess;
   let surplus: SlackDown | undefined;
-  let openLines: Line[] = [];
+  let openSockets: Socket[] = [];
   let earlier: Promise<unknown> = Promise.resolve();
-  /** One line at a time: Slack may ask for all at once. */
+  /** Renews one socket at a time, even if Slack asks for all at once. */
   function inTurn<T>(work: () => Promise<T>): Promise<T> {
     const done = earlier.then(work);
     earlier = done.catch(() => undefined);
     return done;
   }
-  /** Slack's count may include lines that it hasn't closed yet. */
+  /** Slack's count may include sockets that it hasn't closed yet. */
   function isTooMany(count: number): boolean {
-    openLines = openLines.filter((line) => line.isActive());
-    const leaving = Math.max(0, openLines.length + 1 - linesOfProcess);
+    openSockets = openSockets.filter((socket) => socket.isActive());
+    const leaving = Math.max(0, openSockets.length + 1 - socketsPerProcess);
     surplus = count > own + leaving ? tooMany(count, own) : undefined;
     if (surplus) log('warn', surplus.detail, { fix: surplus.fix });
     return surplus !== undefined;
   }
   async function open(): Promise<Opened> {
-    const opened = await openLine(createClient(), { ...around, isTooMany });
-    if (opened.kind === 'open') openLines.push(opened.line);
+    const opened = await openSocket(createClient(), { ...options, isTooMany });
+    if (opened.kind === 'open') openSockets.push(opened.socket);
     return opened;
   }
   log(
     'info',
-    `Socket Mode opens ${linesOfProcess} connections; Slack allows ${mostLines} for one app, so at most ${mostLines / linesOfProcess} processes`,
+    `Socket Mode opens ${socketsPerProcess} connections; Slack allows ${mostSockets} for one app, so at most ${mostSockets / socketsPerProcess} processes`,
   );
-  const lines = Array.from({ length: linesOfProcess }, () => keepLine({ ...around, inTurn, open }));
+  const sockets = Array.from({ length: socketsPerProcess }, () => keepSocket({ ...options, inTurn, open }));
   return {
     health() {
-      const problem = lines.map((line) => line.problem()).find((down) => down !== undefined);
+      const problem = sockets.map((socket) => socket.problem()).find((down) => down !== undefined);
       if (problem) return problem;
-      if (!lines.some((line) => line.isUp())) return slackAway('Socket Mode is not connected; connecting');
+      if (!sockets.some((socket) => socket.isUp()))
+        return slackAway('Socket Mode is not connected; connecting');
       return surplus ?? { state: 'ok' };
     },
     async stop() {
-      await Promise.all(lines.map((line) => line.stop()));
+      await Promise.all(sockets.map((socket) => socket.stop()));
     },
   };
 }
 
-type Opened = { kind: 'open'; line: Line } | { kind: 'down'; down: SlackDown; reason: string | undefined };
+type Opened =
+  | { kind: 'open'; socket: Socket }
+  | { kind: 'down'; down: SlackDown; reason: string | undefined };
 
-type LineAround = Around & { inTurn: <T>(work: () => Promise<T>) => Promise<T>; open: () => Promise<Opened> };
+type SocketOptions = Options & {
+  inTurn: <T>(work: () => Promise<T>) => Promise<T>;
+  open: () => Promise<Opened>;
+};
 
-/** Opens the next line before closing the one to renew. */
-function keepLine({ log, wait, signal, now, inTurn, open }: LineAround) {
+/** Keeps one of the connections: opens the next socket before it closes the old one. */
+function keepSocket({ log, wait, signal, now, inTurn, open }: SocketOptions) {
   let problem: SlackDown | undefined;
-  let line: Line | undefined;
+  let socket: Socket | undefined;
   const leaving = new Set<Promise<void>>();
 
   async function renew(): Promise<Opened> {
     const opened = await open();
-    const takesAll = opened.kind === 'down' && opened.reason === 'too_many_websockets';
-    if (!takesAll || !line?.isActive()) return opened;
-    await line.leave();
+    const isFull = opened.kind === 'down' && opened.reason === 'too_many_websockets';
+    if (!isFull || !socket?.isActive()) return opened;
+    await socket.leave();
     return await open();
   }
 
-  function leave(old: Line): void {
+  function leave(old: Socket): void {
     const left = old.leave().then(() => void leaving.delete(left));
     leaving.add(left);
   }
@@ -160,36 +168,36 @@ function keepLine({ log, wait, signal, now, inTurn, open }: LineAround) {
         failures += 1;
       } else {
         problem = undefined;
-        if (line) leave(line);
-        line = opened.line;
+        if (socket) leave(socket);
+        socket = opened.socket;
         const connectedAt = now();
         log('info', 'Socket Mode is connected');
-        await line.untilOver();
-        const hasHeld = line.isToRenew() || now() - connectedAt >= steadyMs;
+        await socket.untilOver();
+        const hasHeld = socket.isToRenew() || now() - connectedAt >= steadyMs;
         failures = hasHeld ? 0 : failures + 1;
       }
       if (failures > 0) await wait(backOffMs(failures), signal);
     }
-    await Promise.all([...leaving, line?.leave()]);
+    await Promise.all([...leaving, socket?.leave()]);
   }
 
   const kept = keep();
-  return { isUp: () => line?.isActive() === true, problem: () => problem, stop: () => kept };
+  return { isUp: () => socket?.isActive() === true, problem: () => problem, stop: () => kept };
 }
 
-type Line = {
+type Socket = {
   isActive(): boolean;
   isToRenew(): boolean;
-  /** Resolves when the line ended or must be renewed. */
+  /** Resolves when the socket has ended or must be renewed. */
   untilOver(): Promise<void>;
-  /** Answers all requests of the line, and closes it. */
+  /** Waits until Slack no longer uses the socket and all its requests are answered, then closes it. */
   leave(): Promise<void>;
 };
 
-/** Fails with the reason for no connection, or gives the line once Slack said hello. */
-async function openLine(
+/** Returns `open` once Slack has said hello, else `down` with the reason. */
+async function openSocket(
   client: Client,
-  { wait, signal, acknowledged, isTooMany }: Around & { isTooMany: (count: number) => boolean },
+  { wait, signal, acknowledged, isTooMany }: Options & { isTooMany: (count: number) => boolean },
 ): Promise<Opened> {
   let isCountedAgain = false;
   let reason: string | undefined;
@@ -197,7 +205,7 @@ async function openLine(
   const asked = new AbortController();
   const over = new AbortController();
   const stoppedOrOver = AbortSignal.any([signal, over.signal]);
-  /** Arrival times by id. */
+  /** When each unanswered request arrived, by its id. */
   const unanswered = new Map<string, number>();
   const isActive = (): boolean => client.websocket?.isActive() === true;
 
@@ -207,41 +215,41 @@ async function openLine(
     if (unanswered.delete(id) && cameMs !== undefined) acknowledged?.((performance.now() - cameMs) / 1_000);
   });
   client.on('disconnected', () => over.abort());
-  // The library closes a line as soon as Slack asks for a new one.
+  // The library would close a socket as soon as Slack asks for a new one, so read Slack's messages first.
   const library = client.listeners('ws_message');
   client.removeAllListeners('ws_message');
   client.on('ws_message', (data: unknown, isBinary: unknown) => {
     const said = readSaid(data);
     if (said?.type === 'hello') {
-      // Known here, and not when the library's promise resolves: Slack may ask to renew in the same packet.
+      // Set here, because `client.start()` resolves later, and Slack may ask to renew in the same packet.
       isUp = true;
       isCountedAgain = isTooMany(said.connections);
     }
     if (said?.type === 'disconnect') {
       reason = said.reason;
-      // After a warning Slack goes on using the line, and says later when to renew.
+      // After a warning Slack goes on using the socket, and asks later to renew it.
       if (reason === 'warning') return;
       if (reason === 'refresh_requested' && isUp) return asked.abort();
     }
-    // Around all of Bolt, so that the lines of `app.error` too carry the request's id.
+    // Options all of Bolt, so that the log entries of `app.error` carry the request's id too.
     asRequest(() => library.forEach((listener) => listener.call(client, data, isBinary)));
   });
 
-  /** In order, so Slack sees it closed; without that if the peer is silent. */
+  /** Closes with a handshake, or without one if the peer is silent. */
   async function close(): Promise<void> {
     const closed = new AbortController();
     const closing = client.disconnect().then(() => closed.abort());
-    await Promise.race([closing, wait(goodByeMs, closed.signal)]);
-    // The second call does not wait for the peer.
+    await Promise.race([closing, wait(closeMs, closed.signal)]);
+    // A second call of `disconnect` does not wait for the peer.
     if (!closed.signal.aborted) await client.disconnect();
   }
 
-  /** The library notices a dead network after seconds, then waits half a minute. */
+  /** The library notices a dead network after seconds, but says so only half a minute later. */
   async function untilDead(either: AbortSignal): Promise<void> {
-    while (!either.aborted && isActive()) await wait(goodByeMs, either);
+    while (!either.aborted && isActive()) await wait(aliveMs, either);
   }
 
-  const line: Line = {
+  const socket: Socket = {
     isActive,
     isToRenew: () => asked.signal.aborted,
     async untilOver() {
@@ -250,8 +258,8 @@ async function openLine(
     },
     async leave() {
       if (asked.signal.aborted && isActive()) await wait(slackClosesMs, stoppedOrOver);
-      for (let leftMs = answerMs; leftMs > 0 && unanswered.size > 0 && isActive(); leftMs -= lookMs)
-        await wait(lookMs, over.signal);
+      for (let leftMs = answerMs; leftMs > 0 && unanswered.size > 0 && isActive(); leftMs -= pollMs)
+        await wait(pollMs, over.signal);
       await close();
     },
   };
@@ -260,7 +268,7 @@ async function openLine(
   const tooLong = wait(helloTimeoutMs, AbortSignal.any([signal, opening.signal]));
   try {
     await Promise.race([client.start(), tooLong]);
-    if (isUp) return { kind: 'open', line };
+    if (isUp) return { kind: 'open', socket };
   } catch (error) {
     return { kind: 'down', down: socketProblem(error, reason), reason };
   } finally {
@@ -273,7 +281,7 @@ async function openLine(
 
 type Envelope = { envelope_id: string };
 
-/** Slack's words about the connection itself; undefined for requests. */
+/** What Slack says about the connection; undefined for requests. */
 function readSaid(data: unknown): { type: unknown; reason?: string; connections: number } | undefined {
   if (typeof data !== 'string' || data.includes('"envelope_id"')) return undefined;
   try {
@@ -306,7 +314,7 @@ const refusals: Readonly<Record<string, Omit<SlackDown, 'state'>>> = {
   },
   too_many_websockets: {
     detail: 'All the Socket Mode connections that Slack allows are taken',
-    fix: `Stop other copies of the bot that use SLACK_APP_TOKEN: at most ${mostLines / linesOfProcess} processes can. Slack forgets the connections of a dead process after some minutes, and the bot connects by itself.`,
+    fix: `Stop other copies of the bot that use SLACK_APP_TOKEN: at most ${mostSockets / socketsPerProcess} processes can. Slack forgets the connections of a dead process after some minutes, and the bot connects by itself.`,
   },
 };
 

@@ -33,14 +33,14 @@ import {
   recordAsked,
   refuse,
   slashCommand,
-  type Asked,
+  type BotRequest,
   type SlackSide,
 } from '../answer.ts';
 import { plainText, type Choice } from '../kit/blocks.ts';
 import {
   permissionsOf,
   type AccountSide,
-  type Button,
+  type CommandButton,
   type Caller,
   type Command,
   type Prepared,
@@ -56,7 +56,7 @@ import { inAccount } from '../own-account.ts';
 import { createAcknowledgement, createReply, type Reply, type ReplyAddress } from '../reply.ts';
 import { fixFor, readSlackError, slackErrorWord } from '../slack-error.ts';
 import type { Identity } from '../workspace.ts';
-import { answerForm, toSlack } from './form.ts';
+import { answerForm, toViewResponse } from './form.ts';
 import {
   blocksWithCardNumber,
   callerOf,
@@ -65,17 +65,17 @@ import {
   threadOf,
   typedBy,
   messageOf,
-  placeKey,
+  containerKey,
   shownValues,
   valueOf,
 } from './payload.ts';
 import { createScreen } from './screen.ts';
 
-/** One request from Slack, as the guards need it. */
+/** One request from Slack: `go` answers it, if the guards let it through. */
 type Turn = {
   caller: Caller;
   /** For the audit; absent: refusals are not recorded. */
-  what?: Asked['what'];
+  what?: BotRequest['what'];
   /** A card number was typed. Checked before the text is stored, echoed or logged. */
   hasCardNumber?: boolean;
   /** Shows a refusal in place of the answer. */
@@ -86,8 +86,8 @@ type Turn = {
 type Stopped = { result: 'refused' | 'failed'; title: string; message: SlackMessage; reason: string };
 
 /**
- * Answers one request, unless a card number was typed or the person is of another workspace. Errors become words for the
- * person.
+ * Answers one request, unless a card number was typed or the person is of another workspace. An error becomes a message
+ * for the person.
  */
 export async function take(turn: Turn | undefined, side: SlackSide): Promise<void> {
   if (!turn) return;
@@ -116,7 +116,7 @@ function guarded({ caller, hasCardNumber }: Turn, { log, identity }: SlackSide):
   return { result: 'refused', title: problemTitles.refused, message, reason: 'of another workspace' };
 }
 
-/** Shared channels show the bot's buttons to other workspaces. In an organisation one person has many workspaces. */
+/** Shared channels show the bot's buttons to other workspaces. In an organisation one person has several team ids. */
 function isStranger(caller: Caller, own: Identity | undefined): boolean {
   if (!own?.teamId || own.enterpriseId !== undefined || caller.teamId === undefined) return false;
   return caller.teamId !== own.teamId;
@@ -154,14 +154,17 @@ export function commandTurn(
   };
 }
 
-type Request = Pick<Asked, 'account' | 'label' | 'permission' | 'about' | 'effect' | 'opensForm' | 'run'>;
+type RequestPart = Pick<
+  BotRequest,
+  'account' | 'label' | 'permission' | 'about' | 'effect' | 'opensForm' | 'run'
+>;
 
-/** The request that was typed, or read in a message. */
-export function requestOf(asked: { account: AccountSide; understood: Understood }): Request {
+/** What typed text, a mention or a shortcut asks the bot to do. */
+export function requestOf(asked: { account: AccountSide; understood: Understood }): RequestPart {
   return inAccount(asked.account.merchant, () => readRequest(asked));
 }
 
-function readRequest({ account, understood }: { account: AccountSide; understood: Understood }): Request {
+function readRequest({ account, understood }: { account: AccountSide; understood: Understood }): RequestPart {
   if (understood.kind === 'unclear') {
     const { message } = understood;
     return {
@@ -169,7 +172,7 @@ function readRequest({ account, understood }: { account: AccountSide; understood
       label: slashCommand,
       permission: [],
       about: {},
-      ...onlySaid,
+      ...withoutEffect,
       run: async () => ({ result: 'unclear', message }),
     };
   }
@@ -177,24 +180,24 @@ function readRequest({ account, understood }: { account: AccountSide; understood
   const { verb, merchant, effect, opensForm = false } = command;
   const own = { account, label: asTyped(command), permission: [permissionsOf(command)] };
   if (understood.kind === 'read')
-    return { ...own, ...preparedRequest(command, understood.prepared), ...onlySaid };
+    return { ...own, ...preparedRequest(command, understood.prepared), ...withoutEffect };
   const read = command.prepare(understood.words);
   if (read.ok) return { ...own, ...preparedRequest(command, read.value), effect, opensForm };
   const message = usageMessage(read.problem, `${slashCommand} ${command.examples[0] ?? verb}`);
   return {
     ...own,
     about: { verb, merchant },
-    ...onlySaid,
+    ...withoutEffect,
     run: async () => ({ result: 'unreadable', message }),
   };
 }
 
-const onlySaid = { effect: 'none', opensForm: false } as const;
+const withoutEffect = { effect: 'none', opensForm: false } as const;
 
 function preparedRequest(
   command: Command,
   prepared: Prepared,
-): Pick<Request, 'permission' | 'about' | 'run'> {
+): Pick<RequestPart, 'permission' | 'about' | 'run'> {
   const { verb, merchant } = command;
   const { permission, run } = prepared;
   return {
@@ -211,7 +214,7 @@ function preparedRequest(
   };
 }
 
-/** A press: a verb with other words, or its own function. */
+/** A press runs a command with arguments from the button, or the button's own function. */
 export function pressTurn(body: BlockAction, respond: RespondFn, side: SlackSide): Turn | undefined {
   const [action] = body.actions;
   if (!action) return undefined;
@@ -229,7 +232,7 @@ export function pressTurn(body: BlockAction, respond: RespondFn, side: SlackSide
   const replyThat = (replaces: ReplyAddress['replaces']) =>
     createReply({ caller, respond: working, threadTs: threadOf(body), replaces }, client, log);
   const isEphemeral = body.container['is_ephemeral'] === true;
-  // Keep the pressed message if its other buttons are still useful.
+  // Replace only an ephemeral message, and only if its other buttons are no longer useful.
   const replaces = isEphemeral && ('words' in part || part.replacesMessage) ? 'pressed' : 'nothing';
   const openModal = createOpenModal(client, { triggerId: body.trigger_id, onTop: view !== undefined });
   const [reply, beside] = [replyThat(replaces), replyThat('nothing')];
@@ -238,7 +241,7 @@ export function pressTurn(body: BlockAction, respond: RespondFn, side: SlackSide
   return {
     what: 'press',
     caller,
-    // Every press carries the inputs.
+    // Slack sends all inputs with every press.
     hasCardNumber: blocksWithCardNumber(body.view?.state ?? body.state).length > 0,
     refuse: screen.sayProblem,
     async go() {
@@ -265,12 +268,12 @@ function seenView(view: ViewOutput): NonNullable<Pressed['view']> {
   return { id: view.id, privateMetadata: view.private_metadata, values: shownValues(view) };
 }
 
-/** An element that runs its own function. */
+/** For a button with its own function. */
 function pressRequest(
   command: Command,
   press: Press,
   pressed: Pressed,
-): Pick<Asked, 'permission' | 'about' | 'effect' | 'opensForm' | 'run'> {
+): Pick<BotRequest, 'permission' | 'about' | 'effect' | 'opensForm' | 'run'> {
   const { value } = pressed;
   const { verb, merchant } = command;
   const { actionId: part, about, aboutOther, permissions, effect = 'none', opensForm = false } = press;
@@ -290,12 +293,16 @@ function pressRequest(
 /**
  * Detects one person's double click or repeated delivery; two persons' presses both run. Goes by Slack's time of the press
  * in seconds: each press claims its second and the next, so of two within a second one runs, and two seconds later the
- * button works again. Buttons that run a verb with other words are always answered.
+ * button works again. A second press of a button that runs a command is always answered.
  */
-function pressedBefore(body: BlockAction, action: BlockElementAction, part: Button | Press): Asked['repeat'] {
-  const place = placeKey(body);
-  // Hashed: a button's value may hold typed text, which must not be in a key.
-  const pressed = [place, body.user.id, action.action_id, valueOf(action)].join('\n');
+function pressedBefore(
+  body: BlockAction,
+  action: BlockElementAction,
+  part: CommandButton | Press,
+): BotRequest['repeat'] {
+  const container = containerKey(body);
+  // Hashed: a button's value may hold outside text, which must not be in a key.
+  const pressed = [container, body.user.id, action.action_id, valueOf(action)].join('\n');
   const key = `press:${createHash('sha256').update(pressed).digest('hex')}`;
   const second = Math.floor(Number(action.action_ts));
   return async (claim) => {
@@ -306,7 +313,7 @@ function pressedBefore(body: BlockAction, action: BlockElementAction, part: Butt
   };
 }
 
-/** A choice in Slack's menus. */
+/** A shortcut chosen in Slack's menus. */
 export function shortcutTurn(
   body: GlobalShortcut | MessageShortcut,
   respond: RespondFn | undefined,
@@ -375,7 +382,7 @@ export function formTurn(ack: AckFn<ViewResponseAction>, body: ViewSubmitAction,
     async refuse(title, message) {
       const errors = Object.fromEntries(inputs.map((blockId) => [blockId, cardNumberProblem]));
       const words = { kind: 'update', modal: messageModal(title, message) } as const;
-      await ack(toSlack(inputs.length > 0 ? { kind: 'errors', errors } : words, body.view.blocks));
+      await ack(toViewResponse(inputs.length > 0 ? { kind: 'errors', errors } : words, body.view.blocks));
     },
     async go() {
       const found = side.commands.find('modal', body.view.callback_id);

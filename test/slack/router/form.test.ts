@@ -1,4 +1,4 @@
-import { setTimeout as rest } from 'node:timers/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { ViewResponseAction, ViewSubmitAction } from '@slack/bolt';
 import { expect, it } from 'vitest';
 import { parsed } from '../../../src/domain/wording.ts';
@@ -24,7 +24,7 @@ function toldBy(by: Told['by'], view: unknown): Told {
   return { by, words };
 }
 
-/** What the person is shown, in order. `ms`: how long the submission takes, and then its work. */
+/** What the person is shown, in order. `submit`: ms until the form's answer; `work`: ms of `carryOn` before each update. */
 async function submits(
   ms: { submit: number; work: number; first?: string },
   acknowledge: () => void = () => undefined,
@@ -36,14 +36,14 @@ async function submits(
     return { ok: true };
   };
   async function submit({ viewId }: Submission): Promise<ViewAnswer> {
-    await rest(ms.submit);
+    await sleep(ms.submit);
     return {
       kind: 'update',
       modal: saying('asked for'),
       async carryOn() {
-        await rest(ms.work);
+        await sleep(ms.work);
         await updateModal(client, { viewId, modal: saying(ms.first ?? 'on its way') }, log);
-        await rest(ms.work);
+        await sleep(ms.work);
         await updateModal(client, { viewId, modal: saying('paid') }, log);
       },
     };
@@ -91,7 +91,7 @@ async function submits(
   return told;
 }
 
-it('shows the form’s answer in its acknowledgement, and later results by update', async () => {
+it('shows a quick result in the acknowledgement, and every result by update too', async () => {
   expect(await submits({ submit: 0, work: 20 })).toEqual([
     { by: 'acknowledgement', words: 'on its way' },
     { by: 'update', words: 'on its way' },
@@ -99,14 +99,14 @@ it('shows the form’s answer in its acknowledgement, and later results by updat
   ]);
 });
 
-it('does not wait for an update equal to its answer, and sends a newer one in the acknowledgement', async () => {
+it('does not acknowledge early for an update equal to the answer, only for a newer one', async () => {
   expect(await submits({ submit: 0, work: 20, first: 'asked for' })).toEqual([
     { by: 'acknowledgement', words: 'paid' },
     { by: 'update', words: 'paid' },
   ]);
 });
 
-it('acknowledges in time with what is known, and carries on, if the result is late', async () => {
+it('acknowledges in time with the form’s answer if the result is late, and shows the result by update', async () => {
   expect(await submits({ submit: 250, work: 500 })).toEqual([
     { by: 'acknowledgement', words: 'asked for' },
     { by: 'update', words: 'on its way' },
@@ -114,7 +114,7 @@ it('acknowledges in time with what is known, and carries on, if the result is la
   ]);
 });
 
-it('carries on if Slack no longer takes the acknowledgement', async () => {
+it('finishes the work if Slack no longer takes the acknowledgement', async () => {
   const told = await submits({ submit: 0, work: 20 }, () => {
     throw new Error('Slack waits for no answer any more');
   });

@@ -12,15 +12,15 @@ it.each([
   ['&lt;5 &gt;3…', '<5 >3'],
   ['&amp;lt;', '&lt;'],
   ['…', 'This'],
-])('reads the label %s as it was shown', (sent, shown) => {
+])('reads the label %s as %s, as the person saw it', (sent, shown) => {
   expect(labelOf(pressed(sent))).toBe(shown);
 });
 
 it.each([
-  ['what was pressed in a thread', { container: { thread_ts: '1.1' } }, '1.1'],
-  ['a message that was chosen in one', { message: { ts: '1.2', thread_ts: '1.1' } }, '1.1'],
+  ['a button pressed in a thread', { container: { thread_ts: '1.1' } }, '1.1'],
+  ['a message chosen in a thread', { message: { ts: '1.2', thread_ts: '1.1' } }, '1.1'],
   ['the first message of a thread', { message: { ts: '1.1', thread_ts: '1.1' } }, undefined],
   ['a message of the channel', { container: {}, message: { ts: '1.1' } }, undefined],
-])('knows the thread of %s', (_, body, thread) => {
+])('finds the thread of %s', (_, body, thread) => {
   expect(threadOf(body)).toBe(thread);
 });

@@ -52,11 +52,11 @@ it.each<[string, string, Headers]>([
   ['an empty signature', command, { ...good, [signature]: '' }],
   ['two times', command, { ...good, [time]: [good[time] ?? '', good[time] ?? ''] }],
   ['two signatures', command, { ...good, [signature]: [good[signature] ?? '', good[signature] ?? ''] }],
-  ['a time that is written otherwise', command, { ...good, [time]: `${good[time]}.0` }],
+  ['a time with decimals', command, { ...good, [time]: `${good[time]}.0` }],
   ['another time', command, { ...good, [time]: String(Number(good[time]) - 1) }],
   ['a signature of another length', command, { ...good, [signature]: good[signature]?.slice(0, -1) ?? '' }],
   ['a time too old', command, signSlack(command, { atMs: Date.now() - 301_000 }).headers],
-  ['a time to come', command, signSlack(command, { atMs: Date.now() + 302_000 }).headers],
+  ['a time in the future', command, signSlack(command, { atMs: Date.now() + 302_000 }).headers],
   ['another body', `${command}+charge`, good],
   [
     'the signature of an empty secret',
@@ -64,12 +64,12 @@ it.each<[string, string, Headers]>([
     { ...good, [signature]: signSlack(command, { secret: '' }).headers[signature] ?? '' },
   ],
   [
-    'an address to prove',
+    'an unsigned address challenge',
     '{"type":"url_verification","challenge":"c"}',
     { 'content-type': 'application/json' },
   ],
-  ['the test of the certificate in another type', 'ssl_check=1', { 'content-type': 'text/plain' }],
-])('takes nothing with %s', async (_, body, headers) => {
+  ['a certificate test of another content type', 'ssl_check=1', { 'content-type': 'text/plain' }],
+])('refuses requests with %s', async (_, body, headers) => {
   taken.length = 0;
   expect(await sends(body, headers)).toEqual({ status: 401, text: '' });
   expect(taken).toEqual([]);
@@ -99,16 +99,16 @@ it('refuses repeated fields, payloads that are no objects and bodies over a mega
   expect(taken).toEqual([{ command: '/pay', text: 'help' }]);
 });
 
-it('refuses an empty secret, with which anybody could sign', () => {
+it('refuses an empty secret: anybody could sign with it', () => {
   expect(() => createHttpReceiver('', { log })).toThrow('SLACK_SIGNING_SECRET');
 });
 
-it('logs nothing of a request’s content', () => {
+it('logs no content of a request', () => {
   expect(new Set(lines).size).toBe(1);
   expect(lines.join()).not.toMatch(/pay|help|v0=/);
 });
 
-it('writes ten log lines about a flood of refused requests', async () => {
+it('logs at most ten lines about a flood of refused requests', async () => {
   const flooded: string[] = [];
   const flooding = createHttpReceiver(signingSecret, { log: (_, message) => void flooded.push(message) });
   const door = createServer((asked, response) => void flooding.listener(asked, response));

@@ -7,25 +7,25 @@ type Client = ReturnType<Parameters<typeof keepConnected>[0]>;
 
 const askedToRenew = { type: 'disconnect', reason: 'refresh_requested' };
 
-/** Clients of Slack's library without a network; Slack counts so many connections at its next hello. */
+/** Fake clients of Slack's library, without a network. `slack.counts`: the number of connections in Slack's next hello. */
 function createClients() {
   const slack = { counts: 2, allows: 10, starts: 0, saysGoodBye: true, renewsAtOnce: 0 };
   const requestIds: (string | undefined)[] = [];
-  const lines: { isActive: boolean; says: (said: object) => void }[] = [];
+  const sockets: { isActive: boolean; says: (said: object) => void }[] = [];
   function createClient(): Client {
     const client = new EventEmitter();
     const says = (said: object): boolean => client.emit('ws_message', JSON.stringify(said), false);
-    const line = { isActive: false, says };
+    const socket = { isActive: false, says };
     const disconnect = vi.fn<() => Promise<void>>(async () => {
-      // The second call never waits for the other side.
-      if (line.isActive && !slack.saysGoodBye) {
-        line.isActive = false;
+      // A second call never waits for the other side.
+      if (socket.isActive && !slack.saysGoodBye) {
+        socket.isActive = false;
         await new Promise((resolve) => client.once('disconnected', resolve));
       }
-      line.isActive = false;
+      socket.isActive = false;
       client.emit('disconnected');
     });
-    // Like the library, which closes a connection as soon as Slack says that it is to be renewed.
+    // The library closes a connection as soon as Slack asks to renew it.
     client.on('ws_message', (data: string) => {
       if (data.includes('envelope_id')) requestIds.push(requestId());
       if (data.includes('"disconnect"')) void disconnect();
@@ -36,19 +36,19 @@ function createClients() {
         says({ type: 'disconnect', reason: 'too_many_websockets' });
         throw new Error('ended before a hello');
       }
-      line.isActive = true;
-      lines.push(line);
+      socket.isActive = true;
+      sockets.push(socket);
       says({ type: 'hello', num_connections: slack.counts });
       if (slack.renewsAtOnce === slack.starts) says(askedToRenew);
     }
-    const websocket = { isActive: () => line.isActive };
+    const websocket = { isActive: () => socket.isActive };
     return Object.assign(client, { start, disconnect, websocket }) as unknown as Client;
   }
-  const open = () => lines.filter(({ isActive }) => isActive);
+  const open = () => sockets.filter(({ isActive }) => isActive);
   return { slack, open, createClient, requestIds };
 }
 
-/** Time that passes when it is told to. */
+/** Waits that end when the test says so. */
 function createWaits() {
   const waits = new Set<{ ms: number; end: () => void }>();
   const wait = (ms: number, signal: AbortSignal): Promise<void> =>
@@ -68,13 +68,13 @@ function connects(set: { renewsAtOnce?: number } = {}) {
   const { wait, pass } = createWaits();
   const stopping = new AbortController();
   let nowMs = 0;
-  // Every connection has held for a minute.
+  // A minute passes between two readings, so every connection counts as steady.
   const now = (): number => (nowMs += 60_000);
   const around = { log: vi.fn<() => void>(), wait, signal: stopping.signal, now, processes: 1 };
   return { slack, open, requestIds, stopping, pass, connection: keepConnected(createClient, around) };
 }
 
-it('counts again after five minutes where Slack counts more connections than the processes have', async () => {
+it('reconnects after five minutes for a new count if Slack counts too many connections', async () => {
   const { slack, open, connection, pass, stopping } = connects();
   slack.counts = 3;
   await vi.waitFor(() => expect(slack.starts).toBe(2));
@@ -92,7 +92,7 @@ it('counts again after five minutes where Slack counts more connections than the
   expect(open()).toEqual([]);
 });
 
-it('leaves a connection to Slack that is to be renewed, for half a minute, and has the next one by then', async () => {
+it('keeps a connection that Slack asks to renew for half a minute, beside the new one', async () => {
   const { slack, open, connection, pass, stopping } = connects();
   await vi.waitFor(() => expect(open()).toHaveLength(2));
   const [old] = open();
@@ -110,7 +110,7 @@ it('leaves a connection to Slack that is to be renewed, for half a minute, and h
   expect(open()).toEqual([]);
 });
 
-it('leaves one to Slack too that is to be renewed in the moment of its hello', async () => {
+it('does so too if Slack asks to renew together with its hello', async () => {
   const { slack, open, connection, pass, stopping } = connects({ renewsAtOnce: 2 });
   await vi.waitFor(() => expect(slack.starts).toBe(3));
   expect(open()).toHaveLength(3);
@@ -124,10 +124,10 @@ it('leaves one to Slack too that is to be renewed in the moment of its hello', a
   expect(open()).toEqual([]);
 });
 
-it('gives each request an id that all its log lines carry', async () => {
+it('gives each request an id that all its log entries carry', async () => {
   const { open, requestIds, connection, stopping } = connects();
   await vi.waitFor(() => expect(open()).toHaveLength(2));
-  for (const line of open()) line.says({ envelope_id: 'E1' });
+  for (const socket of open()) socket.says({ envelope_id: 'E1' });
   expect(requestIds).toEqual([
     expect.stringMatching(/^[0-9A-F]{8}$/),
     expect.stringMatching(/^[0-9A-F]{8}$/),
@@ -137,7 +137,7 @@ it('gives each request an id that all its log lines carry', async () => {
   await connection.stop();
 });
 
-it('closes a connection that is to be renewed first where Slack allows no further one', async () => {
+it('closes the connection to renew first if Slack allows no further connection', async () => {
   const { slack, open, connection, pass, stopping } = connects();
   slack.allows = 2;
   await vi.waitFor(() => expect(open()).toHaveLength(2));
@@ -154,11 +154,11 @@ it('closes a connection that is to be renewed first where Slack allows no furthe
   await connection.stop();
 });
 
-it('gives up a connection that is being closed and whose other side says no good-bye', async () => {
+it('stops waiting for a peer that never answers the closing handshake', async () => {
   const { slack, open, connection, pass, stopping } = connects();
   await vi.waitFor(() => expect(open()).toHaveLength(2));
-  // As the library leaves it when no pong comes.
-  for (const line of open()) line.isActive = false;
+  // The library's state after a missing pong.
+  for (const socket of open()) socket.isActive = false;
   await vi.waitFor(() => {
     pass(2_000);
     expect(slack.starts).toBe(4);

@@ -29,7 +29,7 @@ it.each([
       presses: [{ actionId: 'again', about: broken, press: async () => undefined }],
     }),
   ],
-] as const)('tells the person of a bug before %o has begun', async (thing, verb) => {
+] as const)('tells the person of a bug that stops %o before it runs', async (thing, verb) => {
   const slack = { members: {}, accounts: {}, nowMs: 0 };
   const { said } = await permissionStage([verb], {}, slack).act(thing, 'C0DESK0001');
   expect(said).toContain('Something went wrong in the bot, error');
