@@ -68,7 +68,7 @@ export function createAuditNotes(options: {
   let batch: { entries: AuditEntry[]; written: Promise<boolean> } | undefined;
 
   function add(entry: AuditEntry): Promise<boolean> {
-    // Refused by the audit log, and the rest of its batch with it.
+    // Alone: the audit log refuses an entry without a time, and every entry that is appended with it.
     if (!hasTime(entry)) return underWay.add(tryAll([entry]));
     if (!batch) {
       const entries: AuditEntry[] = [];
