@@ -254,7 +254,9 @@ async function lastListed(store: Pick<Store, 'list'>): Promise<number> {
   return entries[0] ? numberOf(entries[0].key) : -1;
 }
 
-/** The number of the last block. Searches upwards from `from`, a block that exists or was removed; -1: from the start. */
+/**
+ * The number of the last block. Searches upwards from `from`, a block that exists or was removed; -1: from the start.
+ */
 async function lastBlockFrom(store: Chain['store'], from: number): Promise<number> {
   let last = Math.max(from, await lastListed(store));
   while (await store.read(blockKey(last + 1))) last += 1;
@@ -262,9 +264,9 @@ async function lastBlockFrom(store: Chain['store'], from: number): Promise<numbe
 }
 
 /**
- * The bot's signed marks beside the chain: the head and its copy, the witness, say how far the chain goes, the stub what
- * retention removed.
- * `store`: the hash of the store's id; absent in marks of an earlier release, and before the first entries.
+ * The bot's signed marks beside the chain: the head and its copy, the witness, say how far the chain goes, the stub
+ * what retention removed. `store`: the hash of the store's id; absent in marks of an earlier release, and before the
+ * first entries.
  */
 const markShape = z.object({
   block: z.number().int(),

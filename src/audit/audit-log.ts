@@ -54,7 +54,9 @@ export type AuditLog = {
    * second after each append. Throws StoreUnavailable.
    */
   moveHead(): Promise<AuditHead | undefined>;
-  /** Moves the head if a process died before it could. Logs the chain's end every hour, as a witness outside the store. */
+  /**
+   * Moves the head if a process died before it could. Logs the chain's end every hour, as a witness outside the store.
+   */
   start: () => void;
   /** Finishes work under way, and logs the chain's end once more. Never throws. */
   stop: () => Promise<void>;
@@ -63,8 +65,8 @@ export type AuditLog = {
 /** The most entries in a block. To read one entry its whole block must be read. */
 const mostPerBlock = 512;
 /**
- * How long the known end of the chain is used without reading it again. Nobody can restore a store from a backup in that
- * time without a failed call.
+ * How long the known end of the chain is used without reading it again. Nobody can restore a store from a backup in
+ * that time without a failed call.
  */
 const trustedMs = 1_000;
 const moveHeadAfterMs = 1_000;

@@ -85,8 +85,9 @@ function tooManyWait(): ServiceFailure {
  * The typed client of the payments service. Resolves with the answer (2xx, 400, 422, and 404 if it is JSON) and its
  * JSON of at most 1 MiB; anything else throws ServiceFailure. Each call has one deadline, follows no redirect and sends
  * credentials only where the specification wants them. A 401 renews the token once and repeats once: the service never
- * acted on it. During a requested pause (429), or while 256 calls wait, only calls for the payer (`payerPaths`) are sent:
- * holding back an OTP would cost the customer a try. Callers name the production path; the sandbox's checkout paths are mapped here.
+ * acted on it. During a requested pause (429), or while 256 calls wait, only calls for the payer (`payerPaths`) are
+ * sent: holding back an OTP would cost the customer a try. Callers name the production path; the sandbox's checkout
+ * paths are mapped here.
  *
  * Spec: Authentication; Sandbox endpoints; Errors.
  */

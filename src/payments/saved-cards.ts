@@ -34,8 +34,9 @@ const mostPages = 20;
 
 /**
  * The saved cards of an e-mail, each once. Follows the list's cursor. `mayHaveMore`: reading stopped at a limit or at a
- * repeated cursor, or the only page has cards and neither it nor a setting says that no page follows. `not_found`: HTTP 404, or code "01" or "404". Throws
- * ServiceFailure for an unusable answer, which includes one without a list at the settings' pointers.
+ * repeated cursor, or the only page has cards and neither it nor a setting says that no page follows. `not_found`: HTTP
+ * 404, or code "01" or "404". Throws ServiceFailure for an unusable answer, which includes one without a list at the
+ * settings' pointers.
  *
  * Spec: list saved cards by customer email (request and response shape: not shown, so settings); Limits (pagination).
  */
@@ -261,7 +262,10 @@ type SavedCardCalls =
     }
   | { kind: 'missing'; settings: string[] };
 
-/** The calls for saved cards. `missing`: the settings that the live environment needs for them; the sandbox has defaults. */
+/**
+ * The calls for saved cards. `missing`: the settings that the live environment needs for them; the sandbox has
+ * defaults.
+ */
 export function createSavedCardCalls(
   config: Config,
   client: PaymentsClient,

@@ -111,8 +111,8 @@ async function ask<T>(question: Promise<T>): Promise<T | undefined> {
 const retryMs = 2_000;
 
 /**
- * `check` checks this Redis and logs new findings. If Redis doesn't answer, the last check's refusal stays, and the check
- * is repeated until it answers.
+ * `check` checks this Redis and logs new findings. If Redis doesn't answer, the last check's refusal stays, and the
+ * check is repeated until it answers.
  */
 export function watchRedis(client: Inspectable & ScriptRunner, prefix: string, log: Log) {
   let timer: NodeJS.Timeout | undefined;

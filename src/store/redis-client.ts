@@ -90,7 +90,10 @@ export function connectRedis(options: RedisOptions): RedisConnection {
   let lostAt = 0;
   const gapMs = address.kind === 'alone' ? renewGapMs : 0;
   let renewedAt = -Infinity;
-  /** That too few replicas have the last change. Calls queue behind WAIT, so most time out and can't say it; `failure` does. */
+  /**
+   * That too few replicas have the last change. Calls queue behind WAIT, so most time out and can't say it; `failure`
+   * does.
+   */
   let missingReplicas: string | undefined;
 
   async function connect(node: ServingNode): Promise<void> {

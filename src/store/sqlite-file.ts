@@ -18,9 +18,10 @@ const clockColumns = `
 `;
 
 /**
- * Records and their lanes. `lanes.head_at`: the due time of the lane's oldest work. `lanes.out_count`: how many entries taken
- * with the lease are not written yet. `lanes.free_at`: set only while the lane is leased or paused. Two partial indexes on these give the next lane to take, and the next to free, at once,
- * even with a long backlog. `members`: the lists that records are in. All times are UTC milliseconds.
+ * Records and their lanes. `lanes.head_at`: the due time of the lane's oldest work. `lanes.out_count`: how many entries
+ * taken with the lease are not written yet. `lanes.free_at`: set only while the lane is leased or paused. Two partial
+ * indexes, on `head_at` and `free_at`, give the next lane to take, and the next to free, at once, even with a long
+ * backlog. `members`: the lists that records are in. All times are UTC milliseconds.
  */
 const schema = `
   create table entries (

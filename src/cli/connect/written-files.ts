@@ -84,8 +84,8 @@ export function policyText({ channels, members }: PolicyAnswers): string {
 }
 
 /**
- * Writes the file. Keeps an existing one under another name, which it returns: one that no earlier run has used, so that
- * the first file of all is never lost. Throws the file system's errors.
+ * Writes the file. Keeps an existing one under another name, which it returns: one that no earlier run has used, so
+ * that the first file of all is never lost. Throws the file system's errors.
  */
 export function writeOver(path: string, text: string, mode: number): string | undefined {
   const target = existsSync(path) ? realpathSync(path) : path;

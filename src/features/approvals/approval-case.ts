@@ -404,8 +404,8 @@ function auditState(kind: ApprovalState['kind']): string {
 
 /**
  * How many people must approve, and by which rule; undefined: none. If several rules fit, the one that needs the most
- * people counts, then the rule for cards on hold, then the one with the highest amount. A charge of a card on hold must also satisfy the charge rules:
- * an override must not be an easier way to a large amount.
+ * people counts, then the rule for cards on hold, then the one with the highest amount. A charge of a card on hold must
+ * also satisfy the charge rules: an override must not be an easier way to a large amount.
  */
 export function needFor(
   rules: readonly ApprovalRule[],

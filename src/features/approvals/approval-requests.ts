@@ -71,8 +71,8 @@ const defaultExpireMinutes = 240;
 /** Longer than any call takes: a run whose lease expires has died. */
 const runMs = 60_000;
 /**
- * A run calls the service for a charge only within this time after it renewed its lease. So a process that was suspended
- * can't charge after another run took over and stopped the request. The 30 s allow for clocks that differ.
+ * A run calls the service for a charge only within this time after it renewed its lease. So a process that was
+ * suspended can't charge after another run took over and stopped the request. The 30 s allow for clocks that differ.
  */
 const chargeRunMs = chargeLimits.resendMs + chargeLimits.leaveMs + 30_000;
 

@@ -39,7 +39,10 @@ type CardEmailBeginning =
   /** The review has expired. Nothing was sent. */
   | { kind: 'stale' };
 
-/** A change under review, called draft. `askedAtMs` is stored before the request is sent, so without it nothing was sent. */
+/**
+ * A change under review, called draft. `askedAtMs` is stored before the request is sent, so without it nothing was
+ * sent.
+ */
 const reviewedShape = z.object({
   /** The card's fingerprint. */
   card: z.string(),

@@ -22,8 +22,8 @@ const tellAfterMs = 900_000;
 export type Forwarding = ReturnType<typeof createForwarding>;
 
 /**
- * Forwards deliveries to the merchant's own backend, each until it answers 2xx, in order by order reference: a reference's
- * lane waits for its oldest one. `count`: called for each try and each abandoned delivery.
+ * Forwards deliveries to the merchant's own backend, each until it answers 2xx, in order by order reference: a
+ * reference's lane waits for its oldest one. `count`: called for each try and each abandoned delivery.
  */
 export function createForwarding(account: Account, count: (result: Sent['kind'] | 'left') => void) {
   const { store, settings, name, leaseMs, now, wake, log } = account;
