@@ -24,7 +24,7 @@ const outcomes = [
 /** Histogram bounds in seconds: from a quick store call to longer than a person waits. */
 const buckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 
-type AccountWatched = {
+type WatchedAccount = {
   /** Charges whose outcome is open. */
   openCharges: () => Promise<readonly { intent: { state: { kind: string }; submittedAt: number } }[]>;
   /** Unacknowledged alerts; `oldestAtMs`: the oldest one's time, Infinity if there is none. */
@@ -42,7 +42,7 @@ type AddGauge = (
   read: () => Promise<readonly Sample[]>,
 ) => void;
 
-type Told = {
+type MetricsOptions = {
   /** Possible results of a webhook delivery. */
   webhookResults: readonly string[];
   asideReasons: readonly string[];
@@ -51,15 +51,21 @@ type Told = {
   now: () => number;
 };
 
-export function createMetrics({ webhookResults, asideReasons, slackRefusalCauses, log, now }: Told) {
+export function createMetrics({
+  webhookResults,
+  asideReasons,
+  slackRefusalCauses,
+  log,
+  now,
+}: MetricsOptions) {
   const registry = new Registry();
   const registers = [registry];
-  const accounts = new Map<string, AccountWatched>();
+  const accounts = new Map<string, WatchedAccount>();
   const counter = (name: string, help: string, labelNames: string[]): Counter =>
     new Counter({ name, help, labelNames, registers });
   const histogram = (name: string, help: string, labelNames: string[]): Histogram =>
     new Histogram({ name, help, labelNames, buckets, registers });
-  /** A gauge that is read at each scrape. It is left out of the scrape if its reading throws or takes over a second. */
+  /** A gauge whose `read` runs at each scrape. The scrape leaves the gauge out if `read` throws or takes over a second. */
   const gauge: AddGauge = (name, help, labelNames, read) =>
     new Gauge({
       name,
@@ -135,7 +141,7 @@ export function createMetrics({ webhookResults, asideReasons, slackRefusalCauses
   return {
     /** Prometheus's text format. */
     expose(): Promise<string> {
-      // These measure the event loop, so start them only once somebody scrapes.
+      // The default metrics measure the event loop all the time, so start them only at the first scrape.
       if (!isScraped) collectDefaultMetrics({ register: registry });
       isScraped = true;
       return registry.metrics();
@@ -146,7 +152,7 @@ export function createMetrics({ webhookResults, asideReasons, slackRefusalCauses
     acknowledged: (seconds: number) => acks.observe(seconds),
     slackRefused: (cause: string) => slackRefusals.inc({ cause }),
     putAside: (reason: string) => aside.inc({ reason }),
-    /** The same store with each call measured. Also adds gauges for its backlog and for whether it takes writes. */
+    /** The store with each call measured. Also adds gauges for the store's backlog and for whether it takes writes. */
     measured(whole: Store): Store {
       addStore(gauge, whole);
       return measuredStore(whole, (operation, result, seconds) =>
@@ -165,7 +171,7 @@ export function createMetrics({ webhookResults, asideReasons, slackRefusalCauses
         forwarded: (result: string) => forwards.inc({ account, result }),
         called: (operation: string, result: string, seconds: number) =>
           service.observe({ account, operation, result }, seconds),
-        watch: (watched: AccountWatched) => void accounts.set(account, watched),
+        watch: (watched: WatchedAccount) => void accounts.set(account, watched),
       };
     },
   };
@@ -194,29 +200,29 @@ export function createMetricsRoute(
 const refusalCauses = ['no_signature', 'mismatch', 'time', 'not_set_up', 'malformed'] as const;
 
 /**
- * Reduces the verifier's message to one of few label values: the message itself names headers and fields, and every new
- * value would be a new time series.
+ * The label for a message of the webhook verifier. The message names headers and fields, and each different label value
+ * would be a new time series.
  */
 function causeOf(why: string): (typeof refusalCauses)[number] {
   if (why.includes('not one of ours')) return 'mismatch';
   if (/signature header|carries no signature/.test(why)) return 'no_signature';
   if (why.includes('timestamp')) return 'time';
-  return /WEBHOOK_/.test(why) ? 'not_set_up' : 'malformed';
+  return why.endsWith('is configured') ? 'not_set_up' : 'malformed';
 }
 
 function addAccounts(
   gauge: AddGauge,
-  accounts: ReadonlyMap<string, AccountWatched>,
+  accounts: ReadonlyMap<string, WatchedAccount>,
   now: () => number,
 ): void {
-  const each = async (read: (watched: AccountWatched) => Promise<number>): Promise<Sample[]> =>
+  const each = async (read: (watched: WatchedAccount) => Promise<number>): Promise<Sample[]> =>
     await Promise.all(
       Array.from(accounts, async ([account, watched]) => ({
         value: await read(watched),
         labels: { account },
       })),
     );
-  const submitted = async ({ openCharges }: AccountWatched, isCode: boolean): Promise<number[]> =>
+  const submitted = async ({ openCharges }: WatchedAccount, isCode: boolean): Promise<number[]> =>
     (await openCharges())
       .filter(({ intent }) => (intent.state.kind === 'otp') === isCode)
       .map(({ intent }) => intent.submittedAt);
@@ -239,7 +245,7 @@ function addAccounts(
     each(async (watched) => (await submitted(watched, true)).length),
   );
   const eachSeverity = async (
-    read: (open: Awaited<ReturnType<AccountWatched['openAlerts']>>[number]) => number,
+    read: (open: Awaited<ReturnType<WatchedAccount['openAlerts']>>[number]) => number,
   ): Promise<Sample[]> => {
     const all = await Promise.all(
       Array.from(accounts, async ([account, { openAlerts }]) =>
@@ -269,7 +275,7 @@ function addAccounts(
     ['account'],
     () => each(({ undelivered }) => undelivered()),
   );
-  type Forwards = Awaited<ReturnType<NonNullable<AccountWatched['forwards']>>>;
+  type Forwards = Awaited<ReturnType<NonNullable<WatchedAccount['forwards']>>>;
   const eachForwarding = async (read: (depth: Forwards) => number): Promise<Sample[]> => {
     const all = await Promise.all(
       Array.from(accounts, async ([account, watched]) => ({ account, depth: await watched.forwards?.() })),
@@ -321,7 +327,7 @@ function addStore(gauge: AddGauge, store: Store): void {
   );
 }
 
-/** From package.json, which lies beside `src`. */
+/** The release, from package.json beside `src`. */
 export function version(): string {
   const text = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
   return String((JSON.parse(text) as { version?: unknown }).version);

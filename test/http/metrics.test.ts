@@ -1,11 +1,15 @@
 import { expect, it } from 'vitest';
 import { createMetrics } from '../../src/http/metrics.ts';
 import { StoreUnavailable } from '../../src/domain/failure.ts';
+import type { SignatureScheme } from '../../src/webhooks/signed-delivery.ts';
+import { createVerifier } from '../../src/webhooks/signature.ts';
+import { presetScheme } from '../../src/webhooks/webhook-settings.ts';
 import { memoryStore } from '../features/memory-store.ts';
+import { signDelivery } from '../support/sign-delivery.ts';
 
 const labels = { webhookResults: [], asideReasons: [], slackRefusalCauses: [] };
 
-it('reports a store that is away, and counts the calls that failed because of it', async () => {
+it('reports that the store is away, and counts the calls that failed with it', async () => {
   const clock = { nowMs: 1_000_000 };
   const metrics = createMetrics({ ...labels, log: () => undefined, now: () => clock.nowMs });
   const whole = memoryStore(clock);
@@ -30,26 +34,53 @@ it('reports a store that is away, and counts the calls that failed because of it
 it.each<[string, () => Promise<never>]>([
   ['fails', () => Promise.reject(new Error('store away'))],
   ['hangs', () => new Promise(() => undefined)],
-])('leaves out a metric whose reading %s, logs it, and keeps the others', async (_name, openCharges) => {
-  const logged: string[] = [];
-  const metrics = createMetrics({
-    ...labels,
-    log: (_level, message) => void logged.push(message),
-    now: () => 0,
-  });
-  metrics.of('main').watch({
-    openCharges,
-    openAlerts: async () => [{ severity: 'high', count: 2, oldestAtMs: -5_000 }],
-    undelivered: async () => 3,
-  });
-  const text = await metrics.expose();
-  expect(text).not.toMatch(/^payops_charges_in_doubt/m);
-  expect(text).toContain('payops_undelivered_messages{account="main"} 3\n');
-  expect(text).toContain('payops_alerts_open{account="main",severity="high"} 2\n');
-  expect(text).toContain('payops_alerts_open_oldest_seconds{account="main",severity="high"} 5\n');
-  expect(logged.toSorted()).toEqual([
-    'The metric payops_charge_codes_open could not be read',
-    'The metric payops_charges_in_doubt could not be read',
-    'The metric payops_charges_in_doubt_oldest_seconds could not be read',
-  ]);
+])(
+  'leaves out a metric whose reading %s, logs the failure, and keeps the other metrics',
+  async (_name, openCharges) => {
+    const logged: string[] = [];
+    const metrics = createMetrics({
+      ...labels,
+      log: (_level, message) => void logged.push(message),
+      now: () => 0,
+    });
+    metrics.of('main').watch({
+      openCharges,
+      openAlerts: async () => [{ severity: 'high', count: 2, oldestAtMs: -5_000 }],
+      undelivered: async () => 3,
+    });
+    const text = await metrics.expose();
+    expect(text).not.toMatch(/^payops_charges_in_doubt/m);
+    expect(text).toContain('payops_undelivered_messages{account="main"} 3\n');
+    expect(text).toContain('payops_alerts_open{account="main",severity="high"} 2\n');
+    expect(text).toContain('payops_alerts_open_oldest_seconds{account="main",severity="high"} 5\n');
+    expect(logged.toSorted()).toEqual([
+      'The metric payops_charge_codes_open could not be read',
+      'The metric payops_charges_in_doubt could not be read',
+      'The metric payops_charges_in_doubt_oldest_seconds could not be read',
+    ]);
+  },
+);
+
+const scheme = presetScheme('standard-webhooks');
+const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
+const body = Buffer.from('{}');
+const headers = signDelivery(scheme, secret, body, 0);
+it.each<
+  [string, Partial<{ by: SignatureScheme | undefined; secrets: string[]; sent: object; nowMs: number }>]
+>([
+  ['not_set_up', { by: undefined }],
+  ['not_set_up', { secrets: [] }],
+  ['no_signature', { sent: {} }],
+  ['mismatch', { sent: signDelivery(scheme, secret.replace('M', 'A'), body, 0) }],
+  ['time', { nowMs: 86_400_000 }],
+  ['malformed', { sent: { ...headers, 'webhook-id': '' } }],
+])('counts a delivery that the verifier refuses as %s', async (cause, changed) => {
+  const metrics = createMetrics({ ...labels, log: () => undefined, now: () => 0 });
+  const { by, secrets, sent, nowMs } = { by: scheme, secrets: [secret], sent: headers, nowMs: 0, ...changed };
+  const verdict = createVerifier(by, secrets)({ headers: { ...sent }, body }, nowMs);
+  if (verdict.kind === 'valid') throw new Error('the delivery is valid');
+  metrics.of('main').refused(verdict.why);
+  expect(await metrics.expose()).toContain(
+    `payops_webhook_refusals_total{account="main",cause="${cause}"} 1\n`,
+  );
 });
