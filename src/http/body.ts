@@ -3,8 +3,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 type BodyReading = { kind: 'body'; body: Buffer } | { kind: 'too_large' | 'aborted' };
 
 /**
- * Reads the raw body up to the limit; never throws. After `too_large` the rest is unread, and `endResponse` drains it.
- * Slow senders are closed by the server's timeouts.
+ * Reads the raw body up to the limit; never throws. After `too_large` the rest of the body is unread, and `endResponse`
+ * drains the rest. The server's timeouts close slow senders.
  */
 export function readBody(request: IncomingMessage, mostBytes: number): Promise<BodyReading> {
   const reading = Promise.withResolvers<BodyReading>();

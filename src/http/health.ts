@@ -8,8 +8,8 @@ export type PartCheck = { name: string; check: () => PartHealth | Promise<PartHe
 type PartReport = PartHealth & { name: string };
 
 /**
- * GET /healthz: 200 as long as the process can answer. It checks nothing else, because nothing else is fixed by a
- * restart.
+ * GET /healthz: 200 as long as the process can answer. Nothing else is checked, because a restart would fix nothing
+ * else.
  */
 export const healthRoute: Route = {
   method: 'GET',
@@ -32,7 +32,7 @@ export function createReadinessRoute(
 ): Route {
   let underWay: Promise<PartReport[]> | undefined;
 
-  async function look({ name, check }: PartCheck): Promise<PartReport> {
+  async function runCheck({ name, check }: PartCheck): Promise<PartReport> {
     try {
       return { name, ...(await withDeadline(longestMs, check)) };
     } catch (error) {
@@ -45,14 +45,14 @@ export function createReadinessRoute(
     method: 'GET',
     path: '/readyz',
     handle: async (request, response) => {
-      underWay ??= Promise.all(checks.map(look)).finally(() => {
+      underWay ??= Promise.all(checks.map(runCheck)).finally(() => {
         underWay = undefined;
       });
       const parts = await underWay;
       const states = new Set(parts.map(({ state }) => state));
       const state = (['down', 'degraded'] as const).find((one) => states.has(one)) ?? 'ok';
-      const told = bringsToken(request, token) ? { state, parts } : { state };
-      sendJson(response, state === 'down' ? 503 : 200, told);
+      const report = bringsToken(request, token) ? { state, parts } : { state };
+      sendJson(response, state === 'down' ? 503 : 200, report);
     },
   };
 }

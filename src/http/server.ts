@@ -7,8 +7,7 @@ import { errorCode } from '../domain/failure.ts';
 import { createUnderWay } from '../under-way.ts';
 
 /**
- * One method on one path. `handle` gets the request with its body unread, and may throw or reject. Bolt's request
- * listener fits as it is.
+ * One method on one path. `handle` gets the request with its body unread, and may throw or reject.
  */
 export type Route = {
   method: string;
@@ -20,7 +19,7 @@ export type Route = {
 export type HttpServer = ReturnType<typeof createHttpServer>;
 
 /**
- * The process's HTTP server. A handler's error becomes a 500 with an error id, which the log has with the cause; no
+ * The process's HTTP server. A handler's error becomes a 500 with an error id; the log has the id with the cause. No
  * request can end the process. Clients must send headers within 5 s and the whole request within 10 s. Idle connections
  * are closed once there are many.
  */
@@ -130,7 +129,7 @@ export function createHttpServer(routes: readonly Route[], log: Log) {
 
 /**
  * From this many open connections on, idle ones are closed so that they don't keep others out. Slack, a payments
- * service and a proxy together keep a few dozen.
+ * service and a proxy together need a few dozen.
  */
 const mostBeforeIdleEnd = 500;
 /** Upper limit of open connections. Those that send nothing end after five seconds. */

@@ -5,9 +5,9 @@ import { connect, type Socket } from 'node:net';
 export type RawClient = {
   socket: Socket;
   write: (text: string | Buffer) => void;
-  /** Everything received once it holds the text, or once the connection ended. */
+  /** Waits for the text or the end of the connection; everything received so far. */
   receive: (until: string | RegExp) => Promise<string>;
-  /** Everything received until the server closed the connection. */
+  /** Waits until the server closes the connection; everything received. */
   receiveAll: () => Promise<string>;
 };
 
@@ -18,7 +18,7 @@ export async function connectRaw(port: number): Promise<RawClient> {
   socket.on('data', (chunk: string) => {
     received += chunk;
   });
-  // Some tests provoke a reset. They judge what had arrived by then.
+  // Some tests provoke a reset, and judge what arrived before it.
   socket.on('error', () => {});
   await once(socket, 'connect');
   // `once` would reject at a reset.

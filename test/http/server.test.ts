@@ -35,7 +35,7 @@ function get(path: string, handle: Route['handle']): Route {
 
 const fine = get('/fine', (_request, response) => sendJson(response, 200, { fine: true }));
 
-/** Answers once `goOn` is resolved. */
+/** A route that answers once `goOn` is resolved. */
 function slowRoute() {
   const begun = Promise.withResolvers<void>();
   const goOn = Promise.withResolvers<void>();
@@ -86,7 +86,7 @@ describe('createHttpServer', () => {
     for (const { socket } of [waiting, late, ...idle]) socket.destroy();
   });
 
-  it('names the methods a path knows', async () => {
+  it('answers 405 to another method, and names the methods of the path', async () => {
     const { port } = await start([fine, { ...fine, method: 'POST' }]);
     const reply = await ask(port, '/fine', { method: 'DELETE' });
     expect(reply).toMatchObject({ status: 405, body: { error: 'method not allowed' } });
@@ -101,7 +101,7 @@ describe('createHttpServer', () => {
       },
     ],
     ['rejects', () => Promise.reject(new Error('canary'))],
-  ])('answers 500 with an error id alone when a handler %s', async (_name, handle) => {
+  ])('answers 500 with nothing but an error id when a handler %s', async (_name, handle) => {
     const { port, lines } = await start([get('/bad', handle), fine]);
     const reply = await ask(port, '/bad');
     expect(reply).toMatchObject({
@@ -119,7 +119,7 @@ describe('createHttpServer', () => {
     expect((await ask(port, '/fine')).status).toBe(200);
   });
 
-  it('cuts the connection when a handler fails after its answer began', async () => {
+  it('cuts the connection when a handler fails in the middle of its answer', async () => {
     const half = get('/half', (_request, response) => {
       response.writeHead(200, { 'content-length': '10' });
       response.write('12345');
@@ -149,7 +149,7 @@ describe('createHttpServer', () => {
 });
 
 describe('listen', () => {
-  it('says what to do when the port is taken', async () => {
+  it('tells what to do when the port is taken', async () => {
     const other = createServer().listen(0, '127.0.0.1');
     await once(other, 'listening');
     const address = other.address();
@@ -166,13 +166,13 @@ describe('listen', () => {
   it.each([
     [0, '203.0.113.1', '203.0.113.1 is no address of this machine. Set HOST'],
     [70_000, '127.0.0.1', '70000 is no port. Set PORT'],
-  ])('says what to do about port %d on %s', async (port, host, words) => {
+  ])('tells what to do about port %d on %s', async (port, host, words) => {
     await expect(build([]).server.listen(port, host)).rejects.toThrow(words);
   });
 });
 
 describe('drain', () => {
-  it('keeps answering, and closes each connection with its response, so that none is cut off later', async () => {
+  it('keeps answering, but closes each connection after its response', async () => {
     const { slow, begun, goOn } = slowRoute();
     const { server, port } = await start([slow, fine]);
     const kept = await connectRaw(port);
@@ -208,7 +208,7 @@ describe('close', () => {
     await closed;
   });
 
-  it('closes a connection once its response ends, even if the response had already begun', async () => {
+  it('closes a connection after its response, even one that had begun before', async () => {
     const begun = Promise.withResolvers<ServerResponse>();
     const slow = get('/slow', (_request, response) => {
       response.writeHead(200, { 'content-length': '4' });
