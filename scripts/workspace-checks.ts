@@ -1,7 +1,7 @@
 import { setTimeout as rest } from 'node:timers/promises';
 import type { WebClient } from '@slack/web-api';
 import type { Config } from '../src/config/config.ts';
-import type { Finding, Verdict } from '../src/features/doctor/examine.ts';
+import type { Finding, CheckResult } from '../src/features/doctor/examine.ts';
 import { ok, problem, skippedFor, warning } from '../src/features/doctor/examine.ts';
 import { slackChecks } from '../src/features/doctor/slack-checks.ts';
 import type { Log } from '../src/log.ts';
@@ -39,10 +39,10 @@ export async function checkWorkspace(asked: WorkspaceChecked): Promise<Finding[]
   const botToken = config.slackBotToken ?? '';
   const { delivery: client } = createClients({ botToken, slackApiUrl: config.slackApiUrl }, log);
   const found: Finding[] = [];
-  async function step(part: string, look: () => Promise<Verdict> | Verdict): Promise<boolean> {
-    const verdict = await (async () => await look())().catch(refusedBySlack);
-    found.push({ part, ...verdict });
-    return verdict.state === 'ok';
+  async function step(part: string, look: () => Promise<CheckResult> | CheckResult): Promise<boolean> {
+    const result = await (async () => await look())().catch(refusedBySlack);
+    found.push({ part, ...result });
+    return result.state === 'ok';
   }
 
   await step('Manifest', () => judgeManifest(manifest));
@@ -57,7 +57,7 @@ export async function checkWorkspace(asked: WorkspaceChecked): Promise<Finding[]
     await step(`Channel ${channel}`, () => skippedFor(botTokenPart));
     return found;
   }
-  await step(`Channel ${channel}`, () => placed.verdict);
+  await step(`Channel ${channel}`, () => placed.result);
   await inChannel({ ...asked, client, step, isMember: placed.isMember });
   if (person !== undefined) await withPerson({ client, person, step, now });
   return found;
@@ -68,10 +68,10 @@ type ChannelCheck = Pick<WorkspaceChecked, 'channel' | 'now' | 'paceMs'> & {
   /** Undefined if Slack does not say. */
   isMember: boolean | undefined;
   /** Adds a row; resolves with whether it is good. */
-  step: (part: string, look: () => Promise<Verdict> | Verdict) => Promise<boolean>;
+  step: (part: string, look: () => Promise<CheckResult> | CheckResult) => Promise<boolean>;
 };
 
-function judgeManifest(manifest: unknown): Verdict {
+function judgeManifest(manifest: unknown): CheckResult {
   const lacks = lackedBy(manifest);
   if (lacks.length === 0) return ok('manifest.yml switches on all that the code uses');
   return problem(
@@ -80,17 +80,17 @@ function judgeManifest(manifest: unknown): Verdict {
   );
 }
 
-type Membership = { isMember: boolean | undefined; verdict: Verdict };
+type Membership = { isMember: boolean | undefined; result: CheckResult };
 
 async function membership(client: WebClient, channel: string): Promise<Membership> {
   try {
     const { channel: about } = await client.conversations.info({ channel });
     if (about?.is_archived)
-      return { isMember: undefined, verdict: problem('It is archived', 'Name another channel.') };
+      return { isMember: undefined, result: problem('It is archived', 'Name another channel.') };
     const isMember = about?.is_member === true;
-    return { isMember, verdict: ok(isMember ? 'The bot is in it' : 'The bot is not in it') };
+    return { isMember, result: ok(isMember ? 'The bot is in it' : 'The bot is not in it') };
   } catch (error) {
-    return { isMember: undefined, verdict: { ...refusedBySlack(error), state: 'skipped' } };
+    return { isMember: undefined, result: { ...refusedBySlack(error), state: 'skipped' } };
   }
 }
 
@@ -114,7 +114,7 @@ async function inChannel({ channel, client, isMember, step, now, paceMs }: Chann
     if (outcome.kind === 'posted') posted.push(outcome.ts);
     return outcome;
   };
-  const needsPost = async (look: (standing: string) => Promise<Verdict>): Promise<Verdict> =>
+  const needsPost = async (look: (standing: string) => Promise<CheckResult>): Promise<CheckResult> =>
     ts === undefined ? skippedFor('Post') : await look(ts);
 
   await step('Post', async () => {
@@ -281,7 +281,7 @@ function noteOf(state: string): SlackMessage {
   return noteMessage({ state, body: [[{ type: 'text', text: 'It is taken away in a moment.' }]] });
 }
 
-function judgeOutcome(outcome: PostOutcome, taken: string): Verdict {
+function judgeOutcome(outcome: PostOutcome, taken: string): CheckResult {
   switch (outcome.kind) {
     case 'posted':
       return ok(taken);
@@ -300,7 +300,7 @@ function judgeOutcome(outcome: PostOutcome, taken: string): Verdict {
   }
 }
 
-function refusedBySlack(error: unknown): Verdict {
+function refusedBySlack(error: unknown): CheckResult {
   const word = slackErrorWord(readSlackError(error));
   return problem(`Slack refuses it: ${word}`, fixFor(word));
 }

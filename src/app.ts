@@ -40,20 +40,22 @@ export type App = {
   /** Starts to listen and work; resolves to the port. Rejects with an error whose message names the setting to fix. */
   start(): Promise<number>;
   /**
-   * `/readyz` answers 503 at once. Requests are served for `drainMs` more (default 0), each closing its connection; then
-   * the work under way is finished. `late`: it was not finished within STOP_SECONDS, and stays safe in the store.
+   * `/readyz` answers 503 at once. Requests are served for `drainMs` more (default 0), each closing its connection;
+   * then the work under way is finished. `late`: it was not finished within STOP_SECONDS, and stays safe in the store.
    */
   stop(drainMs?: number): Promise<'finished' | 'late'>;
   /** Looks for due work now, for tests that moved the clock. */
   wake(): void;
 };
 
-/** From this many requests at once, a flood of events, the worker slows down. Commands and usual events are only a few. */
+/**
+ * From this many requests at once, a flood of events, the worker slows down. Commands and usual events are only a few.
+ */
 const pressingRequests = 16;
 
 /**
- * Assembles the whole bot. Contacts nothing before `start`. Slack and the payments service may be away at the start; so may
- * the store, if there is only one account.
+ * Assembles the whole bot. Contacts nothing before `start`. Slack and the payments service may be away at the start; so
+ * may the store, if there is only one account.
  */
 export function createApp(runtime: Runtime, opened: Storage): App {
   const { config, log, now } = runtime;
@@ -302,9 +304,9 @@ type Watched = {
 };
 
 /**
- * The checks of `/readyz`. Only the store and a stop can make the process unready: without Slack or the payments service it
- * still accepts events, which would be lost if a load balancer took it out. Answers contain no outside text, because
- * anybody who reaches the port can read them.
+ * The checks of `/readyz`. Only the store and a stop can make the process unready: without Slack or the payments
+ * service it still accepts events, which would be lost if a load balancer took it out. Answers contain no outside text,
+ * because anybody who reaches the port can read them.
  */
 export function readinessChecks({ storage, slack, merchantBots, isStopping }: Watched): PartCheck[] {
   return [
@@ -352,7 +354,10 @@ type MerchantWork = Pick<MerchantBot, 'kinds' | 'tellStuck'> & {
   scope: Pick<MerchantBot['scope'], 'entryOf' | 'merchant'>;
 };
 
-/** Starts the worker for all accounts: each due record is handled by its own account. `putAside` counts records put aside. */
+/**
+ * Starts the worker for all accounts: each due record is handled by its own account. `putAside` counts records put
+ * aside.
+ */
 export function startWork(
   { config, log, now }: Runtime,
   {

@@ -62,7 +62,7 @@ import {
   undeliveredHealth,
 } from './features/undelivered/undelivered.ts';
 import { tellOperators, tellStuck } from './messages/messages.ts';
-import { accountChecks, longestLookMs, type AccountHealth } from './features/doctor/account-checks.ts';
+import { accountChecks, checkDeadlineMs, type AccountHealth } from './features/doctor/account-checks.ts';
 import { settingsChecks } from './features/doctor/settings-checks.ts';
 import { slackChecks } from './features/doctor/slack-checks.ts';
 import { storeChecks } from './features/doctor/store-checks.ts';
@@ -192,7 +192,7 @@ export function createMerchantBot(scope: MerchantScope, shared: Shared) {
         ...sharedChecks(runtime, { ...storage, ...storage.whole }, clients),
         ...accountChecks({ config: settings, payments, now, ...health }),
       ];
-      return examine(checks, longestLookMs(settings), log);
+      return examine(checks, checkDeadlineMs(settings), log);
     },
   });
   const { features, alerts, charges, undelivered, forwarding, answerCodePage } = created;

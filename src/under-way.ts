@@ -1,8 +1,8 @@
 import { newErrorId, type Log } from './log.ts';
 
 /**
- * A collection of things in progress, in no order. `enter` adds one, and returns the function that removes it; call that
- * once.
+ * A collection of things in progress, in no order. `enter` adds one, and returns the function that removes it; call
+ * that once.
  *
  * An array, because a Set that is filled and emptied all the time keeps its old tables, and the objects in them, alive
  * in the old generation of the garbage collector. With a Set, a webhook cost twice the processor time, and the process

@@ -1,5 +1,5 @@
 import { createClients } from '../slack/workspace.ts';
-import { accountChecks, longestLookMs } from '../features/doctor/account-checks.ts';
+import { accountChecks, checkDeadlineMs } from '../features/doctor/account-checks.ts';
 import { exitCodes } from './exit-codes.ts';
 import { readDeliveryFile } from './explain-delivery.ts';
 import { knownChecks, type Known } from './connect/known-checks.ts';
@@ -102,7 +102,7 @@ async function lookAtAll(runtime: Runtime, known: Known, knownOf: Config): Promi
     ...sharedChecks(runtime, opened, clients),
     ...accounts.flatMap((account) => account.checks),
   ];
-  const findings = await examine(checks, longestLookMs(config), log);
+  const findings = await examine(checks, checkDeadlineMs(config), log);
   await Promise.all(accounts.map((account) => account.releaseLock()));
   await storage.close();
   return findings;

@@ -121,8 +121,8 @@ export function warnOfUnreadFields(
 }
 
 /**
- * The first earlier rule that leaves this rule without effect, because it takes every event that this rule matches, or (with
- * `channel`) posts all of them in that channel first. Doesn't find rules that do so only together.
+ * The first earlier rule that leaves this rule without effect, because it takes every event that this rule matches, or
+ * (with `channel`) posts all of them in that channel first. Doesn't find rules that do so only together.
  */
 export function shadowingRule(
   rules: readonly AlertRule[],

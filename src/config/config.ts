@@ -21,8 +21,8 @@ export function drainSecondsOf({ drainSeconds, redisUrl }: Pick<Environment, 'dr
 }
 
 /**
- * Checks a rule between settings. Returns the problems, each naming the setting and what to write. Its problems are dropped
- * if it reads a setting whose value was unreadable: that setting is not missing.
+ * Checks a rule between settings. Returns the problems, each naming the setting and what to write. Its problems are
+ * dropped if it reads a setting whose value was unreadable: that setting is not missing.
  */
 export type SettingsCheck = (config: Config) => false | string | readonly string[];
 

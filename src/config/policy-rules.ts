@@ -12,8 +12,8 @@ type Charging = Pick<Config, 'policy' | 'payopsFile' | 'chargeCurrencies'>;
 const chargePermission = 'charge';
 
 /**
- * The limits for charges of this account, by role; undefined if the policy has none. `account` is undefined if the bot has
- * one account only.
+ * The limits for charges of this account, by role; undefined if the policy has none. `account` is undefined if the bot
+ * has one account only.
  */
 export function limitRules(
   { roles, timezone: timeZone }: Pick<Policy, 'roles' | 'timezone'>,

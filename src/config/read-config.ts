@@ -87,7 +87,9 @@ function readSettings(variables: Variables, problems: string[]): Environment {
   return Object.fromEntries(found) as Environment;
 }
 
-/** The settings so far, without the policy file, for a person who is still setting the bot up. Drops unreadable ones. */
+/**
+ * The settings so far, without the policy file, for a person who is still setting the bot up. Drops unreadable ones.
+ */
 export function readIncomplete(given: Variables): Config {
   const withSet = withServiceSet(given, isSecretName);
   return readSettings(withSet.ok ? withSet.value : given, []) as Config;
@@ -221,8 +223,8 @@ function firstMessage(error: z.ZodError): string {
 }
 
 /**
- * Looks for unknown variables. A name that resembles a setting is a problem if it has one of our prefixes; otherwise it may
- * be another program's, so it is only a warning.
+ * Looks for unknown variables. A name that resembles a setting is a problem if it has one of our prefixes; otherwise it
+ * may be another program's, so it is only a warning.
  */
 function findMisspelt(variables: Variables): { problems: string[]; warnings: string[] } {
   const problems: string[] = [];

@@ -10,8 +10,8 @@ export type PolicyResult = { kind: 'read'; policy: Policy } | { kind: 'refused';
 const usualFix = 'copy payops.example.yml and fill it in, or name yours in PAYOPS_FILE';
 
 /**
- * The policy file's content, or all its problems, each with the file's path. `fix`: what to do if the file can't be read.
- * Never throws.
+ * The policy file's content, or all its problems, each with the file's path. `fix`: what to do if the file can't be
+ * read. Never throws.
  */
 export function readPolicy(path: string, fix = usualFix): PolicyResult {
   let source: string;
@@ -68,8 +68,8 @@ function keysOf({
 }
 
 /**
- * What is wrong with a key that zod refused. For an unknown key: a similar key of its level, the level where it belongs, or
- * else all keys of its level.
+ * What is wrong with a key that zod refused. For an unknown key: a similar key of its level, the level where it
+ * belongs, or else all keys of its level.
  */
 function keyProblem(key: string, path: readonly PropertyKey[]): string {
   let [parent, level]: [Record<string, SchemaNode>, Record<string, SchemaNode>] = [

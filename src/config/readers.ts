@@ -5,8 +5,8 @@ import { isJsonObject, isJsonPointer, type JsonObject, parseJson } from '../doma
 import { listed } from '../domain/wording.ts';
 
 /**
- * Readers of one environment variable. Each returns a typed value or a message that follows the setting's name: "PORT must
- * be a whole number from 1 to 65535". No message repeats the text: it may be a secret.
+ * Readers of one environment variable. Each returns a typed value or a message that follows the setting's name: "PORT
+ * must be a whole number from 1 to 65535". No message repeats the text: it may be a secret.
  */
 
 /** A reader that continues with `make`, and fails with `words` if `make` returns undefined. */

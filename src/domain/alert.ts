@@ -28,7 +28,9 @@ export type Mention = { kind: 'person' | 'group'; id: string };
 /** Mentions `to` if the alert is not acknowledged after `afterMs`. */
 export type EscalationStep = { afterMs: number; to: Mention };
 
-/** The state of a failed charge's alert. People are Slack user ids, times UTC ms. `recovered` and `closed` are final. */
+/**
+ * The state of a failed charge's alert. People are Slack user ids, times UTC ms. `recovered` and `closed` are final.
+ */
 export type AlertState =
   | { kind: 'open' }
   | Acknowledged
@@ -89,9 +91,9 @@ export type AlertEnd = { kind: 'paid'; reference: string } | { kind: 'closed'; b
 export type AlertNews = AlertEnd & { failed: string };
 
 /**
- * Lets only one charge at a time move money for an alert. A charge claims the alert before it is sent, and holds the claim
- * until it has ended without money. If such a charge fails, its own alert shares the claims of the first alert. Methods
- * throw StoreUnavailable.
+ * Lets only one charge at a time move money for an alert. A charge claims the alert before it is sent, and holds the
+ * claim until it has ended without money. If such a charge fails, its own alert shares the claims of the first alert.
+ * Methods throw StoreUnavailable.
  */
 export type AlertClaims = {
   /** Claims the alert over all replicas, by a compare-and-swap. Idempotent for a reference. */

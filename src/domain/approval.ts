@@ -4,10 +4,9 @@ import type { Money } from './money.ts';
 import type { OrderReference } from './order-reference.ts';
 
 /**
- * What an approval allows, exactly: approvers see these terms, and the hash covers them. E-mail addresses are whole; screens
- * mask them. `card`: its fingerprint. `despite`: references of equal recent charges that
- * the requester saw and accepted. `overridesRest`: the card is on hold after a decline, and the approval lifts that
- * hold.
+ * What an approval allows, exactly: approvers see these terms, and the hash covers them. E-mail addresses are whole;
+ * screens mask them. `card`: its fingerprint. `despite`: references of equal recent charges that the requester saw and
+ * accepted. `overridesRest`: the card is on hold after a decline, and the approval lifts that hold.
  */
 export type ApprovalShown = ChargeAsked<ShownTerms> | EmailAsked<ShownCardEmail>;
 
@@ -84,7 +83,9 @@ export type ApprovalGate = {
    * hold.
    */
   needFor(question: ApprovalQuestion): ApprovalNeeded | undefined;
-  /** Stores the request and asks its approvers. For a known id it returns the stored request. Throws StoreUnavailable. */
+  /**
+   * Stores the request and asks its approvers. For a known id it returns the stored request. Throws StoreUnavailable.
+   */
   request(request: ApprovalRequest): Promise<Approval>;
   /** Throws StoreUnavailable. */
   find(id: string): Promise<Approval | undefined>;
@@ -103,8 +104,8 @@ export type ApprovalRule =
   | { what: 'retry' | 'card_email'; needed: number };
 
 /**
- * The action in question. `retry`: whether people may ask to charge a card on hold at all. `overridesRest`: this charge is of
- * a card on hold.
+ * The action in question. `retry`: whether people may ask to charge a card on hold at all. `overridesRest`: this charge
+ * is of a card on hold.
  */
 export type ApprovalQuestion =
   | { kind: 'charge'; money: Money; overridesRest?: true }
@@ -120,8 +121,8 @@ export type CardEmailTerms = EmailChange & { card: CardFace };
 export type ShownCardEmail = Omit<CardEmailTerms, 'tokenKey'>;
 
 /**
- * Results of changing a card's e-mail. Only `changed` is certain to have changed it. After `unknown` the e-mail may have
- * been changed: the answer was lost, or the process died.
+ * Results of changing a card's e-mail. Only `changed` is certain to have changed it. After `unknown` the e-mail may
+ * have been changed: the answer was lost, or the process died.
  */
 export const cardEmailEnds = [
   'changed',

@@ -99,8 +99,8 @@ export type ChargeState =
 export type Conclusion = { kind: Verdict; concludedAt: number; askedAt?: number } & ConclusionDetails;
 
 /**
- * Why a charge was concluded. `reason`: why the service refused the request; each reason has its own fix. `from: 'record'`:
- * the words come from the transaction record, because the bank gave none.
+ * Why a charge was concluded. `reason`: why the service refused the request; each reason has its own fix. `from:
+ * 'record'`: the words come from the transaction record, because the bank gave none.
  */
 export type ConclusionDetails = { why?: string; reason?: Refusal['reason']; from?: 'record' };
 

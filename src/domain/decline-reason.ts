@@ -63,8 +63,8 @@ const wrong = '(?:wrong|invalid|incorrect|expired|mismatch|failed)';
 const offline = '(?:inoperative|unavailable|not available|down|offline|unreachable|no response)';
 
 /**
- * Patterns for each reason in the words of banks, matched on `plainWords`. The first match wins: fraud is first, because it
- * forbids a retry, and the plain refusal is last.
+ * Patterns for each reason in the words of banks, matched on `plainWords`. The first match wins: fraud is first,
+ * because it forbids a retry, and the plain refusal is last.
  */
 const patterns: readonly [Exclude<DeclineReason, 'three_d_secure' | 'unknown'>, RegExp][] = [
   [

@@ -13,8 +13,8 @@ export function localDates(timeZone: string): Intl.DateTimeFormat {
 const longestDayMs = 2 * dayMs;
 
 /**
- * Returns a function that gives the local day of a moment. A day ends where the date changes, which is not always 00:00: if summer time begins at
- * midnight, the next day begins at 01:00.
+ * Returns a function that gives the local day of a moment. A day ends where the date changes, which is not always
+ * 00:00: if summer time begins at midnight, the next day begins at 01:00.
  */
 export function localDays(timeZone: string): (atMs: number) => LocalDay {
   const format = localDates(timeZone);

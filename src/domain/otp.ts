@@ -24,7 +24,9 @@ export function isCodeOpen({ triesLeft, until }: SeenOtp, nowMs: number): boolea
   return triesLeft > 0 && nowMs <= until - otpLimits.marginMs;
 }
 
-/** Whether the customer has tried a code through the present link. Tries from before the link are not the customer's. */
+/**
+ * Whether the customer has tried a code through the present link. Tries from before the link are not the customer's.
+ */
 export function customerTried({ customer, otp }: Pick<ChargeSeen, 'customer' | 'otp'>): boolean {
   const { triesLeft = otpLimits.submissions } = customer ?? {};
   return customer !== undefined && otp !== undefined && otp.triesLeft < triesLeft;

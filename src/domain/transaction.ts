@@ -20,8 +20,8 @@ export type Transaction = {
   /** The status's meaning by the account's settings; absent: by the specification. */
   outcome?: TransactionOutcome;
   /**
-   * The amount that the customer paid, without the service's fee. `compared`: present if settings say how to compute it;
-   * `how` shows the computation, and `takenMinor` is the record's own `amount`.
+   * The amount that the customer paid, without the service's fee. `compared`: present if settings say how to compute
+   * it; `how` shows the computation, and `takenMinor` is the record's own `amount`.
    */
   amountMinor?: number;
   compared?: { how: string; takenMinor?: number };

@@ -13,8 +13,8 @@ type BotSurroundings = {
 };
 
 /**
- * The bot's whole environment in the playground: an operator's settings with the simulators' addresses. Inherits nothing,
- * so a real token exported in the terminal can't get in.
+ * The bot's whole environment in the playground: an operator's settings with the simulators' addresses. Inherits
+ * nothing, so a real token exported in the terminal can't get in.
  */
 export function botSettings(around: BotSurroundings): Record<string, string> {
   const { slack, payments } = around;

@@ -5,8 +5,8 @@ import type { Workspace } from '../simulators/slack/workspace.ts';
 type Element = { type: string; action_id?: string };
 
 /**
- * The conversation that a newcomer finds: a look-up, an alert, and a charge that resolves it. Its people act through the
- * bot, like anybody. Rejects if the bot does not answer in time; what was posted by then stays.
+ * The conversation that a newcomer finds: a look-up, an alert, and a charge that resolves it. Its people act through
+ * the bot, like anybody. Rejects if the bot does not answer in time; what was posted by then stays.
  */
 export async function playOpening(workspace: Workspace, payments: PaymentsService): Promise<void> {
   const { users, channels } = workspace.ids;

@@ -156,8 +156,8 @@ function createExchangeLog(changed: () => void) {
 }
 
 /**
- * Saved cards have a rule of their own, because their events come at every start: a newcomer's first alert should be one
- * of their own. Storms have their own channel, so that a digest hides no alert of another step of the guide.
+ * Saved cards have a rule of their own, because their events come at every start: a newcomer's first alert should be
+ * one of their own. Storms have their own channel, so that a digest hides no alert of another step of the guide.
  */
 function routes({ cards, storms }: { cards: string; storms: string }): string {
   return `routes:

@@ -2,7 +2,14 @@ import type { Config } from '../../config/config.ts';
 import { ServiceFailure } from '../../domain/failure.ts';
 import { listed } from '../../domain/wording.ts';
 import { adviceOn } from '../../features/doctor/account-checks.ts';
-import { ok, problem, skippedFor, warning, type Check, type Verdict } from '../../features/doctor/examine.ts';
+import {
+  ok,
+  problem,
+  skippedFor,
+  warning,
+  type Check,
+  type CheckResult,
+} from '../../features/doctor/examine.ts';
 import { rawRecords } from '../../payments/lookups.ts';
 import type { Payments } from '../../payments/payments.ts';
 import { savedCardShape } from '../../payments/saved-cards.ts';
@@ -54,7 +61,7 @@ export function knownChecks(account: CheckedAccount, { paid, cardsOf, delivery }
   return checks.map((check) => ({ ...check, account: name }));
 }
 
-async function lookAtTokenAnswer({ config, token, tokenAnswer, now }: CheckedAccount): Promise<Verdict> {
+async function lookAtTokenAnswer({ config, token, tokenAnswer, now }: CheckedAccount): Promise<CheckResult> {
   if (config.paymentsStaticToken !== undefined) return ok('None is asked for: PAYMENTS_STATIC_TOKEN is used');
   const isUsable = await token().then(
     () => true,
@@ -75,7 +82,7 @@ async function lookAtTokenAnswer({ config, token, tokenAnswer, now }: CheckedAcc
   );
 }
 
-async function lookAtPayment({ config, payments }: CheckedAccount, paid: KnownPayment): Promise<Verdict> {
+async function lookAtPayment({ config, payments }: CheckedAccount, paid: KnownPayment): Promise<CheckResult> {
   const records = await payments.ask((client, accountId) =>
     rawRecords(client, accountId, { orderReference: paid.reference }),
   );
@@ -90,7 +97,7 @@ async function lookAtPayment({ config, payments }: CheckedAccount, paid: KnownPa
     : problem('It is not confirmed as paid', fixOf(found.changes));
 }
 
-async function lookAtCards({ config, payments }: CheckedAccount, email: string): Promise<Verdict> {
+async function lookAtCards({ config, payments }: CheckedAccount, email: string): Promise<CheckResult> {
   if (payments.savedCards.kind === 'missing') {
     return problem('Cards cannot be listed', `Set ${listed(payments.savedCards.settings, 'and')}.`);
   }
@@ -114,7 +121,7 @@ async function lookAtCards({ config, payments }: CheckedAccount, email: string):
     : ok(cardsWords(found));
 }
 
-function lookAtDelivery(config: Config, delivery: SignedRequest): Verdict {
+function lookAtDelivery(config: Config, delivery: SignedRequest): CheckResult {
   const found = proposeWebhook(config, delivery);
   if (found.kind === 'none')
     return problem(found.why, 'Capture another one, as docs/troubleshooting.md says.');
@@ -136,7 +143,10 @@ function fixOf(changes: Changes): string {
 }
 
 /** Looks once the doctor has its new token: a second request for one could revoke the first. */
-async function afterToken({ config, token }: CheckedAccount, look: () => Promise<Verdict>): Promise<Verdict> {
+async function afterToken(
+  { config, token }: CheckedAccount,
+  look: () => Promise<CheckResult>,
+): Promise<CheckResult> {
   try {
     await token();
   } catch {

@@ -16,7 +16,10 @@ const dayFilePrefix = 'day-file:';
 /** A day's CSV, and the words of the message above the file. */
 export type DayFile = { text: string; words: string };
 
-/** `summary`: the key of the message whose thread gets the file. `isSending`: the upload has begun, so the file may be there. */
+/**
+ * `summary`: the key of the message whose thread gets the file. `isSending`: the upload has begun, so the file may be
+ * there.
+ */
 const fileRecord = z.object({
   channel: z.string(),
   date: z.string(),
@@ -33,9 +36,9 @@ const longestLookMs = 300_000;
 const checkAfterMs = 90_000;
 
 /**
- * Uploads yesterday's CSV into the thread of a channel's daily summary, at most once over all replicas: `isSending` is stored
- * before the upload, and a file that may have arrived is not sent again. If the upload failed or may have failed, the thread
- * says so, with the command that makes the file.
+ * Uploads yesterday's CSV into the thread of a channel's daily summary, at most once over all replicas: `isSending` is
+ * stored before the upload, and a file that may have arrived is not sent again. If the upload failed or may have
+ * failed, the thread says so, with the command that makes the file.
  */
 export function createDayFiles(
   account: Pick<

@@ -92,8 +92,8 @@ const columnNames = [
 const columns: readonly CsvColumn<Line>[] = columnNames.map((head) => ({ head, cell: (line) => line[head] }));
 
 /**
- * The day as CSV text. Amounts are plain decimals, so that a spreadsheet can sum the column; totals are below, in their own
- * column. No cell can run as a formula.
+ * The day as CSV text. Amounts are plain decimals, so that a spreadsheet can sum the column; totals are below, in their
+ * own column. No cell can run as a formula.
  */
 export function dayCsv({ rows, unread }: Day): string {
   const words = [

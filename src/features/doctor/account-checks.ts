@@ -15,11 +15,20 @@ import { isJsonObject } from '../../domain/json.ts';
 import type { OrderReference } from '../../domain/order-reference.ts';
 import type { LastSeen } from '../../records/last-seen.ts';
 import { utcTime } from '../../slack/kit/text.ts';
-import { judgeClock, ok, once, problem, skippedFor, warning, type Check, type Verdict } from './examine.ts';
+import {
+  judgeClock,
+  ok,
+  once,
+  problem,
+  skippedFor,
+  warning,
+  type Check,
+  type CheckResult,
+} from './examine.ts';
 
 type Config = Account['settings'];
 
-/** When the last event was stored (UTC ms), the last refused delivery, and the last one of an unknown kind. */
+/** When the last event was stored (UTC ms), the last refused delivery, and the last event of an unknown kind. */
 type SeenWebhooks = { acceptedAtMs?: number; refused?: LastSeen; unknown?: LastSeen };
 
 /** The health of an account's parts, from the bot's own records and settings. */
@@ -31,7 +40,7 @@ export type AccountHealth = {
   seenWebhooks: () => Promise<SeenWebhooks>;
 };
 
-type AccountLooked = AccountHealth & {
+type AccountCheckNeeds = AccountHealth & {
   config: Config;
   payments: Pick<Payments, 'checkToken' | 'findTransaction'>;
   now: () => number;
@@ -40,14 +49,14 @@ type AccountLooked = AccountHealth & {
 const servicePart = 'Payments service';
 const tokenPart = 'Payments token';
 
-/** The time for one check: it may first wait for a token, which another replica may be requesting. */
-export function longestLookMs({ paymentsTimeoutSeconds }: Pick<Config, 'paymentsTimeoutSeconds'>): number {
+/** The deadline of one check. Long, because a check may first wait for a token that another replica is requesting. */
+export function checkDeadlineMs({ paymentsTimeoutSeconds }: Pick<Config, 'paymentsTimeoutSeconds'>): number {
   return (2 * paymentsTimeoutSeconds + 5) * 1_000;
 }
 
 /** The checks of one merchant account. */
-export function accountChecks(looked: AccountLooked): Check[] {
-  const { config, payments, webhooks, undelivered, forwarding, seenWebhooks, now } = looked;
+export function accountChecks(needs: AccountCheckNeeds): Check[] {
+  const { config, payments, webhooks, undelivered, forwarding, seenWebhooks, now } = needs;
   const account = config.merchant?.name;
   const token = once(() => failureOf(payments.checkToken()));
   const lookUp = once(async () => {
@@ -56,7 +65,7 @@ export function accountChecks(looked: AccountLooked): Check[] {
     const failure = await failureOf(payments.findTransaction(reference).then((one) => (found = one)));
     return { failure, found };
   });
-  /** Why the service is away, if it is. A static token needs no request, so then only the look-up tells. */
+  /** The failure if the service is away. A static token needs no request, so then only the look-up shows an outage. */
   const away = once(async () => {
     const failure = (await token()) ?? (config.paymentsStaticToken ? (await lookUp()).failure : undefined);
     return failure && isAway(failure) ? failure : undefined;
@@ -137,7 +146,9 @@ function isAway({ kind }: ServiceFailure): boolean {
   return kind === 'timeout' || kind === 'network' || kind === 'server' || kind === 'rate_limited';
 }
 
-/** Advice for people who can change the settings: the failure's own last sentence, if it says what to check. */
+/**
+ * What to do about a failure, for people who can change the settings: the failure's own advice, if its message has one.
+ */
 export function adviceOn(failure: ServiceFailure, config: Config): { says: string; fix: string } {
   const { kind, message } = failure;
   const url = addressSetting(config);
@@ -151,11 +162,11 @@ export function adviceOn(failure: ServiceFailure, config: Config): { says: strin
     };
   }
   const trouble = networkTrouble(causes);
-  if (trouble !== undefined) return onTheWay[trouble](url);
+  if (trouble !== undefined) return networkAdvice[trouble](url);
   return { says: says.replace(/\.$/, ''), fix: fixes[kind](url) };
 }
 
-const onTheWay: Readonly<Record<NetworkTrouble, (url: string) => { says: string; fix: string }>> = {
+const networkAdvice: Readonly<Record<NetworkTrouble, (url: string) => { says: string; fix: string }>> = {
   no_host: (url) => ({
     says: 'The host of the payments service has no address',
     fix: `Check the host in ${url}, and whether this machine can look names up.`,
@@ -178,7 +189,7 @@ const onTheWay: Readonly<Record<NetworkTrouble, (url: string) => { says: string;
   }),
 };
 
-function failed(failure: ServiceFailure, config: Config): Verdict {
+function failed(failure: ServiceFailure, config: Config): CheckResult {
   const { says, fix } = adviceOn(failure, config);
   return problem(says, fix);
 }
@@ -196,23 +207,26 @@ const fixes: Readonly<Record<FailureKind, (url: string) => string>> = {
     `Check that ${url} leads to the payments service, and nothing in between answers for it.`,
 };
 
-/** Compares clocks by an answer's Date header. Only a warning: only signature times and token lifetimes depend on it. */
-async function serviceClock(config: Config, now: () => number): Promise<Verdict> {
+/**
+ * Compares clocks by an answer's Date header. At most a warning: only signed times and token lifetimes depend on the
+ * clock.
+ */
+async function serviceClock(config: Config, now: () => number): Promise<CheckResult> {
   const { baseUrl, timeoutMs } = clientSettings(config);
   const { headers } = await withDeadline(timeoutMs, (signal) =>
     fetch(baseUrl, { method: 'HEAD', signal, redirect: 'manual' }),
   );
-  const verdict = judgeClock('the payments service', Date.parse(headers.get('date') ?? ''), now());
-  if (verdict.state !== 'problem') return verdict;
+  const result = judgeClock('the payments service', Date.parse(headers.get('date') ?? ''), now());
+  if (result.state !== 'problem') return result;
   const fix = 'If the Slack clock check is fine, tell the payments service; otherwise set the clock by NTP.';
-  return warning(verdict.says, fix);
+  return warning(result.says, fix);
 }
 
 /**
- * Whether PAYMENTS_ENVIRONMENT fits the address. The sandbox has paths of its own, one of which answers with a fixed
- * sample. For the live service only the address can tell: the doctor must try nothing there.
+ * Whether PAYMENTS_ENVIRONMENT fits the address. The sandbox has its own paths; one of them answers with a fixed
+ * sample. For the live service only the address is checked, because the doctor must try nothing there.
  */
-async function judgeEnvironment(config: Config, away: () => Promise<unknown>): Promise<Verdict> {
+async function judgeEnvironment(config: Config, away: () => Promise<unknown>): Promise<CheckResult> {
   const { baseUrl, sandbox, timeoutMs } = clientSettings(config);
   if (!sandbox) {
     return /sandbox/i.test(baseUrl)
@@ -227,7 +241,7 @@ async function judgeEnvironment(config: Config, away: () => Promise<unknown>): P
     fetch(`${baseUrl}/sandbox/checkout/tokenized-card-data`, { signal, redirect: 'error' }),
   );
   const body: unknown = await answer.json().catch(() => undefined);
-  return answer.status === 404 && !isSample(body)
+  return answer.status === 404 && !isServiceAnswer(body)
     ? problem(
         'PAYMENTS_ENVIRONMENT is sandbox, and the address has none of the sandbox’s paths',
         'Set PAYMENTS_SANDBOX_URL to the test address, or PAYMENTS_ENVIRONMENT to live.',
@@ -235,19 +249,19 @@ async function judgeEnvironment(config: Config, away: () => Promise<unknown>): P
     : ok('sandbox');
 }
 
-/** The service’s own “not found” has a code; a missing path has none. */
-function isSample(body: unknown): boolean {
+/** Whether a 404 is the service's own “not found”, which has a code. An unknown path gives none. */
+function isServiceAnswer(body: unknown): boolean {
   return isJsonObject(body) && body['code'] !== undefined;
 }
 
-/** The same as `/readyz`. Without a fix the store is the problem. */
-function judgeHealth({ state, detail = '', fix }: PartHealth, okWords: string): Verdict {
+/** A part's health as in `/readyz`. A part without a fix could not be checked, because the store is away. */
+function judgeHealth({ state, detail = '', fix }: PartHealth, okWords: string): CheckResult {
   if (state === 'ok') return ok(okWords);
   return fix === undefined ? skippedFor('Store') : problem(detail, fix);
 }
 
-/** Judges the last delivery of each sort. An unknown kind is reported even after later good events. */
-export function judgeSeen({ acceptedAtMs = -Infinity, refused, unknown }: SeenWebhooks): Verdict {
+/** Judges the last deliveries. An event of an unknown kind is mentioned even after later accepted events. */
+export function judgeSeen({ acceptedAtMs = -Infinity, refused, unknown }: SeenWebhooks): CheckResult {
   if (refused && refused.atMs > acceptedAtMs) {
     return problem(
       `The last one was refused at ${utcTime(refused.atMs)}: ${refused.why}`,

@@ -8,7 +8,9 @@ import type { SlackMessage } from '../../slack/kit/message.ts';
 import { nothingAfter } from '../../slack/command-text.ts';
 import type { Finding } from './examine.ts';
 
-/** `/pay doctor`: checks every part and shows the fix. `doctor` runs all checks, each with a deadline; never rejects. */
+/**
+ * `/pay doctor`: checks every part and shows the fix. `doctor` runs all checks, each with a deadline; never rejects.
+ */
 export function createDoctor(doctor: () => Promise<readonly Finding[]>): Feature {
   const verb = defineCommand<undefined>({
     verb: 'doctor',
@@ -38,15 +40,15 @@ export const stateSigns: Readonly<Record<Finding['state'], string>> = {
   ok: '✅',
 };
 
-/** "2 problems, 1 warning"; mentions unchecked parts only if there is neither. */
+/** "2 problems, 1 warning". Mentions unchecked parts only if there are no problems and warnings. */
 export function countWords(findings: readonly Finding[]): string {
   const count = (state: Finding['state']): number => findings.filter((one) => one.state === state).length;
   const [problems, warnings, skipped] = [count('problem'), count('warning'), count('skipped')];
-  const told = [
+  const found = [
     ...(problems > 0 ? [counted(problems, 'problem')] : []),
     ...(warnings > 0 ? [counted(warnings, 'warning')] : []),
   ].join(', ');
-  if (told !== '') return told;
+  if (found !== '') return found;
   return skipped === 0 ? 'Every part works' : `Nothing broken, ${counted(skipped, 'part')} not checked`;
 }
 
@@ -54,18 +56,18 @@ export function partOf({ part, account }: Finding): string {
   return account === undefined ? part : `${part} · ${account}`;
 }
 
-/** More don't fit in a readable message. */
+/** A message with more findings would be too long to read. */
 const mostShown = 20;
 
 function doctorMessage(findings: readonly Finding[]): SlackMessage {
   const [worst] = sorted(findings);
   const sign = worst === undefined || worst.state === 'skipped' ? stateSigns.ok : stateSigns[worst.state];
-  const told = sorted(findings).filter(({ state }) => state === 'problem' || state === 'warning');
-  const hidden = told.length - mostShown;
+  const listed = sorted(findings).filter(({ state }) => state === 'problem' || state === 'warning');
+  const hidden = listed.length - mostShown;
   return noteMessage({
     state: `${sign} ${countWords(findings)}`,
     body: [
-      ...told
+      ...listed
         .slice(0, mostShown)
         .map((finding) =>
           richText(

@@ -3,10 +3,10 @@ import { StoreUnavailable } from '../../domain/failure.ts';
 import { newErrorId, type Log } from '../../log.ts';
 
 /**
- * The result of one check. `warning`: it works, but an operator should know. `skipped`: not checked, because of another
- * problem or a missing permission.
+ * The result of one check. `warning`: the part works, but an operator should know something. `skipped`: the part was
+ * not checked, because of another problem or a missing permission.
  */
-export type Verdict = {
+export type CheckResult = {
   state: 'ok' | 'warning' | 'problem' | 'skipped';
   /** A sentence of the bot's own, for Slack and scripts; never secret. */
   says: string;
@@ -14,38 +14,42 @@ export type Verdict = {
   fix?: string;
 };
 
-export type Finding = Verdict & { part: string; account?: string };
+export type Finding = CheckResult & { part: string; account?: string };
 
-export type Check = { part: string; account?: string | undefined; look: () => Verdict | Promise<Verdict> };
+export type Check = {
+  part: string;
+  account?: string | undefined;
+  look: () => CheckResult | Promise<CheckResult>;
+};
 
-export function ok(says: string): Verdict {
+export function ok(says: string): CheckResult {
   return { state: 'ok', says };
 }
 
-export function warning(says: string, fix: string): Verdict {
+export function warning(says: string, fix: string): CheckResult {
   return { state: 'warning', says, fix };
 }
 
-export function problem(says: string, fix: string): Verdict {
+export function problem(says: string, fix: string): CheckResult {
   return { state: 'problem', says, fix };
 }
 
 /** Skipped because of a problem of `part`. */
-export function skippedFor(part: string): Verdict {
+export function skippedFor(part: string): CheckResult {
   return { state: 'skipped', says: `Not looked at: see ${part}` };
 }
 
-/** Splits words whose last sentence is the fix, like start errors; `fix` for words without one. */
-export function problemWithFix(words: string, fix: string): Verdict {
+/** A problem from words whose last sentence is the fix, like a start error's. `fix`: for words of one sentence. */
+export function problemWithFix(words: string, fix: string): CheckResult {
   const [, says, last] = /^(.*)\. ([A-Z].*?)\.?$/s.exec(words) ?? [];
   return says === undefined || last === undefined ? problem(words, fix) : problem(says, `${last}.`);
 }
 
-/** Any two clocks may differ by this much. */
+/** Clocks that differ by less than this are right. */
 const clockSlackMs = 30_000;
 
 /** `whose`: the other clock. */
-export function judgeClock(whose: string, theirMs: number, nowMs: number): Verdict {
+export function judgeClock(whose: string, theirMs: number, nowMs: number): CheckResult {
   if (Number.isNaN(theirMs)) return { state: 'skipped', says: `No time came from ${whose}` };
   const apartMs = Math.abs(theirMs - nowMs);
   if (apartMs < clockSlackMs) return ok(`This machine and ${whose} agree on the time`);
@@ -55,13 +59,15 @@ export function judgeClock(whose: string, theirMs: number, nowMs: number): Verdi
   return problem(words, fix);
 }
 
-/** Runs `ask` once; later calls get the same answer. */
+/** Returns a function that runs `ask` at its first call, and always returns that answer. */
 export function once<T>(ask: () => Promise<T>): () => Promise<T> {
   let asked: Promise<T> | undefined;
   return () => (asked ??= ask());
 }
 
-/** Runs all checks at once, each with the deadline. Never rejects; hides the words of unexpected errors. */
+/**
+ * Runs all checks in parallel, each with the deadline. Never rejects. Words of unexpected errors go only to the log.
+ */
 export async function examine(checks: readonly Check[], deadlineMs: number, log: Log): Promise<Finding[]> {
   return await Promise.all(
     checks.map(async ({ part, account, look }): Promise<Finding> => {
@@ -69,13 +75,13 @@ export async function examine(checks: readonly Check[], deadlineMs: number, log:
       try {
         return { ...whose, ...(await withDeadline(deadlineMs, look)) };
       } catch (error) {
-        return { ...whose, ...brokenOff(part, error, log) };
+        return { ...whose, ...failedCheck(part, error, log) };
       }
     }),
   );
 }
 
-function brokenOff(part: string, error: unknown, log: Log): Verdict {
+function failedCheck(part: string, error: unknown, log: Log): CheckResult {
   if (error instanceof DeadlinePassed) {
     return problem(
       'No answer in time',

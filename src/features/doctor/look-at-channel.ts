@@ -4,16 +4,16 @@ import { fixFor, readSlackError, refusalAbout, slackErrorWord } from '../../slac
 /** Whether the bot can post in a channel, as far as Slack says without a post. */
 type ChannelReach =
   | { kind: 'reachable' }
-  /** The bot may post although it is no member; Slack does not say whether it may edit. */
+  /** The bot may post without being a member. Slack doesn't say whether it may edit its posts there. */
   | { kind: 'outside'; fix: string }
   /** Posts fail until a person does what `fix` says. */
   | { kind: 'unreachable'; slackError: string; fix: string }
-  /** Slack doesn't let the bot check; asking again doesn't help. */
+  /** Slack doesn't let the bot check this channel, also not later. */
   | { kind: 'unchecked'; slackError: string; fix: string }
-  /** No answer, or a rate limit: ask again. */
+  /** Slack didn't answer, refused the token or asked to wait: check again later. */
   | { kind: 'away'; slackError: string; retryAfterMs?: number };
 
-/** Lasting errors. */
+/** Errors with which Slack refuses the check itself, also later. */
 const cannotLook = new Set([
   'missing_scope',
   'no_permission',
@@ -27,8 +27,9 @@ const scopeFix =
   'To have the channels checked, grant the scopes channels:read and groups:read, and reinstall the app.';
 
 /**
- * Why Slack would refuse a post in a channel, by Slack's error words. Needs the scopes `channels:read` and `groups:read`;
- * without `groups:read` a missing channel may be a hidden private one. Never throws for errors of Slack or the network.
+ * Why Slack would refuse a post in a channel, by Slack's error words. Needs the scopes `channels:read` and
+ * `groups:read`; without `groups:read` a missing channel may be a hidden private one. Never throws for errors of Slack
+ * or the network.
  */
 export function createLookAtChannel(client: WebClient): (channel: string) => Promise<ChannelReach> {
   return async function lookAtChannel(channel) {
@@ -77,7 +78,7 @@ function unchecked(slackError: string, channel: string): ChannelReach {
   return { kind: 'unchecked', slackError, fix: isScope ? scopeFix : fixFor(slackError, channel) };
 }
 
-/** Only if Slack listed the scopes: if it didn't, none counts as missing. */
+/** Whether Slack listed the app's scopes and this one is not among them. */
 function isLacking(scope: string, scopes: readonly string[] | undefined): boolean {
   return scopes !== undefined && !scopes.includes(scope);
 }

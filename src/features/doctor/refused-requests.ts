@@ -22,9 +22,9 @@ const refusedWords: Readonly<Record<Exclude<RefusalCause, 'no_signature'>, { why
 };
 
 /**
- * Watches whether Slack's requests pass the signature check. A refused one is remembered for the doctor until this
- * process accepts one. Calls `tell`, with a name for each day, if none was accepted in the last hour: with a wrong secret
- * all are refused.
+ * Watches whether Slack's requests pass the signature check. A refused request is stored for the doctor until this
+ * process accepts a request. If none was accepted for an hour, as with a wrong secret, calls `tell`; `name` is the same
+ * all day, so that the notice is posted once a day.
  */
 export function createRefusedRequests(options: {
   store: Pick<Store, 'create' | 'read' | 'write'>;
@@ -37,7 +37,8 @@ export function createRefusedRequests(options: {
   const remember = createLastSeen(store, key, log);
   let takenMs = -Infinity;
   /**
-   * Another process may have left a record; this one clears it once it accepts a request, since it has the right secret.
+   * An earlier process may have stored a refusal. This process deletes it once it accepts a request: its secret is
+   * right.
    */
   let mayBeOnRecord = true;
 

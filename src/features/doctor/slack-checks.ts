@@ -14,7 +14,16 @@ import { fixFor, readSlackError, slackErrorWord, awayFix } from '../../slack/sla
 import { createAppClient, identityOf } from '../../slack/workspace.ts';
 import type { Log } from '../../log.ts';
 import { utcTime } from '../../slack/kit/text.ts';
-import { judgeClock, ok, once, problem, skippedFor, warning, type Check, type Verdict } from './examine.ts';
+import {
+  judgeClock,
+  ok,
+  once,
+  problem,
+  skippedFor,
+  warning,
+  type Check,
+  type CheckResult,
+} from './examine.ts';
 
 /** The scopes of manifest.yml: required ones, and optional ones with what fails without them. */
 export const neededScopes: readonly string[] = ['commands', 'chat:write', 'users:read'];
@@ -29,7 +38,7 @@ export const optionalScopes: Readonly<Record<string, string>> = {
   'app_mentions:read': '@pay is not heard in threads',
 };
 
-/** Slack allows about a hundred look-ups of people a minute. */
+/** Slack allows about a hundred look-ups of people a minute, so a role's other people are not checked. */
 const mostPeople = 50;
 const tokenPart = 'Slack token';
 const clockTimeoutMs = 5_000;
@@ -39,32 +48,32 @@ type Policy = Config['policy'];
 type Role = Policy['roles'][string];
 
 /** The settings that the Slack checks need. */
-type SlackLooked = Pick<Config, 'policy' | 'slackApiUrl' | 'slackMode' | 'slackAppToken'>;
+type SlackSettings = Pick<Config, 'policy' | 'slackApiUrl' | 'slackMode' | 'slackAppToken'>;
 
 type SlackCheckNeeds = {
-  approvalRules: readonly ApprovalLooked[];
+  approvalRules: readonly RuleWithRoles[];
   /** The last refused request of Slack, unless one was accepted since. */
   refused: () => Promise<{ atMs: number; why: string; fix: string } | undefined>;
 };
 
 export function slackChecks(
-  { config, log, now }: { config: SlackLooked; log: Log; now: () => number },
+  { config, log, now }: { config: SlackSettings; log: Log; now: () => number },
   client: WebClient,
   { approvalRules, refused }: SlackCheckNeeds,
 ): Check[] {
   const { policy, slackApiUrl: apiUrl } = config;
   const { roles } = policy;
   const appToken = config.slackMode === 'socket' ? config.slackAppToken : undefined;
-  const auth = once(() => patiently(() => client.auth.test()));
-  /** Skips a check if the token is refused: only the token check reports that. */
-  function onceKnown(look: (answer: AuthTestResponse) => Promise<Verdict> | Verdict): Check['look'] {
+  const auth = once(() => withRetries(() => client.auth.test()));
+  /** Runs a check once the token is accepted; else skips it, because the token's own check reports the refusal. */
+  function ifAccepted(look: (answer: AuthTestResponse) => Promise<CheckResult> | CheckResult): Check['look'] {
     return async () => {
       const answer = await auth().catch(() => undefined);
       return answer ? await look(answer) : skippedFor(tokenPart);
     };
   }
-  const members = onceEach((group: string) => patiently(() => membersOf(client, group)));
-  const accounts = onceEach((userId: string) => patiently(() => fetchAccount(client, userId)));
+  const members = onceEach((group: string) => withRetries(() => membersOf(client, group)));
+  const accounts = onceEach((userId: string) => withRetries(() => fetchAccount(client, userId)));
   const groups = new Set(Object.values(roles).flatMap((role) => role.groups));
   return [
     {
@@ -78,19 +87,19 @@ export function slackChecks(
         }
       },
     },
-    { part: 'Slack scopes', look: onceKnown((answer) => judgeScopes(answer.response_metadata?.scopes)) },
+    { part: 'Slack scopes', look: ifAccepted((answer) => judgeScopes(answer.response_metadata?.scopes)) },
     ...(appToken === undefined ? [] : [socketCheck(createAppClient(appToken, apiUrl, log))]),
     ...(appToken === undefined
       ? [{ part: 'Slack requests', look: async () => judgeRefused(await refused()) }]
       : []),
-    { part: 'Slack clock', look: onceKnown(() => slackClock(apiUrl, now)) },
-    ...channelChecks(policy, client).map(({ part, look }) => ({ part, look: onceKnown(look) })),
+    { part: 'Slack clock', look: ifAccepted(() => slackClock(apiUrl, now)) },
+    ...channelChecks(policy, client).map(({ part, look }) => ({ part, look: ifAccepted(look) })),
     ...[...groups].map((group) => ({
       part: `User group ${group}`,
-      look: onceKnown(async () => await judgeGroup(members(group))),
+      look: ifAccepted(async () => await judgeGroup(members(group))),
     })),
-    ...roleChecks(roles, { onceKnown, members, accounts }),
-    ...approvalChecks(approvalRules, { onceKnown, members, accounts }),
+    ...roleChecks(roles, { ifAccepted, members, accounts }),
+    ...approvalChecks(approvalRules, { ifAccepted, members, accounts }),
   ];
 }
 
@@ -98,12 +107,12 @@ export function slackChecks(
 export function channelChecks(
   policy: Policy,
   client: WebClient,
-): { part: string; look: () => Promise<Verdict> }[] {
+): { part: string; look: () => Promise<CheckResult> }[] {
   const lookAt = createLookAtChannel(client);
   return namedChannels(policy).map(({ channel, namedBy }) => ({
     part: `Channel ${channel}`,
     async look() {
-      const reach = await patiently(
+      const reach = await withRetries(
         () => lookAt(channel),
         (found) => (found.kind === 'away' ? found.retryAfterMs : undefined),
       );
@@ -140,8 +149,8 @@ function namedChannels(policy: Policy): { channel: string; namedBy: readonly str
   return Array.from(byChannel, ([channel, all]) => ({ channel, namedBy: all.map(([, name]) => name) }));
 }
 
-/** `refused`: the words for an error that Slack answered. */
-function slackProblem(refused: string, error: unknown): Verdict {
+/** The problem for a failed call of Slack. `refused`: the words if Slack answered with an error. */
+function slackProblem(refused: string, error: unknown): CheckResult {
   const found = readSlackError(error);
   const word = slackErrorWord(found);
   if (found.kind === 'rate_limited') return askedToWait;
@@ -150,7 +159,7 @@ function slackProblem(refused: string, error: unknown): Verdict {
     : problem(`Slack does not answer: ${word}`, awayFix);
 }
 
-function judgeScopes(granted: readonly string[] | undefined): Verdict {
+function judgeScopes(granted: readonly string[] | undefined): CheckResult {
   if (!granted) return { state: 'skipped', says: 'Slack did not tell the scopes' };
   const lacking = neededScopes.filter((scope) => !granted.includes(scope));
   if (lacking.length > 0) {
@@ -173,29 +182,29 @@ function socketCheck(client: WebClient): Check {
         await client.apps.connections.open({});
         return ok('Slack gives a Socket Mode connection');
       } catch (error) {
-        const verdict = slackProblem('Slack refuses the app token', error);
+        const result = slackProblem('Slack refuses the app token', error);
         const fix = 'Set SLACK_APP_TOKEN to an app-level token with connections:write.';
-        const isToken = verdict.says.startsWith('Slack refuses') && !verdict.says.includes('http_');
-        return isToken ? { ...verdict, fix } : verdict;
+        const isToken = result.says.startsWith('Slack refuses') && !result.says.includes('http_');
+        return isToken ? { ...result, fix } : result;
       }
     },
   };
 }
 
-/** By an answer's Date header: Slack has no method for the time. */
-async function slackClock(apiUrl: string, now: () => number): Promise<Verdict> {
+/** Compares clocks by an answer's Date header, because Slack has no method for the time. */
+async function slackClock(apiUrl: string, now: () => number): Promise<CheckResult> {
   const url = `${apiUrl.replace(/\/$/, '')}/api.test`;
   const answer = await fetch(url, { method: 'POST', signal: AbortSignal.timeout(clockTimeoutMs) });
   await answer.body?.cancel();
   return judgeClock('Slack', Date.parse(answer.headers.get('date') ?? ''), now());
 }
 
-function judgeRefused(refused: Awaited<ReturnType<SlackCheckNeeds['refused']>>): Verdict {
+function judgeRefused(refused: Awaited<ReturnType<SlackCheckNeeds['refused']>>): CheckResult {
   if (refused === undefined) return ok('None was refused since the last that was taken');
   return problem(`The last one was refused at ${utcTime(refused.atMs)}: ${refused.why}`, refused.fix);
 }
 
-async function judgeGroup(asked: Promise<Members>): Promise<Verdict> {
+async function judgeGroup(asked: Promise<Members>): Promise<CheckResult> {
   try {
     const { users, empty } = await asked;
     if (empty !== undefined) return problem(`It counts as empty: ${empty}`, emptyGroupFix(empty));
@@ -206,13 +215,13 @@ async function judgeGroup(asked: Promise<Members>): Promise<Verdict> {
   }
 }
 
-type Asking = {
-  onceKnown: (look: (answer: AuthTestResponse) => Promise<Verdict>) => Check['look'];
+type RoleCheckNeeds = {
+  ifAccepted: (look: (answer: AuthTestResponse) => Promise<CheckResult>) => Check['look'];
   members: (group: string) => Promise<Members>;
   accounts: (userId: string) => Promise<SlackAccount>;
 };
 
-function roleChecks(roles: Policy['roles'], { onceKnown, members, accounts }: Asking): Check[] {
+function roleChecks(roles: Policy['roles'], { ifAccepted, members, accounts }: RoleCheckNeeds): Check[] {
   const named = Object.entries(roles);
   if (named.length === 0) {
     const fix = 'List people under roles of payops.yml, as docs/policy.md shows.';
@@ -220,7 +229,7 @@ function roleChecks(roles: Policy['roles'], { onceKnown, members, accounts }: As
   }
   return named.map(([name, role]) => ({
     part: `Role ${name}`,
-    look: onceKnown(async (answer) => {
+    look: ifAccepted(async (answer) => {
       const fix = `List active members of the workspace under roles.${name} of payops.yml.`;
       if (role.users.length + role.groups.length === 0) return problem('It lists nobody', fix);
       const asked = await Promise.all(role.groups.map((group) => members(group).catch(() => noMembers)));
@@ -252,7 +261,7 @@ function roleChecks(roles: Policy['roles'], { onceKnown, members, accounts }: As
 }
 
 /** One approval rule of one merchant account, with the roles that can approve by it and the roles that can ask. */
-type ApprovalLooked = {
+type RuleWithRoles = {
   what: string;
   needed: number;
   account: string | undefined;
@@ -262,8 +271,11 @@ type ApprovalLooked = {
 
 const approverFix = 'Give one more person a role with the permission approve, in payops.yml.';
 
-/** Whether every request can be approved at all. The start counts user ids; this counts active people. */
-function approvalChecks(rules: readonly ApprovalLooked[], { onceKnown, members, accounts }: Asking): Check[] {
+/** Whether every request can be approved at all. The check at start counts user ids; this one counts active people. */
+function approvalChecks(
+  rules: readonly RuleWithRoles[],
+  { ifAccepted, members, accounts }: RoleCheckNeeds,
+): Check[] {
   async function activeIn(roles: readonly Role[], answer: AuthTestResponse): Promise<string[]> {
     const groups = await Promise.all(roles.flatMap((role) => role.groups).map(members));
     const listed = [...roles.flatMap((role) => role.users), ...groups.flatMap(({ users }) => users)];
@@ -273,10 +285,10 @@ function approvalChecks(rules: readonly ApprovalLooked[], { onceKnown, members, 
       .filter(({ account }) => noMember(account, identityOf(answer)) === undefined)
       .map(({ userId }) => userId);
   }
-  async function judge(rule: ApprovalLooked, answer: AuthTestResponse): Promise<Verdict | undefined> {
+  async function judge(rule: RuleWithRoles, answer: AuthTestResponse): Promise<CheckResult | undefined> {
     const { needed, account, approve, ask } = rule;
     const [approvers, askers] = await Promise.all([activeIn(approve, answer), activeIn(ask, answer)]);
-    // If there are none, the checks of the roles say why.
+    // No approvers: the checks of the roles say why. More than needed: enough, even if one of them is the requester.
     if (approvers.length === 0 || approvers.length > needed) return undefined;
     const what = `${rule.what.replace('_', ' ')}${account === undefined ? '' : ` at ${account}`}`;
     if (approvers.length < needed) {
@@ -294,11 +306,11 @@ function approvalChecks(rules: readonly ApprovalLooked[], { onceKnown, members, 
   return [
     {
       part: 'Approvals',
-      look: onceKnown(async (answer) => {
+      look: ifAccepted(async (answer) => {
         const judged = await Promise.all(rules.map((rule) => judge(rule, answer))).catch(() => undefined);
-        // The checks of the roles say what Slack did not answer.
+        // The checks of the roles say why Slack didn't answer.
         if (!judged) return { state: 'skipped', says: 'Slack does not say who can approve' };
-        const found = judged.filter((verdict) => verdict !== undefined);
+        const found = judged.filter((result) => result !== undefined);
         const worst = found.find(({ state }) => state === 'problem') ?? found[0];
         return worst ?? ok('What needs a second person can be approved');
       }),
@@ -308,20 +320,20 @@ function approvalChecks(rules: readonly ApprovalLooked[], { onceKnown, members, 
 
 const noMembers: Members = { users: [], empty: 'unknown' };
 
-/** Slack allows about fifty calls a minute of one method: checks beyond that are skipped. */
-const askedToWait: Verdict = {
+/** Slack allows about fifty calls a minute of one method. Checks beyond that are skipped. */
+const askedToWait: CheckResult = {
   state: 'skipped',
   says: 'Slack asks to wait',
   fix: 'Run the doctor again in a minute for what Slack did not answer in time.',
 };
-const patienceMs = 8_000;
+const longestRetryMs = 8_000;
 
-/** Retries after Slack's rate limit, up to `patienceMs` in total. */
-async function patiently<T>(
+/** Retries after Slack's rate limit, for up to `longestRetryMs` in total. */
+async function withRetries<T>(
   ask: () => Promise<T>,
   waitOf: (answer: T) => number | undefined = () => undefined,
 ): Promise<T> {
-  const untilMs = performance.now() + patienceMs;
+  const untilMs = performance.now() + longestRetryMs;
   for (;;) {
     let waitMs: number | undefined;
     try {

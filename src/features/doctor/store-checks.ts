@@ -16,15 +16,15 @@ import {
   skippedFor,
   warning,
   type Check,
-  type Verdict,
+  type CheckResult,
 } from './examine.ts';
 
-/** More would take long, and a lost key usually affects many records. */
+/** How many records are opened. More would take long, and a lost key usually affects many records. */
 const mostRecords = 500;
 const fileFix =
   'Check the disk of DATA_DIR, and copy the folder to a safe place before you change anything in it.';
 
-/** The checks of the whole store. `kept` as text: why it can't be opened; the last sentence is the fix. */
+/** The checks of the whole store. `storage` as text: why the store can't be opened; its last sentence is the fix. */
 export function storeChecks(storage: Storage | string, now: () => number): Check[] {
   if (typeof storage === 'string') {
     return [
@@ -33,28 +33,29 @@ export function storeChecks(storage: Storage | string, now: () => number): Check
     ];
   }
   const { redis, file } = storage;
-  const usable = once(() => takesAWrite(storage));
-  function onceUsable(look: () => Promise<Verdict>): Check['look'] {
-    return async () => ((await usable()).state === 'problem' ? skippedFor('Store') : await look());
+  const written = once(() => writeAndRead(storage));
+  /** Skips a check if the store takes no write. */
+  function ifWritable(look: () => Promise<CheckResult>): Check['look'] {
+    return async () => ((await written()).state === 'problem' ? skippedFor('Store') : await look());
   }
   const ofRedis: Check[] = redis
     ? [
-        { part: 'Store durability', look: onceUsable(() => durability(redis)) },
-        { part: 'Store clock', look: onceUsable(() => clockOf(redis, now)) },
+        { part: 'Store durability', look: ifWritable(() => durability(redis)) },
+        { part: 'Store clock', look: ifWritable(() => clockOf(redis, now)) },
       ]
     : [];
   return [
-    { part: 'Store', look: usable },
+    { part: 'Store', look: written },
     ...ofRedis,
-    ...(file === undefined ? [] : [{ part: 'Store file', look: onceUsable(async () => fileMode(file)) }]),
-    { part: 'Due work', look: onceUsable(() => dueWork(storage)) },
-    { part: 'Sealing keys', look: onceUsable(() => sealingKeys(storage)) },
-    { part: 'Records put aside', look: onceUsable(() => putAside(storage)) },
+    ...(file === undefined ? [] : [{ part: 'Store file', look: ifWritable(async () => fileMode(file)) }]),
+    { part: 'Due work', look: ifWritable(() => dueWork(storage)) },
+    { part: 'Sealing keys', look: ifWritable(() => sealingKeys(storage)) },
+    { part: 'Records put aside', look: ifWritable(() => putAside(storage)) },
   ];
 }
 
 /** Writes a sealed record, reads it and opens it. */
-async function takesAWrite(storage: Storage): Promise<Verdict> {
+async function writeAndRead(storage: Storage): Promise<CheckResult> {
   const health = await storeHealth(storage).catch((error: unknown) => {
     if (!(error instanceof StoreUnavailable)) throw error;
     return { state: 'down' as const, detail: 'The store does not answer', fix: awayFix(storage) };
@@ -81,22 +82,22 @@ function awayFix({ redis }: Pick<Storage, 'redis'>): string {
     : 'Check the disk of DATA_DIR.';
 }
 
-async function durability(redis: RedisConnection): Promise<Verdict> {
+async function durability(redis: RedisConnection): Promise<CheckResult> {
   const findings = (await checkRedis(redis.commands)).filter(({ kind }) => kind !== 'ok');
   const [worst] = findings.toSorted((a) => (a.kind === 'refusal' ? -1 : 1));
   if (!worst) return ok('Redis keeps what it acknowledged');
-  const verdict = problemWithFix(worst.message, awayFix({ redis }));
-  return worst.kind === 'refusal' ? verdict : { ...verdict, state: 'warning' };
+  const result = problemWithFix(worst.message, awayFix({ redis }));
+  return worst.kind === 'refusal' ? result : { ...result, state: 'warning' };
 }
 
-async function clockOf({ commands }: RedisConnection, now: () => number): Promise<Verdict> {
+async function clockOf({ commands }: RedisConnection, now: () => number): Promise<CheckResult> {
   const answer = await commands.eval("return redis.call('TIME')", { keys: [], arguments: [] });
   const [seconds] = Array.isArray(answer) ? answer.map(Number) : [];
   return judgeClock('Redis', seconds === undefined ? Number.NaN : seconds * 1_000, now());
 }
 
-/** Records are sealed, but lists and due times are readable in the file. */
-function fileMode(path: string): Verdict {
+/** Whether only its owner can read the store file. Records in it are sealed, but lists and due times are not. */
+function fileMode(path: string): CheckResult {
   const mode = statSync(path).mode & 0o777;
   if ((mode & 0o077) === 0 || process.platform === 'win32') return ok('Its owner alone reads the store file');
   return warning(
@@ -105,16 +106,17 @@ function fileMode(path: string): Verdict {
   );
 }
 
-/** A worker takes free work within a second. */
+/** Work that is due for longer is overdue: a worker takes free work within a second. */
 const overdueMs = 300_000;
 
 /**
- * Leased work has a worker and paused work waits for Slack; if there are both, it is unknown which of them is the oldest.
+ * Whether work in free lanes is overdue: a leased lane has a worker, and a paused lane waits for Slack. The oldest due
+ * record may be in any lane, so if there are both kinds of lanes the check can't tell, and says ok.
  */
-export async function dueWork({ store }: { store: Pick<Storage['store'], 'backlog'> }): Promise<Verdict> {
+export async function dueWork({ store }: { store: Pick<Storage['store'], 'backlog'> }): Promise<CheckResult> {
   const { oldestDueMs, due } = await store.backlog();
-  const isWaiting = due.leased > 0 && due.paused > 0;
-  if (due.free === 0 || isWaiting || oldestDueMs < overdueMs) return ok('No work is overdue');
+  const isUnclear = due.leased > 0 && due.paused > 0;
+  if (due.free === 0 || isUnclear || oldestDueMs < overdueMs) return ok('No work is overdue');
   const since = `Work has been due for ${counted(Math.floor(oldestDueMs / 60_000), 'minute')}`;
   if (due.leased > 0) {
     return warning(
@@ -128,9 +130,9 @@ export async function dueWork({ store }: { store: Pick<Storage['store'], 'backlo
   );
 }
 
-async function sealingKeys({ store, sealer, keyIds }: Storage): Promise<Verdict> {
+async function sealingKeys({ store, sealer, keyIds }: Storage): Promise<CheckResult> {
   let seen = 0;
-  const counted = {
+  const sample = {
     async keysAfter(after: string) {
       const page = await store.keysAfter(after);
       seen += page.keys.length;
@@ -140,7 +142,7 @@ async function sealingKeys({ store, sealer, keyIds }: Storage): Promise<Verdict>
     // Only counts; reseals nothing.
     replace: () => Promise.resolve(true),
   };
-  const looked = await reseal(counted, { sealer, keyIds });
+  const looked = await reseal(sample, { sealer, keyIds });
   const lost = [...looked.unopened];
   if (lost.length > 0) {
     const ids = lost.map(([id]) => id).join(', ');
@@ -155,7 +157,7 @@ async function sealingKeys({ store, sealer, keyIds }: Storage): Promise<Verdict>
   return warning(`Records sealed with an older key: ${looked.resealed}`, 'Run npm run reseal.');
 }
 
-async function putAside({ store }: Storage): Promise<Verdict> {
+async function putAside({ store }: Storage): Promise<CheckResult> {
   const { entries } = await store.list(asideList, { max: 100 });
   if (entries.length === 0) return ok('No record is put aside');
   return problem(

@@ -8,8 +8,8 @@ import { dayMs } from '../../domain/span.ts';
 const lookEveryMs = 15_000;
 
 /**
- * Checks regularly whether the store can be trusted: its settings are still as at the start, and it was not emptied.
- * Reports each finding to the log and the operators once, until it is over.
+ * Checks regularly whether the store can still be trusted: it was not emptied, and Redis has safe settings. Reports
+ * each finding to the operators once, until it is over.
  */
 export function createStoreWatch({
   storage,
@@ -35,7 +35,8 @@ export function createStoreWatch({
       if (lost !== undefined) log('error', lost, { fix: lostFix });
       told = found;
       if (found === undefined) return;
-      // A name is told once a day; a flush removes that record, so a second loss on one day is told too.
+      // The name makes it one notice a day. An emptied store forgets the name, so a second loss on that day is
+      // reported, too.
       const name = `store-${lost === undefined ? 'refused' : 'lost'}:${Math.floor(now() / dayMs)}`;
       await tell(name, noticeOf(found, lost && lostFix));
     } catch (error) {

@@ -32,8 +32,8 @@ export const findActions = {
 } as const;
 
 /**
- * A button's value, which says what page to show. `list`: the list's keyed hash. `whom`: the customer or card, masked. `after`:
- * where the page begins; `number`: how many records are newer. Has no e-mail address.
+ * A button's value, which says what page to show. `list`: the list's keyed hash. `whom`: the customer or card, masked.
+ * `after`: where the page begins; `number`: how many records are newer. Has no e-mail address.
  */
 export const pageValue = codec(
   z.object({

@@ -34,8 +34,8 @@ const sinceKey = 'found-since';
 const timeText = z.coerce.number();
 
 /**
- * Reads the bot's records of a customer or a card from the list of that customer or card, so a page costs the same however
- * large the store is. Methods throw StoreUnavailable.
+ * Reads the bot's records of a customer or a card from the list of that customer or card, so a page costs the same
+ * however large the store is. Methods throw StoreUnavailable.
  */
 export function openFoundRecords(account: ForFind, finders: readonly Finder[]) {
   const { store, now } = account;
@@ -49,8 +49,8 @@ export function openFoundRecords(account: ForFind, finders: readonly Finder[]) {
   }
 
   /**
-   * Returns a check whether a record's customer was forgotten. Needed for card lists: the records of a forgotten customer
-   * are still in them.
+   * Returns a check whether a record's customer was forgotten. Needed for card lists: the records of a forgotten
+   * customer are still in them.
    */
   function createIsForgotten() {
     const until = new Map<string, Promise<number>>();
@@ -113,8 +113,8 @@ function fits({ isFailed, isOpen }: FoundRecord, show: ShownKind | undefined): b
 }
 
 /**
- * Hides a customer's present records from `/pay find`, by e-mail and by card; later records are found. The records themselves
- * are kept for their usual time. Throws StoreUnavailable.
+ * Hides a customer's present records from `/pay find`, by e-mail and by card; later records are found. The records
+ * themselves are kept for their usual time. Throws StoreUnavailable.
  */
 export async function forgetFound(account: ForFind, customerEmail: string): Promise<void> {
   const { store, fingerprint, now } = account;

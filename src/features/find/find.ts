@@ -13,8 +13,8 @@ import { findActions, pageValue, type PageValue, foundMessage } from './find-mes
 import { openFoundRecords, shownKinds, type ShownKind } from './find-records.ts';
 
 /**
- * A record is three lines and a row of buttons on a phone (390 px), so ten records are three screens, and stay below Slack's
- * limit of fifty blocks.
+ * A record is three lines and a row of buttons on a phone (390 px), so ten records are three screens, and stay below
+ * Slack's limit of fifty blocks.
  */
 const recordsPerPage = 10;
 

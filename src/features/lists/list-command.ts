@@ -84,7 +84,9 @@ function parseQuestion(words: readonly string[]): Parsed<Question> {
     : parsed({ which: 'typed', filter, number: 0 });
 }
 
-/** *Reload* and a command without a filter read the list from the start; everything else continues from cached pages. */
+/**
+ * *Reload* and a command without a filter read the list from the start; everything else continues from cached pages.
+ */
 async function answer<Item>(
   { subject, list, place }: Listing<Item>,
   { which, filter, number }: Question,
@@ -118,7 +120,9 @@ async function answerCsv<Item>(
   return listMessage(subject, { filter, page, news: fileNews({ subject, filter }, end) }, place);
 }
 
-/** Sends the person the whole list, or its matches, as a file by direct message. No file if the list wasn't fully read. */
+/**
+ * Sends the person the whole list, or its matches, as a file by direct message. No file if the list wasn't fully read.
+ */
 async function makeCsv<Item>(
   { subject, list, columns, place, slack, now }: Listing<Item>,
   filter: string,

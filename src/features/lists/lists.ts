@@ -8,8 +8,8 @@ import type { ListSubject } from './list-message.ts';
 import { createServiceList } from './service-list.ts';
 
 /**
- * `/pay terminals` and `/pay accounts`: the service's lists, page by page, with an optional filter, and as a CSV file. Pages
- * are cached for half an hour (`service-list.ts`).
+ * `/pay terminals` and `/pay accounts`: the service's lists, page by page, with an optional filter, and as a CSV file.
+ * Pages are cached for half an hour (`service-list.ts`).
  */
 export function createLists(merchant: MerchantAccount): Feature {
   const { payments, now } = merchant;

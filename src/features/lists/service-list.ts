@@ -17,9 +17,9 @@ export type ListRequest = {
 };
 
 /**
- * Returns one page of a list of the payments service. Reads as many of the service's pages as needed; with a filter, all of
- * them. Pages are cached for half an hour in this process, for everybody who may see the list. If reading stops early, `stop`
- * says why, beside what was read. Throws ServiceFailure if the first page can't be read.
+ * Returns one page of a list of the payments service. Reads as many of the service's pages as needed; with a filter,
+ * all of them. Pages are cached for half an hour in this process, for everybody who may see the list. If reading stops
+ * early, `stop` says why, beside what was read. Throws ServiceFailure if the first page can't be read.
  */
 export type ServiceList<Item> = (request: ListRequest) => Promise<ListPage<Item>>;
 

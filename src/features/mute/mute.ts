@@ -27,7 +27,10 @@ const mutePrefix = 'mute:';
 
 type MuteEvent = { kind: 'ended'; by: string } | { kind: 'over' };
 
-/** A mute's two messages in its channel: one is edited as the mute changes; the other (`isOver`) counts the muted events. */
+/**
+ * A mute's two messages in its channel: one is edited as the mute changes; the other (`isOver`) counts the muted
+ * events.
+ */
 type MuteBodies = { mute: { id: string; isOver: boolean } };
 
 const muteCase: z.ZodType<AlertMute> = z.object({
@@ -51,8 +54,8 @@ const mutesList = 'mutes';
 const mostListed = 100;
 
 /**
- * A mute begins or ends this long after the press. By then every replica has read the mute, so all of them mute the same
- * events.
+ * A mute begins or ends this long after the press. By then every replica has read the mute, so all of them mute the
+ * same events.
  */
 const muteDelayMs = 5_000;
 /** How long a replica uses the mutes it has read. Less than `muteDelayMs`. */
@@ -98,7 +101,9 @@ export function openMutes(
   return {
     cases,
     newest,
-    /** `newest`, cached for `cacheMs`. Empty while the store is away: an alert too many is better than a missing alert. */
+    /**
+     * `newest`, cached for `cacheMs`. Empty while the store is away: an alert too many is better than a missing alert.
+     */
     all: (): Promise<readonly AlertMute[]> => {
       if (!cached || now() - cached.atMs >= cacheMs || now() < cached.atMs) {
         cached = { atMs: now(), mutes: newest().catch(noneIfAway) };
@@ -132,8 +137,8 @@ function auditOf({ event, before, after, turn, atMs }: CaseStep<AlertMute, MuteE
 export type Mutes = ReturnType<typeof createMutes>;
 
 /**
- * `/pay mute`: keeps alerts out of the channel where it is typed, for up to a day. `notPosted` counts a mute's events; throws
- * StoreUnavailable.
+ * `/pay mute`: keeps alerts out of the channel where it is typed, for up to a day. `notPosted` counts a mute's events;
+ * throws StoreUnavailable.
  */
 export function createMutes(account: Account, notPosted: (mute: AlertMute) => Promise<NotPosted>) {
   const { rules, place, settings, audit, wake, now } = account;

@@ -35,8 +35,8 @@ const pressed: Readonly<Record<string, string>> = {
 };
 
 /**
- * Whether a story shows this entry. Left out: commands, presses and forms whose step has its own entry, and messages about an
- * event that has one. The CSV file has every entry.
+ * Whether a story shows this entry. Left out: commands, presses and forms whose step has its own entry, and messages
+ * about an event that has one. The CSV file has every entry.
  */
 export function isShown({ what, verb = '', result = '' }: AuditEntry): boolean {
   if (result.startsWith('told_')) return false;

@@ -132,8 +132,8 @@ async function sendFile(
 }
 
 /**
- * The audit's entries about the reference, and from the records what has no entry yet, each once: steps of an open charge,
- * events, and posted messages. Undefined: the bot knows nothing of the reference. Throws StoreUnavailable.
+ * The audit's entries about the reference, and from the records what has no entry yet, each once: steps of an open
+ * charge, events, and posted messages. Undefined: the bot knows nothing of the reference. Throws StoreUnavailable.
  */
 async function readStory(
   account: Account,
@@ -171,8 +171,8 @@ function isStoryRequest({ verb }: AuditEntry): boolean {
 }
 
 /**
- * Joins both without repeats: the same step at the same time is one entry. Entries of the same millisecond: first the records',
- * then the audit's, because people act on what the records say.
+ * Joins both without repeats: the same step at the same time is one entry. Entries of the same millisecond: first the
+ * records', then the audit's, because people act on what the records say.
  */
 function merged(audited: readonly AuditEntry[], recorded: readonly AuditEntry[]): AuditEntry[] {
   const known = new Set(audited.map(identityOf));
@@ -225,8 +225,8 @@ function postEntries(reference: string, key: string, { posted }: MessageRecord):
 const linesPerPage = 12;
 
 /**
- * One page of a reference's history, oldest first: when, who, what, the new state and why. `page` counts from 1; beyond the
- * last page it shows the last.
+ * One page of a reference's history, oldest first: when, who, what, the new state and why. `page` counts from 1; beyond
+ * the last page it shows the last.
  */
 export function storyMessage(
   story: Story,

@@ -96,8 +96,8 @@ const deliverAgainId = 'undelivered.deliver_again';
 const mostShown = 10;
 
 /**
- * Dead letters by channel: how many, since when, why, the fix, and a button to redeliver. Below them the current refusals,
- * which the bot retries by itself.
+ * Dead letters by channel: how many, since when, why, the fix, and a button to redeliver. Below them the current
+ * refusals, which the bot retries by itself.
  */
 export function undeliveredMessage(
   all: readonly DeadLetters[],

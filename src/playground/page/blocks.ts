@@ -6,7 +6,9 @@ import { drawMenu, type Drawn } from './bits.ts';
 import { act, page, ui, update } from './state.ts';
 import { drawAbsent, drawMrkdwn, drawRichText } from './text.ts';
 
-/** Block Kit, the parts that the bot uses. Typed and chosen values stay in the page's own fields until they are sent. */
+/**
+ * Block Kit, the parts that the bot uses. Typed and chosen values stay in the page's own fields until they are sent.
+ */
 
 type Container = Extract<WorkspaceAction, { kind: 'block_action' }>['container'];
 type State = { type: string; [field: string]: unknown };

@@ -5,7 +5,9 @@ import type { Exchange } from '../../simulators/protocol.ts';
 import { page, ui, update } from './state.ts';
 import { clockTime } from './text.ts';
 
-/** All HTTP exchanges between bot, Slack, the payments service and the customer's browser; closed until it is opened. */
+/**
+ * All HTTP exchanges between bot, Slack, the payments service and the customer's browser; closed until it is opened.
+ */
 export function drawLog(): TemplateResult {
   return html`<section class="log column ${ui.isLogOpen ? 'open' : ''}" aria-label="HTTP exchanges">
     <header>

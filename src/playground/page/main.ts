@@ -135,8 +135,8 @@ function drawProblem(): Drawn {
 }
 
 /**
- * Keeps lists at their end: those that were at their end before drawing, and those that now show another conversation. A
- * list that a person scrolled up stays.
+ * Keeps lists at their end: those that were at their end before drawing, and those that now show another conversation.
+ * A list that a person scrolled up stays.
  */
 function keepAtEnd(): () => void {
   const before = new Map<Element, string | null>();

@@ -7,9 +7,9 @@ import { asksForCode, drawPhones } from './panel.ts';
 import { act, page, ui, update } from './state.ts';
 
 /**
- * The person's stack of views, with what they typed, and the confirm dialog above. All are the browser's own `<dialog>`,
- * which keeps the focus inside, hides the rest from screen readers and returns the focus. Escape is handled here, because
- * the workspace must know that a view was closed.
+ * The person's stack of views, with what they typed, and the confirm dialog above. All are the browser's own
+ * `<dialog>`, which keeps the focus inside, hides the rest from screen readers and returns the focus. Escape is handled
+ * here, because the workspace must know that a view was closed.
  */
 export function drawDialogs(): Drawn {
   return [
@@ -102,8 +102,8 @@ function drawConfirm({ dialog, go }: NonNullable<typeof ui.confirm>): TemplateRe
 }
 
 /**
- * Before drawing: closes dialogs that end, so that the browser returns the focus. The element that gets it is still inert
- * then: Chromium shows it as focused but ignores typing, until it is focused once more.
+ * Before drawing: closes dialogs that end, so that the browser returns the focus. The element that gets it is still
+ * inert then: Chromium shows it as focused but ignores typing, until it is focused once more.
  */
 export function closeDialogs(): void {
   for (const dialog of document.querySelectorAll('dialog')) {
@@ -121,10 +121,10 @@ export function closeDialogs(): void {
 const shownIn = new WeakMap<Element, { title: string | null | undefined; wanting: string | undefined }>();
 
 /**
- * After drawing: opens new dialogs and sets the focus. `before`: the focused element when drawing began. A view that the
- * bot replaced counts as new if its title changed; a field that asks for the focus, if its id changed. The focus starts
- * on *no* in a confirm dialog, on the last button of a view without fields, and on the title of a view that replaced
- * another: pressing Enter twice must not agree to something unread.
+ * After drawing: opens new dialogs and sets the focus. `before`: the focused element when drawing began. A view that
+ * the bot replaced counts as new if its title changed; a field that asks for the focus, if its id changed. The focus
+ * starts on *no* in a confirm dialog, on the last button of a view without fields, and on the title of a view that
+ * replaced another: pressing Enter twice must not agree to something unread.
  */
 export function settleDialogs(before: Element | null): void {
   const isLost = before?.isConnected === false && document.activeElement === document.body;

@@ -55,8 +55,8 @@ export function update(change: Partial<Ui> = {}): void {
 }
 
 /**
- * Follows the server as that person while the page is open. The person is in the address, so a second tab can be another
- * one.
+ * Follows the server as that person while the page is open. The person is in the address, so a second tab can be
+ * another one.
  */
 export function be(userId: string | undefined): void {
   source?.close();

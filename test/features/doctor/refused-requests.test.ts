@@ -2,7 +2,7 @@ import { expect, it, vi } from 'vitest';
 import { createRefusedRequests, readRefusedRequest } from '../../../src/features/doctor/refused-requests.ts';
 import { openModelStore } from '../../store/model-store.ts';
 
-it('tells of refused requests within the hour also after the clock was put back', async () => {
+it('reports refused requests within the hour, also after the clock was put back', async () => {
   let nowMs = Date.UTC(2026, 2, 2, 9);
   const store = openModelStore(() => nowMs);
   const tell = vi.fn<(name: string) => Promise<void>>(async () => undefined);

@@ -11,8 +11,8 @@ const minutes = (count: number) => count * 60_000;
 const asked = (oldestDueMs: number, due: { free: number; leased: number; paused: number }) =>
   dueWork({ store: { backlog: async () => ({ oldestDueMs, due }) } });
 
-describe('the doctor of deliveries', () => {
-  it('warns of an event of unknown kind while none came since, and names it however many came', () => {
+describe('the doctor’s check of webhook deliveries', () => {
+  it('warns of an event of unknown kind until a known one comes, and mentions it even then', () => {
     expect(judgeSeen({ unknown })).toMatchObject({
       state: 'warning',
       says: expect.stringContaining('charge.disputed'),
@@ -25,8 +25,8 @@ describe('the doctor of deliveries', () => {
   });
 });
 
-describe('the doctor of due work', () => {
-  it('says that nobody does it, that the bot does other work, or that all is well', async () => {
+describe('the doctor’s check of due work', () => {
+  it('says that no bot does the work, that a bot does other work, or that no work is overdue', async () => {
     const nobody = await asked(minutes(15), { free: 1, leased: 0, paused: 0 });
     expect(nobody).toMatchObject({ state: 'problem', says: expect.stringContaining('no bot does it') });
     const other = await asked(minutes(15), { free: 1, leased: 1, paused: 0 });
