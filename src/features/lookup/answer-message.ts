@@ -18,16 +18,16 @@ import { type ShownAccount } from '../../slack/words/account-foot.ts';
 import { serviceFailureNote } from '../../slack/words/error-message.ts';
 import type { Modal, SlackMessage } from '../../slack/kit/message.ts';
 
-/** Buttons of a look-up's answer, besides the *Look up* of a message, which runs the command again. */
+/** Action ids of an answer's buttons. A message's *Look up* has another id: it runs the command. */
 export const lookupActions = {
-  /** Opens the answer in a new modal; its value is the look-up's words. */
+  /** Opens the answer in a new modal; the button's value is the look-up's arguments. */
   open: openLookUpActionId,
-  /** *Look up* in that modal. */
+  /** Looks up in the modal that holds the button, which shows the answer. */
   again: 'look_up_again',
   share: 'look_up_share',
 } as const;
 
-/** The words that repeat the look-up. */
+/** The arguments that repeat the look-up. */
 export function wordsOfView(view: Pick<TransactionView, 'reference' | 'amountMinor'>): string[] {
   return askedWords(view.reference, view.amountMinor);
 }
@@ -35,7 +35,7 @@ export function wordsOfView(view: Pick<TransactionView, 'reference' | 'amountMin
 /** What the reader may do with an answer: share it in a channel, and read the whole e-mail. */
 export type AnswerMay = { share: boolean | 'in_thread'; reveal: boolean };
 
-/** One answer to the person who asked. */
+/** The answer to the person who asked. */
 export function answerMessage(view: TransactionView, may: AnswerMay): SlackMessage {
   return noteMessage(transactionNote(view, buttonsFor(view, may)));
 }
@@ -49,21 +49,21 @@ function buttonsFor(view: TransactionView, { share, reveal }: AnswerMay): Button
   ];
 }
 
-/** A modal's context: `channelId` is where its answer may be shared. */
-export type AnswerPlace = ShownAccount & { channelId?: string | undefined };
+/** What a modal needs to know. `channelId`: where its answer may be shared. */
+export type AnswerContext = ShownAccount & { channelId?: string | undefined };
 
 const answerModalId = 'lookup_answer';
 
-function answerModal(place: AnswerPlace, note: Note): Modal {
+function answerModal(place: AnswerContext, note: Note): Modal {
   const title = 'Look-up';
   return noteModal(note, { callbackId: answerModalId, title, privateMetadata: place.channelId ?? '' });
 }
 
-export function lookingUpModal(reference: string, place: AnswerPlace): Modal {
+export function lookingUpModal(reference: string, place: AnswerContext): Modal {
   return answerModal(place, lookingUpNote(reference));
 }
 
-/** `may.share`: false once it was shared; ignored without a channel. */
+/** `may.share`: false once the answer was shared; ignored without a channel. */
 export function transactionModal(
   view: TransactionView,
   channelId: string | undefined,
@@ -83,11 +83,11 @@ export function transactionModal(
   );
 }
 
-/** Shown if the service gave no usable answer, with a button to ask again. */
+/** Says that the service gave no usable answer, with a button to ask again. */
 export function noAnswerModal(
   failure: ServiceFailure,
   { reference, words: asked }: { reference: OrderReference; words: readonly string[] },
-  place: AnswerPlace,
+  place: AnswerContext,
 ): Modal {
   const note = serviceFailureNote(failure, { reference, moneyMayHaveMoved: false });
   const isNumber = maskNumbers(reference) !== reference;

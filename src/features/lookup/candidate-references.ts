@@ -5,24 +5,24 @@ import {
   type OrderReference,
 } from '../../domain/order-reference.ts';
 
-/** More is too much to choose from. */
+/** More are too many to choose from. */
 const mostCandidates = 10;
 /** Longer than any message; the rest is not searched. */
 const longestSearched = 40_000;
 
 /** A reference that the bot generated; no other text looks like it. */
-const minted = /(?<![\p{L}\p{N}-])pay-[a-z2-7]{26}(?![\p{L}\p{N}-])/gu;
-/** Text in quotes or code is taken literally, spaces included. */
+const generated = /(?<![\p{L}\p{N}-])pay-[a-z2-7]{26}(?![\p{L}\p{N}-])/gu;
+/** Text in quotes or backticks is taken as it is, with its spaces. */
 const quoted = /[“"„«`]([^“”"„«»`\n]{1,100})[”"“»`]/gu;
-/** “Reference: INV”, “order no. = 17”, “order #17”: the text after such a word. */
+/** “Reference: INV”, “order no. = 17”, “order #17”: the text after such a word and a sign. */
 const labelled =
   /(?<![\p{L}\p{N}])(?:order\s*|payment\s*)?(?:reference|ref|order|invoice|payment)(?:\s*(?:no\.?|number))?\s*[:#=]\s*([^\s,;“"`]{1,100})/giu;
-/** “invoice 2041”: without a sign only a number of some length; a short one is a quantity. */
+/** “invoice 2041”: without a sign only a number of three characters or more; a shorter number is a quantity. */
 const numbered =
   /(?<![\p{L}\p{N}])(?:reference|ref|order|invoice)(?:\s(?:no\.?|number))?\s{1,3}(\d[^\s,;“"`]{2,99})/giu;
 /** The service's own order id is no reference. */
 const orderIds = /order\s*id:?\s+\S+/giu;
-/** A longer word is no reference; searching for its end would be slow. */
+/** A longer word is no reference, and trimming it would be slow. */
 const longestToken = 200;
 const tokens = /[^\s,;=|()[\]{}<>“”"„«»`…]+/gu;
 
@@ -40,7 +40,7 @@ export function candidateReferences(texts: readonly string[]): OrderReference[] 
   const searched = texts.map((text) => text.slice(0, longestSearched).replace(orderIds, ' '));
   const holdsCard = texts.some(holdsCardNumber);
   const found = new Map<string, OrderReference>();
-  for (const kind of [mintedIn, quotedIn, labelledIn, lookalikesIn]) {
+  for (const kind of [generatedIn, quotedIn, labelledIn, lookalikesIn]) {
     for (const candidate of searched.flatMap(kind)) {
       const reference = parseOrderReference(candidate);
       if (reference.ok && !isOfCard(reference.value, holdsCard)) found.set(reference.value, reference.value);
@@ -49,20 +49,20 @@ export function candidateReferences(texts: readonly string[]): OrderReference[] 
   return [...found.values()].slice(0, mostCandidates);
 }
 
-function mintedIn(text: string): string[] {
-  return Array.from(text.matchAll(minted), ([reference]) => reference);
+function generatedIn(text: string): string[] {
+  return Array.from(text.matchAll(generated), ([reference]) => reference);
 }
 
 function quotedIn(text: string): string[] {
   return Array.from(text.matchAll(quoted), ([, inside = '']) => inside.trim()).filter(
-    (inside) => /\p{N}/u.test(inside) && inside.split(/\s+/u).length <= 4 && !isOther(inside),
+    (inside) => /\p{N}/u.test(inside) && inside.split(/\s+/u).length <= 4 && !isNoReference(inside),
   );
 }
 
 function labelledIn(text: string): string[] {
   return [labelled, numbered]
     .flatMap((pattern) => Array.from(text.matchAll(pattern), ([, word = '']) => word.replace(edges, '')))
-    .filter((word) => word.length > 1 && (/^\d+$/u.test(word) || !isOther(word)));
+    .filter((word) => word.length > 1 && (/^\d+$/u.test(word) || !isNoReference(word)));
 }
 
 function lookalikesIn(text: string): string[] {
@@ -74,13 +74,13 @@ function lookalikesIn(text: string): string[] {
 
 /** A word of letters and digits, or a long number. */
 function looksLikeReference(word: string): boolean {
-  if (word.length < 4 || word.length > longestOrderReference || isOther(word)) return false;
+  if (word.length < 4 || word.length > longestOrderReference || isNoReference(word)) return false;
   if (/^\d+$/u.test(word)) return word.length >= 6;
   return /\p{N}/u.test(word) && (/\p{L}/u.test(word) || /\d[-_/]\d/u.test(word));
 }
 
 /** Amounts, dates, times, phone numbers, quantities and addresses are no references. */
-const others = [
+const notReferences = [
   /^(?:NGN|USD|EUR|GBP|GHS|KES|ZAR|[₦$€£])?\s*\d[\d,]*(?:\.\d{1,2})?(?:\s*[A-Z]{3}|%)?$/u,
   /^[A-Z]{3}\s*\d[\d,]*[.,]\d{2,3}$/u,
   /^\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}(?:T[\d:.]+Z?)?$/u,
@@ -90,11 +90,11 @@ const others = [
   /^www\.|:\/\/|@/iu,
 ];
 
-function isOther(word: string): boolean {
-  return !/^\d{6,}$/u.test(word) && others.some((pattern) => pattern.test(word));
+function isNoReference(word: string): boolean {
+  return !/^\d{6,}$/u.test(word) && notReferences.some((pattern) => pattern.test(word));
 }
 
-/** In a message with a card number, only short digit groups pass, like those on a receipt. */
+/** Beside a card number, a word with more than four digits may be part of one. */
 function isOfCard(candidate: string, besideCard: boolean): boolean {
   if (holdsCardNumber(candidate)) return true;
   return besideCard && !candidate.startsWith('pay-') && candidate.replaceAll(/\D/gu, '').length > 4;

@@ -59,7 +59,7 @@ import { holdsCardNumber } from '../../domain/card.ts';
 import { cardNumberMessage, serviceFailureNote } from '../../slack/words/error-message.ts';
 import { ServiceFailure } from '../../domain/failure.ts';
 import {
-  type AnswerPlace,
+  type AnswerContext,
   answerMessage,
   lookingUpModal,
   lookupActions,
@@ -82,8 +82,8 @@ import { candidateReferences } from './candidate-references.ts';
 export type Lookup = ReturnType<typeof createLookup>;
 
 /**
- * Looking up: the verdict on one reference with its proof, by command, button or message menu, and sharing it in the
- * channel. The whole e-mail of a customer needs its own permission, and is recorded in the audit before it is shown.
+ * Look-ups: the verdict on one reference with its proof, by command, button, shortcut or mention, and sharing the verdict in
+ * the channel. A customer's whole e-mail needs a permission of its own, and an audit entry before it is shown.
  */
 export function createLookup(
   account: Account,
@@ -99,12 +99,12 @@ export function createLookup(
   return { verbs: [lookupCommand({ account, reveals, ask }, proof)], reveals };
 }
 
-/** `/pay lookup <reference> [amount]`, and words without a verb. */
+/** `/pay lookup <reference> [amount]`, and a reference typed without a command's name. */
 function lookupCommand(deps: Lookups, proof: Press): Command {
   async function run(question: Question | undefined, conversation: Conversation) {
     if (question) return await answerHere(question, conversation);
     const { caller, openModal } = conversation;
-    await openModal(lookUpForm(placeFor(deps, caller)));
+    await openModal(lookUpForm(contextFor(deps, caller)));
     return undefined;
   }
   async function answerHere(
@@ -176,8 +176,8 @@ function stillLooking(reference: OrderReference): SlackMessage {
 }
 
 /**
- * *Look up the reference here* on a message: looks up its one reference, lets the person choose among several, and
- * without one says how to go on.
+ * The shortcut *Look up reference here* on a message: looks up the message's only reference, opens a choice among several,
+ * or says how to go on without any.
  */
 function prepareHere(
   deps: Lookups,
@@ -195,13 +195,13 @@ function prepareHere(
   }
   return {
     async run({ caller, openModal }) {
-      await openModal(chooseModal(all, placeFor(deps, caller)));
+      await openModal(chooseModal(all, contextFor(deps, caller)));
       return undefined;
     },
   };
 }
 
-/** The references of the mention, else of the newest message in its thread that has any. */
+/** A mention asks for its own references, else for those of the newest message in the thread that has any. */
 function prepareMention(
   { texts, thread }: Mention,
   run: (question: Question, conversation: Conversation) => Promise<SlackMessage>,
@@ -215,7 +215,7 @@ function prepareMention(
       const [reference, ...others] = named;
       if (reference === undefined) return noneNamedMessage(thread && (read ? 'read' : 'unread'));
       if (others.length > 0) return chooseMessage(named);
-      // For the log and the audit, which read it after the answer.
+      // The log and the audit read the reference after this run.
       prepared.reference = reference;
       return await run({ reference }, conversation);
     },
@@ -223,7 +223,7 @@ function prepareMention(
   return prepared;
 }
 
-/** More don't fit at a glance. */
+/** More choices don't fit at a glance. */
 const mostChoices = 5;
 
 function chooseMessage(named: readonly OrderReference[]): SlackMessage {
@@ -233,7 +233,7 @@ function chooseMessage(named: readonly OrderReference[]): SlackMessage {
   return noteMessage({ state: 'Which reference?', body: choices });
 }
 
-/** `thread`: whether its messages were readable; undefined: not in a thread. */
+/** `thread`: whether the thread's messages were readable; undefined outside a thread. */
 function noneNamedMessage(thread: 'read' | 'unread' | undefined): SlackMessage {
   const named = rich`Name it: ${code('@pay <reference>')}`;
   if (thread === undefined) return noteMessage({ state: 'No reference in your message', body: [named] });
@@ -245,7 +245,7 @@ function noneNamedMessage(thread: 'read' | 'unread' | undefined): SlackMessage {
       });
 }
 
-/** The answer replaces the form. */
+/** Answers in the form's modal: first *Looking up*, then the verdict. */
 async function submitForm(deps: Lookups, submission: Submission): Promise<ViewAnswer> {
   const { viewId, caller, values, privateMetadata } = submission;
   const read = form.read(values);
@@ -263,12 +263,12 @@ async function submitForm(deps: Lookups, submission: Submission): Promise<ViewAn
   };
 }
 
-/** Typed into the Home's field: a reference, and optionally its expected amount. */
+/** For the App Home's field: a typed reference, and perhaps its expected amount. */
 async function openTyped(deps: Lookups, pressed: Pressed): Promise<void> {
   const { typed = '', caller, openModal } = pressed;
   const question = parseQuestion(wordsOf(typed));
   if (question.ok) return await openAnswerTo(deps, question.value, pressed);
-  await openModal(lookUpForm(placeFor(deps, caller), question.problem));
+  await openModal(lookUpForm(contextFor(deps, caller), question.problem));
 }
 
 async function openAnswer(deps: Lookups, pressed: Pressed): Promise<void> {
@@ -281,13 +281,13 @@ async function openAnswerTo(
   question: Question,
   { caller, openModal }: Pick<Pressed, 'caller' | 'openModal'>,
 ): Promise<void> {
-  const place = placeFor(deps, caller);
+  const place = contextFor(deps, caller);
   const viewId = await openModal(lookingUpModal(question.reference, place));
   const shown = await answerTo(deps, question, { caller, channelId: place.channelId });
   await deps.account.slack.showResult({ viewId, userId: caller.userId }, shown);
 }
 
-function placeFor({ account }: Lookups, { channelId }: Caller): AnswerPlace {
+function contextFor({ account }: Lookups, { channelId }: Caller): AnswerContext {
   return { ...account.place, channelId: isChannel(channelId) ? channelId : undefined };
 }
 
@@ -300,7 +300,7 @@ async function askAgain(deps: Lookups, { value, caller, view, updateModal }: Pre
   await updateModal(modal);
 }
 
-/** A failure of the service is shown in the modal too, so it doesn't say *Looking up* for ever. */
+/** Shows a failure of the service in the modal too, so that the modal doesn't say *Looking up* for ever. */
 async function answerTo(
   deps: Lookups,
   question: Question,
@@ -324,7 +324,7 @@ async function answerTo(
 }
 
 /** A choice between several references of a message. */
-export function chooseModal(candidates: readonly OrderReference[], place: AnswerPlace): Modal {
+export function chooseModal(candidates: readonly OrderReference[], place: AnswerContext): Modal {
   return modal({
     callbackId: 'lookup_choose',
     title: 'Look up a payment',
@@ -357,8 +357,8 @@ const form = forms('lookup', {
   ),
 });
 
-/** Opened from the menu, without a reference. */
-function lookUpForm(place: AnswerPlace, problem?: string): Modal {
+/** Asks for a reference. `problem`: why the text in the App Home's field can't be looked up. */
+function lookUpForm(place: AnswerContext, problem?: string): Modal {
   return modal({
     callbackId: formId,
     title: 'Look up a payment',
@@ -393,7 +393,6 @@ function homeField(): InputBlock {
 /** Room for a reference and an amount. */
 const longestTyped = 100;
 
-/** Says how to look up a reference by typing. */
 function noReferenceMessage(): SlackMessage {
   return noteMessage({
     state: 'No reference found in that message',
@@ -402,7 +401,7 @@ function noReferenceMessage(): SlackMessage {
 }
 
 /**
- * Looks up again, so that the post is up to date and no old answer travels in the button. Posted at once, without the
+ * Looks up again, so that the post is up to date and the button needs no answer in its value. Posts at once, without the
  * outbox, because the person waits.
  */
 async function share(deps: Lookups, pressed: Pressed): Promise<void> {
@@ -426,7 +425,7 @@ async function share(deps: Lookups, pressed: Pressed): Promise<void> {
   await updateModal({ ...shown, blocks: [...said, ...shown.blocks] });
 }
 
-/** A look-up in a channel, with a masked e-mail. *Look up* answers only the person who presses it. */
+/** A look-up for a channel, with the e-mail masked. *Look up* answers only the person who presses. */
 export function sharedMessage(view: TransactionView, by: string): SlackMessage {
   const note = transactionNote(view);
   return noteMessage({ ...note, body: [...note.body, ...fields({ 'Shared by': [person(by)] })] });
@@ -436,7 +435,7 @@ const noChannelNote: Note = { state: 'Not shared', body: [rich`Type the look-up 
 
 const outsideWords = 'Type /invite @pay here and press again. Where no app can be invited, copy the answer.';
 
-/** Why sharing failed, for the person alone; undefined: it was posted. */
+/** Why sharing failed, for the person alone; undefined if the message was posted. */
 export function notSharedNote(outcome: PostOutcome): Note | undefined {
   switch (outcome.kind) {
     case 'posted':

@@ -1,12 +1,12 @@
 import type { OrderReference } from '../../domain/order-reference.ts';
 
-/** About as many as a person looks up in an hour or two. */
+/** About as many references as a person looks up in an hour or two. */
 const mostOfPerson = 20;
 const mostPeople = 1_000;
-/** In a shorter one every letter counts. */
+/** In a shorter reference every letter counts. */
 const shortest = 4;
 
-/** References that people found lately, in this process only: losing them costs only a hint. */
+/** References that people found lately. Kept in this process only: losing them costs only a hint. */
 export function createFoundLately() {
   const found = new Map<string, readonly OrderReference[]>();
   return {
@@ -15,13 +15,13 @@ export function createFoundLately() {
       if (found.size >= mostPeople && !found.has(userId)) found.clear();
       found.set(userId, [reference, ...others].slice(0, mostOfPerson));
     },
-    /** The person's newest reference that differs by case or one letter. */
+    /** The newest reference that this person found and that is near, but not equal. */
     near: (userId: string, reference: OrderReference): OrderReference | undefined =>
       (found.get(userId) ?? []).find((one) => one !== reference && isNear(one, reference)),
   };
 }
 
-/** Whether they differ only by case, or by one letter added, missing, changed or swapped with its neighbour. */
+/** Whether two references differ only by case, or by one letter added, missing, changed or swapped with its neighbour. */
 export function isNear(one: string, other: string): boolean {
   const [long = [], short = []] = [one, other]
     .map((text) => Array.from(text.toLowerCase()))

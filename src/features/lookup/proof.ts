@@ -14,13 +14,13 @@ import { answerMessage } from './answer-message.ts';
 import { parseQuestion, type Lookups, type Question } from './question.ts';
 
 /**
- * *Copy proof* on *Paid (confirmed)*: three lines in a customer's words, for the agent to copy. Looks up again first,
- * since the payment may have been returned.
+ * *Copy proof* on *Paid (confirmed)*: three lines for the customer, which the agent copies. Looks up again first, since the
+ * payment may have been returned.
  */
 export function createProof(
   account: Pick<Account, 'slack' | 'settings' | 'place' | 'now'>,
   ask: Lookups['ask'],
-  /** When the bot's own charge or payment link of this reference was proven, UTC ms; undefined: it has none. */
+  /** When the bot's own charge or payment link of this reference was proven, UTC ms; undefined without one. */
   provenAt: (reference: OrderReference) => Promise<number | undefined>,
 ): Press {
   const { settings, place, slack } = account;
@@ -64,7 +64,7 @@ function proofModal(message: SlackMessage): Modal {
 
 type Proof = { reference: string; money: Money; atMs: number; timeZone: string; merchant: string };
 
-/** Only what the customer knows of the payment: no id of the service, no card, no address. */
+/** Only what the customer knows of the payment: no service id, no card, no e-mail. */
 function proofMessage(proof: Proof): SlackMessage {
   return noteMessage({
     state: '✅ Paid (confirmed)',
@@ -72,7 +72,7 @@ function proofMessage(proof: Proof): SlackMessage {
   });
 }
 
-/** Reference, amount, and when which merchant confirmed it. */
+/** Three lines: reference; amount; time of the confirmation, and the merchant. */
 export function proofLines({ reference, money, atMs, timeZone, merchant }: Proof): string[] {
   const time = new Intl.DateTimeFormat('en-GB', {
     timeZone,

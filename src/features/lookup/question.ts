@@ -15,15 +15,15 @@ export type DeclineOf = (
   lookup: Confirmation,
 ) => Promise<KnownDecline | undefined>;
 
-/** What the screens need: the look-up and the e-mail reveal. */
+/** What the look-up's screens need. */
 export type Lookups = {
   account: Pick<Account, 'place' | 'slack' | 'people'>;
   reveals: Reveals;
-  /** Calls the service and judges the answer; `userId`: the only reader. Throws `ServiceFailure`. */
+  /** Asks the service and judges its answer. `userId`: the only reader, if there is one. Throws `ServiceFailure`. */
   ask: (question: Question, userId?: string) => Promise<TransactionView>;
 };
 
-/** The reference, and its expected amount. */
+/** A reference, and perhaps its expected amount. */
 export type Question = { reference: OrderReference; amountMinor?: number };
 
 export function parseQuestion(words: readonly string[]): Parsed<Question> {
@@ -57,7 +57,7 @@ export function createAsk(
   };
 }
 
-/** Where an answer can be shared: not in a direct message with the bot. */
+/** Whether an answer can be shared there: not in a direct message with the bot. */
 export function isChannel(channelId: string | undefined): channelId is string {
   return channelId !== undefined && /^[CG]/.test(channelId);
 }

@@ -15,7 +15,7 @@ import { revealActionId } from '../../slack/words/transaction-message.ts';
 /** For reading a customer's whole e-mail. */
 export const revealPermission: Permission = 'reveal';
 
-/** The e-mail in the bot's own charge or payment link of a reference; reads only the store. */
+/** The e-mail in the bot's own charge or payment link of a reference, from the store. */
 type OwnEmail = (reference: OrderReference) => Promise<string | undefined>;
 
 export type Reveals = ReturnType<typeof createReveals>;
@@ -42,8 +42,8 @@ export function createReveals(
     }
   }
   /**
-   * In a channel as an ephemeral message; in a modal on top of it. Elsewhere only a direct message is possible, which
-   * stays in Slack: so nothing is revealed or recorded there.
+   * Shows the e-mail as an ephemeral message in a channel, or in a new modal above a modal. Elsewhere only a direct message
+   * is possible, and Slack keeps those, so nothing is revealed or recorded.
    */
   async function reveal(pressed: Pressed, reference: OrderReference): Promise<void> {
     const { caller, view, reply, openModal } = pressed;
@@ -59,7 +59,6 @@ export function createReveals(
     const answer = await answerOf({ reference, by: userId, where: channelId });
     await reply(answer, notRevealedMessage('no_place'));
   }
-  /** On an answer that only its reader sees. */
   const press: Press = {
     actionId: revealActionId,
     permissions: [revealPermission],
@@ -70,26 +69,25 @@ export function createReveals(
   };
   return {
     press,
-    /** Whether to offer it; the press checks again. */
+    /** Whether to offer *Reveal e-mail*; the press checks again. */
     may: async (caller: Caller): Promise<boolean> =>
       (await mayRun(revealPermission, caller)).kind === 'allowed',
   };
 }
 
-/** `by`: the reader. `where`: the place in which they see it. */
+/** `by`: the reader. `where`: the channel id in which they read, or `modal`; for the audit. */
 type RevealAsked = { reference: OrderReference; by: string; where: string };
 
 type Revealed =
   | { kind: 'revealed'; email: string }
-  /** Neither the service's record nor the bot's own has one. */
+  /** Neither the service's record nor the bot's own has an e-mail. */
   | { kind: 'no_address' }
   /** The audit could not record the reader. */
   | { kind: 'not_on_record' };
 
 /**
- * A customer's whole e-mail, for one person. Reads it again, from the service or the bot's own record, and returns it only
- * once the audit says who read it, of which order and where. Throws `ServiceFailure` if the service doesn't answer and the
- * bot has no record.
+ * Finds a customer's whole e-mail, in the service's record or else the bot's own, and returns it only once the audit says who
+ * reads it, of which reference and where. Throws `ServiceFailure` if the service doesn't answer and the bot has no e-mail.
  */
 export function createRevealEmail(
   { payments, audit, name, now, log }: Pick<Account, 'payments' | 'audit' | 'name' | 'now' | 'log'>,
@@ -131,7 +129,7 @@ export function createRevealEmail(
   };
 }
 
-/** An address can't be longer. */
+/** An e-mail address can't be longer. */
 const longestEmail = 320;
 
 export function revealedMessage(email: string, reference: string): SlackMessage {
@@ -143,8 +141,8 @@ export function revealedMessage(email: string, reference: string): SlackMessage 
 }
 
 /**
- * `no_address`: none is known. `not_on_record`: the audit could not be written. `no_place`: there is no surface for this
- * person alone. `closed`: the window was closed before the answer came.
+ * `no_address`: no e-mail is known. `not_on_record`: the audit could not be written. `no_place`: nothing here is for this
+ * person's eyes alone. `closed`: the modal was closed before the answer came.
  */
 type NotRevealed = 'no_address' | 'not_on_record' | 'no_place' | 'closed';
 
@@ -172,7 +170,7 @@ const notRevealedWords: Record<NotRevealed, { state: string; next: string }> = {
   },
 };
 
-/** Opened at once: Slack's trigger expires after three seconds. */
+/** Opened before the look-up: Slack's trigger expires after three seconds. */
 export function revealingModal(): Modal {
   return revealModal(noteMessage({ state: '⏳ Reading the e-mail …' }));
 }

@@ -17,9 +17,9 @@ it.each([
   expect([isNear(one, other), isNear(other, one)]).toEqual([near, near]);
 });
 
-it('knows what this person found, the newest first, and nothing of others', () => {
+it('offers the newest near reference that this person found, and none that others found', () => {
   const [first, second, typed] = ['INV-2041', 'INV-2042', 'INV-2043'] as OrderReference[];
-  if (!first || !second || !typed) throw new Error('There are three.');
+  if (!first || !second || !typed) throw new Error('three references');
   const lately = createFoundLately();
   lately.add('U0ADA', first);
   lately.add('U0ADA', second);

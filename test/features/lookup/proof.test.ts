@@ -15,7 +15,7 @@ function parsedReference(text: string): OrderReference {
 }
 
 describe('the proof for a customer', () => {
-  it('is three lines: reference, amount, and when it was confirmed by whom, in the merchant’s own zone', () => {
+  it('is three lines: the reference, the amount, and when and by whom it was confirmed, in the merchant’s time zone', () => {
     const proof = {
       reference,
       money: { minor: 1_250_000, currency: 'NGN' },
@@ -30,7 +30,7 @@ describe('the proof for a customer', () => {
     expect(proofLines({ ...proof, timeZone: 'UTC' })[2]).toContain('13:03 UTC');
   });
 
-  it('is shown of what the look-up of that moment proves, with the time the bot itself proved it, and of nothing else', async () => {
+  it('is shown only if a new look-up proves the payment, with the time at which the bot first proved it', async () => {
     const shown: string[] = [];
     const account = accountOf({
       settings: { policy: { timezone: 'UTC' }, merchantName: 'Lagos Store' } as never,

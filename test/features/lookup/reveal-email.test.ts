@@ -40,7 +40,7 @@ function silent(): Promise<never> {
 }
 
 describe('revealEmail', () => {
-  it('gives nothing before the record is written, and nothing when it cannot be', async () => {
+  it('reveals only after the audit entry is written, and nothing if the audit fails', async () => {
     const order: string[] = [];
     const slow = stage({
       async audit() {
@@ -60,7 +60,7 @@ describe('revealEmail', () => {
     );
   });
 
-  it('gives the bot’s own where the service names none, knows none, or does not answer', async () => {
+  it('reveals the bot’s own record if the service has no e-mail, no record or no answer', async () => {
     const ownEmail = (): Promise<string> => Promise.resolve(own);
     const revealed = { kind: 'revealed', email: own };
     expect(await stage({ ownEmail, findTransaction: () => Promise.resolve(undefined) }).reveal()).toEqual(
@@ -76,7 +76,7 @@ describe('revealEmail', () => {
     await expect(stage({ findTransaction: silent }).reveal()).rejects.toThrow(ServiceFailure);
   });
 
-  it('never gives another order’s customer, and records nothing when it gives nothing', async () => {
+  it('never reveals another order’s customer, and writes no audit entry without an e-mail', async () => {
     const { reveal, entries } = stage({
       findTransaction: () => Promise.resolve({ orderReference: 'ORDER-2', customerEmail: theirs }),
     });
