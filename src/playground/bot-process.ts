@@ -9,19 +9,19 @@ export type BotProcess = {
   log: () => string;
   /** Starts the bot unless it runs; returns before it is ready. */
   start: () => ActResult;
-  /** Kills it with SIGKILL, like a power cut; resolves when the process is gone. */
+  /** Kills the bot with SIGKILL, like a power cut. Resolves when the process is gone. */
   kill: () => Promise<ActResult>;
-  /** Stops it with SIGTERM, and kills it after five seconds. */
+  /** Stops the bot with SIGTERM, and kills it after five seconds. */
   stop: () => Promise<void>;
 };
 
 const keptLines = 1000;
 const shownLines = 12;
 const stopDeadlineMs = 5_000;
-/** Often while people wait for the bot, seldom afterwards. */
+/** How often /readyz is asked: more often while people wait for the start. */
 const askEveryMs = { starting: 60, ready: 1_000, down: 1_000 };
 
-/** The bot as an unchanged child process: gets an environment, is watched at /readyz, and is ended by its own id. */
+/** Runs the unchanged bot as a child process with the environment `env`, and watches its /readyz. */
 export function createBotProcess(
   [program, ...args]: readonly [string, ...string[]],
   { env, url, changed }: { env: Record<string, string>; url: string; changed: () => void },

@@ -1,4 +1,4 @@
-type BotSurroundings = {
+type BotAddresses = {
   port: number;
   dataDir: string;
   payopsFile: string;
@@ -16,15 +16,15 @@ type BotSurroundings = {
  * The bot's whole environment in the playground: an operator's settings with the simulators' addresses. Inherits
  * nothing, so a real token exported in the terminal can't get in.
  */
-export function botSettings(around: BotSurroundings): Record<string, string> {
-  const { slack, payments } = around;
+export function botSettings(addresses: BotAddresses): Record<string, string> {
+  const { slack, payments } = addresses;
   return {
     HOST: '127.0.0.1',
-    PORT: String(around.port),
+    PORT: String(addresses.port),
     LOG_LEVEL: 'info',
     DRAIN_SECONDS: '0',
-    DATA_DIR: around.dataDir,
-    PAYOPS_FILE: around.payopsFile,
+    DATA_DIR: addresses.dataDir,
+    PAYOPS_FILE: addresses.payopsFile,
     SLACK_MODE: 'http',
     SLACK_BOT_TOKEN: slack.botToken,
     SLACK_SIGNING_SECRET: slack.signingSecret,
@@ -55,13 +55,13 @@ export function botSettings(around: BotSurroundings): Record<string, string> {
   };
 }
 
-type PolicyPlaces = {
+type PolicyIds = {
   channels: { alerts: string; ops: string; desk: string };
   users: { agent: string; lead: string; onCall: string };
 };
 
-/** The bot's policy file; the outsider has no role on purpose. */
-export function payopsFile({ channels, users }: PolicyPlaces): string {
+/** The bot's policy file. The user called outsider has no role on purpose. */
+export function payopsFile({ channels, users }: PolicyIds): string {
   return `# Written by the playground at every start.
 channels:
   alerts: ${channels.alerts}

@@ -5,15 +5,16 @@ import type { Workspace } from '../simulators/slack/workspace.ts';
 type Element = { type: string; action_id?: string };
 
 /**
- * The conversation that a newcomer finds: a look-up, an alert, and a charge that resolves it. Its people act through
- * the bot, like anybody. Rejects if the bot does not answer in time; what was posted by then stays.
+ * Plays the conversation that a newcomer finds: a look-up, an alert, and a charge that resolves the alert. The
+ * simulated people use the bot as everybody does. Rejects if the bot doesn't answer in time; messages posted by then
+ * stay.
  */
 export async function playOpening(workspace: Workspace, payments: PaymentsService): Promise<void> {
   const { users, channels } = workspace.ids;
   const [agent, lead, channel] = [users.agent, users.lead, channels.payDesk];
 
-  /** Resolves with the result of `look` as soon as there is one. */
-  async function seen<T>(look: () => T | undefined): Promise<T> {
+  /** Resolves once `look` returns a result. */
+  async function waitFor<T>(look: () => T | undefined): Promise<T> {
     const { promise, resolve, reject } = Promise.withResolvers<T>();
     const check = (): void => {
       const found = look();
@@ -29,8 +30,8 @@ export async function playOpening(workspace: Workspace, payments: PaymentsServic
       for (const stop of stops) stop();
     }
   }
-  async function told(words: string): Promise<void> {
-    await seen(() =>
+  async function botSays(words: string): Promise<void> {
+    await waitFor(() =>
       workspace.state(agent).messages[channel]?.find((one) => one.authorIsBot && one.text.includes(words)),
     );
   }
@@ -38,17 +39,17 @@ export async function playOpening(workspace: Workspace, payments: PaymentsServic
     await workspace.act(user, { kind: 'send_message', channel, text });
   }
   function view(look: (view: PageView) => boolean): Promise<PageView> {
-    return seen(() => workspace.state(lead).views.find((one) => !one.busy && look(one)));
+    return waitFor(() => workspace.state(lead).views.find((one) => !one.busy && look(one)));
   }
 
-  // The bot learns the cards from their events.
-  await seen(() => payments.state().deliveries.every(({ state }) => state === 'delivered') || undefined);
+  // Wait until the bot has the events from which it learns the saved cards.
+  await waitFor(() => payments.state().deliveries.every(({ state }) => state === 'delivered') || undefined);
   await say(users.onCall, 'A customer asks whether ORDER-1001 is paid.');
   await say(agent, '/pay ORDER-1001');
-  await told('ORDER-1001');
+  await botSays('ORDER-1001');
   const terms = { customerEmail: 'ada.obi@example.com', amount: '5000.00' };
   await payments.act({ kind: 'decline_saved_card_charge', ...terms, reason: 'Issuer or switch inoperative' });
-  await told('SUB-');
+  await botSays('SUB-');
   await say(agent, 'Lindiwe, can you charge that card again?');
   await say(lead, `/pay charge ${terms.amount}`);
   const { id: viewId, blocks } = await view(({ submit }) => submit !== undefined);
@@ -62,8 +63,8 @@ export async function playOpening(workspace: Workspace, payments: PaymentsServic
   const review = await view(({ submit }) => submit?.startsWith('Charge NGN') === true);
   await workspace.act(lead, { kind: 'submit_view', viewId: review.id, values: {} });
   // The modal shows progress until the channel has the result.
-  await told('Paid (confirmed) · NGN 5,000.00');
+  await botSays('Paid (confirmed) · NGN 5,000.00');
   const done = await view((one) => JSON.stringify(one.blocks).includes('Paid (confirmed)'));
-  await told('Resolved');
+  await botSays('Resolved');
   await workspace.act(lead, { kind: 'close_view', viewId: done.id });
 }

@@ -50,7 +50,7 @@ export async function startPlayground(options: PlaygroundOptions = {}): Promise<
   const workspace = await startWorkspace({
     manifestPath,
     onExchange: log.record(0),
-    // All but chat:write.public: without it the bot can't post in a channel that it is not in, which can be tried here.
+    // All but chat:write.public, so that people can try what happens in a channel that the bot is not in.
     grantedOptionalScopes: ['usergroups', 'channels', 'groups', 'files'].flatMap((of) =>
       ['read', 'history', 'write'].map((right) => `${of}:${right}`),
     ),
@@ -75,7 +75,7 @@ export async function startPlayground(options: PlaygroundOptions = {}): Promise<
     const { fault, isOn } = action;
     if (fault === 'not_in_channel') workspace.setChannel(channels.payDesk, { botIsMember: !isOn });
     else isOldWorkspace = isOn;
-    // Rich text is one of the newer blocks, and the bot uses it nearly everywhere.
+    // An old workspace is played by refusing rich text, which the bot uses nearly everywhere.
     if (isOldWorkspace) workspace.setFaults({ kind: 'unknown_blocks', types: ['rich_text'] });
     else workspace.setFaults();
     return { ok: true };
@@ -156,8 +156,9 @@ function createExchangeLog(changed: () => void) {
 }
 
 /**
- * Saved cards have a rule of their own, because their events come at every start: a newcomer's first alert should be
- * one of their own. Storms have their own channel, so that a digest hides no alert of another step of the guide.
+ * Events of saved cards have their own channel, because they come at every start: the first alert should be one that
+ * the newcomer caused. Storms have their own channel, so that a digest doesn't hide the alerts of the guide's other
+ * steps.
  */
 function routes({ cards, storms }: { cards: string; storms: string }): string {
   return `routes:
@@ -173,14 +174,14 @@ function routes({ cards, storms }: { cards: string; storms: string }): string {
 async function prepareBot(
   folder: string,
   { sandbox, rules = '' }: PlaygroundOptions,
-  around: { workspace: Workspace; payments: PaymentsService; changed: () => void },
+  simulators: { workspace: Workspace; payments: PaymentsService; changed: () => void },
 ): Promise<BotProcess> {
-  const { workspace, payments, changed } = around;
+  const { workspace, payments, changed } = simulators;
   const { channels, users } = workspace.ids;
   const [policy, dataDir] = [join(folder, 'payops.yml'), join(folder, 'data')];
   await mkdir(dataDir, { mode: 0o700 });
   const desk = channels.payDesk;
-  // Everything but storms in one channel, where a newcomer sees the alert arrive.
+  // All alerts but storms and saved cards come to the desk channel, where a newcomer sees them.
   const written = payopsFile({ channels: { alerts: desk, ops: channels.payOps, desk }, users });
   await writeFile(policy, written + routes({ cards: channels.payOps, storms: channels.payAlerts }) + rules);
   const port = await freePort();
@@ -198,8 +199,8 @@ async function prepareBot(
 }
 
 /**
- * A port for all starts of the bot. It is released before the bot opens it, so a clash is possible but rare, and is
- * reported.
+ * A free port for all starts of the bot. Another process could take the port before the bot does; then the bot's start
+ * fails and its log says so.
  */
 async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');

@@ -28,9 +28,9 @@ const actRequest = z.object({
 });
 export type ActRequest = z.infer<typeof actRequest>;
 
-/** The functions behind the page. */
-type Shown = {
-  /** The page as that person sees it, or the first one; throws for a person outside the workspace. */
+/** What the page needs of the playground. */
+type PageFunctions = {
+  /** The page as that person sees it. Without an id, or with an unknown one: as the first person sees it. */
   state: (userId?: string) => PageState;
   act: (request: ActRequest) => Promise<ActResult>;
   exchange: (id: number) => Exchange | undefined;
@@ -41,17 +41,17 @@ type Shown = {
 
 export type PageServer = { url: string; port: number; close: () => Promise<void> };
 
-/** At most one update in this time, however many changes come. */
-const tellEveryMs = 40;
+/** The page gets at most one update in this time. */
+const updateEveryMs = 40;
 const portsTried = 20;
 
 /**
  * Serves the page on 127.0.0.1, from `port` or the next free one (0: any). Answers only requests that name this address
  * (a rebound DNS name does not), accepts actions only from its own page, and lets the page load nothing from elsewhere.
  */
-export async function startPageServer(shown: Shown, port: number): Promise<PageServer> {
+export async function startPageServer(page: PageFunctions, port: number): Promise<PageServer> {
   const headers = await safetyHeaders();
-  const routes = createRoutes(shown, createStreams(shown));
+  const routes = createRoutes(page, createStreams(page));
   const server = createServer((request, response) => {
     const answer = async (): Promise<void> => {
       for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
@@ -128,18 +128,18 @@ function refusalFor({ method, headers }: IncomingMessage, port: number): [number
 
 type Route = (request: IncomingMessage, response: ServerResponse, url: URL) => void | Promise<void>;
 
-function createRoutes(shown: Shown, stream: Stream): Record<string, Route> {
+function createRoutes(page: PageFunctions, stream: Stream): Record<string, Route> {
   return {
-    'GET /state': (_request, response, url) => send(response, 200, shown.state(userIn(url))),
+    'GET /state': (_request, response, url) => send(response, 200, page.state(userIn(url))),
     'GET /events': (_request, response, url) => stream(userIn(url), response),
     'GET /exchange': (_request, response, url) => {
-      const exchange = shown.exchange(Number(url.searchParams.get('id')));
+      const exchange = page.exchange(Number(url.searchParams.get('id')));
       send(response, exchange ? 200 : 404, exchange ?? 'This exchange is no longer kept.');
     },
-    'GET /bot.log': (_request, response) => send(response, 200, shown.botLog()),
+    'GET /bot.log': (_request, response) => send(response, 200, page.botLog()),
     'POST /act': async (request, response) => {
       const asked = actRequest.safeParse(await json(request).catch(() => undefined));
-      if (asked.success) return send(response, 200, await shown.act(asked.data));
+      if (asked.success) return send(response, 200, await page.act(asked.data));
       send(response, 400, { ok: false, problem: 'The playground does not know this action.' });
     },
   };
@@ -151,24 +151,24 @@ function userIn(url: URL): string | undefined {
 
 type Stream = (userId: string | undefined, to: ServerResponse) => void;
 
-/** Server-sent events: each is a whole state, so a slow reader may miss some and still end up right. */
-function createStreams(shown: Shown): Stream {
+/** Server-sent events. Each has the whole state, so a slow reader may miss some. */
+function createStreams(page: PageFunctions): Stream {
   const readers = new Map<ServerResponse, string | undefined>();
-  let telling: NodeJS.Timeout | undefined;
+  let nextUpdate: NodeJS.Timeout | undefined;
 
-  function tell(response: ServerResponse, userId: string | undefined): void {
-    if (response.writableNeedDrain) tellSoon();
-    else response.write(`retry: 700\ndata: ${JSON.stringify(shown.state(userId))}\n\n`);
+  function writeState(response: ServerResponse, userId: string | undefined): void {
+    if (response.writableNeedDrain) updateSoon();
+    else response.write(`retry: 700\ndata: ${JSON.stringify(page.state(userId))}\n\n`);
   }
-  function tellSoon(): void {
-    telling ??= setTimeout(() => {
-      telling = undefined;
-      for (const [response, userId] of readers) tell(response, userId);
-    }, tellEveryMs);
+  function updateSoon(): void {
+    nextUpdate ??= setTimeout(() => {
+      nextUpdate = undefined;
+      for (const [response, userId] of readers) writeState(response, userId);
+    }, updateEveryMs);
   }
-  shown.onChange(tellSoon);
+  page.onChange(updateSoon);
   return function stream(userId, response) {
-    tell(response.setHeader('content-type', 'text/event-stream'), userId);
+    writeState(response.setHeader('content-type', 'text/event-stream'), userId);
     readers.set(response, userId);
     response.once('close', () => readers.delete(response));
   };

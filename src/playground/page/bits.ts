@@ -4,7 +4,7 @@ import { act } from './state.ts';
 
 export type Drawn = TemplateResult | string | typeof nothing | Drawn[];
 
-/** A person's square with an initial. Its colour is an SVG attribute, because the page allows no inline style. */
+/** A person's initial in a coloured square. The colour is an SVG attribute, because the page allows no inline style. */
 export function avatar(name: string, color = '#6b7280', size = 36): TemplateResult {
   return html`<svg width=${size} height=${size} viewBox="0 0 36 36" aria-hidden="true">
     <rect width="36" height="36" rx="8" fill=${color} />
@@ -49,8 +49,8 @@ export function drawMenu(menu: {
     </div>`;
 }
 
-/** A button for one action of the playground. */
-export function doing(label: string, action: PageAction, tone = ''): TemplateResult {
+/** A button that performs one action of the playground. */
+export function actionButton(label: string, action: PageAction, tone = ''): TemplateResult {
   return html`<button type="button" class="button ${tone}" @click=${() => void act(action)}>
     ${label}
   </button>`;

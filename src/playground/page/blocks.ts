@@ -7,7 +7,8 @@ import { act, page, ui, update } from './state.ts';
 import { drawAbsent, drawMrkdwn, drawRichText } from './text.ts';
 
 /**
- * Block Kit, the parts that the bot uses. Typed and chosen values stay in the page's own fields until they are sent.
+ * Draws the parts of Block Kit that the bot uses. Typed and chosen values stay in the page's fields until they are
+ * sent.
  */
 
 type Container = Extract<WorkspaceAction, { kind: 'block_action' }>['container'];
@@ -16,7 +17,7 @@ type Values = Record<string, Record<string, State>>;
 type Surface = { container: Container; errors?: Record<string, string> };
 type Element = ActionsBlockElement | InputBlock['element'];
 type Of<Type extends Element['type']> = Extract<Element, { type: Type }>;
-/** An element's place; `error`: the problem with its value. */
+/** Where an element is. `error`: the problem with its value. */
 type Spot = { surface: Surface; blockId: string; id: string; error?: string | undefined };
 
 /** By element type: the field in which Slack sends its value; `initialOf` derives the name of its initial value. */
@@ -27,7 +28,7 @@ const valueFields: Record<string, string> = {
   users_select: 'selected_user',
 };
 
-/** Blocks in order. One that can't be drawn says so, and the others are still drawn. */
+/** The blocks in order. A block that can't be drawn says so; the others are still drawn. */
 export function drawBlocks(blocks: PageBlock[], surface: Surface): Drawn {
   return html`${repeat(
     blocks,
@@ -120,7 +121,7 @@ function choicesOf(element: Select): { label: string; sent: unknown }[] {
   return (element.options ?? []).map((option) => ({ label: option.text.text, sent: option }));
 }
 
-/** The app's initial value, as it would be sent. */
+/** The element's initial value, in the form in which it would be sent. */
 function initialOf(element: Element): unknown {
   const field = valueFields[element.type] ?? '';
   const given = new Map<string, unknown>(Object.entries(element));
@@ -180,7 +181,7 @@ function drawSearch(element: Of<'external_select'>, { id, surface, blockId, erro
     const found = result.ok ? { ...ui.search, options: result.options ?? [], waiting: false } : undefined;
     update({ search: found });
   }
-  /** Shows the chosen option's text again; an emptied field chooses nothing. */
+  /** Closes the list and shows the chosen option's text again. In an emptied field nothing is chosen. */
   function close(chosen?: PageOption): void {
     const field = document.querySelector<HTMLInputElement>(`#${id}`);
     if (!field || !open) return;
@@ -278,7 +279,7 @@ function press(
     const root = document.querySelector(`[data-surface="${surface}"]`);
     const values = root ? readValues(root) : {};
     const sent = { ...state, action_id: actionId, block_id: blockId };
-    // As in Slack, an element can be pressed as it was drawn, even if the message has changed since.
+    // As in Slack, a drawn element can be pressed even if the message has changed since.
     void act({ kind: 'block_action', blockId, actionId, element: sent, container, values, behind: true });
   };
   if (dialog) update({ confirm: { dialog, go } });
@@ -295,7 +296,7 @@ export function readValues(root: ParentNode): Values {
   return values;
 }
 
-/** A field keeps its choice as the JSON that Slack would send. */
+/** The state of one field. A field keeps its choice as the JSON that Slack would send. */
 function stateOf(field: HTMLElement): State {
   const { type = '', sent } = field.dataset;
   const { value = 'null' } = field as { value?: string };

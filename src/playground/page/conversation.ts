@@ -88,7 +88,7 @@ function drawMessages(channel: PageChannel): TemplateResult {
     }`;
 }
 
-/** There may be hundreds while a person types: draws an unchanged message only once. */
+/** Draws an unchanged message only once, because there may be hundreds while a person types. */
 function drawInList(message: PageMessage, before: PageMessage | undefined): Drawn {
   const day = dayName(sentMs(message));
   const isNewDay = !before || dayName(sentMs(before)) !== day;
@@ -207,7 +207,7 @@ function drawThread(): Drawn {
   </section>`;
 }
 
-/** The message field. Describes a typed slash command; in a thread Slack has none. */
+/** The message field, with the description of a typed slash command. In threads Slack has no slash commands. */
 function drawComposer(channel: PageChannel, threadTs?: string): TemplateResult {
   const id = threadTs === undefined ? 'composer' : 'thread-composer';
   const place = threadTs === undefined ? channel.id : `${channel.id}/${threadTs}`;
@@ -219,7 +219,7 @@ function drawComposer(channel: PageChannel, threadTs?: string): TemplateResult {
   function write(text: string): void {
     update({ drafts: { ...ui.drafts, [place]: text } });
   }
-  /** Puts a text that could not be sent back into the field, unless another was begun there. */
+  /** Sends the text. If that fails, the text returns to the field, unless the person has begun another. */
   async function send(event: Event): Promise<void> {
     event.preventDefault();
     const text = draft.trim();
@@ -235,7 +235,7 @@ function drawComposer(channel: PageChannel, threadTs?: string): TemplateResult {
     if (event.key === 'Enter' && !event.shiftKey && !event.isComposing) void send(event);
     if (event.key === 'ArrowUp' || event.key === 'ArrowDown') recall(event);
   }
-  /** ↑ and ↓ go through sent texts, as in a terminal, while the field holds nothing else. */
+  /** ↑ and ↓ go through the sent texts, as in a terminal, unless the field has other text. */
   function recall(event: KeyboardEvent): void {
     const isOwn = draft !== '' && draft !== ui.sent.at(-ui.recalled);
     const back = ui.recalled + (event.key === 'ArrowUp' ? 1 : -1);

@@ -36,7 +36,7 @@ function drawRows(): TemplateResult {
   </div>`;
 }
 
-/** Slack refuses with status 200: then the summary ends with its error word. */
+/** Slack refuses with status 200; the summary then ends with Slack's error word. */
 function drawStatus({ status, summary }: Exchange): TemplateResult {
   if (status === undefined) return html`<span class="tag">…</span>`;
   const isRefused = / → [a-z_]+$/.test(summary) || (status >= 400 && status < 500);

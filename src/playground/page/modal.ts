@@ -18,7 +18,7 @@ export function drawDialogs(): Drawn {
   ];
 }
 
-/** Escape, wherever the focus is. */
+/** A listener that closes the dialog on Escape, wherever the focus is. */
 function onEscape(close: () => void) {
   return (event: Event): void => {
     const isCancel = event.type === 'cancel' && event.target === event.currentTarget;
@@ -72,27 +72,27 @@ function drawView(view: PageView, depth: number): TemplateResult {
   </dialog>`;
 }
 
-function refuse(): void {
+function closeConfirm(): void {
   update({ confirm: undefined });
 }
 
 function drawConfirm({ dialog, go }: NonNullable<typeof ui.confirm>): TemplateResult {
   const agree = (): void => {
-    refuse();
+    closeConfirm();
     go();
   };
   return html`<dialog
     role="alertdialog"
     aria-labelledby="confirm-title"
     aria-describedby="confirm-text"
-    @keydown=${onEscape(refuse)}
-    @cancel=${onEscape(refuse)}
+    @keydown=${onEscape(closeConfirm)}
+    @cancel=${onEscape(closeConfirm)}
   >
     <div class="column">
       <header><h2 id="confirm-title">${dialog.title?.text}</h2></header>
       <p class="scroll" id="confirm-text">${dialog.text.text}</p>
       <footer>
-        <button type="button" class="button" @click=${refuse}>${dialog.deny?.text}</button>
+        <button type="button" class="button" @click=${closeConfirm}>${dialog.deny?.text}</button>
         <button type="button" class="button ${dialog.style ?? 'primary'}" @click=${agree}>
           ${dialog.confirm?.text}
         </button>

@@ -9,7 +9,7 @@ import type {
   Redelivery,
   WorkspaceFault,
 } from '../../simulators/protocol.ts';
-import { doing, drawMenu, type Drawn } from './bits.ts';
+import { actionButton, drawMenu, type Drawn } from './bits.ts';
 import { act, page, ui, update } from './state.ts';
 import { clockTime, drawTime } from './text.ts';
 
@@ -76,11 +76,13 @@ function drawOrder(order: PaymentsOrder): TemplateResult {
     ${
       isOpen
         ? html`<p class="row">
-            ${doing('Customer pays', { ...pay, outcome: 'approved' })}
-            ${doing('Bank declines', { ...pay, outcome: 'declined' })}
+            ${actionButton('Customer pays', { ...pay, outcome: 'approved' })}
+            ${actionButton('Bank declines', { ...pay, outcome: 'declined' })}
           </p>`
         : state === 'paid'
-          ? html`<p class="row">${doing('Give back', { kind: 'give_back', orderReference, sends: true })}</p>`
+          ? html`<p class="row">
+              ${actionButton('Give back', { kind: 'give_back', orderReference, sends: true })}
+            </p>`
           : nothing
     }
   </li>`;
@@ -102,7 +104,7 @@ function orderNext({ currentTarget }: Event): void {
 }
 
 /** Keeps the form's values for the next charge. */
-function charge(event: SubmitEvent): void {
+function submitCharge(event: SubmitEvent): void {
   event.preventDefault();
   const given = new FormData(event.currentTarget as HTMLFormElement, event.submitter);
   const terms = Object.fromEntries(given) as Record<string, string>;
@@ -125,7 +127,7 @@ function drawCards(): TemplateResult {
     </label>
     <h2>A charge from outside Slack</h2>
     <p class="soft">The merchant’s own system charges a saved card. A decline becomes one alert.</p>
-    <form class="column" @submit=${charge}>
+    <form class="column" @submit=${submitCharge}>
       <label
         >Saved card of
         <select name="customerEmail">
@@ -142,7 +144,7 @@ function drawCards(): TemplateResult {
       <p class="row">
         <button class="button primary" name="outcome" value="declined">Charge, declined</button>
         <button class="button" name="outcome" value="approved">Charge, approved</button>
-        ${doing('Send 60 failures', { kind: 'send_failures', count: 60 })}
+        ${actionButton('Send 60 failures', { kind: 'send_failures', count: 60 })}
       </p>
     </form>
     <h2>Cards the bot knows</h2>
@@ -163,7 +165,7 @@ const deliveryStates: Record<PaymentsDelivery['state'], Tone> = {
   gave_up: ['given up', 'bad'],
 };
 
-const ways: Record<Redelivery, string> = {
+const redeliveries: Record<Redelivery, string> = {
   again: 'The same delivery again',
   new_id: 'Again, with a new event id',
   late: 'Again, three days late',
@@ -187,7 +189,7 @@ function drawDelivery(delivery: PaymentsDelivery): TemplateResult {
     face: 'Send again',
     label: `Send again: ${event} for ${orderReference}`,
     className: 'button',
-    items: Object.entries(ways).map(([way, label]) => ({
+    items: Object.entries(redeliveries).map(([way, label]) => ({
       label,
       choose: () => void act({ kind: 'redeliver', deliveryId: id, how: way as Redelivery }),
     })),
@@ -197,7 +199,7 @@ function drawDelivery(delivery: PaymentsDelivery): TemplateResult {
       <code>${event}</code> ${drawTag(lastStatus === 401 ? ['refused', 'warn'] : deliveryStates[state])}
     </p>
     <small>
-      ${orderReference}${how === undefined ? '' : ` · ${ways[how].toLowerCase()}`} · ${attempts}
+      ${orderReference}${how === undefined ? '' : ` · ${redeliveries[how].toLowerCase()}`} · ${attempts}
       ${attempts === 1 ? 'attempt' : 'attempts'}${lastStatus ? `, last ${lastStatus}` : ''}
     </small>
     <p>${drawMenu(sendAgain)}</p>
@@ -264,7 +266,7 @@ function drawSentLink(): Drawn {
   return html`<p><a href=${link} target="customer" rel="noreferrer">Open the link, as the customer</a></p>`;
 }
 
-/** The customers' phones: each payment that waits for its code, newest first; nothing if none waits. */
+/** The customers' phones: each payment that waits for a code, newest first. Draws nothing if none waits. */
 export function drawPhones(): Drawn {
   const waiting = page.payments.orders
     .flatMap((order) => (order.otp ? [{ ...order, ...order.otp }] : []))
@@ -301,7 +303,7 @@ function drawBot(): TemplateResult {
       <small
         >${starts} ${starts === 1 ? 'start' : 'starts'} · <a href="/bot.log" target="_blank">log</a></small
       >
-      ${isDown ? doing('Start', { kind: 'bot_start' }, 'primary') : doing('Kill −9', { kind: 'bot_kill' }, 'danger')}
+      ${isDown ? actionButton('Start', { kind: 'bot_start' }, 'primary') : actionButton('Kill −9', { kind: 'bot_kill' }, 'danger')}
     </p>
     ${isDown && lastLines.length > 0 ? html`<pre tabindex="0" role="group" aria-label="The bot’s last words">${lastLines.join('\n')}</pre>` : nothing}
   </section>`;

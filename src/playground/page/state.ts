@@ -21,14 +21,14 @@ class Ui {
   seen: Record<string, string> = {};
   problem: string | undefined;
   panelTab: 'Orders' | 'Saved cards' | 'Events' | 'Faults' = 'Orders';
-  /** Only for narrow windows; a wide one always shows it. */
+  /** Whether a narrow window shows the panel. A wide window always does. */
   isPanelShown = false;
   isLogOpen = false;
 }
 
 export const ui = new Ui();
 
-/** The server's last state. Nothing is drawn before the first. */
+/** The server's last state. Nothing is drawn before the first state has arrived. */
 export let page: PageState;
 
 /** In Slack's format: seconds, as text. */
@@ -41,7 +41,7 @@ export function drawWith(draws: () => void): void {
   draw = draws;
 }
 
-/** Changes this tab's state, and draws soon. */
+/** Changes this tab's state, and draws the page soon afterwards. */
 export function update(change: Partial<Ui> = {}): void {
   Object.assign(ui, change);
   const newest = page?.messages[ui.channel ?? '']?.at(-1)?.ts;
@@ -105,7 +105,7 @@ export function focusSoon(selector: string): void {
   setTimeout(() => document.querySelector<HTMLElement>(selector)?.focus());
 }
 
-/** Does something as this person. Never rejects: problems are shown on the page and returned. */
+/** Performs an action as this person. Never rejects: problems are shown on the page and returned. */
 export async function act(action: PageAction): Promise<ActResult> {
   update({ problem: undefined });
   const result = await ask(action);

@@ -6,7 +6,7 @@ import { openChannel, page } from './state.ts';
 /** Slack's two kinds of marked text, mrkdwn and rich_text. Nothing in a text becomes HTML. */
 
 const clock: Intl.DateTimeFormatOptions = { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' };
-/** Making a format costs a thousand times as much as using it, and every message shows times. */
+/** Made once: making a format costs a thousand times as much as using it, and every message shows times. */
 const formats = {
   time: new Intl.DateTimeFormat('en', clock),
   time_secs: new Intl.DateTimeFormat('en', { ...clock, second: '2-digit' }),
@@ -115,7 +115,7 @@ function drawPlainPart(part: RichTextElement): Drawn {
   }
 }
 
-/** Marks what the bot does not use; a browser test fails if it finds one. */
+/** Marks an element that the playground can't draw. A browser test fails if it finds such a mark. */
 export function drawAbsent(type: string): TemplateResult {
   return html`<span class="undrawn">This playground has no ${type}.</span>`;
 }

@@ -1,7 +1,7 @@
 import { expect, it, vi } from 'vitest';
 import { createBotProcess } from '../../../src/playground/bot-process.ts';
 
-it('starts a bot that inherits nothing from the terminal, and shows its last words when it crashes', async () => {
+it('starts a bot that inherits no variable of the terminal, and shows its last output when it crashes', async () => {
   const program = `console.log(Object.keys(process.env).join()); console.error('PORT is taken'); process.exit(1)`;
   const bot = createBotProcess([process.execPath, '-e', program], {
     env: { PORT: '9' },

@@ -6,7 +6,7 @@ const users = [
   { id: 'U2', name: 'olu', realName: 'Olu', role: 'In no role', avatarColor: '#5d7a3a' },
 ];
 
-/** One of the bot, in the channel that is open at first. */
+/** A message of the bot, in the channel that is open at first. */
 export function message(ts: string, change: Partial<PageMessage> = {}): PageMessage {
   return {
     ts,
@@ -23,7 +23,7 @@ export function message(ts: string, change: Partial<PageMessage> = {}): PageMess
   };
 }
 
-/** A page state as the server would send it, with nothing in its conversations. */
+/** A page state as the server would send it, without messages. */
 export function emptyState(userId = 'U1'): PageState {
   const user = users.find(({ id }) => id === userId);
   if (!user) throw new Error(`Nobody is ${userId}.`);
@@ -56,18 +56,18 @@ export function emptyState(userId = 'U1'): PageState {
 }
 
 export type CannedPlayground = PageServer & {
-  /** What the page asked to be done, oldest first. */
+  /** The page's actions, oldest first. */
   acts: ActRequest[];
-  /** Changes what one person sees and tells the page. */
+  /** Changes the state that a person sees, and sends it to the page. */
   show: (change: (state: PageState) => Partial<PageState>) => void;
-  /** Shows messages of the open channel. */
+  /** Shows these messages in the open channel. */
   say: (...messages: PageMessage[]) => void;
   answer: (result: ActResult) => void;
-  /** As it was at its start. */
+  /** Resets everything to the beginning. */
   reset: () => void;
 };
 
-/** The page's real server in front of canned states: what the page asks for is only written down. */
+/** The page's real server with canned states. The page's actions are only recorded. */
 export async function startCanned(port = 0): Promise<CannedPlayground> {
   const acts: ActRequest[] = [];
   const listeners = new Set<() => void>();

@@ -8,7 +8,7 @@ import { message, startCanned, type CannedPlayground } from './canned.ts';
 const missing = findProgram('chromium') === undefined;
 if (missing) console.warn('SKIPPED: the page in a browser, because chromium is not installed.');
 
-/** One window on one playground that only writes down what it is asked; both begin fresh for each test. */
+/** One browser window and a canned playground, which only records the page's actions. Both are reset for each test. */
 describe.skipIf(missing)('the playground page', () => {
   let browser: TestBrowser;
   let page: Page;
@@ -32,13 +32,13 @@ describe.skipIf(missing)('the playground page', () => {
   });
   afterEach(() => browser.checkQuiet());
 
-  /** What the page asked to be done, once it asked that often. */
+  /** The page's actions, once there are `count`. */
   async function acted(count: number): Promise<Record<string, unknown>[]> {
     await expect.poll(() => canned.acts.length).toBe(count);
     return canned.acts.map(({ user, action }) => ({ user, ...action.action }));
   }
 
-  it('says why a command was not sent, leaves it to be sent again, and has a way to it from the top', async () => {
+  it('says why a command was not sent and keeps its text, and has a link that skips to the conversation', async () => {
     canned.answer({ ok: false, problem: 'This app could not be reached.' });
     await page.keyboard.type('/pa');
     await page.getByText('<reference> | help').waitFor();
@@ -56,7 +56,7 @@ describe.skipIf(missing)('the playground page', () => {
     expect(await page.locator('#composer').count()).toBe(0);
   });
 
-  it('recalls what was sent by ↑, and leaves alone what is being written', async () => {
+  it('recalls sent texts by ↑, and keeps a text that is being written', async () => {
     const composer = page.locator('#composer');
     for (const [sent, text] of ['/pay ORDER-1', '/pay help'].entries()) {
       await page.keyboard.type(text);
@@ -77,7 +77,7 @@ describe.skipIf(missing)('the playground page', () => {
     expect(await shown('ArrowUp')).toBe('/pay doubt');
   });
 
-  it('closes the guide where a smaller window has no room for it, and opens it where there is', async () => {
+  it('closes the guide in a small window and opens it in a large one', async () => {
     const guide = page.locator('.guide details');
     const size = page.viewportSize() ?? { width: 1280, height: 720 };
     const isOpen = (): Promise<boolean> => guide.evaluate((details) => details.hasAttribute('open'));
@@ -88,7 +88,7 @@ describe.skipIf(missing)('the playground page', () => {
     await page.setViewportSize(size);
   });
 
-  it('says so where the address names a person who does not exist', async () => {
+  it('says that the person in the address does not exist', async () => {
     canned.show((state) => ({ user: { ...state.user, id: 'U7', realName: 'Olu' } }));
     await page.goto(`${canned.url}/?user=U2`);
     const alert = page.getByRole('alert');
@@ -123,7 +123,7 @@ describe.skipIf(missing)('the playground page', () => {
     expect(plain).toBe(drawn);
   });
 
-  it('tells dates in the reader’s own time', async () => {
+  it('shows dates in the reader’s time zone', async () => {
     const seconds = Math.floor(new Date().setHours(14, 5, 9) / 1000);
     const text = `<!date^${seconds}^{date_short_pretty} at {time_secs}|x> <!date^${seconds - 86_400}^since {date_short_pretty}|x>`;
     canned.say(message('1.1', { text }));
@@ -132,7 +132,7 @@ describe.skipIf(missing)('the playground page', () => {
       .toBe('Today at 14:05:09 since yesterday');
   });
 
-  it('draws every kind of block and input, and nothing of what others write as markup, script or address', async () => {
+  it('draws every kind of block and input, and shows markup, scripts and addresses in outside text as text', async () => {
     const evil =
       '<img src=x onerror="window.pwned=1"><script>window.pwned=1</script>"\'`<javascript:window.pwned=1|go>';
     const blocks = everyMessageBlock(evil);
@@ -151,7 +151,7 @@ describe.skipIf(missing)('the playground page', () => {
     expect(await page.locator('article').last().innerText()).toContain('<img src=x');
   });
 
-  it('submits a modal with what was typed and with the values it began with', async () => {
+  it('submits a modal with the typed and the initial values', async () => {
     canned.show(() => ({ views: [view(everyInput('x'), { errors: { otp: 'Four to six digits.' } })] }));
     const dialog = page.getByRole('dialog', { name: 'Charge a saved card' });
     const otp = dialog.getByRole('textbox', { name: 'otp x' });
@@ -164,7 +164,7 @@ describe.skipIf(missing)('the playground page', () => {
     await dialog.getByRole('combobox', { name: 'terminal x' }).pressSequentially('7');
     await dialog.getByRole('option', { name: 'Till 7' }).waitFor();
     await page.keyboard.press('Enter');
-    // News of the server leaves what was typed and chosen as it is.
+    // A new state from the server changes no typed or chosen value.
     canned.show(({ bot }) => ({ bot: { ...bot, starts: 7 } }));
     await page.getByText('7 starts').waitFor();
     await dialog.getByRole('button', { name: 'Charge' }).click();
@@ -183,7 +183,7 @@ describe.skipIf(missing)('the playground page', () => {
     });
   });
 
-  it('keeps what was typed while another view lies above or the bot changes this one, and forgets it with its field', async () => {
+  it('keeps typed text while another view is above or the bot updates this one, and drops it with its field', async () => {
     const form = view(everyInput('x'));
     canned.show(() => ({ views: [form] }));
     const otp = page.getByRole('textbox', { name: 'otp x' });
@@ -212,7 +212,7 @@ describe.skipIf(missing)('the playground page', () => {
     expect(await otp.inputValue()).toBe('');
   });
 
-  it('asks before a button that wants to be confirmed', async () => {
+  it('shows the confirm dialog of a button before the press is sent', async () => {
     canned.show(() => ({ views: [view(everyMessageBlock('x'))] }));
     const refund = page.getByRole('button', { name: 'Refund NGN 5.00' });
     const dialog = page.getByRole('alertdialog', { name: 'Refund NGN 5.00?' });
@@ -233,7 +233,7 @@ describe.skipIf(missing)('the playground page', () => {
     ]);
   });
 
-  it('works the overflow menu as Slack sends it', async () => {
+  it('sends a choice of an overflow menu as Slack does', async () => {
     canned.say(message('1.1', { blocks: everyMessageBlock('x') }));
     await page.getByRole('button', { name: 'More', exact: true }).press('Enter');
     await page.getByRole('button', { name: 'Mute' }).press('Enter');
@@ -264,7 +264,7 @@ function view(blocks: PageBlock[], change: Partial<PageView> = {}): PageView {
   };
 }
 
-/** One of every block that the bot makes of messages, with `text` in every place where text can stand. */
+/** Every kind of block in the bot's messages, with `text` in every place that can have text. */
 function everyMessageBlock(text: string): PageBlock[] {
   const parts = [
     { type: 'text', text, style: { bold: true, code: true } },
@@ -311,7 +311,7 @@ function everyMessageBlock(text: string): PageBlock[] {
   ];
 }
 
-/** Inputs of every kind that the bot's forms have, some with values to begin with. */
+/** Every kind of input in the bot's forms, some with initial values. */
 function everyInput(text: string): PageBlock[] {
   const input = (blockId: string, element: Record<string, unknown>): PageBlock => ({
     type: 'input',

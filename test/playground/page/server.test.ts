@@ -4,7 +4,7 @@ import { startCanned, type CannedPlayground } from './canned.ts';
 
 type Answer = { status: number; body: string; headers: Record<string, unknown> };
 
-/** A bare request: unlike fetch it may lie about its Host and leave its path as it is. */
+/** A request with any Host and an unchanged path, which fetch doesn't allow. */
 function ask(
   port: number,
   path: string,
@@ -55,7 +55,7 @@ describe('the page’s server', () => {
     expect(canned.acts).toHaveLength(1);
   });
 
-  it('refuses an action it does not know, and a person who is not in the workspace', async () => {
+  it('refuses an unknown action, and answers with an error if the state can’t be made', async () => {
     const unknown = ['{"user":"U1","action":{"kind":"rm"}}', 'not json'];
     const answers = await Promise.all(unknown.map((body) => ask(canned.port, '/act', json, body)));
     expect(answers.map(({ status }) => status)).toEqual([400, 400]);
@@ -83,7 +83,7 @@ describe('the page’s server', () => {
     expect(policy).not.toMatch(/unsafe|https?:|\*/);
   });
 
-  it('takes the next free port when the wanted one is taken', async () => {
+  it('takes the next free port if the requested one is taken', async () => {
     const second = await startCanned(canned.port);
     expect(second.port).toBeGreaterThan(canned.port);
     expect((await ask(second.port, '/')).status).toBe(200);
