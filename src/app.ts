@@ -8,7 +8,7 @@ import { checkOwners } from './store/check-owners.ts';
 import { createMetrics, createMetricsRoute } from './http/metrics.ts';
 import type { Runtime } from './config/config.ts';
 import { readsField, tellUnsignedFields } from './webhooks/webhook-settings.ts';
-import { createCommandSet, type AccountVerbs } from './features/help/command-set.ts';
+import { createCommandSet, type AccountCommands } from './features/help/command-set.ts';
 import { type AnswerCodePage, answerCodePages, codePagePath } from './features/customer-code/code-pages.ts';
 import { formPageRoutes } from './http/form-page.ts';
 import { createReadinessRoute, healthRoute, type PartCheck } from './http/health.ts';
@@ -101,7 +101,7 @@ export function createApp(runtime: Runtime, opened: Storage): App {
     },
     {
       clients,
-      commands: createCommandSet([verbsOf(firstBot), ...furtherBots.map(verbsOf)], log),
+      commands: createCommandSet([commandsOf(firstBot), ...furtherBots.map(commandsOf)], log),
       // Not bound to one account: each entry names the account that the person asked about, if any.
       note: audit.notesOf(undefined).note,
       acknowledged: metrics.acknowledged,
@@ -243,10 +243,10 @@ async function warnOfChannels(
   }
 }
 
-function verbsOf({ scope: { merchant, runtime }, verbs, mayRun }: MerchantBot): AccountVerbs {
+function commandsOf({ scope: { merchant, runtime }, verbs, mayRun }: MerchantBot): AccountCommands {
   const { paymentsEnvironment: environment, paymentsAccountName: label, policy } = runtime.config;
   const channels = policy.accounts?.find(({ name }) => name === merchant?.name)?.channels ?? [];
-  return { merchant, mayRun, environment, label, channels, verbs };
+  return { merchant, mayRun, environment, label, channels, commands: verbs };
 }
 
 /** The route for an account's webhooks. Each further account has its own path. */

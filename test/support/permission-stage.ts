@@ -1,6 +1,6 @@
 import { App } from '@slack/bolt';
 import type { WebClient } from '@slack/web-api';
-import { createCommandSet, type AccountVerbs } from '../../src/features/help/command-set.ts';
+import { createCommandSet, type AccountCommands } from '../../src/features/help/command-set.ts';
 import { merchantPermission } from '../../src/domain/merchant.ts';
 import { parsed } from '../../src/domain/wording.ts';
 import type { Command, CommandSet, MayRun } from '../../src/slack/command.ts';
@@ -124,11 +124,11 @@ function boltApp(responded: (answer: unknown) => void): App {
 }
 
 /** These commands, in a bot with one account. */
-export function oneAccount(verbs: readonly Command[], mayRun: MayRun): AccountVerbs {
-  return { merchant: undefined, mayRun, environment: 'live', label: '', channels: [], verbs };
+export function oneAccount(verbs: readonly Command[], mayRun: MayRun): AccountCommands {
+  return { merchant: undefined, mayRun, environment: 'live', label: '', channels: [], commands: verbs };
 }
 
-function ofAccounts(names: readonly string[], verbs: readonly Command[], mayRun: MayRun): AccountVerbs[] {
+function ofAccounts(names: readonly string[], verbs: readonly Command[], mayRun: MayRun): AccountCommands[] {
   return names.map((name, index) => ({
     ...oneAccount(verbs, (permission, caller) => mayRun(merchantPermission(permission, { name }), caller)),
     merchant: { name, isFirst: index === 0, isMixed: false },

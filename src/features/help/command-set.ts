@@ -27,50 +27,53 @@ import { typedLookUpButton } from '../../slack/words/evidence.ts';
 import { menuCommand } from './menu.ts';
 import type { SlackMessage } from '../../slack/kit/message.ts';
 import { inAccount } from '../../slack/own-account.ts';
-import { helpCommand, isListed, type ListedVerbs } from './help.ts';
+import { helpCommand, isListed, type ListedAccount } from './help.ts';
 import { homeFor } from './home.ts';
 
-/** The commands of one account. */
-export type AccountVerbs = AccountSide & {
+/** One account and its commands. */
+export type AccountCommands = AccountSide & {
   environment: Environment;
   /** The account's name for people, with its square and colour word. */
   label: string;
   /** Channels where commands are for this account by default. */
   channels: readonly string[];
-  verbs: readonly Command[];
+  commands: readonly Command[];
 };
 
-type Listed = AccountVerbs & { all: readonly Command[]; menu: Command; place: string | undefined };
+type Listed = AccountCommands & { all: readonly Command[]; menu: Command; place: string | undefined };
 
 /**
- * Every command of every account behind the one slash command, with help and menu from the same list. The account is the
- * one in `--account NAME`, else the channel's, else the first. A press or form goes to the account in its id, in any
- * channel. Throws if two commands share a word or an id.
+ * All commands of all accounts behind the one slash command, with their help and menu. The account is the one in
+ * `--account NAME`, else the channel's default, else the first. A press or form goes to the account in its id, in any
+ * channel. Throws if two commands share a name or an id.
  */
-export function createCommandSet(accounts: readonly [AccountVerbs, ...AccountVerbs[]], log: Log): CommandSet {
+export function createCommandSet(
+  accounts: readonly [AccountCommands, ...AccountCommands[]],
+  log: Log,
+): CommandSet {
   const names = accounts.flatMap(({ merchant }) => merchant?.name ?? []);
   const [first, ...further] = accounts;
   const lists: readonly [Listed, ...Listed[]] = [list(first), ...further.map(list)];
   const ids = idsOf(lists);
 
-  function list(one: AccountVerbs): Listed {
+  function list(one: AccountCommands): Listed {
     const { merchant, mayRun } = one;
     const own = (command: Command): Command =>
-      merchant ? placed(command, { ...one, merchant }, names) : command;
-    const all: Command[] = [...one.verbs, helpCommand(() => all, mayRun)].map(own);
-    const others = (): ListedVerbs[] =>
+      merchant ? ofAccount(command, { ...one, merchant }, names) : command;
+    const all: Command[] = [...one.commands, helpCommand(() => all, mayRun)].map(own);
+    const others = (): ListedAccount[] =>
       lists
         .filter((other) => other.merchant !== merchant)
-        .map((other) => ({ ...other, verbs: other.all.filter((verb) => verb.open !== undefined) }));
+        .map((other) => ({ ...other, commands: other.all.filter((command) => command.open !== undefined) }));
     const menu = own(menuCommand(() => all, others, mayRun, log));
     const place = merchant && accountWords(one.environment, one.label);
     return { ...one, all, menu, place };
   }
-  function usualIn(channelId: string | undefined): Listed {
+  function defaultFor(channelId: string | undefined): Listed {
     return lists.find(({ channels }) => channelId !== undefined && channels.includes(channelId)) ?? lists[0];
   }
 
-  /** The account by option or channel, and the meaning of the words there. */
+  /** The account that the text or the channel names, and what the text asks of it. */
   function readFor(
     text: string,
     channelId: string | undefined,
@@ -80,9 +83,9 @@ export function createCommandSet(accounts: readonly [AccountVerbs, ...AccountVer
     const name = read.ok ? read.value.name : undefined;
     const meantAccount = (meant?: MerchantWords): Listed =>
       lists.find(({ merchant }) => meant !== undefined && merchant?.name === meant.name) ??
-      usualIn(channelId);
+      defaultFor(channelId);
     const account =
-      (name !== undefined && lists.find(({ merchant }) => merchant?.name === name)) || usualIn(channelId);
+      (name !== undefined && lists.find(({ merchant }) => merchant?.name === name)) || defaultFor(channelId);
     const asked: Understood = read.ok
       ? inAccount(account.merchant, () => understood(read.value.text, account))
       : inAccount(meantAccount(read.meant).merchant, () =>
@@ -104,37 +107,37 @@ export function createCommandSet(accounts: readonly [AccountVerbs, ...AccountVer
           ),
         ),
       );
-      const found = all.find(({ account }) => account === usualIn(caller.channelId));
+      const found = all.find(({ account }) => account === defaultFor(caller.channelId));
       // A global shortcut has no channel: use the first account that permits the person.
       return found?.part.kind === 'global' ? ((await firstPermitted(caller, all)) ?? found) : found;
     },
     async home(caller) {
-      const all = lists.flatMap((account) => account.verbs.map((command) => ({ account, command })));
+      const all = lists.flatMap((account) => account.commands.map((command) => ({ account, command })));
       const own = (await firstPermitted(caller, all))?.account ?? lists[0];
       const others = lists
         .filter((one) => one !== own)
-        .map((one) => ({ ...one, verbs: one.all.filter((verb) => verb.home !== undefined) }));
-      return await homeFor(caller, { own: { ...own, verbs: own.all }, others, log });
+        .map((one) => ({ ...one, commands: one.all.filter((command) => command.home !== undefined) }));
+      return await homeFor(caller, { own: { ...own, commands: own.all }, others, log });
     },
   };
 }
 
-/** The typed text without the option; `name` in lower case. */
+/** The typed text without the option, and the account's name in lower case. */
 type MerchantWords = { text: string; name?: string };
 
-/** `meant`: the same words with the nearest account name. */
+/** `meant`: the same text with the nearest account name. */
 type NotAnAccount = Extract<Parsed<never>, { ok: false }> & { meant?: MerchantWords };
 
 type ReadAccount = Extract<Parsed<MerchantWords>, { ok: true }> | NotAnAccount;
 
-/** Matches the option outside quotes; quoted words are a reference. Phones turn two hyphens into one dash. */
-const option =
+/** Matches the option, and quoted text to skip it: quotes hold a reference. Phones turn two hyphens into a dash. */
+const accountOption =
   /"[^"]*"|“[^”]*”|„[^“”]*[“”]|«[^»]*»|(?<=^|\s)(?:--|—|–)account(?:[\s=]+(?!--|—|–)([^\s"“”„«»]+)|(?=[\s=]|$)=?)/giu;
 
 /** Takes `--account NAME` out of the typed text, wherever it is. */
 export function readMerchantWords(text: string, names: readonly string[]): ReadAccount {
   const found: (string | undefined)[] = [];
-  const rest = text.replaceAll(option, (whole: string, name?: string) => {
+  const rest = text.replaceAll(accountOption, (whole: string, name?: string) => {
     if (/^["“„«]/.test(whole)) return whole;
     found.push(name?.toLowerCase());
     return ' ';
@@ -155,12 +158,12 @@ export function readMerchantWords(text: string, names: readonly string[]): ReadA
 
 type Ids = { [Kind in keyof Parts]: Map<string, Found<Parts[Kind]>> };
 
-/** All ids as sent to Slack, with the account's name, and the part behind each. */
+/** All ids as sent to Slack, with the account's name, and the part that each id names. */
 function idsOf(lists: readonly Listed[]): Ids {
   const ids: Ids = { action: new Map(), suggestion: new Map(), modal: new Map() };
   const taken = new Set<string>();
   function take(name: string): void {
-    if (taken.has(name)) throw new Error(`two verbs share “${name}”`);
+    if (taken.has(name)) throw new Error(`two commands share “${name}”`);
     taken.add(name);
   }
   for (const account of lists) {
@@ -182,7 +185,7 @@ function idsOf(lists: readonly Listed[]): Ids {
   return ids;
 }
 
-/** The first that the person may use, in the order of the accounts. */
+/** The first command that the person may use, in the order of the accounts. */
 async function firstPermitted<One extends { account: AccountSide; command: Command }>(
   caller: Caller,
   all: readonly One[],
@@ -195,20 +198,20 @@ async function firstPermitted<One extends { account: AccountSide; command: Comma
   return undefined;
 }
 
-/** The command of one of several accounts. */
-function placed(
+/** The command, as one of several accounts has it. */
+function ofAccount(
   command: Command,
-  { merchant, environment, label }: AccountVerbs & { merchant: NonNullable<AccountVerbs['merchant']> },
+  { merchant, environment, label }: AccountCommands & { merchant: NonNullable<AccountCommands['merchant']> },
   names: readonly string[],
 ): Command {
   const place = accountWords(environment, label);
   const own = { ...command, merchant: merchant.name };
   const others = names.filter((name) => name !== merchant.name);
-  return command.permission === anyone ? withPlace(own, place, others) : own;
+  return command.permission === anyone ? withAccountLine(own, place, others) : own;
 }
 
-/** Help and menu name the account, and how to choose another. */
-function withPlace(command: Command, place: string, others: readonly string[]): Command {
+/** Adds to help or menu which account they are for, and how to choose another. */
+function withAccountLine(command: Command, place: string, others: readonly string[]): Command {
   const sentence = `This is for ${place}. For another account, add --account ${listed(others, 'or')}.`;
   function said(message: SlackMessage | undefined): SlackMessage | undefined {
     return message && { ...message, blocks: [...message.blocks, context(plainText(sentence))] };
@@ -225,8 +228,9 @@ function withPlace(command: Command, place: string, others: readonly string[]): 
 }
 
 /**
- * A verb first; else the text is a reference, unless it looks like a mistyped verb: a first word of letters only that is
- * near a verb, or that is followed by more than an amount. Quotes make anything a reference.
+ * What typed text asks for. A command's name comes first; else the text is a reference, unless its first word looks like a
+ * mistyped command: only letters, and either near a command's name or followed by more than an amount. Quotes make
+ * anything a reference.
  */
 function understand(text: string, { all, menu }: Pick<Listed, 'all' | 'menu'>): Understood {
   const words = wordsOf(text);
@@ -237,26 +241,26 @@ function understand(text: string, { all, menu }: Pick<Listed, 'all' | 'menu'>): 
   if (verb) return { kind: 'command', command: verb, words: rest };
   const elsewhere = isQuoted ? undefined : doneElsewhere(first.toLowerCase(), all);
   if (elsewhere) return elsewhere;
-  const own = isQuoted ? undefined : all.find((command) => isOwnWords(command, words));
+  const own = isQuoted ? undefined : all.find((command) => claimsWords(command, words));
   if (own) return { kind: 'command', command: own, words };
   const bare = all.find((command) => command.takesBareWords === true);
   const nearest = nearestWord(
     first,
     all.filter(isListed).map((command) => command.verb),
   );
-  const isSlip = !isQuoted && /^\p{L}+$/u.test(first) && (nearest !== undefined || !endsInAmount(rest));
-  return bare && !isSlip ? { kind: 'command', command: bare, words } : unclear(words, nearest, bare);
+  const isMistyped = !isQuoted && /^\p{L}+$/u.test(first) && (nearest !== undefined || !endsInAmount(rest));
+  return bare && !isMistyped ? { kind: 'command', command: bare, words } : unclear(words, nearest, bare);
 }
 
-/** Words that people type although no command does that. */
+/** The answer to a word that people type although no command has that name. */
 function doneElsewhere(typed: string, all: readonly Command[]): Understood | undefined {
   const found = all.find(({ elsewhere }) => elsewhere?.words.includes(typed))?.elsewhere;
   return found && { kind: 'unclear', message: found.answer(typed) };
 }
 
 /**
- * In a thread the reference is looked up, with any words around it. Commands are not run from mentions: the answer has a
- * button.
+ * A mention looks up its reference, with any words around it. A mention doesn't run other commands: the answer to their
+ * names has a button.
  */
 function understandMention(mention: Mention, { all }: Pick<Listed, 'all'>): Understood {
   const first = wordsOf(mention.text)[0]?.toLowerCase() ?? '';
@@ -273,7 +277,7 @@ function understandMention(mention: Mention, { all }: Pick<Listed, 'all'>): Unde
   return { kind: 'read', command, prepared };
 }
 
-/** A form needs a trigger, which only a button press brings. */
+/** A mention brings no trigger for a form, but the press of a button does. */
 function notTypedMessage({ verb, menu }: Command): SlackMessage {
   return menu === undefined
     ? noteMessage({
@@ -286,7 +290,7 @@ function notTypedMessage({ verb, menu }: Command): SlackMessage {
       });
 }
 
-/** For a misspelt account: a button for the likely look-up, or how to type the option. */
+/** For a misspelt account: says how to type the option, with a button if the text is likely a look-up. */
 function unclearAccount(
   { problem, meant }: NotAnAccount,
   account: Pick<Listed, 'all' | 'menu'>,
@@ -311,7 +315,7 @@ function withButtons(message: SlackMessage, buttons: readonly Button[]): SlackMe
   return buttons.length === 0 ? message : { ...message, blocks: [...message.blocks, actions(...buttons)] };
 }
 
-function isOwnWords({ takesBareWords }: Command, words: readonly string[]): boolean {
+function claimsWords({ takesBareWords }: Command, words: readonly string[]): boolean {
   return typeof takesBareWords === 'function' && takesBareWords(words);
 }
 
@@ -320,18 +324,19 @@ function endsInAmount(rest: readonly string[]): boolean {
   return amount === undefined || (more.length === 0 && parseAmount(amount).ok);
 }
 
-/** With a button for the likely meaning: the misspelt look-up, or a reference. */
+/** No command; has a button for what the text likely means, a look-up with a misspelt name or a reference. */
 function unclear(
   [typed = '', ...rest]: readonly string[],
   nearest: string | undefined,
   bare: Command | undefined,
 ): Understood {
-  if (nearest !== undefined && nearest === bare?.verb && rest.length > 0) return slip(typed, nearest, rest);
+  if (nearest !== undefined && nearest === bare?.verb && rest.length > 0)
+    return misspelt(typed, nearest, rest);
   const button = typedLookUpButton(`Look up the reference “${typed}”`, typed);
   return { kind: 'unclear', message: unknownVerbMessage(typed, nearest, button) };
 }
 
-function slip(typed: string, nearest: string, rest: readonly string[]): Understood {
+function misspelt(typed: string, nearest: string, rest: readonly string[]): Understood {
   const [reference = '', second = ''] = rest;
   const amount = parseAmount(second);
   const meant = [nearest, ...rest.map((word) => (word.includes(' ') ? `"${word}"` : word))].join(' ');

@@ -18,12 +18,12 @@ import type { SlackMessage } from '../../slack/kit/message.ts';
 import { type TextRun, bold, code, codeLines, richText, words, rich } from '../../slack/kit/blocks.ts';
 
 /** `/pay help [verb]`, from the commands' own definitions; lists what the caller may use. */
-export function helpCommand(verbs: () => readonly Command[], mayRun: MayRun): Command {
-  /** By list of allowed commands, which never changes. */
+export function helpCommand(commands: () => readonly Command[], mayRun: MayRun): Command {
+  /** The overview by list of allowed commands. A list never changes, so its message doesn't. */
   const overviews = new WeakMap<readonly Command[], SlackMessage>();
-  /** Lists what the caller may use; a person without any permission is told so, and whom to ask. */
+  /** Lists what the caller may use. A person without any permission reads a refusal, and whom to ask. */
   async function overviewFor(caller: Caller): Promise<SlackMessage> {
-    const permitted = await sortByPermit(caller, verbs(), mayRun);
+    const permitted = await sortByPermit(caller, commands(), mayRun);
     const refusal = nothingAllowed(permitted);
     if (refusal) return refusal;
     const message = overviews.get(permitted.allowed) ?? helpMessage(permitted.allowed);
@@ -37,28 +37,27 @@ export function helpCommand(verbs: () => readonly Command[], mayRun: MayRun): Co
     examples: ['help', 'help lookup'],
     permission: anyone,
     effect: 'none',
-    parse: (words) => findVerb(words, verbs()),
-    run: async (verb, { caller }) =>
-      verb
-        ? ((await refuse(caller, permissionsOf(verb), mayRun, asTyped(verb)))?.message ??
-          helpMessage(verbs(), verb))
+    parse: (words) => findCommand(words, commands()),
+    run: async (command, { caller }) =>
+      command
+        ? ((await refuse(caller, permissionsOf(command), mayRun, asTyped(command)))?.message ??
+          helpMessage(commands(), command))
         : overviewFor(caller),
   });
 }
 
-/**
- * The commands of one account, with its permission check. `label`: its name for people; `place`: environment and account,
- * if there are several.
- */
-export type ListedVerbs = AccountSide & {
-  verbs: readonly Command[];
+/** An account, and the commands that help, menu or App Home show of it. */
+export type ListedAccount = AccountSide & {
+  commands: readonly Command[];
+  /** The account's name for people. */
   label: string;
+  /** Environment and name; undefined with one account. */
   place: string | undefined;
 };
 
 type Permitted = { allowed: readonly Command[]; refused: Refused | undefined };
 
-/** The refusal for a person who may use nothing but help; undefined for others. */
+/** The refusal for a person who may use only help and menu; undefined for others. */
 export function nothingAllowed({ allowed, refused }: Permitted): SlackMessage | undefined {
   if (!refused || allowed.some(({ permission }) => permission !== anyone)) return undefined;
   return refusalMessage({ ...refused, what: 'every command but help' });
@@ -68,11 +67,12 @@ type Sorting = { asked: readonly Permission[]; allowed: Map<string, readonly Com
 
 const free = Promise.resolve<Permit>({ kind: 'allowed' });
 /**
- * By list of commands, which never changes: its permissions, each once, and the allowed commands for each set of answers.
+ * By list of commands, which never changes: the permissions it needs, each once, and the allowed commands for each outcome
+ * of the checks.
  */
 const sortings = new WeakMap<readonly Command[], Sorting>();
 
-/** The commands that the caller may use, in order, and the first refusal of another. */
+/** The commands that the caller may use, in order; and the first refusal, if any command is refused. */
 export async function sortByPermit(
   caller: Caller,
   every: readonly Command[],
@@ -87,7 +87,7 @@ export async function sortByPermit(
   const holds = (permission: Permission) => permits[asked.indexOf(permission)]?.kind === 'allowed';
   const allowed =
     sorting.allowed.get(key) ??
-    every.filter((verb) => isListed(verb) && permissionsOf(verb).some((permission) => holds(permission)));
+    every.filter((command) => isListed(command) && permissionsOf(command).some((each) => holds(each)));
   sorting.allowed.set(key, allowed);
   return { allowed, refused: permits.find((permit) => permit.kind === 'refused') };
 }
@@ -96,55 +96,55 @@ export function isListed({ hidden }: Command): boolean {
   return hidden !== true;
 }
 
-function findVerb(words: readonly string[], verbs: readonly Command[]): Parsed<Command | undefined> {
+function findCommand(words: readonly string[], commands: readonly Command[]): Parsed<Command | undefined> {
   const [typed] = words;
   if (typed === undefined) return parsed(undefined);
-  const verb = verbs.find((each) => each.verb === typed.toLowerCase());
-  if (verb) return parsed(verb);
-  const names = verbs.filter(isListed).map((each) => each.verb);
+  const command = commands.find((each) => each.verb === typed.toLowerCase());
+  if (command) return parsed(command);
+  const names = commands.filter(isListed).map((each) => each.verb);
   const nearest = nearestWord(typed, names);
   const hint = nearest === undefined ? 'Type /pay help for what you can do.' : `Did you mean “${nearest}”?`;
   return problem(`“${typed}” isn’t a command. ${hint}`);
 }
 
-/** Help shows the command's own definition, so it is never out of date. */
-type HelpVerb = Pick<Command, 'verb' | 'usage' | 'summary' | 'examples'>;
+/** Help shows the command's own definition, so help is never out of date. */
+type HelpEntry = Pick<Command, 'verb' | 'usage' | 'summary' | 'examples'>;
 
-/** Keeps a block well below Slack's length even if every summary is long. */
-const verbsPerBlock = 8;
+/** Keeps a block well below Slack's limit of length, even if every summary is long. */
+const entriesPerBlock = 8;
 
 /**
- * All that the caller can type, one line per command; with `detail` everything about that one. Short, because it is read
- * on a phone.
+ * All that the caller can type, one line per command; with `detail`, everything about that command. Short, because people
+ * read help on a phone.
  */
-export function helpMessage(verbs: readonly HelpVerb[], detail?: HelpVerb): SlackMessage {
-  return detail === undefined ? overview(verbs) : details(detail);
+export function helpMessage(entries: readonly HelpEntry[], detail?: HelpEntry): SlackMessage {
+  return detail === undefined ? overview(entries) : details(detail);
 }
 
-function overview(verbs: readonly HelpVerb[]): SlackMessage {
-  // The last line covers help itself.
-  const lines = verbs
+function overview(entries: readonly HelpEntry[]): SlackMessage {
+  // The last line is about help.
+  const lines = entries
     .filter(({ verb }) => verb !== 'help')
-    .map((verb): TextRun[] => [code(typed(verb)), words(`  ${verb.summary}`)]);
-  const parts = Array.from({ length: Math.ceil(lines.length / verbsPerBlock) }, (_, index) =>
-    richText(...lines.slice(index * verbsPerBlock, (index + 1) * verbsPerBlock)),
+    .map((entry): TextRun[] => [code(typed(entry)), words(`  ${entry.summary}`)]);
+  const parts = Array.from({ length: Math.ceil(lines.length / entriesPerBlock) }, (_, index) =>
+    richText(...lines.slice(index * entriesPerBlock, (index + 1) * entriesPerBlock)),
   );
   const more = richText(rich`${code('/pay help <verb>')}  Examples`);
   return noteMessage({ state: 'What you can do with /pay', body: [...parts, more] });
 }
 
-function details(verb: HelpVerb): SlackMessage {
+function details(entry: HelpEntry): SlackMessage {
   const examples =
-    verb.examples.length === 0 ? [] : [[bold('For example:')], codeLines(verb.examples.map(withCommand))];
+    entry.examples.length === 0 ? [] : [[bold('For example:')], codeLines(entry.examples.map(withCommand))];
   return noteMessage({
-    state: `/pay ${verb.verb}`,
-    about: [verb.summary],
-    body: [rich`${bold('Type: ')}${code(typed(verb))}`, ...examples],
+    state: `/pay ${entry.verb}`,
+    about: [entry.summary],
+    body: [rich`${bold('Type: ')}${code(typed(entry))}`, ...examples],
   });
 }
 
-function typed(verb: HelpVerb): string {
-  return `/pay ${verb.verb} ${verb.usage}`.trim();
+function typed(entry: HelpEntry): string {
+  return `/pay ${entry.verb} ${entry.usage}`.trim();
 }
 
 function withCommand(example: string): string {

@@ -6,9 +6,9 @@ import { limits } from '../../slack/kit/limits.ts';
 import { menuButtons } from './menu.ts';
 import type { Home, MessageBlock } from '../../slack/kit/message.ts';
 import { inAccount } from '../../slack/own-account.ts';
-import { nothingAllowed, sortByPermit, type ListedVerbs } from './help.ts';
+import { nothingAllowed, sortByPermit, type ListedAccount } from './help.ts';
 
-/** A slow command must not delay the rest. */
+/** The most that a command's section may take: a slow command must not delay the others. */
 const sectionMs = 3_000;
 
 /**
@@ -22,32 +22,32 @@ export async function homeFor(
     others,
     log,
   }: {
-    own: ListedVerbs;
+    own: ListedAccount;
     /** Other accounts, with their commands that have a section. */
-    others: readonly ListedVerbs[];
+    others: readonly ListedAccount[];
     log: Log;
   },
 ): Promise<Home> {
-  const permitted = await sortByPermit(caller, own.verbs, own.mayRun);
+  const permitted = await sortByPermit(caller, own.commands, own.mayRun);
   const refusal = nothingAllowed(permitted);
   if (refusal) return refusal;
   const listed = permitted.allowed;
   const elsewhere = await Promise.all(
     others.map(async (account) => {
-      const { allowed } = await sortByPermit(caller, account.verbs, account.mayRun);
-      return allowed.map((verb) => ({ verb, account }));
+      const { allowed } = await sortByPermit(caller, account.commands, account.mayRun);
+      return allowed.map((command) => ({ command, account }));
     }),
   );
-  // Reversed: commands are in the order of use, and waiting items belong above finished work.
+  // Reversed: help lists the commands in the order of use, but here waiting items stand above finished work.
   const order = [
-    ...own.verbs.filter(({ isUrgent }) => isUrgent),
-    ...own.verbs.filter(({ isUrgent }) => !isUrgent).toReversed(),
+    ...own.commands.filter(({ isUrgent }) => isUrgent),
+    ...own.commands.filter(({ isUrgent }) => !isUrgent).toReversed(),
   ].map(({ verb }) => verb);
   const sections = await Promise.all(
-    [...listed.map((verb) => ({ verb, account: own })), ...elsewhere.flat()]
-      .toSorted((one, other) => order.indexOf(one.verb.verb) - order.indexOf(other.verb.verb))
-      .map(({ verb, account }) =>
-        inAccount(account.merchant, () => sectionOf(verb, caller, { place: account.place, log })),
+    [...listed.map((command) => ({ command, account: own })), ...elsewhere.flat()]
+      .toSorted((one, other) => order.indexOf(one.command.verb) - order.indexOf(other.command.verb))
+      .map(({ command, account }) =>
+        inAccount(account.merchant, () => sectionOf(command, caller, { place: account.place, log })),
       ),
   );
   const filled = sections.filter((section) => section.length > 0);
@@ -70,13 +70,13 @@ const help: MessageBlock = richText([code('/pay help'), words(' lists what you c
 
 const nothingOpen: MessageBlock = richText([words('Nothing waits for you.')]);
 
-/** A command's section, below its account's name if there are several. */
+/** A command's section, below the account's name if there are several accounts. */
 async function sectionOf(
-  verb: Command,
+  command: Command,
   caller: Caller,
   { place, log }: { place: string | undefined; log: Log },
 ): Promise<readonly MessageBlock[]> {
-  const { home } = verb;
+  const { home, verb } = command;
   if (!home) return [];
   try {
     const blocks = await withDeadline(sectionMs, () => home(caller));
@@ -86,10 +86,10 @@ async function sectionOf(
     log(
       'error',
       'A part of the App Home could not be shown',
-      { errorId, verb: verb.verb, userId: caller.userId },
+      { errorId, verb, userId: caller.userId },
       error,
     );
-    return [context(plainText(`⚠️ /pay ${verb.verb} can’t be shown now, error ${errorId}.`))];
+    return [context(plainText(`⚠️ /pay ${verb} can’t be shown now, error ${errorId}.`))];
   }
 }
 

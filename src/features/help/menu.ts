@@ -24,29 +24,29 @@ import {
 } from '../../slack/command.ts';
 import type { MessageBlock, SlackMessage } from '../../slack/kit/message.ts';
 import { limits } from '../../slack/kit/limits.ts';
-import { type ListedVerbs, nothingAllowed, sortByPermit } from './help.ts';
+import { type ListedAccount, nothingAllowed, sortByPermit } from './help.ts';
 
-/** A slow command must not delay the menu. */
+/** The most that a command's waiting items may take: a slow command must not delay the menu. */
 const openMs = 1_000;
 
 /** `/pay` alone: the person's waiting items, most urgent first, and buttons for what they may do. */
 export function menuCommand(
-  verbs: () => readonly Command[],
+  commands: () => readonly Command[],
   /** Other accounts, with their commands that have waiting items. */
-  others: () => readonly ListedVerbs[],
+  others: () => readonly ListedAccount[],
   mayRun: MayRun,
   log: Log,
 ): Command {
   async function menuFor(caller: Caller): Promise<SlackMessage> {
-    const permitted = await sortByPermit(caller, verbs(), mayRun);
+    const permitted = await sortByPermit(caller, commands(), mayRun);
     const refusal = nothingAllowed(permitted);
     if (refusal) return refusal;
     const { allowed } = permitted;
     const elsewhere = others().map(async (account) => {
-      const there = await sortByPermit(caller, account.verbs, account.mayRun);
-      return await Promise.all(there.allowed.map((verb) => openOf(verb, caller, log, account)));
+      const there = await sortByPermit(caller, account.commands, account.mayRun);
+      return await Promise.all(there.allowed.map((command) => openOf(command, caller, log, account)));
     });
-    const own = allowed.map((verb) => openOf(verb, caller, log));
+    const own = allowed.map((command) => openOf(command, caller, log));
     const asked = [...(await Promise.all(own)), ...(await Promise.all(elsewhere)).flat()];
     const open = asked.filter((items) => items !== undefined && items !== 'unknown');
     return menuMessage(allowed, open, asked.includes('unknown'));
@@ -63,12 +63,12 @@ export function menuCommand(
   });
 }
 
-/** Waiting items of another account name it, and the command that shows them. */
+/** A command's waiting items. Those of another account name the account, and the command that shows them. */
 async function openOf(
   { verb, open }: Command,
   caller: Caller,
   log: Log,
-  account?: ListedVerbs,
+  account?: ListedAccount,
 ): Promise<OpenItems | undefined | 'unknown'> {
   if (!open) return undefined;
   try {
@@ -83,15 +83,15 @@ async function openOf(
   }
 }
 
-/** A command as a menu button. */
-type MenuVerb = Pick<Command, 'verb' | 'menu'>;
+/** What the menu shows of a command. */
+type MenuCommand = Pick<Command, 'verb' | 'menu'>;
 
-/** More don't fit at a glance. */
+/** More lines don't fit at a glance. */
 const mostLines = 6;
 
-/** Buttons for what the person may do, in the order of help: the most used first. */
-export function menuButtons(verbs: readonly MenuVerb[]): ActionsBlock[] {
-  const buttons = verbs.flatMap(({ menu }) =>
+/** Buttons for what the person may do, in the order of help: most used first. */
+export function menuButtons(commands: readonly MenuCommand[]): ActionsBlock[] {
+  const buttons = commands.flatMap(({ menu }) =>
     menu === undefined ? [] : [button({ actionId: menu.actionId, text: menu.text })],
   );
   return buttons.length === 0 ? [] : [actions(...buttons.slice(0, limits.actionsElements))];
@@ -99,7 +99,7 @@ export function menuButtons(verbs: readonly MenuVerb[]): ActionsBlock[] {
 
 /** The menu's message. */
 export function menuMessage(
-  verbs: readonly MenuVerb[],
+  commands: readonly MenuCommand[],
   open: readonly OpenItems[],
   isPartial = false,
 ): SlackMessage {
@@ -111,11 +111,11 @@ export function menuMessage(
   const warning = isPartial ? [context(plainText('⚠️ Some of what waits for you can’t be shown now.'))] : [];
   return noteMessage({
     state,
-    body: [...warning, ...openLines(open), ...menuButtons(verbs), ...hints(verbs)],
+    body: [...warning, ...openLines(open), ...menuButtons(commands), ...hints(commands)],
   });
 }
 
-/** By deadline; items without one keep the commands' order. */
+/** The next to expire first; items that never expire keep the order of their commands. */
 function openLines(open: readonly OpenItems[]): MessageBlock[] {
   const sorted = open.toSorted(
     ({ untilMs = Number.MAX_SAFE_INTEGER }, other) => untilMs - (other.untilMs ?? Number.MAX_SAFE_INTEGER),
@@ -123,11 +123,11 @@ function openLines(open: readonly OpenItems[]): MessageBlock[] {
   return sorted.length === 0 ? [] : [richText(...sorted.slice(0, mostLines).map(({ line }) => line))];
 }
 
-function hints(verbs: readonly MenuVerb[]): Run[][] {
-  const lookUp: Run[][] = verbs.some(({ verb }) => verb === 'lookup')
+function hints(commands: readonly MenuCommand[]): Run[][] {
+  const lookUp: Run[][] = commands.some(({ verb }) => verb === 'lookup')
     ? [[code('/pay <reference>'), words('  looks a payment up.')]]
     : [];
-  const others = verbs.filter(({ verb, menu }) => menu === undefined && verb !== 'lookup');
+  const others = commands.filter(({ verb, menu }) => menu === undefined && verb !== 'lookup');
   return [
     ...lookUp,
     [
