@@ -99,8 +99,8 @@ export function merchantScopes(runtime: Runtime, storage: Storage): [MerchantSco
   return [scopeOf(runtime.config), ...(runtime.config.further ?? []).map(scopeOf)];
 }
 
-/** The environment and account that messages name as the place where money moves. */
-function chargePlace(config: Config): ShownAccount {
+/** How screens name the account and its environment. */
+function shownAccountOf(config: Config): ShownAccount {
   const { paymentsEnvironment: environment, paymentsAccountName: account, merchant, policy } = config;
   const otherAccounts = (policy.accounts ?? [])
     .map(({ name }) => name)
@@ -117,7 +117,7 @@ function openAccount(
   const { store, sealer } = storage;
   return {
     name: merchant?.name,
-    place: chargePlace(config),
+    place: shownAccountOf(config),
     settings: config,
     rules: {
       limits: limitRules(config.policy, merchant?.name),

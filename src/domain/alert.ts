@@ -125,7 +125,7 @@ export type AmountRange = { fromMinor?: number; toMinor?: number };
 export type CustomerPattern = { kind: 'exact' | 'prefix'; text: string };
 
 /**
- * What a rule tests. Every part given must match; it doesn't match an event that lacks the field. E-mail domain and
+ * What a rule tests. Every given part must match; an event without the tested field doesn't match. E-mail domain and
  * reason are in lower case, the reason on one line.
  */
 export type RouteMatch = {

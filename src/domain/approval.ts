@@ -34,7 +34,7 @@ export type ApprovedEnd = { kind: 'begun' } | { kind: 'stopped'; why: string } |
 
 type EmailAsked<Terms> = { kind: 'card_email'; terms: Terms; card: string };
 
-/** The policy allows no longer wait for a decision than a week. */
+/** A week: the longest time that the policy may let a request wait for a decision. */
 export const longestRequestMinutes = 7 * 24 * 60;
 
 /** `despite`: references of equal charges made since the request, which the approver saw and accepted. */

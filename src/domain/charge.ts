@@ -37,17 +37,20 @@ export const chargeLimits = {
   quietMs: 60_000,
   /** The service may still ask the bank this long after the code's time is over. */
   otpGraceMs: 60_000,
+  /** In doubt, the next look-up comes after as long as the doubt has lasted, within these two limits. */
   shortestBackOffMs: 1_000,
   longestBackOffMs: 300_000,
   /**
-   * A charge goes to review after a day without proof and this many answered look-ups. (During an outage look-ups are
-   * not answered, so they don't count.)
+   * A charge goes to review after `doubtMs` without proof and `doubtAnswers` answered look-ups. (During an outage
+   * look-ups are not answered, so they don't count.)
    */
   doubtMs: dayMs,
   doubtAnswers: 144,
   /** If look-ups still fail this long after the doubt began, the charge goes to review as well. */
   unansweredMs: 7 * dayMs,
-  /** The first look-up under review comes after this; each later interval is twice as long, up to a week. */
+  /**
+   * Under review a charge is looked up after this, then each time its time under review has doubled, at least weekly.
+   */
   firstReviewMs: hourMs,
   longestReviewMs: 7 * dayMs,
   /** A concluded charge is looked up once more after this: money may still have moved. */
@@ -104,7 +107,7 @@ export type Conclusion = { kind: Verdict; concludedAt: number; askedAt?: number 
  */
 export type ConclusionDetails = { why?: string; reason?: Refusal['reason']; from?: 'record' };
 
-/** Why the service refused a request before it asked the bank; `message`: its own words. */
+/** Why the service refused a request before it asked the bank. `why`: the service's own words. */
 export type Refusal = {
   reason: Exclude<RejectionReason, 'reference_exists'> | NotMade['failure'];
   why?: string;

@@ -95,7 +95,7 @@ const patterns: readonly [Exclude<DeclineReason, 'three_d_secure' | 'unknown'>, 
   ],
 ];
 
-/** Only the beginning of a text is searched: bank's reasons are shorter than this. */
+/** Only the beginning of a text is searched: a bank's reason is shorter than this. */
 const longestWords = 500;
 
 /**
@@ -156,12 +156,12 @@ function patternOf(phrase: string): RegExp | undefined {
 /** The settings for reading a decline. */
 export type DeclineRule = { threeDSecureWords: readonly string[]; waitMs: number };
 
-/** How a charge ended without money; it decides the first line of every message about it. */
+/** How a charge ended without money. The first line of every message about the charge depends on this. */
 export type FailedHow = 'declined' | 'expired' | 'wrong_codes' | 'codes_closed';
 
 /**
- * A failure from a signed event that no look-up contradicts, or of the bot's own charge. Times are UTC ms.
- * `nextTryFrom`: the end of the card's hold; absent without a hold.
+ * A failure that a signed event reports and no look-up contradicts, or a failure of the bot's own charge. Times are UTC
+ * ms. `nextTryFrom`: the end of the card's hold; absent without a hold.
  */
 export type KnownDecline = {
   how: FailedHow;

@@ -98,7 +98,7 @@ const columns: readonly CsvColumn<Line>[] = columnNames.map((head) => ({ head, c
 export function dayCsv({ rows, unread }: Day): string {
   const words = [
     'This is what came through this bot alone. It is not all of the account.',
-    ...(unread === 0 ? [] : [`${unread} records can't be read: a sealing key is missing.`]),
+    ...(unread === 0 ? [] : [`${counted(unread, 'record')} can't be read: a sealing key is missing.`]),
   ];
   return (
     csvHead(columns) +

@@ -4,7 +4,7 @@ import { ok, warning, type Check } from './examine.ts';
 
 type Config = Account['settings'];
 
-/** Settings that work but are rarely intended. */
+/** Checks of settings that work but are rarely intended, and who types the bank's code. */
 export function settingsChecks({ host, metricsPort, metricsToken, policy, ...code }: Config): Check[] {
   return [
     {

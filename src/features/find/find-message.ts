@@ -92,7 +92,7 @@ export function headWords({
     : `🔎 The newest ${counted(records.length, what)} since ${since}`;
 }
 
-/** What the answer can't have: how far back the bot's records go. */
+/** How far back the bot's records go, and that the service itself can't be searched. */
 export function knownWords({ since, alertDays }: Pick<FoundShown, 'since' | 'alertDays'>): string {
   const alerts = alertDays === 0 ? '' : `, alerts for ${counted(alertDays, 'day')}`;
   return `Known to this bot since ${since}${alerts}; the payments service can’t be searched.`;

@@ -45,7 +45,7 @@ type Story = {
   reference: string;
   charge?: ChargeSeen;
   link?: Chapter['link'];
-  /** The last event of an order without a charge or link of the bot. */
+  /** The newest event. Shown only for an order without a charge or link of the bot. */
   event?: Pick<PaymentEvent, 'kind' | 'amountMinor' | 'currency' | 'customerEmail'>;
   entries: readonly AuditEntry[];
 };
