@@ -9,7 +9,7 @@ const at = shareDesk({
 });
 
 describe('/pay', () => {
-  it('alone shows the person’s waiting items, and buttons for what they may do', async () => {
+  it('without arguments shows the person’s waiting items, and buttons for what they may do', async () => {
     const desk = at();
     const before = await desk.asks('agent', '/pay', 'Nothing waits for you');
     expect(before.shown.buttons).toEqual([
@@ -91,7 +91,7 @@ describe('/pay', () => {
 });
 
 describe('the App Home', () => {
-  it('shows waiting items and the last charges as they are when opened, and holds no secret', async () => {
+  it('shows the present waiting items and last charges when opened, and no secret', async () => {
     const desk = at();
     const { house } = desk;
     const homes = () => house.slackGate.passed.filter(({ path }) => path === '/api/views.publish');
@@ -120,7 +120,7 @@ describe('the App Home', () => {
     expect(desk.bot.lines.filter((line) => line.includes('"level":"error"'))).toEqual([]);
   });
 
-  it('shows unassigned alerts, however many payments came since, and the person’s own until they are over', async () => {
+  it('shows unassigned alerts, even after many payments, and the person’s own until they are over', async () => {
     const desk = at();
     const reference = await desk.house.decline({ customerEmail: 'home@example.com' });
     await desk.reads('onCall', reference, 'payAlerts');
@@ -145,7 +145,7 @@ describe('the App Home', () => {
 });
 
 describe('Charge a saved card', () => {
-  it('opens the form from anywhere, or says in a window why not', async () => {
+  it('opens the form by the shortcut, or says in a modal why not', async () => {
     const desk = at();
     await desk.shortcut('agent', 'Charge a saved card');
     await desk.modalSays('agent', 'You review it before anything is charged.');
@@ -192,7 +192,7 @@ describe('roles', () => {
     expect(asked).toHaveLength(4);
   });
 
-  it('by group count for its members, and say what to do if the workspace has no groups', async (test) => {
+  it('by user group count for its members; a refusal says what to do if the workspace has no groups', async (test) => {
     const byGroup = only("  agents: { groups: ['@support-agents'], may: [lookup] }");
     const paid = await openDesk(test, { policy: byGroup, workspace: { grantedOptionalScopes: 'all' } });
     await paid.asks('agent', '/pay ORDER-1001', 'Paid (confirmed)');

@@ -15,7 +15,7 @@ const at = shareDesk({
 });
 
 describe('/pay <reference>', () => {
-  it('is Paid (confirmed) only with its three proofs; otherwise it says which fails, and what to do', async () => {
+  it('answers Paid (confirmed) only if all three proofs hold; else says which fails, and what to do', async () => {
     const desk = at();
     const paid = await desk.asks('agent', '/pay ORDER-1001', '✅ Paid (confirmed)');
     expect(paid.text).toBe('✅ Paid (confirmed) · NGN 12,500.00 · a***@example.com · ORDER-1001');
@@ -46,7 +46,7 @@ describe('/pay <reference>', () => {
     expect(colleague.shown.buttons).not.toContain('Look up ORDER-1001');
   });
 
-  it('is compared with the expected amount; a reference with blanks needs quotes', async () => {
+  it('compares the payment with the expected amount; a reference with blanks needs quotes', async () => {
     const desk = at();
     await desk.asks('agent', '/pay lookup ORDER-1001 12,500.00', '✅ Paid (confirmed)');
     const other = await desk.asks('agent', '/pay lookup ORDER-1001 12,500.01', '⚠️ Not confirmed');
@@ -57,7 +57,7 @@ describe('/pay <reference>', () => {
     await desk.asks('agent', '/pay lookup ORDER 17 B', 'goes in quotes');
   });
 
-  it('says of a declined charge what the bank said and what to do', async () => {
+  it('shows for a declined charge what the bank said and what to do', async () => {
     const desk = at();
     const reference = await desk.house.decline();
     await desk.sees('lead', reference, 'payAlerts');
@@ -75,9 +75,9 @@ describe('/pay <reference>', () => {
     await desk.seesBy('agent', '✅ Paid (confirmed)', () => desk.presses('agent', 'Look up', before));
   });
 
-  it('reports a service that does not answer as that, and says nothing about the payment', async (test) => {
+  it('reports that the service gave no answer, and says nothing about the payment', async (test) => {
     const desk = await openDesk(test, { env: { PAYMENTS_TIMEOUT_SECONDS: '1' } });
-    // With an access token: otherwise the wait for one would hang, and break when the weather changes.
+    // Gets an access token first: otherwise the simulator would hold back the token, not the look-up.
     await desk.asks('agent', '/pay ORDER-1001', '✅ Paid (confirmed)');
     for (const [weather, words] of [
       ['hang', 'No answer from the payments service in time'],
@@ -112,7 +112,7 @@ describe('/pay <reference>', () => {
 });
 
 describe('Share to channel', () => {
-  it('posts the verdict once for everybody, masked and with the sharer’s name; Look up answers only the person who presses it, with the permission', async () => {
+  it('posts the verdict once, masked and with the sharer’s name; Look up answers only the permitted person who presses', async () => {
     const desk = at();
     const answer = await desk.asks('agent', '/pay ORDER-1001', 'Paid (confirmed)');
     await desk.presses('agent', 'Share to channel', answer);
@@ -132,7 +132,7 @@ describe('Share to channel', () => {
   });
 
   it.each(['twoPeople', 'oneself', 'group'] as const)(
-    'in a conversation without the bot (%s): answered, and what can’t be shared is said in its own words',
+    'answers in a conversation without the bot (%s), and says why sharing is impossible there',
     async (place) => {
       const desk = at();
       const answer = await desk.asks('agent', '/pay ORDER-1001', 'Paid (confirmed)', place);
@@ -149,7 +149,7 @@ describe('Share to channel', () => {
     },
   );
 
-  it('says how to invite the bot if it is not in the channel, and then works', async () => {
+  it('tells how to invite the bot into the channel, and shares after the invitation', async () => {
     const desk = at();
     const answer = await desk.asks('onCall', '/pay ORDER-1001', 'Paid (confirmed)', 'privateRoom');
     const refused = await desk.seesBy('onCall', '/invite @pay', () =>
@@ -166,7 +166,7 @@ describe('Share to channel', () => {
 });
 
 describe('Look up a payment', () => {
-  it('asks for the reference in a window, from anywhere and from /pay lookup, and answers there', async () => {
+  it('asks for the reference in a modal, from a shortcut or /pay lookup, and answers in the modal', async () => {
     const desk = at();
     await desk.shortcut('agent', 'Look up a payment');
     await desk.modalSays('agent', 'Look up a payment');
@@ -182,7 +182,7 @@ describe('Look up a payment', () => {
     await desk.modalSays('outsider', 'Not allowed: Look up a payment');
   });
 
-  it('takes text typed into the Home, by Enter', async () => {
+  it('looks up text typed into the App Home’s field', async () => {
     const desk = at();
     await desk.home('agent', 'Look up a payment');
     await desk.enters('agent', 'Look up a payment', 'ORDER-1001');
@@ -200,7 +200,7 @@ describe('Look up a payment', () => {
 });
 
 describe('Look up reference here', () => {
-  it('looks up a message’s only reference, in the same place, for its requester alone', async () => {
+  it('looks up a message’s only reference, and answers in its channel, to the requester alone', async () => {
     const desk = at();
     await writes(desk, 'onCall', 'Is *ORDER-1001* paid? They wrote at 14:32.', async (message) => {
       const answer = await desk.seesBy('agent', 'ORDER-1001', () =>
@@ -238,7 +238,7 @@ describe('Look up reference here', () => {
     });
   });
 
-  it('offers a choice between several, answers in the window, and shares from there', async () => {
+  it('offers a choice of several references, answers in the modal, and shares from it', async () => {
     const desk = at();
     await writes(desk, 'onCall', 'ORDER-1001 and ORDER-1002, NGN 5,000.00 each', async (message) => {
       await desk.shortcut('agent', lookUpHere, message);
@@ -258,7 +258,7 @@ describe('Look up reference here', () => {
     await desk.reads('lead', 'ORDER-1002', 'payDesk');
   });
 
-  it('reads an alert of the bot’s own as well', async () => {
+  it('finds the reference in an alert of the bot', async () => {
     const desk = at();
     const reference = await desk.house.decline();
     const alert = await desk.reads('lead', reference, 'payAlerts');

@@ -9,7 +9,7 @@ const granted = { grantedOptionalScopes: 'all' } as const;
 // Without the slow history: at 15 messages a minute no long thread can be read.
 const at = shareDesk({ workspace: { ...granted, quirks: { isHistorySlow: false } }, clock: true });
 
-/** A person's message, in the channel or in that thread. */
+/** The person writes into the channel or the thread. Returns the message's ts. */
 async function writes(
   desk: Desk,
   person: Person,
@@ -26,7 +26,7 @@ async function writes(
 const told = (desk: Desk, person: Person): Message[] =>
   desk.messages(person, 'payDesk').filter(({ ephemeral }) => ephemeral);
 
-/** The bot's answer to the person there, once it contains the words. */
+/** The person writes, and gets the bot's answer with these words. */
 async function asks(
   desk: Desk,
   person: Person,
@@ -37,7 +37,7 @@ async function asks(
 }
 
 describe('@pay in a thread', () => {
-  it('looks up the message’s reference, there and for the person alone, until they share it there', async () => {
+  it('answers the mention’s reference in the thread, to its author alone until they share the answer', async () => {
     const desk = at();
     const threadTs = await writes(desk, 'agent', 'Is the order of Ada paid?');
     const answer = await asks(desk, 'agent', '@pay is ORDER-1001 paid?', {
@@ -54,7 +54,7 @@ describe('@pay in a thread', () => {
     expect(entry.stdout).toMatch(/command.*lookup.*ORDER-1001/);
   });
 
-  it('reads the thread, newest reference first, if the message names none; up to 200 messages', async () => {
+  it('takes the newest reference of a thread of 200 messages if the mention names none', async () => {
     const desk = at();
     const threadTs = await writes(desk, 'agent', 'ORDER-1002 first');
     for (let count = 0; count < 200; count += 1)
@@ -76,7 +76,7 @@ describe('@pay in a thread', () => {
     expect(chosen).toMatchObject({ ephemeral: true, threadTs });
   });
 
-  it('says how to go on if nothing is named, in the channel and in a thread', async () => {
+  it('tells how to go on if no reference is named, in the channel and in a thread', async () => {
     const desk = at();
     const alone = await asks(desk, 'agent', '@pay', { words: 'No reference in your message' });
     expect(alone.threadTs).toBeUndefined();
@@ -84,7 +84,7 @@ describe('@pay in a thread', () => {
     await asks(desk, 'agent', '@pay', { words: 'No reference found in this thread', threadTs });
   });
 
-  it('answers a verb with its button, a person without a role with a refusal, and never repeats a card number', async () => {
+  it('answers a command’s name with its button, refuses a person without a role, and never repeats a card number', async () => {
     const desk = at();
     const threadTs = await writes(desk, 'agent', 'They want to pay now.');
     const verb = await asks(desk, 'agent', '@pay charge 5000', {
@@ -145,7 +145,7 @@ describe('@pay in a thread', () => {
     expect(told(desk, 'agent')).toHaveLength(answers);
   });
 
-  it('can’t read a thread of which Slack shows only the beginning, and does not take an old reference for the newest', async (test) => {
+  it('takes no old reference for the newest if Slack shows only the beginning of a thread', async (test) => {
     const desk = await openDesk(test, {
       workspace: { ...granted, quirks: { isHistorySlow: true } },
     });
@@ -157,7 +157,7 @@ describe('@pay in a thread', () => {
     expect(answer).toMatchObject({ ephemeral: true, threadTs });
   });
 
-  it('can’t read a thread without the scope, and hears nothing outside its channels; the doctor says so', async (test) => {
+  it('says that it can’t read a thread without the scope; hears no mention outside its channels', async (test) => {
     const unread = await openDesk(test, { workspace: { grantedOptionalScopes: ['app_mentions:read'] } });
     const threadTs = await writes(unread, 'agent', 'About ORDER-1001');
     await asks(unread, 'agent', '@pay', { words: 'the bot can’t read this thread', threadTs });

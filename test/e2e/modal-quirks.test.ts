@@ -2,8 +2,8 @@ import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { rightOtp } from '../../src/simulators/payments/bank.ts';
 import { charges, shareDesk } from '../support/desk.ts';
 
-// Reported behaviour of modals that replace others: untouched initial values come back empty, and the first submission
-// has the previous modal's state. No typed value may be lost silently, and no try of a code.
+// Slack's reported faults with a modal that replaces another: untouched initial values come back empty, and the first
+// submission has the previous modal's state. Neither a typed value nor a try of a code may be lost silently.
 const at = shareDesk({
   clock: true,
   workspace: { quirks: { untouchedInitialsAreNull: true, firstSubmissionIsOld: true } },
@@ -21,7 +21,7 @@ beforeAll(() => at().settled());
 beforeEach(() => at().house.later(25 * 3_600_000));
 
 describe('a Slack that loses a modal’s values', () => {
-  it('gets the charge form again with what Slack left out named at each field, and the values entered again are used', async () => {
+  it('makes the charge form ask for each missing value, and the bot uses the values entered then', async () => {
     const desk = at();
     await desk.opens('agent', '/pay charge');
     await desk.fills('agent', { 'Saved card': ada, Amount: '17.50', Currency: 'USD', Reason: 'Renewal' });
@@ -42,7 +42,7 @@ describe('a Slack that loses a modal’s values', () => {
     await desk.closes('agent');
   });
 
-  it('costs no try of a code, and each code is sent once', async () => {
+  it('wastes no try of a code, and the bot sends each code once', async () => {
     const desk = at();
     await charges(desk, 'agent', { card: bola, amount: '100.00' });
     await desk.modalSays('agent', '3 of 3 tries left');

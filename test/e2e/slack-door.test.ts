@@ -10,7 +10,7 @@ const singlePath = '/transactions/accounts/single';
 const fromElsewhere = 'another workspace';
 const at = shareDesk({ clock: true, env: { LOG_LEVEL: 'debug', PAYMENTS_TIMEOUT_SECONDS: '8' } });
 
-/** Between the workspace and the bot: records what Slack has sent. */
+/** A proxy between the workspace and the bot, which records Slack's requests. */
 let slack: Gate;
 beforeAll(async () => {
   slack = await openGate(() => [at().bot.url()]);
@@ -18,13 +18,13 @@ beforeAll(async () => {
 });
 afterAll(() => slack.close());
 
-/** Slack's last request, unchanged. */
+/** The body of Slack's last request. */
 function lastSent(): string {
   const { request = '' } = slack.passed.at(-1) ?? {};
   return request.slice(request.indexOf('\n') + 1);
 }
 
-/** Sends it to the bot like Slack, with the given changes. */
+/** Sends the body to the bot, signed as Slack signs; `how` changes the signature or the path. */
 async function sends(
   desk: Desk,
   body: string,
@@ -39,8 +39,8 @@ async function sends(
   return { status: response.status, text: await response.text() };
 }
 
-/** The same from another workspace. */
-function moved(body: string): string {
+/** The body, as if it came from another workspace. */
+function fromOtherWorkspace(body: string): string {
   const payload = new URLSearchParams(body).get('payload');
   if (payload === null)
     return body
@@ -109,7 +109,7 @@ describe.skipIf(bySocket)('what comes from Slack', () => {
     expect(await sends(desk, lastSent())).toMatchObject({ status: 200 });
     await desk.settled();
     expect(desk.posts('lead', 'payDesk')).toHaveLength(1);
-    // Only the look-up of the share.
+    // One look-up, for one share.
     expect(desk.calls(singlePath)).toBe(calls + 1);
   });
 
@@ -117,17 +117,20 @@ describe.skipIf(bySocket)('what comes from Slack', () => {
     const desk = at();
     const answer = await desk.asks('agent', '/pay ORDER-1002', 'Not confirmed');
     const calls = desk.calls(singlePath);
-    expect((await sends(desk, moved(lastSent()))).text).toContain(fromElsewhere);
+    expect((await sends(desk, fromOtherWorkspace(lastSent()))).text).toContain(fromElsewhere);
     expect(desk.calls(singlePath)).toBe(calls);
     await desk.presses('agent', 'Look up', answer);
     await desk.house.until('it was pressed', () => desk.calls(singlePath) === calls + 1);
-    await desk.seesBy('agent', fromElsewhere, () => sends(desk, moved(lastSent())));
+    await desk.seesBy('agent', fromElsewhere, () => sends(desk, fromOtherWorkspace(lastSent())));
 
     await desk.opens('agent', '/pay charge 1.00');
     await expect(desk.submits('agent', { 'Saved card': 'nothing' })).rejects.toThrow('offers nothing');
-    expect(await sends(desk, moved(lastSent()))).toEqual({ status: 200, text: '{"options":[]}' });
+    expect(await sends(desk, fromOtherWorkspace(lastSent()))).toEqual({
+      status: 200,
+      text: '{"options":[]}',
+    });
     await desk.submits('agent', { 'Or the card’s token key': 'tok-x', 'Customer’s e-mail': 'a@example.com' });
-    const form = await sends(desk, moved(lastSent()));
+    const form = await sends(desk, fromOtherWorkspace(lastSent()));
     expect(form.text).toContain(fromElsewhere);
     const refused = async (): Promise<string[]> => {
       const { stdout } = await desk.runs(['audit', 'export']);
@@ -139,7 +142,7 @@ describe.skipIf(bySocket)('what comes from Slack', () => {
     expect(await refused()).toEqual(['command', 'press', 'form']);
   });
 
-  it('takes a button with a value that the bot never gave for none of its own, and repeats nothing of it', async () => {
+  it('takes a button with a value that the bot never gave as void, and never shows the value', async () => {
     const desk = at();
     const listed = await desk.asks('agent', '/pay terminals lekki', 'match');
     await desk.presses('agent', 'CSV', listed);
@@ -297,7 +300,7 @@ describe('Socket Mode', () => {
   });
 });
 
-describe('Socket Mode’s two lines', () => {
+describe('Socket Mode’s two connections', () => {
   const connected = shareDesk(socket);
   const sockets = () => connected().house.workspace.sockets;
   const both = (): Promise<void> =>
@@ -310,7 +313,7 @@ describe('Socket Mode’s two lines', () => {
   });
   afterEach(both);
 
-  it('are renewed one after the other: while one is away, the other takes requests', async () => {
+  it('are renewed in turn: while one is away, the other takes requests', async () => {
     const desk = connected();
     const held = desk.house.slackGate.hold('/api/apps.connections.open', 'before');
     sockets().disconnect('refresh_requested', 'oldest');
@@ -320,7 +323,7 @@ describe('Socket Mode’s two lines', () => {
     opening.release();
   });
 
-  it('answer their requests before they are renewed, even if both are asked at once', async () => {
+  it('answer their requests before Slack’s renewal closes them, even if Slack renews both at once', async () => {
     const desk = connected();
     const asked = desk.house.paymentsGate.hold(singlePath, 'before');
     const answered = desk.types('agent', '/pay ORDER-1004');
@@ -339,7 +342,7 @@ describe('Socket Mode’s two lines', () => {
   it('report when presses go to dead connections of other processes, until Slack forgets those', async () => {
     sockets().setGhosts(5);
     sockets().disconnect('refresh_requested', 'oldest');
-    // One more with `renewedLinesGetMore`, where Slack continues to use the old one.
+    // 8, if the simulated Slack still uses the old connection during the renewal.
     await expect
       .poll(readyz, patience)
       .toMatch(/"degraded".*Slack counts [78] Socket Mode connections, and the bot has 2/);
@@ -348,7 +351,7 @@ describe('Socket Mode’s two lines', () => {
     await expect.poll(readyz, patience).toMatch(/^{"state":"ok"/);
   });
 
-  it('report that others have all ten connections, and that Socket Mode is off, and reconnect afterwards', async () => {
+  it('report that other programs have all ten connections, or that Socket Mode is off, and reconnect afterwards', async () => {
     sockets().setGhosts(9);
     sockets().disconnect('refresh_requested', 'oldest');
     await expect

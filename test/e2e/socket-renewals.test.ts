@@ -3,10 +3,10 @@ import { expect, it, type TestContext } from 'vitest';
 import { countOf, itInFull } from '../support/counts.ts';
 import { openDesk, type Desk, type Message } from '../support/desk.ts';
 
-// PAYOPS_FULL_COUNTS=1: a thousand presses over fifty renewals, and prints their results.
+// With PAYOPS_FULL_COUNTS=1: a thousand presses over fifty renewals.
 
 const presses = countOf({ full: 1_000, share: 100 });
-/** One after the other, some while a connection is being renewed. */
+/** Short enough that some presses come while a connection is being renewed. */
 const pressEveryMs = 20;
 /** Simulates the time that a new connection takes. */
 const openingMs = 100;
@@ -74,12 +74,12 @@ it('loses no press and runs none twice while Slack renews a connection', async (
   expect(await pressesThrough(desk, answer, 'oldest')).toBe(0);
 });
 
-it('loses none while Slack renews all connections at once and uses them until it closes them', async (test) => {
+it('loses no press while Slack renews all connections at once and uses the old ones until it closes them', async (test) => {
   const [desk, answer] = await opens(test, true);
   expect(await pressesThrough(desk, answer, 'all')).toBe(0);
 });
 
-it('loses only those that Slack gives to connections of dead processes, and reports such connections', async (test) => {
+it('loses only the presses that Slack gives to connections of dead processes, and reports these connections', async (test) => {
   const [desk, answer] = await opens(test);
   const { sockets } = desk.house.workspace;
   sockets.setGhosts(ghosts);
@@ -95,7 +95,7 @@ it('loses only those that Slack gives to connections of dead processes, and repo
 const foundOutMs = 12_000;
 
 itInFull(
-  'loses those alone that Slack gives to a line whose network is gone, until both know it',
+  'loses only the presses that Slack gives to a connection without network, until both sides notice',
   async (test) => {
     const [desk, answer] = await opens(test);
     const { workspace, until } = desk.house;
