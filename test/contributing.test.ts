@@ -21,14 +21,14 @@ const copied = [
   'vitest.config.ts',
 ];
 
-/** Where an example's lines go in an existing file: before the first line that begins with this. */
+/** The example's lines for an existing file go before the first line that begins so. */
 const before: Readonly<Record<string, string>> = {
   'openapi/payments.yaml': '  /v1/accounts/sub-account-details:',
   'src/features/registry.ts': "  { verb: 'doctor'",
   'test/features/permissions.table.test.ts': "  'type lookup INV-2041':",
 };
 
-/** Calls the new verb and prints its answer, through the client and a real HTTP request. */
+/** A program that runs the example's verb and prints its answer. The verb calls the service by a real HTTP request. */
 const probe = `
 import { createBalance } from './src/features/balance/balance.ts';
 import { createPaymentsClient } from './src/payments/client.ts';
@@ -79,7 +79,7 @@ describe('the worked example of CONTRIBUTING.md', () => {
     expect(JSON.parse(stdout)).toMatchObject({ text: expect.stringContaining('NGN 12,500.00') });
 
     const tables = ['test/features/permissions.table.test.ts', 'test/features/registry.test.ts'];
-    // Of the table's rows, which are there without the example too, its own; the rest is about all of them at once.
+    // Of the tables' rows, only those about the example: other tests run the rest.
     const rows = isFull ? [] : ['-t', 'balance|decision|exactly'];
     await inCopy('node_modules/vitest/vitest.mjs', 'run', '--project=parts', ...tables, ...rows);
   });
@@ -90,7 +90,7 @@ describe('the worked example of CONTRIBUTING.md', () => {
   });
 
   function inCopy(...words: string[]): Promise<{ stdout: string }> {
-    // What is compiled here has other paths each time: nothing of it is worth keeping.
+    // No compile cache: the copy has another path each time.
     const env = { ...process.env, NODE_DISABLE_COMPILE_CACHE: '1' };
     return run(process.execPath, words, { cwd: copy, env });
   }

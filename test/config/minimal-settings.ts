@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** The minimalSettings settings with which a bot starts, besides its policy file. */
+/** The fewest settings with which a bot starts, besides its policy file. */
 export const minimalSettings = {
   SLACK_BOT_TOKEN: 'xoxb-canary-token',
   SLACK_SIGNING_SECRET: 'ca4a2700ca4a2700ca4a2700ca4a2700',
@@ -13,7 +13,7 @@ export const minimalSettings = {
 };
 
 const folder = mkdtempSync(join(tmpdir(), 'payops-config-'));
-// At the end of the process: several test files share this module.
+// Only at the end of the process, because several test files share this module.
 process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
 
 let files = 0;

@@ -51,7 +51,7 @@ function problemsOf(policy: string, more: Record<string, string | undefined> = {
 }
 
 describe('accounts of the policy file', () => {
-  it('are each a whole configuration: own id, parent, address, environment, words and secrets', () => {
+  it('are each a whole configuration, with their own id, parent, address, environment, label and secrets', () => {
     const config = configOf(two);
     expect(config).toMatchObject({
       merchant: { name: 'main', isFirst: true, isMixed: true },
@@ -192,7 +192,7 @@ roles: { agent: { users: [U0AGENT01], may: [lookup], accounts: [lagos] } }
     expect(config.policy.roles['support-agent']?.accounts).toEqual(['test']);
   });
 
-  it('change nothing when there are none', () => {
+  it('change nothing if the file has none', () => {
     const config = configOf(head, {
       PAYMENTS_ACCOUNT_ID: ids.main,
       PAYMENTS_CLIENT_ID__LAGOS_2: undefined,

@@ -9,8 +9,8 @@ function read(name: Name, text: string): unknown {
 }
 
 describe('the settings of saved cards', () => {
-  it('have no default, so that live is never asked in a form that is only guessed', () => {
-    // Those about further pages are left out: they only take effect once an answer contains a cursor.
+  it('have no default, because in live the bot must not guess how the service lists cards', () => {
+    // Without the settings for further pages, which only take effect if an answer has a cursor.
     const {
       savedCardsCursorPointers: _read,
       savedCardsCursorQuery: _sent,

@@ -77,7 +77,7 @@ describe.skipIf(missing)('the whole product in a browser', () => {
       }
       if (await page.locator('.undrawn').count()) throw new Error('The page cannot draw a block of the bot.');
     }
-    // A window that is not used any more would still be redrawn.
+    // Empty the second window: it would still be redrawn, although no test uses it any more.
     await second?.page.goto('about:blank');
     browser.checkQuiet();
   });
@@ -329,7 +329,7 @@ describe.skipIf(missing)('the whole product in a browser', () => {
       };
       await page.setViewportSize({ width, height: 900 });
       const toggle = page.getByRole('button', { name: 'Payments', exact: true });
-      // The guide has opened it beside the conversation; on a phone it lies over it.
+      // The guide has opened the panel beside the conversation; on a phone the panel covers it.
       const isOver = width < 1000 && (await toggle.getAttribute('aria-pressed')) === 'true';
       if (isOver) await ada.click(toggle);
       await ada.channel('pay-desk');

@@ -130,7 +130,7 @@ function rewrite(house: House, change: (policy: string) => string): void {
   writeFileSync(house.policyFile, change(readFileSync(house.policyFile, 'utf8')));
 }
 
-/** Runs a bot during the work. */
+/** Runs a bot while `work` runs. */
 async function whileRunning(
   { house }: Pick<Stage, 'house'>,
   env: Env,
@@ -311,7 +311,7 @@ const setUps: Record<string, SetUp> = {
   'a store file of a newer release': {
     breaks: (house) => schemaOf(house, 99),
     found: { Store: ['newer Payops (schema 99', 'Run that version again'] },
-    // As that version would find it.
+    // This release plays the newer one: it opens schema 3.
     tries: ({ house }) => schemaOf(house, 3),
   },
   'a store that was moved to Redis': {
@@ -536,7 +536,7 @@ const setUps: Record<string, SetUp> = {
 
 let held: DatabaseSync | undefined;
 
-/** SQLite blocks while it waits for the file, and with it this process. */
+/** Faults for which SQLite blocks the whole process while it waits for the file. */
 const standstill: Record<string, SetUp> = {
   'a store file that another process holds': {
     async breaks(house) {

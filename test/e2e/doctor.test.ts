@@ -32,7 +32,7 @@ const noWebhooks = Object.fromEntries(
   ]),
 );
 
-/** Replaces the lead, who has every role but two. */
+/** Puts this user in the place of every user in the policy file. */
 function withUser(id: string): (policy: string) => string {
   return (policy) => policy.replaceAll(/users: \[[^\]]*\]/g, `users: [${id}]`);
 }
@@ -42,7 +42,7 @@ function withGroup(group: string): (policy: string) => string {
     policy.replace('roles:', `roles:\n  extra:\n    groups: ["${group}"]\n    may: [lookup]`);
 }
 
-/** An error of Slack is reported for each token. */
+/** The problems if Slack answers each token with an error. */
 function ofBothTokens(...words: [says: string, fix: string]): SetUp['problems'] {
   return { 'Slack token': words, ...(bySocket && { 'Slack app token': words }) };
 }
@@ -295,7 +295,7 @@ describe.concurrent('the doctor', () => {
 });
 
 describe.concurrent('the doctor with a rate-limited Slack', () => {
-  it('waits as long as it is asked to, for example after another doctor', async (test) => {
+  it('waits as long as Slack asks, for example after another doctor', async (test) => {
     const stage = await openStage(test, {});
     const { workspace } = stage.house;
     const { apiUrl, credentials } = workspace;
@@ -339,7 +339,7 @@ describe('the scopes that the doctor knows', () => {
 });
 
 describe('/pay doctor', () => {
-  it('does not report as working what it may not check', async (test) => {
+  it('doesn’t call a part working that it may not check', async (test) => {
     const desk = await openDesk(test);
     await desk.house.decline();
     await desk.settled('soon');
@@ -347,7 +347,7 @@ describe('/pay doctor', () => {
     expect(shown.shown.text).toMatch(/Not checked: Channel C0ALERTS01.*grant the scopes channels:read/);
   });
 
-  it('reports a problem with its fix, and then that it works', async (test) => {
+  it('reports a problem with its fix, and once that is done, that the part works', async (test) => {
     const desk = await openDesk(test, { workspace: { grantedOptionalScopes: 'all' } });
     const { workspace } = desk.house;
     await desk.asks('agent', '/pay doctor', 'Not allowed');

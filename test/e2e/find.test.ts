@@ -62,7 +62,7 @@ describe('/pay find', () => {
     await desk.seesBy('lead', ['Payment link', 'asked for a payment link'], () =>
       desk.presses('lead', 'Story', ofLead),
     );
-    // The first list stays.
+    // The first answer stays in the channel.
     expect(
       desk.messages('lead').some(({ ts, shown }) => ts === ofLead.ts && shown.text.includes('FIND-LINK')),
     ).toBe(true);
@@ -92,7 +92,7 @@ describe('/pay find', () => {
   it('filters by failed, open and day, and turns pages', async () => {
     const desk = at();
     const customerEmail = 'many.find@example.com';
-    // Every fourth fails.
+    // Every fourth charge fails.
     for (let at = 0; at < 12; at += 1) {
       const amount = `${100 + at}.00`;
       const kind = at % 4 === 0 ? 'payment_failed' : 'payment_success';
@@ -122,7 +122,7 @@ describe('/pay find', () => {
     await desk.asks('onCall', `/pay find ${approves.customerEmail}`, 'Not allowed');
     await desk.asks('agent', '/pay find nobody', 'Give the customer’s e-mail');
     await desk.asks('agent', '/pay find', 'Give the customer’s e-mail');
-    // In quotes it is a reference.
+    // A word in quotes is a reference.
     await desk.asks('agent', '/pay "ada@example.com"', 'Not found');
     for (const address of ['many.find@example.com', 'zoe@bücher.example', 'zoe@xn--bcher-kva.example']) {
       expect(await desk.leaks({ address })).toEqual([]);

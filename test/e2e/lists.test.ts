@@ -4,7 +4,9 @@ import { openDesk, shareDesk, type Desk, type Message } from '../support/desk.ts
 
 const terminalsPath = '/v1/accounts/terminals';
 const granted = { workspace: { grantedOptionalScopes: 'all' as const } };
-/** Long timeouts: a loaded machine reads many pages slowly, and a command's message edit that times out is not repeated. */
+/**
+ * Long timeouts: a loaded machine reads many pages slowly, and a command's message edit that times out is not repeated.
+ */
 const patient = {
   PAYMENTS_TIMEOUT_SECONDS: '4',
   SLACK_TIMEOUT_SECONDS: '10',

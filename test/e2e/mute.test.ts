@@ -2,7 +2,7 @@ import { expect, test, vi } from 'vitest';
 import { shareDesk } from '../support/desk.ts';
 
 const minuteMs = 60_000;
-/** Past the five seconds after which a mute begins or ends. */
+/** Longer than the five seconds after which a mute begins or ends. */
 const soonMs = 6_000;
 const policy = (text: string): string =>
   text.concat(`

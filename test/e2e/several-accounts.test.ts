@@ -51,7 +51,7 @@ describe('several merchant accounts in one bot', () => {
     expect(wrong.shown.text).toContain('Did you mean --account lagos?');
     await desk.seesBy('agent', 'NGN 700.00', () => desk.presses('agent', 'Look up SHARED-1 at lagos', wrong));
 
-    // A message's own words are looked up at the first account, since the channel belongs to none.
+    // A reference in a message is looked up at the first account, because the channel belongs to no account.
     await desk.types('onCall', 'Is SHARED-1 paid?');
     const { messages } = desk.house.workspace.state(desk.id('onCall'));
     const written = messages[channelIds.payDesk]?.findLast(({ authorIsBot }) => !authorIsBot);
@@ -295,7 +295,7 @@ describe('further accounts', () => {
 
   it('have alerts of their own: one’s post is not taken for the lost one of another', async (test) => {
     const { desk, main, lagos } = await openAccounts(test, {
-      // At one history read a minute the second channel would wait for the first.
+      // Without Slack's limit of one history read a minute, with which the second channel would wait for the first.
       workspace: { grantedOptionalScopes: 'all', quirks: { isHistorySlow: false } },
       env: { PAYMENTS_TIMEOUT_SECONDS: '1', SLACK_TIMEOUT_SECONDS: '1', WORK_LEASE_SECONDS: '5' },
     });

@@ -34,7 +34,7 @@ function without(settings: Record<string, string>, ...names: string[]): Record<s
 
 /** Processes where exit code, output or signals are tested. */
 describe.concurrent('a bot that cannot start', () => {
-  it('tells which Node it needs to one that can’t run TypeScript, like all before 22', async () => {
+  it('says which Node it needs if an older Node, without TypeScript, runs it', async () => {
     const older = spawn(process.execPath, ['--no-strip-types', deployedBot], { env: {} });
     const stderr = await text(older.stderr);
     expect(stderr).toMatch(
@@ -206,7 +206,7 @@ async function readiness(url: string): Promise<unknown> {
   return await response.json();
 }
 
-/** Signed like the service, which is useless without a configured scheme. */
+/** A delivery signed like the service's. The signature is useless without a configured scheme. */
 async function deliver({ payments }: House, url: string): Promise<number> {
   const body = JSON.stringify({ event: 'payment_failed', data: { order: { orderReference: 'SUB-1' } } });
   const signature = signWebhook(body, payments.credentials.webhookSecret);

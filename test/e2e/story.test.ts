@@ -243,7 +243,7 @@ function files(desk: Desk): NonNullable<Message['files']> {
   return desk.messages('lead', 'leadDm').flatMap(({ files: all = [] }) => all);
 }
 
-/** Its lines as people read them, without times. */
+/** A story's lines as people read them, without times. */
 function told({ blocks }: Message): string {
   const [, body] = blocks as { elements?: { elements: Record<string, string>[] }[] }[];
   return (body?.elements?.[0]?.elements ?? [])
@@ -269,7 +269,7 @@ type Entry = {
   reference?: string;
 };
 
-/** Exported like an operator, while the bot runs. */
+/** The audit's entries, exported by the command while the bot runs. */
 async function exported(desk: Desk): Promise<Entry[]> {
   const { stdout } = await desk.runs(['audit', 'export']);
   return stdout

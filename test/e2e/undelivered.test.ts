@@ -27,8 +27,9 @@ describe('a channel that Slack refuses', () => {
       .flatMap(({ text }) => references.filter((one) => text.includes(one)));
   const isRefused = (before = 0) => at().house.until('it is refused', () => tries(at()) > before);
   /**
-   * Moves the clock until the messages are dead letters. Usually a retry some minutes after the jump finds them too old. If
-   * the jump ended a try's lease instead, the refusal counts from after the jump, so a second day may be needed.
+   * Moves the clock until the messages are dead letters. Usually a retry some minutes after the jump finds them too
+   * old. If the jump ended a try's lease instead, the refusal counts from after the jump, so a second day may be
+   * needed.
    */
   async function isGivenUp(): Promise<void> {
     at().house.later(25 * hourMs);

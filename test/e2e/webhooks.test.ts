@@ -9,8 +9,8 @@ import { openHouse } from '../support/house.ts';
 const minuteMs = 60_000;
 
 /**
- * In steps of less than five minutes, since a bot that was away for five starts counting again. No work may be under way
- * when the clock jumps: its lease would end, as for a suspended process.
+ * In steps of less than five minutes, since a bot that was away for five starts counting again. No work may be under
+ * way when the clock jumps: its lease would end, as for a suspended process.
  */
 async function passes({ house, settled }: Desk, minutes: number): Promise<void> {
   for (let left = minutes; left > 0; left -= 4) {
