@@ -74,7 +74,7 @@ export function createMetrics({
       registers,
       async collect() {
         this.reset();
-        // `reset()` would set a gauge without labels to 0; it must be absent until it is read.
+        // `reset()` sets a gauge without labels to 0, but the gauge must be absent until it is read.
         this.remove({});
         try {
           for (const { value, labels = {} } of await withDeadline(1_000, read)) this.set(labels, value);

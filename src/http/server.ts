@@ -11,7 +11,7 @@ import { createUnderWay } from '../under-way.ts';
  */
 export type Route = {
   method: string;
-  /** If it ends in `/*`, the handler reads the rest of the path. Only this pattern is logged, never the path itself. */
+  /** A pattern that ends in `/*` takes any rest, for the handler to read. Logs have the pattern, never the request's path. */
   path: string;
   handle: (request: IncomingMessage, response: ServerResponse) => Promise<void> | void;
 };

@@ -37,7 +37,7 @@ export type BotRequest = {
   account: AccountSide;
   /** The button, menu entry or command, as the person knows it. */
   label: string;
-  /** Each inner list must be satisfied; any one permission of it is enough. */
+  /** The caller needs one permission of each inner list. */
   permission: readonly (readonly Permission[])[];
   about: About;
   /** What the request may change outside the bot. */
@@ -103,7 +103,7 @@ export type SlackSide = Times & {
 
 /**
  * Runs the guards in order (permission, repeat), then the request, and answers the person. Never throws: every failure
- * becomes words on the screen and a log line. Writes one audit line.
+ * becomes words on the screen and a log line. Writes one audit entry.
  */
 export function answer(asked: BotRequest, side: SlackSide): Promise<void> {
   return inAccount(asked.account.merchant, async () => {
@@ -254,7 +254,7 @@ function isDoneWithin(working: Promise<unknown>, waitMs: number): Promise<boolea
 /** One request and its result, without typed text. */
 type Answered = Pick<BotRequest, 'what' | 'who' | 'about'> & {
   result: string;
-  /** The rule that refused it, or the error's id. */
+  /** The rule that refused the request, or the error's id. */
   reason?: string | undefined;
   startedAtMs?: number;
 };

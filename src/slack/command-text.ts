@@ -39,7 +39,7 @@ function withoutLinks(text: string): string {
   );
 }
 
-/** The parser of a command without arguments. If somebody types some, `why` is the answer; it doesn't repeat them. */
+/** The parser of a command without arguments. If somebody types some, the answer is `why`, and doesn't repeat them. */
 export function nothingAfter(why: string): (words: readonly string[]) => Parsed<undefined> {
   return (words) => (words.length === 0 ? parsed(undefined) : problem(why));
 }

@@ -50,7 +50,7 @@ export type MayRun = (permission: Permission, caller: Caller) => Promise<Permit>
  */
 export type OpenModal = (modal: Modal) => Promise<string>;
 
-/** What a running verb can do besides answering. */
+/** What a running command can do besides answering. */
 export type Conversation = {
   caller: Caller;
   openModal: OpenModal;
@@ -78,7 +78,7 @@ export type ViewAnswer =
   /** Closes this modal; modals below it stay. */
   | { kind: 'close'; carryOn?: () => Promise<void> };
 
-/** A modal by its `callback_id`. Submitting it needs the verb's permission, checked again. */
+/** A modal by its `callback_id`. Submitting the modal checks the permission again. */
 export type ModalDefinition = {
   callbackId: string;
   /**
@@ -88,7 +88,7 @@ export type ModalDefinition = {
   effect?: Effect;
   /** Says where to look if no answer comes; default: a sentence for the effect. */
   ifNoAnswer?: string;
-  /** Any one is enough; default: the verb's own. */
+  /** Any one of these permissions is enough; default: the command's own. */
   permissions?: readonly Permission[];
   /** The reference in the modal's metadata, for log and audit. */
   about?: (privateMetadata: string) => string | undefined;
@@ -127,7 +127,7 @@ export type Press = {
   about?: (value: string) => string | undefined;
   /** The id of an object other than a payment, for the audit. */
   aboutOther?: (value: string) => string | undefined;
-  /** Any one is enough; default: the verb's own. A function if they depend on the choice. */
+  /** Any one of these permissions is enough; default: the command's own. A function if they depend on the value. */
   permissions?: readonly Permission[] | ((value: string) => readonly Permission[] | undefined);
 };
 
@@ -193,10 +193,7 @@ type Facts = {
   mention?: (mention: Mention) => Prepared;
   /** The answer is a form; a slow one opens a loading form first. */
   opensForm?: boolean;
-  /**
-   * A menu button that runs the command without words. In the App Home only if it opens a modal: there is no channel to
-   * answer in.
-   */
+  /** The App Home shows this button only if it opens a modal: there is no channel to answer in. */
   menu?: MenuEntry;
   /** A field at the top of the App Home; Enter sends its text to the press with the field's id. */
   field?: () => InputBlock;

@@ -192,14 +192,14 @@ const personFixes: Record<string, (person: string) => string> = {
   cannot_dm_bot: (person) => `${person} is a bot: no person reads what is sent to it.`,
 };
 
-function isPerson(channel: string): boolean {
+function isPersonOrDirect(channel: string): boolean {
   return /^[UWD]/.test(channel);
 }
 
 /** The subject of Slack’s error, for a message to that channel or person. */
 export function refusalAbout(slackError: string, channel: string): RefusalAbout {
   if (isAboutMessage(slackError)) return 'message';
-  if (isPerson(channel) && Object.hasOwn(personFixes, slackError)) return 'channel';
+  if (isPersonOrDirect(channel) && Object.hasOwn(personFixes, slackError)) return 'channel';
   if (Object.hasOwn(fixes, slackError) || slackError.startsWith('http_')) return 'bot';
   return Object.hasOwn(channelFixes, slackError) ? 'channel' : 'unclear';
 }
@@ -210,7 +210,7 @@ const messageWords = [
   'invalid_(blocks|metadata|attachments|arg|array_arg|charset|form_data|post_type|cursor|ts_|team|channel$)|missing_(arg|post_type|file_data)',
   'too_many_|max_file_|unable_to_share|slack_connect_|cant_broadcast|streaming_|draft_|duplicate_|channels_limit_|list_record_',
   'file_(deleted|is_deleted|not_found|share_limit|update_)|snippet_|unknown_s|alt_txt_|as_user_|agent_prompt_|send_on_behalf_',
-  // Errors about one message or its thread. `delivery.ts` reads the ones that say it is gone first.
+  // Errors about one message or thread. `delivery.ts` first reads those that say the message or thread is gone.
   'message_not_found|cant_update_|edit_window_|cannot_reply_|thread_locked|restricted_action_(thread_locked|non_threadable)|http_413$',
 ].join('|');
 const aboutMessage = new RegExp(`^(${messageWords})`);
@@ -232,7 +232,7 @@ export const awayFix =
 
 /** What a person must do so that Slack accepts, by Slack's error. */
 export function fixFor(slackError: string, channel = 'the channel'): string {
-  const ofPerson = isPerson(channel) ? ownFix(personFixes, slackError)?.(channel) : undefined;
+  const ofPerson = isPersonOrDirect(channel) ? ownFix(personFixes, slackError)?.(channel) : undefined;
   const own =
     ofPerson ??
     ownFix(fixes, slackError) ??
@@ -249,7 +249,7 @@ export function fixFor(slackError: string, channel = 'the channel'): string {
 }
 
 /**
- * What Slack refuses. `message`: only this one. `channel`: everything for this channel or person. `bot`: everything the bot
- * does. `unclear`: an unknown error.
+ * What Slack refuses. `message`: only this message. `channel`: everything for this channel or person. `bot`: everything
+ * the bot does. `unclear`: an unknown error.
  */
 export type RefusalAbout = 'message' | 'channel' | 'bot' | 'unclear';

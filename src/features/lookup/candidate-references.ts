@@ -72,7 +72,7 @@ function lookalikesIn(text: string): string[] {
     .filter((word) => looksLikeReference(word));
 }
 
-/** A word of letters and digits, or a long number. */
+/** A word of letters and digits, or a number of six digits or more. */
 function looksLikeReference(word: string): boolean {
   if (word.length < 4 || word.length > longestOrderReference || isNoReference(word)) return false;
   if (/^\d+$/u.test(word)) return word.length >= 6;
@@ -94,7 +94,7 @@ function isNoReference(word: string): boolean {
   return !/^\d{6,}$/u.test(word) && notReferences.some((pattern) => pattern.test(word));
 }
 
-/** Beside a card number, a word with more than four digits may be part of one. */
+/** Beside a card number, a word with more than four digits may be a part of that number. */
 function isOfCard(candidate: string, besideCard: boolean): boolean {
   if (holdsCardNumber(candidate)) return true;
   return besideCard && !candidate.startsWith('pay-') && candidate.replaceAll(/\D/gu, '').length > 4;

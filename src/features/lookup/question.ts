@@ -57,7 +57,7 @@ export function createAsk(
   };
 }
 
-/** Whether an answer can be shared there: not in a direct message with the bot. */
+/** Whether an answer can be shared in this conversation: not in a direct message. */
 export function isChannel(channelId: string | undefined): channelId is string {
   return channelId !== undefined && /^[CG]/.test(channelId);
 }

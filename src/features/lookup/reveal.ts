@@ -36,7 +36,7 @@ export function createReveals(
         ? revealedMessage(revealed.email, asked.reference)
         : notRevealedMessage(revealed.kind);
     } catch (error) {
-      // Show the failure in the modal too, so it doesn't say *Reading* for ever.
+      // Show the failure in the modal too, so the modal doesn't say *Reading* for ever.
       if (!(error instanceof ServiceFailure)) throw error;
       return noteMessage(serviceFailureNote(error, { reference: asked.reference, moneyMayHaveMoved: false }));
     }

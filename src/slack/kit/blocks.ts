@@ -115,6 +115,7 @@ export function confirmDialog(parts: {
 /** Literal text in one style: never a mention, link or markup. */
 export type TextRun = RichTextText;
 
+/** Literal, unstyled text. */
 export function words(text: string): TextRun {
   return { type: 'text', text: cut(visible(text), limits.textObject) };
 }
@@ -200,7 +201,7 @@ function filled(text: string): TextRun {
   return words(visible(text).trim() || dash);
 }
 
-/** Lines of styled words. Put outside text here: it can't ping, link or format. */
+/** Lines of text runs. The block for outside text, which can't notify, link or format here. */
 export function richText(...lines: readonly (readonly Run[])[]): RichTextBlock {
   const elements = lines.flatMap((line, index) => (index === 0 ? line : [words('\n'), ...line]));
   const pieces = elements.filter((piece) => piece.type !== 'text' || piece.text !== '');

@@ -29,12 +29,12 @@ type SlackSettings = WorkspaceSettings &
     | { mode: 'socket'; appToken: string; processes?: number | undefined }
   );
 
-type Given = Omit<SlackSide, 'client' | 'identity' | keyof Times> &
+type SlackOptions = Omit<SlackSide, 'client' | 'identity' | keyof Times> &
   Partial<Times> & {
     clients: SlackClients;
     /** Called with each request's seconds until its acknowledgement. */
     acknowledged?: (seconds: number) => void;
-    /** HTTP mode: called with the reason if a request lacks Slack's signature. */
+    /** HTTP mode: called for each request, with why its signature doesn't hold; undefined if it does. */
     checked?: (refused: RefusalCause | undefined) => void;
     /** Waits between attempts to reach Slack, and for Slack's hello in Socket Mode; default: real time. */
     wait?: Wait;
@@ -45,7 +45,7 @@ export type Slack = {
   httpListener?: HttpReceiver['listener'];
   /** Starts asking Slack who the bot is, and the Socket Mode connection. Returns at once. */
   start(): void;
-  /** Stops taking requests (Socket Mode) and waits until all acknowledged ones are answered. */
+  /** Stops taking requests (Socket Mode), and waits until all acknowledged requests are answered. */
   stop(): Promise<void>;
   /** Resolves when all requests acknowledged so far are answered. */
   drained(): Promise<void>;
@@ -68,7 +68,7 @@ const respondTimeoutMs = 5_000;
  * The Slack side of the process. Works while Slack's Web API is away: requests are verified, acknowledged and answered
  * through their response_urls; `health` says what is wrong.
  */
-export function createSlack(settings: SlackSettings, given: Given): Slack {
+export function createSlack(settings: SlackSettings, given: SlackOptions): Slack {
   const stopping = new AbortController();
   const untilStopped = { log: given.log, wait: given.wait ?? wait, signal: stopping.signal, now: given.now };
   let identityCheck: IdentityCheck | undefined;
@@ -116,7 +116,7 @@ const notStarted: SlackHealth = {
 
 type Receiver = HttpReceiver | SocketReceiver;
 
-function createReceiver(settings: SlackSettings, given: Given): Receiver {
+function createReceiver(settings: SlackSettings, given: SlackOptions): Receiver {
   return settings.mode === 'http'
     ? createHttpReceiver(settings.signingSecret, given)
     : createSocketReceiver(settings.appToken, settings.slackApiUrl, createBoltLog(given.log));

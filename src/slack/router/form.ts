@@ -89,7 +89,7 @@ function createFormScreen(ack: AckFn<ViewResponseAction>, submitted: Submitted, 
   const viewId = body.view.id;
   let isOpen = true;
   let carryingOn: Promise<void> = Promise.resolve();
-  // While the form is open: `hurry` acknowledges at once, `release` lets waiting updates go once it is acknowledged.
+  // `hurry` acknowledges the open form at once; `release` lets updates go that wait for the acknowledgement.
   let hurry: (() => void) | undefined;
   let release: (() => void) | undefined;
 
@@ -100,7 +100,7 @@ function createFormScreen(ack: AckFn<ViewResponseAction>, submitted: Submitted, 
       try {
         return await (answer.kind === 'close' ? ack() : ack(toViewResponse(answer, body.view.blocks)));
       } catch (error) {
-        // The socket closed; the work continues without it.
+        // The connection closed; the work goes on without an acknowledgement.
         log('warn', 'Slack could not be told the answer to a form', {}, error);
       } finally {
         release?.();

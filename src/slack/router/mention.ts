@@ -21,7 +21,7 @@ const mostMessages = 50;
 
 /**
  * Answers a mention in its channel or thread, for its author alone; each message once, even if it is redelivered or edited.
- * Undefined if no person wrote it.
+ * Undefined if no person wrote the message.
  */
 export function mentionTurn(event: AppMentionEvent, teamId: string, side: SlackSide) {
   const { user: userId, channel: channelId, ts, thread_ts: threadTs, bot_id: app } = event;

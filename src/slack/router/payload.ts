@@ -28,7 +28,7 @@ export function messageOf({ container }: BlockAction): Pick<Pressed, 'message'> 
   return { message: { channel, ts } };
 }
 
-/** The thread of a pressed message; a first message is its own thread. */
+/** The thread of a pressed message; undefined for a thread's first message. */
 export function threadOf({ container, message }: Threaded): string | undefined {
   const thread = container?.['thread_ts'] ?? message?.['thread_ts'];
   return typeof thread === 'string' && thread !== message?.['ts'] ? thread : undefined;

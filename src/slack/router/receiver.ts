@@ -13,7 +13,7 @@ export type HttpReceiver = Receiver & {
 
 type ReceiverOptions = {
   log: Log;
-  /** Called with each request's signature check; must be quick. */
+  /** Called for each request, with why its signature doesn't hold; undefined if it does. Must be quick. */
   checked?: ((refused: RefusalCause | undefined) => void) | undefined;
   /** Called with each request's seconds until its acknowledgement. */
   acknowledged?: ((seconds: number) => void) | undefined;

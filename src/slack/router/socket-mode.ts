@@ -17,7 +17,7 @@ const socketsPerProcess = 2;
 const mostSockets = 10;
 
 const openTimeoutMs = 10_000;
-/** Slack says hello at once; don't wait for ever for a silent socket. */
+/** Slack says hello at once. Give up a socket that stays silent. */
 const helloTimeoutMs = 15_000;
 /** A connection that ends sooner counts as failed, to avoid a tight loop. */
 const steadyMs = 10_000;
@@ -29,7 +29,7 @@ const slackClosesMs = 30_000;
 const answerMs = 3_000;
 /** A dead peer never answers the closing handshake; the library would wait half a minute. */
 const closeMs = 2_000;
-/** How often to ask whether a socket is still alive. */
+/** How often to check that a socket is alive. */
 const aliveMs = 2_000;
 const pollMs = 50;
 
@@ -231,7 +231,7 @@ async function openSocket(
       if (reason === 'warning') return;
       if (reason === 'refresh_requested' && isUp) return asked.abort();
     }
-    // Options all of Bolt, so that the log entries of `app.error` carry the request's id too.
+    // Wraps all of Bolt, so that the log entries of `app.error` carry the request's id too.
     asRequest(() => library.forEach((listener) => listener.call(client, data, isBinary)));
   });
 
