@@ -5,7 +5,7 @@ import { maskEmail } from '../domain/outside-text.ts';
 import { parsed } from '../domain/wording.ts';
 import { doubtLines, doubtTitle } from '../features/charge/charge-list.ts';
 import { chargesInDoubt, createChargeRecords } from '../features/charge/charge-record.ts';
-import { referenceWord } from '../slack/words/evidence.ts';
+import { referenceWord } from '../slack/words/payment-words.ts';
 import { plainLine } from '../slack/kit/blocks.ts';
 import { chargeHead } from '../slack/words/charge-facts.ts';
 import { stateWord } from '../slack/words/state-words.ts';

@@ -1,6 +1,6 @@
 import type { Environment } from '../domain/alert.ts';
 import { wireFromMinor } from '../domain/money.ts';
-import { environmentWords } from '../slack/words/evidence.ts';
+import { environmentWords } from '../slack/words/payment-words.ts';
 import { outsideText, utcTime } from '../slack/kit/text.ts';
 import type { CommandEnd } from './command.ts';
 import type { ExitCode } from './exit-codes.ts';

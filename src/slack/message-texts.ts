@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject } from '../domain/json.ts';
 import { plainId } from '../domain/merchant.ts';
 import { unescape } from './kit/text.ts';
-import { lookUpActionId, lookUpWords } from './words/evidence.ts';
+import { lookUpActionId, lookUpWords } from './words/payment-words.ts';
 
 /** More than a real message has; a hostile message may have more. */
 const mostTexts = 300;

@@ -3,7 +3,7 @@ import { candidateReferences } from '../../src/features/lookup/candidate-referen
 import { actions } from '../../src/slack/kit/blocks.ts';
 import { messageTexts } from '../../src/slack/message-texts.ts';
 import { inAccount } from '../../src/slack/own-account.ts';
-import { lookUpButton } from '../../src/slack/words/evidence.ts';
+import { lookUpButton } from '../../src/slack/words/payment-words.ts';
 
 function rich(...elements: object[]) {
   return { blocks: [{ type: 'rich_text', elements: [{ type: 'rich_text_section', elements }] }] };

@@ -43,7 +43,7 @@ import { offeredCard } from '../../slack/words/card-words.ts';
 import { labelled, plain } from '../../slack/words/charge-facts.ts';
 import { type ShownAccount, accountFoot } from '../../slack/words/account-foot.ts';
 import { failureWords } from '../../slack/words/error-message.ts';
-import { referenceRun, referenceWord } from '../../slack/words/evidence.ts';
+import { referenceRun, referenceWord } from '../../slack/words/payment-words.ts';
 import { declineNext, holdLines } from '../../slack/words/next-steps.ts';
 import { revealButtonOf, transactionNote } from '../../slack/words/transaction-message.ts';
 import type { AlertCards, CardMoveResult, FoundAlert } from './alert-cards.ts';

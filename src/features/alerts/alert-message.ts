@@ -49,7 +49,7 @@ import {
   referenceRun,
   referenceWord,
   word,
-} from '../../slack/words/evidence.ts';
+} from '../../slack/words/payment-words.ts';
 import { declineNext } from '../../slack/words/next-steps.ts';
 import { notPaidWords, confirmationWords, nextForUnproven } from '../../slack/words/transaction-message.ts';
 

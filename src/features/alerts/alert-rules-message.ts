@@ -34,7 +34,7 @@ import {
 import type { SlackMessage } from '../../slack/kit/message.ts';
 import { noteMessage, forPosting } from '../../slack/kit/note.ts';
 import { accountFoot } from '../../slack/words/account-foot.ts';
-import { environmentWords, word } from '../../slack/words/evidence.ts';
+import { environmentWords, word } from '../../slack/words/payment-words.ts';
 import { mutedWords, muteLine, notPostedLine } from '../../slack/words/mute-lines.ts';
 
 /** The button that posts a test alert; its value is the channel. */

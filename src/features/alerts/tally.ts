@@ -2,7 +2,7 @@ import type { Money } from '../../domain/money.ts';
 import { formatMoney } from '../../domain/money.ts';
 import type { PaymentEvent } from '../../domain/payment-event.ts';
 import { counted } from '../../domain/wording.ts';
-import { word } from '../../slack/words/evidence.ts';
+import { word } from '../../slack/words/payment-words.ts';
 
 /** Totals of events, by their own words. Bounded in size. */
 export type Tally = {

@@ -34,7 +34,13 @@ import { cut, oneLine, outsideText } from '../../slack/kit/text.ts';
 import { cardWords } from '../../slack/words/card-words.ts';
 import { amountWord, labelled } from '../../slack/words/charge-facts.ts';
 import { type ShownAccount, homeFoot, accountFoot } from '../../slack/words/account-foot.ts';
-import { customerWord, openLookUpButton, quoted, referenceWord, word } from '../../slack/words/evidence.ts';
+import {
+  customerWord,
+  openLookUpButton,
+  quoted,
+  referenceWord,
+  word,
+} from '../../slack/words/payment-words.ts';
 import { stateWord } from '../../slack/words/state-words.ts';
 import { twinBlocks } from '../../slack/words/twins.ts';
 import { type Judged, theRequester } from './approval-case.ts';

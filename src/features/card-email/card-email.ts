@@ -46,7 +46,7 @@ import {
 } from '../../slack/kit/blocks.ts';
 import { emailWord, labelled } from '../../slack/words/charge-facts.ts';
 import { failureWords } from '../../slack/words/error-message.ts';
-import { customerWord, quoted } from '../../slack/words/evidence.ts';
+import { customerWord, quoted } from '../../slack/words/payment-words.ts';
 import { noteMessage } from '../../slack/kit/note.ts';
 import { messageModal } from '../../slack/kit/modals.ts';
 

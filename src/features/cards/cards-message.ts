@@ -18,7 +18,7 @@ import { cardWords } from '../../slack/words/card-words.ts';
 import { counted } from '../../domain/wording.ts';
 import { labelled } from '../../slack/words/charge-facts.ts';
 import { type ShownAccount, checkedFoot, accountFoot } from '../../slack/words/account-foot.ts';
-import { customerWord, environmentWords, quoted } from '../../slack/words/evidence.ts';
+import { customerWord, environmentWords, quoted } from '../../slack/words/payment-words.ts';
 import type { MessageBlock, Modal, SlackMessage } from '../../slack/kit/message.ts';
 import { messageModal } from '../../slack/kit/modals.ts';
 import { outsideText } from '../../slack/kit/text.ts';

@@ -24,7 +24,7 @@ import { oneLine, outsideText } from '../../slack/kit/text.ts';
 import { offeredCard, pasteAgainWords } from '../../slack/words/card-words.ts';
 import { amountLabel } from '../../slack/words/charge-facts.ts';
 import { type ShownAccount, accountFoot } from '../../slack/words/account-foot.ts';
-import { customerWord } from '../../slack/words/evidence.ts';
+import { customerWord } from '../../slack/words/payment-words.ts';
 import { chargeActions } from './charge-modal.ts';
 
 export const chargeModalId = 'charge';

@@ -14,7 +14,7 @@ import {
   richText,
   words,
 } from '../../slack/kit/blocks.ts';
-import { openLookUpButton, referenceWord } from '../../slack/words/evidence.ts';
+import { openLookUpButton, referenceWord } from '../../slack/words/payment-words.ts';
 import { noteMessage } from '../../slack/kit/note.ts';
 import type { MessageBlock, SlackMessage } from '../../slack/kit/message.ts';
 import { counted } from '../../domain/wording.ts';

@@ -7,7 +7,7 @@ import { bold, fields, moment, person, richText } from '../../slack/kit/blocks.t
 import type { SlackMessage } from '../../slack/kit/message.ts';
 import { amountWord, chargeHead, labelled, plain, termFields } from '../../slack/words/charge-facts.ts';
 import type { ShownAccount } from '../../slack/words/account-foot.ts';
-import { quoted, referenceWord } from '../../slack/words/evidence.ts';
+import { quoted, referenceWord } from '../../slack/words/payment-words.ts';
 import { type PostAttempt, type Note, noteMessage, forPosting } from '../../slack/kit/note.ts';
 import { holdWords } from '../../slack/words/next-steps.ts';
 import { isClosed, isInDoubt, saidGivenBack, toldWord } from '../../slack/words/state-words.ts';

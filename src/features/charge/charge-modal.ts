@@ -5,7 +5,7 @@ import { StoreUnavailable } from '../../domain/failure.ts';
 import type { Caller, OpenModal, Pressed, ViewAnswer } from '../../slack/command.ts';
 import { updateModal } from '../../slack/kit/modals.ts';
 import { type Run, actions, button, code, modal, words } from '../../slack/kit/blocks.ts';
-import { proofButton, referenceWord, typedReference } from '../../slack/words/evidence.ts';
+import { proofButton, referenceWord, typedReference } from '../../slack/words/payment-words.ts';
 import { chargeHeadline, labelled, modalFacts, plain } from '../../slack/words/charge-facts.ts';
 import { outcomeWords } from '../../slack/words/state-words.ts';
 import { nextSteps, reasonAfter } from '../../domain/decline-reason.ts';

@@ -37,7 +37,7 @@ import { oneLine, outsideText } from '../../slack/kit/text.ts';
 import { cardWords } from '../../slack/words/card-words.ts';
 import { amountWord, emailWord, labelled, plain, termFields } from '../../slack/words/charge-facts.ts';
 import { type ShownAccount, accountWords } from '../../slack/words/account-foot.ts';
-import { referenceRun, word } from '../../slack/words/evidence.ts';
+import { referenceRun, word } from '../../slack/words/payment-words.ts';
 import { holdLines } from '../../slack/words/next-steps.ts';
 import { timeAgo, twinBlocks } from '../../slack/words/twins.ts';
 import type { ChargeOperations } from './charge-operations.ts';

@@ -1,7 +1,7 @@
 import type { RichTextBlock, ContextBlock } from '@slack/types';
 import type { ChargeSeen, Conclusion, Refusal } from '../../domain/charge.ts';
 import { type Run, bold, moment, richText } from '../../slack/kit/blocks.ts';
-import { provenBy, quoted } from '../../slack/words/evidence.ts';
+import { provenBy, quoted } from '../../slack/words/payment-words.ts';
 import { outsideText } from '../../slack/kit/text.ts';
 import { labelled, plain } from '../../slack/words/charge-facts.ts';
 import { alertNewsBlocks } from '../../slack/words/alert-news.ts';

@@ -18,7 +18,7 @@ import {
 } from '../../slack/kit/blocks.ts';
 import { alertNewsOf, notMineBlocks } from './charge-words.ts';
 import { codec } from '../../slack/kit/form.ts';
-import { customerWord, quoted } from '../../slack/words/evidence.ts';
+import { customerWord, quoted } from '../../slack/words/payment-words.ts';
 import { cut, outsideText } from '../../slack/kit/text.ts';
 import { codeLength, customerTried, isCodeOpen, otpLimits, readCode } from '../../domain/otp.ts';
 import { counted } from '../../domain/wording.ts';

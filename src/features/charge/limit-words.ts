@@ -12,7 +12,7 @@ import {
 } from '../../slack/kit/blocks.ts';
 import { type Note, noteModal } from '../../slack/kit/note.ts';
 import { cut } from '../../slack/kit/text.ts';
-import { word } from '../../slack/words/evidence.ts';
+import { word } from '../../slack/words/payment-words.ts';
 import type { MessageBlock, Modal } from '../../slack/kit/message.ts';
 import { amountWord, labelled, plain } from '../../slack/words/charge-facts.ts';
 import { accountFoot, type ShownAccount } from '../../slack/words/account-foot.ts';

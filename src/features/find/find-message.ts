@@ -19,7 +19,12 @@ import { noteMessage } from '../../slack/kit/note.ts';
 import { cardWords } from '../../slack/words/card-words.ts';
 import { amountWord } from '../../slack/words/charge-facts.ts';
 import { type ShownAccount, accountFoot } from '../../slack/words/account-foot.ts';
-import { customerWord, openLookUpButton, referenceRun, storyButton } from '../../slack/words/evidence.ts';
+import {
+  customerWord,
+  openLookUpButton,
+  referenceRun,
+  storyButton,
+} from '../../slack/words/payment-words.ts';
 import { revealActionId } from '../../slack/words/transaction-message.ts';
 import { type FoundPage, shownKinds, type ShownKind } from './find-records.ts';
 

@@ -8,7 +8,7 @@ import { emailFormProblem } from '../../slack/kit/form.ts';
 import type { SlackMessage } from '../../slack/kit/message.ts';
 import { oneLine } from '../../slack/kit/text.ts';
 import { withOtherAccounts } from '../../slack/words/account-foot.ts';
-import { customerWord } from '../../slack/words/evidence.ts';
+import { customerWord } from '../../slack/words/payment-words.ts';
 import { findActions, pageValue, type PageValue, foundMessage } from './find-message.ts';
 import { openFoundRecords, shownKinds, type ShownKind } from './find-records.ts';
 

@@ -23,7 +23,7 @@ import {
 import { permitFor } from '../../slack/answer.ts';
 import { unknownVerbMessage, usageMessage } from '../../slack/words/error-message.ts';
 import { accountWords } from '../../slack/words/account-foot.ts';
-import { typedLookUpButton } from '../../slack/words/evidence.ts';
+import { typedLookUpButton } from '../../slack/words/payment-words.ts';
 import { menuCommand } from './menu.ts';
 import type { SlackMessage } from '../../slack/kit/message.ts';
 import { inAccount } from '../../slack/own-account.ts';

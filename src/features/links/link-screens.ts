@@ -27,7 +27,7 @@ import {
   quoted,
   referenceWord,
   word,
-} from '../../slack/words/evidence.ts';
+} from '../../slack/words/payment-words.ts';
 import type { Modal, SlackMessage } from '../../slack/kit/message.ts';
 import { messageModal } from '../../slack/kit/modals.ts';
 import { type MessageKey, messageKey } from '../../messages/message-record.ts';

@@ -24,7 +24,7 @@ import {
 import type { MessageBlock, Modal, SlackMessage } from '../../slack/kit/message.ts';
 import { parseAmountAlone } from '../../slack/command-text.ts';
 import type { Lookup } from '../../domain/alert.ts';
-import { referenceWord } from '../../slack/words/evidence.ts';
+import { referenceWord } from '../../slack/words/payment-words.ts';
 import type { PaymentLink } from './link-case.ts';
 import { type LinksNeeds, createPaymentLinks } from './payment-links.ts';
 import {

@@ -8,7 +8,7 @@ import {
   revealButtonOf,
   transactionNote,
 } from '../../slack/words/transaction-message.ts';
-import { askedWords, openLookUpActionId, proofButton } from '../../slack/words/evidence.ts';
+import { askedWords, openLookUpActionId, proofButton } from '../../slack/words/payment-words.ts';
 import { maskNumbers } from '../../domain/card.ts';
 import type { ServiceFailure } from '../../domain/failure.ts';
 import type { OrderReference } from '../../domain/order-reference.ts';

@@ -48,7 +48,7 @@ import {
   typedLookUpButton,
   typedReference,
   word,
-} from '../../slack/words/evidence.ts';
+} from '../../slack/words/payment-words.ts';
 import type { Modal, SlackMessage } from '../../slack/kit/message.ts';
 import {
   type TransactionView,

@@ -7,7 +7,7 @@ import { messageModal } from '../../slack/kit/modals.ts';
 import type { Modal, SlackMessage } from '../../slack/kit/message.ts';
 import { noteMessage } from '../../slack/kit/note.ts';
 import type { Press, Pressed } from '../../slack/command.ts';
-import { lookUpWords, proofActionId, referenceWord, word } from '../../slack/words/evidence.ts';
+import { lookUpWords, proofActionId, referenceWord, word } from '../../slack/words/payment-words.ts';
 import { serviceFailureNote } from '../../slack/words/error-message.ts';
 import { lookingUpNote } from '../../slack/words/transaction-message.ts';
 import { answerMessage } from './answer-message.ts';

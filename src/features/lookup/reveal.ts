@@ -9,7 +9,7 @@ import type { Modal, SlackMessage } from '../../slack/kit/message.ts';
 import { messageModal } from '../../slack/kit/modals.ts';
 import { noteMessage } from '../../slack/kit/note.ts';
 import { cut, oneLine } from '../../slack/kit/text.ts';
-import { referenceWord } from '../../slack/words/evidence.ts';
+import { referenceWord } from '../../slack/words/payment-words.ts';
 import { revealActionId } from '../../slack/words/transaction-message.ts';
 
 /** For reading a customer's whole e-mail. */

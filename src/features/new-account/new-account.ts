@@ -42,7 +42,7 @@ import {
   type ViewAnswer,
   defineCommand,
 } from '../../slack/command.ts';
-import { customerWord, quoted, word } from '../../slack/words/evidence.ts';
+import { customerWord, quoted, word } from '../../slack/words/payment-words.ts';
 import type { Modal, SlackMessage } from '../../slack/kit/message.ts';
 import type { Button, RichTextBlock } from '@slack/types';
 import type { NotMade } from '../../domain/failure.ts';

@@ -34,7 +34,7 @@ import {
   storyActionId,
   typedLookUpButton,
   typedReference,
-} from '../../slack/words/evidence.ts';
+} from '../../slack/words/payment-words.ts';
 import { actorOf, isShown, sentenceOf, stateWord } from './story-words.ts';
 
 /** The buttons of a story. Values are the words after the verb; for the file only the reference. */

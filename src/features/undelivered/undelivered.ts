@@ -20,7 +20,7 @@ import {
   richText,
 } from '../../slack/kit/blocks.ts';
 import { noteMessage } from '../../slack/kit/note.ts';
-import { word } from '../../slack/words/evidence.ts';
+import { word } from '../../slack/words/payment-words.ts';
 import type { SlackMessage } from '../../slack/kit/message.ts';
 
 export type Undelivered = ReturnType<typeof createUndelivered>;

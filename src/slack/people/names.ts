@@ -1,6 +1,6 @@
 import type { RichTextBlock, RichTextElement } from '@slack/types';
 import { isPerson, words } from '../kit/blocks.ts';
-import { word } from '../words/evidence.ts';
+import { word } from '../words/payment-words.ts';
 import type { SlackMessage } from '../kit/message.ts';
 
 /** A display name that Slack gave within the last day, if known. Never calls Slack, never throws. */

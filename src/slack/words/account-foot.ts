@@ -3,7 +3,7 @@ import type { Environment } from '../../domain/alert.ts';
 import { listed } from '../../domain/wording.ts';
 import { context, mrkdwn, plainText } from '../kit/blocks.ts';
 import { slackTime, utcTime } from '../kit/text.ts';
-import { environmentWords, word } from './evidence.ts';
+import { environmentWords, word } from './payment-words.ts';
 import type { SlackMessage } from '../kit/message.ts';
 
 /** The account that a screen is about, as people read it. */

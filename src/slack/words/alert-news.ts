@@ -3,7 +3,7 @@ import type { AlertNews } from '../../domain/alert.ts';
 import { type Run, bold, person, rich, richText, words } from '../kit/blocks.ts';
 import { outsideText } from '../kit/text.ts';
 import { labelled } from './charge-facts.ts';
-import { referenceRun } from './evidence.ts';
+import { referenceRun } from './payment-words.ts';
 
 const longestWhy = 300;
 

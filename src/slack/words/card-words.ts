@@ -1,6 +1,6 @@
 import type { CardFace, KnownCard, KnownCards, CardSaved } from '../../domain/card.ts';
 import type { CardHold } from '../../domain/charge.ts';
-import { customerWord } from './evidence.ts';
+import { customerWord } from './payment-words.ts';
 import type { Environment } from '../../domain/alert.ts';
 import type { MessageBlock } from '../kit/message.ts';
 import { bold, code, fields, richText, words, type Choice, type Run } from '../kit/blocks.ts';

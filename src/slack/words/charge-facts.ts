@@ -2,7 +2,7 @@ import type { RichTextBlock } from '@slack/types';
 import type { ChargeSeen, ShownTerms } from '../../domain/charge.ts';
 import { formatMoney, type Money } from '../../domain/money.ts';
 import { bold, fields, headline, person, words, type Run } from '../kit/blocks.ts';
-import { customerWord, referenceWord, word } from './evidence.ts';
+import { customerWord, referenceWord, word } from './payment-words.ts';
 import { cut, oneLine, outsideText } from '../kit/text.ts';
 import { cardWords } from './card-words.ts';
 import { isClosed, stateWord } from './state-words.ts';

@@ -4,7 +4,7 @@ import { ServiceFailure, type FailureKind, StoreUnavailable } from '../../domain
 import { counted } from '../../domain/wording.ts';
 import { newErrorId, type Log } from '../../log.ts';
 import { bold, channelName, code, person, rich, words, type Run } from '../kit/blocks.ts';
-import { quoted, typedReference } from './evidence.ts';
+import { quoted, typedReference } from './payment-words.ts';
 import type { Caller, Refused } from '../command.ts';
 import type { SlackMessage } from '../kit/message.ts';
 import { ModalRefused } from '../kit/modals.ts';

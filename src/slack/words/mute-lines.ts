@@ -1,6 +1,6 @@
 import type { AlertMute, NotPosted } from '../../domain/alert.ts';
 import { bold, moment, person, words, type Run } from '../kit/blocks.ts';
-import { referenceRun, word } from './evidence.ts';
+import { referenceRun, word } from './payment-words.ts';
 
 /** "Everything here", or "rule big-ones · reason “insufficient funds”". */
 export function mutedWords(

@@ -3,7 +3,7 @@
 import { counted } from '../../domain/wording.ts';
 import { nextSteps, reasonAfter, type KnownDecline, type RetryVerdict } from '../../domain/decline-reason.ts';
 import { bold, moment, words, type Run } from '../kit/blocks.ts';
-import { referenceRun } from './evidence.ts';
+import { referenceRun } from './payment-words.ts';
 import { labelled, plain } from './charge-facts.ts';
 
 /** "Next: …": what helps after this failure; nothing if the bank's reason doesn't say. */

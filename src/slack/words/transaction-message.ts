@@ -12,7 +12,7 @@ import {
   quoted,
   typedReference,
   word,
-} from './evidence.ts';
+} from './payment-words.ts';
 import type { MessageBlock } from '../kit/message.ts';
 import type { Note } from '../kit/note.ts';
 import type { Environment } from '../../domain/alert.ts';

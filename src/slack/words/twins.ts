@@ -5,7 +5,7 @@ import { counted } from '../../domain/wording.ts';
 import { type Run, bold, context, person, plainText, richText, words } from '../kit/blocks.ts';
 import type { ViewBlock } from '../kit/message.ts';
 import { plain } from './charge-facts.ts';
-import { referenceRun } from './evidence.ts';
+import { referenceRun } from './payment-words.ts';
 
 const mostTwins = 3;
 

@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
-import type * as EvidenceModule from '../../../src/slack/words/evidence.ts';
+import type * as EvidenceModule from '../../../src/slack/words/payment-words.ts';
 import { createRandom } from '../../chaos/random.ts';
 import { countOf } from '../../support/counts.ts';
 import { surfaces } from './run-texts.ts';
@@ -7,7 +7,7 @@ import type { Shown } from './surface.ts';
 
 // A merchant's reference may be any 50 characters, even an address, and is always shown in full, since it is needed for
 // look-ups. It is left out here, so that every other address is found.
-vi.mock(import('../../../src/slack/words/evidence.ts'), async (load): Promise<typeof EvidenceModule> => {
+vi.mock(import('../../../src/slack/words/payment-words.ts'), async (load): Promise<typeof EvidenceModule> => {
   const real = await load();
   const word = 'REFERENCE';
   return {

@@ -28,7 +28,7 @@ import { messageModal } from '../../../slack/kit/modals.ts';
 import { noteMessage } from '../../../slack/kit/note.ts';
 import { outsideText } from '../../../slack/kit/text.ts';
 import { accountWords } from '../../../slack/words/account-foot.ts';
-import { customerWord, referenceWord, word } from '../../../slack/words/evidence.ts';
+import { customerWord, referenceWord, word } from '../../../slack/words/payment-words.ts';
 
 type StormRow = StormItem & { card: AlertState };
 

@@ -8,7 +8,7 @@ import { outcomeWords } from '../../../slack/words/state-words.ts';
 import { bold, moment, richText, words, type Run } from '../../../slack/kit/blocks.ts';
 import { type PostAttempt, forPosting, noteMessage } from '../../../slack/kit/note.ts';
 import { accountFoot } from '../../../slack/words/account-foot.ts';
-import { referenceWord, word } from '../../../slack/words/evidence.ts';
+import { referenceWord, word } from '../../../slack/words/payment-words.ts';
 import type { SlackMessage } from '../../../slack/kit/message.ts';
 import { muteBlocks } from '../alert-rules-message.ts';
 
