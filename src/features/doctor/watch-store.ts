@@ -23,7 +23,8 @@ export function createStoreWatch({
   now: () => number;
 }) {
   let timer: NodeJS.Timeout | undefined;
-  let told: string | undefined;
+  let logged: string | undefined;
+  let reported: string | undefined;
 
   /** Never throws: the connection reports a store that is away. */
   async function look(): Promise<void> {
@@ -31,14 +32,17 @@ export function createStoreWatch({
       await storage.checked();
       const lost = await storage.mark.lost();
       const found = lost ?? storage.refusal();
-      if (found === told) return;
-      if (lost !== undefined) log('error', lost, { fix: lostFix });
-      told = found;
-      if (found === undefined) return;
-      // The name makes it one notice a day. An emptied store forgets the name, so a second loss on that day is
-      // reported, too.
-      const name = `store-${lost === undefined ? 'refused' : 'lost'}:${Math.floor(now() / dayMs)}`;
-      await tell(name, noticeOf(found, lost && lostFix));
+      if (found === reported) return;
+      if (lost !== undefined && lost !== logged) log('error', lost, { fix: lostFix });
+      logged = lost;
+      if (found !== undefined) {
+        // The name makes it one notice a day. An emptied store forgets the name, so a second loss on that day is
+        // reported, too.
+        const name = `store-${lost === undefined ? 'refused' : 'lost'}:${Math.floor(now() / dayMs)}`;
+        await tell(name, noticeOf(found, lost && lostFix));
+      }
+      // Only now: if the store didn't take the notice, the next look repeats it.
+      reported = found;
     } catch (error) {
       log('debug', 'whether the store may be trusted could not be found out', {}, error);
     }
