@@ -123,15 +123,15 @@ export function createLog(settings: LogSettings): Log {
 }
 
 function onlyListed(...all: readonly LogFields[]): LogFields {
-  const kept: Record<string, unknown> = {};
+  const listed: Record<string, unknown> = {};
   for (const fields of all) {
     for (const [name, value] of Object.entries(fields)) {
       if (value === undefined || !logFieldNames.has(name)) continue;
       const isOutside = typeof value === 'string' && fromOutside.has(name);
-      kept[name] = isOutside ? maskedParts(value) : value;
+      listed[name] = isOutside ? maskedParts(value) : value;
     }
   }
-  return kept;
+  return listed;
 }
 
 /** Masks the parts of a key one by one, so that our words around a masked reference stay readable. */

@@ -87,9 +87,9 @@ export function warnOfForeignRules(plans: readonly RoutePlan[], log: Log): void 
   const here = plans.map(({ environment, account }) => `${account} (${environment})`).join(', ');
   for (const { name, match } of plans[0]?.rules ?? []) {
     if (plans.some((plan) => matchesAccount(match, plan))) continue;
-    const asked = [match.account, match.environment].filter((part) => part !== undefined).join(' in ');
+    const wanted = [match.account, match.environment].filter((part) => part !== undefined).join(' in ');
     const fix = `correct account or environment of rule ${name}, unless it is for another bot that reads this file`;
-    log('warn', `Rule ${name} can never fit here: it asks for ${asked}, and this bot has ${here}`, {
+    log('warn', `Rule ${name} can never fit here: it asks for ${wanted}, and this bot has ${here}`, {
       fix,
     });
   }
@@ -106,15 +106,15 @@ export function warnOfUnreadFields(
 ): void {
   for (const { name, match } of plan.rules.filter((rule) => matchesAccount(rule.match, plan))) {
     const { customer, isSavedCardCharge, event } = match;
-    const asked = [
+    const unread = [
       ...(customer === undefined || readsField('customerId') ? [] : ['customer_id']),
       ...(isSavedCardCharge === undefined || readsField('isSavedCardCharge') ? [] : ['saved_card']),
       ...(event !== 'card_saved' || readsField('isSavedCardCharge') || readsField('savedCard')
         ? []
         : ['card_saved']),
     ].join(' and ');
-    if (asked === '') continue;
-    const why = `it asks for ${asked}, which the signature does not cover and no look-up says`;
+    if (unread === '') continue;
+    const why = `it asks for ${unread}, which the signature does not cover and no look-up says`;
     const fix = `have WEBHOOK_SIGNED_TEMPLATE name it, if the sender signs it, or take it out of rule ${name}`;
     log('warn', `Rule ${name} can never fit here: ${why}`, { fix });
   }
@@ -181,13 +181,13 @@ function coversCustomer(wide: NonNullable<RouteMatch['customer']>, narrow: Route
 export function routesCaution({ policy, payopsFile }: PolicyFile): string[] {
   const rules = alertRules(policy);
   return rules.flatMap(({ name, channels, mention, severity, escalate, digestAfter }, index) => {
-    const says = Object.entries({ mention, severity, escalate, digest_after: digestAfter }).flatMap(
-      ([word, said]) => (said === undefined ? [] : [word]),
+    const parts = Object.entries({ mention, severity, escalate, digest_after: digestAfter }).flatMap(
+      ([key, value]) => (value === undefined ? [] : [key]),
     );
     return channels.flatMap((channel) => {
-      const first = says.length === 0 ? undefined : shadowingRule(rules, index, channel);
+      const first = parts.length === 0 ? undefined : shadowingRule(rules, index, channel);
       if (!first) return [];
-      const what = `the ${listed(says, 'and')} of rule ${name} never ${says.length === 1 ? 'holds' : 'hold'} in ${channel}`;
+      const what = `the ${listed(parts, 'and')} of rule ${name} never ${parts.length === 1 ? 'holds' : 'hold'} in ${channel}`;
       return `${payopsFile}: ${what}: ${first.name} before it tells that channel all that it asks for. Move ${name} up, before ${first.name}.`;
     });
   });

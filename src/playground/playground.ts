@@ -83,9 +83,9 @@ export async function startPlayground(options: PlaygroundOptions = {}): Promise<
 
   const page = await startPageServer(
     {
-      state(asked = users.agent) {
-        const isSomebody = Object.values<string>(users).includes(asked);
-        const seen = workspace.state(isSomebody ? asked : users.agent);
+      state(userId = users.agent) {
+        const isSomebody = Object.values<string>(users).includes(userId);
+        const seen = workspace.state(isSomebody ? userId : users.agent);
         const desk = seen.channels.find(({ id }) => id === channels.payDesk);
         return {
           ...seen,

@@ -138,8 +138,8 @@ function createRoutes(page: PageFunctions, stream: Stream): Record<string, Route
     },
     'GET /bot.log': (_request, response) => send(response, 200, page.botLog()),
     'POST /act': async (request, response) => {
-      const asked = actRequest.safeParse(await json(request).catch(() => undefined));
-      if (asked.success) return send(response, 200, await page.act(asked.data));
+      const action = actRequest.safeParse(await json(request).catch(() => undefined));
+      if (action.success) return send(response, 200, await page.act(action.data));
       send(response, 400, { ok: false, problem: 'The playground does not know this action.' });
     },
   };

@@ -132,9 +132,9 @@ export function accountChecks(needs: AccountCheckNeeds): Check[] {
 }
 
 /** The service's failure, if any; rethrows other errors. */
-async function failureOf(asked: Promise<unknown>): Promise<ServiceFailure | undefined> {
+async function failureOf(call: Promise<unknown>): Promise<ServiceFailure | undefined> {
   try {
-    await asked;
+    await call;
     return undefined;
   } catch (error) {
     if (error instanceof ServiceFailure) return error;

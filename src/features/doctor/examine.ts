@@ -61,8 +61,8 @@ export function judgeClock(whose: string, theirMs: number, nowMs: number): Check
 
 /** Returns a function that runs `ask` at its first call, and always returns that answer. */
 export function once<T>(ask: () => Promise<T>): () => Promise<T> {
-  let asked: Promise<T> | undefined;
-  return () => (asked ??= ask());
+  let answer: Promise<T> | undefined;
+  return () => (answer ??= ask());
 }
 
 /**

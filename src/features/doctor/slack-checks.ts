@@ -204,9 +204,9 @@ function judgeRefused(refused: Awaited<ReturnType<SlackCheckNeeds['refused']>>):
   return problem(`The last one was refused at ${utcTime(refused.atMs)}: ${refused.why}`, refused.fix);
 }
 
-async function judgeGroup(asked: Promise<Members>): Promise<CheckResult> {
+async function judgeGroup(members: Promise<Members>): Promise<CheckResult> {
   try {
-    const { users, empty } = await asked;
+    const { users, empty } = await members;
     if (empty !== undefined) return problem(`It counts as empty: ${empty}`, emptyGroupFix(empty));
     if (users.length > 0) return ok(`Members: ${users.length}`);
     return warning('It has no members', 'Add people to it in Slack, or take it out of payops.yml.');
@@ -232,9 +232,9 @@ function roleChecks(roles: Policy['roles'], { ifAccepted, members, accounts }: R
     look: ifAccepted(async (answer) => {
       const fix = `List active members of the workspace under roles.${name} of payops.yml.`;
       if (role.users.length + role.groups.length === 0) return problem('It lists nobody', fix);
-      const asked = await Promise.all(role.groups.map((group) => members(group).catch(() => noMembers)));
-      const all = [...new Set([...role.users, ...asked.flatMap(({ users }) => users)])].slice(0, mostPeople);
-      const [unknown] = asked.filter(({ empty }) => empty !== undefined);
+      const groups = await Promise.all(role.groups.map((group) => members(group).catch(() => noMembers)));
+      const all = [...new Set([...role.users, ...groups.flatMap(({ users }) => users)])].slice(0, mostPeople);
+      const [unknown] = groups.filter(({ empty }) => empty !== undefined);
       try {
         const judged = await Promise.all(
           all.map(async (userId) => ({ userId, why: noMember(await accounts(userId), identityOf(answer)) })),
@@ -350,10 +350,10 @@ async function withRetries<T>(
 }
 
 function onceEach<T>(ask: (name: string) => Promise<T>): (name: string) => Promise<T> {
-  const asked = new Map<string, Promise<T>>();
+  const answers = new Map<string, Promise<T>>();
   return (name) => {
-    const found = asked.get(name) ?? ask(name);
-    asked.set(name, found);
+    const found = answers.get(name) ?? ask(name);
+    answers.set(name, found);
     return found;
   };
 }

@@ -119,10 +119,10 @@ export function recordLines(
     reference === undefined ? [] : [referenceRun(reference)],
     [moment(atMs)],
   ];
-  const said = details.filter((part) => part.length > 0);
+  const present = details.filter((part) => part.length > 0);
   return [
     [bold(state), ...(money ? [words(` · ${amountWord(money)}`)] : [])],
-    said.flatMap((part, index) => (index === 0 ? part : [words(' · '), ...part])),
+    present.flatMap((part, index) => (index === 0 ? part : [words(' · '), ...part])),
   ];
 }
 

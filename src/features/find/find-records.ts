@@ -57,9 +57,9 @@ export function openFoundRecords(account: ForFind, finders: readonly Finder[]) {
     return async function isForgotten({ customerEmail = '', atMs }: FoundRecord): Promise<boolean> {
       if (customerEmail.trim() === '') return false;
       const list = await listOf({ customerEmail });
-      const asked = until.get(list) ?? forgottenUntil(list);
-      until.set(list, asked);
-      return atMs <= (await asked);
+      const untilMs = until.get(list) ?? forgottenUntil(list);
+      until.set(list, untilMs);
+      return atMs <= (await untilMs);
     };
   }
 

@@ -60,9 +60,9 @@ export function update(change: Partial<Ui> = {}): void {
  */
 export function be(userId: string | undefined): void {
   source?.close();
-  const asked = userId === undefined ? '' : `?user=${encodeURIComponent(userId)}`;
-  if (userId !== undefined) history.replaceState(null, '', asked);
-  source = new EventSource(`/events${asked}`);
+  const query = userId === undefined ? '' : `?user=${encodeURIComponent(userId)}`;
+  if (userId !== undefined) history.replaceState(null, '', query);
+  source = new EventSource(`/events${query}`);
   source.addEventListener(
     'message',
     ({ data }: MessageEvent<string>) => {
