@@ -1,8 +1,8 @@
 import { setTimeout as rest } from 'node:timers/promises';
 import type { WebClient } from '@slack/web-api';
 import type { Config } from '../src/config/config.ts';
-import type { Finding, CheckResult } from '../src/features/doctor/examine.ts';
-import { ok, problem, skippedFor, warning } from '../src/features/doctor/examine.ts';
+import type { Finding, CheckResult } from '../src/features/doctor/checks.ts';
+import { ok, problem, skippedFor, warning } from '../src/features/doctor/checks.ts';
 import { slackChecks } from '../src/features/doctor/slack-checks.ts';
 import type { Log } from '../src/log.ts';
 import { createDelivery, type PostOutcome } from '../src/messages/delivery.ts';

@@ -5,7 +5,7 @@ import type { ApprovalRule } from './domain/approval.ts';
 import type { ChargeSeen, LimitRules } from './domain/charge.ts';
 import type { DeclineRule } from './domain/decline-reason.ts';
 import type { Money } from './domain/money.ts';
-import type { FoundRecord } from './domain/found.ts';
+import type { FoundRecord } from './domain/found-record.ts';
 import type { PaymentEvent } from './domain/payment-event.ts';
 import type { Log } from './log.ts';
 import type { FeatureMessages } from './messages/deliver.ts';

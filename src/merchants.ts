@@ -48,7 +48,7 @@ import { createCustomerCode } from './features/customer-code/customer-code.ts';
 import { createDayFiles, type DayFile } from './features/day/day-file.ts';
 import { dayCsv, dayWords, readDay } from './features/day/day.ts';
 import { createDoctor } from './features/doctor/doctor.ts';
-import { type Check, type Finding, examine } from './features/doctor/examine.ts';
+import { type Check, type Finding, runChecks } from './features/doctor/checks.ts';
 import { forwardHealth } from './features/forward/forward-record.ts';
 import { type Forwarding, createForwarding } from './features/forward/forward.ts';
 import { createLinks } from './features/links/link.ts';
@@ -192,7 +192,7 @@ export function createMerchantBot(scope: MerchantScope, shared: Shared) {
         ...sharedChecks(runtime, { ...storage, ...storage.whole }, clients),
         ...accountChecks({ config: settings, payments, now, ...health }),
       ];
-      return examine(checks, checkDeadlineMs(settings), log);
+      return runChecks(checks, checkDeadlineMs(settings), log);
     },
   });
   const { features, alerts, charges, undelivered, forwarding, answerCodePage } = created;

@@ -6,7 +6,7 @@ import { knownChecks, type Known } from './connect/known-checks.ts';
 import { parseAmount } from '../domain/money.ts';
 import { parseOrderReference } from '../domain/order-reference.ts';
 import { countWords, partOf, sorted, stateSigns } from '../features/doctor/doctor.ts';
-import { examine, once, type Finding } from '../features/doctor/examine.ts';
+import { runChecks, once, type Finding } from '../features/doctor/checks.ts';
 import { accountHealth, sharedChecks } from '../merchants.ts';
 import { StoreUnavailable } from '../domain/failure.ts';
 import { parsed, problem } from '../domain/wording.ts';
@@ -102,7 +102,7 @@ async function lookAtAll(runtime: Runtime, known: Known, knownOf: Config): Promi
     ...sharedChecks(runtime, opened, clients),
     ...accounts.flatMap((account) => account.checks),
   ];
-  const findings = await examine(checks, checkDeadlineMs(config), log);
+  const findings = await runChecks(checks, checkDeadlineMs(config), log);
   await Promise.all(accounts.map((account) => account.releaseLock()));
   await storage.close();
   return findings;

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Runtime } from '../config/config.ts';
-import type { FoundRecord } from '../domain/found.ts';
+import type { FoundRecord } from '../domain/found-record.ts';
 import { dayNamed } from '../domain/local-day.ts';
 import { maskEmail } from '../domain/outside-text.ts';
 import { parsed } from '../domain/wording.ts';

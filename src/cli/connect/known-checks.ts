@@ -9,7 +9,7 @@ import {
   warning,
   type Check,
   type CheckResult,
-} from '../../features/doctor/examine.ts';
+} from '../../features/doctor/checks.ts';
 import { rawRecords } from '../../payments/lookups.ts';
 import type { Payments } from '../../payments/payments.ts';
 import { savedCardShape } from '../../payments/saved-cards.ts';

@@ -1,5 +1,5 @@
 import type { Account, Finder } from '../../account.ts';
-import type { FoundRecord } from '../../domain/found.ts';
+import type { FoundRecord } from '../../domain/found-record.ts';
 import { withoutUndefined } from '../../domain/json.ts';
 import type { Money } from '../../domain/money.ts';
 import { openRecord } from '../../records/records.ts';

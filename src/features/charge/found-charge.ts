@@ -1,5 +1,5 @@
 import type { Account, Finder } from '../../account.ts';
-import type { FoundRecord } from '../../domain/found.ts';
+import type { FoundRecord } from '../../domain/found-record.ts';
 import { isInDoubt, stateWord } from '../../slack/words/state-words.ts';
 import {
   chargePrefix,

@@ -1,6 +1,6 @@
 import type { Account, Finder } from '../../account.ts';
 import { csvHead, csvRows, type CsvColumn } from '../../csv.ts';
-import type { FoundRecord } from '../../domain/found.ts';
+import type { FoundRecord } from '../../domain/found-record.ts';
 import { wireFromMinor } from '../../domain/money.ts';
 import type { Span } from '../../domain/span.ts';
 import { counted } from '../../domain/wording.ts';

@@ -24,7 +24,7 @@ import {
   warning,
   type Check,
   type CheckResult,
-} from './examine.ts';
+} from './checks.ts';
 
 type Config = Account['settings'];
 

@@ -6,7 +6,7 @@ import { counted } from '../../domain/wording.ts';
 import { defineCommand } from '../../slack/command.ts';
 import type { SlackMessage } from '../../slack/kit/message.ts';
 import { nothingAfter } from '../../slack/command-text.ts';
-import type { Finding } from './examine.ts';
+import type { Finding } from './checks.ts';
 
 /**
  * `/pay doctor`: checks every part and shows the fix. `doctor` runs all checks, each with a deadline; never rejects.

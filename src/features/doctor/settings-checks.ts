@@ -1,6 +1,6 @@
 import type { Account } from '../../account.ts';
 import { codeEntry } from '../../domain/otp.ts';
-import { ok, warning, type Check } from './examine.ts';
+import { ok, warning, type Check } from './checks.ts';
 
 type Config = Account['settings'];
 

@@ -23,7 +23,7 @@ import {
   warning,
   type Check,
   type CheckResult,
-} from './examine.ts';
+} from './checks.ts';
 
 /** The scopes of manifest.yml: required ones, and optional ones with what fails without them. */
 export const neededScopes: readonly string[] = ['commands', 'chat:write', 'users:read'];

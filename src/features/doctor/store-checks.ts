@@ -17,7 +17,7 @@ import {
   warning,
   type Check,
   type CheckResult,
-} from './examine.ts';
+} from './checks.ts';
 
 /** How many records are opened. More would take long, and a lost key usually affects many records. */
 const mostRecords = 500;

@@ -1,6 +1,6 @@
 import type { ActionsBlock, Button } from '@slack/types';
 import { z } from 'zod';
-import type { FoundRecord } from '../../domain/found.ts';
+import type { FoundRecord } from '../../domain/found-record.ts';
 import { counted } from '../../domain/wording.ts';
 import {
   actions,

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Account, Finder } from '../../account.ts';
-import type { FoundRecord } from '../../domain/found.ts';
+import type { FoundRecord } from '../../domain/found-record.ts';
 import type { Span } from '../../domain/span.ts';
 import { searchList, type FoundBy } from '../../records/found-by.ts';
 import { isUnreadable } from '../../records/records.ts';

@@ -1,5 +1,5 @@
 import type { Account, Finder } from '../../account.ts';
-import type { FoundRecord } from '../../domain/found.ts';
+import type { FoundRecord } from '../../domain/found-record.ts';
 import { openRecord } from '../../records/records.ts';
 import { isFollowed, linkKind, type PaymentLink } from './link-case.ts';
 import { linkHead } from './link-screens.ts';

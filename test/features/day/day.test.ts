@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Finder } from '../../../src/account.ts';
-import type { FoundRecord } from '../../../src/domain/found.ts';
+import type { FoundRecord } from '../../../src/domain/found-record.ts';
 import { dayCsv, readDay } from '../../../src/features/day/day.ts';
 import { eventsList } from '../../../src/messages/message-record.ts';
 import { ownPaymentsList } from '../../../src/records/found-by.ts';

@@ -68,7 +68,7 @@ export function once<T>(ask: () => Promise<T>): () => Promise<T> {
 /**
  * Runs all checks in parallel, each with the deadline. Never rejects. Words of unexpected errors go only to the log.
  */
-export async function examine(checks: readonly Check[], deadlineMs: number, log: Log): Promise<Finding[]> {
+export async function runChecks(checks: readonly Check[], deadlineMs: number, log: Log): Promise<Finding[]> {
   return await Promise.all(
     checks.map(async ({ part, account, look }): Promise<Finding> => {
       const whose = account === undefined ? { part } : { part, account };
