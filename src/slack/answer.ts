@@ -93,7 +93,7 @@ export type SlackSide = Times & {
   claimOnce: Claim;
   /** Writes an audit entry in the background; absent: only the log is written. */
   note?: (
-    asked: Pick<BotRequest, 'what'> & { who: string; result: string } & Partial<
+    entry: Pick<BotRequest, 'what'> & { who: string; result: string } & Partial<
         Record<'account' | 'where' | 'verb' | 'reference' | 'reason', string>
       >,
   ) => void;
@@ -105,19 +105,19 @@ export type SlackSide = Times & {
  * Runs the guards in order (permission, repeat), then the request, and answers the person. Never throws: every failure
  * becomes words on the screen and a log line. Writes one audit entry.
  */
-export function answer(asked: BotRequest, side: SlackSide): Promise<void> {
-  return inAccount(asked.account.merchant, async () => {
+export function answer(request: BotRequest, side: SlackSide): Promise<void> {
+  return inAccount(request.account.merchant, async () => {
     const startedAtMs = side.now();
-    const { screen, what, who, about } = asked;
+    const { screen, what, who, about } = request;
     tagLog({ orderReference: about.reference });
     const progress: Progress = {};
-    const working = carryOut(asked, progress, side);
-    const progressEnd = showProgress(working, asked, progress, side);
+    const working = carryOut(request, progress, side);
+    const progressEnd = showProgress(working, request, progress, side);
     const { result, reason, message } = await working;
     await progressEnd;
     if (message) await say(screen, result, message);
     await screen.done();
-    recordAsked(side, { what, who, about, result, reason, startedAtMs });
+    recordRequest(side, { what, who, about, result, reason, startedAtMs });
   });
 }
 
@@ -138,8 +138,8 @@ async function say(screen: Screen, result: Outcome['result'], message: SlackMess
 /** The message to show while a command still runs. */
 type Progress = { message?: SlackMessage | (() => SlackMessage) };
 
-async function carryOut(asked: BotRequest, progress: Progress, side: SlackSide): Promise<Outcome> {
-  const { who, account, label, permission, about, effect, opensForm, screen } = asked;
+async function carryOut(request: BotRequest, progress: Progress, side: SlackSide): Promise<Outcome> {
+  const { who, account, label, permission, about, effect, opensForm, screen } = request;
   let hasBegun = false;
   try {
     for (const anyOf of permission) {
@@ -148,11 +148,11 @@ async function carryOut(asked: BotRequest, progress: Progress, side: SlackSide):
     }
     const isStrict = effect !== 'none' || about.part !== undefined || opensForm;
     // A command without effect may run twice, so it skips the check, unless it opens a form.
-    const repeat = isStrict ? await asked.repeat(side.claimOnce) : 'first';
+    const repeat = isStrict ? await request.repeat(side.claimOnce) : 'first';
     if (repeat === 'delivered_again') return { result: 'repeated' };
     if (repeat === 'pressed_again') return { result: 'repeated', message: pressedAgainMessage(label) };
     hasBegun = true;
-    return await asked.run({
+    return await request.run({
       caller: who,
       openModal: screen.openModal,
       whileWaiting(work, message) {
@@ -260,8 +260,8 @@ type Answered = Pick<BotRequest, 'what' | 'who' | 'about'> & {
 };
 
 /** The only place that writes requests to the log and the audit. Never throws. */
-export function recordAsked({ log, now, note }: SlackSide, asked: Answered): void {
-  const { what, who, about, result, reason, startedAtMs } = asked;
+export function recordRequest({ log, now, note }: SlackSide, answered: Answered): void {
+  const { what, who, about, result, reason, startedAtMs } = answered;
   const { verb, merchant: account, part, reference } = about;
   const { userId, channelId } = who;
   log('info', 'Asked and answered', {

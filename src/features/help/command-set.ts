@@ -86,12 +86,12 @@ export function createCommandSet(
       defaultFor(channelId);
     const account =
       (name !== undefined && lists.find(({ merchant }) => merchant?.name === name)) || defaultFor(channelId);
-    const asked: Understood = read.ok
+    const understanding: Understood = read.ok
       ? inAccount(account.merchant, () => understood(read.value.text, account))
       : inAccount(meantAccount(read.meant).merchant, () =>
           unclearAccount(read, meantAccount(read.meant), names),
         );
-    return { account, understood: asked };
+    return { account, understood: understanding };
   }
 
   return {

@@ -63,7 +63,7 @@ export function nothingAllowed({ allowed, refused }: Permitted): SlackMessage | 
   return refusalMessage({ ...refused, what: 'every command but help' });
 }
 
-type Sorting = { asked: readonly Permission[]; allowed: Map<string, readonly Command[]> };
+type Sorting = { permissions: readonly Permission[]; allowed: Map<string, readonly Command[]> };
 
 const free = Promise.resolve<Permit>({ kind: 'allowed' });
 /**
@@ -79,12 +79,14 @@ export async function sortByPermit(
   mayRun: MayRun,
 ): Promise<Permitted> {
   const known = sortings.get(every);
-  const asked = known?.asked ?? [...new Set(every.filter(isListed).flatMap(permissionsOf))];
-  const sorting = known ?? { asked, allowed: new Map() };
+  const permissions = known?.permissions ?? [...new Set(every.filter(isListed).flatMap(permissionsOf))];
+  const sorting = known ?? { permissions, allowed: new Map() };
   sortings.set(every, sorting);
-  const permits = await Promise.all(asked.map((each) => (each === anyone ? free : mayRun(each, caller))));
+  const permits = await Promise.all(
+    permissions.map((each) => (each === anyone ? free : mayRun(each, caller))),
+  );
   const key = permits.map(({ kind }) => kind).join(' ');
-  const holds = (permission: Permission) => permits[asked.indexOf(permission)]?.kind === 'allowed';
+  const holds = (permission: Permission) => permits[permissions.indexOf(permission)]?.kind === 'allowed';
   const allowed =
     sorting.allowed.get(key) ??
     every.filter((command) => isListed(command) && permissionsOf(command).some((each) => holds(each)));

@@ -47,9 +47,9 @@ export function menuCommand(
       return await Promise.all(there.allowed.map((command) => openOf(command, caller, log, account)));
     });
     const own = allowed.map((command) => openOf(command, caller, log));
-    const asked = [...(await Promise.all(own)), ...(await Promise.all(elsewhere)).flat()];
-    const open = asked.filter((items) => items !== undefined && items !== 'unknown');
-    return menuMessage(allowed, open, asked.includes('unknown'));
+    const answers = [...(await Promise.all(own)), ...(await Promise.all(elsewhere)).flat()];
+    const open = answers.filter((items) => items !== undefined && items !== 'unknown');
+    return menuMessage(allowed, open, answers.includes('unknown'));
   }
   return defineCommand<undefined>({
     verb: '',

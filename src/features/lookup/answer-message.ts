@@ -70,7 +70,7 @@ export function transactionModal(
   may: AnswerMay,
 ): Modal {
   const share = channelId === undefined ? false : may.share;
-  const asked = isMasked(view)
+  const buttons = isMasked(view)
     ? []
     : orderedButtons(
         view.confirmation,
@@ -79,23 +79,23 @@ export function transactionModal(
       );
   return answerModal(
     { ...view, channelId },
-    { ...transactionNote(view), buttons: [...nearButton(view), ...asked] },
+    { ...transactionNote(view), buttons: [...nearButton(view), ...buttons] },
   );
 }
 
 /** Says that the service gave no usable answer, with a button to ask again. */
 export function noAnswerModal(
   failure: ServiceFailure,
-  { reference, words: asked }: { reference: OrderReference; words: readonly string[] },
+  { reference, words }: { reference: OrderReference; words: readonly string[] },
   place: AnswerContext,
 ): Modal {
   const note = serviceFailureNote(failure, { reference, moneyMayHaveMoved: false });
   const isNumber = maskNumbers(reference) !== reference;
-  return answerModal(place, { ...note, buttons: isNumber ? [] : [againButton(asked)] });
+  return answerModal(place, { ...note, buttons: isNumber ? [] : [againButton(words)] });
 }
 
-function againButton(asked: readonly string[]): Button {
-  return button({ actionId: lookupActions.again, text: 'Look up', value: JSON.stringify(asked) });
+function againButton(words: readonly string[]): Button {
+  return button({ actionId: lookupActions.again, text: 'Look up', value: JSON.stringify(words) });
 }
 
 function shareButton(view: TransactionView, where: true | 'in_thread'): Button {

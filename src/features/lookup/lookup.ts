@@ -315,9 +315,9 @@ async function answerTo(
   } catch (error) {
     if (!(error instanceof ServiceFailure)) throw error;
     const { reference } = question;
-    const asked = { reference, words: wordsOfView(question) };
+    const again = { reference, words: wordsOfView(question) };
     return {
-      modal: noAnswerModal(error, asked, { ...deps.account.place, channelId }),
+      modal: noAnswerModal(error, again, { ...deps.account.place, channelId }),
       message: noteMessage(serviceFailureNote(error, { reference, moneyMayHaveMoved: false })),
     };
   }

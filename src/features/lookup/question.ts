@@ -52,8 +52,8 @@ export function createAsk(
     const isFound = confirmation.kind !== 'not_found';
     if (userId !== undefined && isFound) lately.add(userId, reference);
     const near = userId === undefined || isFound ? undefined : lately.near(userId, reference);
-    const asked = withoutUndefined({ declined, amountMinor, near });
-    return { reference, confirmation, environment, account, checkedAtMs: now(), ...asked };
+    const known = withoutUndefined({ declined, amountMinor, near });
+    return { reference, confirmation, environment, account, checkedAtMs: now(), ...known };
   };
 }
 

@@ -29,16 +29,18 @@ export function createReveals(
   const { showResult } = account.slack;
   const revealEmail = createRevealEmail(account, ownEmail);
 
-  async function answerOf(asked: RevealAsked): Promise<SlackMessage> {
+  async function answerOf(request: RevealRequest): Promise<SlackMessage> {
     try {
-      const revealed = await revealEmail(asked);
+      const revealed = await revealEmail(request);
       return revealed.kind === 'revealed'
-        ? revealedMessage(revealed.email, asked.reference)
+        ? revealedMessage(revealed.email, request.reference)
         : notRevealedMessage(revealed.kind);
     } catch (error) {
       // Show the failure in the modal too, so the modal doesn't say *Reading* for ever.
       if (!(error instanceof ServiceFailure)) throw error;
-      return noteMessage(serviceFailureNote(error, { reference: asked.reference, moneyMayHaveMoved: false }));
+      return noteMessage(
+        serviceFailureNote(error, { reference: request.reference, moneyMayHaveMoved: false }),
+      );
     }
   }
   /**
@@ -76,7 +78,7 @@ export function createReveals(
 }
 
 /** `by`: the reader. `where`: the channel id in which they read, or `modal`; for the audit. */
-type RevealAsked = { reference: OrderReference; by: string; where: string };
+type RevealRequest = { reference: OrderReference; by: string; where: string };
 
 type Revealed =
   | { kind: 'revealed'; email: string }
@@ -92,7 +94,7 @@ type Revealed =
 export function createRevealEmail(
   { payments, audit, name, now, log }: Pick<Account, 'payments' | 'audit' | 'name' | 'now' | 'log'>,
   ownEmail: OwnEmail,
-): (asked: RevealAsked) => Promise<Revealed> {
+): (request: RevealRequest) => Promise<Revealed> {
   async function findEmail(reference: OrderReference): Promise<string | undefined> {
     const own = (await ownEmail(reference))?.trim() || undefined;
     try {

@@ -19,8 +19,8 @@ const mostAsked = 50;
 /**
  * Says who may do what. Permits only people in a role that has the permission and counts in the channel, and only members
  * of the bot's own workspace: no guests, bots, deactivated or foreign accounts. If Slack doesn't say who a person is or who
- * is in a group, refuses. Slack's answers are valid for ten minutes, and for a day while Slack is away; people without a
- * fitting role are not asked for. `identity`: undefined while Slack has not said who the bot is.
+ * is in a group, refuses. Slack's answers are valid for ten minutes, and for a day while Slack is away. Slack is not asked
+ * about people without a fitting role. `identity`: undefined while Slack has not said who the bot is.
  */
 export function createDirectory(
   roles: Readonly<Record<string, Role>>,
@@ -52,10 +52,10 @@ export function createDirectory(
    * groups that count as empty, and why.
    */
   async function membershipOf(userId: string, fitting: readonly NamedRole[]) {
-    const asked = await Promise.all(
+    const listed = await Promise.all(
       groupsOf(fitting).map(async (group) => ({ group, answer: await groups.of(group) })),
     );
-    const known = asked.flatMap(({ group, answer }) =>
+    const known = listed.flatMap(({ group, answer }) =>
       answer.kind === 'known' ? [{ group, ...answer.value }] : [],
     );
     const mine = new Set(known.filter(({ users }) => users.includes(userId)).map(({ group }) => group));
@@ -63,7 +63,7 @@ export function createDirectory(
       own: fitting.filter(
         (one) => listsUser(one, userId) || one.role.groups.some((group) => mine.has(group)),
       ),
-      unknown: asked.filter(({ answer }) => answer.kind === 'unknown').map(({ group }) => group),
+      unknown: listed.filter(({ answer }) => answer.kind === 'unknown').map(({ group }) => group),
       notes: known.flatMap(({ group, empty }) =>
         empty === undefined ? [] : [`${group} counts as empty (${empty}). ${emptyGroupFix(empty)}`],
       ),
@@ -82,9 +82,9 @@ export function createDirectory(
         return own.length > 0 ? wrongChannel(permission, own) : notInRole(permission, fitting, notes);
       }
     }
-    const asked = await people.of(userId);
-    if (asked.kind === 'unknown') return accountUnknown(asked.slackError);
-    const why = noMember(asked.value, identity());
+    const person = await people.of(userId);
+    if (person.kind === 'unknown') return accountUnknown(person.slackError);
+    const why = noMember(person.value, identity());
     return why === undefined ? { kind: 'allowed' } : refused(noMemberRules[why], memberInRole);
   }
 
@@ -116,8 +116,8 @@ export function createDirectory(
     /** Without groups that Slack doesn't list. Guests and other non-members are left out among the first fifty only. */
     async holdersOf(permission) {
       const fitting = rolesWith(permission, named);
-      const asked = await Promise.all(groupsOf(fitting).map((group) => groups.of(group)));
-      const inGroups = asked.flatMap((one) => (one.kind === 'known' ? one.value.users : []));
+      const listed = await Promise.all(groupsOf(fitting).map((group) => groups.of(group)));
+      const inGroups = listed.flatMap((one) => (one.kind === 'known' ? one.value.users : []));
       const all = [...new Set([...fitting.flatMap(({ role }) => role.users), ...inGroups])];
       const persons = await Promise.all(all.slice(0, mostAsked).map((userId) => people.of(userId)));
       return all.filter((_, index) => {

@@ -40,7 +40,7 @@ export async function answerForm(
   const { id: viewId, private_metadata: privateMetadata } = body.view;
   const form = createFormScreen(ack, submitted, side);
   const { verb, merchant } = command;
-  const asked: BotRequest = {
+  const request: BotRequest = {
     what: 'form',
     who: caller,
     account,
@@ -61,7 +61,7 @@ export async function answerForm(
     },
     screen: form.screen,
   };
-  await answer(asked, { ...side, patienceMs: side.submitMs });
+  await answer(request, { ...side, patienceMs: side.submitMs });
   await form.ended();
 }
 

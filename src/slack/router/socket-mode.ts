@@ -202,7 +202,7 @@ async function openSocket(
   let isCountedAgain = false;
   let reason: string | undefined;
   let isUp = false;
-  const asked = new AbortController();
+  const renewal = new AbortController();
   const over = new AbortController();
   const stoppedOrOver = AbortSignal.any([signal, over.signal]);
   /** When each unanswered request arrived, by its id. */
@@ -229,7 +229,7 @@ async function openSocket(
       reason = said.reason;
       // After a warning Slack goes on using the socket, and asks later to renew it.
       if (reason === 'warning') return;
-      if (reason === 'refresh_requested' && isUp) return asked.abort();
+      if (reason === 'refresh_requested' && isUp) return renewal.abort();
     }
     // Wraps all of Bolt, so that the log entries of `app.error` carry the request's id too.
     asRequest(() => library.forEach((listener) => listener.call(client, data, isBinary)));
@@ -251,13 +251,13 @@ async function openSocket(
 
   const socket: Socket = {
     isActive,
-    isToRenew: () => asked.signal.aborted,
+    isToRenew: () => renewal.signal.aborted,
     async untilOver() {
-      const either = AbortSignal.any([stoppedOrOver, asked.signal]);
+      const either = AbortSignal.any([stoppedOrOver, renewal.signal]);
       await Promise.race([untilDead(either), ...(isCountedAgain ? [wait(recountMs, either)] : [])]);
     },
     async leave() {
-      if (asked.signal.aborted && isActive()) await wait(slackClosesMs, stoppedOrOver);
+      if (renewal.signal.aborted && isActive()) await wait(slackClosesMs, stoppedOrOver);
       for (let leftMs = answerMs; leftMs > 0 && unanswered.size > 0 && isActive(); leftMs -= pollMs)
         await wait(pollMs, over.signal);
       await close();

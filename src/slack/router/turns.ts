@@ -30,7 +30,7 @@ import {
   asTyped,
   once,
   problemTitles,
-  recordAsked,
+  recordRequest,
   refuse,
   slashCommand,
   type BotRequest,
@@ -95,7 +95,7 @@ export async function take(turn: Turn | undefined, side: SlackSide): Promise<voi
   const stopped = guarded(turn, side) ?? (await turn.go().then(() => undefined, broken));
   if (!stopped) return;
   const { result, title, message, reason } = stopped;
-  if (what) recordAsked(side, { what, who, about: {}, result, reason });
+  if (what) recordRequest(side, { what, who, about: {}, result, reason });
   await turn.refuse(title, message);
 
   function broken(error: unknown): Stopped {
@@ -160,8 +160,8 @@ type RequestPart = Pick<
 >;
 
 /** What typed text, a mention or a shortcut asks the bot to do. */
-export function requestOf(asked: { account: AccountSide; understood: Understood }): RequestPart {
-  return inAccount(asked.account.merchant, () => readRequest(asked));
+export function requestOf(source: { account: AccountSide; understood: Understood }): RequestPart {
+  return inAccount(source.account.merchant, () => readRequest(source));
 }
 
 function readRequest({ account, understood }: { account: AccountSide; understood: Understood }): RequestPart {
@@ -237,7 +237,7 @@ export function pressTurn(body: BlockAction, respond: RespondFn, side: SlackSide
   const openModal = createOpenModal(client, { triggerId: body.trigger_id, onTop: view !== undefined });
   const [reply, beside] = [replyThat(replaces), replyThat('nothing')];
   const screen = createScreen({ client, log, label, openModal, reply, beside, view });
-  const asked = { what: 'press', who: caller, screen, repeat: pressedBefore(body, action, part) } as const;
+  const common = { what: 'press', who: caller, screen, repeat: pressedBefore(body, action, part) } as const;
   return {
     what: 'press',
     caller,
@@ -247,7 +247,7 @@ export function pressTurn(body: BlockAction, respond: RespondFn, side: SlackSide
     async go() {
       if ('words' in part) {
         const understood = { kind: 'command', command, words: part.words(value) } as const;
-        return await answer({ ...asked, ...requestOf({ account, understood }), label }, side);
+        return await answer({ ...common, ...requestOf({ account, understood }), label }, side);
       }
       const pressed: Pressed = {
         caller,
@@ -259,7 +259,7 @@ export function pressTurn(body: BlockAction, respond: RespondFn, side: SlackSide
         ...(view && { view: seenView(view) }),
         ...messageOf(body),
       };
-      await answer({ ...asked, account, label, ...pressRequest(command, part, pressed) }, side);
+      await answer({ ...common, account, label, ...pressRequest(command, part, pressed) }, side);
     },
   };
 }

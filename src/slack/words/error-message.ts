@@ -179,29 +179,29 @@ export function errorReply(
   log: Log,
 ): { message: SlackMessage; reason: string } {
   const { who, verb, ...about } = doing;
-  const asked = { verb, userId: who.userId };
+  const logFields = { verb, userId: who.userId };
   if (error instanceof ServiceFailure) {
     const { kind } = error;
-    log('warn', 'The payments service gave no usable answer', { ...asked, failure: kind }, error);
+    log('warn', 'The payments service gave no usable answer', { ...logFields, failure: kind }, error);
     const message = noteMessage(serviceFailureNote(error, about));
     return { message, reason: `the payments service: ${kind}` };
   }
   if (error instanceof StoreUnavailable) {
-    log('warn', 'The store did not answer', asked, error);
+    log('warn', 'The store did not answer', logFields, error);
     const next = rich`try again in a minute; if it stays so, ${tellOperators}.`;
     const message = noteMessage(brokenNote('The bot’s storage does not answer', about, next));
     return { message, reason: 'the store was away' };
   }
   if (error instanceof ModalRefused) {
     const { slackError, isTooLate } = error;
-    log('warn', 'Slack opened no modal', { ...asked, slackError, fix: fixFor(slackError) });
+    log('warn', 'Slack opened no modal', { ...logFields, slackError, fix: fixFor(slackError) });
     const what = isTooLate ? 'The form did not open in time' : 'Slack did not open the form';
     const lasting = isTooLate ? '.' : `; if it stays so, ${tellOperators}: the log says why.`;
     const message = noteMessage(brokenNote(what, about, rich`do the same again${lasting}`));
     return { message, reason: `Slack opened no modal: ${slackError}` };
   }
   const errorId = newErrorId();
-  log('error', 'A command failed', { errorId, ...asked }, error);
+  log('error', 'A command failed', { errorId, ...logFields }, error);
   return {
     message: bugMessage(errorId, { moneyMayHaveMoved: about.moneyMayHaveMoved }),
     reason: `error ${errorId}`,

@@ -70,8 +70,8 @@ export function askedWords(reference: string, amountMinor?: number): string[] {
 /** Reads those words from a button's value; none if the value is malformed. */
 export function lookUpWords(value: string): readonly string[] {
   try {
-    const asked: unknown = JSON.parse(value);
-    return Array.isArray(asked) && asked.every((word) => typeof word === 'string') ? asked : [];
+    const read: unknown = JSON.parse(value);
+    return Array.isArray(read) && read.every((word) => typeof word === 'string') ? read : [];
   } catch {
     return [];
   }
