@@ -51,7 +51,7 @@ export type App = {
 /**
  * From this many requests at once, a flood of events, the worker slows down. Commands and usual events are only a few.
  */
-const pressingRequests = 16;
+const manyRequests = 16;
 
 /**
  * Assembles the whole bot. Contacts nothing before `start`. Slack and the payments service may be away at the start; so
@@ -154,7 +154,7 @@ export function createApp(runtime: Runtime, opened: Storage): App {
   const hasMetricsPort = config.metricsPort !== undefined;
   const server = createHttpServer(hasMetricsPort ? routes : [...routes, ...monitoringRoutes], log);
   const metricsServer = createHttpServer(hasMetricsPort ? monitoringRoutes : [], log);
-  const isBusy = (): boolean => server.underWay() >= pressingRequests;
+  const isBusy = (): boolean => server.underWay() >= manyRequests;
 
   async function finish(drainMs: number): Promise<void> {
     server.drain();
@@ -175,7 +175,7 @@ export function createApp(runtime: Runtime, opened: Storage): App {
     async start() {
       await storage.checked();
       // If the store is away, the worker claims it later, before it takes any work.
-      await claim().catch(passUnavailable);
+      await claim().catch(ignoreUnavailable);
       const refusal = storage.refusal();
       if (refusal !== undefined) throw new Error(refusal);
       await checkOwners(storage.store, config);
@@ -216,7 +216,7 @@ export function createApp(runtime: Runtime, opened: Storage): App {
   };
 }
 
-function passUnavailable(error: unknown): void {
+function ignoreUnavailable(error: unknown): void {
   if (!(error instanceof StoreUnavailable)) throw error;
 }
 
@@ -280,11 +280,11 @@ function webhookRoute(
 }
 
 /** The pages where customers type the bank’s code. No route if only agents type codes. */
-function codePageRoutes(bots: MerchantBots, around: Parameters<typeof answerCodePages>[1]): Route[] {
+function codePageRoutes(bots: MerchantBots, options: Parameters<typeof answerCodePages>[1]): Route[] {
   const accounts = bots.flatMap(({ answerCodePage, scope: { merchant } }): AnswerCodePage[] =>
     answerCodePage ? [(request) => inAccount(merchant, () => answerCodePage(request))] : [],
   );
-  return accounts.length === 0 ? [] : formPageRoutes(codePagePath, answerCodePages(accounts, around));
+  return accounts.length === 0 ? [] : formPageRoutes(codePagePath, answerCodePages(accounts, options));
 }
 
 const longestKind = 80;
@@ -295,7 +295,7 @@ function unknownWords(eventKind: string): string {
     : `An event of a kind that the bot does not know came, “${outsideText(eventKind, longestKind)}”`;
 }
 
-type Watched = {
+type ReadinessNeeds = {
   /** Whether the process was told to stop: then a load balancer should send nothing more. */
   isStopping: () => boolean;
   storage: Storage;
@@ -308,7 +308,7 @@ type Watched = {
  * service it still accepts events, which would be lost if a load balancer took it out. Answers contain no outside text,
  * because anybody who reaches the port can read them.
  */
-export function readinessChecks({ storage, slack, merchantBots, isStopping }: Watched): PartCheck[] {
+export function readinessChecks({ storage, slack, merchantBots, isStopping }: ReadinessNeeds): PartCheck[] {
   return [
     { name: 'store', check: () => storeHealth(storage) },
     { name: 'slack', check: () => slack.health() },

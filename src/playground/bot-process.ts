@@ -11,7 +11,7 @@ export type BotProcess = {
   start: () => ActResult;
   /** Kills the bot with SIGKILL, like a power cut. Resolves when the process is gone. */
   kill: () => Promise<ActResult>;
-  /** Stops the bot with SIGTERM, and kills it after five seconds. */
+  /** Stops the bot with SIGTERM; kills it if it still runs after five seconds. */
   stop: () => Promise<void>;
 };
 

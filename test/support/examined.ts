@@ -40,7 +40,7 @@ export const manifest = readFileSync(new URL('../../manifest.yml', import.meta.u
 
 export type Stage = { house: House; settings: Env; examine: (more?: Env) => Promise<Doctor> };
 
-/** Opens such surroundings; `examine` then runs the doctor. Its answers never contain a secret. */
+/** Sets up a bot with this fault. `examine` then runs the doctor, and throws if its output contains a secret. */
 export async function openStage(test: TestContext, broken: Broken): Promise<Stage> {
   const server = broken.redis === undefined ? undefined : await startRedis({ args: broken.redis });
   if (server) test.onTestFinished(() => server.stop());

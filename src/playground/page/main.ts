@@ -123,7 +123,7 @@ function drawGuide(): TemplateResult {
   </section>`;
 }
 
-/** A problem outside a dialog; a dialog shows its own. */
+/** The last problem, unless a dialog is open, which shows it itself. */
 function drawProblem(): Drawn {
   if (ui.problem === undefined || page.views.length > 0) return nothing;
   return html`<div class="problem box row" role="alert">

@@ -103,7 +103,7 @@ function orderNext({ currentTarget }: Event): void {
   void act({ kind: 'order_next_charge', next });
 }
 
-/** Keeps the form's values for the next charge. */
+/** Charges with the form's values, which stay in the form for the next charge. */
 function submitCharge(event: SubmitEvent): void {
   event.preventDefault();
   const given = new FormData(event.currentTarget as HTMLFormElement, event.submitter);
