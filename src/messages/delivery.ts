@@ -6,7 +6,7 @@ import {
   refusalAbout,
   slackErrorWord,
 } from '../slack/slack-error.ts';
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { ChatPostMessageArguments, ChatUpdateArguments, WebClient } from '@slack/web-api';
 import { withDeadline } from '../deadline.ts';
 import { withoutUndefined } from '../domain/json.ts';
@@ -38,7 +38,7 @@ export type Doubt = NonNullable<MessageRecord['doubt']>;
 
 /** Equal only for messages that are equal to the letter. */
 export function messageDigest(message: SlackMessage): string {
-  return createHash('sha256').update(JSON.stringify(message)).digest('base64url').slice(0, 22);
+  return hash('sha256', JSON.stringify(message), 'base64url').slice(0, 22);
 }
 
 /** Tolerated difference between the clocks of this process, of the replica that posted, and of Slack. */

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { z } from 'zod';
 import type { RoutedRule } from '../domain/alert.ts';
 import { type PaymentEvent, referenceOfEventKey } from '../domain/payment-event.ts';
@@ -172,7 +172,7 @@ export const eventsList = 'events';
 
 /** The list of an order's refund events. Hashed: outside text must not shape a key. */
 export const refundsOf = (reference: string): string =>
-  `given-back:${createHash('sha256').update(reference).digest('hex').slice(0, 40)}`;
+  `given-back:${hash('sha256', reference).slice(0, 40)}`;
 
 const refundKey = /^message:alert:(payment_given_back\/.+)$/su;
 

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
@@ -92,11 +92,11 @@ async function listen(server: Server, port: number, tries: number): Promise<numb
 async function safetyHeaders(): Promise<Record<string, string>> {
   const html = await readFile(join(pageFolder, 'index.html'), 'utf8');
   const importMap = /<script type="importmap">([\s\S]*?)<\/script>/.exec(html)?.[1] ?? '';
-  const hash = createHash('sha256').update(importMap).digest('base64');
+  const mapHash = hash('sha256', importMap, 'base64');
   return {
     'content-security-policy': [
       "default-src 'none'",
-      `script-src 'self' 'sha256-${hash}'`,
+      `script-src 'self' 'sha256-${mapHash}'`,
       "style-src 'self'",
       "img-src 'self'",
       "connect-src 'self'",

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { chargeReference, chargeReferencePrefix, type OrderReference } from '../domain/order-reference.ts';
 
 /**
@@ -6,7 +6,7 @@ import { chargeReference, chargeReferencePrefix, type OrderReference } from '../
  * and after every crash.
  */
 export function referenceOf(text: string): OrderReference {
-  return chargeReference(text, (hashed) => createHash('sha256').update(hashed).digest());
+  return chargeReference(text, (hashed) => hash('sha256', hashed, 'buffer'));
 }
 
 /**

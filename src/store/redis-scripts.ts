@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 
 /** A Lua script, and the hash under which Redis caches it: a call sends the hash instead of the text. */
 export type Script = { readonly text: string; readonly sha1: string };
@@ -435,5 +435,5 @@ function readOnlyScript(body: string): Script {
 }
 
 function hashed(text: string): Script {
-  return { text, sha1: createHash('sha1').update(text).digest('hex') };
+  return { text, sha1: hash('sha1', text) };
 }

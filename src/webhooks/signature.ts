@@ -1,4 +1,4 @@
-import { createHash, createHmac, createSecretKey, type KeyObject } from 'node:crypto';
+import { hash, createHmac, createSecretKey, type KeyObject } from 'node:crypto';
 import { parsed, problem, type Parsed } from '../domain/wording.ts';
 import { coverageOf, isSigned, nameOfSource, unseparated, type Coverage } from './signature-template.ts';
 import {
@@ -114,7 +114,7 @@ function givenDigest({ algorithm, encoding }: SignatureScheme, signature: string
 }
 
 function sha256(bytes: Buffer): Buffer {
-  return createHash('sha256').update(bytes).digest();
+  return hash('sha256', bytes, 'buffer');
 }
 
 /** The key's bytes; empty unless all of the secret is in the scheme's encoding, because half a key must not verify. */

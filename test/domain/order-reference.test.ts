@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { chargeReference, parseOrderReference } from '../../src/domain/order-reference.ts';
 
@@ -21,7 +21,7 @@ describe('parseOrderReference', () => {
 });
 
 function sha256(text: string): Uint8Array {
-  return createHash('sha256').update(text).digest();
+  return hash('sha256', text, 'buffer');
 }
 
 describe('chargeReference', () => {

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import {
   WebAPIPlatformError,
   WebAPIRateLimitedError,
@@ -252,7 +252,7 @@ export function startAlerts(
     },
     store,
     sealer,
-    fingerprint: async (text) => createHash('sha256').update(text).digest('hex').slice(0, 32),
+    fingerprint: async (text) => hash('sha256', text).slice(0, 32),
     people: { nameOf: async (id) => id, rolesOf: async () => world.standing },
     slack: { delivery: slack.client(pass) },
     now,

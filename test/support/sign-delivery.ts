@@ -1,4 +1,4 @@
-import { createHash, createHmac } from 'node:crypto';
+import { hash, createHmac } from 'node:crypto';
 import { readJson } from '../../src/webhooks/json.ts';
 import { isSame, isTextSource } from '../../src/webhooks/signature-template.ts';
 import { keyBytes } from '../../src/webhooks/signature.ts';
@@ -18,7 +18,7 @@ export function signDelivery(
   const [name = ''] = scheme.headers;
   const headers: Record<string, string> = {};
   const pairs = new Map<string, [string]>();
-  const id = `msg_${createHash('sha256').update(body).digest('hex').slice(0, 24)}`;
+  const id = `msg_${hash('sha256', body).slice(0, 24)}`;
   for (const part of template) {
     if (!isTextSource(part) || part.kind === 'json') continue;
     const isTime = timestamp && isSame(timestamp.source, part);

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { z } from 'zod';
 import {
   endsCard,
@@ -188,7 +188,7 @@ export const alertsOf = (userId: string): string => `alerts-of:${userId}`;
 
 /** The alerts that this payment resolved. Outside text must not shape a key. */
 export const resolvedBy = (reference: string): string =>
-  `resolved-by:${createHash('sha256').update(reference).digest('hex').slice(0, 40)}`;
+  `resolved-by:${hash('sha256', reference).slice(0, 40)}`;
 
 /** The list of unacknowledged alerts; a storm's are in its digest instead. */
 export const openAlerts = (severity: ShownSeverity): string => `open-alerts:${severity}`;

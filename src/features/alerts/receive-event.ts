@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { Account } from '../../account.ts';
 import { outsideText } from '../../domain/outside-text.ts';
 import { type PaymentEvent, unreadableKind } from '../../domain/payment-event.ts';
@@ -130,7 +130,7 @@ export function createReceiving(
       const { rememberMs } = account;
       await store.create(key, sealer.seal(key, body.toString('base64')), { ttlMs: rememberMs });
       // Outside text must not shape a key.
-      const name = createHash('sha256').update(eventKind).digest('hex').slice(0, 16);
+      const name = hash('sha256', eventKind).slice(0, 16);
       await tellOperators(operators, `unknown:${name}`, unknownNotice(eventKind, rememberMs));
     },
   };

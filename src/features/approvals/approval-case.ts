@@ -1,7 +1,7 @@
 // A stored request for approval: who may decide it, when it expires, which run carries it out, and its audit entries.
 // All pure.
 
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { z } from 'zod';
 import type {
   Approval,
@@ -299,7 +299,7 @@ export function whyNotExecute(approval: Approval, termsHash: string, nowMs: numb
 export function termsHash(accountId: string, terms: ApprovalShown): string {
   // A JSON list: two different lists never give the same text.
   const text = JSON.stringify(['payops approval 1', accountId.toLowerCase(), ...partsOf(terms)]);
-  return createHash('sha256').update(text).digest('hex');
+  return hash('sha256', text);
 }
 
 function partsOf(approval: ApprovalShown): (string | number | boolean | null)[] {

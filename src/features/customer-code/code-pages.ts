@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { z } from 'zod';
 import type { Account } from '../../account.ts';
 import type { ChargeSeen, Resend } from '../../domain/charge.ts';
@@ -51,7 +51,7 @@ type StoredPage = z.infer<typeof pageShape>;
 
 /** The store has only this hash: nobody can make a working link from it. */
 function hashOf(secret: string): string {
-  return createHash('sha256').update(`payops code link ${secret}`).digest('base64url');
+  return hash('sha256', `payops code link ${secret}`, 'base64url');
 }
 
 /** Makes a link and stores its hash. It works once the caller has stored `link` with the charge. */

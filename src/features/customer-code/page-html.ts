@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { hash, randomBytes } from 'node:crypto';
 import { formatMoney, type Money } from '../../domain/money.ts';
 import { outsideText } from '../../domain/outside-text.ts';
 import type { PageNotice, PageWords } from './page-words.ts';
@@ -49,7 +49,7 @@ const longestMerchant = 60;
 
 const style = `*{box-sizing:border-box}body{margin:0;font:17px/1.5 system-ui,sans-serif;background:#f4f5f7;color:#1a1d21}main{max-width:25rem;margin:0 auto;padding:1.25rem;min-height:100vh;background:#fff}@media(min-width:30rem){main{margin:3rem auto;min-height:0;padding:2rem;border-radius:14px;box-shadow:0 1px 4px #0003}}h1{font-size:1.05rem;font-weight:500;margin:0;overflow-wrap:anywhere}.m{font-size:min(2rem,8.6vw);font-weight:700;line-height:1.25;margin:.2rem 0;overflow-wrap:anywhere}.s h1{font-size:1.4rem;font-weight:700}p{margin:.35rem 0}.q{color:#565d66;font-size:.95rem}form{margin:1.25rem 0 0}label{display:block;font-weight:600;margin-bottom:.35rem}input,button{width:100%;min-height:48px;font:inherit;border-radius:9px;border:1px solid #6b727b;padding:.5rem .8rem;background:#fff;color:inherit}input{font-size:1.5rem;letter-spacing:.15em}button{margin-top:.75rem;cursor:pointer}.p{background:#0b57d0;border-color:#0b57d0;color:#fff;font-weight:600}.t{border-color:transparent;background:none;color:#0b57d0;text-decoration:underline}.e{color:#b3261e;font-weight:600}:focus-visible{outline:3px solid #0b57d0;outline-offset:2px}.f{margin-top:1.25rem;border-top:1px solid #d5d8dc;padding-top:.9rem}@media(prefers-color-scheme:dark){body{background:#0f1113;color:#e8eaed}main{background:#1b1e22}.q{color:#b4bac2}input,button{background:#111316;border-color:#8a919a}.p{background:#a8c7fa;border-color:#a8c7fa;color:#062e6f}.t{background:none;border-color:transparent;color:#a8c7fa}.e{color:#ffb4ab}:focus-visible{outline-color:#a8c7fa}.f{border-color:#3a3f45}}`;
 
-const styleHash = createHash('sha256').update(style).digest('base64');
+const styleHash = hash('sha256', style, 'base64');
 
 /** The page loads nothing, runs no script and can't be framed. No other site and no cache learns its address. */
 export const pageHeaders = {

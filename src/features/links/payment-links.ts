@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { Account } from '../../account.ts';
 import type { AlertNews, BotCharge, Lookup, ProvenPayment } from '../../domain/alert.ts';
 import type { CheckoutOrderAnswer } from '../../payments/orders.ts';
@@ -291,5 +291,5 @@ function expectedOf({ reference, terms: { money } }: PaymentLink): ExpectedCharg
 
 /** For events that have only the service's order id. Hashed: outside text must not shape a key. */
 function linkOrderKey(orderId: string): string {
-  return `link-order:${createHash('sha256').update(orderId).digest('hex').slice(0, 40)}`;
+  return `link-order:${hash('sha256', orderId).slice(0, 40)}`;
 }

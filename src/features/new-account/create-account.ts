@@ -1,6 +1,6 @@
 import { parsed, problem, type Parsed } from '../../domain/wording.ts';
 import { limits } from '../../slack/kit/limits.ts';
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { z } from 'zod';
 import type { Account } from '../../account.ts';
 import type {
@@ -193,7 +193,7 @@ const refPrefix = 'PAY';
  */
 export function generateAccountRef(viewId: string, { shortest, longest }: Length): string {
   const length = Math.min(Math.max(specifiedRefLength, shortest), longest);
-  const digest = createHash('sha256').update(`account:${viewId}`).digest();
+  const digest = hash('sha256', `account:${viewId}`, 'buffer');
   let ref = refPrefix;
   for (let index = 0; ref.length < length; index += 1) {
     ref += alphabet.charAt((digest[index] ?? 0) & 31);

@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { hash, randomBytes } from 'node:crypto';
 import type { Modal } from './message.ts';
 
 /*
@@ -21,7 +21,7 @@ export function withNewIds(modal: Modal): Modal {
   const source = JSON.stringify([modal.callback_id, modal.private_metadata, inputs]);
   const suffix = source.includes('"initial_')
     ? randomBytes(4).toString('hex')
-    : createHash('sha256').update(source).digest('hex').slice(0, 8);
+    : hash('sha256', source).slice(0, 8);
   const blocks = modal.blocks.map((block) =>
     block.type === 'input' ? { ...block, block_id: `${block.block_id}${separator}${suffix}` } : block,
   );

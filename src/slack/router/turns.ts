@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type {
   AckFn,
   BlockAction,
@@ -303,7 +303,7 @@ function pressedBefore(
   const container = containerKey(body);
   // Hashed: a button's value may hold outside text, which must not be in a key.
   const pressed = [container, body.user.id, action.action_id, valueOf(action)].join('\n');
-  const key = `press:${createHash('sha256').update(pressed).digest('hex')}`;
+  const key = `press:${hash('sha256', pressed)}`;
   const second = Math.floor(Number(action.action_ts));
   return async (claim) => {
     if (!(await claim(`${key}:${action.action_ts}`))) return 'delivered_again';

@@ -89,13 +89,7 @@ export const codeMutants: readonly Mutant[] = [
   },
   {
     name: 'the store has the link itself',
-    edits: [
-      [
-        pages,
-        "return createHash('sha256').update(`payops code link ${secret}`).digest('base64url');",
-        'return secret;',
-      ],
-    ],
+    edits: [[pages, "return hash('sha256', `payops code link ${secret}`, 'base64url');", 'return secret;']],
   },
   {
     name: '“I did not ask for this” is ignored while a code is checked',

@@ -1,4 +1,4 @@
-import { createHash, createHmac } from 'node:crypto';
+import { hash, createHmac } from 'node:crypto';
 import type { Random } from '../../chaos/random.ts';
 import type { Original, WireRequest } from './same-request.ts';
 import { type EventBody, type Sender, senders } from './senders.ts';
@@ -102,8 +102,8 @@ export const headerMutations: Readonly<Record<string, HeaderMutation>> = {
       : withSignature(headers, sender, (written) => written.slice(1)),
   'a digest without the secret': ({ headers, body }, { random, sender }) => {
     const digest = random.pick([
-      createHash('sha256').update(body).digest(),
-      createHash('sha512').update(body).digest(),
+      hash('sha256', body, 'buffer'),
+      hash('sha512', body, 'buffer'),
       createHmac('sha256', '').update(body).digest(),
       createHmac('sha256', 'undefined').update(body).digest(),
       Buffer.alloc(32),
