@@ -11,7 +11,8 @@
  */
 import { randomInt } from 'node:crypto';
 import { parseArgs } from 'node:util';
-import { bundleChaosBot, runChaos, type ChaosResult } from '../test/chaos/run-chaos.ts';
+import { runChaos, type ChaosResult } from '../test/chaos/run-chaos.ts';
+import { bundleOf } from '../test/support/bot-bundle.ts';
 import { readQuirks } from '../src/simulators/slack/quirks.ts';
 import { wholeNumber } from './whole-number.ts';
 
@@ -40,7 +41,7 @@ const seed = wholeNumber('seed', values.seed, { most: 1_000_000_000 });
 const quirks = readQuirks(values.quirk);
 console.log(`seed ${seed}: ${events} events and their repeats, ${kills} kills, on ${store}`);
 console.log(`time passes ${compress} times as fast: Slack’s pace is one post in ${1_000 / compress} ms`);
-const bundle = await bundleChaosBot();
+const bundle = await bundleOf('chaos');
 process.on('exit', () => bundle.remove());
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => process.exit(130));
 const result = await runChaos({

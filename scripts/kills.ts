@@ -11,7 +11,8 @@ import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
 import { killEverywhere, type Kills, type KillsResult } from '../test/support/kill-everywhere.ts';
 import { casePlays, runCase } from '../test/support/killed-case.ts';
-import { bundleKilledBot, stories, type Place, type Story } from '../test/support/killed-charge.ts';
+import { stories, type Place, type Story } from '../test/support/killed-charge.ts';
+import { bundleOf } from '../test/support/bot-bundle.ts';
 import { createLimit } from '../test/support/limit.ts';
 import { startRedis } from '../test/support/redis-server.ts';
 import { wholeNumber } from './whole-number.ts';
@@ -37,7 +38,7 @@ const from = wholeNumber('from', values.from ?? String(randomInt(every)));
 if (every > 1) console.log(`--every ${every} --from ${from}`);
 
 const startedAt = performance.now();
-const bundle = await bundleKilledBot();
+const bundle = await bundleOf('killed');
 const server = chosenStores.includes('redis') ? await startRedis() : undefined;
 // Leave no process behind after Ctrl-C.
 process.on('SIGINT', () => void close().then(() => process.exit(130)));

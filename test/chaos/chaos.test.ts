@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Bundle } from '../support/bot-bundle.ts';
+import { type Bundle, bundleOf } from '../support/bot-bundle.ts';
 import { findProgram } from '../support/programs.ts';
-import { bundleChaosBot, runChaos, type ChaosResult } from './run-chaos.ts';
+import { runChaos, type ChaosResult } from './run-chaos.ts';
 
 const missing = findProgram('redis-server') === undefined;
 if (missing) console.warn('SKIPPED: chaos on Redis, because redis-server is not installed.');
@@ -11,7 +11,7 @@ const kills = 3;
 
 let bundle: Bundle;
 beforeAll(async () => {
-  bundle = await bundleChaosBot();
+  bundle = await bundleOf('chaos');
 });
 afterAll(() => bundle?.remove());
 

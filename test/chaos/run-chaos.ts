@@ -5,7 +5,7 @@ import { setTimeout as rest } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { botSettings } from '../../src/playground/bot-settings.ts';
 import { fastClock } from '../support/fast-clock.ts';
-import { type Bundle, bundleBot } from '../support/bot-bundle.ts';
+import type { Bundle } from '../support/bot-bundle.ts';
 import { type RedisServer, startRedis } from '../support/redis-server.ts';
 import { runPayops } from '../support/run-payops.ts';
 import { channelWork, redisContents, sqliteContents, type StoreContents } from '../support/store-contents.ts';
@@ -51,7 +51,7 @@ export type ChaosOptions = {
   /** How many times faster than real the bots’ clock, their store’s durations and Slack’s rate limit are. */
   compress: number;
   channels: number;
-  /** From `bundleChaosBot`. */
+  /** From `bundleOf('chaos')`. */
   bundle: Bundle;
   /** Breaks their store, to test the checker. */
   isBroken?: boolean;
@@ -107,11 +107,6 @@ const longestLeaseSeconds = 600;
 const hopelessAfterMs = 60_000;
 /** The bot's longest delay between attempts for a refusing channel. */
 const longestHoldMs = 600_000;
-
-/** For all runs of a process; the caller removes it. */
-export function bundleChaosBot(): Promise<Bundle> {
-  return bundleBot(fileURLToPath(new URL('chaos-bot.ts', import.meta.url)));
-}
 
 /**
  * Events and their repeats over real HTTP to bots that are repeatedly killed, with their Redis, and a Slack with faults;

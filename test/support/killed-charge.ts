@@ -1,9 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { setTimeout as rest } from 'node:timers/promises';
 import { referenceOf } from '../../src/records/reference-of.ts';
-import { type Bundle, bundleBot } from './bot-bundle.ts';
+import type { Bundle } from './bot-bundle.ts';
 import { reviews, sitAt, type Typed } from './desk.ts';
 import { fastClock } from './fast-clock.ts';
 import { type House, openHouse } from './house.ts';
@@ -20,11 +19,6 @@ import { workIn } from './store-contents.ts';
 
 /** 30 s become 1.5 s and a code's 15 minutes become 45 s, while 25 s still suffice for a request. */
 const factor = 20;
-
-/** For all runs of a process; the caller removes it. */
-export function bundleKilledBot(): Promise<Bundle> {
-  return bundleBot(fileURLToPath(new URL('killed-bot.ts', import.meta.url)));
-}
 
 /** An agent charges a card through the whole bot, which is killed on the way; another bot finishes. */
 export async function runCharge(run: Run): Promise<Ran> {

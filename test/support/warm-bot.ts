@@ -1,16 +1,15 @@
-import { fileURLToPath } from 'node:url';
 import { bundleVariable } from './bot.ts';
-import { bundleBot } from './bot-bundle.ts';
+import { bundleBots } from './bot-bundle.ts';
 import { openHouse } from './house.ts';
 
 /**
- * Runs once before tests that start bots. Bundles the bot into one file for all of them, and starts and stops it once so
+ * Runs once before tests that start bots. Bundles the bot into few files for all of them, and starts and stops it once so
  * that its compiled code is cached: most test bots are killed and write no cache. The first group of tests to call it
  * does the work for all.
  */
 export async function setup(): Promise<(() => void) | undefined> {
   if (process.env[bundleVariable] !== undefined) return undefined;
-  const bundle = await bundleBot(fileURLToPath(new URL('../../src/main.ts', import.meta.url)));
+  const bundle = await bundleBots();
   const cleanUps: (() => unknown)[] = [];
   const test = {
     onTestFinished: (cleanUp: unknown) => void cleanUps.push(cleanUp as () => unknown),
