@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { ActionsBlock, Button } from '@slack/types';
 import type { Account } from '../../account.ts';
 import type { ChargeSeen } from '../../domain/charge.ts';
@@ -176,7 +177,7 @@ export function createShowCharge(
       const { charge, views } = shown;
       const results = await Promise.all(views.map((view) => update(charge, view)));
       const current = await find(reference);
-      if (!current || current.charge.at <= charge.at) {
+      if (!current || isDeepStrictEqual(current.charge, charge)) {
         return views.some(({ userId }, index) => userId === charge.agent && results[index]);
       }
       shown = current;

@@ -1,7 +1,16 @@
 import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it, vi } from 'vitest';
 import { StoreUnavailable } from '../../../src/domain/failure.ts';
-import { bola, charge, notesIn, openWorld, reference, startProcess, type World } from '../charge-house.ts';
+import {
+  ada,
+  bola,
+  charge,
+  notesIn,
+  openWorld,
+  reference,
+  startProcess,
+  type World,
+} from '../charge-house.ts';
 
 const success = { kind: 'payment_success', key: 'event', orderReference: reference } as const;
 
@@ -34,6 +43,26 @@ describe('the screen', () => {
     await slow.operations.takeOver({ reference, by: bola });
     await slow.drained();
     expect(slow.shown.at(-1)).toContain('Deliver once');
+  });
+
+  it('shows the new agent in the end, even if another replica handed the charge over while Slack was slow', async () => {
+    const { world, process: slow } = openOtp();
+    const fast = startProcess(world);
+    await charge(slow);
+    const { views } = slow.account.slack.interactive;
+    const { update } = views;
+    let isFirst = true;
+    views.update = async (given) => {
+      if (isFirst) {
+        isFirst = false;
+        await fast.operations.takeOver({ reference, by: bola });
+        await fast.drained();
+      }
+      return await update(given);
+    };
+    await slow.operations.watch(reference, { id: 'V2', userId: ada, at: -Infinity });
+    await slow.drained();
+    expect(slow.shown.at(-1)).toContain('Take over');
   });
 
   it('is never older than the stored state when a modal is registered', async () => {
