@@ -14,8 +14,9 @@ export async function sendDelivery(
   { body, headers }: Pick<ForwardedDelivery, 'body' | 'headers'>,
   timeoutMs: number,
 ): Promise<Sent> {
+  let judged: Sent | undefined;
   try {
-    return await withDeadline(timeoutMs, async (signal) => {
+    await withDeadline(timeoutMs, async (signal) => {
       const answer = await fetch(url, {
         method: 'POST',
         headers: [...headers.map(([name, value]): [string, string] => [name, value]), [forwardedHeader, '1']],
@@ -24,12 +25,15 @@ export async function sendDelivery(
         redirect: 'manual',
         signal,
       });
+      judged = judge(answer.status);
       let bytes = 0;
       // Read to the end, so the connection can be reused.
       for await (const chunk of answer.body ?? []) if ((bytes += chunk.length) > mostAnswerBytes) break;
-      return judge(answer.status);
     });
+    return judged ?? { kind: 'missed', why: 'no answer' };
   } catch (error) {
+    // The status says whether the backend took it, even if the rest of the answer doesn't come.
+    if (judged) return judged;
     if (error instanceof DeadlinePassed) {
       return { kind: 'missed', why: `no answer in ${Math.round(timeoutMs / 1_000)} s` };
     }
