@@ -8,27 +8,24 @@ import type { RefusalAbout } from '../slack/slack-error.ts';
 import { ownKey } from '../slack/own-account.ts';
 import { withNames, type NameOf } from '../slack/people/names.ts';
 import type { Entry, WriteOptions } from '../store/store.ts';
-import { createDelivery, messageDigest, type PostOutcome } from './delivery.ts';
-import { concludeRefusal, forgetRefusedNow, giveUp } from './undelivered.ts';
+import { createDelivery, type Delivery, messageDigest, type PostOutcome } from './delivery.ts';
+import { concludeRefusal, forgetRefusedNow, giveUp, type Outbox } from './undelivered.ts';
 import {
-  findMessageRecord,
-  historyKey,
-  messageName,
-  openBody,
-  readMessageRecord,
+  type Change,
   type MessageRecord,
-} from './message-record.ts';
-import {
-  reschedule,
+  type Work,
+  findMessageRecord,
   finish,
+  historyKey,
   hold,
   longestRetryMs,
+  messageName,
+  openBody,
   paceMs,
+  readMessageRecord,
   rememberedFor,
-  type Change,
-  type Outbox,
-  type Work,
-} from './message-work.ts';
+  reschedule,
+} from './message-record.ts';
 import type { PostAttempt } from '../slack/kit/note.ts';
 import { dayMs } from '../domain/span.ts';
 
@@ -39,7 +36,7 @@ const giveUpMs = dayMs;
 
 /** The worker's handler for stored messages: renders each by its feature and delivers it to Slack. */
 export function createOutbox(
-  account: Pick<Outbox, 'store' | 'sealer' | 'leaseMs' | 'now' | 'log'> & {
+  account: Pick<Delivering, 'store' | 'sealer' | 'leaseMs' | 'now' | 'log'> & {
     /** Undefined if the bot has only one merchant account. */
     name: string | undefined;
     place: { account: string };
@@ -57,7 +54,7 @@ export function createOutbox(
   const renders: FeatureMessages = Object.assign({}, ...messages);
   const postTimeoutMs = settings.slackTimeoutSeconds * 1_000;
   const delivery = createDelivery(slack.delivery, postTimeoutMs);
-  const outbox: Outbox & Rendering = {
+  const outbox: Delivering = {
     ...account,
     async render(work, about) {
       const name = messageName(work.entry.key);
@@ -154,9 +151,14 @@ type Composed = {
   edit: (channel: string, ts: string) => Promise<PostOutcome>;
 };
 
-type Rendering = {
+type Delivering = Outbox & {
   render: (work: Work, about: PostAttempt) => Promise<Rendered>;
   compose: (shown: Shown) => Composed;
+  findByKey: Delivery['findByKey'];
+  /** Lease on one message: longer than the deadlines of a look-up, a history search and a post together. */
+  leaseMs: number;
+  /** Deadline of one post. */
+  postTimeoutMs: number;
 };
 
 /**
@@ -164,7 +166,7 @@ type Rendering = {
  * stored by compare-and-swap before the post leaves: a worker that lost its lease posts nothing, and one that finds a
  * doubt searches the channel's history before it repeats the post. Throws what the store and rendering throw.
  */
-async function deliverEntry(outbox: Outbox & Rendering, entry: Entry): Promise<void> {
+async function deliverEntry(outbox: Delivering, entry: Entry): Promise<void> {
   const takenAtMs = outbox.now();
   const work: Work = { entry, record: readMessageRecord(entry.value) };
   const { record } = work;
@@ -207,7 +209,7 @@ async function tryLater(outbox: Outbox, work: Work, longestMs = 60_000): Promise
 }
 
 /** False if this process was suspended so long that a post and its text-only retry could outlive the lease. */
-function hasTime(outbox: Outbox, heldAtMs: number): boolean {
+function hasTime(outbox: Delivering, heldAtMs: number): boolean {
   return outbox.now() - heldAtMs <= outbox.leaseMs - 2 * outbox.postTimeoutMs;
 }
 
@@ -224,7 +226,7 @@ const historyRetryMs = 5_000;
  * say that it may be one. `rescheduled`: the post was found, and the next run edits it if its content is out of date;
  * or the history will be searched later.
  */
-async function askHistory(outbox: Outbox, work: Work): Promise<'absent' | 'unsure' | 'rescheduled'> {
+async function askHistory(outbox: Delivering, work: Work): Promise<'absent' | 'unsure' | 'rescheduled'> {
   const { entry, record } = work;
   const { doubt } = record;
   if (!doubt) return 'absent';
@@ -311,7 +313,7 @@ type Posting = {
   mayBeRepeat: boolean;
 };
 
-async function post(outbox: Outbox, work: Work, posting: Posting): Promise<void> {
+async function post(outbox: Delivering, work: Work, posting: Posting): Promise<void> {
   const { message, below, evidence, history, mayBeRepeat } = posting;
   const { record } = work;
   const place = await placeOf(outbox, record, below);
@@ -348,7 +350,7 @@ async function post(outbox: Outbox, work: Work, posting: Posting): Promise<void>
 }
 
 async function edit(
-  outbox: Outbox,
+  outbox: Delivering,
   work: Work,
   { channel, ts }: { channel: string; ts: string },
   { message, ifRefused }: Pick<Posting, 'message'> & Pick<Sent, 'ifRefused'>,
@@ -377,7 +379,7 @@ const markedRepeatDelayMs = 300_000;
 const mostMissesHoldingLane = 30;
 
 /** Stores the outcome of a post or an edit, and schedules a retry if one is needed. */
-async function conclude(outbox: Outbox, work: Work, sent: Sent): Promise<void> {
+async function conclude(outbox: Delivering, work: Work, sent: Sent): Promise<void> {
   const { kind, channel, outcome, shown, ifNotSent } = sent;
   const { entry, record } = work;
   const { log } = outbox;

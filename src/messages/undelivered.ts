@@ -1,30 +1,39 @@
 import { z } from 'zod';
 import type { PostOutcome } from './delivery.ts';
-import { newErrorId } from '../log.ts';
+import { type Log, newErrorId } from '../log.ts';
 import { counted } from '../domain/wording.ts';
 import { pagesOf } from '../records/pages.ts';
 import { code, moment, rich } from '../slack/kit/blocks.ts';
-import type { Entry, Store, WriteOptions } from '../store/store.ts';
+import type { Entry, Sealer, Store, WriteOptions } from '../store/store.ts';
 import {
+  type Remembering,
+  type Change,
+  type MessageRecord,
+  type Work,
   deadLetters,
   deadLettersOf,
+  finish,
   laneOf,
   listsOf,
-  readMessageRecord,
-  writeMessageRecord,
-  type MessageRecord,
-} from './message-record.ts';
-import {
-  reschedule,
-  finish,
   longestRetryMs,
   paceMs,
-  type Change,
-  type Work,
-  type Outbox,
-} from './message-work.ts';
+  readMessageRecord,
+  reschedule,
+  writeMessageRecord,
+} from './message-record.ts';
 import { tellOperators, tellStuck } from './messages.ts';
 import { dayMs, hourMs } from '../domain/span.ts';
+
+/** What handling a message's record needs. */
+export type Outbox = Remembering & {
+  store: Pick<Store, 'create' | 'read' | 'write' | 'list'>;
+  sealer: Sealer;
+  /** Where notices to the operators go; undefined: they are only logged. */
+  opsChannel: string | undefined;
+  /** How long a refused channel is retried before its messages become dead letters. */
+  giveUpMs: number;
+  log: Log;
+};
 
 type Refusal = {
   channel: string;

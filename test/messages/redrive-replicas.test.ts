@@ -2,11 +2,11 @@ import { expect, it } from 'vitest';
 import { readUndelivered, redrive } from '../../src/messages/undelivered.ts';
 import {
   listsOf,
-  readMessageRecord,
   newCounters,
+  readMessageRecord,
+  reschedule,
   writeMessageRecord,
 } from '../../src/messages/message-record.ts';
-import { reschedule } from '../../src/messages/message-work.ts';
 import { StoreUnavailable } from '../../src/domain/failure.ts';
 import type { Store } from '../../src/store/store.ts';
 import { onBothStores, type TwoReplicas } from '../features/two-stores.ts';

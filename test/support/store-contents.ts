@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as rest } from 'node:timers/promises';
-import { detailsLane } from '../../src/messages/message-work.ts';
+import { detailsLane } from '../../src/messages/message-record.ts';
 import { auditRetentionPrefix } from '../../src/audit/audit-retention.ts';
 import { alarmPrefix } from '../../src/features/alerts/missing-events.ts';
 import { connectRedis, type RedisConnection } from '../../src/store/redis-client.ts';

@@ -7,8 +7,15 @@ import { withoutUndefined } from '../../domain/json.ts';
 import { leftOf, spanOf, type Span } from '../../domain/span.ts';
 import type { Account } from '../../account.ts';
 import { tagLog } from '../../log.ts';
-import { type MessageRecord, isAlert, openEvent, readMessageRecord } from '../../messages/message-record.ts';
-import { type Work, hold, reschedule } from '../../messages/message-work.ts';
+import {
+  type MessageRecord,
+  type Work,
+  hold,
+  isAlert,
+  openEvent,
+  readMessageRecord,
+  reschedule,
+} from '../../messages/message-record.ts';
 import type { Entry } from '../../store/store.ts';
 import {
   type Evidence,

@@ -7,12 +7,12 @@ import { withoutUndefined } from '../../domain/json.ts';
 import { counted } from '../../domain/wording.ts';
 import {
   type MessageRecord,
+  type Work,
   alertKey,
   listsOf,
   newCounters,
   writeMessageRecord,
 } from '../../messages/message-record.ts';
-import type { Work } from '../../messages/message-work.ts';
 import { tellOperators } from '../../messages/messages.ts';
 import type { Notice } from '../../messages/notices.ts';
 import { code, rich } from '../../slack/kit/blocks.ts';

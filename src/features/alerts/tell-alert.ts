@@ -4,13 +4,17 @@ import type { PaymentEvent } from '../../domain/payment-event.ts';
 import type { RetryVerdict } from '../../domain/decline-reason.ts';
 import { withoutUndefined } from '../../domain/json.ts';
 import {
-  historyKey,
-  hasChannel,
+  type Remembering,
   type MessageRecord,
+  type Work,
+  areDetailsOver,
+  finish,
+  hasChannel,
+  historyKey,
   openEvent,
   readMessageRecord,
+  reschedule,
 } from '../../messages/message-record.ts';
-import { type Outbox, type Work, finish, reschedule, areDetailsOver } from '../../messages/message-work.ts';
 import type { Rendered, Renders } from '../../messages/deliver.ts';
 import type { PostAttempt } from '../../slack/kit/note.ts';
 import type { AlertCards, AlertStep, AlertStepBodies } from './alert-cards.ts';
@@ -54,7 +58,8 @@ type Apply = { cases: Pick<AlertCards['cases'], 'apply'> };
  * is edited as people act on it, and loses its details when it is old.
  */
 export function createTelling(
-  account: Pick<Outbox, 'detailsMs'> & Pick<Account, 'store' | 'sealer' | 'leaseMs' | 'rememberMs' | 'now'>,
+  account: Pick<Remembering, 'detailsMs'> &
+    Pick<Account, 'store' | 'sealer' | 'leaseMs' | 'rememberMs' | 'now'>,
   needs: Pick<Account, 'place'> &
     Pick<Account['rules'], 'declines'> & {
       route: Route;
