@@ -125,6 +125,8 @@ export function openWorld(plan: Plan, rules?: LimitRules) {
     code,
     rules,
     approvalRules,
+    /** CARD_LEDGER of processes that are started from now on. */
+    cardLedger: 'off' as 'on' | 'off',
     emailAnswer: { kind: 'changed' } as EmailChangeAnswer,
     /** Everybody’s roles. */
     standing: { kind: 'known', roles: ['agent'] } as HeldRoles,
@@ -191,7 +193,8 @@ export function startProcess(world: World, points: Points = everyPoint(), hasMod
       webhookRememberDays: 30,
       alertDetailsDays: 0,
       digestThreshold: 0,
-      cardLedger: 'off',
+      cardLedger: world.cardLedger,
+      savedCardDays: 30,
       accountNewFields: [],
       paymentsAccountId: '8b0e2f74-16c9-4d3a-b5a7-90c4d1e26f38',
       policy: {

@@ -21,7 +21,7 @@ import type {
 import { findingOf } from './machine.ts';
 import type { AlertClaims, Lookup, ProvenPayment } from '../../domain/alert.ts';
 import type { ApprovalGate } from '../../domain/approval.ts';
-import type { ChargeSeen, Told } from '../../domain/charge.ts';
+import type { ChargeSeen, ChargeState, Told } from '../../domain/charge.ts';
 import { chargeReferencePrefix } from '../../domain/order-reference.ts';
 import { declineReason, isThreeDSecure } from '../../domain/decline-reason.ts';
 import { codeEntry } from '../../domain/otp.ts';
@@ -29,7 +29,7 @@ import { ServiceFailure, StoreUnavailable } from '../../domain/failure.ts';
 import type { PaymentEvent } from '../../domain/payment-event.ts';
 import { newErrorId, type Log } from '../../log.ts';
 import type { Entry } from '../../store/store.ts';
-import { untilStored } from '../../records/retry.ts';
+import { untilStored, updateOwnRecords } from '../../records/retry.ts';
 import { createBackground } from '../../under-way.ts';
 import type { CardHistory } from './card-history.ts';
 import { createChargePosts } from './charge-messages.ts';
@@ -42,6 +42,7 @@ export type RunNeeds = {
     paid: (charge: ProvenPayment) => Promise<void>;
   };
   approvals?: Pick<ApprovalGate, 'charged'> | undefined;
+  ledger: { forgetEmail: (card: string, wrongEmail: string) => Promise<void> } | undefined;
   /** Called at least once for an approved charge whose event has not come yet. */
   awaitEvent: (reference: string) => Promise<void>;
   /** Counts an outcome; after a crash perhaps twice. */
@@ -227,12 +228,25 @@ export function createChargeRunner(
     const outcome = outcomeForCard(intent, account.settings.chargeThreeDSecureWords);
     if (!outcome) return;
     await cards.settle(card, reference, outcome);
+    await forgetWrongEmail(account, needs.ledger, { state, card, terms });
     if (outcome === 'approved' && 'concludedAt' in state) {
       await needs.alerts.paid({ ...terms, reference, atMs: state.concludedAt });
     } else if (terms.alert !== undefined) await needs.alerts.updateMessages(terms.alert);
   }
 
   return { run, toSeen, findCharge, show, showProgress, posts, auditSteps, background };
+}
+
+/** Forgets an e-mail that is not the card's: as the form's default it would make every charge of the card fail. */
+async function forgetWrongEmail(
+  account: Account,
+  ledger: RunNeeds['ledger'],
+  { state, card, terms }: Pick<ChargeRecord, 'card' | 'terms'> & { state: ChargeState },
+): Promise<void> {
+  if (!ledger || state.kind !== 'rejected' || state.reason !== 'email_mismatch') return;
+  await updateOwnRecords(account, 'A remembered card still has a wrong address', () =>
+    ledger.forgetEmail(card, terms.customerEmail),
+  );
 }
 
 /** Logs an answer; for an unknown outcome also the reason, which engineers look for. */

@@ -1,6 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it, vi } from 'vitest';
 import { StoreUnavailable } from '../../../src/domain/failure.ts';
+import { openLedger } from '../../../src/features/cards/card-ledger.ts';
 import {
   ada,
   bola,
@@ -9,6 +10,7 @@ import {
   openWorld,
   reference,
   startProcess,
+  terms,
   type World,
 } from '../charge-house.ts';
 
@@ -136,4 +138,20 @@ describe('an approved charge', () => {
     await process.drained();
     expect(heard).toEqual([]);
   });
+});
+
+it.each([
+  ['that the card doesn’t have is forgotten, so that the next form asks for the right one', 'email_mismatch'],
+  ['of a card that is refused for another reason is kept', 'invalid_token'],
+] as const)('a remembered e-mail %s', async (_, reason) => {
+  const world = openWorld('approved');
+  world.cardLedger = 'on';
+  const process = startProcess(world);
+  process.account.payments.chargeSavedCard = async () => ({ kind: 'rejected', reason, message: 'No' });
+  const ledger = openLedger(process.account);
+  if (!ledger) throw new Error('There is no ledger.');
+  await ledger.remember({ tokenKey: terms.tokenKey, customerEmail: terms.customerEmail });
+  await charge(process);
+  const [card] = await ledger.search('', 1);
+  expect(card?.customerEmail).toBe(reason === 'email_mismatch' ? undefined : terms.customerEmail);
 });
