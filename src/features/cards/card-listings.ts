@@ -30,6 +30,7 @@ const storedCardShape = listedCardShape.extend({
   tokenKey: z.string().exactOptional(),
   /** The service sent the card's e-mail. Absent: `customerEmail` is the one searched for, which may differ slightly. */
   isEmailTold: z.literal(true).exactOptional(),
+  isDeleted: z.literal(true).exactOptional(),
 });
 /**
  * A stored listing. `total`: the number of cards that the service sent. `mayHaveMore`: the service doesn't say that
@@ -101,6 +102,17 @@ export function createCardListings(
     return card && listing && { ...card, listedAtMs: listing.atMs };
   }
 
+  /** Otherwise the listing's menu could put the deleted card into the ledger again. */
+  function markDeleted({ list, index }: CardPosition): Promise<void> {
+    return listings.change<void>(list, (listing) => {
+      const card = listing?.cards[index];
+      if (!card) return { kind: 'keep', result: undefined };
+      const value = { ...listing, cards: listing.cards.with(index, { ...card, isDeleted: true }) };
+      const ttlMs = Math.max(0, listing.atMs + draftKeepMs - now());
+      return { kind: 'write', value, schedule: { ttlMs }, result: undefined };
+    });
+  }
+
   return {
     /**
      * Asks the service for a customer's cards, and stores the listing. Throws ServiceFailure if there is no usable
@@ -135,13 +147,13 @@ export function createCardListings(
       return card && shownCard(card);
     },
     /**
-     * Puts the card into the card ledger, so that forms can offer it. Undefined: there is no ledger, or the listing is
-     * gone.
+     * Puts the card into the card ledger, so that forms can offer it. Undefined: there is no ledger, the listing is
+     * gone, or the card was deleted from it.
      */
     async remember(position: OwnPosition): Promise<LedgerCard | undefined> {
       const card = await find(position);
       const { tokenKey, fingerprint: id } = card ?? {};
-      if (!ledger || !card || tokenKey === undefined || id === undefined) return undefined;
+      if (!ledger || !card || card.isDeleted || tokenKey === undefined || id === undefined) return undefined;
       const { face, expiry, customerEmail, isEmailTold, listedAtMs } = card;
       const known = await ledger.find(id);
       // Don't replace an e-mail that the ledger learned after this listing.
@@ -182,9 +194,10 @@ export function createCardListings(
       if (answer.kind !== 'deleted' && answer.kind !== 'no_such_card') {
         return { ...answer, card, records: 'kept' };
       }
-      const forgotten = await updateOwnRecords(account, 'A deleted card is still remembered', async () =>
-        ledger?.forgetCard(id),
-      );
+      const forgotten = await updateOwnRecords(account, 'A deleted card is still remembered', async () => {
+        await ledger?.forgetCard(id);
+        await markDeleted(position);
+      });
       return { ...answer, card, records: forgotten === 'current' ? 'forgotten' : 'behind' };
     },
   };

@@ -9,11 +9,16 @@ const fingerprint = async (text: string): Promise<string> => `of ${text}`;
 
 function openListings(cards: readonly ServiceCard[]) {
   const deleted: string[] = [];
+  const remembered: string[] = [];
   const clock = { nowMs: 1_900_000_000_000 };
   const store = memoryStore(clock);
   const listings = createCardListings(
     accountOf({ store, sealer, fingerprint, now: () => clock.nowMs }),
-    { remember: async () => undefined, find: async () => undefined, forgetCard: async () => true },
+    {
+      remember: async ({ tokenKey }) => void remembered.push(tokenKey),
+      find: async () => undefined,
+      forgetCard: async () => true,
+    },
     {
       list: async () => ({ kind: 'cards', cards }),
       async remove({ tokenKey }) {
@@ -22,7 +27,7 @@ function openListings(cards: readonly ServiceCard[]) {
       },
     },
   );
-  return { listings, deleted };
+  return { listings, deleted, remembered, clock, store };
 }
 
 it('a listing shows and deletes cards only for the person who made it', async () => {
@@ -37,6 +42,25 @@ it('a listing shows and deletes cards only for the person who made it', async ()
   expect(deleted).toEqual([]);
   expect(await listings.remove({ ...at, by: 'U0ADA' })).toMatchObject({ kind: 'deleted' });
   expect(deleted).toEqual(['tok-ada']);
+});
+
+it('a deleted card is not remembered again through an older listing, which expires as before', async () => {
+  const { listings, remembered, clock, store } = openListings([
+    { tokenKey: 'tok-ada' },
+    { tokenKey: 'tok-2' },
+  ]);
+  const listed = await listings.list('ada@example.com', 'U0ADA');
+  if (listed.kind !== 'listed') throw new Error(listed.kind);
+  const at = { list: listed.list, index: 0, by: 'U0ADA' };
+  clock.nowMs += 10 * 60_000;
+  expect(await listings.remove(at)).toMatchObject({ records: 'forgotten' });
+  expect(await listings.remember(at)).toBeUndefined();
+  expect(remembered).toEqual([]);
+  await listings.remember({ ...at, index: 1 });
+  expect(remembered).toEqual(['tok-2']);
+  clock.nowMs += 20 * 60_000;
+  for (const key of store.keys()) await store.read(key);
+  expect(store.keys()).toEqual([]);
 });
 
 it('a listing shows neither a token key nor a card number from any field of the service’s answer', async () => {
