@@ -36,7 +36,10 @@ const byCustomer = 'customer';
 /** The charge as it is now, and the work still to do. Without `carryOn` the request had no effect. */
 type Answered = { charge: ChargeSeen; carryOn?: () => Promise<void> };
 
-/** How soon another code can be requested: banks need a moment to send one, and people press twice. */
+/**
+ * How soon another code can be requested: banks need a moment to send one, and people press twice. At once after a
+ * request that never reached the bank.
+ */
 const resendAgainMs = 30_000;
 
 /** What code links need of other features. */
@@ -169,7 +172,8 @@ export function createChargeOperations(
       const { reference, by = byCustomer } = request;
       const at = account.now();
       const asked = await charges.amend(reference, (record) => {
-        const againAt = (record.resends.at(-1)?.at ?? -Infinity) + resendAgainMs;
+        const last = record.resends.at(-1);
+        const againAt = last && last.answer !== 'not_made' ? last.at + resendAgainMs : -Infinity;
         const mayAsk =
           mayEnterCode(record, request, entry) && codeOpenUntil(record, at) !== undefined && againAt <= at;
         return mayAsk ? { ...record, resends: [...record.resends, { at, by }] } : undefined;

@@ -298,6 +298,23 @@ describe('the code', () => {
     expect(asked).toBe(2);
   });
 
+  it('is sent again at once if the last request for it never reached the bank', async () => {
+    const process = startProcess(openWorld('otp'));
+    await charge(process);
+    const answers = ['not_made', 'resent', 'resent'] as const;
+    let asked = 0;
+    process.account.payments.resendOtp = async () => {
+      const kind = answers[asked] ?? 'resent';
+      asked += 1;
+      return kind === 'not_made'
+        ? { kind, failure: 'rate_limited', cause: new ServiceFailure('rate_limited', '') }
+        : { kind };
+    };
+    for (let press = 0; press < 3; press += 1)
+      await (await process.operations.resendCode({ reference, by: ada }))?.carryOn?.();
+    expect(asked).toBe(2);
+  });
+
   it('can’t be taken over once the charge has ended', async () => {
     const process = startProcess(openWorld('approved'));
     await charge(process);
