@@ -117,20 +117,21 @@ export function createCharges(account: Account, needs: ChargeNeeds) {
    * with one currency. Otherwise opens the form, filled as far as possible.
    */
   async function beginCharge({ amountMinor, email }: Beginning, conversation: Conversation): Promise<void> {
-    const { openModal } = conversation;
+    const openForm = async (filled: Parameters<typeof form.open>[0]): Promise<void> =>
+      void (await conversation.openModal(form.open(filled)));
     const amount = withoutUndefined({ amountMinor });
     const saved = await cardsOfEmail(needs.ledger, email);
     const [card, ...others] = saved;
-    if (email !== undefined && !card) {
-      const problem = needs.ledger ? 'The bot knows no saved card of that e-mail.' : undefined;
-      return void (await openModal(form.open({ prefill: amount, ...withoutUndefined({ problem }) })));
+    if (!card && email !== undefined && needs.ledger) {
+      return await openForm({ prefill: amount, problem: 'The bot knows no saved card of that e-mail.' });
     }
-    if (!card) return void (await openModal(form.open({ prefill: amount })));
-    if (others.length > 0) return void (await openModal(form.open({ prefill: amount, cards: saved })));
+    // Without a ledger the form has a field for the e-mail.
+    if (!card) return await openForm({ prefill: withoutUndefined({ amountMinor, customerEmail: email }) });
+    if (others.length > 0) return await openForm({ prefill: amount, cards: saved });
     const found = await needs.ledger?.find(card.id);
     const [currency, ...currencies] = settings.chargeCurrencies;
     if (!found || amountMinor === undefined || currency === undefined || currencies.length > 0) {
-      return void (await openModal(form.open({ prefill: { ...amount, card: offeredCard(card) } })));
+      return await openForm({ prefill: { ...amount, card: offeredCard(card) } });
     }
     const { tokenKey, face, customerEmail = '' } = found;
     const terms = {

@@ -2,6 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it, vi } from 'vitest';
 import { StoreUnavailable } from '../../../src/domain/failure.ts';
 import { openLedger } from '../../../src/features/cards/card-ledger.ts';
+import type { Conversation } from '../../../src/slack/command.ts';
 import {
   ada,
   bola,
@@ -154,4 +155,15 @@ it.each([
   await charge(process);
   const [card] = await ledger.search('', 1);
   expect(card?.customerEmail).toBe(reason === 'email_mismatch' ? undefined : terms.customerEmail);
+});
+
+it('`/pay charge` opens a form with the typed e-mail if the bot remembers no cards', async () => {
+  const { charges } = startProcess(openWorld('approved'));
+  const opened: unknown[] = [];
+  const openModal = async (modal: unknown) => `V${opened.push(modal)}`;
+  const [command] = charges.verbs;
+  const prepared = command?.prepare(['12,500.00', 'ada@example.com']);
+  if (!prepared?.ok) throw new Error('The command is not understood.');
+  await prepared.value.run({ openModal, caller: { userId: ada } } as unknown as Conversation);
+  expect(JSON.stringify(opened)).toContain('ada@example.com');
 });
