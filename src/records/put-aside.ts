@@ -1,7 +1,7 @@
 import { errorCode, ServiceFailure, StoreUnavailable } from '../domain/failure.ts';
 import { growingDelayMs } from '../deadline.ts';
 import { newErrorId, type Log } from '../log.ts';
-import type { Entry, Store } from '../store/store.ts';
+import { SealBroken, type Entry, type Store } from '../store/store.ts';
 import { allEntries } from './pages.ts';
 import { NewerRelease, isNewer } from './newer-release.ts';
 import { isUnreadable } from './records.ts';
@@ -37,7 +37,7 @@ const longestRetryMs = 60_000;
 export function createPutAside(options: {
   /** Shared by all merchant accounts. */
   store: Pick<Store, 'create' | 'read' | 'write' | 'list'>;
-  /** Notifies the operators; called once per record. */
+  /** Notifies the operators; called once per record and start. */
   tell: (entry: Entry, errorId: string) => Promise<void>;
   count: (reason: Reason) => void;
   now: () => number;
@@ -96,8 +96,8 @@ export function createPutAside(options: {
     await store.create(`${asidePrefix}${attempts} ${key}`, '', { index: { [asideList]: now() } });
     if (!(await store.write(held, held.value))) return;
     failing.delete(key);
-    const fix =
-      reason === 'unreadable' ? sealingKeyFix : 'Report this line: it takes another release of the bot.';
+    const isSealed = error instanceof SealBroken;
+    const fix = isSealed ? sealingKeyFix : 'Report this line: it takes another release of the bot.';
     log('error', 'a record is put aside until the next start', { errorId, key, fix }, error);
     count(reason);
     await tell(held, errorId);

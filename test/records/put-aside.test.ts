@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { ServiceFailure, StoreUnavailable } from '../../src/domain/failure.ts';
 import { createPutAside } from '../../src/records/put-aside.ts';
 import { workOnce } from '../../src/records/worker.ts';
-import type { Entry } from '../../src/store/store.ts';
+import { SealBroken, type Entry } from '../../src/store/store.ts';
 import { memoryStore } from '../features/memory-store.ts';
 
 const lane = 'C1';
@@ -14,6 +14,7 @@ function workshop(work: (entry: Entry) => Promise<void>) {
   const told: string[] = [];
   const counted: string[] = [];
   const done: string[] = [];
+  const fixes: unknown[] = [];
   const kind = {
     prefix: 'job:',
     async work(entry: Entry) {
@@ -28,7 +29,7 @@ function workshop(work: (entry: Entry) => Promise<void>) {
       tell: async ({ key }) => void told.push(key),
       count: (reason) => void counted.push(reason),
       now: () => clock.nowMs,
-      log: () => undefined,
+      log: (_level, _message, about) => void fixes.push(about?.fix),
     });
     return async function workFor(ms: number): Promise<void> {
       const untilMs = clock.nowMs + ms;
@@ -39,7 +40,7 @@ function workshop(work: (entry: Entry) => Promise<void>) {
     };
   }
   const put = (key: string) => store.create(key, 'kept', { delayMs: 0, lane });
-  return { clock, store, told, counted, done, start, put };
+  return { clock, store, told, counted, done, fixes, start, put };
 }
 
 function unreadable(): Promise<void> {
@@ -57,6 +58,20 @@ describe('a record that cannot be worked on', () => {
     await workFor(7_200_000);
     expect({ told, counted }).toEqual({ told: ['job:bad'], counted: ['unreadable'] });
     expect(await store.read('job:bad')).toMatchObject({ value: 'kept', attempts: 1 });
+  });
+
+  it.each([
+    [
+      'its sealing key is missing',
+      new SealBroken('Sealed with a key that is not configured'),
+      'SEALING_KEYS',
+    ],
+    ['its text has another form', new SyntaxError('not valid JSON'), 'another release'],
+  ])('is put aside with the fix for its cause in the log: %s', async (_, error, fix) => {
+    const { fixes, start, put } = workshop(() => Promise.reject(error));
+    await put('job:bad');
+    await start()(1_000);
+    expect(fixes).toEqual([expect.stringContaining(fix)]);
   });
 
   it('is put aside if its kind is unknown', async () => {
