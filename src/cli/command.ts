@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { parseArgs, type ParseArgsOptionsConfig } from 'node:util';
 import type { Config, Runtime } from '../config/config.ts';
 import { parsed, problem, type Parsed } from '../domain/wording.ts';
@@ -75,8 +76,9 @@ export function noStoreEnd({ config }: Runtime): CommandEnd | undefined {
 
 /**
  * Runs an operator's command on the account's part of the store, then closes the store. `failed` turns any error into
- * the command's end. Does nothing on a store that the bot refuses. `verb`: the command's name for the audit; absent: no
- * audit entry. Never throws.
+ * the command's end. `verb`: the command's name for the audit; absent: it changes nothing, and has no audit entry. Does
+ * nothing on a Redis that the bot refuses; with a `verb` neither on a store that doesn't exist, nor with other sealing
+ * keys than the bot's. Never throws.
  */
 export async function withStorage(
   runtime: Runtime,
@@ -84,12 +86,13 @@ export async function withStorage(
   failed: (error: unknown) => CommandEnd,
   verb?: string,
 ): Promise<CommandEnd> {
+  const none = verb === undefined ? undefined : noStoreEnd(runtime);
+  if (none) return none;
   let storage: Storage | undefined;
   let end: CommandEnd;
   try {
     storage = await openStorage(runtime);
-    await storage.checked();
-    const refusal = storage.refusal();
+    const refusal = await refusalOf(storage, verb !== undefined);
     if (refusal !== undefined) {
       await storage.close();
       return { exitCode: exitCodes.settings, words: `Nothing was done. ${refusal}` };
@@ -103,30 +106,48 @@ export async function withStorage(
   return end;
 }
 
+/** Why a command must not use the store; undefined if it may. */
+async function refusalOf(
+  { checked, refusal, mark }: Storage,
+  isWriting: boolean,
+): Promise<string | undefined> {
+  await checked();
+  // An audit entry that is signed with another key would break the trail.
+  return refusal() ?? (isWriting ? await mark.check() : undefined);
+}
+
 /**
  * Adds an audit entry to the store with which a command has replaced the old one. If that fails, the command's words
  * say so. Never throws.
  */
 export async function noteInNewStore(runtime: Runtime, end: CommandEnd, verb: string): Promise<CommandEnd> {
-  return await withStorage(
-    runtime,
-    () => Promise.resolve(end),
-    (error) => ({ ...end, words: `${end.words}\nThe audit has no entry of it: ${reasonOf(error)}` }),
-    verb,
-  );
+  let storage: Storage | undefined;
+  let why: string | undefined;
+  try {
+    storage = await openStorage(runtime);
+    why = await refusalOf(storage, true);
+    if (why === undefined && !(await noteCommand(runtime, storage, { verb, end })))
+      why = 'The store did not take it.';
+  } catch (error) {
+    why = reasonOf(error);
+  }
+  await storage?.close();
+  return why === undefined ? end : { ...end, words: `${end.words}\nThe audit has no entry of it: ${why}` };
 }
 
-/** The bot doesn't know who is at the command line, so `who` is `operator`. A failed write is logged. */
+/** The bot doesn't know who is at the command line, so `who` is `operator`. False: the write failed, which is logged. */
 async function noteCommand(
   runtime: Runtime,
   storage: Storage,
   { verb, end }: { verb: string; end: CommandEnd },
-): Promise<void> {
+): Promise<boolean> {
   const trail = createAuditTrail(runtime, storage);
   const result = end.exitCode === 0 ? 'answered' : 'failed';
-  const { note } = trail.notesOf(runtime.config.merchant?.name);
-  note({ what: 'command', who: 'operator', where: 'cli', verb, result });
+  const { write } = trail.notesOf(runtime.config.merchant?.name);
+  const about = { id: randomUUID(), atMs: runtime.now(), who: 'operator', where: 'cli' };
+  const isWritten = await write({ ...about, what: 'command', verb, result });
   await trail.stop();
+  return isWritten;
 }
 
 /**

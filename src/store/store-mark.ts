@@ -33,12 +33,19 @@ export function createStoreMark(
   let known: string | undefined;
   let refusal: string | undefined;
 
-  async function openOrMake(begin: () => Promise<unknown>): Promise<string> {
-    const found = await readStoreId({ store, sealer });
-    if (found !== undefined) return found;
+  /** Throws SealBroken if the keys don't open the mark, or an older store's record. */
+  async function open(): Promise<{ id?: string | undefined; isNew: boolean }> {
+    const id = await readStoreId({ store, sealer });
+    if (id !== undefined) return { id, isNew: false };
     const older = await store.read(olderSealed);
     if (older) sealer.open(olderSealed, older.value.split('\n')[0] ?? '');
-    else await store.create(storeForm.key, String(storeForm.newest));
+    return { isNew: !older };
+  }
+
+  async function openOrMake(begin: () => Promise<unknown>): Promise<string> {
+    const found = await open();
+    if (found.id !== undefined) return found.id;
+    if (found.isNew) await store.create(storeForm.key, String(storeForm.newest));
     await begin();
     const id = randomBytes(32).toString('hex');
     if (await store.create(markKey, sealer.seal(markKey, id))) return id;
@@ -63,6 +70,19 @@ export function createStoreMark(
       }
     },
     refusal: () => refusal,
+    /**
+     * Why a process must not write with these keys; undefined if it may. Makes no mark, unlike `claim`. Throws
+     * StoreUnavailable.
+     */
+    async check(): Promise<string | undefined> {
+      try {
+        await open();
+        return undefined;
+      } catch (error) {
+        if (!(error instanceof SealBroken)) throw error;
+        return wrongKey;
+      }
+    },
     /** Why this is no longer the store on which the process began; undefined if it is. Throws StoreUnavailable. */
     async lost(): Promise<string | undefined> {
       if (known === undefined) return undefined;

@@ -3,7 +3,12 @@ import { StoreUnavailable } from '../../src/domain/failure.ts';
 import { storeHealth } from '../../src/store/storage.ts';
 import type { Store } from '../../src/store/store.ts';
 
-const mark = { claim: async () => true, refusal: () => undefined, lost: async () => undefined };
+const mark = {
+  claim: async () => true,
+  check: async () => undefined,
+  refusal: () => undefined,
+  lost: async () => undefined,
+};
 
 it.each([
   ["OOM command not allowed when used memory > 'maxmemory'.", 'Redis is out of memory'],

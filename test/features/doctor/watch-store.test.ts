@@ -9,7 +9,12 @@ it('logs a lost store once, and repeats the notice to the operators until it is 
   const storage = {
     checked: async () => undefined,
     refusal: () => undefined,
-    mark: { claim: async () => true, refusal: () => undefined, lost: async () => 'The store was emptied' },
+    mark: {
+      claim: async () => true,
+      check: async () => undefined,
+      refusal: () => undefined,
+      lost: async () => 'The store was emptied',
+    },
   };
   const watch = createStoreWatch({
     storage,

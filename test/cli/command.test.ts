@@ -1,0 +1,83 @@
+import { randomBytes } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it, type TestContext } from 'vitest';
+import { beginAudit } from '../../src/audit/audit-chain.ts';
+import { createAuditLog } from '../../src/audit/audit-log.ts';
+import { verifyAudit } from '../../src/audit/verify-audit.ts';
+import { noteInNewStore, withStorage, type CommandEnd } from '../../src/cli/command.ts';
+import { exitCodes } from '../../src/cli/exit-codes.ts';
+import type { Runtime } from '../../src/config/config.ts';
+import { openStorage } from '../../src/store/storage.ts';
+import { findProgram } from '../support/programs.ts';
+import { redisForTests } from '../support/redis-for-tests.ts';
+import { runtimeOf } from '../support/runtime-of.ts';
+
+const done: CommandEnd = { exitCode: exitCodes.ok, words: 'Done.' };
+const failed = (error: unknown): CommandEnd => ({ exitCode: exitCodes.failed, words: String(error) });
+
+async function dataFolder({ onTestFinished }: TestContext): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'payops-'));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  return folder;
+}
+
+/** Makes the store as a bot does at its first start, with one audit entry. */
+async function startBot(runtime: Runtime): Promise<void> {
+  const { store, sealer, mark } = await openStorage(runtime);
+  await mark.claim(() => beginAudit({ store, sealer }));
+  const audit = createAuditLog({ store, sealer, log: runtime.log });
+  await audit.append({ id: 'first', atMs: 1, who: 'U1', what: 'command' });
+  await audit.stop();
+  await store.close();
+}
+
+describe('a command that changes the store', () => {
+  it('does nothing with sealing keys that are not the bot’s, and leaves the audit trail whole', async (test) => {
+    const DATA_DIR = await dataFolder(test);
+    const bot = runtimeOf({ DATA_DIR, SEALING_KEYS: `a:${randomBytes(32).toString('base64')}` });
+    const other = runtimeOf({ DATA_DIR, SEALING_KEYS: `b:${randomBytes(32).toString('base64')}` });
+    await startBot(bot);
+    const end = await withStorage(other, async () => done, failed, 'redrive');
+    const { store, sealer, close } = await openStorage(bot);
+    const { problems, count } = await verifyAudit({ store, sealer });
+    await close();
+    expect({ problems, count }).toEqual({ problems: [], count: 1 });
+    expect(end).toMatchObject({
+      exitCode: exitCodes.settings,
+      words: expect.stringMatching(/^Nothing was done\. The sealing keys do not open what this store holds/),
+    });
+  });
+
+  it('makes no store where there is none', async (test) => {
+    const DATA_DIR = join(await dataFolder(test), 'elsewhere');
+    const end = await withStorage(runtimeOf({ DATA_DIR }), async () => done, failed, 'forget-cards');
+    expect(end).toMatchObject({ exitCode: exitCodes.settings, words: expect.stringContaining(DATA_DIR) });
+    expect(existsSync(DATA_DIR)).toBe(false);
+  });
+});
+
+describe('a command that has replaced the store', () => {
+  const SEALING_KEYS = `a:${Buffer.alloc(32, 1).toString('base64')}`;
+
+  it('says what it did, and that the audit has no entry of it, if the new store is away', async () => {
+    const runtime = runtimeOf({ REDIS_URL: 'redis://127.0.0.1:1', SEALING_KEYS });
+    const { exitCode, words } = await noteInNewStore(runtime, done, 'move-store');
+    expect(exitCode).toBe(exitCodes.ok);
+    expect(words).toMatch(/^Done\.\nThe audit has no entry of it: /);
+  });
+
+  describe.skipIf(findProgram('redis-server') === undefined)('by a Redis', () => {
+    const redis = redisForTests();
+
+    it('says so too if the bot refuses that Redis by then', async () => {
+      await redis.connection().client.set('{moved}:schema', '1000');
+      const runtime = runtimeOf({ REDIS_URL: redis.server().url, REDIS_PREFIX: 'moved', SEALING_KEYS });
+      const { exitCode, words } = await noteInNewStore(runtime, done, 'move-store');
+      expect(exitCode).toBe(exitCodes.ok);
+      expect(words).toMatch(/^Done\.\nThe audit has no entry of it: .*written by a newer Payops/);
+    });
+  });
+});
