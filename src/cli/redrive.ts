@@ -23,7 +23,7 @@ export const redriveCommand = command({
 async function redriveOn(runtime: Runtime, channel: string | undefined): Promise<CommandEnd> {
   return await withStorage(
     runtime,
-    async ({ store }) => ({ exitCode: 0, words: resultWords(await redrive(store, channel)) }),
+    async ({ store }) => ({ exitCode: 0, words: resultWords(await redrive(store, channel), channel) }),
     (error) => ({
       exitCode: 1,
       words: `Some of it may not be on its way. ${reasonOf(error)} Run this again once that is fixed: nothing is delivered twice.`,
@@ -32,9 +32,14 @@ async function redriveOn(runtime: Runtime, channel: string | undefined): Promise
   );
 }
 
-function resultWords(redriven: readonly { channel: string; messages: number }[]): string {
+function resultWords(
+  redriven: readonly { channel: string; messages: number }[],
+  asked: string | undefined,
+): string {
   if (redriven.length === 0) {
-    return 'Everything was delivered. Run this with the bot’s own settings.';
+    return asked === undefined
+      ? 'Everything was delivered. Run this with the bot’s own settings.'
+      : `Nothing is undelivered in ${asked}. Without --channel this retries all.`;
   }
   const total = redriven.reduce((sum, { messages }) => sum + messages, 0);
   const lines = redriven.map(({ channel, messages }) => `  ${channel}: ${messages}`);
