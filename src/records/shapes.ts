@@ -12,13 +12,16 @@ export const auditEntryShape = z.object({
   /** Stays the same if the entry is written again after a crash: an id that occurs twice counts once. */
   id: z.string(),
   atMs: z.number(),
-  /** A Slack user id; `payops` for the bot's own steps, `payments` for answers and events of the payments service. */
+  /**
+   * A Slack user id; `payops` for the bot's own steps, `payments` for answers and events of the payments service,
+   * `customer` for the page on which customers type codes, `operator` for the command line.
+   */
   who: z.string(),
   /** A channel's id, or `home`, `modal`, `shortcut` or `cli`; absent if there is none. */
   where: z.string().exactOptional(),
   /**
-   * `command`, `press`, `form`: a request in Slack or on the command line. `decision`: by a second person. `step`: a
-   * charge, link, approval or saved card changed its state. `answer`: the payments service answered. `reveal`: an
+   * `command`, `press`, `form`: a request in Slack or on the command line. `decision`: a request for approval
+   * was approved, refused or withdrawn. `step`: something changed its state, like a charge or an alert. `answer`: the payments service answered. `reveal`: an
    * address was shown unmasked. `retention`: old entries were removed.
    */
   what: z.enum(['command', 'press', 'form', 'decision', 'step', 'answer', 'reveal', 'retention']),

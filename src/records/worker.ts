@@ -18,7 +18,7 @@ const wakeGapMs = 25;
  */
 const busyPauseMs = 100;
 
-/** Works until stopped. An error ends only its piece of work, due again after its lease. Logs an outage once. */
+/** Works until stopped. If a piece of work throws, it is due again when its lease ends. Logs an outage once. */
 export function startWorker(options: {
   /** Does one piece of due work; false: nothing was due. */
   workOnce: () => Promise<boolean>;
@@ -121,7 +121,7 @@ export async function workOnce(options: {
   store: Pick<Store, 'take'>;
   /** Must be longer than any work takes. */
   leaseMs: number;
-  /** First match wins. All that prepare name the same lanes: each account has such a kind. */
+  /** First match wins. All kinds with `prepare` must name the same `lanes` and `most`; there is one per account. */
   kinds: readonly Kind[];
   now?: () => number;
 }): Promise<boolean> {

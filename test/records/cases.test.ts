@@ -181,7 +181,7 @@ function links(world: World): Driven {
     },
     async wrongs() {
       const kept = await readCase<PaymentLink>(world, linkPrefix + reference);
-      if (!kept) return service.made > 0 ? ['an order was made of no link'] : [];
+      if (!kept) return service.made > 0 ? ['an order was made without a stored link'] : [];
       const { state: link } = kept;
       const keys = store.keys();
       const isKnown = keys.includes(messageKey('link_note', `paid:${reference}`));
@@ -192,10 +192,10 @@ function links(world: World): Driven {
         // A link that was certainly not made is replaced by another with its reference, which continues its turns.
         ...(audited.size === kept.turn ? [] : [`${kept.turn} steps, and the audit has ${audited.size}`]),
         ...(service.made > 1 ? ['two orders were made'] : []),
-        ...(link.state.kind === 'asking' ? ['it is asked for still'] : []),
+        ...(link.state.kind === 'asking' ? ['it is still being made'] : []),
         ...(isPaid === service.isPaid ? [] : [`it is ${link.state.kind}, and paid: ${service.isPaid}`]),
-        ...(isKnown === isPaid ? [] : ['its payment is not told as it is']),
-        ...(keys.includes(`paid:${reference}`) === isPaid ? [] : ['alerts hear otherwise']),
+        ...(isKnown === isPaid ? [] : ['its thread says otherwise']),
+        ...(keys.includes(`paid:${reference}`) === isPaid ? [] : ['the alerts were told otherwise']),
         // A link that was certainly not made is shown by the form, and not posted.
         ...(link.state.kind === 'refused' || keys.includes(messageKey('link', `${link.place}:${reference}`))
           ? []
@@ -389,10 +389,11 @@ function newAccount(world: World): Driven {
     const key = `account-new:${accountRef}`;
     const entry = await store.read(key);
     const kept = entry ? sealer.open(key, entry.value) : '';
-    if (kept === '' || kept.includes('"settled"')) wrong.add('it is asked for, and not on record');
-    if (/12345678901|Okonkwo/.test(kept)) wrong.add('what is secret is kept');
-    if (given['maiden'] !== wanted.maiden) wrong.add('what is secret is not sent');
-    if (service.asked > service.refused) wrong.add('it is asked for once more');
+    if (kept === '' || kept.includes('"settled"'))
+      wrong.add('the account is requested before the request is stored');
+    if (/12345678901|Okonkwo/.test(kept)) wrong.add('a secret field is stored');
+    if (given['maiden'] !== wanted.maiden) wrong.add('a secret field is not sent');
+    if (service.asked > service.refused) wrong.add('the account is requested again');
     service.asked += 1;
     service.isMade = random.chance(0.6);
     if (service.isMade) return { kind: 'created', account: { accountRef } };
@@ -437,14 +438,14 @@ function newAccount(world: World): Driven {
         'U0LATER001',
       );
       if (isMade && told !== 'created') wrong.add(`it is made, and called ${told}`);
-      if (/12345678901|Okonkwo/.test(JSON.stringify(lines))) wrong.add('what is secret is logged');
+      if (/12345678901|Okonkwo/.test(JSON.stringify(lines))) wrong.add('a secret field is logged');
       return [...wrong];
     },
   };
 }
 
 /**
- * A change of a card's e-mail. Each review is sent once, even if it is confirmed often, and gets a new word. People are
+ * A change of a card's e-mail. Each draft is sent once, even if it is submitted often, and has its own id. People are
  * told the service's answer, or that it is unknown. Nobody is told to wait for longer than a minute.
  */
 function cardEmail(world: World): Driven {
@@ -453,14 +454,15 @@ function cardEmail(world: World): Driven {
   const begun = new Map<string, { atMs: number; end?: string }>();
   const wrong = new Set<string>();
   const all: EmailChanges[] = [];
-  let word = '';
+  let draftId = '';
 
   function open({ store: through, call, wait }: Pick<Process, 'store' | 'call' | 'wait'>): EmailChanges {
     const changeCardEmail = ({ currentEmail, newEmail }: EmailChange): Promise<EmailChangeAnswer> =>
       call<EmailChangeAnswer>(
         () => {
           service.asked += 1;
-          if (service.asked > begun.size) wrong.add('it is asked for more often than it was agreed to');
+          if (service.asked > begun.size)
+            wrong.add('the service is called more often than drafts were submitted');
           if (service.linked !== currentEmail) return { kind: 'not_linked', message: undefined };
           service.linked = newEmail;
           return { kind: 'changed' };
@@ -476,12 +478,12 @@ function cardEmail(world: World): Driven {
     });
     return createEmailChanges(account, undefined, undefined);
   }
-  async function agree(emails: EmailChanges, draft: string): Promise<void> {
+  async function submit(emails: EmailChanges, draft: string): Promise<void> {
     const result = await emails.begin(draft, 'U0ADA00001');
-    if (JSON.stringify(result).includes(change.tokenKey)) wrong.add('the token goes to a screen');
+    if (JSON.stringify(result).includes(change.tokenKey)) wrong.add('the token key is shown');
     const before = begun.get(draft);
     if (result.kind === 'begun') {
-      if (before) wrong.add('what was agreed to is begun again');
+      if (before) wrong.add('a draft is sent again');
       const mine: { atMs: number; end?: string } = { atMs: clock.nowMs };
       begun.set(draft, mine);
       mine.end = (await result.carryOn()).kind;
@@ -489,7 +491,7 @@ function cardEmail(world: World): Driven {
       const told = result.end?.kind;
       if (told && told !== 'unknown' && before?.end && told !== before.end)
         wrong.add(`${before.end} is told as ${told}`);
-      if (!told && before && clock.nowMs > before.atMs + minuteMs) wrong.add('who agrees waits for ever');
+      if (!told && before && clock.nowMs > before.atMs + minuteMs) wrong.add('a person waits for ever');
     }
   }
   return {
@@ -499,25 +501,25 @@ function cardEmail(world: World): Driven {
     },
     act(at, index) {
       const one = all[index] as EmailChanges;
-      const old = at.pick([word, ...begun.keys()]);
+      const old = at.pick([draftId, ...begun.keys()]);
       return at.pick([
         async () => {
           const before = new Set(begun.keys());
           const next = await one.keepDraft(change);
-          if (before.has(next)) wrong.add('what was agreed to is reviewed under the same word');
-          word = next;
+          if (before.has(next)) wrong.add('a draft has the id of one that was sent');
+          draftId = next;
         },
-        () => agree(one, word),
-        () => agree(one, old),
+        () => submit(one, draftId),
+        () => submit(one, old),
       ]);
     },
     async wrongs() {
       clock.nowMs += 2 * minuteMs;
       const emails = open({ ...world, call: async (run) => await run(), wait: async () => undefined });
-      await agree(emails, word);
+      await submit(emails, draftId);
       const fresh = await emails.keepDraft(change);
-      await agree(emails, fresh);
-      if (!begun.has(fresh)) wrong.add('what was just reviewed is not begun');
+      await submit(emails, fresh);
+      if (!begun.has(fresh)) wrong.add('a new draft is not sent');
       return [...wrong];
     },
   };
