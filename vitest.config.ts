@@ -32,6 +32,7 @@ const waiting = [
   'test/{e2e,chaos,store,http}/**/*.test.ts',
   'test/hostile/bot/*.test.ts',
   'test/playground/page/page.test.ts',
+  'test/features/customer-code/code-pages.test.ts',
 ];
 /** With `vi.mock`, which does nothing where modules are shared. */
 const mocked = 'test/hostile/{requests,texts}/*.test.ts';

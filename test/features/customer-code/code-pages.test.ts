@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { request as ask } from 'node:http';
 import axe from 'axe-core';
 import type { Page } from 'playwright-core';
-import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { notMineNotice } from '../../../src/features/charge/charge-messages.ts';
 import {
   answerCodePages,
@@ -17,7 +17,7 @@ import { chargeMessage } from '../../../src/features/charge/charge-messages.ts';
 import { chargeStateModal } from '../../../src/features/charge/charge-modal.ts';
 import { formPageRoutes } from '../../../src/http/form-page.ts';
 import { createHttpServer, type HttpServer } from '../../../src/http/server.ts';
-import { openBrowser, setup as startBrowser } from '../../support/browser.ts';
+import { openBrowser } from '../../support/browser.ts';
 import { findProgram } from '../../support/programs.ts';
 import {
   ada,
@@ -492,8 +492,6 @@ describe('the customer’s page', () => {
   it.skipIf(findProgram('chromium') === undefined)(
     'is typed by keyboard alone without JavaScript, and axe finds nothing, small and wide, light and dark',
     async () => {
-      const stopBrowser = await startBrowser();
-      onTestFinished(async () => await stopBrowser?.());
       const merchant = `<script>alert(1)</script>\u202E${'x'.repeat(200)}`;
       for (const colorScheme of ['light', 'dark'] as const) {
         for (const width of [320, 1_280]) {
@@ -511,14 +509,12 @@ describe('the customer’s page', () => {
           await expectNoViolations(look, width === 320 ? notices : []);
           const page = await plain.context.newPage();
           await page.goto(url);
-          await page.screenshot({ path: `/tmp/code-${width}-${colorScheme}.png` });
           await page.keyboard.type('000000');
           await page.keyboard.press('Enter');
           await process.drained();
           await page.waitForURL((to) => to.href !== url);
           await page.reload();
           await page.getByText('That code was wrong').waitFor();
-          await page.screenshot({ path: `/tmp/code-${width}-${colorScheme}-wrong.png` });
           await page.keyboard.type(rightCode);
           await page.keyboard.press('Enter');
           await page.getByRole('heading', { name: /Paid|accepted|Checking/ }).waitFor();
