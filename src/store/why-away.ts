@@ -81,9 +81,14 @@ const causes: readonly (readonly [errorText: RegExp, detail: string, fix: string
     'Stop every bot and copy DATA_DIR to a safe place before you change anything; then see Restore in docs/operating.md.',
   ],
   [
-    /\bdisk\b|readonly database/,
+    /disk is full|\bENOSPC\b/,
     'the disk of DATA_DIR is full',
-    'Free some of it, or let the bot write to it.',
+    'Free some of it. If the bot does not recover, restart it.',
+  ],
+  [
+    /\bdisk\b|readonly database|\b(?:EIO|EROFS)\b/,
+    'the disk of DATA_DIR takes no writes',
+    'Check the disk and whether this user may write to it. If the bot does not recover, restart it.',
   ],
 ];
 

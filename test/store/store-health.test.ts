@@ -17,6 +17,10 @@ it.each([
   ['ERR Error running script: @user_script: 51: -READONLY You', 'REDIS_URL leads to a replica'],
   ['NOREPLICAS 0 of 1 replicas have the change.', 'too few replicas of Redis have the change'],
   ['database or disk is full', 'the disk of DATA_DIR is full'],
+  ['ENOSPC: no space left on device, fdatasync', 'the disk of DATA_DIR is full'],
+  ['attempt to write a readonly database', 'the disk of DATA_DIR takes no writes'],
+  ['disk I/O error', 'the disk of DATA_DIR takes no writes'],
+  ['EIO: i/o error, fdatasync', 'the disk of DATA_DIR takes no writes'],
 ])('says why the store takes no writes: %s', async (message, detail) => {
   const ping = async () => {
     throw new StoreUnavailable('The store did not take the change.', new Error(message));
