@@ -109,6 +109,14 @@ describe('npm run connect', () => {
       SLACK_API_URL,
     } as Env);
     expect(again).toMatchObject({ code: 0, stdout: expect.stringContaining('Nothing was written.') });
+    // A file that can't be written is no success, even if the doctor finds nothing wrong.
+    const answers = join(folder, 'answers.yml');
+    const nowhere = join(folder, 'missing', '.env');
+    writeFileSync(answers, stringify({ LOG_LEVEL: 'warn' }));
+    const words = ['connect', '--answers', answers, '--settings', nowhere];
+    const unwritten = await runHere(words, { ...wrote, HOST, SLACK_API_URL } as Env);
+    expect(unwritten.stdout).toContain(`❌ ${nowhere} cannot be written (ENOENT)`);
+    expect(unwritten.code).toBe(1);
     house.payments.sendWebhooksTo(`${house.webhookGate.url}/webhooks/payments`);
     // The house's own settings are cleared.
     const bot = house.bot({

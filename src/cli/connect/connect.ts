@@ -40,7 +40,7 @@ const patienceMs = 600_000;
 export const connectCommand = command({
   summary: 'Set up: asks, tries what you answer, writes .env and payops.yml, and runs the doctor',
   usage: ['npm run connect [-- --answers FILE] [--settings FILE]'],
-  more: `--answers runs it without a terminal: a YAML file of question: answer, of which each may also be a setting’s name; what it lacks takes the proposal or is skipped, and - skips. --settings is the file to write instead of .env. The questions: ${Object.keys(questions).join(', ')}. Ends as the doctor does.`,
+  more: `--answers runs it without a terminal: a YAML file of question: answer, of which each may also be a setting’s name; what it lacks takes the proposal or is skipped, and - skips. --settings is the file to write instead of .env. The questions: ${Object.keys(questions).join(', ')}. Ends as the doctor does, and never with 0 if a file cannot be written.`,
   scope: 'shared',
   options: { answers: { type: 'string' }, settings: { type: 'string', default: '.env' } },
   mostWords: 0,
@@ -93,7 +93,10 @@ function settingsIn(answers: Answers | undefined): Changes {
   return Object.fromEntries([...(answers ?? [])].filter(([name]) => isSettingName(name)));
 }
 
-/** The whole conversation. Adds to `written` what was written, in words. */
+/** Begins the words about a file that could not be written. */
+const failedSign = '❌';
+
+/** The whole conversation. Adds to `written` what was written or could not be, in words. */
 async function converse(
   invocation: WithoutSettings,
   {
@@ -129,7 +132,9 @@ async function converse(
   written.push(...(await writeSettings(talk, draft, path)));
   if (policy) written.push(...(await writePolicy(talk, policyPath, policy)));
   await talk.tell(writtenWords(written), 'Written');
-  return await runDoctor(invocation, draft, { ...known, ...(delivery && { delivery }) });
+  const end = await runDoctor(invocation, draft, { ...known, ...(delivery && { delivery }) });
+  const isFailed = end.exitCode === exitCodes.ok && written.some((words) => words.startsWith(failedSign));
+  return isFailed ? { ...end, exitCode: exitCodes.failed } : end;
 }
 
 /** Writes the service's settings as a new set. Never overwrites a set: other merchants may use it. */
@@ -165,10 +170,10 @@ async function writeSettings(talk: Conversation, draft: Draft, path: string): Pr
   try {
     if (existsSync(path)) before = readFileSync(path, 'utf8');
   } catch (error) {
-    return [`❌ ${path} cannot be read (${fileErrorCode(error)})`];
+    return [`${failedSign} ${path} cannot be read (${fileErrorCode(error)})`];
   }
   const text = envWith(before, changes, 'By npm run connect');
-  if (!text.ok) return [`❌ ${path}: ${text.problem}`];
+  if (!text.ok) return [`${failedSign} ${path}: ${text.problem}`];
   // To a person *yes* is proposed. An answers file must say itself that an existing file may be overwritten.
   const proposal = before === '' || talk.isPerson ? 'yes' : 'no';
   if (!(await agrees(talk, 'write_settings', proposal))) return [];
@@ -194,7 +199,7 @@ function tryToWrite(path: string, write: () => string): string[] {
   try {
     return [`✅ ${write()}`];
   } catch (error) {
-    return [`❌ ${path} cannot be written (${fileErrorCode(error)})`];
+    return [`${failedSign} ${path} cannot be written (${fileErrorCode(error)})`];
   }
 }
 
