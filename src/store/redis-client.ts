@@ -91,8 +91,8 @@ export function connectRedis(options: RedisOptions): RedisConnection {
   const gapMs = address.kind === 'alone' ? renewGapMs : 0;
   let renewedAt = -Infinity;
   /**
-   * That too few replicas have the last change. Calls queue behind WAIT, so most time out and can't say it; `failure`
-   * does.
+   * Set while too few replicas have the last change. Calls queue behind WAIT, so most only time out; `failure` gives
+   * this reason.
    */
   let missingReplicas: string | undefined;
 

@@ -27,7 +27,7 @@ export const redisSchema = '3';
  * Redis itself (PEXPIRE) uses Redis's own clock. Numbers are formatted explicitly, because Lua writes large ones as
  * 1.7e+15.
  *
- * The first change of each script that matters is a write that Redis refuses if it is out of memory or read-only, so a
+ * In each script the first change that matters is a write that Redis refuses if it is out of memory or read-only. So a
  * refused script has changed nothing.
  */
 const keyNames = `

@@ -139,8 +139,8 @@ export function openRedisStore(
 type Call = { args: string[]; resolve: (answer: unknown) => void; reject: (error: unknown) => void };
 
 /**
- * Sends all calls of one turn of the event loop together, in order, so that a burst of webhooks costs only a few. They
- * fail together. `most`: more calls at once would block Redis for too long.
+ * Sends all calls of one turn of the event loop together, in order, so that a burst of webhooks costs only a few
+ * requests. They fail together. `most`: more calls in one request would block Redis for too long.
  */
 function together(most: number, sendAll: (calls: string[][]) => Promise<unknown[]>) {
   let waiting: Call[] = [];

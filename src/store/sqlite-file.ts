@@ -63,9 +63,9 @@ const schema = `
 `;
 
 /**
- * Opens the store's file. Commits survive a power cut (WAL, synchronous=FULL). Creates a missing file and its folder,
- * accessible to their owner only. Several processes may have it open. Throws StoreUnavailable, with the reason, if it
- * can't be opened, is no SQLite file, or has another version's schema.
+ * Opens the store's file. With these settings (WAL, synchronous=FULL) each commit waits for the disk, so it survives a
+ * power cut. Creates a missing file and its folder, accessible to their owner only. Several processes may have it open.
+ * Throws StoreUnavailable, with the reason, if it can't be opened, is no SQLite file, or has another version's schema.
  */
 export function openStoreFile(path: string): DatabaseSync {
   try {
