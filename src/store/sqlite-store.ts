@@ -28,8 +28,8 @@ export function openSqliteStore({ path, now, sync = promisify(fdatasync) }: Sqli
   db.exec('pragma synchronous = normal');
   const statements = prepareStatements(db);
   const clock = openClock(db, now);
-  // All commits are in this log until they are in the file, too. SQLite puts the log next to the file, also if `path` is
-  // a symbolic link.
+  // All commits are in this log until they are in the file, too. SQLite puts the log next to the file, also if `path`
+  // is a symbolic link.
   const disk = createDisk(`${db.location() ?? path}-wal`, sync);
   const group = createGroupCommit(db, clock, disk);
 
