@@ -65,8 +65,8 @@ export type AuditLog = {
 /** The most entries in a block. To read one entry its whole block must be read. */
 const mostPerBlock = 512;
 /**
- * How long the known end of the chain is used without reading it again. Nobody can restore a store from a backup in
- * that time without a failed call.
+ * How long the known end of the chain is used without reading it again. Too short to put back a backup unnoticed: a
+ * failed write ends the trust.
  */
 const trustedMs = 1_000;
 const moveHeadAfterMs = 1_000;
