@@ -39,7 +39,7 @@ export function factLines(document: Readonly<Record<string, unknown>>): string[]
 function factWords(value: unknown): string {
   if (typeof value === 'string' || typeof value === 'number') return String(value);
   if (typeof value !== 'object' || value === null) return '';
-  // An amount: without `minor`, its first field.
+  // An amount; its first field, `minor`, would only repeat it.
   if ('decimal' in value) return Object.values(value).slice(1).map(factWords).join(' ').trim();
   return Object.values(value)
     .map(factWords)

@@ -83,7 +83,7 @@ export async function rehearse(
     for (const { event, receivedAtMs, lookup, byCharge } of page) {
       events += 1;
       sinceMs ??= receivedAtMs;
-      // Such an event is shown without the rules.
+      // Shown by its charge's message or in an alert's thread, not by the rules.
       if (byCharge) continue;
       const isLookedUp = lookup !== undefined && lookup !== 'unchecked';
       if (!isLookedUp && needsLookUp(plan, event)) unsure += 1;
