@@ -275,7 +275,7 @@ export function linkDueInMs(link: PaymentLink, nowMs: number, rules: LinkRules):
     case 'open': {
       const leftMs = askedAtMs + rules.followMs - nowMs;
       const waitMs = Math.min(Math.max(nowMs - askedAtMs, firstLookMs), longestLookMs);
-      // After the time the link only waits for a usable look-up, to age.
+      // When the time is over, the link ages with the next usable look-up.
       return leftMs > 0 ? Math.min(waitMs, leftMs) : longestProofMs;
     }
     default:

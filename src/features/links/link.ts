@@ -73,7 +73,7 @@ export function createLinks(account: Account, needs: LinksNeeds) {
             const link = await beginning.carryOn();
             const where = whereOf(link);
             const modal = linkModal(link, place, where);
-            // If the modal is closed by now, the link's message shows the result. A refusal has none, so pass one.
+            // If the modal is closed by now, the link's message shows the result. A refused link has none: send it.
             const replacement =
               link.state.kind === 'refused' ? { message: shownLink(link, place, where) } : {};
             await slack.showResult({ viewId, userId }, { modal, ...replacement });
