@@ -20,6 +20,7 @@ import { searchLists } from '../../records/found-by.ts';
 import type { Entry } from '../../store/store.ts';
 import { type Evidence, eventFoundBy, sealEvidence } from './alert.ts';
 import type { AlertRecovery } from './alert-recovery.ts';
+import { eventPrefix } from './event-case.ts';
 import { type StoredEvent, findEvent, openStoredEvent } from './event-log.ts';
 import { toRouteLanes } from './look-up-event.ts';
 import type { Destination, Route, Routed } from './route-event.ts';
@@ -73,6 +74,11 @@ export function createReceiving(
     return { ...event, ...withoutUndefined({ cardSaved, customerEmail }) };
   }
 
+  async function isStoredAlone(key: string): Promise<boolean> {
+    const entry = await store.read(eventPrefix + key);
+    return entry !== undefined && openIfPossible(entry)?.fingerprint !== undefined;
+  }
+
   /** False: it is stored already. Dedupe and queue are one write, or a crash in between would lose the alert. */
   async function storeEvent(received: NewAlert, routed: Routed | undefined): Promise<boolean> {
     const { event, fingerprint, receivedAtMs, foundBy } = received;
@@ -81,11 +87,10 @@ export function createReceiving(
       const only = { fingerprint, foundBy, ...withoutUndefined({ keptBy: routed.keptBy }) };
       return await needs.addPayment(event, receivedAtMs, only);
     }
-    const [, isNew] = await Promise.all([
-      isPayment && needs.addPayment(event, receivedAtMs),
-      storeAlert(account, received, routed),
-    ]);
-    return isNew;
+    // A success that went to no channel when it came is on its payment case alone: a repeat must not post it.
+    if (isPayment && !(await needs.addPayment(event, receivedAtMs)) && (await isStoredAlone(event.key)))
+      return false;
+    return await storeAlert(account, received, routed);
   }
 
   return {

@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { PaymentEvent } from '../../../src/domain/payment-event.ts';
+import type { AlertMute } from '../../../src/domain/alert.ts';
 import type { SavedCard } from '../../../src/domain/card.ts';
+import { eventsList } from '../../../src/messages/message-record.ts';
 import { alertsHouse, openAlertsWorld, type Pass, startAlerts } from '../alerts-house.ts';
 import { channel, event, killed } from '../house.ts';
 
@@ -10,6 +12,21 @@ it('tells nobody of a repeat with another reason alone, which a sender may write
   expect(await house.receive({ ...event, reason: 'timed out after 3 ms' }, 'g')).toBe('differs');
   await house.drain(60_000);
   expect(house.parents().map((one) => one.channel)).toEqual([channel]);
+});
+
+it('posts no repeat of a payment that was muted when it came, and counts it once', async () => {
+  const world = openAlertsWorld();
+  world.routes.successes = channel;
+  const payment: PaymentEvent = { ...event, kind: 'payment_success', key: 'payment_success/order/SUB-1' };
+  const until = { fromMs: 0, untilMs: world.clock.nowMs + 1_000, isOver: false };
+  const mute: AlertMute = { id: 'V1', channel, by: 'U1', why: 'noise', match: {}, ...until };
+  const house = startAlerts(world, undefined, { needs: { mutes: async () => [mute] } });
+  expect(await house.receive(payment)).toBe('new');
+  world.clock.nowMs += 2_000;
+  expect(await house.receive(payment)).toBe('duplicate');
+  await house.drain(60_000);
+  expect(house.parents()).toEqual([]);
+  expect((await world.store.list(eventsList, { max: 9 })).entries).toHaveLength(1);
 });
 
 const card: SavedCard = { tokenKey: 'canary-token', customerEmail: 'jane@example.com' };
