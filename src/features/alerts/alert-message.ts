@@ -1,5 +1,13 @@
 import type { ActionsBlock, ContextBlock, RichTextBlock } from '@slack/types';
-import { endsCard, type Alert, type AlertCardShown, type CardStep, isDeclined, recordOf } from './alert.ts';
+import {
+  endsCard,
+  type Alert,
+  type AlertCardShown,
+  type CardStep,
+  isDeclined,
+  recordOf,
+  recordOfOrder,
+} from './alert.ts';
 import type { AlertState, Recovery, EventAccount, Lookup } from '../../domain/alert.ts';
 import { counted, duration } from '../../domain/wording.ts';
 import type { MessagePlace } from '../../messages/delivery.ts';
@@ -286,10 +294,10 @@ function details(alert: Alert, paid: Money | undefined): string[] {
   const unnamed = id ? `transaction ${id}` : 'no reference';
   const named = orderReference === undefined ? unnamed : referenceWord(orderReference);
   if (event.isErased) return [named];
-  const record = recordOf(lookup);
+  const record = recordOfOrder(lookup);
   // A failure took nothing: show what was to be taken.
   const toTake = kind === 'payment_failed' && record ? moneyToTake(record) : undefined;
-  const taken = kind !== 'payment_failed' && 'money' in lookup ? lookup.money : undefined;
+  const taken = kind !== 'payment_failed' && record && 'money' in lookup ? lookup.money : undefined;
   const money = paid ?? toTake ?? taken;
   const ofEvent = minor === undefined ? undefined : `${word(formatMoney({ minor, currency }))} by the event`;
   const amount = money ? word(formatMoney(money)) : ofEvent;

@@ -5,7 +5,14 @@ import type { Money } from '../../domain/money.ts';
 import { openRecord } from '../../records/records.ts';
 import { messageKey } from '../../messages/message-record.ts';
 import { eventKind, untouched } from './event-case.ts';
-import { customerEmailOf, endsCard, moneyOfFailure, newestOf, withProvenOrder } from './alert.ts';
+import {
+  customerEmailOf,
+  endsCard,
+  moneyOfFailure,
+  newestOf,
+  recordOfOrder,
+  withProvenOrder,
+} from './alert.ts';
 import { eventState } from './alert-message.ts';
 import { openStoredEvent, type StoredEvent } from './event-log.ts';
 
@@ -63,6 +70,7 @@ function foundEvent(
 
 /** For a success the amount taken; for a failure the amount that was to be taken. */
 function moneyOf(...[event, lookup]: Parameters<typeof moneyOfFailure>): Money | undefined {
-  const taken = event.kind === 'payment_success' && lookup && 'money' in lookup ? lookup.money : undefined;
+  const record = event.kind === 'payment_success' && lookup ? recordOfOrder(lookup) : undefined;
+  const taken = record && lookup && 'money' in lookup ? lookup.money : undefined;
   return taken ?? moneyOfFailure(event, lookup);
 }

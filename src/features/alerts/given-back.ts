@@ -4,7 +4,7 @@ import { orderEventKey, type PaymentEvent } from '../../domain/payment-event.ts'
 import { parseOrderReference } from '../../domain/order-reference.ts';
 import { hasChannel } from '../../messages/message-record.ts';
 import type { AlertCards } from './alert-cards.ts';
-import { alertMessages } from './alert.ts';
+import { alertMessages, recordOfOrder } from './alert.ts';
 import type { AlertRecovery } from './alert-recovery.ts';
 import { resolvedBy } from './event-case.ts';
 
@@ -49,7 +49,7 @@ export function createGivenBack(
     const reference = parseOrderReference(orderReference);
     if (kind !== 'payment_given_back' || !reference.ok) return false;
     const found = lookup.kind;
-    const money = 'money' in lookup && lookup.money ? { money: lookup.money } : {};
+    const money = recordOfOrder(lookup) && 'money' in lookup && lookup.money ? { money: lookup.money } : {};
     let isTold = false;
     for (const id of await alertsOfPayment(reference.value)) {
       if (!(await hasThread(id))) continue;

@@ -123,6 +123,15 @@ describe('alertMessage', () => {
     }
   });
 
+  it('shows amount and customer of the event if the record is another order’s', () => {
+    const other = { ...declinedRecord, amountMinor: 100, customerEmail: 'bob@other.example' };
+    for (const kind of ['payment_failed', 'payment_success'] as const) {
+      const found = lookup({ ...other, orderReference: 'ORDER-1' });
+      const { text } = alertMessage(alert({ event: { ...event, kind }, lookup: found }));
+      expect(text).toMatch(/NGN 12,500\.00 by the event · a\*\*\*@example\.com · ORDER-1042$/);
+    }
+  });
+
   it('assumes nothing when the service could not be asked, and labels the amount as the event’s', () => {
     const message = alertMessage(alert({ lookup: { kind: 'unchecked', failure: 'timeout' } }));
     expect(shownLines(message)).toMatchInlineSnapshot(`
