@@ -5,7 +5,7 @@ import { parsed, problem, type Parsed } from '../domain/wording.ts';
 import { exitCodes, type ExitCode } from './exit-codes.ts';
 import { StoreUnavailable } from '../domain/failure.ts';
 import { createAuditTrail } from '../audit/audit-trail.ts';
-import { hasStore, openStorage, type Storage } from '../store/storage.ts';
+import { hasStore, openStorage, whyNotWrite, type Storage } from '../store/storage.ts';
 import { storagePart } from '../store/scoped-store.ts';
 
 /**
@@ -107,13 +107,10 @@ export async function withStorage(
 }
 
 /** Why a command must not use the store; undefined if it may. */
-async function refusalOf(
-  { checked, refusal, mark }: Storage,
-  isWriting: boolean,
-): Promise<string | undefined> {
-  await checked();
+async function refusalOf(storage: Storage, isWriting: boolean): Promise<string | undefined> {
+  await storage.checked();
   // An audit entry that is signed with another key would break the trail.
-  return refusal() ?? (isWriting ? await mark.check() : undefined);
+  return storage.refusal() ?? (isWriting ? await whyNotWrite(storage) : undefined);
 }
 
 /**

@@ -139,7 +139,7 @@ const noStorage: Storage = {
   sealer: { seal: away, open: away },
   keyIds: [],
   redis: undefined,
-  mark: { claim: away, check: away, refusal: () => undefined, lost: away },
+  mark: { claim: away, refusal: () => undefined, lost: away },
   checked: () => Promise.resolve(),
   refusal: () => undefined,
   close: () => Promise.resolve(),

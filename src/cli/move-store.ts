@@ -4,7 +4,8 @@ import { resealText } from '../records/reseal.ts';
 import { checkRedis } from '../store/check-redis.ts';
 import { moveStore, type MoveEnd, type Moved } from '../store/move-store.ts';
 import { createSealer } from '../store/sealed.ts';
-import { embeddedStore } from '../store/storage.ts';
+import { embeddedStore, whyNotWrite } from '../store/storage.ts';
+import type { Store } from '../store/store.ts';
 import type { Runtime } from '../config/config.ts';
 import { exitCodes } from './exit-codes.ts';
 import { command, type CommandEnd, noteInNewStore, reasonOf } from './command.ts';
@@ -39,11 +40,14 @@ async function moveAll(runtime: Runtime): Promise<CommandEnd> {
     const sealing = { sealer: createSealer(keys), keyIds: keys.map(({ id }) => id) };
     const change = (key: string, value: string): string =>
       resealText(sealing, key, value, (id) => unopened.set(id, (unopened.get(id) ?? 0) + 1));
-    const end = await moveTo(runtime, redisUrl, { path, change });
+    const checkKeys = (store: Pick<Store, 'read'>) => whyNotWrite({ store, sealer: sealing.sealer });
+    const end = await moveTo(runtime, redisUrl, { path, checkKeys, change });
     if (typeof end === 'string') return notMoved(1, end);
     switch (end.kind) {
       case 'in_use':
         return notMoved(1, `A bot still uses ${path}. Stop it, then run this again.`);
+      case 'other_keys':
+        return notMoved(1, end.why);
       case 'not_empty':
         return notMoved(
           1,
@@ -74,7 +78,7 @@ async function moveAll(runtime: Runtime): Promise<CommandEnd> {
 async function moveTo(
   { config, log, now }: Runtime,
   url: string,
-  source: { path: string; change: (key: string, value: string) => string },
+  source: Pick<Parameters<typeof moveStore>[0], 'path' | 'checkKeys' | 'change'>,
 ): Promise<MoveEnd | string> {
   const { redisPrefix: prefix, redisWaitReplicas: waitReplicas } = config;
   const { connectRedis } = await import('../store/redis-client.ts');

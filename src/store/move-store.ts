@@ -2,7 +2,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import { lanesScript, releaseScript, reserveScript, timesScript, type Script } from './redis-scripts.ts';
 import { openRedisStore, type ScriptRunner } from './redis-store.ts';
 import { lockStoreFile, markMoved } from './sqlite-file.ts';
-import type { CreateOptions, Entry, WriteOptions } from './store.ts';
+import type { CreateOptions, Entry, Store, WriteOptions } from './store.ts';
 
 /** How many records were moved, and how many of them are work. */
 export type Moved = { records: number; work: number };
@@ -11,6 +11,8 @@ export type MoveEnd =
   | ({ kind: 'moved' } & Moved)
   /** Another process has the file open. */
   | { kind: 'in_use' }
+  /** `checkKeys` refused; nothing was moved. */
+  | { kind: 'other_keys'; why: string }
   /** The prefix already has records. */
   | { kind: 'not_empty' }
   /** This many records differ in Redis. Redis stays reserved, so no bot starts on it. */
@@ -23,6 +25,8 @@ type Move = {
   now: () => number;
   redis: ScriptRunner;
   prefix: string;
+  /** Why these keys can't be the bot's; undefined if they can. */
+  checkKeys?: (file: Pick<Store, 'read'>) => Promise<string | undefined>;
   /** Returns the value to write to Redis. */
   change: (key: string, value: string) => string;
 };
@@ -37,7 +41,7 @@ const expiringMs = 60_000;
  * Reads all of them back; only then may bots start on Redis, and no longer on the file. If interrupted, the file is
  * unchanged and Redis stays reserved, and the next run starts over. Throws StoreUnavailable and Redis's own errors.
  */
-export async function moveStore({ path, now, redis, prefix, change }: Move): Promise<MoveEnd> {
+export async function moveStore({ path, now, redis, prefix, checkKeys, change }: Move): Promise<MoveEnd> {
   const db = lockStoreFile(path);
   if (db === undefined) return { kind: 'in_use' };
   const run = (script: Script, ...args: string[]): Promise<unknown> =>
@@ -46,6 +50,8 @@ export async function moveStore({ path, now, redis, prefix, change }: Move): Pro
   const moved = { records: 0, work: 0 };
   let differing = 0;
   try {
+    const why = await checkKeys?.(readerOf(db));
+    if (why !== undefined) return { kind: 'other_keys', why };
     if ((await run(reserveScript)) !== 1) return { kind: 'not_empty' };
     // In order, with one page in memory. A file of an earlier release has no `ahead_ms`; its clock is the machine's.
     const aheadMs = Number(db.prepare('select * from counter').get()?.['ahead_ms'] ?? 0);
@@ -67,6 +73,20 @@ export async function moveStore({ path, now, redis, prefix, change }: Move): Pro
   } finally {
     db.close();
   }
+}
+
+/** Reads records of the locked file. */
+function readerOf(db: DatabaseSync): Pick<Store, 'read'> {
+  const find = db.prepare('select value, version, lane, attempts from entries where key = ?');
+  return {
+    async read(key) {
+      const row = find.get(key);
+      if (!row) return undefined;
+      const { version, attempts } = row;
+      const [value, lane] = [String(row['value']), String(row['lane'])];
+      return { key, value, lane, version: Number(version), attempts: Number(attempts) };
+    },
+  };
 }
 
 type Copy = { key: string; value: string; lane: string; attempts: string; options: CreateOptions };

@@ -21,7 +21,7 @@ import type { RedisConnection } from './redis-client.ts';
 import { openRedisStore } from './redis-store.ts';
 import { openSqliteStore } from './sqlite-store.ts';
 import { watchRedis } from './check-redis.ts';
-import { createStoreMark, lostFix, type StoreMark } from './store-mark.ts';
+import { createStoreMark, lostFix, whyNotWithKeys, type StoreMark } from './store-mark.ts';
 import { whyAway } from './why-away.ts';
 import type { Log } from '../log.ts';
 import { randomBytes } from 'node:crypto';
@@ -125,6 +125,11 @@ export function openEmbedded(path: string, keys: readonly SealingKey[], now: () 
   const store = openSqliteStore({ path, now });
   const sealer = createSealer(keys);
   return { store, sealer, mark: createStoreMark({ store, sealer }, olderSealed) };
+}
+
+/** Why nothing may be written to the store with these keys; undefined if it may. Throws StoreUnavailable. */
+export function whyNotWrite(storage: { store: Pick<Store, 'read'>; sealer: Sealer }) {
+  return whyNotWithKeys(storage, olderSealed);
 }
 
 /** The embedded store's file and keys. */

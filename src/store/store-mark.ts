@@ -10,15 +10,34 @@ export const storeForm = { key: 'store-form', newest: 1 };
 /**
  * The store's id, 64 hexadecimal digits; undefined: no bot of this release has started on the store. Throws SealBroken.
  */
-export async function readStoreId({
-  store,
-  sealer,
-}: {
-  store: Pick<Store, 'read'>;
-  sealer: Sealer;
-}): Promise<string | undefined> {
+export async function readStoreId({ store, sealer }: Keyed): Promise<string | undefined> {
   const entry = await store.read(markKey);
   return entry && sealer.open(markKey, entry.value);
+}
+
+type Keyed = { store: Pick<Store, 'read'>; sealer: Sealer };
+
+/** `isNew`: there is neither a mark nor a record of an earlier release. Throws SealBroken if the keys don't open it. */
+async function openMark(
+  { store, sealer }: Keyed,
+  olderSealed: string,
+): Promise<{ id?: string; isNew: boolean }> {
+  const id = await readStoreId({ store, sealer });
+  if (id !== undefined) return { id, isNew: false };
+  const older = await store.read(olderSealed);
+  if (older) sealer.open(olderSealed, older.value.split('\n')[0] ?? '');
+  return { isNew: !older };
+}
+
+/** Why nothing may be written with these keys; undefined if it may. Makes no mark. Throws StoreUnavailable. */
+export async function whyNotWithKeys(storage: Keyed, olderSealed: string): Promise<string | undefined> {
+  try {
+    await openMark(storage, olderSealed);
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof SealBroken)) throw error;
+    return wrongKey;
+  }
 }
 
 /**
@@ -33,17 +52,8 @@ export function createStoreMark(
   let known: string | undefined;
   let refusal: string | undefined;
 
-  /** Throws SealBroken if the keys don't open the mark, or an older store's record. */
-  async function open(): Promise<{ id?: string | undefined; isNew: boolean }> {
-    const id = await readStoreId({ store, sealer });
-    if (id !== undefined) return { id, isNew: false };
-    const older = await store.read(olderSealed);
-    if (older) sealer.open(olderSealed, older.value.split('\n')[0] ?? '');
-    return { isNew: !older };
-  }
-
   async function openOrMake(begin: () => Promise<unknown>): Promise<string> {
-    const found = await open();
+    const found = await openMark({ store, sealer }, olderSealed);
     if (found.id !== undefined) return found.id;
     if (found.isNew) await store.create(storeForm.key, String(storeForm.newest));
     await begin();
@@ -70,19 +80,6 @@ export function createStoreMark(
       }
     },
     refusal: () => refusal,
-    /**
-     * Why a process must not write with these keys; undefined if it may. Makes no mark, unlike `claim`. Throws
-     * StoreUnavailable.
-     */
-    async check(): Promise<string | undefined> {
-      try {
-        await open();
-        return undefined;
-      } catch (error) {
-        if (!(error instanceof SealBroken)) throw error;
-        return wrongKey;
-      }
-    },
     /** Why this is no longer the store on which the process began; undefined if it is. Throws StoreUnavailable. */
     async lost(): Promise<string | undefined> {
       if (known === undefined) return undefined;

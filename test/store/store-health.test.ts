@@ -5,7 +5,6 @@ import type { Store } from '../../src/store/store.ts';
 
 const mark = {
   claim: async () => true,
-  check: async () => undefined,
   refusal: () => undefined,
   lost: async () => undefined,
 };

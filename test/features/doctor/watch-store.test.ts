@@ -11,7 +11,6 @@ it('logs a lost store once, and repeats the notice to the operators until it is 
     refusal: () => undefined,
     mark: {
       claim: async () => true,
-      check: async () => undefined,
       refusal: () => undefined,
       lost: async () => 'The store was emptied',
     },
