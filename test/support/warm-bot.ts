@@ -1,3 +1,4 @@
+import { flushCompileCache } from 'node:module';
 import { bundleVariable } from './bot.ts';
 import { bundleBots } from './bot-bundle.ts';
 import { openHouse } from './house.ts';
@@ -26,5 +27,7 @@ export async function setup(): Promise<(() => void) | undefined> {
   await bot.stop();
   for (const cleanUp of cleanUps) await cleanUp();
   process.env[bundleVariable] = bundle.program;
+  // In a fresh clone the workers would compile again what this process has compiled.
+  flushCompileCache();
   return bundle.remove;
 }
