@@ -24,9 +24,9 @@ export const sealer = {
 export const killed = () => Promise.reject(new StoreUnavailable('killed'));
 
 /** No channel has too many alerts. */
-export const noStorms: Pick<Storms, 'join' | 'recovered' | 'taker' | 'replacesEscalation'> = {
+export const noStorms: Pick<Storms, 'join' | 'recovered' | 'acknowledgedBy' | 'replacesEscalation'> = {
   join: () => Promise.resolve(undefined),
   recovered: () => Promise.resolve(),
-  taker: () => Promise.resolve(undefined),
+  acknowledgedBy: () => Promise.resolve(undefined),
   replacesEscalation: () => Promise.resolve(false),
 };

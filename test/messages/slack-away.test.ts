@@ -109,7 +109,7 @@ async function live(away: SlackFault, mayRead: boolean) {
     // First alerts that Slack already shows, later a storm's digest that it may not show yet.
     if (second === 200)
       await acknowledge([calm, stormy].flatMap((one) => received.get(one)?.slice(0, 3) ?? []));
-    if (second === 400) await house.storms.take(stormOf(digestsIn(house, stormy)[0]), bola);
+    if (second === 400) await house.storms.acknowledge(stormOf(digestsIn(house, stormy)[0]), bola);
     await house.drain(1_000);
   }
   return { house, tried, lost, received, acknowledged };

@@ -151,7 +151,7 @@ const linkers = ['link'];
 /** How long a person may wait for a form. */
 const lookAgainMs = 4_000;
 
-/** Presses and forms of alerts. Each is decided once over all replicas; a second person reads who was first. */
+/** Presses and forms of alerts. A person whose press changes nothing reads who was first; see `cards.move`. */
 export function alertButtons(
   { place, rules, people, now }: Pick<Account, 'place' | 'rules' | 'people' | 'now'>,
   cards: Pick<AlertCards, 'find' | 'move' | 'lookUpNow' | 'taken'>,
@@ -497,7 +497,7 @@ export function takenMessage(taken: AlertTaken, askedBy: string): SlackMessage {
 
 function refusedWords(why: Refused, card: AlertState, askedBy: string): string {
   switch (why) {
-    case 'taken':
+    case 'acknowledged':
       return card.kind === 'acknowledged' && card.by === askedBy
         ? '👀 You already acknowledged it'
         : '👀 Acknowledged by somebody else first';

@@ -84,7 +84,7 @@ const mostListed = 50;
 export function createAlertCards(
   account: Pick<Account, 'store' | 'sealer' | 'rememberMs' | 'leaseMs' | 'wake' | 'wait' | 'now'>,
   needs: {
-    storms: Pick<Storms, 'recovered' | 'taker' | 'replacesEscalation'>;
+    storms: Pick<Storms, 'recovered' | 'acknowledgedBy' | 'replacesEscalation'>;
     /** For people: looks up even right after an outage. */
     lookUp: (event: PaymentEvent) => Promise<Lookup>;
     /** For background work: see `sparing`. */
@@ -136,12 +136,12 @@ export function createAlertCards(
     return { kind: 'escalated', about, isOver, seen: await seen(state, messages) };
   }
 
-  /** As people see it: acknowledging a storm acknowledges its open alerts. */
+  /** The state that people see: acknowledging a storm acknowledges its open alerts. */
   async function seen({ card }: EventCase, messages: readonly AlertMessage[]): Promise<AlertState> {
     if (card.kind !== 'open') return card;
     const ofStorms = messages.flatMap(({ record }) => record.digest?.storm ?? []);
-    const taken = await Promise.all(ofStorms.map((storm) => storms.taker(storm)));
-    const [first] = taken.flatMap((one) => one ?? []).toSorted((one, other) => one.at - other.at);
+    const people = await Promise.all(ofStorms.map((storm) => storms.acknowledgedBy(storm)));
+    const [first] = people.flatMap((one) => one ?? []).toSorted((one, other) => one.at - other.at);
     return first ? { kind: 'acknowledged', ...first } : card;
   }
 
@@ -236,7 +236,7 @@ export function createAlertCards(
       return found.filter((alert) => alert !== undefined);
     },
 
-    /** One decision on all replicas: of several moves at once from one state, one succeeds. */
+    /** Moves are applied one after the other, over all replicas; a second *Acknowledge* or *Resolve* is refused. */
     async move(id: string, move: CardMove): Promise<CardMoveResult> {
       const { messages, card: before } = await readAll(id);
       if (messages.length === 0) return { kind: 'unknown_alert' };
@@ -292,7 +292,7 @@ function createStepTelling(
     const threads = shown.filter(({ record }) => !record.digest);
     await Promise.all(threads.map(({ key }) => messages.refresh(key)));
     const resolved = card.kind === 'recovered' ? ofStorms : [];
-    const takers = await Promise.all(resolved.map((storm) => storms.taker(storm)));
+    const people = await Promise.all(resolved.map((storm) => storms.acknowledgedBy(storm)));
     const about = shown.find(({ record }) => record.posted) ?? shown[0] ?? all[0];
     // One after the other, so a thread shows them in order.
     for (const [index, one] of steps.entries()) {
@@ -304,7 +304,7 @@ function createStepTelling(
         await messages.post(alertNoteKey(parent, number), { channel, body, isNote: true });
       }
       for (const channel of addressees(one, card)) {
-        if (one.kind === 'recovered' && takers.some((taken) => taken?.by === channel)) continue;
+        if (one.kind === 'recovered' && people.some((one) => one?.by === channel)) continue;
         const body = { parent: about?.key ?? alertKey(id), step: one };
         const key = messageKey('alert_direct', `${id}#${number}:${channel}`);
         await messages.post(key, { channel, body });

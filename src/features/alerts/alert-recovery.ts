@@ -46,8 +46,8 @@ type Failure = {
   isUnchecked?: true;
 };
 
-/** What will tell the failure: digests of storms, or a message of its own. */
-type ToldBy = Pick<Ties, 'storms' | 'post'>;
+/** What shows the failure: storms' digests, or a message of its own. */
+type ShownBy = Pick<Ties, 'storms' | 'post'>;
 
 /** Flags of a failure that is found by its key. */
 const foundByKey = {
@@ -202,9 +202,9 @@ export function createAlertRecovery(
     event: PaymentEvent,
     lookup: Lookup,
     receivedAtMs: number,
-    toldBy: ToldBy,
+    shownBy: ShownBy,
   ): Promise<void> {
-    if (await storeTies(event.key, { ...(await tiesOf(event, lookup, receivedAtMs)), ...toldBy })) return;
+    if (await storeTies(event.key, { ...(await tiesOf(event, lookup, receivedAtMs)), ...shownBy })) return;
     const successKey = event.key.replace(/^payment_failed(?=[/:])/, 'payment_success');
     const proof = proofOf(event, lookup);
     const paid = proof && (await cases.find(successKey))?.payment;
@@ -342,16 +342,16 @@ export function createAlertRecovery(
     event: PaymentEvent,
     lookup: Lookup,
     receivedAtMs: number,
-    toldBy: ToldBy = { storms: [] },
+    shownBy: ShownBy = { storms: [] },
   ): Promise<void> {
     try {
-      await tie(event, lookup, receivedAtMs, toldBy);
+      await tie(event, lookup, receivedAtMs, shownBy);
     } catch (error) {
       if (error instanceof StoreUnavailable) throw error;
       // Tell the alert and call people even if the key that hashes customers is gone.
       const about = { errorId: newErrorId(), key: event.key };
       log('error', 'a failure cannot be linked to its payments', about, error);
-      await storeTies(event.key, { atMs: receivedAtMs, lists: [], ...toldBy });
+      await storeTies(event.key, { atMs: receivedAtMs, lists: [], ...shownBy });
     }
   }
 

@@ -70,7 +70,7 @@ export type CardStep =
   | { kind: 'other_payment'; payment: Recovery; at: number }
   /** Its own payment, after something else had ended it. `people`: who asked for either payment. */
   | { kind: 'paid_again'; payment: Recovery; before: AlertEnd; people: readonly string[]; at: number }
-  /** By a signed event, its own payment, or the one that resolved it, was given back. `found`: what the look-up says. */
+  /** A signed event says that its own payment, or the one that resolved it, was given back. `found`: what the look-up says. */
   | ({ kind: 'given_back'; at: number } & GivenBack)
   /** Nobody acknowledged it in time: told in the thread of one message. */
   | Escalated;
@@ -83,29 +83,29 @@ export type GivenBack = { reference: string; found: Lookup['kind']; money?: Mone
 export type MovedCard =
   | { kind: 'moved'; card: AlertState; step: CardStep }
   /**
-   * `taken`: somebody acknowledged it before. `ended`: it is recovered or closed. `not_acknowledged`: only an acknowledged
+   * `acknowledged`: somebody acknowledged it before. `ended`: it is recovered or closed. `not_acknowledged`: only an acknowledged
    * alert can be assigned or snoozed. `nothing_new`: no change, or not due yet.
    */
-  | { kind: 'refused'; why: 'taken' | 'ended' | 'not_acknowledged' | 'nothing_new' };
+  | { kind: 'refused'; why: 'acknowledged' | 'ended' | 'not_acknowledged' | 'nothing_new' };
 
 /** The card after a move, or why the move is refused. */
 export function moveCard(card: AlertState, move: CardMove, at: number): MovedCard {
   if (endsCard(card)) return refused('ended');
   // Keep the handlers: they are told how it ended.
-  const taken = card.kind === 'acknowledged' ? { acknowledged: card } : {};
+  const handlers = card.kind === 'acknowledged' ? { acknowledged: card } : {};
   switch (move.kind) {
     case 'acknowledge': {
-      if (card.kind === 'acknowledged') return refused('taken');
+      if (card.kind === 'acknowledged') return refused('acknowledged');
       const acknowledged = { kind: 'acknowledged', by: move.by, at } as const;
       return moved(acknowledged, acknowledged);
     }
     case 'close': {
       const closed = { kind: 'closed', by: move.by, reason: move.reason, at } as const;
-      return moved({ ...closed, ...taken }, closed);
+      return moved({ ...closed, ...handlers }, closed);
     }
     case 'recover': {
       const recovered = { kind: 'recovered', payment: move.payment, at } as const;
-      return moved({ ...recovered, ...taken }, recovered);
+      return moved({ ...recovered, ...handlers }, recovered);
     }
     default:
       return card.kind === 'acknowledged' ? handle(card, move, at) : refused('not_acknowledged');
@@ -153,8 +153,8 @@ function refused(why: Extract<MovedCard, { kind: 'refused' }>['why']): MovedCard
 /** Who acknowledged it, then who it is assigned to; empty if nobody acknowledged it. An ended alert keeps them. */
 export function handlersOf(card: AlertState): string[] {
   if (card.kind === 'open') return [];
-  const taken = card.kind === 'acknowledged' ? card : card.acknowledged;
-  return taken ? [...new Set([taken.by, taken.assignee ?? taken.by])] : [];
+  const { by, assignee } = (card.kind === 'acknowledged' ? card : card.acknowledged) ?? {};
+  return by === undefined ? [] : [...new Set([by, assignee ?? by])];
 }
 
 /** The service's record, if the look-up found one. */
@@ -235,7 +235,7 @@ export type AlertCardShown = {
   card: AlertState;
   /** A charge begun from it that may still move money. */
   charging?: AlertCharge;
-  /** The offered way to pay; absent: no saved card is known, or it is being charged. See `offerOf`. */
+  /** The offered way to pay; absent: no saved card is known, the bank suspects fraud, or a charge is under way. */
   again?: AgainOffer;
   /** When a person looked it up again. */
   lookedUpAtMs?: number;

@@ -42,7 +42,7 @@ const isKind = (value: unknown): boolean => ofKind.safeParse(value).success;
 
 const keyed = z.looseObject({ key: z.string() });
 
-/** Of a success that goes to no channel. `keptBy`: the mutes that held it back; `foundBy`: its lists for `/pay find`. */
+/** Fields for a success that goes to no channel. `keptBy`: the mutes that held it back; `foundBy`: its lists for `/pay find`. */
 const alone = z.object({
   fingerprint: z.string(),
   keptBy: z.array(z.string()).exactOptional(),
@@ -81,7 +81,7 @@ const eventCase = z.object({
   /** For a success; nobody acts on it. */
   payment: payment.exactOptional(),
   card: z.custom<AlertState>(isKind),
-  /** Its steps still to tell, in order, behind the first `told`. A step's number never changes. */
+  /** Steps whose messages aren't stored yet, in order; the first is number `told` + 1. A step's number never changes. */
   steps: z.array(z.custom<CardStep>(isKind)),
   told: z.int(),
   /** Its thread has told of a payment that didn't resolve it. */
@@ -90,7 +90,7 @@ const eventCase = z.object({
   paidAgain: z.array(z.string()).exactOptional(),
   /** Keys of events that gave back its own payment, or the one that resolved it. */
   givenBack: z.array(z.string()).exactOptional(),
-  /** Storms whose digests show it, or were about to. They count it once it is resolved. */
+  /** Storms whose digests count it, or were about to; each also counts it as resolved once a payment resolves it. */
   storms: z.array(z.string()),
   /** When its event came, and the lists where payments look for it; absent until it is routed. */
   failed: z
@@ -111,7 +111,7 @@ const eventCase = z.object({
   charge: z
     .object({ reference: z.string(), by: z.string(), at: z.number(), holders: z.array(z.string()) })
     .exactOptional(),
-  /** Its messages are rendered again then, because the saved card's hold ends. */
+  /** End of the saved card's hold. If it is acknowledged, its messages are rendered again then. */
   heldUntil: z.number().exactOptional(),
   /** The result of a person's own look-up. */
   evidence: z.custom<Evidence>().exactOptional(),
@@ -121,7 +121,7 @@ const eventCase = z.object({
 export type EventCase = z.infer<typeof eventCase>;
 
 export type CaseEvent =
-  /** `seen`: what people see of an open alert whose storm somebody acknowledged. */
+  /** `seen`: the state that people see; an open alert is acknowledged if its storm is. */
   | { kind: 'moved'; move: CardMove; seen: AlertState }
   | { kind: 'paid_otherwise'; payment: Recovery }
   | { kind: 'paid_again'; payment: Recovery; people: readonly string[] }
@@ -132,7 +132,7 @@ export type CaseEvent =
   | { kind: 'unanswered' }
   /** An escalation step is due. `isOver`: a storm's digest calls people instead, or its message is forgotten. */
   | { kind: 'escalated'; about: string; seen: AlertState; isOver: boolean }
-  /** `over`: the last holder that surely moves no money any more. A later holder keeps the claim. */
+  /** `over`: the last holder known to move no money any more. If another holder is the last by now, the claim fails. */
   | {
       kind: 'claimed';
       reference: string;
@@ -237,8 +237,8 @@ function listsOf({ payment, card, storms, failed, severity }: EventCase): Index 
 }
 
 /**
- * The next state of an alert. `cases.test.ts` holds its promises: any number of clicks is one decision; one charge at a time
- * has it, and none once it has ended; an end is final; each thread tells each step once.
+ * The next state of an alert. `test/records/cases.test.ts` checks: however often people press, one acknowledges or closes it;
+ * one charge at a time may be begun from it, and none once it has ended; an end is final; each thread gets each step once.
  */
 function step(before: EventCase, event: CaseEvent, nowMs: number): EventCase | undefined {
   if (isOfPayment(event)) {
@@ -467,14 +467,14 @@ const longestLookMs = 600_000;
 /** About a day with these delays. */
 const mostLooks = 150;
 
-/** The next due time: end of its snooze, end of the card's hold, an escalation step, or a look-up. */
+/** Due times: end of its snooze, end of the card's hold, next escalation step, next look-up. Infinity: never. */
 export function timesOf({ card, heldUntil = Infinity, unanswered, escalations }: EventCase, nowMs: number) {
-  const isTaken = card.kind === 'acknowledged';
+  const isAcknowledged = card.kind === 'acknowledged';
   const looksAt =
     unanswered && unanswered.atMs + growingDelayMs(firstLookMs, unanswered.times, longestLookMs);
   return {
-    wakesAt: isTaken ? (card.snoozedUntil ?? Infinity) : Infinity,
-    unheldAt: isTaken ? heldUntil : Infinity,
+    wakesAt: isAcknowledged ? (card.snoozedUntil ?? Infinity) : Infinity,
+    unheldAt: isAcknowledged ? heldUntil : Infinity,
     callsAt: card.kind === 'open' ? nextCall(escalations, nowMs).atMs : Infinity,
     looksAt: looksAt === undefined || endsCard(card) ? Infinity : looksAt,
   };
@@ -505,7 +505,10 @@ function referenceOf({ id, failed }: EventCase): string {
   return referenceOfEventKey(id) ?? failed?.proven?.reference ?? id;
 }
 
-/** Which charges and links hear of a step: a charge under way when the alert ends, and, at a second payment, both. */
+/**
+ * The references of charges and links that must be told of a step: if the alert ended otherwise, the charge begun from it; at a
+ * second payment, that payment and the first.
+ */
 export function newsOf(one: CardStep, state: EventCase): [reference: string, news: AlertNews][] {
   const { card, charge } = state;
   const failed = referenceOf(state);
@@ -523,7 +526,7 @@ export function newsOf(one: CardStep, state: EventCase): [reference: string, new
 }
 
 /**
- * Who gets a step as a direct message, because a thread calls nobody: its present and former handlers, except the one who did
+ * Who gets a step as a direct message, because a thread notifies nobody: the handlers whom it concerns, except the one who did
  * it.
  */
 export function addressees(one: CardStep, card: AlertState): string[] {
@@ -532,8 +535,8 @@ export function addressees(one: CardStep, card: AlertState): string[] {
       return handlersOf(card);
     case 'paid_again': {
       const closer = one.before.kind === 'closed' ? [one.before.by] : [];
-      const told = distinct([...one.people, ...closer]);
-      return told.length > 0 ? told : handlersOf(card);
+      const people = distinct([...one.people, ...closer]);
+      return people.length > 0 ? people : handlersOf(card);
     }
     case 'given_back':
       return distinct([...handlersOf(card), ...(card.kind === 'closed' ? [card.by] : [])]);
@@ -597,7 +600,7 @@ export const eventRules: CaseRules<EventCase, CaseEvent> = {
   step,
   dueInMs,
   needsMessage,
-  // Notes in threads are keyed by the step's number, so `told` counts on.
+  // Notes in threads are keyed by the step's number, so `told` keeps counting the removed steps.
   shortened: (state) => ({ ...state, steps: [], told: state.told + state.steps.length }),
   auditEntries: auditOf,
 };

@@ -43,12 +43,12 @@ export function eventFinders(
 }
 
 function foundEvent(
-  { event: told, receivedAtMs, lookup: first }: StoredEvent,
+  { event: stored, receivedAtMs, lookup: first }: StoredEvent,
   { card, evidence }: ReturnType<typeof untouched>,
 ): FoundRecord {
-  const asTold = first && { lookup: first, atMs: receivedAtMs };
-  const lookup = newestOf([evidence, asTold])?.lookup ?? { kind: 'no_reference' };
-  const event = withProvenOrder(told, lookup);
+  const posted = first && { lookup: first, atMs: receivedAtMs };
+  const lookup = newestOf([evidence, posted])?.lookup ?? { kind: 'no_reference' };
+  const event = withProvenOrder(stored, lookup);
   const isFailed = event.kind === 'payment_failed';
   const saved = event.cardSaved && 'face' in event.cardSaved ? event.cardSaved.face : undefined;
   return {

@@ -137,7 +137,8 @@ const retryLookUpMs = 2_000;
 
 /**
  * Whether the alert still waits for the service. The time counts from the event, or from the outage's start if that is later:
- * otherwise one failed look-up would route a whole backlog unchecked. For a single order without an answer it counts from its event.
+ * otherwise one failed look-up would route a whole backlog unchecked. If only this order gets no answer, there is no outage, and
+ * it counts from the event.
  */
 function mayWait(
   { receivedAtMs, unansweredSinceMs }: MessageRecord,

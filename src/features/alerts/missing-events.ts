@@ -22,11 +22,11 @@ const awayMs = 300_000;
  * event counts as the charge's.
  */
 export function createMissingEvents(
-  told: NoticeNeeds & Pick<Account, 'store' | 'now' | 'log'>,
+  needs: NoticeNeeds & Pick<Account, 'store' | 'now' | 'log'>,
   waitMs: number,
   readsReference: boolean,
 ) {
-  const { store, now, log } = told;
+  const { store, now, log } = needs;
 
   /** Sets an alarm for a charge that was approved without its event. Idempotent. */
   async function approved(reference: string): Promise<void> {
@@ -37,7 +37,7 @@ export function createMissingEvents(
   async function work(entry: Entry): Promise<void> {
     const atMs = Number(entry.value);
     const reference = entry.key.slice(alarmPrefix.length);
-    const isSilent = ((await newestEventMs(told)) ?? 0) < atMs;
+    const isSilent = ((await newestEventMs(needs)) ?? 0) < atMs;
     // Every success has this record, whether it goes to a channel or not.
     const success = eventPrefix + orderEventKey('payment_success', reference);
     const hasCome = readsReference ? (await store.read(success)) !== undefined : !isSilent;
@@ -48,7 +48,7 @@ export function createMissingEvents(
         return;
       }
       log('warn', 'The event of an approved charge never came', { key: entry.key });
-      await tellOperators(told, `${alarmPrefix}${Math.floor((atMs + waitMs) / everyMs)}`, {
+      await tellOperators(needs, `${alarmPrefix}${Math.floor((atMs + waitMs) / everyMs)}`, {
         state: 'A charge is paid, but its event never came',
         about: [reference],
         lines: [rich`${missingWords(waitMs)}`, rich`${isSilent ? silentWords : otherWords}`],

@@ -152,16 +152,16 @@ type NewAlert = {
 };
 
 /** Lane of events without a channel, so that no channel waits for them. */
-const untoldLane = 'untold';
+const noChannelLane = 'untold';
 
 /**
- * The lane keeps a channel's alerts in order. If only the look-up can say which channel, events are routed one after the other,
- * each at most ten seconds later; so are events for several channels. Failures never wait for successes.
+ * A channel's lane keeps its alerts in order. Events that need a look-up to be routed, and events for several channels, first
+ * wait in a lane of their kind; the look-up holds that lane for at most ten seconds. Failures never wait for successes there.
  */
 function laneOf({ kind }: PaymentEvent, routed: readonly Destination[] | undefined): string {
   if (!routed) return `${toRouteLanes}${kind}`;
   const [first, second] = routed;
-  if (!first) return untoldLane;
+  if (!first) return noChannelLane;
   return second ? `to-copy/${kind}` : first.channel;
 }
 

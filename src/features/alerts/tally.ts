@@ -4,7 +4,7 @@ import type { PaymentEvent } from '../../domain/payment-event.ts';
 import { counted } from '../../domain/wording.ts';
 import { word } from '../../slack/words/payment-words.ts';
 
-/** Totals of events, by their own words. Bounded in size. */
+/** Totals of what events say. Bounded in size. */
 export type Tally = {
   count: number;
   /** The largest first. */

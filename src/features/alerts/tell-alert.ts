@@ -300,7 +300,7 @@ async function withButtons(
   return { ...alert, card: { id, card: now.card, ...withoutUndefined({ again: offer }) } };
 }
 
-/** `look`; if the card is on hold, the alert's messages are rendered again when the hold ends. */
+/** `look`; if the card is on hold, stores the hold's end, when an acknowledged alert's messages are rendered again. */
 async function offered(
   { judging, cards }: { judging: Pick<JudgeAgain, 'look'>; cards: Apply },
   failed: Parameters<JudgeAgain['look']>[0],

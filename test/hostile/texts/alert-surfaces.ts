@@ -54,7 +54,7 @@ export const alertSurfaces: readonly Surface[] = [
   ),
   messageOf('an answer to a press', (outside) =>
     refusedMessage(
-      outside.random.pick(['taken', 'ended', 'not_acknowledged', 'nothing_new']),
+      outside.random.pick(['acknowledged', 'ended', 'not_acknowledged', 'nothing_new']),
       cardOf(outside),
       outside.random.pick([ada, bola]),
     ),

@@ -133,7 +133,7 @@ function stormFileName({ gathers, counted }: Storm): string {
 }
 
 /** For the second person who pressed *Acknowledge all*. */
-function alreadyTakenMessage(
+function alreadyAcknowledgedMessage(
   { by, at, isOver }: { by: string; at: number; isOver: boolean },
   askedBy: string,
 ): SlackMessage {
@@ -186,9 +186,9 @@ export function stormPresses(
 
   /** The digest shows the result; only a second person gets an answer. */
   async function acknowledgeAll({ value, caller, reply }: Pressed): Promise<void> {
-    const taken = await storms.take(value, caller.userId);
-    if (!taken) await reply(unknownStormMessage());
-    else if (!taken.isFirst) await reply(alreadyTakenMessage(taken, caller.userId));
+    const result = await storms.acknowledge(value, caller.userId);
+    if (!result) await reply(unknownStormMessage());
+    else if (!result.isFirst) await reply(alreadyAcknowledgedMessage(result, caller.userId));
   }
 
   async function showList({ value, openModal, reply }: Pressed): Promise<void> {

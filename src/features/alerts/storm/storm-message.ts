@@ -9,7 +9,7 @@ import {
   type Storm,
   type StormCount,
   type Storms,
-  type TakenElsewhere,
+  type AcknowledgedElsewhere,
 } from './storm.ts';
 import {
   bold,
@@ -48,7 +48,7 @@ const mostReasons = 3;
 const minuteMs = 60_000;
 
 export function stormRenders(
-  storms: Pick<Storms, 'find' | 'takenElsewhere'>,
+  storms: Pick<Storms, 'find' | 'acknowledgedElsewhere'>,
   mutedNow: () => Promise<readonly AlertMute[]>,
   place: EventAccount,
 ): Renders<DigestBodies> {
@@ -57,7 +57,7 @@ export function stormRenders(
       const storm = await storms.find(id);
       if (!storm) return { kind: 'nothing' };
       const muted = (await mutedNow()).filter(({ channel }) => channel === storm.channel);
-      const elsewhere = await storms.takenElsewhere(id);
+      const elsewhere = await storms.acknowledgedElsewhere(id);
       const shown = { storm, muted, ...withoutUndefined({ elsewhere }), ...about };
       return { kind: 'shown', message: stormMessage(shown, place) };
     },
@@ -83,7 +83,7 @@ export function stormMessage(
     elsewhere,
     muted,
     ...about
-  }: PostAttempt & { storm: Storm; elsewhere?: TakenElsewhere; muted: readonly AlertMute[] },
+  }: PostAttempt & { storm: Storm; elsewhere?: AcknowledgedElsewhere; muted: readonly AlertMute[] },
   { environment, account }: EventAccount,
 ): SlackMessage {
   const { id, gathers, counted: of, endedMs, taken } = storm;
@@ -147,7 +147,7 @@ const paymentWords = {
 
 function caseFields(
   { taken, endedMs, counted: { recovered } }: Storm,
-  elsewhere: TakenElsewhere | undefined,
+  elsewhere: AcknowledgedElsewhere | undefined,
 ): Parameters<typeof fields>[0] {
   const more = words(endedMs === undefined ? ', new ones too' : '');
   return {

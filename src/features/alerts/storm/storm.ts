@@ -67,7 +67,7 @@ export type Storm = {
   severity?: ShownSeverity;
   /** The escalations of its rules. */
   escalations?: readonly Escalation[];
-  /** Its steps still to tell, behind the first `told`. A step's number never changes. */
+  /** Steps whose notes aren't stored yet; the first is number `told` + 1. A step's number never changes. */
   steps?: readonly Escalated[];
   told?: number;
   endedMs?: number;
@@ -78,14 +78,14 @@ export type Storm = {
 };
 
 /** Who acknowledged some of its alerts by another channel's digest. */
-export type TakenElsewhere = { by: string; at: number; channel: string };
+export type AcknowledgedElsewhere = { by: string; at: number; channel: string };
 
 type StormEvent =
   /** A group reached its threshold, so the storm counts its alerts. `rule` sends them. */
   | { kind: 'joined'; group: string; rule: RoutedRule | undefined }
   /** `paceMs`: how long until they are counted again. */
   | { kind: 'counted'; counted: StormCount; paceMs: number }
-  | { kind: 'taken'; by: string }
+  | { kind: 'acknowledged'; by: string }
   /** A step of this escalation is due. */
   | { kind: 'escalated'; about: string }
   /** An alert is about to be listed, or a payment resolved one. */
@@ -146,7 +146,7 @@ function stepStorm(storm: Storm, event: StormEvent, nowMs: number): Storm | unde
   switch (event.kind) {
     case 'joined':
       return storm.endedMs === undefined ? withGroup(storm, event, nowMs) : undefined;
-    case 'taken':
+    case 'acknowledged':
       // Nobody needs to act on payments.
       if (storm.taken || storm.gathers === 'payment_success') return undefined;
       return { ...storm, taken: { by: event.by, at: nowMs } };
@@ -241,7 +241,7 @@ const stormRules: CaseRules<Storm, StormEvent> = {
     before.endedMs !== after.endedMs,
   shortened: ({ steps = [], told = 0, ...storm }) => ({ ...storm, told: told + steps.length }),
   auditEntries: ({ event, after, turn, atMs }) =>
-    event?.kind === 'taken' ? [auditOfTaking(after, event.by, turn, atMs)] : [],
+    event?.kind === 'acknowledged' ? [auditOf(after, event.by, turn, atMs)] : [],
 };
 
 /** A storm's digest, and an escalation step in the digest's thread. */
@@ -411,21 +411,21 @@ export function createStorms(
      * Acknowledges all its alerts, later ones too: one decision over all replicas. `isFirst`: this call did it; else `by`
      * says who did. Undefined: unknown storm.
      */
-    async take(
+    async acknowledge(
       id: string,
       by: string,
     ): Promise<{ by: string; at: number; isFirst: boolean; isOver: boolean } | undefined> {
-      const heard = await storms.applyAndWake(id, { kind: 'taken', by });
+      const heard = await storms.applyAndWake(id, { kind: 'acknowledged', by });
       const { taken, endedMs } = heard?.state ?? {};
       return heard && taken && { ...taken, isFirst: heard.isMoved, isOver: endedMs !== undefined };
     },
 
     /** Who acknowledged it, and when. */
-    taker: async (id: string): Promise<Storm['taken']> =>
+    acknowledgedBy: async (id: string): Promise<Storm['taken']> =>
       (await storms.find(id).catch(unlessReadable))?.taken,
 
     /** The first who acknowledged some of its alerts by another channel's digest. */
-    async takenElsewhere(id: string): Promise<TakenElsewhere | undefined> {
+    async acknowledgedElsewhere(id: string): Promise<AcknowledgedElsewhere | undefined> {
       const found = await elsewhere(id);
       const all = found.flatMap(({ channel, taken }) => (taken ? [{ ...taken, channel }] : []));
       return all.toSorted((one, other) => one.at - other.at)[0];
@@ -449,7 +449,7 @@ function listsOf(storm: Storm): Index {
   };
 }
 
-function auditOfTaking({ id, counted }: Storm, by: string, turn: number, atMs: number): AuditEntry {
+function auditOf({ id, counted }: Storm, by: string, turn: number, atMs: number): AuditEntry {
   const reason = `${counted.count} alerts`;
   return {
     id: `storm:${id}:${turn}`,

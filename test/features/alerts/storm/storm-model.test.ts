@@ -198,7 +198,7 @@ async function live(world: World, kind: PaymentEventKind, pass?: Pass, digestByM
   await process.drain(digestByMs);
   const [digest] = digestsOf(world);
   if (digest && kind === 'payment_failed') {
-    await process.storms.take(digest.id, ada);
+    await process.storms.acknowledge(digest.id, ada);
     await process.pays(4);
   }
   await process.drain(stormWindowMs + settleMs + 60_000, 10_000);
@@ -328,7 +328,7 @@ function openScene(seed: number) {
     const [digest] = digestsOf(world).slice(-1);
     if (!digest) return;
     const by = roll(2) === 0 ? ada : bola;
-    const taken = await replica.run(() => replica.storms.take(digest.id, by));
+    const taken = await replica.run(() => replica.storms.acknowledge(digest.id, by));
     if (taken) takenBy.set(digest.id, taken.by);
   }
   async function pay(replica: Replica): Promise<void> {

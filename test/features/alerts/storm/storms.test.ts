@@ -102,7 +102,7 @@ describe('Acknowledge all', () => {
     await burst(house, 1, 10);
     await house.drain(20_000);
     await house.cards.move(failure(8).key, { kind: 'acknowledge', by: bola });
-    await house.storms.take(idOf(house), ada);
+    await house.storms.acknowledge(idOf(house), ada);
     await house.drain(20_000);
     expect((await house.cards.read(failure(8).key)).card).toMatchObject({ by: bola });
   });
@@ -121,7 +121,7 @@ describe('a storm that two channels are told', () => {
     ).toEqual(['C0ALERTS01', 'C0ALERTS02']);
     const [first, second] = digests();
     if (!first || !second) throw new Error('Two digests stand.');
-    await house.storms.take(idIn(first), ada);
+    await house.storms.acknowledge(idIn(first), ada);
     await house.drain(5_000);
     const [own, other] = digests().map((digest) => JSON.stringify(digest.shown.blocks));
     expect(own).toContain('Acknowledged by');
