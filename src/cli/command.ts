@@ -3,7 +3,7 @@ import { parseArgs, type ParseArgsOptionsConfig } from 'node:util';
 import type { Config, Runtime } from '../config/config.ts';
 import { parsed, problem, type Parsed } from '../domain/wording.ts';
 import { exitCodes, type ExitCode } from './exit-codes.ts';
-import { StoreUnavailable } from '../domain/failure.ts';
+import { errorCode, StoreUnavailable } from '../domain/failure.ts';
 import { createAuditTrail } from '../audit/audit-trail.ts';
 import { hasStore, openStorage, whyNotWrite, type Storage } from '../store/storage.ts';
 import { storagePart } from '../store/scoped-store.ts';
@@ -154,11 +154,11 @@ async function noteCommand(
 export function readCommand(given: CliCommand, words: readonly string[]): Parsed<Prepared> {
   const { scope, usage } = given;
   const typed = parseWords(given, words);
-  const read = typed ? given.prepare(typed) : problem('That was not understood.');
+  const read = typed.ok ? given.prepare(typed.value) : typed;
   if (!read.ok) return problem([`Nothing was done. ${read.problem}`, ...usage].join('\n'));
   if ('runWithoutSettings' in read.value || scope === 'shared') return read;
   const { run } = read.value;
-  const account = typed?.values['account'];
+  const account = typed.ok ? typed.value.values['account'] : undefined;
   return parsed({
     async run(runtime, out) {
       const accounts =
@@ -174,7 +174,7 @@ export function readCommand(given: CliCommand, words: readonly string[]): Parsed
   });
 }
 
-/** Undefined if the words don't fit the command's options. */
+/** A problem if the words don't fit the command's options. */
 function parseWords({ scope, options, mostWords }: CliCommand, words: readonly string[]) {
   const account = scope === 'shared' ? {} : { account: { type: 'string' } as const };
   try {
@@ -183,9 +183,13 @@ function parseWords({ scope, options, mostWords }: CliCommand, words: readonly s
       options: { ...options, ...account },
       allowPositionals: true,
     });
-    return typed.positionals.length > mostWords ? undefined : typed;
-  } catch {
-    return undefined;
+    return typed.positionals.length > mostWords ? problem('Too many words.') : parsed(typed);
+  } catch (error) {
+    return problem(
+      errorCode(error) === 'ERR_PARSE_ARGS_UNKNOWN_OPTION'
+        ? 'There is no such option.'
+        : 'An option lacks its value, or takes none.',
+    );
   }
 }
 

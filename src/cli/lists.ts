@@ -43,7 +43,7 @@ function listCommand<Item>(listed: Listed<Item>): CliCommand {
   return command({
     summary: `List the ${many}, or those that a filter finds`,
     usage: [`npm run payops --silent -- ${many} [filter] [--csv | --json] [--account NAME]`],
-    more: `Reads the list to its end; a filter is words that a ${one} holds. Several accounts: the first, unless one is named.`,
+    more: `Reads the list to its end; a filter is words that each ${one} found must contain. Several accounts: the first, unless one is named.`,
     scope: 'first',
     options: { csv: { type: 'boolean' }, json: { type: 'boolean' } },
     mostWords: Infinity,

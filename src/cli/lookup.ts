@@ -117,7 +117,9 @@ export function lookupAnswer(view: TransactionView): Answer {
     lines: [
       firstLine(transactionState(confirmation), transactionDetails(view)),
       ...(transaction === null
-        ? ['  The service knows no such reference on this account; it says nothing about other references.']
+        ? [
+            '  The service knows no such reference on this account. Check the spelling, environment and account.',
+          ]
         : evidence.map(({ holds, statement }) => `  ${holds ? '✓' : '✗'} ${statement}`)),
       ...(found && found.kind !== 'confirmed'
         ? nextForUnproven(found).map((line) => `  ${plainLine(line)}`)

@@ -46,7 +46,7 @@ async function rehearseOn(runtime: Runtime, path: string): Promise<CommandEnd> {
 
 /** Checks the candidate as the bot does at start, so that a file which can be rehearsed can also be deployed. */
 function readCandidate(config: Config, payopsFile: string): PolicyResult {
-  const read = readPolicy(payopsFile, 'name one that is there behind --policy');
+  const read = readPolicy(payopsFile, 'check its name after --policy');
   if (read.kind === 'refused') return read;
   const candidate = { ...config, payopsFile, policy: read.policy };
   const checks = [...policyChecks, permissionCheck(permissions)];

@@ -103,6 +103,8 @@ describe('payops lookup', () => {
     );
     expect(ends.map(({ stderr }) => stderr).join('')).not.toContain('4444');
     expect(ends[3]?.stderr).toContain('Did you mean lookup?');
+    expect(ends[6]?.stderr).toContain('Too many words.');
+    expect(ends[4]?.stderr).toContain('There is no such option.');
     expect(at().house.paymentsGate.passed.length).toBe(calls);
     expect(await ask('lookup', '--', '--version')).toMatchObject({ code: 4 });
   });

@@ -4,7 +4,7 @@ import { amountOnly, parseAmount } from '../../domain/money.ts';
 import { parsed, problem, type Parsed } from '../../domain/wording.ts';
 import { type FoundBy, isSearchList } from '../../records/found-by.ts';
 import { defineCommand, type Caller } from '../../slack/command.ts';
-import { emailFormProblem } from '../../slack/kit/form.ts';
+import { emailFormProblem, hasEmailForm } from '../../slack/kit/form.ts';
 import type { SlackMessage } from '../../slack/kit/message.ts';
 import { oneLine } from '../../slack/kit/text.ts';
 import { withOtherAccounts } from '../../slack/words/account-foot.ts';
@@ -70,7 +70,7 @@ export function createFind(account: Account, finders: readonly Finder[]): Featur
     examples: ['find ada@example.com', 'find 4242 12,500', 'find ada@example.com failed', 'ada@example.com'],
     permission: 'find',
     effect: 'none',
-    takesBareWords: ([first = '']) => emailFormProblem(first) === undefined,
+    takesBareWords: ([first = '']) => hasEmailForm(first),
     buttons: Object.values(findActions).map((actionId) => ({
       actionId,
       words: (value) => [pressedWord, value],

@@ -131,7 +131,7 @@ function overview(entries: readonly HelpEntry[]): SlackMessage {
   const parts = Array.from({ length: Math.ceil(lines.length / entriesPerBlock) }, (_, index) =>
     richText(...lines.slice(index * entriesPerBlock, (index + 1) * entriesPerBlock)),
   );
-  const more = richText(rich`${code('/pay help <verb>')}  Examples`);
+  const more = richText(rich`${code('/pay help <command>')}  Examples`);
   return noteMessage({ state: 'What you can do with /pay', body: [...parts, more] });
 }
 

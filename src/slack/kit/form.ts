@@ -133,6 +133,12 @@ export function readCardChoice(values: ViewValues, ids: { card: string; token: s
 
 /** What is wrong with an e-mail address; undefined if it looks right. */
 export function emailFormProblem(email: string): string | undefined {
-  const isOne = /^[^\s@]+@[^\s@]+\.[^\s@]+$/.test(email) && email.length <= longestEmail;
-  return isOne ? undefined : 'That isn’t an e-mail address. One looks like ada@example.com.';
+  if (!hasEmailForm(email)) return 'That isn’t an e-mail address. One looks like ada@example.com.';
+  // Copied from a message: the service would answer that it knows nobody.
+  return /^.\*{3}@/u.test(email) ? 'That e-mail is masked. Give it in full.' : undefined;
+}
+
+/** Whether the text is an e-mail address, in full or masked. */
+export function hasEmailForm(text: string): boolean {
+  return /^[^\s@]+@[^\s@]+\.[^\s@]+$/.test(text) && text.length <= longestEmail;
 }
