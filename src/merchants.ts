@@ -394,7 +394,7 @@ export async function dayFile(
   const hasEvent = async (reference: string): Promise<boolean> =>
     (await findEvent(store, orderEventKey('payment_success', reference))) !== undefined;
   const day = await readDay(account, findersOf(account), { span, hasEvent });
-  return { text: dayCsv(day), words: dayWords(day, date) };
+  return { text: dayCsv(day), words: dayWords(day, date), isWhole: day.unread === 0 };
 }
 
 /**

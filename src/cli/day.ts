@@ -30,8 +30,11 @@ async function writeDay(
   if (!dayNamed(policy.timezone, date))
     return { exitCode: exitCodes.usage, words: `There is no ${date} in the policy file’s time zone.` };
   return await askStore(runtime, async ({ store, sealer }) => {
-    const { text, words } = await dayFile({ store, sealer, wait: sleep, settings: runtime.config }, date);
+    const { text, words, isWhole } = await dayFile(
+      { store, sealer, wait: sleep, settings: runtime.config },
+      date,
+    );
     await out(text);
-    return { exitCode: exitCodes.ok, words };
+    return { exitCode: isWhole ? exitCodes.ok : exitCodes.unproven, words };
   });
 }

@@ -146,6 +146,10 @@ describe('/pay find', () => {
     expect(day.stdout).toMatch(/,charge,12500\.00,NGN,Paid \(confirmed\),yes,look-up,U\w+,,/);
     expect(day.stdout).not.toMatch(/@/);
     expect(await desk.runs(['day', 'today'])).toMatchObject({ code: 2 });
+    // With another key, named like the key file, the day is not whole.
+    const SEALING_KEYS = `file:${Buffer.alloc(32, 1).toString('base64')}`;
+    const unread = await desk.runs(['day', today], { SEALING_KEYS });
+    expect(unread).toMatchObject({ code: 3, stderr: expect.stringContaining("can't be read") });
     expect(await desk.runs(['find', 'nobody'])).toMatchObject({ code: 2 });
   });
 

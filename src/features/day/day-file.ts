@@ -13,8 +13,8 @@ import type { Entry } from '../../store/store.ts';
 
 const dayFilePrefix = 'day-file:';
 
-/** A day's CSV, and the words of the message above the file. */
-export type DayFile = { text: string; words: string };
+/** A day's CSV, and the words of the message above the file. `isWhole`: every record could be read. */
+export type DayFile = { text: string; words: string; isWhole: boolean };
 
 /**
  * `summary`: the key of the message whose thread gets the file. `isSending`: the upload has begun, so the file may be

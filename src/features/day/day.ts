@@ -62,10 +62,14 @@ export async function readDay(
   };
 }
 
-/** The day's numbers, in two sentences. */
-export function dayWords({ rows }: Day, date: string): string {
+/** The day's numbers in sentences. */
+export function dayWords({ rows, unread }: Day, date: string): string {
   const count = (what: Attention): number => rows.filter(({ attention }) => attention === what).length;
-  return `${counted(rows.length, 'record')} of ${date}: ${count('in doubt')} in doubt, ${count('no event')} without an event. It is what came through this bot.`;
+  return `${counted(rows.length, 'record')} of ${date}: ${count('in doubt')} in doubt, ${count('no event')} without an event. It is what came through this bot.${unread === 0 ? '' : ` ${unreadWords(unread)}`}`;
+}
+
+function unreadWords(unread: number): string {
+  return `${counted(unread, 'record')} can't be read: a sealing key is missing.`;
 }
 
 function rankOf({ attention }: DayRow): number {
@@ -98,7 +102,7 @@ const columns: readonly CsvColumn<Line>[] = columnNames.map((head) => ({ head, c
 export function dayCsv({ rows, unread }: Day): string {
   const words = [
     'This is what came through this bot alone. It is not all of the account.',
-    ...(unread === 0 ? [] : [`${counted(unread, 'record')} can't be read: a sealing key is missing.`]),
+    ...(unread === 0 ? [] : [unreadWords(unread)]),
   ];
   return (
     csvHead(columns) +

@@ -35,7 +35,11 @@ function stage(answer: UploadFile = async () => ({ kind: 'uploaded', fileId: 'F1
         },
       },
     } as unknown as Account;
-    return createDayFiles(account, async (date) => ({ text: `csv of ${date}`, words: `words of ${date}` }));
+    return createDayFiles(account, async (date) => ({
+      text: `csv of ${date}`,
+      words: `words of ${date}`,
+      isWhole: true,
+    }));
   }
   async function drain(using: Partial<Store> = {}): Promise<void> {
     const on = { ...store, ...using };
