@@ -20,9 +20,9 @@ export const auditEntryShape = z.object({
   /** A channel's id, or `home`, `modal`, `shortcut` or `cli`; absent if there is none. */
   where: z.string().exactOptional(),
   /**
-   * `command`, `press`, `form`: a request in Slack or on the command line. `decision`: a request for approval
-   * was approved, refused or withdrawn. `step`: something changed its state, like a charge or an alert. `answer`: the payments service answered. `reveal`: an
-   * address was shown unmasked. `retention`: old entries were removed.
+   * `command`, `press`, `form`: a request in Slack or on the command line. `decision`: a request for approval was
+   * approved, refused or withdrawn. `step`: something changed its state, like a charge or an alert. `answer`: the
+   * payments service answered. `reveal`: an address was shown unmasked. `retention`: old entries were removed.
    */
   what: z.enum(['command', 'press', 'form', 'decision', 'step', 'answer', 'reveal', 'retention']),
   verb: z.string().exactOptional(),

@@ -96,7 +96,7 @@ export function createCardHistory(account: Account, { rule, twinMs, chargeExists
   /** Without settled attempts that are too old to count. */
   function stillCounting(attempts: Attempt[]): Attempt[] {
     const isOld = (attempt: Attempt) => isSettled(attempt) && now() - attempt.at >= keepMs;
-    // A 3-D Secure refusal counts at any age until a later approval that is old itself: a recent one may be corrected.
+    // A 3-D Secure refusal is dropped only after a later approval that is old itself: a recent one may be corrected.
     const approvedAt = lastApproval(attempts.filter(isOld));
     return attempts.filter(
       (attempt) => !isOld(attempt) || (attempt.outcome === 'three_d_secure' && attempt.at > approvedAt),

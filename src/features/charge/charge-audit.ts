@@ -11,8 +11,8 @@ import { step } from './machine.ts';
 
 /**
  * The audit entries of a charge, from its history alone: each step with the states before and after, its author and the
- * answer. (`cleanAuditEntry` cleans them later.) A look-up with the same result as before has no entry, nor has a timer
- * with nothing to do: a day in doubt has hundreds. An entry's id depends only on its step.
+ * answer. (`cleanAuditEntry` cleans them later.) Look-ups that the history has merged (`step-history.ts`) have no entry,
+ * nor has a timer with nothing to do: a day in doubt has hundreds. An entry's id depends only on its step.
  *
  * Spec: not shown; this is the bot's own account of what it did.
  */
@@ -28,7 +28,7 @@ export function auditOfCharge(history: readonly PastStep[]): AuditEntry[] {
 }
 
 /**
- * Whether the step gets an entry: no repeated look-up (`times` above 1), no timer step without effect (`times` set).
+ * Whether the step gets an entry: no merged look-up (`times` above 1), no timer step without effect (`times` set).
  */
 function isNews({ event, times }: PastStep): boolean {
   return event.kind === 'looked_up' ? (times ?? 1) === 1 : times === undefined;

@@ -92,8 +92,8 @@ export type ChargeEvent =
 
 /**
  * The work to do once the step is stored; only the process that stored the step does it. A call that can't be sent by
- * `leaveBy` must not be sent, and counts as `unknown`; after `giveUpAt` its answer is not awaited. `key` makes `tell`
- * idempotent.
+ * `leaveBy` must not be sent, and counts as `unknown`. At `giveUpAt` the charge is due, and any replica may continue it.
+ * `key` makes `tell` idempotent.
  */
 export type Effect =
   | { kind: 'charge'; reference: OrderReference; send: number; leaveBy: number; giveUpAt: number }

@@ -191,8 +191,7 @@ export function chargeRenders(
     async charge_note({ reference, note, isDirect }, { record: { posted } }, about) {
       const charge = await requireCharge(reference);
       if (note.kind === 'told' && !posted && charge.state.kind !== note.what) {
-        // While a look-up is under way the verdict may come back, so wait. After another verdict, that one's note is
-        // posted.
+        // A look-up is under way. It may confirm this verdict, so wait; another verdict has a note of its own.
         return note.what === 'otp' || 'concludedAt' in charge.state ? { kind: 'nothing' } : { kind: 'later' };
       }
       const message = chargeNoteMessage(note, charge, place, about);
@@ -210,7 +209,7 @@ export function chargeRenders(
       const isConcluded = 'concludedAt' in state;
       const holds = what === 'otp' ? !isConcluded : state.kind === what;
       if (posted || holds) return { kind: 'shown', message: chargeDirectMessage(what, charge, place, about) };
-      // While a look-up is under way the verdict may come back, and nobody would store its message a second time: wait.
+      // A look-up is under way. If it confirms this verdict, no second message is stored, so wait with this one.
       if (!isConcluded) return { kind: 'later' };
       log('info', 'not told: it no longer holds', { key, result: state.kind });
       return { kind: 'nothing' };

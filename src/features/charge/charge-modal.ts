@@ -148,9 +148,9 @@ type Shown = { charge: ChargeSeen; views: readonly ChargeView[] };
 
 /**
  * Returns a function that shows the stored charge in its modals, and resolves to true if the agent has one of them
- * open. Updates of a charge run one after the other, so that no modal goes back to an older state. If another replica
- * has changed the charge meanwhile, the modals are updated once more: our older update may have arrived last. A modal
- * may be closed, so important news needs a message as well.
+ * open. Updates of a charge run one after the other, so that no modal goes back to an older state. If the charge was
+ * changed meanwhile, the modals are updated once more: our update may have arrived after a newer one of another
+ * replica. A modal may be closed, so important news needs a message as well.
  */
 export function createShowCharge(
   { slack, place, now, log }: Account,

@@ -46,9 +46,9 @@ const resendAgainMs = 30_000;
 export type CodeLinkNeeds = { tellOperators: (name: string, notice: Notice) => Promise<void> };
 
 /**
- * Everything that people can do with a charge. Only `carryOn` and `lookUpNow` wait for the payments service. Methods
- * return undefined if there is no such charge. They throw StoreUnavailable if nothing was sent; `submit` returns
- * `unsure` instead.
+ * Everything that people can do with a charge. Only `carryOn` and `lookUpNow` wait for the payments service. A charge
+ * in a result is undefined if there is no such charge. Methods throw StoreUnavailable if nothing was sent; `submit`
+ * returns `unsure` instead.
  */
 export function createChargeOperations(
   account: Account,
@@ -112,8 +112,8 @@ export function createChargeOperations(
     },
 
     /**
-     * Registers a modal that shows the charge, so that steps update the modal. If the charge has changed since `at`,
-     * the time of the step that the modal shows, the modal is updated at once.
+     * Registers a modal that shows the charge, so that steps update the modal. If there was a step since `at`, the time
+     * of the step that the modal shows, updates the modal at once.
      */
     async watch(reference: string, { id, userId, at }: ChargeView & { at: number }): Promise<void> {
       const watched = await charges.amend(reference, (record) => {
@@ -237,8 +237,8 @@ function createCodeLinks(
     },
 
     /**
-     * Ends the customer's link, so that the agent types the code. Not while a code is being checked: the customer waits
-     * for its result.
+     * Ends the customer's link; then the agent types the code, or makes a new link. Not while a code is being checked:
+     * the customer waits for its result.
      */
     async takeBack({ reference, by }: { reference: string; by: string }): Promise<ChargeSeen | undefined> {
       const at = account.now();

@@ -335,10 +335,7 @@ function takenWords(taken: AlertTaken): string {
     : `Another charge of the same alert was begun meanwhile: ${taken.charge.reference}.`;
 }
 
-/**
- * `word`: the draft's id. `readAtMs`: when the terms were first shown, UTC ms; a draft of an earlier release has none,
- * so its review shows every twin.
- */
+/** `word`: the draft's id. `readAtMs`: when the terms were first shown, UTC ms; if it is missing, every twin is shown. */
 const chargeDraft = z.object({ word: z.string(), terms: chargeTermsShape, readAtMs: z.number().default(0) });
 
 type ChargeDraft = z.infer<typeof chargeDraft>;

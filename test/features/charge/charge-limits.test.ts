@@ -92,10 +92,10 @@ describe('a charge counts for the limits', () => {
     );
     expect(again.kind).toBe('begun');
     expect(await usedOf(process)).toBe(2 * minor);
-    const resting = startProcess(openWorld('declined', roomy));
-    await charge(resting);
-    expect((await submit(resting, 'V0REST001')).kind).toBe('refused');
-    expect(await usedOf(resting)).toBe(0);
+    const held = startProcess(openWorld('declined', roomy));
+    await charge(held);
+    expect((await submit(held, 'V0HOLD001')).kind).toBe('refused');
+    expect(await usedOf(held)).toBe(0);
   });
 });
 

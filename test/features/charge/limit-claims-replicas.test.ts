@@ -35,7 +35,7 @@ onBothStores('limits', (open) => {
   });
 
   it.each([1, 2, 3])(
-    'hold for many agents, cards and charges that end as they like (seed %i): never beyond, and what ends is free again',
+    'of many agents and cards are never exceeded, and a charge that ends without money frees its amount (seed %i)',
     async (seed) => {
       const { both, ended, clock } = await replicas();
       const atMs = Date.now();

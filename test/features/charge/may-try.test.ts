@@ -24,10 +24,10 @@ describe('mayTry', () => {
     CardAttempt,
     CardAttempt,
   ];
-  const resting = { kind: 'on_hold', nextTryFrom: start + day, attemptsLeft: 2 };
+  const onHold = { kind: 'on_hold', nextTryFrom: start + day, attemptsLeft: 2 };
   it.each<[string, number, CardAttempt[], object]>([
     ['allows a card that was never declined', start, [], allowed(3)],
-    ['holds a card for a day after a decline', start + day - 1, [declined], resting],
+    ['holds a card for a day after a decline', start + day - 1, [declined], onHold],
     ['and not longer', start + day, [declined], allowed(2)],
     [
       'counts the hold from the last decline, in any order',

@@ -147,7 +147,7 @@ async function historyOf({ records }: Process) {
 }
 
 describe('a charge that can’t continue', () => {
-  it('because it can’t be told stays small, and is told once it can be', async () => {
+  it('because its outcome can’t be stored as a message keeps a short history, and is told once it can be', async () => {
     const world = openWorld('declined');
     const process = startProcess(world);
     const whole = { ...process.store };
@@ -166,7 +166,7 @@ describe('a charge that can’t continue', () => {
     expect(await notesIn(world)).toMatchObject([{ kind: 'told', what: 'declined' }]);
   });
 
-  it('because of a bug in its look-up goes to review after a week, and stays small', async () => {
+  it('because of a bug in its look-up goes to review after a week, and keeps a short history', async () => {
     const world = openWorld('lost');
     const process = startProcess(world);
     process.account.payments.findTransaction = () => Promise.reject(new RangeError('bug'));
