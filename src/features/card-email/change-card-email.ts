@@ -41,7 +41,7 @@ type CardEmailBeginning =
 
 /**
  * A change under review, called draft. `askedAtMs` is stored before the request is sent, so without it nothing was
- * sent.
+ * sent; a change that needs approval is stored with the approval instead.
  */
 const reviewedShape = z.object({
   /** The card's fingerprint. */

@@ -207,8 +207,8 @@ const mostWordsLookedUp = 5;
 const everyCard = '';
 
 /**
- * The terms of all lists that a card is in. A word of two characters or more that matches the card (`fits`) has the
- * card in one of its lists (`termsOfWord`), so no matching card is missed.
+ * The terms of all lists that a card is in. If a word of two characters or more matches the card (`fits`), the card is
+ * in one of the lists that are read for that word (`termsOfWord`), so no matching card is missed.
  */
 export function termsOfCard(card: Findable): string[] {
   const terms = new Set([everyCard]);

@@ -34,13 +34,13 @@ const pageMs = 45 * 60_000;
 /** Every 404 takes this long, so that a dead link can't be told from one that never existed. */
 const deadMs = 150;
 const minuteMs = 60_000;
-/** Most requests per minute: `get` for each address, `post` for each link, `unknown` for each IP address. */
+/** Most requests per minute and replica: `get` for each address, `post` for each link, `unknown` for each IP address. */
 const perMinute = { get: 20, post: 6, unknown: 60 };
 
 /**
  * One address of a charge's page; its key in the store is the hash of its secret. The customer's link `shows` the
- * `form`. Each submit adds an address that outlives the link: it `shows` the code's `result`, or `stopped`, the thanks
- * for *I did not ask for this*. `link`: the hash of the customer's link.
+ * `form`. Each typed code adds an address that outlives the link and `shows` its `result`; *I did not ask for this*
+ * adds one that shows `stopped`, the thanks for it. `link`: the hash of the customer's link.
  */
 const pageShape = z.object({
   reference: z.string(),

@@ -88,8 +88,8 @@ function judge({ waiting, abandoned, oldestAtMs }: ForwardDepth, nowMs: number):
 }
 
 /**
- * Makes abandoned deliveries due again, in order, and waiting ones due now. Returns how many of each. Called twice, it
- * sends a delivery twice only if that one is being sent. Throws StoreUnavailable.
+ * Makes abandoned deliveries due again, in order, and waiting ones due now. Returns how many of each. A delivery that is
+ * being sent at that moment is sent twice. Throws StoreUnavailable.
  */
 export async function retryForwards(
   account: ForwardStore,

@@ -54,7 +54,7 @@ export function createForwarding(account: Account, count: (result: Sent['kind'] 
     const ageMs = Math.max(0, now() - forward.triedSinceMs);
     if (ageMs >= days * dayMs) {
       await abandon(entry, forward, why);
-      await tell('left', leftNotice(why, forward, days));
+      await tell('left', tooOldNotice(why, forward, days));
       return;
     }
     // Wait half as long as this delivery has been tried: a return is noticed soon, and days of outage cost few tries.
@@ -172,7 +172,7 @@ function awayNotice(why: string, days: number): Notice {
   };
 }
 
-function leftNotice(why: string, { about: { orderReference } }: Forward, days: number): Notice {
+function tooOldNotice(why: string, { about: { orderReference } }: Forward, days: number): Notice {
   return {
     state: `Your backend hasn’t taken an event for ${counted(days, 'day')}`,
     about: [why, orderReference ?? 'no reference'],

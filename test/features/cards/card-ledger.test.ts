@@ -319,7 +319,7 @@ const cards: fc.Arbitrary<Findable> = fc.record(
 );
 
 describe('the terms of a card', () => {
-  it('have every card that matches the words, under each word', () => {
+  it('include, for each word that matches a card, one of the lists read for that word', () => {
     fc.assert(
       fc.property(cards, fc.array(fc.tuple(fc.nat(20), fc.nat(20)), { maxLength: 4 }), (card, cuts) => {
         const told = [card.customerEmail, card.face.cardType, card.face.lastFour].join(' ');
@@ -366,7 +366,7 @@ describe('when a saved card expires', () => {
   });
 
   it.each(['', 'N/A', '13/29', '0/29', '2029', '31/12/2029', 'never', '12/9', '2029-13-01', '999912'])(
-    'is not known of %j',
+    'can’t be read from %j',
     (text) => {
       expect(cardExpiresAtMs(text)).toBeUndefined();
     },
