@@ -203,9 +203,12 @@ function readChoice({ from, to, reference, account }: Omit<ExportOptions, 'forma
   const fromMs = from === undefined ? undefined : readTime(from, 0);
   // `--to` with a date includes that whole day.
   const untilMs = to === undefined ? undefined : readTime(to, dayMs);
-  return Number.isNaN(fromMs) || Number.isNaN(untilMs)
-    ? problem('--from and --to are days or times in UTC, like 2026-11-21 or 2026-11-21T14:30:00Z.')
-    : parsed(withoutUndefined({ fromMs, untilMs, reference, account: account?.toLowerCase() }));
+  if (Number.isNaN(fromMs) || Number.isNaN(untilMs))
+    return problem('--from and --to are days or times in UTC, like 2026-11-21 or 2026-11-21T14:30:00Z.');
+  // Otherwise no entry is chosen, which would look like an export of a quiet time.
+  if (fromMs !== undefined && untilMs !== undefined && fromMs >= untilMs)
+    return problem('--from must be before --to.');
+  return parsed(withoutUndefined({ fromMs, untilMs, reference, account: account?.toLowerCase() }));
 }
 
 /** UTC ms; NaN if it is neither a date nor a time. */

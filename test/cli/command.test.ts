@@ -7,6 +7,7 @@ import { describe, expect, it, type TestContext } from 'vitest';
 import { beginAudit } from '../../src/audit/audit-chain.ts';
 import { createAuditLog } from '../../src/audit/audit-log.ts';
 import { verifyAudit } from '../../src/audit/verify-audit.ts';
+import { auditCommand } from '../../src/cli/audit.ts';
 import { noteInNewStore, readCommand, withStorage, type CommandEnd } from '../../src/cli/command.ts';
 import { exitCodes } from '../../src/cli/exit-codes.ts';
 import { moveStoreCommand } from '../../src/cli/move-store.ts';
@@ -58,6 +59,15 @@ describe('a command that changes the store', () => {
     const end = await withStorage(runtimeOf({ DATA_DIR }), async () => done, failed, 'forget-cards');
     expect(end).toMatchObject({ exitCode: exitCodes.settings, words: expect.stringContaining(DATA_DIR) });
     expect(existsSync(DATA_DIR)).toBe(false);
+  });
+});
+
+it('audit export is not understood with an end before its start', () => {
+  const [first, later] = ['2026-11-01', '2026-11-21'];
+  expect(readCommand(auditCommand, ['export', '--from', first, '--to', first])).toMatchObject({ ok: true });
+  expect(readCommand(auditCommand, ['export', '--from', later, '--to', first])).toMatchObject({
+    ok: false,
+    problem: expect.stringContaining('--from must be before --to'),
   });
 });
 
