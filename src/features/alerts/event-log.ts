@@ -27,6 +27,8 @@ export type LoggedEvent = {
   lookup?: Lookup['kind'];
   /** Shown by its charge's message or in an alert's thread, whatever the rules say. */
   byCharge?: true;
+  /** The channels it was routed to; absent: none, or not routed yet. */
+  channels?: readonly string[];
 };
 
 /** A stored event. Its record is an alert's message, or the payment case of a success that goes to no channel. */
@@ -38,6 +40,7 @@ export type StoredEvent = {
   /** The look-up that its message shows. */
   lookup?: Lookup;
   byCharge?: true;
+  channels?: readonly string[];
 };
 
 /** The record of the event with this key. */
@@ -58,12 +61,13 @@ export function openStoredEvent(
     return { event, receivedAtMs, ...withoutUndefined({ fingerprint: alone?.fingerprint }) };
   }
   const record = readMessageRecord(value);
-  const { receivedAtMs, fingerprint, byCharge } = record;
+  const { receivedAtMs, fingerprint, byCharge, routed } = record;
+  const channels = routed?.map(({ channel }) => channel);
   const lookup = openEvidence(sealer, key, record)?.lookup;
   return {
     event: openEvent(sealer, key, record),
     receivedAtMs,
-    ...withoutUndefined({ fingerprint, lookup, byCharge }),
+    ...withoutUndefined({ fingerprint, lookup, byCharge, channels }),
   };
 }
 
@@ -102,8 +106,8 @@ export function createEventLog({
     try {
       const kept = openStoredEvent(sealer, entry);
       if (!kept) return [];
-      const { event, receivedAtMs, lookup, byCharge } = kept;
-      const logged = { receivedAtMs, ...withoutUndefined({ byCharge }) };
+      const { event, receivedAtMs, lookup, byCharge, channels } = kept;
+      const logged = { receivedAtMs, ...withoutUndefined({ byCharge, channels }) };
       if (!lookup) return [{ event, ...logged }];
       return [{ event: withLookUp(event, lookup), ...logged, lookup: lookup.kind }];
     } catch (error) {

@@ -32,7 +32,15 @@ describe('the log of events', () => {
     for (const told of [event, success, success]) await house.receive(told);
     await house.drain(60_000);
     expect(house.parents()).toHaveLength(3);
-    const kinds = (await logged(logOf(house))).map(({ event: { kind } }) => kind);
+    const events = await logged(logOf(house));
+    const channels = events.flatMap((one) => one.channels ?? []);
+    expect(channels.toSorted()).toEqual(
+      house
+        .parents()
+        .map((message) => message.channel)
+        .toSorted(),
+    );
+    const kinds = events.map(({ event: { kind } }) => kind);
     expect(kinds.toSorted()).toEqual(['payment_failed', 'payment_success']);
   });
 

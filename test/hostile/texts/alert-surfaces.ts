@@ -276,7 +276,7 @@ function summaryOf({ random, text }: Outside): DailySummary {
     givenBack: counted,
     proven: 2,
     disputed: { failed: 1, paid: 2 },
-    toldHere: 3,
+    postedHere: 3,
     cards: {
       open: [
         { orderReference: text(), receivedAtMs: at, money: { minor: 5, currency: text() } },

@@ -34,7 +34,7 @@ export function dailySummaryMessage(
       line('Paid, by the events', paid, provenWords(summary)),
       ...(summary.givenBack.count > 0 ? [line('Given back, by the events', summary.givenBack)] : []),
       ...disputedLines(summary),
-      [bold('Posted here: '), words(String(summary.toldHere))],
+      [bold('Posted here: '), words(String(summary.postedHere))],
       ...reasonBlocks(summary),
       openBlock(summary),
       ...muteBlocks(muted),

@@ -175,10 +175,10 @@ export type DailySummary = SummarySpan & {
   givenBack: Tally;
   /** How many of `paid` a look-up proved; the others count by their event alone. */
   proven: number;
-  /** Events that their look-up contradicts; in no sum. */
+  /** Failures that their look-up confirms as paid, and payments that it contradicts; in no sum. */
   disputed: { failed: number; paid: number };
-  /** How many events the present rules send to this channel. */
-  toldHere: number;
+  /** How many events were routed to this channel; a muted one was not. */
+  postedHere: number;
   /** The channel's alerts of the last 7 days; `leftOut`: the newest ones beyond `mostCards`. */
   cards: { open: readonly OpenAlert[]; acknowledged: number; snoozed: number; leftOut: number };
   nowMs: number;
@@ -205,20 +205,19 @@ export async function summariseDay(
   const [failed, paid, givenBack] = [createTally(), createTally(), createTally()];
   const disputed = { failed: 0, paid: 0 };
   const failuresHere: LoggedEvent[] = [];
-  let [proven, toldHere] = [0, 0];
+  let [proven, postedHere] = [0, 0];
   for await (const events of eventLog.since(Math.min(fromMs, nowMs - lookedBackMs))) {
     for (const logged of events) {
-      const { event, receivedAtMs, lookup, byCharge } = logged;
+      const { event, receivedAtMs, lookup, byCharge, channels = [] } = logged;
       const isFailure = event.kind === 'payment_failed';
       const isHere = !byCharge && destinationsOf(plan, event).some((to) => to.channel === channel);
       if (isHere && isFailure) failuresHere.push(logged);
       if (receivedAtMs < fromMs || receivedAtMs >= untilMs) continue;
-      if (isHere) toldHere += 1;
+      if (channels.includes(channel)) postedHere += 1;
       if (event.kind === 'payment_given_back') {
         givenBack.add(event);
         continue;
       }
-      // No sum may contain an event that its look-up contradicts.
       const isDisputed = isFailure ? lookup === 'confirmed' : contradicts(lookup);
       if (isDisputed) disputed[isFailure ? 'failed' : 'paid'] += 1;
       else (isFailure ? failed : paid).add(event);
@@ -227,7 +226,7 @@ export async function summariseDay(
   }
   const cards = await cardsOf(readCard, failuresHere);
   const totals = { failed: failed.total(), paid: paid.total(), givenBack: givenBack.total() };
-  return { fromMs, untilMs, ...totals, proven, disputed, toldHere, cards, nowMs };
+  return { fromMs, untilMs, ...totals, proven, disputed, postedHere, cards, nowMs };
 }
 
 async function cardsOf(readCard: ReadCard, failures: readonly LoggedEvent[]): Promise<DailySummary['cards']> {

@@ -230,6 +230,13 @@ describe('what summaries count', () => {
     );
   });
 
+  it('counts as posted only what went to its channel: no muted event', async () => {
+    const failure = { event: { kind: 'payment_failed', key: 'k' }, receivedAtMs: 1 } as const;
+    const events = [{ ...failure, channels: [channel] }, { ...failure, channels: ['C0OTHER001'] }, failure];
+    const { postedHere, failed } = await summarised(events, { fromMs: 0, untilMs: 2 });
+    expect([postedHere, failed.count]).toEqual([1, 3]);
+  });
+
   it('sums nothing whose own look-up says otherwise, and tells it beside the sums', async () => {
     const lookups = [undefined, 'unchecked', 'confirmed', 'not_confirmed', 'not_found'] as const;
     const kinds = ['payment_failed', 'payment_success'] as const;
