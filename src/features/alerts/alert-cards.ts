@@ -133,16 +133,7 @@ export function createAlertCards(
     const messages = await alertMessages(store, state.id);
     const { digest, routed: [to] = [] } = messages.find(({ key }) => key === about)?.record ?? {};
     const isOver = digest !== undefined || !to || (await storms.replacesEscalation(to, fromMs));
-    return { kind: 'escalated', about, isOver, seen: await seen(state, messages) };
-  }
-
-  /** The state that people see: acknowledging a storm acknowledges its open alerts. */
-  async function seen({ card }: EventCase, messages: readonly AlertMessage[]): Promise<AlertState> {
-    if (card.kind !== 'open') return card;
-    const ofStorms = messages.flatMap(({ record }) => record.digest?.storm ?? []);
-    const people = await Promise.all(ofStorms.map((storm) => storms.acknowledgedBy(storm)));
-    const [first] = people.flatMap((one) => one ?? []).toSorted((one, other) => one.at - other.at);
-    return first ? { kind: 'acknowledged', ...first } : card;
+    return { kind: 'escalated', about, isOver, seen: await seenCard(state, messages, storms) };
   }
 
   async function readAll(
@@ -153,7 +144,7 @@ export function createAlertCards(
       cases.find(id),
       alertMessages(store, id, known),
     ]);
-    return { state, messages, card: await seen(state, messages) };
+    return { state, messages, card: await seenCard(state, messages, storms) };
   }
 
   async function find(id: string): Promise<FoundAlert | undefined> {
@@ -272,6 +263,19 @@ export function createAlertCards(
   };
 }
 
+/** The state that people see: acknowledging a storm acknowledges its open alerts. */
+export async function seenCard(
+  { card }: EventCase,
+  messages: readonly AlertMessage[],
+  storms: Pick<Storms, 'acknowledgedBy'>,
+): Promise<AlertState> {
+  if (card.kind !== 'open') return card;
+  const ofStorms = messages.flatMap(({ record }) => record.digest?.storm ?? []);
+  const people = await Promise.all(ofStorms.map((storm) => storms.acknowledgedBy(storm)));
+  const [first] = people.flatMap((one) => one ?? []).toSorted((one, other) => one.at - other.at);
+  return first ? { kind: 'acknowledged', ...first } : card;
+}
+
 /** Returns the function that tells an alert's steps to its messages, threads, people, charges and links. */
 function createStepTelling(
   account: Parameters<typeof createAlertCards>[0],
@@ -292,7 +296,9 @@ function createStepTelling(
     const threads = shown.filter(({ record }) => !record.digest);
     await Promise.all(threads.map(({ key }) => messages.refresh(key)));
     const resolved = card.kind === 'recovered' ? ofStorms : [];
-    const people = await Promise.all(resolved.map((storm) => storms.acknowledgedBy(storm)));
+    const people = (await Promise.all(resolved.map((storm) => storms.acknowledgedBy(storm)))).map(
+      (acknowledged) => acknowledged?.by,
+    );
     const about = shown.find(({ record }) => record.posted) ?? shown[0] ?? all[0];
     // One after the other, so a thread shows them in order.
     for (const [index, one] of steps.entries()) {
@@ -304,7 +310,9 @@ function createStepTelling(
         await messages.post(alertNoteKey(parent, number), { channel, body, isNote: true });
       }
       for (const channel of addressees(one, card)) {
-        if (one.kind === 'recovered' && people.some((one) => one?.by === channel)) continue;
+        // The digest tells the person who acknowledged the storm, except of an alert that was assigned to them.
+        const isAssigned = 'acknowledged' in card && card.acknowledged?.assignee === channel;
+        if (one.kind === 'recovered' && !isAssigned && people.some((by) => by === channel)) continue;
         const body = { parent: about?.key ?? alertKey(id), step: one };
         const key = messageKey('alert_direct', `${id}#${number}:${channel}`);
         await messages.post(key, { channel, body });

@@ -6,6 +6,7 @@ import { openRecord } from '../../records/records.ts';
 import { messageKey } from '../../messages/message-record.ts';
 import { eventKind, untouched } from './event-case.ts';
 import {
+  alertMessages,
   customerEmailOf,
   endsCard,
   moneyOfFailure,
@@ -13,6 +14,8 @@ import {
   recordOfOrder,
   withProvenOrder,
 } from './alert.ts';
+import { seenCard } from './alert-cards.ts';
+import { stormAcknowledgedBy } from './storm/storm.ts';
 import { eventState } from './alert-message.ts';
 import { openStoredEvent, type StoredEvent } from './event-log.ts';
 
@@ -36,7 +39,10 @@ export function eventFinders(
   async function foundFailure(kept: StoredEvent): Promise<FoundRecord> {
     const { key } = kept.event;
     const entry = await store.read(eventKind.prefix + key);
-    return foundEvent(kept, entry ? openRecord(sealer, eventKind, entry).state : untouched(key));
+    const state = entry ? openRecord(sealer, eventKind, entry).state : untouched(key);
+    const acknowledgedBy = (storm: string) => stormAcknowledgedBy({ store, sealer }, storm);
+    const card = await seenCard(state, await alertMessages(store, key), { acknowledgedBy });
+    return foundEvent(kept, { ...state, card });
   }
 
   return [messageKey('alert', ''), eventKind.prefix].map((prefix) => ({ prefix, read }));

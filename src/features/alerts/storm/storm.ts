@@ -16,13 +16,13 @@ import {
 import type { AuditEntry } from '../../../records/shapes.ts';
 import type { PaymentEvent, GatheredKind } from '../../../domain/payment-event.ts';
 import { withoutUndefined } from '../../../domain/json.ts';
-import type { Sealer, Entry, Index } from '../../../store/store.ts';
+import type { Sealer, Entry, Index, Store } from '../../../store/store.ts';
 import { openEvent, messageKey, readMessageRecord, stormAlerts } from '../../../messages/message-record.ts';
 import { createMessages, type Messages } from '../../../messages/messages.ts';
 import { eventPrefix, stormRecovered } from '../event-case.ts';
 import { createTally, type Tally } from '../tally.ts';
-import { isUnreadable } from '../../../records/records.ts';
-import { type CaseRules, createCases } from '../../../records/cases.ts';
+import { isUnreadable, openRecord } from '../../../records/records.ts';
+import { caseKind, type CaseRules, createCases } from '../../../records/cases.ts';
 import { pagesOf } from '../../../records/pages.ts';
 
 /** An event that a digest counts instead of a message of its own. Times are UTC ms. */
@@ -244,6 +244,8 @@ const stormRules: CaseRules<Storm, StormEvent> = {
     event?.kind === 'acknowledged' ? [auditOf(after, event.by, turn, atMs)] : [],
 };
 
+const stormKind = caseKind(stormRules);
+
 /** A storm's digest, and an escalation step in the digest's thread. */
 export type DigestBodies = { digest: { storm: string }; digest_note: { storm: string; step: Escalated } };
 
@@ -421,8 +423,7 @@ export function createStorms(
     },
 
     /** Who acknowledged it, and when. */
-    acknowledgedBy: async (id: string): Promise<Storm['taken']> =>
-      (await storms.find(id).catch(unlessReadable))?.taken,
+    acknowledgedBy: (id: string) => stormAcknowledgedBy(deps, id),
 
     /** The first who acknowledged some of its alerts by another channel's digest. */
     async acknowledgedElsewhere(id: string): Promise<AcknowledgedElsewhere | undefined> {
@@ -438,6 +439,15 @@ export function createStorms(
 
     work: (entry: Entry) => storms.work(entry),
   };
+}
+
+/** Who acknowledged a storm, and when; undefined also if its record is forgotten or can't be read. */
+export async function stormAcknowledgedBy(
+  { store, sealer }: { store: Pick<Store, 'read'>; sealer: Sealer },
+  id: string,
+): Promise<Storm['taken']> {
+  const entry = await store.read(stormPrefix + id);
+  return ifReadable(() => entry && openRecord(sealer, stormKind, entry).state.taken);
 }
 
 function listsOf(storm: Storm): Index {

@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { PaymentEvent } from '../../../../src/domain/payment-event.ts';
+import { eventFinders } from '../../../../src/features/alerts/found-event.ts';
+import { alertKey } from '../../../../src/messages/message-record.ts';
 import {
   alertsHouse,
   type AlertsHouse,
@@ -105,6 +107,49 @@ describe('Acknowledge all', () => {
     await house.storms.acknowledge(idOf(house), ada);
     await house.drain(20_000);
     expect((await house.cards.read(failure(8).key)).card).toMatchObject({ by: bola });
+  });
+
+  it('shows in /pay find, as everywhere else', async () => {
+    const house = stormHouse();
+    await burst(house, 1, 10);
+    await house.drain(20_000);
+    await house.storms.acknowledge(idOf(house), ada);
+    const [{ read } = { read: undefined }] = eventFinders(house.account, async () => false);
+    const entry = await house.store.read(alertKey(failure(8).key));
+    expect(entry && (await read?.(entry))).toMatchObject({
+      state: expect.stringMatching(/^👀 Acknowledged/),
+    });
+  });
+
+  it('sends the person no direct message for each payment, but for an alert assigned to them', async () => {
+    const channels = ['C0ALERTS01', 'C0ALERTS02'];
+    const house = alertsHouse({ threshold: 5, channels });
+    const rules = channels.map((channel, index) => ({
+      name: channel,
+      match: { event: 'payment_failed' as const },
+      channels: [channel],
+      continues: true,
+      ...(index === 1 && { digestAfter: 0 }),
+    }));
+    house.routes.rules = rules;
+    await burst(house, 1, 10);
+    await house.drain(20_000);
+    const digest = house.parents().find(({ shown }) => /Storm/.test(shown.text));
+    await house.storms.acknowledge(digest ? idIn(digest) : '', ada);
+    await house.cards.move(failure(8).key, { kind: 'assign', by: bola, to: ada });
+    for (const number of [8, 9]) {
+      const payment = { reference: `PAID-${number}`, isSameReference: false, afterMs: 1 };
+      const money = { minor: 1, currency: 'NGN' };
+      await house.cards.move(failure(number).key, { kind: 'recover', payment: { ...payment, money } });
+    }
+    await house.drain(20_000);
+    const toAda = house.slack.messages
+      .filter(({ channel }) => channel === ada)
+      .map(({ shown }) => shown.text);
+    expect(toAda).toEqual([
+      expect.stringMatching(/Assigned to you.*BURST-8/),
+      expect.stringMatching(/Resolved.*BURST-8/),
+    ]);
   });
 });
 
