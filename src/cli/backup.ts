@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import type { Runtime } from '../config/config.ts';
 import { counted, type Parsed, parsed, problem } from '../domain/wording.ts';
 import { beginAudit } from '../audit/audit-chain.ts';
@@ -64,6 +64,7 @@ const inRedis =
 
 function backUp({ config }: Runtime, file: string): CommandEnd | string {
   if (!hasStore(config)) return `There is no store in ${config.dataDir} (DATA_DIR).`;
+  if (!existsSync(dirname(file))) return `There is no folder ${dirname(file)}. Make it, or name another.`;
   const path = join(config.dataDir, storeFile);
   const end = copyStoreFile(path, file);
   if (end.kind === 'exists') return `${file} is there already. Name a new file.`;

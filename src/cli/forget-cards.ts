@@ -5,6 +5,7 @@ import { openFingerprint } from '../records/fingerprint.ts';
 import { parsed, problem } from '../domain/wording.ts';
 import { command, type CommandEnd, reasonOf, withStorage } from './command.ts';
 import type { Runtime } from '../config/config.ts';
+import { emailFormProblem } from '../slack/kit/form.ts';
 import { dayMs } from '../domain/span.ts';
 
 /**
@@ -19,10 +20,12 @@ export const forgetCardsCommand = command({
   options: {},
   mostWords: 1,
   // A loose check, against typing errors: the address is only compared.
-  prepare: ({ positionals: [email = ''] }) =>
-    /^[^\s@]+@[^\s@]+\.[^\s@]+$/.test(email)
+  prepare({ positionals: [email = ''] }) {
+    const wrong = emailFormProblem(email);
+    return wrong === undefined
       ? parsed({ run: (runtime) => forget(runtime, email) })
-      : problem('Give one e-mail address.'),
+      : problem(`Give the customer’s e-mail. ${wrong}`);
+  },
 });
 
 async function forget(runtime: Runtime, email: string): Promise<CommandEnd> {

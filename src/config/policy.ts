@@ -89,7 +89,7 @@ const eventMatch = z
       .transform((written) => written.toLowerCase())
       .optional()
       .describe(
-        'What stands behind the @ of the customer’s e-mail address, in capitals or not; a subdomain is another one.',
+        'All that follows the @ of the customer’s e-mail, in any case; a subdomain is another domain.',
       ),
     reason: z
       .string('must be text')
@@ -193,10 +193,8 @@ const routeRule = z
       .describe(
         'What an event must be, by what it says or, where it says nothing, by its look-up; without it every failed charge fits.',
       ),
-    to: ruleChannels.describe('The channel, or the channels, that are told.'),
-    mention: mentioned
-      .optional()
-      .describe('Whom the first post of each alert calls: a user’s or a user group’s id.'),
+    to: ruleChannels.describe('The channel, or channels, that get the event.'),
+    mention: mentioned.optional().describe('A user’s or user group’s id, called by each alert’s first post.'),
     severity: z
       .enum(severities, `must be ${listed(severities, 'or')}`)
       .optional()
@@ -264,7 +262,7 @@ const account = z.strictObject({
   channels: z
     .array(channelId)
     .default([])
-    .describe('Where it is the account that a command without --account means.'),
+    .describe('Channels where commands without --account mean this account.'),
 });
 
 /** Contradictions between accounts are found by `accountsCheck`. */
@@ -273,7 +271,7 @@ const accountsSchema = z
   .min(1, 'must name at least one account')
   .max(20, 'must be at most 20 accounts')
   .describe(
-    'Several merchant accounts. The first is the one that is meant where no other is, and the one that the records of a bot without `accounts` belong to: never put another before it.',
+    'Several merchant accounts. The first is the default, and owns what a bot without `accounts` has stored: never put another before it.',
   );
 
 const summary = z.strictObject({
@@ -356,7 +354,7 @@ const approvalRule = z.discriminatedUnion(
 
 const approvalsSchema = z
   .strictObject({
-    channel: channelId.describe('The card of each request stands here.'),
+    channel: channelId.describe('Each request is posted here.'),
     expire_minutes: z
       .int('must be a whole number of minutes like 240')
       .min(2, 'must be at least 2')
@@ -404,7 +402,7 @@ const role = z
       ),
     limits: limitsSchema.optional(),
   })
-  .describe('Who may do what. Who is in no role may do nothing.');
+  .describe('Who may do what. Anyone without a role is refused.');
 
 const channels = z
   .strictObject({

@@ -42,6 +42,10 @@ describe('npm run backup and npm run restore', () => {
       code: 1,
       stderr: expect.stringContaining('Name a new file'),
     });
+    expect(await desk.runs(['backup', join(copy, 'none', 'b.sqlite')])).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('There is no folder'),
+    });
     const inUse = await desk.runs(['restore', copy]);
     expect(inUse).toMatchObject({ code: 1, stderr: expect.stringContaining('A bot still uses') });
 

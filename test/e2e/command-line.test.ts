@@ -337,6 +337,9 @@ describe('the operators’ commands', () => {
     await desk.opens('agent', '/pay charge 10.00');
     await expect(desk.submits('agent', { 'Saved card': '4081' })).rejects.toThrow('offers nothing');
     expect(desk.house.payments.state().cards.map(({ tokenKey }) => tokenKey)).toContain(ada.tokenKey);
+    const masked = await forget('a***@example.com');
+    expect(masked).toMatchObject({ code: 2, stdout: '' });
+    expect(masked.stderr).toContain('That e-mail is masked');
     const mistyped = await forget('4242424242424242');
     expect(mistyped).toMatchObject({ code: 2, stdout: '' });
     expect(mistyped.stderr).not.toContain('4242');
