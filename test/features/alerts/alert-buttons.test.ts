@@ -20,7 +20,7 @@ const isPaid = recordOf('ORDER-1', 'SUCCESS');
 
 type Options = {
   event?: PaymentEvent;
-  /** What the service says: when the alert is posted, and when its button is pressed. */
+  /** The service's record: `record` when the alert is posted, `now` when its button is pressed. */
   record?: Transaction | 'away';
   now?: Transaction | 'away' | 'hangs';
   isPosted?: false;
@@ -31,12 +31,12 @@ type Options = {
   cards?: KnownCard[];
   verdict?: RetryVerdict;
   chargedCard?: string;
-  /** The policy lets a second person decide that a card on hold is charged. */
+  /** The policy lets a second person approve a charge of a card on hold. */
   mayOverride?: boolean;
   mayReveal?: boolean;
 };
 
-/** A declined charge, a day later; other features are told what to say. */
+/** A declined charge, a day later; other features answer as the options say. */
 async function stage(options: Options = {}) {
   const { event = failed, record = declined, now = record, afterMs = dayMs, cards = [jane] } = options;
   const { chargedCard, verdict, mayOverride = false, mayReveal = false } = options;
@@ -108,16 +108,16 @@ async function payByLink(options?: Options) {
 }
 
 describe('Charge again…', () => {
-  it('begins the form with the only card of exactly this address, the amount, the customer and the alert', async () => {
+  it('fills in the only card of this e-mail, the amount, the customer and the alert', async () => {
     const { opened } = await chargeAgain({ cards: [jane, other] });
     const prefill = { amountMinor: 1_250_000, currency: 'NGN', customerId: 'cust-7' };
     expect(opened).toMatchObject([{ alert: failed.key, prefill: { ...prefill, card: { id: 'card1' } } }]);
   });
 
   it.each<[string, string | undefined, string | undefined]>([
-    ['leaves it to be chosen', undefined, undefined],
-    ['begins with the very card that the bot charged', 'card2', 'card2'],
-    ['leaves it to be chosen where that was deleted since', 'gone', undefined],
+    ['selects none', undefined, undefined],
+    ['selects the one that the bot charged', 'card2', 'card2'],
+    ['selects none if the charged one was deleted', 'gone', undefined],
   ])('of several cards %s', async (_what, chargedCard, card) => {
     const options = { cards: [jane, second], ...(chargedCard !== undefined && { chargedCard }) };
     const { opened } = await chargeAgain(options);
@@ -126,15 +126,15 @@ describe('Charge again…', () => {
 
   const nothing = { amountMinor: undefined, currency: undefined };
   it.each([
-    ['the order’s amount, where nothing was taken', { amountMinor: 0, orderAmountMinor: 700 }, 700, 'NGN'],
+    ['the order’s amount if nothing was taken', { amountMinor: 0, orderAmountMinor: 700 }, 700, 'NGN'],
     [
-      'the order’s amount, where the record says nothing of what was taken',
+      'the order’s amount if the record has no amount taken',
       { ...nothing, orderAmountMinor: 700, orderCurrency: 'USD' },
       700,
       'USD',
     ],
-    ['the event’s amount, where the record names none', nothing, 1_250_000, 'NGN'],
-  ])('begins with %s', async (_what, told, amountMinor, currency) => {
+    ['the event’s amount if the record has none', nothing, 1_250_000, 'NGN'],
+  ])('fills in %s', async (_what, told, amountMinor, currency) => {
     const { opened } = await chargeAgain({ record: { ...declined, ...told } as Transaction });
     expect(opened).toMatchObject([{ prefill: { amountMinor, currency } }]);
   });
@@ -145,10 +145,10 @@ describe('Charge again…', () => {
     money: { minor: 700, currency: 'USD' },
     afterMs: 60_000,
   };
-  const resting: RetryVerdict = { kind: 'on_hold', nextTryFrom: 2 * dayMs, attemptsLeft: 1 };
+  const onHold: RetryVerdict = { kind: 'on_hold', nextTryFrom: 2 * dayMs, attemptsLeft: 1 };
   const stopped: RetryVerdict = { kind: 'stopped', declines: 3, nextTryFrom: 30 * dayMs };
   const fraud = { ...failed, reason: 'Suspected fraud' };
-  // The look-up that the message shows is as old as the rest, and the button stands there until the message is edited.
+  // The message may be outdated: its look-up is as old as the post, and its buttons stay until the next edit.
   it.each<[string, Options, string]>([
     [
       'a payment resolved it',
@@ -166,51 +166,54 @@ describe('Charge again…', () => {
       'pay-first',
     ],
     [
-      'a day has not passed since the event, whoever made that charge',
+      'the event is less than a day old, even of a charge made elsewhere',
       { afterMs: dayMs - 1 },
       'on hold until',
     ],
-    ['the card rests for longer', { verdict: resting }, 'on hold until'],
+    ['the card is on hold for longer', { verdict: onHold }, 'on hold until'],
     [
-      'the card that the bot charged rests',
-      { verdict: resting, cards: [jane, second], chargedCard: 'card2' },
+      'the card that the bot charged is on hold',
+      { verdict: onHold, cards: [jane, second], chargedCard: 'card2' },
       'on hold until',
     ],
     ['the card must be saved again', { verdict: { kind: 'save_again' } }, '3-D Secure'],
     ['no card of this address is known', { cards: [other] }, 'knows no saved card'],
     [
-      'its details are gone',
+      'its details were erased',
       { afterMs: 14 * dayMs, before: (house) => house.drain(60_000) },
       'details were erased',
     ],
     ['money may have moved', { record: isPaid }, 'money may have moved'],
-    ['the service calls it paid by now', { now: isPaid }, 'money may have moved'],
+    ['a new look-up finds it paid', { now: isPaid }, 'money may have moved'],
     ['nothing was looked up', { isPosted: false, now: 'away' }, 'money may have moved'],
     ['the look-up had no answer', { record: 'away' }, 'money may have moved'],
-  ])('opens no form where %s, and says so', async (_what, options, says) => {
+  ])('opens no form if %s, and says so', async (_what, options, says) => {
     const { opened, said } = await chargeAgain(options);
     expect(opened).toEqual([]);
     expect(said).toContain(says);
   });
 
   it.each<[string, 'away' | 'hangs']>([
-    ['cannot be asked', 'away'],
-    ['does not answer while Slack waits', 'hangs'],
-  ])('opens the form all the same where the service %s', async (_what, now) => {
+    ['is away', 'away'],
+    ['does not answer in time', 'hangs'],
+  ])('opens the form even if the service %s', async (_what, now) => {
     const { opened, said } = await chargeAgain({ now });
     expect([opened.length, said]).toEqual([1, '[]']);
   });
 
   it.each<[string, Options, number]>([
-    ['on hold', { verdict: resting, mayOverride: true }, 1],
-    ['declined an hour ago by another charge than the bot’s', { afterMs: dayMs / 24, mayOverride: true }, 1],
+    ['on hold', { verdict: onHold, mayOverride: true }, 1],
+    ['declined an hour ago by a charge made elsewhere', { afterMs: dayMs / 24, mayOverride: true }, 1],
     ['that is out of attempts', { verdict: { ...stopped }, mayOverride: true }, 0],
-    ['that is stolen', { event: fraud, mayOverride: true }, 0],
-  ])('where a second person may decide, opens the form of a card %s: %#', async (_what, options, forms) => {
-    expect((await chargeAgain(options)).opened).toHaveLength(forms);
-  });
+    ['suspected of fraud', { event: fraud, mayOverride: true }, 0],
+  ])(
+    'if a second person may approve, opens the form or not for a card %s: %#',
+    async (_what, options, forms) => {
+      expect((await chargeAgain(options)).opened).toHaveLength(forms);
+    },
+  );
 
-  it('says so when the alert is forgotten', async () => {
+  it('says so if the alert is forgotten', async () => {
     const { opened, said } = await chargeAgain({}, 'payment_failed/order/OLD');
     expect(opened).toEqual([]);
     expect(said).toContain('This alert is gone');
@@ -220,21 +223,21 @@ describe('Charge again…', () => {
 describe('Payment link', () => {
   const terms = { amountMinor: 1_250_000, currency: 'NGN', customerId: 'cust-7' };
   it.each([
-    ['with its e-mail, to whoever may read that', true, { ...terms, customerEmail: 'jane@example.com' }],
-    ['without its e-mail to anybody else', false, terms],
-  ])('begins the form with the amount and the customer, %s', async (_what, mayReveal, filled) => {
+    ['and the e-mail for people who may see it', true, { ...terms, customerEmail: 'jane@example.com' }],
+    ['without the e-mail for others', false, terms],
+  ])('fills in the amount and the customer, %s', async (_what, mayReveal, filled) => {
     const { links } = await payByLink({ mayReveal, afterMs: 0 });
     expect(links).toEqual([filled]);
   });
 
-  it('opens nothing for what may be paid', async () => {
+  it('opens no form if the order may be paid', async () => {
     const { links, said } = await payByLink({ now: isPaid });
     expect(links).toEqual([]);
     expect(said).toContain('money may have moved');
   });
 });
 
-it('an alert is assigned all the same while Slack does not say who is in a role', async () => {
+it('an alert can be assigned while Slack does not say who has a role', async () => {
   const { world, house, assign } = await stage({
     before: ({ cards }) => cards.move(failed.key, { kind: 'acknowledge', by: ada }),
   });

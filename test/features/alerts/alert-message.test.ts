@@ -55,7 +55,7 @@ function alert(parts: Partial<Alert> = {}): Alert {
   };
 }
 
-/** As the operations make it: with what the decline asks for. */
+/** A declined alert with its decline's next step, as `tell-alert.ts` makes it. */
 function declinedAlert(event: PaymentEvent, record = declinedRecord): Alert {
   const told = alert({ event, lookup: lookup(record) });
   const rule = { threeDSecureWords: ['3D Secure'], waitMs: 8 * 3_600_000 };
@@ -76,18 +76,18 @@ describe('alertMessage', () => {
     ['Suspected fraud', 'Next: don’t try again. The customer should ask their bank.'],
     ['3-D Secure required', 'Next: send a payment link.'],
     ['Error 05', undefined],
-  ])('says for %j what helps, and advises nothing where the bank named no reason', (reason, next) => {
+  ])('gives the next step for the reason %j, and none for an unknown reason', (reason, next) => {
     const shown = shownLines(alertMessage(declinedAlert({ ...event, reason })));
     expect(shown.find((line) => line.startsWith('Next: '))).toBe(next);
     expect(shown.join('\n')).not.toContain('for example');
   });
 
-  it('has at most 40 words while people act on it, whatever the bank said', () => {
+  it('has at most 40 words while it is open, for any reason', () => {
     const card = { id: 'a', card: { kind: 'open' }, again: 'charge' } as const;
     for (const reason of ['Insufficient funds', '3-D Secure required', 'Invalid OTP', 'Suspected fraud']) {
       const declined = declinedAlert({ ...event, reason }, { ...declinedRecord, gatewayMessage: reason });
       const shown = shownLines(alertMessage({ ...declined, card })).join(' ');
-      // A time is one word to whoever reads it.
+      // A time counts as one word.
       const read = shown
         .replaceAll(/<!date[^>]*>/g, '21:37')
         .replaceAll('2026-09-14 21:37 UTC', '21:37')
@@ -96,7 +96,7 @@ describe('alertMessage', () => {
     }
   });
 
-  it('is loud when the event says failed and the look-up proves it paid', () => {
+  it('warns if the event says failed and the look-up proves it paid', () => {
     const message = alertMessage(alert({ lookup: lookup({ ...declinedRecord, status: 'SUCCESS' }) }));
     expect(shownLines(message)).toMatchInlineSnapshot(`
       [
@@ -132,7 +132,7 @@ describe('alertMessage', () => {
     }
   });
 
-  it('assumes nothing when the service could not be asked, and labels the amount as the event’s', () => {
+  it('says not checked if the service gave no answer, and labels the amount as the event’s', () => {
     const message = alertMessage(alert({ lookup: { kind: 'unchecked', failure: 'timeout' } }));
     expect(shownLines(message)).toMatchInlineSnapshot(`
       [
@@ -173,7 +173,7 @@ describe('alertMessage', () => {
     expect(text).toMatch(/^🔎 Event says success, .*, card saved/);
   });
 
-  it('shows what is signed of an event without a reference, and an unsigned one as that', () => {
+  it('shows the signed fields of an event without a signed reference, and labels an unsigned reference', () => {
     const { orderReference: _reference, ...bare } = event;
     const signed = { ...bare, transactionId: 'T-77', signedAtMs: Date.UTC(2026, 8, 14, 13, 36) };
     const unsigned = { ...signed, referenceHint: 'ORDER-9' };

@@ -26,7 +26,7 @@ function statesOf(house: AlertsHouse): (string | undefined)[] {
 }
 
 describe('a payment after a failure', () => {
-  it('finds the customer by the e-mail of the record, where the event told none', async () => {
+  it('finds the customer by the record’s e-mail if the event has none', async () => {
     const house = alertsHouse();
     house.records.set('ORDER-1', recordOf('ORDER-1', 'FAILED'));
     const { customerEmail: _email, customerId: _id, ...bare } = failed;
@@ -39,7 +39,7 @@ describe('a payment after a failure', () => {
   it.each([
     ['of the events', { event: 'Jane@Example.COM', record: undefined }],
     ['of the record', { event: undefined, record: 'JANE@example.com' }],
-  ])('finds the customer by the e-mail %s in whatever case it is written', async (_whose, email) => {
+  ])('finds the customer by the e-mail %s, in upper or lower case', async (_whose, email) => {
     const house = alertsHouse();
     const { customerEmail: _event, customerId: _id, ...bare } = failed;
     const { customerEmail: _record, ...record } = recordOf('ORDER-1', 'FAILED');
@@ -55,7 +55,7 @@ describe('a payment after a failure', () => {
 });
 
 describe('a later payment of another order', () => {
-  it('resolves nothing when the same number is of another currency, and the alert is told of it', async () => {
+  it('resolves nothing if the currency differs; the thread gets a note', async () => {
     const house = alertsHouse();
     await failure(house);
     house.records.set('ORDER-2', { ...recordOf('ORDER-2', 'SUCCESS'), currency: 'USD' });
@@ -66,11 +66,11 @@ describe('a later payment of another order', () => {
     expect(note && linesOf(note)).toContain('The customer paid USD 12,500.00 for ORDER-2');
   });
 
-  it('is held against the failed charge’s record where its event names no amount, also when that must be asked for again', async () => {
+  it('is compared with the failed charge’s record if the failure’s event has no amount, after retries too', async () => {
     const house = alertsHouse();
     const { amountMinor: _amount, currency: _currency, ...bare } = failed;
     await house.receive(bare);
-    // Told unchecked: nobody knows yet what failed.
+    // Posted unchecked: the failed amount is unknown.
     house.service.isAway = true;
     await house.drain(30_000);
     house.records.set('ORDER-2', recordOf('ORDER-2', 'SUCCESS'));
@@ -82,10 +82,10 @@ describe('a later payment of another order', () => {
     expect(house.parents()[0]?.shown.text).toMatch(/^✅ Resolved/);
   });
 
-  it('is asked for again where nobody could say what failed just then, though it is proven by itself', async () => {
+  it('is checked again later if the service couldn’t say the failed amount, even if it is proven itself', async () => {
     const house = alertsHouse();
     const { amountMinor: _amount, currency: _currency, ...bare } = failed;
-    // Told as not found: its record comes later.
+    // Posted as not found: its record comes later.
     await house.receive(bare);
     await house.drain();
     house.records.set('ORDER-1', recordOf('ORDER-1', 'FAILED'));
@@ -102,7 +102,7 @@ describe('a later payment of another order', () => {
     expect(statesOf(house)).toEqual(['✅ Resolved by another payment']);
   });
 
-  it('is asked for again after two days in which nothing ran, when the service is away just then', async () => {
+  it('is looked up again if the service is away when the bot returns after two days', async () => {
     const house = alertsHouse();
     house.records.set('ORDER-1', recordOf('ORDER-1', 'FAILED'));
     house.records.set('ORDER-2', recordOf('ORDER-2', 'SUCCESS'));
@@ -116,7 +116,7 @@ describe('a later payment of another order', () => {
     expect(house.parents()[0]?.shown.text).toMatch(/^✅ Resolved/);
   });
 
-  it('resolves it by the card that the bot charged both times, though neither event names the customer', async () => {
+  it('resolves it by the card, if the bot charged both and no event names the customer', async () => {
     const house = alertsHouse();
     const nobody = { customerId: undefined, customerEmail: undefined } as never;
     for (const reference of ['ORDER-1', 'ORDER-2', 'ORDER-3']) {
@@ -152,7 +152,7 @@ describe('a payment of an order that failed itself', () => {
     return house;
   }
 
-  it('resolves that alert alone; one of the same customer and amount stays open, and is told of it', async () => {
+  it('resolves only that alert; another of the same customer and amount stays open and gets a note', async () => {
     const house = await twoFailures();
     await payment(house, 'ORDER-1');
     expect(statesOf(house)).toEqual(['✅ Resolved: paid', '❌ Declined by the bank']);
@@ -162,17 +162,17 @@ describe('a payment of an order that failed itself', () => {
     const lines = note ? linesOf(note) : '';
     expect(lines).toContain('The customer paid NGN 12,500.00 for ORDER-1, ');
     expect(lines).toContain('If that pays this too, resolve it.');
-    // It was for one failure, also when a failure that comes later has it looked at once more.
+    // Still so after a later failure makes the payment search again.
     await house.receive({ ...failed, key: 'payment_failed/order/ORDER-5', orderReference: 'ORDER-5' });
     await house.drain(20_000);
     expect(statesOf(house).slice(0, 2)).toEqual(['✅ Resolved: paid', '❌ Declined by the bank']);
-    // A payment that has no failure of its own resolves both.
+    // A payment without a failure of its own resolves both.
     await payment(house, 'ORDER-4');
     const another = '✅ Resolved by another payment';
     expect(statesOf(house)).toEqual(['✅ Resolved: paid', another, another]);
   });
 
-  it('resolves no other when it is looked at once more after its own alert is forgotten', async () => {
+  it('resolves no other alert if it searches again after its own alert is forgotten', async () => {
     const house = await twoFailures();
     await payment(house, 'ORDER-1');
     const told = await alertMessages(house.store, id);
@@ -188,7 +188,7 @@ describe('a payment of an order that failed itself', () => {
   });
 });
 
-/** Of a service that signs the transaction alone. */
+/** An event of a service that signs only the transaction id. */
 function signed(kind: PaymentEvent['kind'], reference: string): PaymentEvent {
   const transactionId = `T-${reference}`;
   return { kind, key: `${kind}/transaction/${reference}`, transactionId, referenceHint: reference };
@@ -206,7 +206,7 @@ describe('a charge of the bot that is proven, without any event', () => {
     await house.drain(10_000);
   };
 
-  it('resolves the alert it was begun from, whatever it took and whoever is named, and says so', async () => {
+  it('resolves the alert it was begun from, with any amount and customer, and the alert says so', async () => {
     const house = alertsHouse();
     await failure(house);
     house.service.isAway = true;
@@ -215,12 +215,12 @@ describe('a charge of the bot that is proven, without any event', () => {
     expect(statesOf(house)).toEqual(['✅ Resolved by another payment']);
     const [parent] = house.parents();
     expect(parent && linesOf(parent)).toContain('Paid by  pay-1, charged again');
-    // A crash has it told twice.
+    // As after a crash.
     await prove(house);
     expect(house.notes(parent?.ts ?? '')).toHaveLength(1);
   });
 
-  it('resolves the alert of an earlier charge that was begun from it too, and no other', async () => {
+  it('also resolves the alert of an earlier charge begun from the same alert, and no other', async () => {
     const house = alertsHouse();
     await failure(house);
     house.charges.set('pay-0', { card: 'card', alert: id });
@@ -241,7 +241,7 @@ describe('a charge of the bot that is proven, without any event', () => {
     expect(note && linesOf(note)).toContain('The customer paid NGN 12,500.00 for pay-1');
   });
 
-  it('resolves the first alert by the last of three charges that were begun one from the other', async () => {
+  it('resolves the first alert of a chain of three charges, each begun from the alert of the one before', async () => {
     const house = alertsHouse();
     await failure(house);
     const generations = ['pay-0', 'pay-1', 'pay-2'];
@@ -253,7 +253,7 @@ describe('a charge of the bot that is proven, without any event', () => {
       await house.receive({ ...failed, key: from, orderReference: reference });
       await house.drain();
     }
-    // The claim as well is the first one's.
+    // The claim is stored on the first alert.
     await house.claims.claim(from, { reference: 'pay-3', by: ada });
     expect(await house.claims.claim(id, { reference: 'pay-4', by: bola })).toMatchObject({
       kind: 'taken',
@@ -264,7 +264,7 @@ describe('a charge of the bot that is proven, without any event', () => {
     expect(statesOf(house)).toEqual(Array.from({ length: 4 }, () => '✅ Resolved by another payment'));
   });
 
-  it('resolves the alert of its own order alone, whichever of its events came and when', async () => {
+  it('resolves only its own order’s alert, before and after its events', async () => {
     const house = alertsHouse();
     const { customerId: _id, ...ofFailure } = again;
     house.records.set('pay-0', recordOf('pay-0', 'SUCCESS'));
@@ -284,7 +284,7 @@ describe('a charge of the bot that is proven, without any event', () => {
     expect(statesOf(house)).toEqual(states);
   });
 
-  it('begun from an alert is one with it where only the transaction is signed: for the claim and for its payment', async () => {
+  it('begun from an alert shares its claim and its payment, if only transaction ids are signed, too', async () => {
     const house = alertsHouse();
     await failure(house);
     house.records.set('ORDER-3', recordOf('ORDER-3', 'FAILED'));
@@ -311,7 +311,7 @@ describe('a charge of the bot that is proven, without any event', () => {
 });
 
 describe('a payment’s event', () => {
-  it('holds up no alert when the key that names customers is gone', async () => {
+  it('delays no alert if the key that hashes customers is unreadable', async () => {
     const house = alertsHouse();
     const logged: string[] = [];
     const broken = createAlertRecovery(
@@ -329,8 +329,8 @@ describe('a payment’s event', () => {
   });
 });
 
-describe('a failure that comes while a payment of its customer is being held against others', () => {
-  it('is found by that payment, though its worker had looked just before and is only then done with it', async () => {
+describe('a failure that comes during a payment’s search', () => {
+  it('is found by that payment’s next search', async () => {
     const house = alertsHouse();
     const { cases } = house.cards;
     const { key } = paidBy('ORDER-1');
@@ -345,14 +345,14 @@ describe('a failure that comes while a payment of its customer is being held aga
     expect(searched).toMatchObject({ kind: 'searched', isSettled: true });
     await house.recovery.tieFailure(failed, { kind: 'not_found' }, house.clock.nowMs);
     await cases.apply(key, searched);
-    // Due once more: whoever takes it now finds the failure.
+    // Due again: this search finds the failure.
     house.clock.nowMs += 10_000;
     const due = [...(await house.store.take(1_000)), ...(await house.store.take(1_000))];
     expect(due.map((entry) => entry.key)).toContain(eventPrefix + key);
   });
 });
 
-/** Names its order unsigned, and nobody. */
+/** Names its order only unsigned, and no customer. */
 function unsigned(kind: 'payment_failed' | 'payment_success', transaction: string, hint = 'ORDER-1') {
   const key = `${kind}/transaction/${transaction}`;
   return { kind, key, transactionId: transaction, referenceHint: hint } satisfies PaymentEvent;
@@ -362,10 +362,10 @@ function tells(house: AlertsHouse, id: string, status: string): void {
   house.records.set('ORDER-1', { ...recordOf('ORDER-1', status), id, orderAmountMinor: 1_250_000 });
 }
 
-describe('a service that signs the transaction alone', () => {
+describe('events that sign only a transaction id', () => {
   const failure1 = unsigned('payment_failed', 'T-1');
 
-  it('has a failure resolved by the payment of its order, though that is another transaction', async () => {
+  it('resolve a failure by its order’s payment, which is another transaction', async () => {
     const house = alertsHouse();
     tells(house, 'T-1', 'FAILED');
     await house.receive(failure1);
@@ -375,7 +375,7 @@ describe('a service that signs the transaction alone', () => {
     await house.receive(unsigned('payment_success', 'T-2'));
     await house.drain(10_000);
     expect(house.parents()[0]?.shown.text).toMatch(/^✅ Resolved: paid .* ORDER-1$/u);
-    // A proven order stays known: also to whoever looks it up when its record has the failure's id no more.
+    // The proven order stays known after the record has another transaction's id.
     const found = await house.cards.lookUpNow(failure1.key);
     expect(found).toMatchObject({
       event: { orderReference: 'ORDER-1' },
@@ -385,7 +385,7 @@ describe('a service that signs the transaction alone', () => {
     expect(events.map(({ id }) => id).toSorted()).toEqual([failure1.key, 'payment_success/transaction/T-2']);
   });
 
-  it('has a failure resolved once, though its payment is told by an event, by the bot’s own proof and by a repeat', async () => {
+  it('resolve a failure once, although its payment comes as an event, a repeat and the bot’s own proof', async () => {
     const house = alertsHouse();
     tells(house, 'T-1', 'FAILED');
     await house.receive(failure1);
@@ -403,7 +403,7 @@ describe('a service that signs the transaction alone', () => {
     expect((await house.cards.cases.find(failure1.key))?.told).toBe(1);
   });
 
-  it('leaves a failure alone that only says it is of that order, however the payment is proven', async () => {
+  it('resolve no failure that names the order only unsigned', async () => {
     const house = alertsHouse();
     tells(house, 'T-2', 'SUCCESS');
     await house.receive(failure1);
@@ -419,7 +419,7 @@ describe('a service that signs the transaction alone', () => {
     expect(statesOf(house)).toEqual(['❔ Event says failed, not checked']);
   });
 
-  it('is asked for again where nobody could say whose the failure is, and is not let go', async () => {
+  it('are looked up again until the service says which order the failure is of', async () => {
     const house = alertsHouse();
     tells(house, 'T-0', 'FAILED');
     await house.receive(failure1);
@@ -439,7 +439,7 @@ describe('a service that signs the transaction alone', () => {
     expect(statesOf(house)).toEqual(['✅ Resolved: paid']);
   });
 
-  it('looks a failure up again whose look-up had no answer, until it has one', async () => {
+  it('are looked up again until the service answers', async () => {
     const house = alertsHouse();
     tells(house, 'T-1', 'FAILED');
     house.service.isAway = true;
@@ -455,7 +455,7 @@ describe('a service that signs the transaction alone', () => {
     expect(house.service.asked).toBe(asked);
   });
 
-  it('looks a failure of a storm up once its order is paid, and not before', async () => {
+  it('of a storm’s failure cause no look-up before its order is paid', async () => {
     const house = alertsHouse();
     tells(house, 'T-1', 'FAILED');
     await house.recovery.tieFailure(failure1, { kind: 'no_reference' }, house.clock.nowMs);

@@ -28,7 +28,7 @@ function plan(...rules: AlertRule[]): RoutePlan {
 }
 
 describe('destinationsOf', () => {
-  it('sends every event where a naive reading of the rules sends it', () => {
+  it('gives the same channels as a naive implementation', () => {
     fc.assert(
       fc.property(
         rules,
@@ -45,7 +45,7 @@ describe('destinationsOf', () => {
     );
   });
 
-  it('tells a channel once, by the first rule that names it', () => {
+  it('names a channel once, with the first rule that has it', () => {
     const told = destinationsOf(
       plan(rule({ name: 'a', continues: true }), rule({ name: 'b', channels: ['CRULE', 'CB'] })),
       failure,
@@ -56,7 +56,7 @@ describe('destinationsOf', () => {
     ]);
   });
 
-  it('tells a channel by a later rule what one rule alone is kept from telling it', () => {
+  it('still names a channel by a later rule if a mute of one rule keeps the event from it', () => {
     const both = plan(rule({ name: 'a', continues: true }), rule({ name: 'b' }));
     const told = destinationsOf(both, failure, (to) => to.rule?.name !== 'a');
     expect(told.map(({ channel, rule }) => [channel, rule?.name])).toEqual([['CRULE', 'b']]);
@@ -74,7 +74,7 @@ describe('routesOf', () => {
     ['routed after its end', {}, { receivedAtMs: 15, nowMs: 20 }, false],
     ['of another rule', { rule: 'b' }, { receivedAtMs: 15, nowMs: 15 }, false],
     ['of another reason', { match: { reasonPart: 'funds' } }, { receivedAtMs: 15, nowMs: 15 }, false],
-  ])('judges by a mute what is %s', (_what, of, times, isKept) => {
+  ])('applies a mute correctly to an event %s', (_what, of, times, isKept) => {
     const { routed, keptBy } = routesOf([{ ...mute, ...of }], { event: failure, plan: both, ...times });
     expect(routed.map((to) => to.channel)).toEqual(isKept ? [other] : [channel, other]);
     expect(keptBy).toEqual(isKept ? ['V1'] : undefined);
@@ -82,7 +82,7 @@ describe('routesOf', () => {
 });
 
 describe('needsLookUp', () => {
-  it('is false only where nothing that a look-up adds changes where the event goes', () => {
+  it('is false only if no look-up can change the event’s channels', () => {
     let open = 0;
     fc.assert(
       fc.property(rules, events, events, (rules, event, other) => {
@@ -108,7 +108,7 @@ describe('needsLookUp', () => {
   });
 });
 
-describe('what an event says', () => {
+describe('a rule’s reason', () => {
   const place = { environment: 'live', account: 'Main shop' } as const;
   const failed = { kind: 'payment_failed', key: 'k' } as const;
 
@@ -117,7 +117,7 @@ describe('what an event says', () => {
     'Declined: insufficient\n funds',
     'insufficient\u00a0funds',
     'Insuffi\u200bcient funds',
-  ])('fits words of the reason as the alert shows them: %j', (reason) =>
+  ])('matches in any case and with any spaces: %j', (reason) =>
     expect(fits({ reasonPart: 'insufficient funds' }, { ...failed, reason }, place)).toBe(true),
   );
 });
@@ -138,23 +138,28 @@ describe('withLookUp', () => {
   const untaken = { amountMinor: 0, orderAmountMinor: 700, orderCurrency: 'NGN' };
   const rest = { customerEmail: 'ada@example.com', reason: 'Insufficient funds' };
   it.each<[string, PaymentEvent, object, object]>([
-    ['fills in what the event does not say', event, {}, { amountMinor: 500 }],
+    ['adds fields that the event lacks', event, {}, { amountMinor: 500 }],
     [
-      'overrules nothing that the event says',
+      'replaces no field of the event',
       { ...event, reason: 'Lost' },
       {},
       { amountMinor: 500, reason: 'Lost' },
     ],
-    ['takes what a failed charge was to take', silent, untaken, { amountMinor: 700, currency: 'NGN' }],
     [
-      'takes what a payment took',
+      'takes the amount that a failed charge should have taken',
+      silent,
+      untaken,
+      { amountMinor: 700, currency: 'NGN' },
+    ],
+    [
+      'takes the amount that a payment took',
       { ...silent, kind: 'payment_success' },
       untaken,
       { amountMinor: 0, currency: 'NGN' },
     ],
-    ['puts no amount beside a currency that it is not of', { ...event, currency: 'USD' }, {}, {}],
+    ['adds no amount of another currency', { ...event, currency: 'USD' }, {}, {}],
     [
-      'takes a currency in capitals, however the record writes it',
+      'writes the record’s currency in capitals',
       silent,
       { currency: 'ngn' },
       { amountMinor: 500, currency: 'NGN' },
@@ -164,7 +169,7 @@ describe('withLookUp', () => {
     expect(withLookUp(told, lookup)).toEqual({ ...rest, ...told, ...found });
   });
 
-  it('takes nothing from the record of another order, or from none', () => {
+  it('adds nothing from another order’s record, or without one', () => {
     const other = { ...transaction, orderReference: 'SUB-2' };
     expect(withLookUp(event, confirm({ reference }, other))).toEqual(event);
     expect(withLookUp(event, { kind: 'not_found' })).toEqual(event);
@@ -181,7 +186,7 @@ describe('quiet hours', () => {
     ['2026-11-22T00:00Z', true],
     ['2026-11-22T04:59Z', true],
     ['2026-11-22T05:00Z', false],
-  ])('over midnight: at %s they hold: %s', (time, holds) => {
+  ])('may span midnight: at %s it is quiet: %s', (time, holds) => {
     expect(isQuiet(night, Date.parse(time))).toBe(holds);
   });
 
@@ -191,9 +196,9 @@ describe('quiet hours', () => {
     ['2026-03-29T06:30Z', false],
     ['2026-10-24T06:30Z', false],
     ['2026-10-25T06:30Z', true],
-    // 01:30 does not exist on that day: the hour that is skipped is neither missed nor doubled.
+    // 01:30 does not exist on that day.
     ['2026-03-29T01:00Z', true],
-  ])('follow summer time: at %s they hold: %s', (time, holds) => {
+  ])('follow summer time: at %s it is quiet: %s', (time, holds) => {
     const long = { fromMinute: 22 * 60, toMinute: 7 * 60, timeZone: 'Europe/London' };
     expect(isQuiet(long, Date.parse(time))).toBe(holds);
   });
@@ -207,7 +212,7 @@ describe('quiet hours', () => {
     expect(quietEnd(night, Date.parse(time))).toBe(Date.parse(end));
   });
 
-  it('leave out the mention, and nothing else', () => {
+  it('remove only the mention', () => {
     const rule: AlertRule = {
       name: 'big-ones',
       match: {},
@@ -221,7 +226,7 @@ describe('quiet hours', () => {
     const { mention: _, ...calm } = called;
     expect(routeAt(rule, Date.parse('2026-11-21T12:00Z'), true)).toEqual(called);
     expect(routeAt(rule, Date.parse('2026-11-21T23:00Z'), true)).toEqual(calm);
-    // Nor does one that takes the place of a deleted message.
+    // A message that replaces a deleted one mentions nobody either.
     expect(routeAt(rule, Date.parse('2026-11-21T12:00Z'), false)).toEqual(calm);
   });
 });

@@ -19,7 +19,7 @@ function logOf({ store }: Pick<ReturnType<typeof alertsHouse>, 'store'>): EventL
 }
 
 describe('the log of events', () => {
-  it('has every event once: told, told in several channels, and told nowhere', async () => {
+  it('has every event once, whether it was posted in no, one or several channels', async () => {
     const everywhere: AlertRule = {
       name: 'r',
       match: {},
@@ -44,7 +44,7 @@ describe('the log of events', () => {
     expect(kinds.toSorted()).toEqual(['payment_failed', 'payment_success']);
   });
 
-  it('asks the service nothing about what is told nowhere', async () => {
+  it('has events that were posted nowhere, without a look-up', async () => {
     const house = alertsHouse();
     await house.receive(success);
     await house.drain();
@@ -52,7 +52,7 @@ describe('the log of events', () => {
     expect(await logged(logOf(house))).toEqual([expect.not.objectContaining({ lookup: expect.anything() })]);
   });
 
-  it('holds what a rule asks for, from the look-up where the event is silent', async () => {
+  it('completes an event by its look-up', async () => {
     const { reason: _, ...silent } = event;
     const house = alertsHouse();
     house.records.set('SUB-1', {
@@ -70,7 +70,7 @@ describe('the log of events', () => {
     ]);
   });
 
-  it('leaves out, and says so, what cannot be opened', async () => {
+  it('leaves out an unreadable event, and logs it', async () => {
     const { store, ...house } = alertsHouse();
     await house.receive(event);
     await store.create('message:alert:lost', 'sealed with a key that is gone', { index: { events: 2_000 } });
@@ -82,7 +82,7 @@ describe('the log of events', () => {
 });
 
 onBothStores('the log of events', (open) => {
-  it('has all of many in their order, each once though it comes twice, and shows nothing of them at rest', async () => {
+  it('has many events in order, each once despite repeats, and stores them encrypted', async () => {
     const { one, contents, close } = await open();
     const world = openAlertsWorld();
     const house = startAlerts({ ...world, store: { ...one, keys: () => [] } });

@@ -21,7 +21,7 @@ const away = (kind: FailureKind = 'network') => Promise.reject(new ServiceFailur
 const never = () => Promise.reject(new Error('asked'));
 
 describe('lookUpEvent', () => {
-  it('holds the event’s amount against the one taken', async () => {
+  it('compares the event’s amount with the record’s', async () => {
     expect(await lookUpEvent(found, { ...event, amountMinor: 500, currency: 'NGN' })).toMatchObject({
       kind: 'confirmed',
     });
@@ -31,11 +31,11 @@ describe('lookUpEvent', () => {
     });
   });
 
-  it('claims nothing when the service cannot be asked', async () => {
+  it('returns unchecked if the service gives no answer', async () => {
     expect(await lookUpEvent(() => away(), event)).toEqual({ kind: 'unchecked', failure: 'network' });
   });
 
-  it('lets a bug through', async () => {
+  it('throws on a bug', async () => {
     await expect(lookUpEvent(() => Promise.reject(new TypeError('bug')), event)).rejects.toThrow('bug');
   });
 
@@ -48,7 +48,7 @@ describe('lookUpEvent', () => {
     },
   );
 
-  it('trusts an unsigned reference only as far as the record has the signed transaction id', async () => {
+  it('trusts an unsigned reference only if its record has the signed transaction id', async () => {
     const unsigned: PaymentEvent = { kind: 'payment_failed', key: 'k', referenceHint: 'SUB-1' };
     expect(await lookUpEvent(found, { ...unsigned, transactionId: 'T-1' })).toMatchObject({
       kind: 'confirmed',
@@ -59,7 +59,7 @@ describe('lookUpEvent', () => {
     expect(await lookUpEvent(none, { ...unsigned, transactionId: 'T-1' })).toEqual(nothing);
   });
 
-  it('asks by the signed transaction id where the settings say how, and believes no other record', async () => {
+  it('looks up by the signed transaction id if the settings say how, and accepts no other record', async () => {
     const unsigned: PaymentEvent = { kind: 'payment_failed', key: 'k', transactionId: 'T-1' };
     expect(await lookUpEvent(never, unsigned, byId)).toMatchObject({ kind: 'confirmed' });
     const hinted = { ...unsigned, referenceHint: 'OTHER' };
@@ -70,7 +70,7 @@ describe('lookUpEvent', () => {
     expect(await lookUpEvent(never, unsigned, none)).toEqual({ kind: 'not_found' });
     const nothing = { kind: 'no_reference' };
     expect(await lookUpEvent(never, { ...unsigned, transactionId: 'T-2' }, found)).toEqual(nothing);
-    // A signed reference is asked for by itself.
+    // A signed reference is preferred.
     expect(await lookUpEvent(found, { ...event, transactionId: 'T-1' }, never)).toMatchObject({
       kind: 'confirmed',
     });
@@ -93,7 +93,7 @@ function service(tookMs: number, answers: boolean[]) {
 }
 
 describe('a look-up of events', () => {
-  it('costs a burst one wait while the service hangs', async () => {
+  it('makes a burst wait only once while the service hangs', async () => {
     const { clock, asked, lookUp } = service(8_000, []);
     for (let n = 0; n < 30; n += 1) {
       expect(await lookUp(event)).toEqual({ kind: 'unchecked', failure: 'timeout', sinceMs: 0 });
@@ -102,7 +102,7 @@ describe('a look-up of events', () => {
     expect(clock.nowMs).toBe(8_000);
   });
 
-  it('asks again when it has waited three times as long, and then goes on as usual', async () => {
+  it('tries again after three times the failure’s duration, then works as usual', async () => {
     const { clock, asked, lookUp } = service(8_000, [false, true, true]);
     await lookUp(event);
     clock.nowMs = 8_000 + 24_000;
@@ -111,7 +111,7 @@ describe('a look-up of events', () => {
     expect(asked).toHaveLength(3);
   });
 
-  it('asks again at once after the clock was put back: nobody knows how long it has waited', async () => {
+  it('tries again at once if the clock was put back', async () => {
     const { clock, lookUp } = service(8_000, [false, true]);
     clock.nowMs = 7_200_000;
     await lookUp(event);

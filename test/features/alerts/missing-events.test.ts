@@ -18,7 +18,7 @@ function eventOf(reference: string) {
   return found;
 }
 
-/** One store, with a clock the test moves; `pass` is what a worker would do meanwhile. */
+/** One store, on the test's clock. `pass` moves the clock and does the due work. */
 function openRoom({ readsReference = true, spoil = (store: Store) => store } = {}) {
   const { clock, store, receive } = alertsHouse();
   const operators = { store: spoil(store), sealer, opsChannel: ops, now: () => clock.nowMs };
@@ -34,7 +34,7 @@ function openRoom({ readsReference = true, spoil = (store: Store) => store } = {
       while (await workOnce({ store, leaseMs: 45_000, kinds }).catch(() => false));
     }
   }
-  /** Every notice there ever was, in its order. */
+  /** All notices, in order. */
   async function told(): Promise<{ reference: string | undefined; isSilent: boolean }[]> {
     const keys = store.keys().filter((key) => key.startsWith('message:notice:'));
     const entries = await Promise.all(keys.map((key) => store.read(key)));
@@ -52,7 +52,7 @@ function openRoom({ readsReference = true, spoil = (store: Store) => store } = {
 }
 
 describe('the alarm of missing events', () => {
-  it('tells once an hour at most, and leaves nothing behind', async () => {
+  it('sends at most one notice an hour, and leaves no record', async () => {
     const { approved, pass, told, store } = openRoom();
     for (let index = 0; index < 30; index += 1) {
       await approved(`pay-${index}`);
@@ -75,7 +75,7 @@ describe('the alarm of missing events', () => {
     expect(await told()).toMatchObject([{ reference: 'pay-a' }]);
   });
 
-  it('says that nothing comes at all only where nothing has', async () => {
+  it('says that no webhook comes at all only if none came', async () => {
     const { approved, pass, told, receives } = openRoom();
     await approved('pay-a');
     await pass(minute);
@@ -84,7 +84,7 @@ describe('the alarm of missing events', () => {
     expect((await told())[0]?.isSilent).toBe(false);
   });
 
-  it('takes any event since for the charge’s own where no reference is signed', async () => {
+  it('counts any later event as the charge’s if the reference isn’t signed', async () => {
     const { approved, pass, told, receives } = openRoom({ readsReference: false });
     await approved('pay-a');
     await pass(minute);
@@ -96,7 +96,7 @@ describe('the alarm of missing events', () => {
     expect(await told()).toMatchObject([{ reference: 'pay-b', isSilent: true }]);
   });
 
-  it('gives events their time once more when no bot was there to receive them', async () => {
+  it('waits once more if no bot ran to receive events', async () => {
     const { clock, approved, pass, told, receives } = openRoom();
     await approved('pay-a');
     clock.nowMs += 5 * hour;
@@ -107,7 +107,7 @@ describe('the alarm of missing events', () => {
     expect(await told()).toEqual([]);
   });
 
-  it.each([0, 1])('tells it once, though the process dies at call %i of the store', async (deadly) => {
+  it.each([0, 1])('sends one notice although the process dies at store call %i', async (deadly) => {
     let calls = 0;
     const dying = (store: Store): Store => ({
       ...store,

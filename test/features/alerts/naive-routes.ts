@@ -12,12 +12,12 @@ import { withoutUndefined } from '../../../src/domain/json.ts';
 
 const environments = ['live', 'sandbox'] as const;
 export const accounts = ['main', 'second'] as const;
-/** Every place that a bot of these tests works in. */
+/** The environments and accounts of these tests' bots. */
 export const places: readonly EventAccount[] = environments.flatMap((environment) =>
   accounts.map((account) => ({ environment, account })),
 );
 const kinds = ['payment_failed', 'payment_success'] as const;
-// Few values, and near each other, so that rules meet events and one another.
+// Few values, close together, so that rules often match events and overlap.
 const ids = ['', 'a', 'ab', 'abc', 'b', 'VIP-1', 'VIP-'];
 const parts = ['funds', 'insufficient funds', 'fraud', 'd'];
 
@@ -45,7 +45,7 @@ const matches: fc.Arbitrary<RouteMatch> = fc
     emailDomain: maybe(['example.com', 'x.test']),
     reasonPart: maybe(parts),
   })
-  // Rules that leave most open are the usual ones, and those that shadow others.
+  // Most rules have few conditions, and shadow others.
   .chain((whole) =>
     fc.subarray(Object.keys(whole) as (keyof RouteMatch)[]).map((kept) =>
       withoutUndefined({
@@ -79,7 +79,7 @@ export const events: fc.Arbitrary<PaymentEvent> = fc
   })
   .map((event) => withoutUndefined({ ...event, key: 'k' }));
 
-/** The rule read aloud, with none of the code under test. */
+/** Whether a rule matches, written without the code under test. */
 export function naiveFit(match: RouteMatch, event: PaymentEvent, place: EventAccount): boolean {
   const said: [unknown, unknown][] = [
     [match.environment, place.environment],
@@ -102,7 +102,7 @@ function kindsSaid({ kind, cardSaved }: PaymentEvent): RouteMatch['event'][] {
   return [undefined, kind, ...(kind === 'payment_success' && cardSaved ? ['card_saved' as const] : [])];
 }
 
-/** One by one, as far as these tests go. */
+/** All amounts of these tests within the range. */
 function amountsOf({ fromMinor, toMinor }: AmountRange): number[] {
   return Array.from({ length: 20 }, (_, amount) => amount)
     .filter((amount) => !(fromMinor !== undefined && amount < fromMinor))
@@ -117,17 +117,17 @@ function domainSaid({ customerEmail = '' }: PaymentEvent): string | undefined {
   return customerEmail.split('@').slice(1).at(-1)?.toLowerCase();
 }
 
-/** Where it goes, told by walking the rules by hand. */
+/** An event's channels, computed rule by rule. */
 export function naiveChannels(plan: RoutePlan, event: PaymentEvent): string[] {
   const channels: string[] = [];
-  let isTaken = false;
+  let isMatched = false;
   for (const rule of plan.rules) {
-    if (isTaken || !naiveFit(rule.match, event, plan)) continue;
+    if (isMatched || !naiveFit(rule.match, event, plan)) continue;
     channels.push(...rule.channels);
-    isTaken = !rule.continues;
+    isMatched = !rule.continues;
   }
   const kinds = kindsSaid(event);
-  if (isTaken) return [...new Set(channels)];
+  if (isMatched) return [...new Set(channels)];
   if (kinds.includes('payment_failed') || kinds.includes('card_saved')) channels.push(plan.failures);
   if (kinds.includes('payment_success') && plan.successes) channels.push(plan.successes);
   return [...new Set(channels)];

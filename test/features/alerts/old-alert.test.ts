@@ -5,7 +5,7 @@ import { type AlertsWorld, failed, openAlertsWorld, recordOf, startAlerts } from
 const ada = 'U0ADA00001';
 const ageMs = 14 * 86_400_000;
 
-/** What an alert tells of customer, money and reasons, as it could stand anywhere. */
+/** The details of the alert, in all spellings that messages and records use. */
 const details = ['jane@example.com', 'j***@', '1250000', '12,500.00', 'Insufficient funds', 'cust-7'];
 
 function detailsIn(text: string): string[] {
@@ -15,13 +15,13 @@ function detailsIn(text: string): string[] {
 function detailsWorld(channels?: readonly string[]): AlertsWorld {
   const world = openAlertsWorld(channels && { channels });
   world.settings.alertDetailsDays = 14;
-  // What a channel really gets: seconds of today.
+  // A real date: Slack's `ts` is compared with it.
   world.clock.nowMs = Date.UTC(2026, 8, 14, 13, 37);
   world.records.set('ORDER-1', { ...recordOf('ORDER-1', 'FAILED'), gatewayMessage: 'Insufficient funds' });
   return world;
 }
 
-/** All that the store holds under these keys, unsealed: base64 of JSON, at most once more inside. */
+/** The stored values of these keys, decoded; this test's sealer is base64, nested at most twice. */
 async function storedOpen({ store }: AlertsWorld, keys: RegExp): Promise<string> {
   const entries = await Promise.all(
     store
@@ -40,7 +40,7 @@ function opened(text: string): string {
 }
 
 describe('an alert as old as ALERT_DETAILS_DAYS', () => {
-  it('is edited down wherever the process is killed, and never shows its details again', async () => {
+  it('loses its details even if the process is killed at any point, and never shows them again', async () => {
     const own = /^(message:alert:|event:)/;
     let kills = 0;
     for (let survived = false; !survived; kills += 1) {
@@ -59,12 +59,12 @@ describe('an alert as old as ALERT_DETAILS_DAYS', () => {
       await house.drain(60_000);
       const text = '❌ Declined by the bank · ORDER-1';
       expect(house.parents().map(({ shown }) => shown.text)).toEqual([text, text]);
-      // Looked up by a person it does not come back.
+      // A person's look-up doesn't bring them back.
       await house.cards.lookUpNow(failed.key);
       await house.drain(10_000);
       for (const { shown } of house.parents()) expect(detailsIn(JSON.stringify(shown))).toEqual([]);
       expect(detailsIn(await storedOpen(world, own))).toEqual([]);
-      // It is known all the same when its event is sent once more.
+      // It is still known as a repeat.
       expect(await house.receive(failed)).toBe('duplicate');
     }
     expect(kills).toBeGreaterThan(10);
@@ -72,7 +72,7 @@ describe('an alert as old as ALERT_DETAILS_DAYS', () => {
 });
 
 describe('many alerts that are old at once', () => {
-  it('keep no new alert waiting, and are edited one in three seconds', async () => {
+  it('delay no new alert, and are edited one every three seconds', async () => {
     const house = startAlerts(detailsWorld());
     for (let number = 1; number <= 30; number += 1) {
       const orderReference = `OLD-${number}`;
@@ -81,7 +81,7 @@ describe('many alerts that are old at once', () => {
     await house.drain(60_000);
     const old = house.parents();
     expect(old).toHaveLength(30);
-    // All of them long ago: the bot was away.
+    // All are overdue: the bot was away.
     house.clock.nowMs += 2 * ageMs;
     await house.receive(failed);
     await house.drain(0);
@@ -90,7 +90,7 @@ describe('many alerts that are old at once', () => {
     const edited = old.filter(({ editedAtMs }) => editedAtMs.length === 1).length;
     expect(edited).toBeGreaterThanOrEqual(9);
     expect(edited).toBeLessThanOrEqual(11);
-    // What is pressed meanwhile does not wait behind them either.
+    // A press isn't delayed either.
     const [last] = old.filter(({ editedAtMs }) => editedAtMs.length === 0).slice(-1);
     const reference = /OLD-\d+/.exec(last?.shown.text ?? '')?.[0] ?? '';
     await house.cards.move(`payment_failed/order/${reference}`, { kind: 'acknowledge', by: ada });

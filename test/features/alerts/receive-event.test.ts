@@ -6,7 +6,7 @@ import { eventsList } from '../../../src/messages/message-record.ts';
 import { alertsHouse, openAlertsWorld, type Pass, startAlerts } from '../alerts-house.ts';
 import { channel, event, killed } from '../house.ts';
 
-it('tells nobody of a repeat with another reason alone, which a sender may write a time into', async () => {
+it('sends operators no notice if only the reason of a repeat differs: some senders put a time into it', async () => {
   const house = alertsHouse();
   await house.receive(event);
   expect(await house.receive({ ...event, reason: 'timed out after 3 ms' }, 'g')).toBe('differs');
@@ -61,7 +61,7 @@ function ledgerHouse() {
 }
 
 describe('an event that brings a saved card', () => {
-  it('has the card remembered and its charge looked up, then is stored without the card', async () => {
+  it('stores the card, has the charge looked up, and is then stored without the card', async () => {
     const { receive, steps, remembered, triggered } = ledgerHouse();
     expect(await receive(saving)).toBe('new');
     expect(steps).toEqual(['remembered', 'triggered', 'stored']);
@@ -70,7 +70,7 @@ describe('an event that brings a saved card', () => {
     expect(JSON.stringify(triggered)).not.toContain('canary-token');
   });
 
-  it('is not stored when the card could not be kept, so that the delivery comes again', async () => {
+  it('is not stored if storing the card failed, so the sender retries', async () => {
     const { start, receive, remembered, triggered, store } = ledgerHouse();
     await expect(start(undefined, killed).receive(saving)).rejects.toThrow('killed');
     expect([store.keys(), triggered]).toEqual([[], []]);
@@ -78,7 +78,7 @@ describe('an event that brings a saved card', () => {
     expect(remembered).toEqual([card]);
   });
 
-  it('has it remembered again when a crash came between the card and the event', async () => {
+  it('stores the card again after a crash between card and event', async () => {
     const { start, receive, remembered } = ledgerHouse();
     const dying = start((name, effect) => (name.startsWith('create') ? killed() : Promise.resolve(effect())));
     await expect(dying.receive(saving)).rejects.toThrow('killed');
@@ -86,7 +86,7 @@ describe('an event that brings a saved card', () => {
     expect(remembered).toEqual([card, card]);
   });
 
-  it('does not bring back, by a repeat, a card that was forgotten meanwhile', async () => {
+  it('does not store a forgotten card again when it is repeated', async () => {
     const { receive, remembered } = ledgerHouse();
     await receive(saving);
     expect(await receive(saving)).toBe('duplicate');
@@ -94,7 +94,7 @@ describe('an event that brings a saved card', () => {
     expect(remembered).toEqual([card]);
   });
 
-  it('takes no token that only a repeat brings, and does not say that it was kept', async () => {
+  it('ignores a token that only a repeat has', async () => {
     const { receive, remembered, triggered } = ledgerHouse();
     const { savedCard: _token, ...bare } = saving;
     await receive({ ...bare, cardSaved: { kind: 'no_token' } });

@@ -25,7 +25,7 @@ const failure: PaymentEvent = {
 };
 const none = async () => undefined;
 
-/** The work that tells the failure, again and again until it is told. */
+/** The work that ties the failure to payments; repeated until it succeeds. */
 const tellingKey = 'alert-telling:1';
 
 function payment(reference: string): PaymentEvent {
@@ -34,8 +34,8 @@ function payment(reference: string): PaymentEvent {
 }
 
 /**
- * A failure that is told, and a payment that comes before it, after it or meanwhile. Its own order's payment resolves it,
- * whichever came first; another order's of the same customer and amount does where it came later, and only then.
+ * A failure, and a payment before, during or after it. A payment of its own order resolves it in any case; a payment of another
+ * order, with the same customer and amount, only if it came later.
  */
 function recovery(world: World): Driven {
   const { clock, store, sealer, random } = world;
@@ -81,7 +81,7 @@ function recovery(world: World): Driven {
     const made: AlertRecovery = createAlertRecovery(kept, cards, lookUp, none);
     return { events: cards.cases, made, lookUp };
   }
-  // Whoever sends an event comes again until it is stored.
+  // A sender repeats an event until it is stored.
   const door = open({ store, call: async (run) => await run(), wait: async () => undefined }).made;
 
   return {
@@ -107,7 +107,7 @@ function recovery(world: World): Driven {
         async () => {
           if (await door.addPayment(payment(reference), clock.nowMs)) came.paidMs.push(clock.nowMs);
         },
-        // The bot charged it and proved it itself; its event may be lost.
+        // A charge of the bot, proven without its event.
         async () => {
           if (!came.isProven) came.paidMs.push(clock.nowMs);
           came.isProven = true;

@@ -4,7 +4,7 @@ import type { RoutePlan } from '../../../src/domain/alert.ts';
 import type { PaymentEvent } from '../../../src/domain/payment-event.ts';
 import type { LoggedEvent } from '../../../src/features/alerts/event-log.ts';
 
-it('a rehearsal says of how many events nobody asked the service what a rule wants to know', async () => {
+it('a rehearsal counts the events that lack a rule’s field because they weren’t looked up', async () => {
   const hourMs = 3_600_000;
   const failure: PaymentEvent = { kind: 'payment_failed', key: 'k', reason: 'Insufficient funds' };
   const rules = [{ name: 'r', match: { currency: 'NGN' }, channels: ['C'], continues: false }];

@@ -23,7 +23,7 @@ function routed(...rules: AlertRule[]): AlertsWorld {
   return world;
 }
 
-/** The process dies at its `fatal`th write, which is not made. */
+/** The process dies before its write number `fatal`. */
 function dyingAt(fatal: number): Pass {
   let calls = 0;
   return async (name, effect) => {
@@ -48,7 +48,7 @@ function numbered(number: number): PaymentEvent {
   return { ...event, key: `payment_failed/order/${number}`, orderReference: `ORDER-${number}` };
 }
 
-/** Their events say no amount, so all are looked up before it is known where they go. */
+/** The events of these tests have no amount, so routing needs a look-up. */
 const large = rule({ match: { currency: 'NGN', amount: { fromMinor: 100_000 } }, channels: [big] });
 
 async function receiveAll(world: AlertsWorld, count: number): Promise<void> {
@@ -57,7 +57,7 @@ async function receiveAll(world: AlertsWorld, count: number): Promise<void> {
 }
 
 describe('an event for several channels', () => {
-  it.each([1, 2, 3])('is told in all of them, once, though a crash came at write %i', async (fatal) => {
+  it.each([1, 2, 3])('is posted once in each, although the process dies at write %i', async (fatal) => {
     const world = routed(rule({ continues: true }));
     const dying = startAlerts(world, dyingAt(fatal));
     const first = await dying.receive(event).catch(() => 'killed');
@@ -69,7 +69,7 @@ describe('an event for several channels', () => {
     expect(told(world)).toEqual([alerts, big, quiet].toSorted());
   });
 
-  it('keeps its channels and its rule when the rules change before it is told', async () => {
+  it('keeps its channels and rule if the rules change before it is posted', async () => {
     const world = routed(rule({ severity: 'high' }));
     await startAlerts(world).receive(event);
     world.routes.rules = [];
@@ -78,7 +78,7 @@ describe('an event for several channels', () => {
     for (const { shown } of world.slack.messages) expect(visibleText(shown.blocks)).toMatch(/high.* all$/im);
   });
 
-  it('is no other event’s alert, whatever a merchant’s reference looks like', async () => {
+  it('has its own alert, even if a reference looks like another key', async () => {
     const world = routed(rule({}));
     const house = startAlerts(world);
     for (const key of [`${event.key}@${quiet}`, `copy/${quiet}`, event.key])
@@ -89,7 +89,7 @@ describe('an event for several channels', () => {
 });
 
 it.each([1, 2, 3, 4])(
-  'an event that is routed by its look-up is told once in each channel though a crash came at write %i',
+  'an event that is routed by its look-up is posted once in each channel, although the process dies at write %i',
   async (fatal) => {
     const { reason: _, ...silent } = event;
     const world = routed(rule({ match: { reasonPart: 'funds' } }));
@@ -101,18 +101,18 @@ it.each([1, 2, 3, 4])(
     const house = startAlerts(world);
     await house.receive(silent);
     await expect(startAlerts(world, dyingAt(fatal)).drain(0)).rejects.toThrow('killed');
-    // The service goes away between the crash and the next try.
+    // The service is away after the crash.
     world.service.isAway = fatal !== 1;
     await house.drain(120_000);
     expect(told(world)).toEqual([big, quiet]);
   },
 );
 
-/** So that two seconds until the next look-up, and one between two posts, pass sooner. */
+/** Time passes faster by this factor: retries wait two seconds, posts one. */
 const factor = 10;
 
 onBothStores('alerts that are routed by their look-up', (open) => {
-  it('are looked up several at once, and told in the order they came in, though the first has no answer at once', async () => {
+  it('are looked up in parallel and posted in order, although the first has no answer at first', async () => {
     const { one, close } = await open();
     const now = fastClock({ fromMs: Date.now(), factor });
     const clock = {
@@ -147,14 +147,14 @@ onBothStores('alerts that are routed by their look-up', (open) => {
   });
 });
 
-it('a crash between look-ups and routing asks for none of them again', async () => {
+it('after a crash between look-ups and routing no look-up is repeated', async () => {
   const world = routed(large);
   world.settings.digestThreshold = 1;
   await receiveAll(world, 4);
   let stored = 0;
   const dying = startAlerts(world, async (name, effect) => {
     if (name === 'write message:alert') stored += 1;
-    // Each look-up is stored, and then the first is routed.
+    // Four look-ups are stored; the fifth write would route the first event.
     if (stored > 4) throw new StoreUnavailable('killed');
     return await effect();
   });
@@ -164,7 +164,7 @@ it('a crash between look-ups and routing asks for none of them again', async () 
   world.service.find = () => {
     throw new Error('asked again');
   };
-  // A storm’s digest asks nobody either, once an alert was looked up for its route.
+  // The storm's digest uses the routing look-up.
   const house = startAlerts(world);
   await house.drain(10_000);
   expect(house.parents().map((message) => linesOf(message))).toEqual([
@@ -173,7 +173,7 @@ it('a crash between look-ups and routing asks for none of them again', async () 
   expect(world.service.asked).toBe(4);
 });
 
-it('what cannot be opened holds up nothing that is taken with it', async () => {
+it('an unreadable event delays no other of its batch', async () => {
   const world = routed(large);
   await receiveAll(world, 3);
   const { sealer } = world;
@@ -188,7 +188,7 @@ it('what cannot be opened holds up nothing that is taken with it', async () => {
   expect(ordersOf(world).filter((one) => one !== undefined)).toEqual(['ORDER-1', 'ORDER-3']);
 });
 
-it('a failure waits for no success that is to be looked up first', async () => {
+it('a failure does not wait for a success’s look-up', async () => {
   const world = routed(large);
   const slowAnswer = Promise.withResolvers<undefined>();
   world.service.find = (reference) => (reference === 'PAID-1' ? slowAnswer.promise : undefined);
@@ -204,10 +204,10 @@ it('a failure waits for no success that is to be looked up first', async () => {
   await slow;
 });
 
-describe('a backlog that waits for a minute already when the worker comes to it', () => {
+describe('a backlog that is a minute old', () => {
   const count = 40;
 
-  /** Failures that say nothing but their reference. Their channels, once all are told. */
+  /** Posts failures that have only a reference; returns how many went to the channel without a rule. */
   async function backlog(fail: (asked: number, reference: string) => FailureKind | undefined) {
     const world = routed({ ...large, match: { ...large.match, event: 'payment_failed' } });
     world.routes.successes = 'C0PAID0001';
@@ -225,7 +225,7 @@ describe('a backlog that waits for a minute already when the worker comes to it'
     }
     world.clock.nowMs += 60_000;
     for (let second = 0; second < count + 30; second += 1) {
-      // Another look-up, in a lane of its own.
+      // A look-up in another lane.
       await house.receive({ kind: 'payment_success', key: `other/${second}`, orderReference: 'OTHER' });
       await house.drain(1_000);
     }
@@ -234,15 +234,15 @@ describe('a backlog that waits for a minute already when the worker comes to it'
     return channels.filter((channel) => channel === alerts).length;
   }
 
-  it('is routed by its look-ups, though one of them failed once', async () => {
+  it('is routed by its look-ups, although one failed once', async () => {
     expect(await backlog((asked) => (asked === 5 ? 'rate_limited' : undefined))).toBe(0);
   });
 
-  it('is held up for ten seconds by one order that never gets an answer, which is told unchecked alone', async () => {
+  it('waits ten seconds for one order without an answer; only that one is posted unchecked', async () => {
     expect(await backlog((_, reference) => (reference === 'ORDER-5' ? 'server' : undefined))).toBe(1);
   });
 
-  it('is held up for ten seconds by a service that stays away, and told unchecked', async () => {
+  it('waits ten seconds if the service stays away, and is then posted unchecked', async () => {
     expect(await backlog((asked) => (asked >= 5 ? 'server' : undefined))).toBeGreaterThan(count - 10);
   });
 });

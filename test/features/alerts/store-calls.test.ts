@@ -2,14 +2,14 @@ import { expect, it } from 'vitest';
 import type { PaymentEvent } from '../../../src/domain/payment-event.ts';
 import { failed, openAlertsWorld, paidBy, recordOf, startAlerts } from '../alerts-house.ts';
 
-it('costs the store so many calls to tell a failure, and to find that a payment is for none', async () => {
+it('bounds the store calls of a failure, and of a payment that resolves nothing', async () => {
   const world = openAlertsWorld({ threshold: 20 });
   const calls: string[] = [];
   const house = startAlerts(world, async (name, effect) => {
     calls.push(name);
     return await effect();
   });
-  /** What an event costs the store: before it is called received, and from then until nothing is left to do about it. */
+  /** An event's store calls: until its webhook is acknowledged, and from then until no work is left. */
   async function callsOf(event: PaymentEvent) {
     calls.length = 0;
     await house.receive(event);
@@ -17,7 +17,7 @@ it('costs the store so many calls to tell a failure, and to find that a payment 
     const seconds = 30;
     await house.drain(seconds * 1_000);
     const ofStore = calls.filter((name) => !/^(post|edit|history|look_up)$/.test(name));
-    // It is asked for work once more each second, and there is none.
+    // Each second the worker asks once more for work, and finds none.
     return { received, told: ofStore.length - received - seconds - 1 };
   }
   world.records.set('ORDER-1', recordOf('ORDER-1', 'FAILED'));

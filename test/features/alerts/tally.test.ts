@@ -8,7 +8,7 @@ function tallyOf(events: readonly Partial<PaymentEvent>[]) {
   return tally.total();
 }
 
-it('counts reasons in whatever capitals, and sums each currency in minor units', () => {
+it('counts reasons regardless of case, and sums each currency in minor units', () => {
   const events = [
     { reason: 'Do not honour', amountMinor: 7, currency: 'USD' },
     { reason: 'Insufficient funds', amountMinor: 100, currency: 'NGN' },
@@ -33,7 +33,7 @@ it('counts reasons in whatever capitals, and sums each currency in minor units',
   expect(sumWords(tallyOf(events), 1)).toEqual(['NGN 3.50', '1 more currency']);
 });
 
-it('stays small and exact whatever the events say, and counts each somewhere', () => {
+it('stays small and exact for any events, and counts each one', () => {
   const events = Array.from({ length: 1_000 }, (_, index) => ({
     reason: `Reason ${index} ${'x'.repeat(5_000)}`,
     amountMinor: Number.MAX_SAFE_INTEGER,

@@ -19,9 +19,8 @@ import {
 } from '../../alerts-house.ts';
 import { channel } from '../../house.ts';
 
-// The promises stand beside `stepStorm`. Here whole bots, from the webhook to what stands in the channel, are driven
-// through what can go wrong: killed at every await; and at random killed, held up for longer than a lease, with
-// answers of the store lost, events sent twice, several replicas, people who press and payments that come.
+// Checks the promises of `stepStorm` on whole bots, from webhook to channel: first killed at every await, then at random with
+// two replicas, kills, pauses longer than a lease, lost store answers, repeated events, presses and payments.
 
 const threshold = 2;
 const leaseMs = 45_000;
@@ -48,7 +47,7 @@ function eventOf(number: number, kind: PaymentEventKind = 'payment_failed'): Pay
   return { kind, key: `${kind}/order/${orderReference}`, ...said };
 }
 
-/** Payments are as their events say; failures are not known. */
+/** The service confirms payments, and finds no failure. */
 function startProcess(world: World, pass: Pass = everyPoint().pass) {
   const process = startAlerts(world, pass);
   return {
@@ -63,13 +62,13 @@ function startProcess(world: World, pass: Pass = everyPoint().pass) {
   };
 }
 
-/** What follows this in the message's key. */
+/** The rest of a message's key after `start`; empty: another key. */
 function keyAfter(start: string, { metadata }: Message['shown']): string[] {
   const key = metadata?.event_payload.key ?? '';
   return key.startsWith(start) ? [key.slice(start.length)] : [];
 }
 
-/** What a digest shows. */
+/** Reads a digest's message. */
 function readDigest(shown: Message['shown']) {
   return keyAfter('message:digest:', shown).map((id) => {
     const text = visibleText(shown.blocks);
@@ -88,7 +87,7 @@ function readDigest(shown: Message['shown']) {
   });
 }
 
-/** The digests that stand. */
+/** All digests in Slack. */
 function digestsOf({ slack }: World) {
   return slack.messages.flatMap(({ shown, editedAtMs }) =>
     readDigest(shown).map((digest) => ({ ...digest, editedAtMs })),
@@ -100,7 +99,7 @@ function singlesOf({ slack }: World): string[] {
   return slack.messages.flatMap(({ shown }) => keyAfter('message:alert:', shown));
 }
 
-/** Every promise that is broken once all is told and every storm is over. `takenBy`: who was told to have taken which storm. */
+/** The broken promises, once all work is done and every storm is over. `takenBy`: who acknowledged each storm, by the answers. */
 async function broken(
   world: World,
   events: readonly PaymentEvent[],
@@ -154,7 +153,7 @@ function wasResolved(id: string): (message: Message) => boolean {
   return ({ earlier }) => earlier.flatMap(readDigest).some((digest) => digest.id === id && !digest.isWaiting);
 }
 
-/** A storm that nobody took is called for once, and an alert of none, or of none that is called for, that nobody took. */
+/** Wrong escalations: each unacknowledged storm calls once; an unacknowledged alert too, unless a storm calls instead. */
 async function wrongCalls(
   world: World,
   { cards }: ReturnType<typeof startProcess>,
@@ -174,7 +173,7 @@ async function wrongCalls(
   return [
     ...digests.map((storm): [boolean, string] => {
       const calls = times(toStorms, storm.id);
-      // A call is dropped when all failures are resolved, and not made up for by one that comes later.
+      // No call if all failures were resolved when it was due, even if another failure came later.
       const isUncalled = calls === 0 && storm.isWaiting && !messages.some(wasResolved(storm.id));
       return [calls > 1 || isUncalled, `${storm.id} is called for ${calls} times`];
     }),
@@ -188,7 +187,7 @@ async function wrongCalls(
 const ada = 'U0ADA00001';
 const bola = 'U0BOLA0001';
 
-/** A burst, told, taken, one of it paid, and over. */
+/** A burst: its digest is posted and acknowledged, one failure is paid, and the storm ends. */
 async function live(world: World, kind: PaymentEventKind, pass?: Pass, digestByMs = 8_000): Promise<void> {
   const process = startProcess(world, pass);
   for (const number of [1, 2, 3, 4, 5]) {
@@ -203,15 +202,15 @@ async function live(world: World, kind: PaymentEventKind, pass?: Pass, digestByM
   }
   await process.drain(stormWindowMs + settleMs + 60_000, 10_000);
   if (kind === 'payment_failed') {
-    // When it is over, and rests.
+    // After its end, when it is no longer counted.
     await process.pays(5);
     await process.drain(20_000);
   }
 }
 
-/** The sender repeats what was not answered, the person presses again, and another process works on. */
+/** After a kill: the sender repeats, the person presses again, and another process works. */
 async function recover(world: World, kind: PaymentEventKind): Promise<string[]> {
-  // What the dead one held is free after its lease.
+  // The killed process's leases expire first.
   await live(world, kind, undefined, 60_000);
   const digests = digestsOf(world);
   const wrongs = await broken(
@@ -220,7 +219,7 @@ async function recover(world: World, kind: PaymentEventKind): Promise<string[]> 
   );
   const isTaken = kind === 'payment_success' || digests[0]?.takenBy === ada;
   const [first] = digests;
-  // Those that were posted before it began are no part of it.
+  // Alerts posted before the storm began aren't counted.
   const isWhole = digests.length === 1 && (first?.count ?? 0) >= 5 - threshold && isTaken;
   return isWhole ? wrongs : [...wrongs, `${digests.length} digests, of ${first?.count}, ${first?.takenBy}`];
 }
@@ -228,7 +227,7 @@ async function recover(world: World, kind: PaymentEventKind): Promise<string[]> 
 describe.each(['payment_failed', 'payment_success'] as const)(
   'a burst of %s killed at every await',
   (kind) => {
-    it('is told by one digest that counts each once, and ends', async () => {
+    it('has one digest, which counts each alert once and ends', async () => {
       const whole = everyPoint();
       const untouched = openWorld();
       await live(untouched, kind, whole.pass);
@@ -256,7 +255,7 @@ function dice(seed: number): (sides: number) => number {
   };
 }
 
-/** One await in sixty goes wrong; a process that is dead, or asleep until `wake`, is left behind. */
+/** One await in sixty fails: the process dies, sleeps until `wake`, or loses the store's answer. */
 function troubled(roll: (sides: number) => number) {
   let left = Promise.withResolvers<void>();
   let asleep = Promise.withResolvers<void>();
@@ -270,7 +269,7 @@ function troubled(roll: (sides: number) => number) {
   }
   const pass: Pass = async (name, effect) => {
     const isStore = !/^(post|edit|history|look_up)$/.test(name);
-    // Whoever sleeps just as a post leaves has it arrive after its lease: nothing prevents that.
+    // No sleep right before a post: it would arrive after the lease, which nothing can prevent.
     await trouble(isStore);
     if (isStore && roll(240) === 0) throw new StoreUnavailable('not carried out');
     const result = await effect();
@@ -281,7 +280,7 @@ function troubled(roll: (sides: number) => number) {
   return {
     pass,
     isDead: () => isDead,
-    /** Until it is done, or nobody knows. */
+    /** Resolves when the work is done, or the process died or sleeps. */
     async run<Result>(work: () => Promise<Result>): Promise<Result | undefined> {
       const done = work().catch((error: unknown) => {
         if (!(error instanceof StoreUnavailable)) throw error;
@@ -308,7 +307,7 @@ async function wake(replica: Replica): Promise<void> {
   await new Promise((resolve) => setImmediate(resolve));
 }
 
-/** What people, senders and payments do to a bot, and what they are told. */
+/** The acts of senders, people and payments, and their answers. */
 function openScene(seed: number) {
   const roll = dice(seed);
   const world = openWorld();
@@ -318,7 +317,7 @@ function openScene(seed: number) {
   const some = (): PaymentEvent => events[roll(events.length)] ?? eventOf(1);
 
   async function receive(replica: Replica): Promise<void> {
-    // A sender that got no answer sends again; some send again anyway, to whichever replica.
+    // Some events are sent again, to either replica.
     const isNew = events.length === 0 || roll(4) > 0;
     const event = isNew ? eventOf(events.length + 1) : some();
     if (isNew) events.push(event);
@@ -350,7 +349,7 @@ async function walk(seed: number): Promise<string[]> {
     return { ...troubles, ...startProcess(world, troubles.pass) };
   }
   const replicas = [start(), start()];
-  // One thing after the other.
+  // In sequence.
   for (let act = 0; act < 60; act += 1) {
     const which = roll(replicas.length);
     const standing = replicas[which];
@@ -376,7 +375,7 @@ describe('storms of two replicas, amid kills, sleepers, lost answers and repeats
 });
 
 it.each([3, 4, 5, 6, 7, 8, 9])(
-  'a payment that resolves one just after the %i. list of its counts is counted too',
+  'a payment that resolves an alert right after store list %i of the count is counted too',
   async (at) => {
     const world = openWorld();
     await burst(world, 1, 5);
@@ -420,28 +419,28 @@ async function told(rules: readonly (AlertRule | undefined)[]): Promise<string[]
 }
 
 describe('which alerts make a storm', () => {
-  it('calls whom a rule mentions though a storm of other alerts is on: an edited digest would call nobody', async () => {
+  it('posts alerts whose rule mentions somebody although another storm is on: an edited digest mentions nobody', async () => {
     const calling = rule('large', { mention: { kind: 'group', id: 'S0ONCALL01' } });
     expect(await told([undefined, undefined, undefined, calling, calling, calling, undefined])).toEqual(
-      // The burst, those that call, and one more of the burst’s.
+      // The burst, three with a mention, and one more of the burst.
       ['single', 'single', 'digest', 'single', 'single', 'digest', 'digest'],
     );
   });
 
-  it('counts the alerts of all rules that mention nobody as one', async () => {
+  it('counts the alerts of all rules without a mention together', async () => {
     expect(await told([rule('one'), rule('two'), rule('three')])).toEqual(['single', 'single', 'digest']);
   });
 
-  it('counts a rule that says its own number alone, whichever storm of others is on', async () => {
+  it('counts a rule with its own threshold separately, even if another storm is on', async () => {
     const own = rule('own', { digestAfter: 2 });
     const usual = [undefined, undefined, undefined];
     expect(await told([...usual, own, own, own, undefined])).toEqual(
-      // The burst, the rule’s own two and its third, and one more of the burst’s.
+      // The burst, three of the rule, and one more of the burst.
       ['single', 'single', 'digest', 'single', 'single', 'digest', 'digest'],
     );
   });
 
-  it('never makes one of a rule whose threshold is 0', async () => {
+  it('never counts a rule whose threshold is 0', async () => {
     const never = rule('never', { digestAfter: 0 });
     expect(await told([never, never, never, never])).toEqual(['single', 'single', 'single', 'single']);
   });
@@ -450,7 +449,7 @@ describe('which alerts make a storm', () => {
 async function spoil({ store }: World, isIt: (key: string) => boolean): Promise<void> {
   const [key = ''] = store.keys().filter(isIt);
   const entry = await store.read(key);
-  // As the worker puts it aside.
+  // As the worker stores an unreadable record.
   expect(
     entry && (await store.write(entry, 'sealed with a lost key', { ttlMs: 30 * 86_400_000 })),
   ).toBeDefined();
@@ -461,8 +460,8 @@ async function burst(world: World, from: number, to: number): Promise<void> {
   await process.drain(20_000);
 }
 
-describe('what cannot be read any more', () => {
-  it('of a storm keeps no alert from being told: the next storm tells it', async () => {
+describe('an unreadable record', () => {
+  it('of a storm loses no alert: a new storm counts the next ones', async () => {
     const world = openWorld();
     await burst(world, 1, 5);
     await spoil(world, (key) => key.startsWith(stormPrefix));
@@ -472,7 +471,7 @@ describe('what cannot be read any more', () => {
     expect(new Set(digests.map(({ id }) => id)).size).toBe(2);
   });
 
-  it('of one alert keeps its storm from nothing', async () => {
+  it('of one alert does not stop its storm', async () => {
     const world = openWorld();
     await burst(world, 1, 5);
     await spoil(world, (key) => key.endsWith('BURST-3') && key.startsWith('message:alert:'));

@@ -58,7 +58,7 @@ function idIn(digest: Message): string {
 }
 
 describe('a storm of failed charges', () => {
-  it('looks up what its event does not say, so that the sum is whole', async () => {
+  it('looks up an alert whose event lacks fields, so the sum is complete', async () => {
     const house = stormHouse(1);
     const { amountMinor: _amount, reason: _reason, ...silent } = failure(2);
     house.records.set('BURST-2', recordOf('BURST-2', 'FAILED'));
@@ -68,7 +68,7 @@ describe('a storm of failed charges', () => {
     expect(digestOf(house).shown.text).toBe('🚨 Storm: 2 failed charges · NGN 25,000.00');
   });
 
-  it('looks nothing up that is late: a long row of look-ups would keep its digest waiting', async () => {
+  it('does not look up late alerts: many look-ups would delay its digest', async () => {
     const house = stormHouse();
     for (let number = 1; number <= 30; number += 1) {
       const { amountMinor: _amount, reason: _reason, ...silent } = failure(number);
@@ -82,7 +82,7 @@ describe('a storm of failed charges', () => {
     expect(house.parents()).toHaveLength(1);
   });
 
-  it('is made of a backlog that Slack’s outage left, and told within two minutes of its return', async () => {
+  it('collects the backlog of an outage of Slack, and is posted within two minutes of its end', async () => {
     const house = stormHouse(20);
     house.slack.meets = () => slackFaults.notSent;
     for (let minute = 0; minute < 10; minute += 1) {
@@ -99,7 +99,7 @@ describe('a storm of failed charges', () => {
 });
 
 describe('Acknowledge all', () => {
-  it('leaves a card that somebody has in hand with them', async () => {
+  it('leaves an alert with the person who acknowledged it before', async () => {
     const house = stormHouse();
     await burst(house, 1, 10);
     await house.drain(20_000);
@@ -153,8 +153,8 @@ describe('Acknowledge all', () => {
   });
 });
 
-describe('a storm that two channels are told', () => {
-  it('says in the one who acknowledged it in the other, and that its own button is still of use', async () => {
+describe('a storm in two channels', () => {
+  it('shows in one digest who acknowledged the other, and keeps its own button', async () => {
     const house = alertsHouse({ threshold: 5, channels: ['C0ALERTS01', 'C0ALERTS02'] });
     await burst(house, 1, 10);
     await house.drain(20_000);
@@ -185,14 +185,14 @@ function payment(number: number, more: Partial<PaymentEvent> = {}): PaymentEvent
   return paidBy(referenceOf(number), { ...customer, ...more });
 }
 
-/** Payments are told where failures are. */
+/** Payments go to the same channel as failures. */
 function paidHouse(): AlertsHouse {
   const house = stormHouse();
   house.routes.successes = 'C0ALERTS01';
   return house;
 }
 
-/** The service knows them all as paid. */
+/** The service confirms all of them. */
 async function pay(house: AlertsHouse, from: number, to: number): Promise<void> {
   for (let number = from; number <= to; number += 1) {
     house.records.set(referenceOf(number), recordOf(referenceOf(number), 'SUCCESS'));
@@ -206,8 +206,8 @@ function digests(house: AlertsHouse, words: RegExp): Message[] {
 
 const ofPayments = /Many payments/;
 
-describe('many payments that a channel is told', () => {
-  it('do not hide the one that its look-up does not confirm', async () => {
+describe('many payments in a channel', () => {
+  it('do not hide an unconfirmed one', async () => {
     const house = paidHouse();
     await pay(house, 1, 10);
     await house.receive(payment(11));
@@ -220,7 +220,7 @@ describe('many payments that a channel is told', () => {
     expect(digests(house, ofPayments)[0]?.shown.text).toContain('Many payments: 10 ·');
   });
 
-  it('do not hide the one whose card could not be kept', async () => {
+  it('do not hide one whose card was not stored', async () => {
     const house = paidHouse();
     await pay(house, 1, 10);
     house.records.set(referenceOf(11), recordOf(referenceOf(11), 'SUCCESS'));

@@ -32,7 +32,7 @@ function summariesOn(store: Store, clock: { nowMs: number }, times: readonly Sum
   );
 }
 
-/** The bot as far as summaries go, on a clock that the test moves by minutes. */
+/** The bot's summaries, on a clock that the test moves by minutes. */
 function stage(startMs: number, time = at8('Africa/Lagos')) {
   const clock = { nowMs: startMs };
   const store = memoryStore(clock);
@@ -58,7 +58,7 @@ function stage(startMs: number, time = at8('Africa/Lagos')) {
       await drain();
     }
   }
-  /** What each that was stored tells of. */
+  /** The spans of the stored summaries. */
   async function spans(): Promise<string[][]> {
     const keys = store.keys().filter((key) => key.startsWith(messageKey('daily_summary', '')));
     const entries = await Promise.all(keys.map((key) => store.read(key)));
@@ -74,21 +74,21 @@ function stage(startMs: number, time = at8('Africa/Lagos')) {
 
 describe('a daily summary', () => {
   it.each([
-    ['there', Date.UTC(2026, 2, 28, 12), 8, ['2026-03-29T06:00:00.000Z', '2026-03-30T06:00:00.000Z']],
+    ['forward', Date.UTC(2026, 2, 28, 12), 8, ['2026-03-29T06:00:00.000Z', '2026-03-30T06:00:00.000Z']],
     ['back', Date.UTC(2026, 9, 24, 12), 8, ['2026-10-25T07:00:00.000Z', '2026-10-26T07:00:00.000Z']],
     [
-      'there, in the hour that is skipped',
+      'forward, at a time that is skipped',
       Date.UTC(2026, 2, 28, 12),
       2.5,
       ['2026-03-29T01:00:00.000Z', '2026-03-30T00:30:00.000Z'],
     ],
     [
-      'back, in the hour that comes twice',
+      'back, at a time that comes twice',
       Date.UTC(2026, 9, 24, 12),
       2.5,
       ['2026-10-25T00:30:00.000Z', '2026-10-26T01:30:00.000Z'],
     ],
-  ])('keeps to the wall clock over summer time, %s', async (_way, startMs, hour, untils) => {
+  ])('keeps its local time when the clock changes: %s', async (_way, startMs, hour, untils) => {
     const { begin, run, spans } = stage(
       startMs,
       summaryTime({ channel, at: hour * 60, tz: 'Europe/Berlin' }),
@@ -98,7 +98,7 @@ describe('a daily summary', () => {
     expect((await spans()).map(([, until]) => until)).toEqual(untils);
   });
 
-  it('comes once after days without a bot, and tells of all of them', async () => {
+  it('comes once after days without a bot, and covers them all', async () => {
     const { begin, run, spans, clock } = stage(Date.UTC(2026, 10, 20, 12));
     await begin();
     await run(hourMs);
@@ -110,25 +110,22 @@ describe('a daily summary', () => {
     expect(await spans()).toHaveLength(2);
   });
 
-  it.each([1, 2, 3, 4, 5])(
-    'comes once though the worker was killed at call %i of the store',
-    async (fatal) => {
-      const { begin, run, drain, spans, clock, store } = stage(Date.UTC(2026, 10, 21, 6));
-      await begin();
-      await drain();
-      clock.nowMs = Date.UTC(2026, 10, 21, 7, 1);
-      let calls = 0;
-      const dies = () => (calls += 1) === fatal;
-      await drain({
-        create: (...given) => (dies() ? killed() : store.create(...given)),
-        write: (...given) => (dies() ? killed() : store.write(...given)),
-      }).catch(() => undefined);
-      await run(2 * hourMs);
-      expect(await spans()).toEqual([['2026-11-20T07:00:00.000Z', '2026-11-21T07:00:00.000Z']]);
-    },
-  );
+  it.each([1, 2, 3, 4, 5])('comes once although the worker is killed at store call %i', async (fatal) => {
+    const { begin, run, drain, spans, clock, store } = stage(Date.UTC(2026, 10, 21, 6));
+    await begin();
+    await drain();
+    clock.nowMs = Date.UTC(2026, 10, 21, 7, 1);
+    let calls = 0;
+    const dies = () => (calls += 1) === fatal;
+    await drain({
+      create: (...given) => (dies() ? killed() : store.create(...given)),
+      write: (...given) => (dies() ? killed() : store.write(...given)),
+    }).catch(() => undefined);
+    await run(2 * hourMs);
+    expect(await spans()).toEqual([['2026-11-20T07:00:00.000Z', '2026-11-21T07:00:00.000Z']]);
+  });
 
-  it('counts no event twice and none not at all when its time is changed', async () => {
+  it('counts each event once when its time is changed', async () => {
     const { begin, run, spans, asked } = stage(Date.UTC(2026, 10, 20, 12));
     await begin();
     await run(20 * hourMs);
@@ -143,8 +140,8 @@ describe('a daily summary', () => {
 
   it.each([
     ['after its time', 20],
-    ['before it', 18],
-  ])('comes all the same where its timer cannot be read %s: that is made again', async (_when, hours) => {
+    ['before its time', 18],
+  ])('comes although its timer became unreadable %s', async (_when, hours) => {
     const { begin, run, drain, spans, store } = stage(Date.UTC(2026, 10, 20, 12));
     await begin();
     await run(hours * hourMs);
@@ -158,7 +155,7 @@ describe('a daily summary', () => {
     expect(await spans()).toEqual([first, ['2026-11-21T07:00:00.000Z', '2026-11-22T07:00:00.000Z']]);
   });
 
-  it('ends when nobody asks for it any more', async () => {
+  it('ends when it is removed from the settings', async () => {
     const { begin, run, spans, asked, store } = stage(Date.UTC(2026, 10, 20, 12));
     await begin();
     asked.times = [];
@@ -183,7 +180,7 @@ onBothStores('daily summaries of two replicas', (open) => {
       }),
     );
     clock.nowMs = Date.UTC(2026, 10, 21, 7, 1);
-    // What is asleep is woken by hand: the stores' own clock cannot be moved.
+    // Call `work` directly: the test can't move the stores' clock.
     for (const name of [channel, 'C0OTHER001']) {
       const entry = await one.read(`${dailySummaryPrefix}${name}`);
       if (entry) await Promise.all(replicas.map(({ summaries }) => summaries.work(entry)));
@@ -214,7 +211,7 @@ function summarised(events: readonly LoggedEvent[], span: SummarySpan, readCard 
 }
 
 describe('what summaries count', () => {
-  it('is every event in one of them, whenever each came', async () => {
+  it('is each event, in exactly one summary', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.nat(60)), async (drawn) => {
         const events = drawn.map((receivedAtMs, index) => ({
@@ -237,7 +234,7 @@ describe('what summaries count', () => {
     expect([postedHere, failed.count]).toEqual([1, 3]);
   });
 
-  it('sums nothing whose own look-up says otherwise, and tells it beside the sums', async () => {
+  it('leaves events that their look-up contradicts out of the sums, and counts them separately', async () => {
     const lookups = [undefined, 'unchecked', 'confirmed', 'not_confirmed', 'not_found'] as const;
     const kinds = ['payment_failed', 'payment_success'] as const;
     const events = kinds.flatMap((kind) =>
@@ -265,7 +262,7 @@ describe('what summaries count', () => {
     });
   });
 
-  it('names the order that a look-up proved after its alert was told', async () => {
+  it('names the order that a look-up proved after the alert was posted', async () => {
     const event = { kind: 'payment_failed', key: 'k', transactionId: 'T-1' } as const;
     const transaction = { id: 'T-1', orderReference: 'ORDER-1', amountMinor: 500, currency: 'NGN' };
     const lookup = confirm({ reference: 'ORDER-1' as OrderReference }, transaction);
