@@ -167,12 +167,12 @@ type Delivering = Outbox & {
  * doubt searches the channel's history before it repeats the post. Throws what the store and rendering throw.
  */
 async function deliverEntry(outbox: Delivering, entry: Entry): Promise<void> {
-  const takenAtMs = outbox.now();
+  const leasedAtMs = outbox.now();
   const work: Work = { entry, record: readMessageRecord(entry.value) };
   const { record } = work;
   tagLog({ requestId: record.requestId });
   const { withinMs = Infinity } = record;
-  if (!record.posted && takenAtMs - record.receivedAtMs >= withinMs) return await settle(outbox, work);
+  if (!record.posted && leasedAtMs - record.receivedAtMs >= withinMs) return await settle(outbox, work);
   const history = await askHistory(outbox, work);
   if (history === 'rescheduled') return;
   const mayBeRepeat = history === 'unsure' || record.mayBeRepeat === true;
@@ -190,7 +190,7 @@ async function deliverEntry(outbox: Delivering, entry: Entry): Promise<void> {
       const { below, evidence, ifRefused } = rendered;
       if (!record.posted) return await post(outbox, work, { message, below, evidence, history, mayBeRepeat });
       if (record.shown === message.digest) return await settle(outbox, work);
-      if (hasTime(outbox, takenAtMs)) await edit(outbox, work, record.posted, { message, ifRefused });
+      if (hasTime(outbox, leasedAtMs)) await edit(outbox, work, record.posted, { message, ifRefused });
       return;
     }
   }

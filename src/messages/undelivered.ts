@@ -105,7 +105,7 @@ async function waitOrGiveUp(outbox: Outbox, work: Work, refusal: Refusal): Promi
   const { refused, receivedAtMs, isNeverGivenUp } = work.record;
   const nowMs = outbox.now();
   const isKnown = refused?.channel === channel;
-  // Of a message's first try: Slack has refused the channel since it refused the message before it.
+  // On this message's first refusal: the channel has been refused since its oldest dead letter was.
   const sinceMs = isKnown ? refused.sinceMs : ((await refusedSince(outbox.store, channel)) ?? nowMs);
   await notifyOfRefusal(outbox, refusal, sinceMs);
   const leftMs = Math.max(sinceMs, receivedAtMs) + outbox.giveUpMs - nowMs;

@@ -176,9 +176,9 @@ function readFields(kind: PaymentEventKind, read: Reader): EventFields {
   const currency = read.text('currency');
   const reason = read.text('reason');
   const isSavedCardCharge = savedCardCharge(read.text('isSavedCardCharge')?.toLowerCase());
-  const told = read.value('savedCard');
-  const savedCard = readSavedCard(told);
-  const isSaving = isSavedCardCharge === false || (told !== undefined && isSavedCardCharge === undefined);
+  const sentCard = read.value('savedCard');
+  const savedCard = readSavedCard(sentCard);
+  const isSaving = isSavedCardCharge === false || (sentCard !== undefined && isSavedCardCharge === undefined);
   const lacksToken = kind === 'payment_success' && isSaving && !savedCard;
   return {
     orderReference: read.text('orderReference'),

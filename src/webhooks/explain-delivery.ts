@@ -51,8 +51,8 @@ const ways = (['sha256', 'sha512'] as const).flatMap((algorithm) =>
 const mostHeaders = 20;
 
 /**
- * The fewest settings to change, as `VARIABLE=value`, so that a delivery verifies (its time isn't checked): ours changed, a
- * preset, or another template. Empty: it verifies already. Undefined: nothing fits. Names headers and fields, never values.
+ * The fewest settings to change, as `VARIABLE=value`, so that a delivery verifies (its time isn't checked): first tries the
+ * present scheme and each preset with other headers and encodings, then other templates. Empty: it verifies already. Undefined: nothing fits. Names headers and fields, never values.
  */
 export function fitSettings(
   { scheme, secrets, pointers }: ExplainSettings,
@@ -175,8 +175,8 @@ export function readCapture(file: Buffer): Parsed<CapturedDelivery> {
     (headers[name.toLowerCase()] ??= []).push(value);
   }
   const body = file.subarray(end.index + end[0].length);
-  const { 'content-length': [told = ''] = [], 'content-encoding': [coding = 'identity'] = [] } = headers;
-  const length = /^\d{1,9}$/.test(told) ? Number(told) : body.length;
+  const { 'content-length': [stated = ''] = [], 'content-encoding': [coding = 'identity'] = [] } = headers;
+  const length = /^\d{1,9}$/.test(stated) ? Number(stated) : body.length;
   const notes: string[] = [];
   if (length < body.length) {
     const rest = counted(body.length - length, 'byte');

@@ -21,15 +21,15 @@ export function refusalWords(
   why: string,
   nowMs: number,
 ): string {
-  const told = `${why.charAt(0).toUpperCase()}${why.slice(1)}.`;
-  if (!scheme) return told;
+  const reason = `${why.charAt(0).toUpperCase()}${why.slice(1)}.`;
+  if (!scheme) return reason;
   const there = Object.keys(request.headers);
   const header = scheme.headers.find((name) => there.includes(name));
   // Header names are outside text: clean and cut them.
   const similar = there.filter((name) => signatureLike.test(name)).slice(0, mostNames);
   const names = similar.map((name) => name.replaceAll(/[^\w-]/g, '?').slice(0, 40)).join(', ');
   const seen = header ?? (names === '' ? 'none like a signature' : `none of ours; ${names}`);
-  return `${told} Header: ${seen}. Scheme: ${schemeWords(scheme)}. Time: ${timeWords(scheme, request, nowMs)}.`;
+  return `${reason} Header: ${seen}. Scheme: ${schemeWords(scheme)}. Time: ${timeWords(scheme, request, nowMs)}.`;
 }
 
 function timeWords(scheme: SignatureScheme, request: SignedRequest, nowMs: number): string {

@@ -84,7 +84,7 @@ describe('parseEvent', () => {
       '{"event":"payment_success","data":[{"tokenizedCardData":[{"tokenKey":"t"}]}]}',
       { savedCard: { tokenKey: 't' } },
     ],
-    // The sandbox sends it so.
+    // The sandbox sends a card without a token.
     ['{"event":"payment_failed","tokenizedCardData":{"cardType":"Visa"}}', { savedCard: undefined }],
     ['{"event":"payment_failed","tokenizedCardData":null}', { savedCard: undefined }],
     [order('"isTokenizedCardPayment":"true"'), { isSavedCardCharge: true }],

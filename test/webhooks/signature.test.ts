@@ -201,28 +201,31 @@ describe('Standard Webhooks', () => {
     },
   ];
 
-  it.each(vectors)('accepts the public vector $id, also in a list, and nothing short of it', (vector) => {
-    const { secret, signature } = vector;
-    const atMs = Number(vector.timestamp) * 1000;
-    const says = (written: string, at = atMs, key = secret) => {
-      const headers = {
-        'webhook-id': vector.id,
-        'webhook-timestamp': vector.timestamp,
-        'webhook-signature': written,
+  it.each(vectors)(
+    'accepts the public vector $id, also in a list, but no part of it and only within the tolerance',
+    (vector) => {
+      const { secret, signature } = vector;
+      const atMs = Number(vector.timestamp) * 1000;
+      const says = (written: string, at = atMs, key = secret) => {
+        const headers = {
+          'webhook-id': vector.id,
+          'webhook-timestamp': vector.timestamp,
+          'webhook-signature': written,
+        };
+        return why(standard, [key], { headers, body: Buffer.from(vector.body) }, at);
       };
-      return why(standard, [key], { headers, body: Buffer.from(vector.body) }, at);
-    };
-    const other = 'Ceo5qEr07ixe2NLpvHk3FH9bwy/WavXrAFQ/9tdO6mc=';
-    expect(says(signature)).toBe('valid');
-    expect(says(signature, atMs, secret.slice('whsec_'.length))).toBe('valid');
-    expect(says([`v1,${other}`, `v2,${other}`, signature].join(' '))).toBe('valid');
-    expect(says(signature.replace('v1,', 'v2,'))).toContain('no signature where');
-    expect(says(signature.slice(0, 8))).toBe('the signature is not one of ours');
-    expect(says('v1,')).toBe('the signature is not one of ours');
-    expect(says(signature, atMs + 300_000)).toBe('valid');
-    expect(says(signature, atMs + 300_001)).toBe('the timestamp is too old');
-    expect(says(signature, atMs - 300_001)).toBe('the timestamp is too far ahead');
-  });
+      const other = 'Ceo5qEr07ixe2NLpvHk3FH9bwy/WavXrAFQ/9tdO6mc=';
+      expect(says(signature)).toBe('valid');
+      expect(says(signature, atMs, secret.slice('whsec_'.length))).toBe('valid');
+      expect(says([`v1,${other}`, `v2,${other}`, signature].join(' '))).toBe('valid');
+      expect(says(signature.replace('v1,', 'v2,'))).toContain('no signature where');
+      expect(says(signature.slice(0, 8))).toBe('the signature is not one of ours');
+      expect(says('v1,')).toBe('the signature is not one of ours');
+      expect(says(signature, atMs + 300_000)).toBe('valid');
+      expect(says(signature, atMs + 300_001)).toBe('the timestamp is too old');
+      expect(says(signature, atMs - 300_001)).toBe('the timestamp is too far ahead');
+    },
+  );
 
   it('accepts everything that its own library signs', () => {
     const keys = fc.uint8Array({ minLength: 24, maxLength: 64 });
