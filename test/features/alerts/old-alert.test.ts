@@ -40,7 +40,7 @@ function opened(text: string): string {
 }
 
 describe('an alert as old as ALERT_DETAILS_DAYS', () => {
-  it('loses its details even if the process is killed at any point, and never shows them again', async () => {
+  it('loses its details if the process is killed at any point, and never shows its details again', async () => {
     const own = /^(message:alert:|event:)/;
     let kills = 0;
     for (let survived = false; !survived; kills += 1) {
