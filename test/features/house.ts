@@ -28,5 +28,5 @@ export const noStorms: Pick<Storms, 'join' | 'recovered' | 'acknowledgedBy' | 'r
   join: () => Promise.resolve(undefined),
   recovered: () => Promise.resolve(),
   acknowledgedBy: () => Promise.resolve(undefined),
-  replacesEscalation: () => Promise.resolve(false),
+  replacesEscalation: () => Promise.resolve(undefined),
 };

@@ -132,8 +132,10 @@ export function createAlertCards(
     const { about = '', fromMs = nowMs } = nextCall(state.escalations, nowMs).escalation ?? {};
     const messages = await alertMessages(store, state.id);
     const { digest, routed: [to] = [] } = messages.find(({ key }) => key === about)?.record ?? {};
-    const isOver = digest !== undefined || !to || (await storms.replacesEscalation(to, fromMs));
-    return { kind: 'escalated', about, isOver, seen: await seenCard(state, messages, storms) };
+    const seen = await seenCard(state, messages, storms);
+    const isOver = digest !== undefined || !to || seen.kind !== 'open';
+    const replaced = isOver ? 'over' : await storms.replacesEscalation(to, fromMs);
+    return { kind: 'escalated', about, ...(replaced && { replaced }) };
   }
 
   async function readAll(

@@ -52,18 +52,22 @@ export function withEscalation(all: readonly Escalation[] = [], more: Escalation
   return more && !all.some(({ about }) => about === more.about) ? [...all, more] : [...all];
 }
 
-/** Makes the next step of one escalation; undefined: it isn't due. `isOver`: skips all its remaining steps. */
+/**
+ * Makes the next step of one escalation; undefined: it isn't due. `over`: skips all its remaining steps instead. `later`: the
+ * step's time begins again.
+ */
 export function escalate(
   all: readonly Escalation[] = [],
   about: string,
-  { nowMs, isOver = false }: { nowMs: number; isOver?: boolean },
+  { nowMs, replaced }: { nowMs: number; replaced?: 'over' | 'later' | undefined },
 ): { escalations: Escalation[]; made?: Escalated } | undefined {
   const one = all.find((each) => each.about === about);
   const step = one?.steps[one.made];
   if (!one || !step || nextCallMs(one, nowMs) > nowMs) return undefined;
-  const after = { ...one, made: isOver ? one.steps.length : one.made + 1, lastMadeAtMs: nowMs };
+  const made = { over: one.steps.length, later: one.made, none: one.made + 1 }[replaced ?? 'none'];
+  const after = { ...one, made, lastMadeAtMs: nowMs };
   const escalations = all.map((each) => (each === one ? after : each));
-  return { escalations, ...(!isOver && { made: { kind: 'escalated', ...step, about, at: nowMs } }) };
+  return { escalations, ...(!replaced && { made: { kind: 'escalated', ...step, about, at: nowMs } }) };
 }
 
 /** `none`: its rules name no severity. */

@@ -130,8 +130,11 @@ export type CaseEvent =
   | { kind: 'looked_up'; evidence: Evidence }
   /** Another look-up had no answer. */
   | { kind: 'unanswered' }
-  /** An escalation step is due. `isOver`: a storm's digest calls people instead, or its message is forgotten. */
-  | { kind: 'escalated'; about: string; seen: AlertState; isOver: boolean }
+  /**
+   * An escalation step is due. `over`: no more steps, because a storm called people, somebody acknowledged its storm, or its
+   * message is forgotten. `later`: a storm may call people soon; the step is due again after its time.
+   */
+  | { kind: 'escalated'; about: string; replaced?: 'over' | 'later' }
   /** `over`: the last holder known to move no money any more. If another holder is the last by now, the claim fails. */
   | {
       kind: 'claimed';
@@ -378,12 +381,12 @@ function postedBy(
 
 function stepEscalated(
   before: EventCase,
-  { about, seen, isOver }: Of<'escalated'>,
+  { about, replaced }: Of<'escalated'>,
   nowMs: number,
 ): EventCase | undefined {
   const { card, escalations: all, steps } = before;
   if (card.kind !== 'open') return undefined;
-  const after = escalate(all, about, { nowMs, isOver: isOver || seen.kind !== 'open' });
+  const after = escalate(all, about, { nowMs, replaced });
   if (!after) return undefined;
   const { escalations, made } = after;
   return { ...before, escalations, steps: made ? [...steps, made] : steps };

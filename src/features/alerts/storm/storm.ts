@@ -196,11 +196,19 @@ export function isWaiting({ gathers, taken, counted: { count, recovered } }: Sto
   return gathers === 'payment_failed' && !taken && count > recovered;
 }
 
-/** Whether the storm replaces an alert's own escalation: its digest calls people, or somebody has acknowledged it. */
-function replacesEscalation(storm: Storm, group: string, atMs: number): boolean {
-  const { groups, taken, sinceMs, endedMs = Infinity } = storm;
+/**
+ * `over`: the storm replaces an alert's own escalation, because it called people or somebody acknowledged it. `later`: its call
+ * isn't due yet, and a payment may still resolve all that it counts; then the alert must call itself.
+ */
+type Replaced = 'over' | 'later' | undefined;
+
+function replacesEscalation(storm: Storm, group: string, atMs: number): Replaced {
+  const { groups, taken, sinceMs, endedMs = Infinity, escalations = [] } = storm;
   const isThen = sinceMs - stormWindowMs < atMs && atMs < endedMs;
-  return isThen && groups.includes(group) && (taken !== undefined || isWaiting(storm));
+  if (!isThen || !groups.includes(group)) return undefined;
+  if (taken) return 'over';
+  if (!isWaiting(storm) || escalations.length === 0) return undefined;
+  return escalations.some(({ made }) => made > 0) ? 'over' : 'later';
 }
 
 function nextCallOf(storm: Storm, nowMs: number): ReturnType<typeof nextCall> {
@@ -379,11 +387,12 @@ export function createStorms(
     },
 
     /** Whether a storm replaces the escalation of a failure that went to this destination at that time. */
-    async replacesEscalation({ channel, rule }: Destination, atMs: number): Promise<boolean> {
+    async replacesEscalation({ channel, rule }: Destination, atMs: number): Promise<Replaced> {
       const { group } = groupOf(rule, usualThreshold);
       const last = { max: 10, newestFirst: true };
       const lately = await storms.list(stormsOf(streamOf(channel, 'payment_failed')), last);
-      return lately.some((storm) => replacesEscalation(storm, group, atMs));
+      const all = lately.map((storm) => replacesEscalation(storm, group, atMs));
+      return all.find((one) => one === 'over') ?? all.find((one) => one === 'later');
     },
 
     /** Storms that nobody has acknowledged and whose failures aren't all resolved. */

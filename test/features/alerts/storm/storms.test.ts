@@ -98,6 +98,31 @@ describe('a storm of failed charges', () => {
   });
 });
 
+describe('an alert that was posted just before a storm', () => {
+  it.each([true, false])(
+    'is escalated once itself if the storm is resolved first: %s',
+    async (isResolved) => {
+      const house = stormHouse();
+      const rule = { name: 'late', match: {}, channels: ['C0ALERTS01'], continues: false };
+      const escalate = [{ afterMs: 7 * minuteMs, to: { kind: 'group' as const, id: 'S0ONCALL01' } }];
+      house.routes.rules = [{ ...rule, escalate }];
+      await burst(house, 1, 5);
+      await house.drain(4 * minuteMs, 10_000);
+      await burst(house, 6, 8);
+      await house.drain(4 * minuteMs, 10_000);
+      for (const number of isResolved ? [6, 7, 8] : []) {
+        const money = { minor: 1, currency: 'NGN' };
+        const payment = { reference: `PAID-${number}`, isSameReference: false, afterMs: 1, money };
+        await house.cards.move(failure(number).key, { kind: 'recover', payment });
+      }
+      await house.drain(30 * minuteMs, 10_000);
+      const calls = (message: Message | undefined): number =>
+        house.notes(message?.ts ?? '').filter(({ shown }) => shown.text.startsWith('📣')).length;
+      expect([calls(house.parents()[0]), calls(digestOf(house))]).toEqual(isResolved ? [1, 0] : [0, 1]);
+    },
+  );
+});
+
 describe('Acknowledge all', () => {
   it('leaves an alert with the person who acknowledged it before', async () => {
     const house = stormHouse();
