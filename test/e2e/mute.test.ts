@@ -4,6 +4,7 @@ import { shareDesk } from '../support/desk.ts';
 const minuteMs = 60_000;
 /** Longer than the five seconds after which a mute begins or ends. */
 const soonMs = 6_000;
+const dayMs = 24 * 60 * minuteMs;
 const policy = (text: string): string =>
   text.concat(`
 daily_summary:
@@ -83,6 +84,8 @@ test('a mute of everything can be ended by the button in the channel, and in the
 
 test('the daily summary counts muted events, and names the mute', async () => {
   const desk = at();
+  const elevenMs = 11 * 60 * minuteMs;
+  desk.house.later((dayMs + elevenMs - (Date.now() % dayMs)) % dayMs);
   await desk.opens('onCall', '/pay mute', 'payAlerts');
   await desk.submits('onCall', { Rule: 'Rule fraud', 'For how long': '24 hours', Why: 'Tests' });
   await desk.modalSays('onCall', 'rule fraud');
@@ -90,7 +93,7 @@ test('the daily summary counts muted events, and names the mute', async () => {
   desk.house.later(soonMs);
   const kept = await desk.house.decline({ reason: 'Suspected fraud' });
   await desk.settled('soon');
-  desk.house.later(23 * 60 * minuteMs);
+  desk.house.later(60 * minuteMs);
   const summary = await desk.reads('lead', ['Muted now', kept], 'payAlerts');
   expect(summary.shown.text).toContain('rule fraud in');
 });
