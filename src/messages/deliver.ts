@@ -269,8 +269,8 @@ type Place = { channel: string; threadTs?: string };
 
 /**
  * Where to post: in the channel, or in a thread once its first message and the earlier replies are posted. Each reply
- * has its own back-off, so the lane alone doesn't keep their order. `later` and `soon`: retry, with a long or a short
- * back-off. `never`: the thread's first message is not posted at all.
+ * has its own back-off, so the lane alone doesn't keep their order; a reply that was never stored ends the wait. `later` and
+ * `soon`: retry, with a long or a short back-off. `never`: the thread's first message is not posted at all.
  */
 async function placeOf(
   { store, now }: Outbox,

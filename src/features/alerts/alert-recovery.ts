@@ -141,7 +141,7 @@ function createTies(
         };
       }),
     );
-    // Its own failure is on no list before it is told and after it is resolved.
+    // Its own failure is on no list before `tieFailure` lists it and after it has ended.
     for (const first of firsts) {
       if (found.some(({ id }) => id === first)) continue;
       const own = await findMessageRecord(account.store, alertKey(first));
@@ -335,7 +335,7 @@ export function createAlertRecovery(
   }
 
   /**
-   * Called before a failure is told, with its look-up: ties it to its payments. One of its own order resolves it now;
+   * Called before a failure is posted or counted by a digest, with its look-up: ties it to its payments. One of its own order resolves it now;
    * others search again. Later payments find it. Throws only StoreUnavailable.
    */
   async function tieFailure(
