@@ -568,7 +568,7 @@ function alert(world: World): Driven {
     atMs: clock.nowMs,
     lists: [],
     storms: [],
-    post: { key: alertKey(id), rule: calling, isOnly: true },
+    post: { key: alertKey(id), rule: calling },
   };
 
   async function hasEnded(reference: string): Promise<boolean | undefined> {

@@ -167,8 +167,8 @@ type PaymentMove =
       hasOwn?: true | undefined;
     };
 
-/** The message that is about to post the alert, and its rule. `isOnly`: the alert has no other, so no storm counts it. */
-type PostedBy = { key: string; rule: RoutedRule | undefined; isOnly: boolean };
+/** The message that is about to post the alert, and its rule. */
+type PostedBy = { key: string; rule: RoutedRule | undefined };
 
 /** What ties an alert to payments and messages. `isUnanswered`: its look-up had no answer. */
 export type Ties = {
@@ -347,8 +347,7 @@ function stepPayment(before: Payment, event: PaymentMove, nowMs: number): Paymen
 export function tied(before: EventCase, event: Ties, nowMs: number): EventCase | undefined {
   const { failed } = before;
   const lists = distinct([...(failed?.lists ?? []), ...event.lists]);
-  // After a crash a storm that was about to count it may have ended before it did.
-  const storms = event.post?.isOnly ? [] : distinct([...before.storms, ...event.storms]);
+  const storms = distinct([...before.storms, ...event.storms]);
   const proven = failed?.proven ?? event.proven;
   const isAsked = event.isUnanswered === true && !before.unanswered && !endsCard(before.card);
   const posting = postedBy(before, event.post, nowMs);

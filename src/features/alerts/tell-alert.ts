@@ -7,7 +7,6 @@ import {
   type Remembering,
   type MessageRecord,
   type Work,
-  alertKey,
   areDetailsOver,
   finish,
   hasChannel,
@@ -191,11 +190,7 @@ export function createTelling(
   ): Promise<{ card: AlertCardShown; evidence: Evidence; verdict?: RetryVerdict }> {
     const { receivedAtMs, replaced, routed } = record;
     if (!record.posted) {
-      const post = {
-        key,
-        rule: routed?.[0]?.rule,
-        isOnly: key === alertKey(event.key) && routed?.length === 1,
-      };
+      const post = { key, rule: routed?.[0]?.rule };
       await recovery.tieFailure(event, ofPost.lookup, receivedAtMs, { storms: [], post });
     }
     const { card, charging, evidence: asked } = await cards.read(event.key, { key, record });

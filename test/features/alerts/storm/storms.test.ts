@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import type { PaymentEvent } from '../../../../src/domain/payment-event.ts';
-import { openAlerts } from '../../../../src/features/alerts/event-case.ts';
 import { eventFinders } from '../../../../src/features/alerts/found-event.ts';
 import { alertKey } from '../../../../src/messages/message-record.ts';
 import {
@@ -122,22 +121,6 @@ describe('an alert that was posted just before a storm', () => {
       expect([calls(house.parents()[0]), calls(digestOf(house))]).toEqual(isResolved ? [1, 0] : [0, 1]);
     },
   );
-});
-
-it('an alert that is posted after all, because the process died as its storm ended, is an open alert', async () => {
-  const house = stormHouse();
-  await burst(house, 1, 8);
-  await house.drain(20_000);
-  const storms = [idOf(house)];
-  const last = failure(9);
-  // The process dies before it stores that the digest counts the alert.
-  await house.recovery.tieFailure(last, { kind: 'no_reference' }, house.clock.nowMs, { storms });
-  await house.drain(10 * minuteMs, 10_000);
-  await house.receive(last);
-  await house.drain(20_000);
-  expect(house.parents().at(-1)?.shown.text).toContain('BURST-9');
-  const open = await house.cards.cases.list(openAlerts('none'), { max: 99 });
-  expect(open.map(({ id }) => id)).toContain(last.key);
 });
 
 describe('Acknowledge all', () => {
