@@ -70,7 +70,6 @@ describe('a channel that Slack refuses', () => {
       fix: expect.stringContaining('rchive'),
     });
     await desk.asks('onCall', '/pay undelivered', '2 messages could not be delivered');
-    expect(desk.posts('lead', 'payOps')).toHaveLength(1);
   });
 
   test('Deliver again delivers each message once, in the old order, after the channel is repaired', async () => {
