@@ -1,5 +1,5 @@
 import { setTimeout as rest } from 'node:timers/promises';
-import type { Account as PayopsAccount } from '../../account.ts';
+import type { Account } from '../../account.ts';
 import type { AuthTestResponse, WebClient } from '@slack/web-api';
 import { createLookAtChannel } from './look-at-channel.ts';
 import {
@@ -43,7 +43,7 @@ const mostPeople = 50;
 const tokenPart = 'Slack token';
 const clockTimeoutMs = 5_000;
 
-type Config = PayopsAccount['settings'];
+type Config = Account['settings'];
 type Policy = Config['policy'];
 type Role = Policy['roles'][string];
 

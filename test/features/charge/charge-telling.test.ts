@@ -12,6 +12,7 @@ import {
   reference,
   startProcess,
   terms,
+  type Process,
   type World,
 } from '../charge-house.ts';
 
@@ -26,23 +27,30 @@ function pays({ bank }: World): void {
   bank.charges.get(reference)!.status = 'SUCCESS';
 }
 
+/** Lets `work` happen while Slack is still taking the process's first update of a modal. */
+function duringFirstUpdate({ account }: Process, work: () => Promise<void>): void {
+  const { views } = account.slack.interactive;
+  const { update } = views;
+  let isFirst = true;
+  views.update = async (given) => {
+    if (isFirst) {
+      isFirst = false;
+      await work();
+    }
+    return await update(given);
+  };
+}
+
 describe('the screen', () => {
   it('shows the stored state in the end, even if another replica continued while Slack was slow', async () => {
     const { world, process: slow } = openOtp();
     const fast = startProcess(world);
     await charge(slow);
-    const { views } = slow.account.slack.interactive;
-    const { update } = views;
-    let isFirst = true;
-    views.update = async (given) => {
-      if (isFirst) {
-        isFirst = false;
-        pays(world);
-        await fast.trigger(success);
-        await fast.drained();
-      }
-      return await update(given);
-    };
+    duringFirstUpdate(slow, async () => {
+      pays(world);
+      await fast.trigger(success);
+      await fast.drained();
+    });
     await slow.operations.takeOver({ reference, by: bola });
     await slow.drained();
     expect(slow.shown.at(-1)).toContain('Deliver once');
@@ -52,17 +60,10 @@ describe('the screen', () => {
     const { world, process: slow } = openOtp();
     const fast = startProcess(world);
     await charge(slow);
-    const { views } = slow.account.slack.interactive;
-    const { update } = views;
-    let isFirst = true;
-    views.update = async (given) => {
-      if (isFirst) {
-        isFirst = false;
-        await fast.operations.takeOver({ reference, by: bola });
-        await fast.drained();
-      }
-      return await update(given);
-    };
+    duringFirstUpdate(slow, async () => {
+      await fast.operations.takeOver({ reference, by: bola });
+      await fast.drained();
+    });
     await slow.operations.watch(reference, { id: 'V2', userId: ada, at: -Infinity });
     await slow.drained();
     expect(slow.shown.at(-1)).toContain('Take over');
