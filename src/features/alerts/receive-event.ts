@@ -75,8 +75,7 @@ export function createReceiving(
   }
 
   async function isStoredAlone(key: string): Promise<boolean> {
-    const entry = await store.read(eventPrefix + key);
-    return entry !== undefined && openIfPossible(entry)?.fingerprint !== undefined;
+    return openIfPossible(await store.read(eventPrefix + key))?.fingerprint !== undefined;
   }
 
   /** False: it is stored already. Dedupe and queue are one write, or a crash in between would lose the alert. */
