@@ -56,10 +56,10 @@ type PutBackEnd =
   | { kind: 'in_use' };
 
 /**
- * Replaces the store's file at `path` with a copy. First `checkCopy` opens and closes the copy; it must throw if the
- * copy is unusable (another schema, other keys), and then nothing changes. The old file is renamed to `before`. After a
- * crash either the old or the new file is there. Throws what `checkCopy` throws, StoreUnavailable, and the file
- * system's errors.
+ * Replaces the store's file at `path` with a copy, and with the log beside the copy (`-wal`), if there is one. First
+ * `checkCopy` opens and closes the copy; it must throw if the copy is unusable (another schema, other keys), and then
+ * nothing changes. The old file is renamed to `before`. After a crash either the old or the new file is there. Throws
+ * what `checkCopy` throws, StoreUnavailable, and the file system's errors.
  */
 export async function putBackStoreFile(
   path: string,
@@ -69,22 +69,21 @@ export async function putBackStoreFile(
   const draft = `${path}.restoring`;
   removeStoreFile(draft);
   try {
-    copyFileSync(copy, draft);
-    chmodSync(draft, 0o600);
+    // A snapshot of the disk, or the file of a killed bot, has its newest changes only in the log beside it.
+    for (const part of ['', '-wal'].filter((each) => existsSync(copy + each))) {
+      copyFileSync(copy + part, draft + part);
+      chmodSync(draft + part, 0o600);
+    }
     const contents = contentsOf(draft);
     await checkCopy(draft);
     syncToDisk(draft);
-    if (!existsSync(path)) {
-      renameSync(draft, path);
-      syncToDisk(dirname(path));
-      return { kind: 'put_back', before: undefined, ...contents };
-    }
-    const lock = lockForReplacing(path);
+    const isReplacing = existsSync(path);
+    const lock = isReplacing ? lockForReplacing(path) : undefined;
     if (lock === 'in_use') return { kind: 'in_use' };
     try {
-      linkSync(path, before);
-      // The newest changes of a damaged file are still in its WAL, which SQLite would apply to the new file; so move it
-      // away, too.
+      if (isReplacing) linkSync(path, before);
+      // A damaged file, or one that was moved away by hand, may have left its log here. SQLite would apply that to the
+      // new file; so move it away, too.
       if (existsSync(`${path}-wal`)) renameSync(`${path}-wal`, `${before}-wal`);
       rmSync(`${path}-shm`, { force: true });
       renameSync(draft, path);
@@ -92,7 +91,7 @@ export async function putBackStoreFile(
     } finally {
       lock?.close();
     }
-    return { kind: 'put_back', before, ...contents };
+    return { kind: 'put_back', before: isReplacing ? before : undefined, ...contents };
   } finally {
     removeStoreFile(draft);
   }

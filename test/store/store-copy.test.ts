@@ -1,0 +1,53 @@
+import { copyFileSync, existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, it, type TestContext } from 'vitest';
+import { openSqliteStore } from '../../src/store/sqlite-store.ts';
+import { copyStoreFile, putBackStoreFile } from '../../src/store/store-copy.ts';
+
+const checkCopy = () => Promise.resolve();
+
+/** A folder with a store's file, and that store's folder as a snapshot of the disk has it, with the log still there. */
+async function snapshotOf(test: TestContext, ...keys: string[]) {
+  const folder = mkdtempSync(join(tmpdir(), 'payops-'));
+  test.onTestFinished(() => rmSync(folder, { recursive: true }));
+  const path = join(folder, 'payops.sqlite');
+  const snapshot = join(folder, 'snapshot', 'payops.sqlite');
+  mkdirSync(join(folder, 'snapshot'));
+  const store = openSqliteStore({ path, now: Date.now });
+  for (const key of keys) await store.create(key, 'value');
+  for (const part of ['', '-wal']) copyFileSync(path + part, snapshot + part);
+  await store.close();
+  return { path, snapshot };
+}
+
+async function readsKeys(path: string): Promise<readonly string[]> {
+  const store = openSqliteStore({ path, now: Date.now });
+  const { keys } = await store.keysAfter('');
+  await store.close();
+  return keys;
+}
+
+it('puts back what is only in the log beside the copy, and leaves the copy as it is', async (test) => {
+  const { path, snapshot } = await snapshotOf(test, 'older', 'newest');
+  rmSync(path);
+  const end = await putBackStoreFile(path, snapshot, { before: `${path}.before`, checkCopy });
+  expect(end).toMatchObject({ kind: 'put_back', records: 2 });
+  expect(await readsKeys(path)).toEqual(['newest', 'older']);
+  expect(existsSync(`${snapshot}-wal`)).toBe(true);
+});
+
+it('keeps the log of a store whose file was moved away by hand from the store that is put back', async (test) => {
+  const { path, snapshot } = await snapshotOf(test, 'lost');
+  const copy = `${path}.copy`;
+  rmSync(path);
+  const store = openSqliteStore({ path, now: Date.now });
+  await store.create('kept', 'value');
+  copyStoreFile(path, copy);
+  await store.close();
+  renameSync(path, `${path}.damaged`);
+  copyFileSync(`${snapshot}-wal`, `${path}-wal`);
+  await putBackStoreFile(path, copy, { before: `${path}.before`, checkCopy });
+  expect(await readsKeys(path)).toEqual(['kept']);
+  expect(existsSync(`${path}.before-wal`)).toBe(true);
+});
