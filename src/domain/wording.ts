@@ -31,15 +31,16 @@ export function listed(names: readonly string[], last: 'and' | 'or'): string {
   return new Intl.ListFormat('en-GB', { type }).format(names);
 }
 
-/** With more typing errors the text counts as another word. */
-const mostSlips = 2;
-
 /**
- * The word that the person probably meant: at most two typing errors away (a letter missing, added, wrong, or two
- * swapped), and fewer errors than half the letters, so "ab" is never "otp". Undefined if none is that near. Ignores
+ * The word that the person probably meant: at most `mostSlips` typing errors away (a letter missing, added, wrong, or
+ * two swapped), and fewer errors than half the letters, so "ab" is never "otp". Undefined if none is that near. Ignores
  * case; on a tie the first word wins.
  */
-export function nearestWord(typed: string, words: readonly string[]): string | undefined {
+export function nearestWord<Word extends string>(
+  typed: string,
+  words: readonly Word[],
+  mostSlips = 2,
+): Word | undefined {
   const wanted = typed.toLowerCase();
   for (let slips = 0; slips <= mostSlips && slips * 2 < wanted.length; slips += 1) {
     const near = words.find((word) => isWithin(slips, wanted, word.toLowerCase()));

@@ -1,4 +1,5 @@
 import type { OrderReference } from '../../domain/order-reference.ts';
+import { nearestWord } from '../../domain/wording.ts';
 
 /** About as many references as a person looks up in an hour or two. */
 const mostOfPerson = 20;
@@ -15,27 +16,11 @@ export function createFoundLately() {
       if (found.size >= mostPeople && !found.has(userId)) found.clear();
       found.set(userId, [reference, ...others].slice(0, mostOfPerson));
     },
-    /** The newest reference that this person found and that is near, but not equal. */
-    near: (userId: string, reference: OrderReference): OrderReference | undefined =>
-      (found.get(userId) ?? []).find((one) => one !== reference && isNear(one, reference)),
+    /** The newest reference that this person found and that differs by case alone, or else by one typing error. */
+    near(userId: string, reference: OrderReference): OrderReference | undefined {
+      if (reference.length < shortest) return undefined;
+      const others = (found.get(userId) ?? []).filter((one) => one !== reference && one.length >= shortest);
+      return nearestWord(reference, others, 1);
+    },
   };
-}
-
-/** Whether two references differ only by case, or by one letter added, missing, changed or swapped with its neighbour. */
-export function isNear(one: string, other: string): boolean {
-  const [long = [], short = []] = [one, other]
-    .map((text) => Array.from(text.toLowerCase()))
-    .toSorted((a, b) => b.length - a.length);
-  if (short.length < shortest || long.length - short.length > 1) return false;
-  const at = long.findIndex((letter, index) => letter !== short[index]);
-  if (at === -1) return true;
-  if (long.length > short.length) return rest(long, at + 1) === rest(short, at);
-  const isSwapped = long[at] === short[at + 1] && long[at + 1] === short[at];
-  return (
-    rest(long, at + 1) === rest(short, at + 1) || (isSwapped && rest(long, at + 2) === rest(short, at + 2))
-  );
-}
-
-function rest(letters: readonly string[], from: number): string {
-  return letters.slice(from).join('');
 }

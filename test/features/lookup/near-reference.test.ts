@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { OrderReference } from '../../../src/domain/order-reference.ts';
-import { createFoundLately, isNear } from '../../../src/features/lookup/near-reference.ts';
+import { createFoundLately } from '../../../src/features/lookup/near-reference.ts';
 
 it.each([
   ['INV-2041', 'inv-2041', true],
@@ -14,7 +14,14 @@ it.each([
   ['INV-2041', 'INV-4021', false],
   ['A1', 'A2', false],
 ])('%s and %s are near: %s', (one, other, near) => {
-  expect([isNear(one, other), isNear(other, one)]).toEqual([near, near]);
+  for (const [found, typed] of [
+    [one, other],
+    [other, one],
+  ]) {
+    const lately = createFoundLately();
+    lately.add('U0ADA', found as OrderReference);
+    expect(lately.near('U0ADA', typed as OrderReference)).toBe(near ? found : undefined);
+  }
 });
 
 it('offers the newest near reference that this person found, and none that others found', () => {
@@ -25,6 +32,7 @@ it('offers the newest near reference that this person found, and none that other
   lately.add('U0ADA', second);
   expect(lately.near('U0ADA', typed)).toBe(second);
   expect(lately.near('U0ADA', second)).toBe(first);
+  expect(lately.near('U0ADA', 'inv-2041' as OrderReference), 'only the case differs').toBe(first);
   expect(lately.near('U0BOLA', typed)).toBeUndefined();
   for (let number = 0; number < 20; number += 1) lately.add('U0ADA', `OTHER-${number}00` as OrderReference);
   expect(lately.near('U0ADA', typed)).toBeUndefined();
