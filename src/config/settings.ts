@@ -123,7 +123,7 @@ export const settings = {
       String(defaultRetryRule.forgetMs / dayMs),
     ),
     chargeTwinMinutes: setting(
-      'For how long the bot asks before it charges a card the same amount again; 0: never.',
+      'How long the bot asks before it charges a card the same again; 0: only under review.',
       wholeNumber(0, 1_440),
       '10',
     ),

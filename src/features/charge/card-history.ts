@@ -45,7 +45,7 @@ type CardRules = {
   rule: RetryRule;
   /**
    * A settled equal charge is a twin, which the person must confirm, if it was begun at most this long before they read
-   * the terms, or later. 0: there are no twins.
+   * the terms, or later. 0: only a charge that needs review is one, as always.
    */
   twinMs: number;
   /** Whether the charge is stored. A claim without a charge is left over from a crash. */
@@ -136,7 +136,8 @@ export function createCardHistory(account: Account, { rule, twinMs, chargeExists
     if (refusal && !isOverridden) return { kind: 'keep', result: { kind: 'refused', refusal } };
     // Declines are not shown as twins then: the person who allows the charge knows of them.
     const candidates = isOverridden ? others.filter(({ outcome }) => outcome !== 'declined') : others;
-    const twins = twinMs === 0 ? [] : twinsOf(candidates, claim, Math.min(at, claim.readAtMs ?? at) - twinMs);
+    const after = twinMs === 0 ? Infinity : Math.min(at, claim.readAtMs ?? at) - twinMs;
+    const twins = twinsOf(candidates, claim, after);
     if (twins.length > 0) return { kind: 'keep', result: { kind: 'twin', twins } };
     const { reference, money, by } = claim;
     const attempt: Attempt = { reference, begunAt: at, at, outcome: 'pending', by, ...money };
@@ -224,7 +225,8 @@ function underWay({ reference, by, begunAt }: Attempt): CardRefusal {
 }
 
 /**
- * Settled charges with the same amount and currency since then, newest first, without those that the person accepted.
+ * Settled charges with the same amount and currency since then, newest first, without those that the person accepted. One
+ * that needs review counts at any age: money may have moved.
  */
 function twinsOf(
   attempts: readonly Attempt[],
@@ -233,7 +235,7 @@ function twinsOf(
 ): Twin[] {
   return attempts
     .filter(isSettled)
-    .filter((attempt) => isSame(attempt, money) && attempt.begunAt > after)
+    .filter((attempt) => isSame(attempt, money) && (attempt.outcome === 'review' || attempt.begunAt > after))
     .filter(({ reference }) => !despite.includes(reference))
     .toSorted((a, b) => b.begunAt - a.begunAt)
     .map(({ reference, by, begunAt, outcome }) => ({ reference, by, at: begunAt, outcome }));

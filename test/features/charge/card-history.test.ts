@@ -79,6 +79,23 @@ describe('the history of a card', () => {
     expect(await overridden('d', 4)).toMatchObject(refused('save_again'));
   });
 
+  it.each([twinMs, 0])(
+    'shows a charge under review before each equal one, at any age (%i)',
+    async (usualMs) => {
+      const { clock, store, run } = till();
+      await run('unsure', 'review');
+      clock.nowMs += 20 * day;
+      const account = accountOf({ store, sealer, now: () => clock.nowMs });
+      const rules = { rule: defaultRetryRule, twinMs: usualMs, chargeExists: async () => true };
+      const history = createCardHistory(account, rules);
+      expect(await history.judge(claimOf('other', 1))).toEqual({ kind: 'claimed' });
+      const twins = [{ reference: ref('unsure'), by: 'U1', at: start, outcome: 'review' }];
+      expect(await history.claim(claimOf('again'))).toEqual({ kind: 'twin', twins });
+      const seen = claimOf('again', undefined, { despite: ['unsure'] });
+      expect(await history.claim(seen)).toEqual({ kind: 'claimed' });
+    },
+  );
+
   it('refuses to charge a card whose history can’t be read', async () => {
     const { store, history } = till();
     await store.create(`card:${card}`, sealer.seal(`card:${card}`, '[{"outcome":"maybe"}]'));
