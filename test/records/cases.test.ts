@@ -186,9 +186,8 @@ function links(world: World): Driven {
       const keys = store.keys();
       const isKnown = keys.includes(messageKey('link_note', `paid:${reference}`));
       const isPaid = link.state.kind === 'paid';
-      const begun = `link:${reference}:${link.askedAtMs}`;
       return [
-        ...wrongOfCase(kept, audited, [...audited.keys(), begun]),
+        ...wrongOfCase(kept, audited, [...audited.keys()]),
         // A link that was certainly not made is replaced by another with its reference, which continues its turns.
         ...(audited.size === kept.turn ? [] : [`${kept.turn} steps, and the audit has ${audited.size}`]),
         ...(service.made > 1 ? ['two orders were made'] : []),

@@ -283,10 +283,13 @@ export function linkDueInMs(link: PaymentLink, nowMs: number, rules: LinkRules):
   }
 }
 
-/** The entry's id has the turn's number, so that a repeated step is the same entry. */
+/**
+ * The entry's id has the turn's number, so that a repeated step is the same entry. The first step has it too: a link that
+ * replaces a refused one may begin in the same millisecond.
+ */
 function auditOf({ before, event, after, turn, atMs }: CaseStep<PaymentLink, LinkEvent>): AuditEntry {
   const { reference, askedAtMs, state, by, terms } = after;
-  const id = `link:${reference}:${askedAtMs}`;
+  const id = `link:${reference}:${askedAtMs}:${turn}`;
   const now = `link_${state.kind}`;
   if (!before || !event) {
     const reason = formatMoney(terms.money);
@@ -295,7 +298,7 @@ function auditOf({ before, event, after, turn, atMs }: CaseStep<PaymentLink, Lin
   const was = `link_${before.state.kind}`;
   const states = was === now ? {} : { before: was, after: now };
   return {
-    id: `${id}:${turn}`,
+    id,
     atMs,
     reference,
     who: 'payments',

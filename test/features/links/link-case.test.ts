@@ -4,6 +4,7 @@ import type { OrderReference } from '../../../src/domain/order-reference.ts';
 import { alertNewsShape } from '../../../src/records/shapes.ts';
 import {
   linkDueInMs,
+  linkRules,
   stepLink,
   type LinkEvent,
   type LinkState,
@@ -75,6 +76,12 @@ function follow(
   if (dueInMs === undefined) return { ...link, looks };
   return follow(stepLink(link, answer, atMs + dueInMs, rules) ?? link, answer, atMs + dueInMs, looks + 1);
 }
+
+it('has an audit entry of its own, even if it replaces a refused link within a millisecond', () => {
+  const { auditEntries } = linkRules(rules, async () => []);
+  const ids = [1, 3].map((turn) => auditEntries({ after: asked, turn, atMs: nowMs })[0]?.id);
+  expect(new Set(ids).size).toBe(2);
+});
 
 describe('stepLink', () => {
   it('notes once what else ended its alert, even if the stored record has another order of keys', () => {
