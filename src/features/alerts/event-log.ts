@@ -29,6 +29,8 @@ export type LoggedEvent = {
   byCharge?: true;
   /** The channels it was routed to; absent: none, or not routed yet. */
   channels?: readonly string[];
+  /** A mute held it back from a channel. */
+  isMuted?: true;
 };
 
 /** A stored event. Its record is an alert's message, or the payment case of a success that goes to no channel. */
@@ -41,6 +43,7 @@ export type StoredEvent = {
   lookup?: Lookup;
   byCharge?: true;
   channels?: readonly string[];
+  isMuted?: true;
 };
 
 /** The record of the event with this key. */
@@ -61,13 +64,14 @@ export function openStoredEvent(
     return { event, receivedAtMs, ...withoutUndefined({ fingerprint: alone?.fingerprint }) };
   }
   const record = readMessageRecord(value);
-  const { receivedAtMs, fingerprint, byCharge, routed } = record;
+  const { receivedAtMs, fingerprint, byCharge, routed, keptBy } = record;
   const channels = routed?.map(({ channel }) => channel);
   const lookup = openEvidence(sealer, key, record)?.lookup;
+  const isMuted = keptBy && (true as const);
   return {
     event: openEvent(sealer, key, record),
     receivedAtMs,
-    ...withoutUndefined({ fingerprint, lookup, byCharge, channels }),
+    ...withoutUndefined({ fingerprint, lookup, byCharge, channels, isMuted }),
   };
 }
 
@@ -106,8 +110,8 @@ export function createEventLog({
     try {
       const kept = openStoredEvent(sealer, entry);
       if (!kept) return [];
-      const { event, receivedAtMs, lookup, byCharge, channels } = kept;
-      const logged = { receivedAtMs, ...withoutUndefined({ byCharge, channels }) };
+      const { event, receivedAtMs, lookup, byCharge, channels, isMuted } = kept;
+      const logged = { receivedAtMs, ...withoutUndefined({ byCharge, channels, isMuted }) };
       if (!lookup) return [{ event, ...logged }];
       return [{ event: withLookUp(event, lookup), ...logged, lookup: lookup.kind }];
     } catch (error) {

@@ -275,7 +275,7 @@ function summaryOf({ random, text }: Outside): DailySummary {
     paid: { ...counted, sums: [{ minor: 7, currency: 'NGN' }] },
     givenBack: counted,
     proven: 2,
-    disputed: { failed: 1, paid: 2 },
+    disputed: { failed: 1, paid: 2, givenBack: 1 },
     postedHere: 3,
     cards: {
       open: [

@@ -56,10 +56,17 @@ function provenWords({ paid, proven }: DailySummary): string {
 }
 
 /** The events in no number above, because their look-up contradicts them. */
-function disputedLines({ disputed: { failed, paid } }: DailySummary): Run[][] {
-  const isPaid = `${counted(failed, 'event')} said failed, the look-up ${outcomeWords.paid}: not counted.`;
-  const isNot = `${counted(paid, 'event')} said paid, the look-up not confirmed: not counted.`;
-  return [...(failed > 0 ? [[words(`🚨 ${isPaid}`)]] : []), ...(paid > 0 ? [[words(`⚠️ ${isNot}`)]] : [])];
+function disputedLines({ disputed: { failed, paid, givenBack } }: DailySummary): Run[][] {
+  return [
+    ...disputedLine(failed, '🚨', 'failed', outcomeWords.paid),
+    ...disputedLine(paid, '⚠️', 'paid', 'not confirmed'),
+    ...disputedLine(givenBack, '↩️', 'failed or paid', outcomeWords.givenBack),
+  ];
+}
+
+function disputedLine(count: number, symbol: string, said: string, found: string): Run[][] {
+  if (count === 0) return [];
+  return [[words(`${symbol} ${counted(count, 'event')} said ${said}, the look-up ${found}: not counted.`)]];
 }
 
 function reasonBlocks({ failed: { reasons } }: DailySummary): RichTextBlock[] {

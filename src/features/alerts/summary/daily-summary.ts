@@ -175,8 +175,11 @@ export type DailySummary = SummarySpan & {
   givenBack: Tally;
   /** How many of `paid` a look-up proved; the others count by their event alone. */
   proven: number;
-  /** Failures that their look-up confirms as paid, and payments that it contradicts; in no sum. */
-  disputed: { failed: number; paid: number };
+  /**
+   * Events that their look-up contradicts; in no sum. `failed`: failures that are paid. `paid`: payments that it doesn't confirm.
+   * `givenBack`: both kinds, if the order was paid and given back.
+   */
+  disputed: { failed: number; paid: number; givenBack: number };
   /** How many events were routed to this channel; a muted one was not. */
   postedHere: number;
   /** The channel's alerts of the last 7 days; `leftOut`: the newest ones beyond `mostCards`. */
@@ -203,15 +206,14 @@ export async function summariseDay(
   }: SummarySpan & { channel: string; plan: RoutePlan; nowMs: number },
 ): Promise<DailySummary> {
   const [failed, paid, givenBack] = [createTally(), createTally(), createTally()];
-  const disputed = { failed: 0, paid: 0 };
+  const disputed = { failed: 0, paid: 0, givenBack: 0 };
   const failuresHere: LoggedEvent[] = [];
   let [proven, postedHere] = [0, 0];
   for await (const events of eventLog.since(Math.min(fromMs, nowMs - lookedBackMs))) {
     for (const logged of events) {
-      const { event, receivedAtMs, lookup, byCharge, channels = [] } = logged;
+      const { event, receivedAtMs, lookup, channels = [] } = logged;
       const isFailure = event.kind === 'payment_failed';
-      const isHere = !byCharge && destinationsOf(plan, event).some((to) => to.channel === channel);
-      if (isHere && isFailure) failuresHere.push(logged);
+      if (isFailure && isAlertIn(channel, logged, plan)) failuresHere.push(logged);
       if (receivedAtMs < fromMs || receivedAtMs >= untilMs) continue;
       if (channels.includes(channel)) postedHere += 1;
       if (event.kind === 'payment_given_back') {
@@ -219,7 +221,8 @@ export async function summariseDay(
         continue;
       }
       const isDisputed = isFailure ? lookup === 'confirmed' : contradicts(lookup);
-      if (isDisputed) disputed[isFailure ? 'failed' : 'paid'] += 1;
+      if (lookup === 'given_back') disputed.givenBack += 1;
+      else if (isDisputed) disputed[isFailure ? 'failed' : 'paid'] += 1;
       else (isFailure ? failed : paid).add(event);
       if (!isFailure && lookup === 'confirmed') proven += 1;
     }
@@ -227,6 +230,19 @@ export async function summariseDay(
   const cards = await cardsOf(readCard, failuresHere);
   const totals = { failed: failed.total(), paid: paid.total(), givenBack: givenBack.total() };
   return { fromMs, untilMs, ...totals, proven, disputed, postedHere, cards, nowMs };
+}
+
+/** Whether the failure is an alert of this channel: it went there, or a mute held it back from there. */
+function isAlertIn(
+  channel: string,
+  { event, byCharge, channels = [], isMuted }: LoggedEvent,
+  plan: RoutePlan,
+): boolean {
+  if (byCharge) return false;
+  if (channels.includes(channel)) return true;
+  // Its record doesn't say which channel muted it, nor the channels of an event that isn't routed yet: today's rules do.
+  const isByPlan = isMuted === true || channels.length === 0;
+  return isByPlan && destinationsOf(plan, event).some((to) => to.channel === channel);
 }
 
 async function cardsOf(readCard: ReadCard, failures: readonly LoggedEvent[]): Promise<DailySummary['cards']> {

@@ -198,7 +198,7 @@ type ReadCard = Parameters<typeof summariseDay>[1];
 
 const open: ReadCard = () => Promise.resolve({ card: { kind: 'open' } });
 
-function summarised(events: readonly LoggedEvent[], span: SummarySpan, readCard = open) {
+function summarised(events: readonly LoggedEvent[], span: SummarySpan, readCard = open, to = channel) {
   const place = { environment: 'live', account: 'main account' } as const;
   const plan = { ...place, rules: [], failures: channel, successes: undefined };
   const eventLog = {
@@ -207,7 +207,11 @@ function summarised(events: readonly LoggedEvent[], span: SummarySpan, readCard 
       yield events;
     },
   };
-  return summariseDay(eventLog, readCard, { channel, plan, nowMs: 200, ...span });
+  return summariseDay(eventLog, readCard, { channel: to, plan, nowMs: 200, ...span });
+}
+
+function failureOf(reference: string): LoggedEvent {
+  return { event: { kind: 'payment_failed', key: reference, orderReference: reference }, receivedAtMs: 1 };
 }
 
 describe('what summaries count', () => {
@@ -235,7 +239,14 @@ describe('what summaries count', () => {
   });
 
   it('leaves events that their look-up contradicts out of the sums, and counts them separately', async () => {
-    const lookups = [undefined, 'unchecked', 'confirmed', 'not_confirmed', 'not_found'] as const;
+    const lookups = [
+      undefined,
+      'unchecked',
+      'confirmed',
+      'not_confirmed',
+      'not_found',
+      'given_back',
+    ] as const;
     const kinds = ['payment_failed', 'payment_success'] as const;
     const events = kinds.flatMap((kind) =>
       lookups.map((lookup, index) => ({
@@ -258,8 +269,25 @@ describe('what summaries count', () => {
       },
       paid: { count: 3, sums: [{ minor: 111 }] },
       proven: 1,
-      disputed: { failed: 1, paid: 2 },
+      disputed: { failed: 1, paid: 2, givenBack: 2 },
     });
+  });
+
+  it('lists the open alerts that its channel got or that a mute held back, also after the rules changed', async () => {
+    // Today’s rules send all failures to this channel.
+    const events: LoggedEvent[] = [
+      { ...failureOf('HERE'), channels: [channel] },
+      { ...failureOf('ELSEWHERE'), channels: ['C0OTHER001'] },
+      { ...failureOf('MUTED'), channels: [], isMuted: true },
+      { ...failureOf('MUTED-HERE'), channels: ['C0OTHER001'], isMuted: true },
+      failureOf('NOT-ROUTED-YET'),
+    ];
+    const openIn = async (to: string) => {
+      const { cards } = await summarised(events, { fromMs: 0, untilMs: 2 }, open, to);
+      return cards.open.map(({ orderReference }) => orderReference);
+    };
+    expect(await openIn(channel)).toEqual(['HERE', 'MUTED', 'MUTED-HERE', 'NOT-ROUTED-YET']);
+    expect(await openIn('C0OTHER001')).toEqual(['ELSEWHERE', 'MUTED-HERE']);
   });
 
   it('names the order that a look-up proved after the alert was posted', async () => {
