@@ -237,6 +237,8 @@ export function createAlertCards(
       const card = state.card.kind === 'open' ? before : state.card;
       const step = state.steps.at(-1);
       if (isMoved && step) return { kind: 'moved', card, step };
+      // Acknowledged by its storm: a message of its own, in another channel, doesn't show that yet.
+      if (card !== state.card && card.kind !== 'open') await hear(id, { kind: 'retold' });
       const moved = moveCard(card, move, now());
       return { kind: 'refused', why: moved.kind === 'refused' ? moved.why : 'nothing_new', card };
     },

@@ -9,6 +9,7 @@ import {
   linesOf,
   type Message,
   paidBy,
+  pressables,
   recordOf,
   slackFaults,
 } from '../../alerts-house.ts';
@@ -198,6 +199,22 @@ describe('a storm in two channels', () => {
     expect(own).not.toContain('Those in');
     expect(other).toMatch(new RegExp(`Those in.*${first.channel}.*acknowledged by.*${ada}`));
     expect(other).toContain('Acknowledge all');
+  });
+
+  it('acknowledged in one: an alert of its own in the other says so once somebody presses it', async () => {
+    const house = stormHouse();
+    const first = { name: 'first', match: {}, channels: ['C0ALERTS01'], continues: true };
+    house.routes.rules = [first, { ...first, name: 'second', channels: ['C0ALERTS02'], digestAfter: 0 }];
+    await burst(house, 1, 10);
+    await house.drain(20_000);
+    await house.storms.acknowledge(idOf(house), ada);
+    await house.drain(5_000);
+    const single = () => house.parents().findLast(({ channel }) => channel === 'C0ALERTS02')!;
+    const pressed = await house.cards.move(failure(10).key, { kind: 'acknowledge', by: bola });
+    expect(pressed).toMatchObject({ kind: 'refused', why: 'acknowledged', card: { by: ada } });
+    await house.drain(5_000);
+    expect(single().shown.text).toMatch(/^👀 Acknowledged: .*BURST-10$/);
+    expect(pressables(single())).not.toContain('Acknowledge');
   });
 });
 
