@@ -52,7 +52,7 @@ export function chargeStateModal(charge: ChargeSeen, place: ShownAccount, viewer
 /** Of `ChargeOperations`. */
 type WatchedCharges = {
   find: (reference: string) => Promise<ChargeSeen | undefined>;
-  watch: (reference: string, view: ChargeView & { at: number }) => Promise<void>;
+  watch: (reference: string, view: ChargeView & { shown?: ChargeSeen }) => Promise<void>;
 };
 
 export type ChargeViews = ReturnType<typeof createChargeViews>;
@@ -72,7 +72,7 @@ export function createChargeViews(
     { caller: { userId }, openModal }: { caller: Caller; openModal: OpenModal },
   ): Promise<void> {
     const id = await openModal(modalFor(charge, userId));
-    await operations.watch(charge.reference, { id, userId, at: charge.at });
+    await operations.watch(charge.reference, { id, userId, shown: charge });
   }
 
   /** Says that there is no such charge: in the modal if its button was in one, else to the caller alone. */
@@ -89,7 +89,7 @@ export function createChargeViews(
    */
   async function watchAndCarryOn(
     reference: string,
-    view: ChargeView & { at: number },
+    view: ChargeView & { shown?: ChargeSeen },
     carryOn: (() => Promise<void>) | undefined,
   ): Promise<void> {
     const [watched] = await Promise.allSettled([operations.watch(reference, view)]);
@@ -120,7 +120,7 @@ export function createChargeViews(
         return await pressed.reply({ text, blocks: [block] });
       }
       // Only `operations.watch` updates this modal: an update from here could arrive after a newer one.
-      await operations.watch(charge.reference, { id: view.id, userId: caller.userId, at: -Infinity });
+      await operations.watch(charge.reference, { id: view.id, userId: caller.userId });
     },
 
     /**
@@ -133,7 +133,7 @@ export function createChargeViews(
       { viewId, caller: { userId } }: { viewId: string; caller: Caller },
       carryOn?: () => Promise<void>,
     ): ViewAnswer {
-      const view = { id: viewId, userId, at: charge.at };
+      const view = { id: viewId, userId, shown: charge };
       return {
         kind: 'update',
         modal: modalFor(charge, userId),

@@ -112,15 +112,18 @@ export function createChargeOperations(
     },
 
     /**
-     * Registers a modal that shows the charge, so that steps update the modal. If there was a step since `at`, the time
-     * of the step that the modal shows, updates the modal at once.
+     * Registers a modal, so that changes of the charge update the modal. If the charge differs by now from the `shown`
+     * one, updates the modal at once; `shown` is absent if the modal shows something else.
      */
-    async watch(reference: string, { id, userId, at }: ChargeView & { at: number }): Promise<void> {
+    async watch(
+      reference: string,
+      { id, userId, shown }: ChargeView & { shown?: ChargeSeen },
+    ): Promise<void> {
       const watched = await charges.amend(reference, (record) => {
         const others = record.views.filter((other) => other.id !== id);
         return { ...record, views: [...others, { id, userId }].slice(-mostViews) };
       });
-      if (watched && watched.intent.at > at) await runner.show(reference);
+      if (watched && !isDeepStrictEqual(await runner.toSeen(watched), shown)) await runner.show(reference);
     },
 
     /**

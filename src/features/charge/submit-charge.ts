@@ -20,7 +20,7 @@ import { tagLog } from '../../log.ts';
 import { createRecords } from '../../records/records.ts';
 import { referenceOf } from '../../records/reference-of.ts';
 import { chargeTermsShape } from '../../records/shapes.ts';
-import { type ChargeBook, type ChargeRecord, seenOf } from './charge-record.ts';
+import { type ChargeBook, type ChargeRecord } from './charge-record.ts';
 import { limitProblem } from './limit-words.ts';
 import { step } from './machine.ts';
 import type { ChargeRunner } from './run-charge.ts';
@@ -226,7 +226,7 @@ export function createSubmits(account: Account, parts: SubmitParts) {
     const { reference, by } = charge;
     tagLog({ orderReference: reference });
     account.log('info', 'charge stored', { orderReference: reference, userId: by });
-    return { kind: 'begun', charge: seenOf(first.record), carryOn: () => runner.run(first) };
+    return { kind: 'begun', charge: await runner.toSeen(first.record), carryOn: () => runner.run(first) };
   }
 
   /**

@@ -64,7 +64,7 @@ describe('the screen', () => {
       await fast.operations.takeOver({ reference, by: bola });
       await fast.drained();
     });
-    await slow.operations.watch(reference, { id: 'V2', userId: ada, at: -Infinity });
+    await slow.operations.watch(reference, { id: 'V2', userId: ada });
     await slow.drained();
     expect(slow.shown.at(-1)).toContain('Take over');
   });
@@ -77,11 +77,23 @@ describe('the screen', () => {
     await process.trigger(success);
     await process.drained();
     process.shown.length = 0;
-    await process.operations.watch(reference, { id: 'V2', userId: bola, at: seen.at });
-    await process.operations.watch(reference, { id: 'V3', userId: bola, at: Infinity });
+    await process.operations.watch(reference, { id: 'V2', userId: bola, shown: seen });
+    const now = (await process.operations.find(reference))!;
+    await process.operations.watch(reference, { id: 'V3', userId: bola, shown: now });
     // In the first modal and the new one; the third already shows this state.
     const paid: unknown = expect.stringContaining('Deliver once');
     expect(process.shown).toEqual([paid, paid]);
+  });
+
+  it('shows the new agent in a modal that is registered just after the charge was handed over', async () => {
+    const { process } = openOtp();
+    await charge(process);
+    const seen = (await process.operations.find(reference))!;
+    await process.operations.takeOver({ reference, by: bola });
+    await process.drained();
+    process.shown.length = 0;
+    await process.operations.watch(reference, { id: 'V2', userId: ada, shown: seen });
+    expect(process.shown.at(-1)).toContain('Take over');
   });
 
   it('keeps no step waiting for more than one update that Slack is slow to answer', async () => {
@@ -96,9 +108,8 @@ describe('the screen', () => {
       await answered.promise;
       return await update(given);
     };
-    const { at } = (await process.operations.find(reference))!;
     const watched = Array.from({ length: 5 }, () =>
-      process.operations.watch(reference, { id: 'V2', userId: bola, at: at - 1 }),
+      process.operations.watch(reference, { id: 'V2', userId: bola }),
     );
     // All have been asked for before Slack answers the first.
     await vi.waitFor(() => expect(updates).toBeGreaterThan(0));
