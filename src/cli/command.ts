@@ -5,7 +5,8 @@ import { parsed, problem, type Parsed } from '../domain/wording.ts';
 import { exitCodes, type ExitCode } from './exit-codes.ts';
 import { errorCode, StoreUnavailable } from '../domain/failure.ts';
 import { createAuditTrail } from '../audit/audit-trail.ts';
-import { hasStore, openStorage, whyNotWrite, type Storage } from '../store/storage.ts';
+import { hasStore, openStorage, type Storage } from '../store/storage.ts';
+import { whyNotWrite } from '../store/store-mark.ts';
 import { storagePart } from '../store/scoped-store.ts';
 
 /**

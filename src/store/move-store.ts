@@ -53,8 +53,8 @@ export async function moveStore({ path, now, redis, prefix, checkKeys, change }:
     const why = await checkKeys?.(readerOf(db));
     if (why !== undefined) return { kind: 'other_keys', why };
     if ((await run(reserveScript)) !== 1) return { kind: 'not_empty' };
-    // In order, with one page in memory. A file of an earlier release has no `ahead_ms`; its clock is the machine's.
-    const aheadMs = Number(db.prepare('select * from counter').get()?.['ahead_ms'] ?? 0);
+    // In order, with one page in memory.
+    const aheadMs = Number(db.prepare('select ahead_ms from counter').get()?.['ahead_ms']);
     for (const page of pagesOf(db, Math.floor(now()) + aheadMs)) {
       const copies = page.map((record) => ({ ...record, value: change(record.key, record.value) }));
       await Promise.all(copies.map(({ key, value, options }) => store.create(key, value, options)));

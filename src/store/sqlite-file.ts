@@ -9,19 +9,12 @@ const schemaVersion = 3;
 const movedVersion = 1_000_000;
 
 /**
- * `seen_at`: the store's time at the last change. `ahead_ms`: how far the store's clock is ahead of a machine's clock
- * that was put back.
- */
-const clockColumns = `
-  alter table counter add column seen_at integer not null default 0;
-  alter table counter add column ahead_ms integer not null default 0;
-`;
-
-/**
  * Records and their lanes. `lanes.head_at`: the due time of the lane's oldest work. `lanes.out_count`: how many entries
  * taken with the lease are not written yet. `lanes.free_at`: set only while the lane is leased or paused. Two partial
  * indexes, on `head_at` and `free_at`, give the next lane to take, and the next to free, at once, even with a long
- * backlog. `members`: the lists that records are in. All times are UTC milliseconds.
+ * backlog. `members`: the lists that records are in. `counter.seen_at`: the store's time at the last change.
+ * `counter.ahead_ms`: how far the store's clock is ahead of a machine's clock that was put back. All times are UTC
+ * milliseconds.
  */
 const schema = `
   create table entries (
@@ -56,9 +49,12 @@ const schema = `
     primary key (list, place, key)
   ) strict, without rowid;
   create index members_entry on members (entry);
-  create table counter (version integer not null) strict;
-  insert into counter values (0);
-  ${clockColumns}
+  create table counter (
+    version integer not null,
+    seen_at integer not null,
+    ahead_ms integer not null
+  ) strict;
+  insert into counter values (0, 0, 0);
   pragma user_version = ${schemaVersion};
 `;
 
@@ -131,10 +127,6 @@ function prepareSchema(db: DatabaseSync): void {
   db.exec('begin immediate');
   const found = Number(db.prepare('pragma user_version').get()?.['user_version']);
   if (found === 0) db.exec(schema);
-  // Adding columns keeps the file usable for earlier releases: they ignore them.
-  const hasClock =
-    db.prepare(`select 1 from pragma_table_info('counter') where name = 'seen_at'`).get() !== undefined;
-  if (found === schemaVersion && !hasClock) db.exec(clockColumns);
   db.exec('commit');
   if (found > 0 && found < schemaVersion) {
     throw new Error(

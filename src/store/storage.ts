@@ -21,7 +21,7 @@ import type { RedisConnection } from './redis-client.ts';
 import { openRedisStore } from './redis-store.ts';
 import { openSqliteStore } from './sqlite-store.ts';
 import { watchRedis } from './check-redis.ts';
-import { createStoreMark, lostFix, whyNotWithKeys, type StoreMark } from './store-mark.ts';
+import { createStoreMark, lostFix, type StoreMark } from './store-mark.ts';
 import { whyAway } from './why-away.ts';
 import type { Log } from '../log.ts';
 import { randomBytes } from 'node:crypto';
@@ -58,8 +58,6 @@ export type Storage = {
 export const storeFile = 'payops.sqlite';
 const keyFile = 'sealing.key';
 const keyFileId = 'file';
-/** The audit's head. Earlier releases sealed it, too, so it shows whether the keys open an older store. */
-const olderSealed = 'audit-head';
 
 /** False: no bot has run with these settings, so opening the embedded store would create an empty one. */
 export function hasStore({ redisUrl, dataDir }: Pick<StoreSettings, 'redisUrl' | 'dataDir'>): boolean {
@@ -99,7 +97,7 @@ export async function openStorage({
   const store = openRedisStore(redis.commands, { prefix });
   const watch = watchRedis(redis.commands, prefix, log);
   const sealer = createSealer(sealingKeys);
-  const mark = createStoreMark({ store, sealer }, olderSealed);
+  const mark = createStoreMark({ store, sealer });
   return {
     store,
     sealer,
@@ -124,12 +122,7 @@ export async function openStorage({
 export function openEmbedded(path: string, keys: readonly SealingKey[], now: () => number) {
   const store = openSqliteStore({ path, now });
   const sealer = createSealer(keys);
-  return { store, sealer, mark: createStoreMark({ store, sealer }, olderSealed) };
-}
-
-/** Why nothing may be written to the store with these keys; undefined if it may. Throws StoreUnavailable. */
-export function whyNotWrite(storage: { store: Pick<Store, 'read'>; sealer: Sealer }) {
-  return whyNotWithKeys(storage, olderSealed);
+  return { store, sealer, mark: createStoreMark({ store, sealer }) };
 }
 
 /** The embedded store's file and keys. */

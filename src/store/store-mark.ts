@@ -17,22 +17,10 @@ export async function readStoreId({ store, sealer }: Keyed): Promise<string | un
 
 type Keyed = { store: Pick<Store, 'read'>; sealer: Sealer };
 
-/** `isNew`: there is neither a mark nor a record of an earlier release. Throws SealBroken if the keys don't open it. */
-async function openMark(
-  { store, sealer }: Keyed,
-  olderSealed: string,
-): Promise<{ id?: string; isNew: boolean }> {
-  const id = await readStoreId({ store, sealer });
-  if (id !== undefined) return { id, isNew: false };
-  const older = await store.read(olderSealed);
-  if (older) sealer.open(olderSealed, older.value.split('\n')[0] ?? '');
-  return { isNew: !older };
-}
-
 /** Why nothing may be written with these keys; undefined if it may. Makes no mark. Throws StoreUnavailable. */
-export async function whyNotWithKeys(storage: Keyed, olderSealed: string): Promise<string | undefined> {
+export async function whyNotWrite(storage: Keyed): Promise<string | undefined> {
   try {
-    await openMark(storage, olderSealed);
+    await readStoreId(storage);
     return undefined;
   } catch (error) {
     if (!(error instanceof SealBroken)) throw error;
@@ -42,20 +30,22 @@ export async function whyNotWithKeys(storage: Keyed, olderSealed: string): Promi
 
 /**
  * Checks that a process may work on this store: its keys must open the mark that the first bot sealed. With other keys
- * every record would be put aside as unreadable. `olderSealed`: the key of a record that earlier releases wrote with
- * a sealed first line; if there is no mark yet, that line is opened instead.
+ * every record would be put aside as unreadable.
  */
-export function createStoreMark(
-  { store, sealer }: { store: Pick<Store, 'create' | 'read'>; sealer: Sealer },
-  olderSealed: string,
-) {
+export function createStoreMark({
+  store,
+  sealer,
+}: {
+  store: Pick<Store, 'create' | 'read'>;
+  sealer: Sealer;
+}) {
   let known: string | undefined;
   let refusal: string | undefined;
 
   async function openOrMake(begin: () => Promise<unknown>): Promise<string> {
-    const found = await openMark({ store, sealer }, olderSealed);
-    if (found.id !== undefined) return found.id;
-    if (found.isNew) await store.create(storeForm.key, String(storeForm.newest));
+    const found = await readStoreId({ store, sealer });
+    if (found !== undefined) return found;
+    await store.create(storeForm.key, String(storeForm.newest));
     await begin();
     const id = randomBytes(32).toString('hex');
     if (await store.create(markKey, sealer.seal(markKey, id))) return id;

@@ -36,11 +36,6 @@ const lookEveryMs = 20_000;
 const goneAfterMs = 60_000;
 /** Longer than one page of keys takes. */
 const lockMs = 60_000;
-/**
- * How long the first step is put off: as long as a rolling restart takes. Releases from before steps don't announce
- * themselves, so they can't be waited for.
- */
-const firstStepAfterMs = 600_000;
 const recordsAtOnce = 25;
 const busyRetryMs = 1_000;
 /** The most looks that are skipped after failed copies: an hour. */
@@ -78,19 +73,17 @@ export function createStoreSteps(options: {
     return Math.min(...entries.map((entry) => Number(entry.value)));
   }
 
-  /** The number of steps that the store has taken; 0 for an older release's store, which doesn't say. */
-  async function openForm(): Promise<{ entry: Entry; taken: number }> {
+  /** The number of steps that the store has taken. */
+  async function readForm(): Promise<{ entry: Entry; taken: number }> {
     const entry = await store.read(storeForm.key);
-    if (entry) return { entry, taken: Number(entry.value) };
-    await store.create(lockKey, '', { ttlMs: firstStepAfterMs });
-    await store.create(storeForm.key, '0');
-    return await openForm();
+    if (!entry) throw new Error('The store doesn’t say which steps it has taken.');
+    return { entry, taken: Number(entry.value) };
   }
 
   async function look(): Promise<void> {
     if (!(await claim())) return;
     const oldest = await oldestForm();
-    const { entry, taken } = await openForm();
+    const { entry, taken } = await readForm();
     // A running process still writes records in an older form, so the steps after that form must be repeated.
     if (oldest < taken) await store.write(entry, String(oldest));
     if (oldest < storeForm.newest) {
@@ -120,7 +113,7 @@ export function createStoreSteps(options: {
   }
 
   async function takeNext(hold: () => Promise<boolean>): Promise<void> {
-    const { entry: form, taken } = await openForm();
+    const { entry: form, taken } = await readForm();
     const number = taken + 1;
     if (number > storeForm.newest) return;
     log('info', `the store takes step ${number}`);

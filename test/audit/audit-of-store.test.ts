@@ -20,7 +20,7 @@ const witness = 'store-audit';
 
 /** Makes the records of a store on which a bot of this release has started. */
 const begin = (store: RecordsOnly): Promise<boolean> =>
-  createStoreMark({ store, sealer }, headKey).claim(() => beginAudit({ store, sealer }));
+  createStoreMark({ store, sealer }).claim(() => beginAudit({ store, sealer }));
 
 /** Writes these entries in blocks, and moves the head. */
 async function write(store: RecordsOnly, ids: readonly (readonly string[])[]): Promise<void> {

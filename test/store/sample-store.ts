@@ -76,7 +76,7 @@ function accountsOf(store: Store, log: Log) {
 
 /** The steps of this release, in one process. `key`: another sealing key than the sample's. */
 export function stepsOver(store: Store, log: Log, file?: string, key = 'sealing-key-canary') {
-  const mark = createStoreMark({ store, sealer: sealerOf(key) }, 'audit-head');
+  const mark = createStoreMark({ store, sealer: sealerOf(key) });
   const claim = (): Promise<boolean> => mark.claim(async () => undefined);
   return createStoreSteps({ store, claim, file, parts: accountsOf(store, log), log });
 }

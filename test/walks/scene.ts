@@ -218,7 +218,7 @@ export async function openScene(seed: number, weather: Weather, breakage: Breaka
         sealer,
         keyIds: ['walk'],
         redis: undefined,
-        mark: createStoreMark({ store, sealer }, 'audit-head'),
+        mark: createStoreMark({ store, sealer }),
         checked: () => Promise.resolve(),
         refusal: () => undefined,
         close: () => Promise.resolve(),

@@ -43,7 +43,7 @@ function open(roles: string, standings: Record<string, HeldRoles>) {
     sealer,
     keyIds: [],
     redis: undefined,
-    mark: createStoreMark({ store, sealer }, 'audit-head'),
+    mark: createStoreMark({ store, sealer }),
     checked: () => Promise.resolve(),
     refusal: () => undefined,
     close: () => Promise.resolve(),
