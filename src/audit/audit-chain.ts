@@ -265,8 +265,8 @@ async function lastBlockFrom(store: Chain['store'], from: number): Promise<numbe
 
 /**
  * The bot's signed marks beside the chain: the head and its copy, the witness, say how far the chain goes, the stub
- * what retention removed. `store`: the hash of the store's id; absent in marks of an earlier release, and before the
- * first entries.
+ * what retention removed. `store`: the hash of the store's id; absent before the first entries, and
+ * if the chain began before the store had its id.
  */
 const markShape = z.object({
   block: z.number().int(),
@@ -361,8 +361,7 @@ async function readStoreHash(chain: Chain): Promise<Omit<Tie, 'witness'>> {
 }
 
 /**
- * The position before the first entry. Its hash is the store's; zeros if no bot has started on the store, and in an
- * earlier release's chain.
+ * The position before the first entry. Its hash is the store's; zeros if the chain began before the store had its id.
  */
 export function beginningOf({ storeHash }: Pick<Tie, 'storeHash'>): AuditHead {
   return { seq: 0, hash: storeHash ?? emptyTail.hash };

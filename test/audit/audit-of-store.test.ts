@@ -120,7 +120,7 @@ onBothStores('the chain of a store', (open) => {
     await close();
   });
 
-  it('is accepted if an earlier release began it, and is tied to the store from the next entry on', async () => {
+  it('is accepted if it began before the store had its id, and is tied to the store from the next entry on', async () => {
     const { one, two, close } = await open();
     await write(one, [['a'], ['b']]);
     expect(await found({ store: one, sealer })).toEqual([]);

@@ -72,8 +72,7 @@ const approvalShape: z.ZodType<ApprovalCase> = z.object({
         terms: z.object(shownTerms),
         card: z.string(),
         viewId: z.string(),
-        // Requests of earlier releases have a single reference.
-        despite: z.union([z.array(z.string()), z.string().transform((one) => [one])]).exactOptional(),
+        despite: z.array(z.string()).exactOptional(),
         overridesRest: z.literal(true).exactOptional(),
       }),
       z.object({
@@ -317,7 +316,6 @@ function partsOf(approval: ApprovalShown): (string | number | boolean | null)[] 
         reference,
         customerId,
         alert,
-        // A single reference gives the same hash as in earlier releases.
         despite?.join(' ') ?? null,
         overridesRest,
       ];

@@ -113,7 +113,7 @@ function approvalsCommand(
     const value = requestValue.read(pressed.value);
     const approval = value && (await requests.find(value.id));
     if (!value || !approval) return await answer(pressed, undefined, value?.id);
-    // Messages of earlier releases have an *Approve* button for this change, which now needs the modal.
+    // A change of an e-mail has no such button: it needs the modal.
     if (approval.shown.kind === 'card_email') return await openEmails(pressed);
     const by = pressed.caller.userId;
     const twins = await askAboutTwins(approval, value, by);
