@@ -32,8 +32,8 @@ export function till(rule = defaultRetryRule) {
   const store = memoryStore(clock);
   const charges = new Set<string>();
   const account = accountOf({ store, sealer, now: () => clock.nowMs });
-  const chargeExists = async (reference: string) => charges.has(reference);
-  const open = () => createCardHistory(account, { rule, twinMs, chargeExists });
+  const isUnsettled = async (reference: string) => (charges.has(reference) ? false : undefined);
+  const open = () => createCardHistory(account, { rule, twinMs, isUnsettled });
   const history = open();
   /** Like the desk: claims, then stores the charge. */
   async function begin(claim: CardClaim): Promise<ClaimResult> {

@@ -1,6 +1,6 @@
 import type { OutsideDecline, RetryRule, RetryVerdict } from '../../domain/decline-reason.ts';
 import type { Account } from '../../account.ts';
-import { hasEnded, type ChargeRecords } from './charge-record.ts';
+import { isUnsettled, type ChargeRecords } from './charge-record.ts';
 import { z } from 'zod';
 import { longestRequestMinutes } from '../../domain/approval.ts';
 import { type Twin, claimTimes } from '../../domain/charge.ts';
@@ -48,8 +48,11 @@ type CardRules = {
    * the terms, or later. 0: only a charge that needs review is one, as always.
    */
   twinMs: number;
-  /** Whether the charge is stored. A claim without a charge is left over from a crash. */
-  chargeExists: (reference: string) => Promise<boolean>;
+  /**
+   * Whether the charge's outcome is unknown, also if it was told before and is in doubt again; undefined: the charge is
+   * not stored. A claim without a charge is left over from a crash.
+   */
+  isUnsettled: (reference: string) => Promise<boolean | undefined>;
 };
 
 /** The card history of one merchant account, by its settings. */
@@ -62,7 +65,7 @@ export function openCardHistory(account: Account, charges: Pick<ChargeRecords, '
       forgetMs: settings.chargeRetryForgetDays * dayMs,
     },
     twinMs: settings.chargeTwinMinutes * 60_000,
-    chargeExists: async (reference) => (await hasEnded(charges, reference)) !== undefined,
+    isUnsettled: (reference) => isUnsettled(charges, reference),
   });
 }
 
@@ -87,7 +90,7 @@ type Settled = Attempt & Pick<Twin, 'outcome'>;
  *
  * Spec: charge a saved card (retry rules); 3D Secure on a saved-card charge.
  */
-export function createCardHistory(account: Account, { rule, twinMs, chargeExists }: CardRules) {
+export function createCardHistory(account: Account, { rule, twinMs, isUnsettled }: CardRules) {
   const { now } = account;
   const cards = createRecords<Attempt[]>(account, { prefix: 'card:', schema: z.array(attemptRecord) });
   // Twins of an approved charge are looked for from when its requester read the terms, so keep them that much longer.
@@ -108,9 +111,9 @@ export function createCardHistory(account: Account, { rule, twinMs, chargeExists
     return Promise.all(
       stillCounting(kept).map(async (attempt): Promise<Attempt> => {
         if (attempt.outcome !== 'pending' || now() - attempt.begunAt < claimTimes.lostMs) return attempt;
-        return (await chargeExists(attempt.reference))
-          ? attempt
-          : { ...attempt, outcome: 'cleared', at: now() };
+        return (await isUnsettled(attempt.reference)) === undefined
+          ? { ...attempt, outcome: 'cleared', at: now() }
+          : attempt;
       }),
     );
   }
@@ -122,7 +125,20 @@ export function createCardHistory(account: Account, { rule, twinMs, chargeExists
   async function stillHolds(own: Attempt): Promise<boolean> {
     if (own.outcome === 'pending' && now() - own.begunAt < claimTimes.renewMs) return true;
     if (own.outcome !== 'pending' && own.outcome !== 'cleared') return true;
-    return await chargeExists(own.reference);
+    return (await isUnsettled(own.reference)) !== undefined;
+  }
+
+  /** An equal charge that ended without money, and that may be paid after all: a late event or answer says so. */
+  async function doubtedAgain(attempts: Attempt[], money: Money): Promise<CardRefusal | undefined> {
+    const unpaid = attempts.filter(
+      (attempt) =>
+        isSettled(attempt) &&
+        isSame(attempt, money) &&
+        attempt.outcome !== 'approved' &&
+        attempt.outcome !== 'given_back',
+    );
+    for (const attempt of unpaid) if (await isUnsettled(attempt.reference)) return underWay(attempt);
+    return undefined;
   }
 
   async function decide(claim: CardClaim, before?: Attempt[]): Promise<RecordChange<Attempt[], ClaimResult>> {
@@ -131,7 +147,9 @@ export function createCardHistory(account: Account, { rule, twinMs, chargeExists
     const own = attempts.find(({ reference }) => reference === claim.reference);
     if (own && (await stillHolds(own))) return { kind: 'keep', result: { kind: 'claimed' } };
     const others = attempts.filter((attempt) => attempt !== own);
-    const refusal = refusalOf(withOutside(others, claim.outside), claim.money, rule, at);
+    const refusal =
+      (await doubtedAgain(others, claim.money)) ??
+      refusalOf(withOutside(others, claim.outside), claim.money, rule, at);
     const isOverridden = refusal?.kind === 'on_hold' && claim.overridesRest === true;
     if (refusal && !isOverridden) return { kind: 'keep', result: { kind: 'refused', refusal } };
     // Declines are not shown as twins then: the person who allows the charge knows of them.

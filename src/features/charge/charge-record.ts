@@ -273,6 +273,23 @@ export async function hasEnded(
 }
 
 /**
+ * Whether the charge's outcome is unknown, also if it was told before and is in doubt again; undefined: it is not
+ * stored. False if it can't be read: then its last outcome counts.
+ */
+export async function isUnsettled(
+  charges: Pick<ChargeRecords, 'read'>,
+  reference: string,
+): Promise<boolean | undefined> {
+  try {
+    const record = await charges.read(reference);
+    return record && !('concludedAt' in record.intent.state);
+  } catch (error) {
+    if (isUnreadable(error)) return false;
+    throw error;
+  }
+}
+
+/**
  * Whether the charge's own message says, or will say, that it failed. False for a paid charge and for one under review,
  * even if an event says that they failed.
  */

@@ -6,7 +6,7 @@ import { sealer } from '../house.ts';
 import { onBothStores } from '../two-stores.ts';
 import { card, claimOf, ref, twinMs } from '../till.ts';
 
-const chargeExists = () => Promise.resolve(true);
+const isUnsettled = () => Promise.resolve(false);
 
 async function claimFifty(histories: CardHistory[], minorOf: (index: number) => number): Promise<number> {
   const claims = Array.from({ length: 50 }, (_, index) =>
@@ -22,7 +22,7 @@ onBothStores('the history of a card', (open) => {
     const { one, two, close } = await open();
     onTestFinished(close);
     return [one, two].map((store) =>
-      createCardHistory(accountOf({ store, sealer, now: Date.now }), { rule, twinMs, chargeExists }),
+      createCardHistory(accountOf({ store, sealer, now: Date.now }), { rule, twinMs, isUnsettled }),
     );
   }
   it('allows one of fifty claims for the same money that two replicas make at once', async () => {

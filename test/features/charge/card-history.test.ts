@@ -21,7 +21,7 @@ describe('the history of a card', () => {
     const blind = createCardHistory(account, {
       rule: defaultRetryRule,
       twinMs,
-      chargeExists: () => Promise.reject(new StoreUnavailable('away')),
+      isUnsettled: () => Promise.reject(new StoreUnavailable('away')),
     });
     await expect(blind.claim(claimOf('b', 1))).rejects.toThrow(StoreUnavailable);
     await expect(blind.mayTry(card)).rejects.toThrow(StoreUnavailable);
@@ -86,7 +86,7 @@ describe('the history of a card', () => {
       await run('unsure', 'review');
       clock.nowMs += 20 * day;
       const account = accountOf({ store, sealer, now: () => clock.nowMs });
-      const rules = { rule: defaultRetryRule, twinMs: usualMs, chargeExists: async () => true };
+      const rules = { rule: defaultRetryRule, twinMs: usualMs, isUnsettled: async () => false };
       const history = createCardHistory(account, rules);
       expect(await history.judge(claimOf('other', 1))).toEqual({ kind: 'claimed' });
       const twins = [{ reference: ref('unsure'), by: 'U1', at: start, outcome: 'review' }];

@@ -272,6 +272,33 @@ describe('submit', () => {
   });
 });
 
+describe('a charge that a late event calls paid', () => {
+  it.each([
+    ['otp', 'expired'],
+    ['declined', 'declined'],
+  ] as const)(
+    'keeps its card from being charged the same until a look-up has decided (%s)',
+    async (plan, told) => {
+      const world = openWorld(plan);
+      const process = startProcess(world);
+      await charge(process);
+      await process.workFor(20 * minuteMs);
+      expect((await process.operations.find(reference))?.state.kind).toBe(told);
+      world.bank.charges.get(reference)!.status = 'AWAITING_OTP';
+      await process.trigger({ kind: 'payment_success', key: 'event', orderReference: reference });
+      await process.drained();
+      expect((await process.operations.find(reference))?.state.kind).toBe('confirming');
+      const underWay = { kind: 'under_way', reference, by: ada };
+      expect(await submit(process, 'V0SECOND', bola)).toMatchObject({ kind: 'refused', refusal: underWay });
+      world.bank.charges.get(reference)!.status = 'FAILED';
+      await process.workFor(10 * minuteMs);
+      expect((await process.operations.find(reference))?.state.kind).toBe('review');
+      expect(await submit(process, 'V0SECOND', bola)).toMatchObject({ kind: 'twin', twins: [{ reference }] });
+      expect(world.bank.posts).toEqual([reference]);
+    },
+  );
+});
+
 describe('the code', () => {
   it('is sent again only for its agent, and once in half a minute', async () => {
     const world = openWorld('otp');
