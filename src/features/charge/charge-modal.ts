@@ -15,7 +15,7 @@ import { type ShownAccount, accountFoot } from '../../slack/words/account-foot.t
 import { chargeFoot, mayDeliver, rejectionWords, stateBlocks } from './charge-words.ts';
 import { type Viewer, codeButtons, otpModal } from './code-modal.ts';
 import { type Note, noteMessage, noteModal } from '../../slack/kit/note.ts';
-import type { ChargeView } from './charge-record.ts';
+import { type ChargeView, hasMovedNothing } from './charge-record.ts';
 
 /**
  * Action ids. The values are the charge's reference; `change` and `more` have none, because their modal has the terms.
@@ -106,6 +106,18 @@ export function createChargeViews(
   return {
     open,
     openNamed,
+
+    /**
+     * The charge that the button names, if it ended without taking money. Otherwise shows the charge, and returns
+     * undefined: a correction doesn't update earlier direct messages, so one may offer to charge a paid charge again.
+     */
+    async findUnpaid(pressed: Pressed): Promise<ChargeSeen | undefined> {
+      const charge = await operations.find(pressed.value);
+      if (charge && hasMovedNothing(charge)) return charge;
+      await (charge ? open(charge, pressed) : sayUnknown(pressed));
+      return undefined;
+    },
+
     sayUnknown,
 
     /**

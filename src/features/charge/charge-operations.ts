@@ -133,7 +133,7 @@ export function createChargeOperations(
     async onAlertEnded(reference: string, news: AlertNews): Promise<void> {
       const told = await charges.amend(reference, (record) => {
         const isKnown = isDeepStrictEqual(record.alertNews, news);
-        return isKnown || hasMovedNothing(record) ? undefined : { ...record, alertNews: news };
+        return isKnown || hasMovedNothing(record.intent) ? undefined : { ...record, alertNews: news };
       });
       if (told) await runner.showProgress(told);
     },

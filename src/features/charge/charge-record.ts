@@ -241,7 +241,7 @@ export function isOpen({ intent: { state } }: Pick<ChargeRecord, 'intent'>): boo
   return !('concludedAt' in state) || state.kind === 'review';
 }
 
-const movedNothing = new Set<ChargeState['kind']>([
+const withoutMoney = new Set<ChargeState['kind']>([
   'declined',
   'rejected',
   'abandoned',
@@ -250,8 +250,8 @@ const movedNothing = new Set<ChargeState['kind']>([
 ]);
 
 /** The charge ended without taking money. */
-export function hasMovedNothing({ intent }: Pick<ChargeRecord, 'intent'>): boolean {
-  return movedNothing.has(intent.state.kind);
+export function hasMovedNothing({ state }: Pick<ChargeIntent, 'state'>): boolean {
+  return withoutMoney.has(state.kind);
 }
 
 /**
@@ -264,7 +264,7 @@ export async function hasEnded(
 ): Promise<boolean | undefined> {
   try {
     const record = await charges.read(reference);
-    return record && (hasMovedNothing(record) || record.intent.state.kind === 'given_back');
+    return record && (hasMovedNothing(record.intent) || record.intent.state.kind === 'given_back');
   } catch (error) {
     // Its sealing key is gone, so it may have moved money.
     if (isUnreadable(error)) return false;

@@ -84,8 +84,8 @@ export function createCharges(account: Account, needs: ChargeNeeds) {
 
   /** Always open a new modal: its view id is the idempotency key. */
   async function openAgain(pressed: Pressed): Promise<void> {
-    const charge = await operations.find(pressed.value);
-    if (!charge) return await views.sayUnknown(pressed);
+    const charge = await views.findUnpaid(pressed);
+    if (!charge) return;
     const card = isCardWrong(charge) ? undefined : charge.card;
     const customerEmail = emailFor(pressed.caller, charge) ?? '';
     await pressed.openModal(await form.again({ ...charge.terms, customerEmail }, card));
@@ -93,9 +93,9 @@ export function createCharges(account: Account, needs: ChargeNeeds) {
 
   /** Opens the form for a payment link, filled with the charge's terms. */
   async function openLinkForm(pressed: Pressed): Promise<void> {
-    const { caller, value } = pressed;
-    const charge = await operations.find(value);
-    if (!charge) return await views.sayUnknown(pressed);
+    const { caller } = pressed;
+    const charge = await views.findUnpaid(pressed);
+    if (!charge) return;
     const { money, customerId } = charge.terms;
     const customerEmail = emailFor(caller, charge);
     const filled = { amountMinor: money.minor, currency: money.currency };

@@ -31,7 +31,7 @@ function foundCharge(record: ChargeRecord): FoundRecord {
     money,
     card,
     customerEmail,
-    isFailed: hasMovedNothing(record),
+    isFailed: hasMovedNothing(intent),
     isOpen: isOpen(record),
   };
 }

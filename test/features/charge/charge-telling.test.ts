@@ -2,7 +2,8 @@ import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it, vi } from 'vitest';
 import { StoreUnavailable } from '../../../src/domain/failure.ts';
 import { openLedger } from '../../../src/features/cards/card-ledger.ts';
-import type { Conversation } from '../../../src/slack/command.ts';
+import { chargeActions } from '../../../src/features/charge/charge-modal.ts';
+import type { Conversation, Pressed } from '../../../src/slack/command.ts';
 import {
   ada,
   bola,
@@ -167,6 +168,26 @@ it.each([
   await charge(process);
   const [card] = await ledger.search('', 1);
   expect(card?.customerEmail).toBe(reason === 'email_mismatch' ? undefined : terms.customerEmail);
+});
+
+it.each([
+  ['Charge again', chargeActions.another],
+  ['Payment link', chargeActions.link],
+])('*%s* in an old message shows a charge that turned out to be paid, and no form', async (_, actionId) => {
+  const { world, process } = openOtp();
+  await charge(process);
+  await process.workFor(20 * 60_000);
+  expect((await process.operations.find(reference))?.state.kind).toBe('expired');
+  pays(world);
+  await process.trigger(success);
+  await process.drained();
+  const opened: unknown[] = [];
+  const openModal = async (modal: unknown) => `V${opened.push(modal)}`;
+  const presses = process.charges.verbs.flatMap((verb) => verb.presses ?? []);
+  const caller = { userId: ada };
+  const pressed = { value: reference, caller, openModal } as unknown as Pressed;
+  await presses.find((one) => one.actionId === actionId)?.press(pressed);
+  expect(JSON.stringify(opened)).toContain('Deliver once');
 });
 
 it('`/pay charge` opens a form with the typed e-mail if the bot remembers no cards', async () => {
