@@ -122,10 +122,34 @@ export function createLog(settings: LogSettings): Log {
   };
 }
 
+/**
+ * Writes the lines of one turn of the event loop at once, at its end: a write costs more than the line. `flush` writes what
+ * waits now; call it when the process exits.
+ */
+export function onceATurn(write: (lines: string) => void): {
+  write: (line: string) => void;
+  flush: () => void;
+} {
+  let waiting = '';
+  function flush(): void {
+    const lines = waiting;
+    waiting = '';
+    if (lines !== '') write(lines);
+  }
+  return {
+    write(line) {
+      if (waiting === '') setImmediate(flush);
+      waiting += line;
+    },
+    flush,
+  };
+}
+
 function onlyListed(...all: readonly LogFields[]): LogFields {
   const listed: Record<string, unknown> = {};
   for (const fields of all) {
-    for (const [name, value] of Object.entries(fields)) {
+    for (const name of Object.keys(fields)) {
+      const value = fields[name as keyof LogFields];
       if (value === undefined || !logFieldNames.has(name)) continue;
       const isOutside = typeof value === 'string' && fromOutside.has(name);
       listed[name] = isOutside ? maskedParts(value) : value;

@@ -31,12 +31,14 @@ async function runCommand(): Promise<never> {
   process.exit(await runCommandLine({ words, variables, stdout, stderr, now: () => Date.now() }));
 }
 
-const [{ createApp }, { drainSecondsOf }, { openStorage }, { openLog, readSettings }] = await Promise.all([
-  import('./app.ts'),
-  import('./config/config.ts'),
-  import('./store/storage.ts'),
-  import('./cli/read-settings.ts'),
-]);
+const [{ createApp }, { drainSecondsOf }, { onceATurn }, { openStorage }, { openLog, readSettings }] =
+  await Promise.all([
+    import('./app.ts'),
+    import('./config/config.ts'),
+    import('./log.ts'),
+    import('./store/storage.ts'),
+    import('./cli/read-settings.ts'),
+  ]);
 
 const settings = readSettings(process.env);
 if (settings.kind === 'refused') {
@@ -45,7 +47,9 @@ if (settings.kind === 'refused') {
 }
 
 const { config, warnings } = settings;
-const log = openLog(config, config.logLevel, (line) => process.stdout.write(line));
+const lines = onceATurn((text) => process.stdout.write(text));
+process.on('exit', lines.flush);
+const log = openLog(config, config.logLevel, lines.write);
 
 process.on('uncaughtException', (error) => {
   log('error', 'A bug ended the process; what was accepted is safe in the store', {}, error);

@@ -1,6 +1,15 @@
 import { readFileSync } from 'node:fs';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, it, vi } from 'vitest';
-import { asRequest, createLog, fewLinesOf, logFieldNames, newErrorId, tagLog } from '../src/log.ts';
+import {
+  asRequest,
+  createLog,
+  fewLinesOf,
+  logFieldNames,
+  newErrorId,
+  onceATurn,
+  tagLog,
+} from '../src/log.ts';
 
 describe('createLog', () => {
   it('drops fields that are not listed, also if an object is passed along', () => {
@@ -110,4 +119,20 @@ describe('asRequest', () => {
 it('docs/on-call.md explains every field', () => {
   const page = readFileSync(new URL('../docs/on-call.md', import.meta.url), 'utf8');
   expect([...logFieldNames].filter((field) => !page.includes(`\`${field}\``))).toEqual([]);
+});
+
+describe('onceATurn', () => {
+  it('writes the lines of a turn at once and in order; flush writes what waits, once', async () => {
+    const written: string[] = [];
+    const { write, flush } = onceATurn((lines) => written.push(lines));
+    write('one\n');
+    write('two\n');
+    expect(written).toEqual([]);
+    await nextTurn();
+    expect(written).toEqual(['one\ntwo\n']);
+    write('three\n');
+    flush();
+    await nextTurn();
+    expect(written).toEqual(['one\ntwo\n', 'three\n']);
+  });
 });
