@@ -71,8 +71,10 @@ export function cleanAuditEntry(entry: AuditEntry): AuditEntry {
   const { id, atMs, what } = entry;
   const cleaned: Partial<AuditEntry> = {};
   for (const name of Object.keys(longest) as (keyof typeof longest)[]) {
+    const given = entry[name];
+    if (given === undefined) continue;
     // Empty texts are left out, like absent ones.
-    const text = outsideText(entry[name] ?? '', longest[name]);
+    const text = outsideText(given, longest[name]);
     if (text !== '') cleaned[name] = text;
   }
   return { ...cleaned, id, atMs, who: outsideText(entry.who, longestWho), what };

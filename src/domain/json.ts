@@ -91,6 +91,8 @@ type WithoutUndefined<T> = Omit<T, MayBeUndefined<T>> & {
 
 /** Drops undefined members, so that an absent member has only one form. */
 export function withoutUndefined<T extends object>(value: T): WithoutUndefined<T> {
-  const present = Object.entries(value).filter(([, member]) => member !== undefined);
-  return Object.fromEntries(present) as WithoutUndefined<T>;
+  const present: Partial<T> = {};
+  for (const name of Object.keys(value) as (keyof T)[])
+    if (value[name] !== undefined) present[name] = value[name];
+  return present as WithoutUndefined<T>;
 }

@@ -112,9 +112,14 @@ export function answer(request: BotRequest, side: SlackSide): Promise<void> {
     tagLog({ orderReference: about.reference });
     const progress: Progress = {};
     const working = carryOut(request, progress, side);
-    const progressEnd = showProgress(working, request, progress, side);
+    let shown: Promise<void> | undefined;
+    const slow = setTimeout(
+      () => void (shown = showProgress(working, request, progress)),
+      request.opensForm ? side.openMs : side.patienceMs,
+    );
     const { result, reason, message } = await working;
-    await progressEnd;
+    clearTimeout(slow);
+    await shown;
     if (message) await say(screen, result, message);
     await screen.done();
     recordRequest(side, { what, who, about, result, reason, startedAtMs });
@@ -219,25 +224,20 @@ function stillWorkingMessage(label: string): SlackMessage {
 }
 
 /** A response_url takes five messages: four of progress, and the answer. */
-const progressMs = [4_000, 12_000, 40_000];
+const progressMs = [4_000, 12_000, 40_000, 0];
 
-/** While the work runs: opens a loading form before the trigger expires, or sends progress messages. */
+/** While slow work runs: opens a loading form before the trigger expires, or sends progress messages. */
 async function showProgress(
   working: Promise<unknown>,
   { screen, label, opensForm }: BotRequest,
   progress: Progress,
-  { openMs, patienceMs }: SlackSide,
 ): Promise<void> {
-  if (opensForm) {
-    if (!(await isDoneWithin(working, openMs))) screen.openLoading();
-    return;
-  }
-  for (const waitMs of [patienceMs, ...progressMs]) {
-    if (await isDoneWithin(working, waitMs)) return;
+  if (opensForm) return screen.openLoading();
+  for (const waitMs of progressMs) {
     const { message = stillWorkingMessage(label) } = progress;
     const isFunction = typeof message === 'function';
     const isSaid = await screen.sayMeanwhile(isFunction ? message() : message);
-    if (!isSaid || !isFunction) return;
+    if (!isSaid || !isFunction || (await isDoneWithin(working, waitMs))) return;
   }
 }
 
@@ -273,7 +273,7 @@ export function recordRequest({ log, now, note }: SlackSide, answered: Answered)
     result,
     durationMs: startedAtMs && now() - startedAtMs,
   });
-  const named = [...new Set([verb, part])].filter((word) => word !== undefined).join(' ') || undefined;
+  const named = verb && part && verb !== part ? `${verb} ${part}` : verb || part;
   // Without a channel: *home*, *modal* or *shortcut*.
   const where = channelId ?? who.from;
   note?.({

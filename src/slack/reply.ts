@@ -91,13 +91,13 @@ export function createReply(address: ReplyAddress, client: WebClient, log: Log):
           return client.chat.postMessage(direct);
         }),
     ];
-    for (const [index, way] of ways.entries()) {
+    for (const way of ways) {
       try {
         await way();
         return;
       } catch (error) {
         const slackError = slackErrorWord(readSlackError(error));
-        const isLast = index === ways.length - 1;
+        const isLast = way === ways.at(-1);
         const said = isLast ? 'An answer could not be given' : 'An answer was refused; the next way is tried';
         log(isLast ? 'error' : 'warn', said, { userId, slackError, fix: fixFor(slackError) }, error);
       }

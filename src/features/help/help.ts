@@ -63,35 +63,53 @@ export function nothingAllowed({ allowed, refused }: Permitted): SlackMessage | 
   return refusalMessage({ ...refused, what: 'every command but help' });
 }
 
-type Sorting = { permissions: readonly Permission[]; allowed: Map<string, readonly Command[]> };
+type Sorting = {
+  /** What the commands need, each permission once. */
+  permissions: readonly Permission[];
+  /** The allowed commands for each outcome of the checks. */
+  allowed: Map<string, readonly Command[]>;
+  /** By the answer about the first permission: `mayRun` gives a person the same answers for a second. */
+  recent: WeakMap<Promise<Permit>, Promise<Permitted>>;
+};
 
 const free = Promise.resolve<Permit>({ kind: 'allowed' });
-/**
- * By list of commands, which never changes: the permissions it needs, each once, and the allowed commands for each outcome
- * of the checks.
- */
+/** By list of commands, which never changes. */
 const sortings = new WeakMap<readonly Command[], Sorting>();
 
 /** The commands that the caller may use, in order; and the first refusal, if any command is refused. */
-export async function sortByPermit(
-  caller: Caller,
-  every: readonly Command[],
-  mayRun: MayRun,
-): Promise<Permitted> {
-  const known = sortings.get(every);
-  const permissions = known?.permissions ?? [...new Set(every.filter(isListed).flatMap(permissionsOf))];
-  const sorting = known ?? { permissions, allowed: new Map() };
+export function sortByPermit(caller: Caller, every: readonly Command[], mayRun: MayRun): Promise<Permitted> {
+  const sorting = sortings.get(every) ?? {
+    permissions: [...new Set(every.filter(isListed).flatMap(permissionsOf))].filter(
+      (each) => each !== anyone,
+    ),
+    allowed: new Map(),
+    recent: new WeakMap(),
+  };
   sortings.set(every, sorting);
-  const permits = await Promise.all(
-    permissions.map((each) => (each === anyone ? free : mayRun(each, caller))),
-  );
+  const { permissions, recent } = sorting;
+  const [first] = permissions;
+  const answer = first === undefined ? free : mayRun(first, caller);
+  const permitted =
+    recent.get(answer) ??
+    sortBy(sorting, every, [answer, ...permissions.slice(1).map((each) => mayRun(each, caller))]);
+  recent.set(answer, permitted);
+  return permitted;
+}
+
+async function sortBy(
+  { permissions, allowed }: Sorting,
+  every: readonly Command[],
+  answers: readonly Promise<Permit>[],
+): Promise<Permitted> {
+  const permits = await Promise.all(answers);
+  const holds = (permission: Permission) =>
+    permission === anyone || permits[permissions.indexOf(permission)]?.kind === 'allowed';
   const key = permits.map(({ kind }) => kind).join(' ');
-  const holds = (permission: Permission) => permits[permissions.indexOf(permission)]?.kind === 'allowed';
-  const allowed =
-    sorting.allowed.get(key) ??
+  const commands =
+    allowed.get(key) ??
     every.filter((command) => isListed(command) && permissionsOf(command).some((each) => holds(each)));
-  sorting.allowed.set(key, allowed);
-  return { allowed, refused: permits.find((permit) => permit.kind === 'refused') };
+  allowed.set(key, commands);
+  return { allowed: commands, refused: permits.find((permit) => permit.kind === 'refused') };
 }
 
 export function isListed({ hidden }: Command): boolean {
