@@ -48,7 +48,7 @@ import { createCustomerCode } from './features/customer-code/customer-code.ts';
 import { createDayFiles, type DayFile } from './features/day/day-file.ts';
 import { dayCsv, dayWords, readDay } from './features/day/day.ts';
 import { createDoctor } from './features/doctor/doctor.ts';
-import { type Check, type Finding, runChecks } from './features/doctor/checks.ts';
+import { type Check, type CheckResult, type Finding, runChecks } from './features/doctor/checks.ts';
 import { forwardHealth } from './features/forward/forward-record.ts';
 import { type Forwarding, createForwarding } from './features/forward/forward.ts';
 import { createLinks } from './features/links/link.ts';
@@ -424,15 +424,18 @@ export function accountHealth(
 }
 
 /** The doctor's checks of what all accounts share. `storage`: the whole store, or why it can't be opened. */
-export function sharedChecks(runtime: Runtime, storage: Storage | string, clients: SlackClients): Check[] {
+export function sharedChecks(
+  runtime: Runtime,
+  storage: Storage | CheckResult,
+  clients: SlackClients,
+): Check[] {
   return [
     ...storeChecks(storage, runtime.now),
     // The background client, which may take long: with the short deadline for opening modals, a slow network would look
     // like a problem of a role or a channel.
     ...slackChecks(runtime, clients.delivery, {
       approvalRules: rolesOfRules(runtime.config.policy),
-      refused: async () =>
-        typeof storage === 'string' ? undefined : await readRefusedRequest(storage.store),
+      refused: async () => ('state' in storage ? undefined : await readRefusedRequest(storage.store)),
     }),
     ...settingsChecks(runtime.config),
   ];

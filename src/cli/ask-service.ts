@@ -4,13 +4,13 @@ import { adviceOn } from '../features/doctor/account-checks.ts';
 import { newErrorId } from '../log.ts';
 import { createPayments, type Payments } from '../payments/payments.ts';
 import { failureWords } from '../slack/words/error-message.ts';
-import { type CommandEnd, noStoreEnd, withStorage } from './command.ts';
+import { type CommandEnd, withStorage } from './command.ts';
 import { exitCodes } from './exit-codes.ts';
-import type { Storage } from '../store/storage.ts';
+import { hasStore, type Storage } from '../store/storage.ts';
 import { type AskedAccount, quotedText } from './lines.ts';
 
 /**
- * Runs one question to the payments service with the bot's own settings, token and store. Returns failures as
+ * Runs one question to the payments service with the bot's own settings and, if it has a store, its token. Returns failures as
  * `failedQuestion` does. Always releases the token lock.
  */
 export async function askService(
@@ -18,22 +18,22 @@ export async function askService(
   question: (payments: Payments, askedAccount: AskedAccount) => Promise<CommandEnd>,
 ): Promise<CommandEnd> {
   const { config } = runtime;
-  return await withStorage(
-    runtime,
-    async (storage) => {
-      const payments = createPayments(runtime, storage);
-      try {
-        return await question(payments, {
-          environment: config.paymentsEnvironment,
-          account: config.paymentsAccountName,
-        });
-      } finally {
-        // A call that timed out may still hold the lock while it requests a token.
-        await payments.releaseLock();
-      }
-    },
-    (error) => failedQuestion(runtime, error),
-  );
+  const failed = (error: unknown): CommandEnd => failedQuestion(runtime, error);
+  async function ask(storage?: Storage): Promise<CommandEnd> {
+    const payments = createPayments(runtime, storage);
+    try {
+      return await question(payments, {
+        environment: config.paymentsEnvironment,
+        account: config.paymentsAccountName,
+      });
+    } finally {
+      // A call that timed out may still hold the lock while it requests a token.
+      await payments.releaseLock();
+    }
+  }
+  // Without a store it gets a token for itself: an empty store that it made would look like the bot's.
+  if (!hasStore(config)) return await ask().catch(failed);
+  return await withStorage(runtime, ask, failed, { mayBeNew: true });
 }
 
 /** Runs one question to the bot's own store, without any call to the service or Slack. */
@@ -42,7 +42,7 @@ export async function askStore(
   question: (storage: Storage) => Promise<CommandEnd>,
 ): Promise<CommandEnd> {
   const failed = (error: unknown): CommandEnd => failedQuestion(runtime, error);
-  return noStoreEnd(runtime) ?? (await withStorage(runtime, question, failed));
+  return await withStorage(runtime, question, failed);
 }
 
 /**

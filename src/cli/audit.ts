@@ -13,15 +13,7 @@ import {
 } from '../audit/verify-audit.ts';
 import { parsed, problem, type Parsed } from '../domain/wording.ts';
 import { withoutUndefined } from '../domain/json.ts';
-import {
-  accountNamed,
-  command,
-  type CommandEnd,
-  noStoreEnd,
-  type Prepared,
-  reasonOf,
-  withStorage,
-} from './command.ts';
+import { accountNamed, command, type CommandEnd, type Prepared, reasonOf, withStorage } from './command.ts';
 import type { Storage } from '../store/storage.ts';
 import type { Runtime } from '../config/config.ts';
 import { dayMs } from '../domain/span.ts';
@@ -88,13 +80,16 @@ async function runOnStore(
   runtime: Runtime,
   work: (storage: Storage) => Promise<CommandEnd>,
 ): Promise<CommandEnd> {
-  const none = noStoreEnd(runtime);
-  if (none) return none;
-  // All accounts share one trail, which is in the first account's part of the store.
-  return await withStorage(runtime, work, (error) => ({
+  // All accounts share one trail, which is in the first account's part of the store. Of a store that was emptied the
+  // check itself says so.
+  return await withStorage(runtime, work, unread, { mayBeNew: true });
+}
+
+function unread(error: unknown): CommandEnd {
+  return {
     exitCode: error instanceof StoreUnavailable ? exitCodes.noAnswer : exitCodes.failed,
     words: `The audit trail could not be read to its end. ${reasonOf(error)}`,
-  }));
+  };
 }
 
 function verifyEnd(report: VerifiedAudit): CommandEnd {

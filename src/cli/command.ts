@@ -6,7 +6,7 @@ import { exitCodes, type ExitCode } from './exit-codes.ts';
 import { errorCode, StoreUnavailable } from '../domain/failure.ts';
 import { createAuditTrail } from '../audit/audit-trail.ts';
 import { hasStore, openStorage, type Storage } from '../store/storage.ts';
-import { whyNotWrite } from '../store/store-mark.ts';
+import { hasBegun, whyNotWrite } from '../store/store-mark.ts';
 import { storagePart } from '../store/scoped-store.ts';
 
 /**
@@ -68,37 +68,39 @@ export function command<const Options extends ParseArgsOptionsConfig>(
   return given;
 }
 
-/** The end if there is no store yet: opening it would create an empty one, in which the command finds nothing. */
-export function noStoreEnd({ config }: Runtime): CommandEnd | undefined {
-  if (hasStore(config)) return undefined;
-  const words = `No bot has its store in DATA_DIR, ${config.dataDir}. Run this with the bot’s own settings, from the folder it is started in.`;
-  return { exitCode: exitCodes.settings, words };
+/** Why an empty store is refused: a command would find nothing in it, as if all were well. */
+function noBotWords({ redisUrl, redisPrefix, dataDir }: Config): string {
+  return redisUrl === undefined
+    ? `No bot has its store in DATA_DIR, ${dataDir}. Run this with the bot’s own settings, from the folder it is started in.`
+    : `No bot has its store under REDIS_PREFIX, ${redisPrefix}. Run this with the bot’s own settings.`;
 }
 
 /**
  * Runs an operator's command on the account's part of the store, then closes the store. `failed` turns any error into
  * the command's end. `verb`: the command's name for the audit; absent: it changes nothing, and has no audit entry. Does
- * nothing on a Redis that the bot refuses; with a `verb` neither on a store that doesn't exist, nor with other sealing
- * keys than the bot's. Never throws.
+ * nothing on a store that doesn't exist, nor on a Redis that the bot refuses; unless `mayBeNew` nor on a store on which
+ * no bot has started; with a `verb` nor with other sealing keys than the bot's. Never throws.
  */
 export async function withStorage(
   runtime: Runtime,
   work: (storage: Storage) => Promise<CommandEnd>,
   failed: (error: unknown) => CommandEnd,
-  verb?: string,
+  { verb, mayBeNew = false }: { verb?: string; mayBeNew?: boolean } = {},
 ): Promise<CommandEnd> {
-  const none = verb === undefined ? undefined : noStoreEnd(runtime);
-  if (none) return none;
+  const { config } = runtime;
+  if (!hasStore(config)) return { exitCode: exitCodes.settings, words: noBotWords(config) };
   let storage: Storage | undefined;
   let end: CommandEnd;
   try {
     storage = await openStorage(runtime);
-    const refusal = await refusalOf(storage, verb !== undefined);
+    const refusal =
+      (await refusalOf(storage, verb !== undefined)) ??
+      (mayBeNew || (await hasBegun(storage.store)) ? undefined : noBotWords(config));
     if (refusal !== undefined) {
       await storage.close();
       return { exitCode: exitCodes.settings, words: `Nothing was done. ${refusal}` };
     }
-    end = await work(storagePart(storage, runtime.config.merchant).storage);
+    end = await work(storagePart(storage, config.merchant).storage);
   } catch (error) {
     end = failed(error);
   }

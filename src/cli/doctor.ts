@@ -6,13 +6,14 @@ import { knownChecks, type Known } from './connect/known-checks.ts';
 import { parseAmount } from '../domain/money.ts';
 import { parseOrderReference } from '../domain/order-reference.ts';
 import { countWords, partOf, sorted, stateSigns } from '../features/doctor/doctor.ts';
-import { runChecks, once, type Finding } from '../features/doctor/checks.ts';
+import { ok, once, runChecks, type CheckResult, type Finding } from '../features/doctor/checks.ts';
+import { unopenedStore } from '../features/doctor/store-checks.ts';
 import { accountHealth, sharedChecks } from '../merchants.ts';
 import { StoreUnavailable } from '../domain/failure.ts';
 import { parsed, problem } from '../domain/wording.ts';
 import { jsonText } from './lines.ts';
 import type { Store } from '../store/store.ts';
-import { openStorage, type Storage } from '../store/storage.ts';
+import { checkFolderCanBeMade, hasStore, openStorage, type Storage } from '../store/storage.ts';
 import { storagePart } from '../store/scoped-store.ts';
 import type { Config, Runtime } from '../config/config.ts';
 import { createPayments } from '../payments/payments.ts';
@@ -90,13 +91,12 @@ function doctorJson(findings: readonly Finding[]): string {
 
 async function lookAtAll(runtime: Runtime, known: Known, knownOf: Config): Promise<Finding[]> {
   const { config, log } = runtime;
-  const opened = await openStorage(runtime).catch((error: unknown) => wordsOf(error));
-  const storage = typeof opened === 'string' ? noStorage : opened;
-  await storage.checked();
+  const opened = await openStore(runtime);
+  if ('checked' in opened) await opened.checked();
   const botToken = config.slackBotToken ?? '';
   const clients = createClients({ botToken, slackApiUrl: config.slackApiUrl }, log);
   const accounts = allAccounts(config).map((each) =>
-    openAccount({ ...runtime, config: each }, storage, each === knownOf ? known : {}),
+    openAccount({ ...runtime, config: each }, opened, each === knownOf ? known : {}),
   );
   const checks = [
     ...sharedChecks(runtime, opened, clients),
@@ -104,45 +104,53 @@ async function lookAtAll(runtime: Runtime, known: Known, knownOf: Config): Promi
   ];
   const findings = await runChecks(checks, checkDeadlineMs(config), log);
   await Promise.all(accounts.map((account) => account.releaseLock()));
-  await storage.close();
+  if ('close' in opened) await opened.close();
   return findings;
 }
 
 /** One account's checks. They share one request for a token, because a second one could revoke the first token. */
-function openAccount(runtime: Runtime, whole: Storage, known: Known) {
+function openAccount(runtime: Runtime, opened: Storage | CheckResult, known: Known) {
   const { config, now } = runtime;
-  const { storage } = storagePart(whole, config.merchant);
+  const own = 'state' in opened ? undefined : storagePart(opened, config.merchant).storage;
+  const { store, sealer } = own ?? noStorage;
   let tokenAnswer: unknown;
-  const payments = createPayments(runtime, storage, { onTokenAnswer: (answer) => (tokenAnswer = answer) });
+  const payments = createPayments(runtime, own, { onTokenAnswer: (answer) => (tokenAnswer = answer) });
   const token = once(() => payments.checkToken());
   const checkedOnce = { ...payments, checkToken: token };
   return {
     checks: [
-      ...accountChecks({ config, payments: checkedOnce, now, ...accountHealth(config, { ...storage, now }) }),
+      ...accountChecks({
+        config,
+        payments: checkedOnce,
+        now,
+        ...accountHealth(config, { store, sealer, now }),
+      }),
       ...knownChecks({ config, payments, token, tokenAnswer: () => tokenAnswer, now }, known),
     ],
     releaseLock: payments.releaseLock,
   };
 }
 
-function wordsOf(error: unknown): string {
-  return error instanceof Error ? error.message : 'The store cannot be opened';
+/** Opens the store if there is one: an empty one that it made would look like the bot's. */
+async function openStore(runtime: Runtime): Promise<Storage | CheckResult> {
+  const { config } = runtime;
+  try {
+    if (hasStore(config)) return await openStorage(runtime);
+    checkFolderCanBeMade(config.dataDir);
+    return ok(`There is none in DATA_DIR, ${config.dataDir}, yet: the bot makes it at its first start`);
+  } catch (error) {
+    return unopenedStore(error instanceof Error ? error.message : 'The store cannot be opened');
+  }
 }
 
 function away(): never {
   throw new StoreUnavailable('There is no store.');
 }
 
-/** Replaces a store that can't be opened, so that the other parts are still checked. */
-const noStorage: Storage = {
+/** Replaces a store that isn't open, so that the other parts are still checked. */
+const noStorage: Pick<Storage, 'store' | 'sealer'> = {
   store: new Proxy({} as Store, { get: () => async () => away() }),
   sealer: { seal: away, open: away },
-  keyIds: [],
-  redis: undefined,
-  mark: { claim: away, refusal: () => undefined, lost: away },
-  checked: () => Promise.resolve(),
-  refusal: () => undefined,
-  close: () => Promise.resolve(),
 };
 
 function doctorText(findings: readonly Finding[]): string {

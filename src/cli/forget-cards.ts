@@ -43,7 +43,7 @@ async function forget(runtime: Runtime, email: string): Promise<CommandEnd> {
       exitCode: 1,
       words: `Some of this customer’s cards may still be remembered. ${reasonOf(error)} Run this again once that is fixed.`,
     }),
-    'forget-cards',
+    { verb: 'forget-cards' },
   );
 }
 

@@ -25,7 +25,7 @@ async function forward(runtime: Runtime): Promise<CommandEnd> {
       exitCode: 1,
       words: `Some of it may not be on its way. ${reasonOf(error)} Run this again once that is fixed.`,
     }),
-    'forward',
+    { verb: 'forward' },
   );
 }
 

@@ -28,7 +28,7 @@ async function redriveOn(runtime: Runtime, channel: string | undefined): Promise
       exitCode: 1,
       words: `Some of it may not be on its way. ${reasonOf(error)} Run this again once that is fixed: nothing is delivered twice.`,
     }),
-    'redrive',
+    { verb: 'redrive' },
   );
 }
 

@@ -25,7 +25,7 @@ async function resealAll(runtime: Runtime): Promise<CommandEnd> {
       exitCode: 1,
       words: `Not everything is sealed under the first key. ${reasonOf(error)} Run this again once that is fixed: it goes on where it stopped.`,
     }),
-    'reseal',
+    { verb: 'reseal' },
   );
 }
 

@@ -30,7 +30,9 @@ async function revoke(runtime: Runtime): Promise<CommandEnd> {
       'PAYMENTS_TOKEN_REVOKE_BODY is not set. Set the JSON body that your payments service wants, such as {"accessToken":"{{ACCESS_TOKEN}}"}.',
     );
   }
-  return await withStorage(runtime, (storage) => revokeShared(runtime, storage), failed, 'revoke-token');
+  return await withStorage(runtime, (storage) => revokeShared(runtime, storage), failed, {
+    verb: 'revoke-token',
+  });
 }
 
 function failed(error: unknown): CommandEnd {

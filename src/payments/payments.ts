@@ -25,17 +25,17 @@ export type Payments = ReturnType<typeof createPayments>;
 
 /**
  * The payments service as functions in domain words. `pauses`: shared by all accounts. `onTokenAnswer`: called with
- * each answer to a request for a token, unless it is a refusal.
+ * each answer to a request for a token, unless it is a refusal. Without `storage` the token is for this process alone.
  */
 export function createPayments(
   runtime: Runtime,
-  storage: Storage,
+  storage: Storage | undefined,
   options: { pauses?: Map<string, Span>; called?: Called; onTokenAnswer?: (answer: unknown) => void } = {},
 ) {
   const { config, now } = runtime;
   const accountId = config.paymentsAccountId ?? '';
   const parentId = parentAccountOf(config);
-  const accessToken = openAccessToken(runtime, tokenMemory(config, storage), {
+  const accessToken = openAccessToken(runtime, storage ? tokenMemory(config, storage) : noTokenMemory, {
     client: () => client,
     onAnswer: options.onTokenAnswer,
   });
@@ -109,9 +109,17 @@ export function tokenMemory(config: Config, { whole, ...own }: Storage): TokenMe
   return shareToken(store, sealer, hash('sha256', credentials, 'hex').slice(0, 32));
 }
 
+type SharedMemory = Pick<TokenMemory, 'read' | 'write' | 'lock'>;
+
+const noTokenMemory: SharedMemory = {
+  read: () => Promise.resolve(undefined),
+  write: () => Promise.resolve(),
+  lock: () => Promise.resolve(() => Promise.resolve()),
+};
+
 function openAccessToken(
   { config, log, now }: Runtime,
-  memory: TokenMemory,
+  memory: SharedMemory,
   { client, onAnswer }: { client: () => PaymentsClient; onAnswer: ((answer: unknown) => void) | undefined },
 ): ReturnType<typeof createAccessToken> {
   const { paymentsStaticToken: token } = config;

@@ -12,7 +12,7 @@ import {
   statSync,
   writeSync,
 } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { type PartHealth, errorCode } from '../domain/failure.ts';
 import type { Sealer, Store } from './store.ts';
 import { type SealingKey, createSealer } from './sealed.ts';
@@ -147,9 +147,24 @@ function embeddedKeys({ sealingKeys = [], dataDir }: StoreSettings): readonly Se
 const firstAttemptMs = 2_000;
 
 function makeDataFolder(path: string): void {
-  try {
+  ifWritable(path, () => {
     mkdirSync(path, { recursive: true, mode: 0o700 });
     accessSync(path, constants.W_OK | constants.X_OK);
+  });
+}
+
+/** Throws, with the fix, if this user can't make the folder, or can't write to it. Makes nothing. */
+export function checkFolderCanBeMade(path: string): void {
+  ifWritable(path, () => {
+    let existing = resolve(path);
+    while (!existsSync(existing)) existing = dirname(existing);
+    accessSync(existing, constants.W_OK | constants.X_OK);
+  });
+}
+
+function ifWritable(path: string, work: () => void): void {
+  try {
+    work();
   } catch (cause) {
     const code = errorCode(cause) ?? 'unknown error';
     const fix = 'Set DATA_DIR to a folder that this user may write to';

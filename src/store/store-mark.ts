@@ -17,6 +17,11 @@ export async function readStoreId({ store, sealer }: Keyed): Promise<string | un
 
 type Keyed = { store: Pick<Store, 'read'>; sealer: Sealer };
 
+/** Whether a bot has started on the store. Throws StoreUnavailable. */
+export async function hasBegun(store: Pick<Store, 'read'>): Promise<boolean> {
+  return (await store.read(markKey)) !== undefined;
+}
+
 /** Why nothing may be written with these keys; undefined if it may. Makes no mark. Throws StoreUnavailable. */
 export async function whyNotWrite(storage: Keyed): Promise<string | undefined> {
   try {

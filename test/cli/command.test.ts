@@ -43,7 +43,7 @@ describe('a command that changes the store', () => {
     const bot = runtimeOf({ DATA_DIR, SEALING_KEYS: `a:${randomBytes(32).toString('base64')}` });
     const other = runtimeOf({ DATA_DIR, SEALING_KEYS: `b:${randomBytes(32).toString('base64')}` });
     await startBot(bot);
-    const end = await withStorage(other, async () => done, failed, 'redrive');
+    const end = await withStorage(other, async () => done, failed, { verb: 'redrive' });
     const { store, sealer, close } = await openStorage(bot);
     const { problems, count } = await verifyAudit({ store, sealer });
     await close();
@@ -56,7 +56,9 @@ describe('a command that changes the store', () => {
 
   it('makes no store where there is none', async (test) => {
     const DATA_DIR = join(await dataFolder(test), 'elsewhere');
-    const end = await withStorage(runtimeOf({ DATA_DIR }), async () => done, failed, 'forget-cards');
+    const end = await withStorage(runtimeOf({ DATA_DIR }), async () => done, failed, {
+      verb: 'forget-cards',
+    });
     expect(end).toMatchObject({ exitCode: exitCodes.settings, words: expect.stringContaining(DATA_DIR) });
     expect(existsSync(DATA_DIR)).toBe(false);
   });

@@ -24,11 +24,16 @@ const mostRecords = 500;
 const fileFix =
   'Check the disk of DATA_DIR, and copy the folder to a safe place before you change anything in it.';
 
-/** The checks of the whole store. `storage` as text: why the store can't be opened; its last sentence is the fix. */
-export function storeChecks(storage: Storage | string, now: () => number): Check[] {
-  if (typeof storage === 'string') {
+/** The result of the store's check if it can't be opened. `words`: why; their last sentence is the fix. */
+export function unopenedStore(words: string): CheckResult {
+  return problemWithFix(words, fileFix);
+}
+
+/** The checks of the whole store. `storage` as a result: there is none to open, and that is the result. */
+export function storeChecks(storage: Storage | CheckResult, now: () => number): Check[] {
+  if ('state' in storage) {
     return [
-      { part: 'Store', look: () => problemWithFix(storage, fileFix) },
+      { part: 'Store', look: () => storage },
       { part: 'Sealing keys', look: () => skippedFor('Store') },
     ];
   }
