@@ -5,6 +5,7 @@ import { fitTemplate, unitOfTime } from './fit-template.ts';
 import { readJson } from './json.ts';
 import { refusalWords } from './refusal-words.ts';
 import { coverageOf } from './signature-template.ts';
+import { unreadAnswer } from './route.ts';
 import { createVerifier } from './signature.ts';
 import { readDelivery, readText, type SignatureScheme, type SignedRequest } from './signed-delivery.ts';
 import { presetScheme } from './webhook-settings.ts';
@@ -24,19 +25,35 @@ type ExplainSettings = {
  */
 export function explainDelivery(
   settings: ExplainSettings,
-  request: SignedRequest,
+  request: SignedRequest & Pick<CapturedDelivery, 'method'>,
   nowMs: number,
 ): { verifies: boolean; lines: readonly string[] } {
   const { scheme, secrets } = settings;
+  const unread = unreadWords(request, request.method);
   const verdict = createVerifier(scheme, secrets)(request, nowMs);
   const isValid = verdict.kind === 'valid';
+  const head = unread === undefined ? 'Verdict' : 'Signature';
   const signature = isValid
-    ? ['Verdict: it verifies']
+    ? [`${head}: it verifies`]
     : [
-        `Verdict: refused. ${refusalWords(scheme, request, verdict.why, nowMs)}`,
+        `${head}: refused. ${refusalWords(scheme, request, verdict.why, nowMs)}`,
         ...fixLines(settings, request),
       ];
-  return { verifies: isValid, lines: [...signature, ...eventLines(settings, request)] };
+  const lines = [...signature, ...eventLines(settings, request)];
+  if (unread === undefined) return { verifies: isValid, lines };
+  return { verifies: false, lines: [`Verdict: refused. ${unread}`, ...lines] };
+}
+
+const unreadFixes: Readonly<Record<number, string>> = {
+  405: 'Have the service use POST.',
+  413: 'Have the service send a smaller body.',
+  415: 'Have the service, or a proxy before the bot, send content-type: application/json, and no content-encoding.',
+};
+
+/** How the bot refuses a delivery whatever its signature, and the fix; undefined: it checks the signature. */
+export function unreadWords(request: SignedRequest, method?: string): string | undefined {
+  const answer = unreadAnswer(request, method);
+  return answer && `The bot answers ${answer.status}: ${answer.words}. ${unreadFixes[answer.status] ?? ''}`;
 }
 
 const ways = (['sha256', 'sha512'] as const).flatMap((algorithm) =>
@@ -152,7 +169,7 @@ function eventWords(found: ReturnType<typeof parseEvent>): string {
 }
 
 /** A captured delivery; `notes`: where the capture differs from what the bot would have received. */
-export type CapturedDelivery = SignedRequest & { notes: readonly string[] };
+export type CapturedDelivery = SignedRequest & { method?: string; notes: readonly string[] };
 
 /**
  * Reads a captured delivery: the raw HTTP request, with or without its first line, with the body unchanged.
@@ -163,7 +180,8 @@ export function readCapture(file: Buffer): Parsed<CapturedDelivery> {
   if (!end) return problem('no blank line ends its headers, so it is not known where its body begins');
   const headers: Record<string, string[]> = Object.create(null) as Record<string, string[]>;
   const lines = text.slice(0, end.index).split(/\r?\n/);
-  if (/^[A-Z]+ \S+(?: HTTP\/[\d.]+)?$/.test(lines[0] ?? '')) lines.shift();
+  const [, method] = /^([A-Z]+) \S+(?: HTTP\/[\d.]+)?$/.exec(lines[0] ?? '') ?? [];
+  if (method !== undefined) lines.shift();
   for (const [index, line] of lines.entries()) {
     // HTTP/2 sends pseudo-headers (`:method: POST`) instead of a first line.
     if (/^:[a-z]+: /.test(line)) continue;
@@ -174,8 +192,10 @@ export function readCapture(file: Buffer): Parsed<CapturedDelivery> {
     }
     (headers[name.toLowerCase()] ??= []).push(value);
   }
-  const body = file.subarray(end.index + end[0].length);
-  const { 'content-length': [stated = ''] = [], 'content-encoding': [coding = 'identity'] = [] } = headers;
+  const written = file.subarray(end.index + end[0].length);
+  const { 'content-length': [stated = ''] = [], 'transfer-encoding': [transfer = ''] = [] } = headers;
+  const chunks = /chunked\s*$/i.test(transfer) ? readChunks(written) : undefined;
+  const body = chunks?.body ?? written;
   const length = /^\d{1,9}$/.test(stated) ? Number(stated) : body.length;
   const notes: string[] = [];
   if (length < body.length) {
@@ -190,9 +210,22 @@ export function readCapture(file: Buffer): Parsed<CapturedDelivery> {
       `The body is incomplete, or was rewritten: content-length says ${length}, and there are ${there}.`,
     );
   }
-  if (coding.toLowerCase() !== 'identity') {
-    notes.push('The body is compressed: the bot answers such a delivery 415, unread.');
-  }
+  if (chunks?.isWhole === false) notes.push('The body is incomplete: its last chunk is missing.');
   // Bytes after the stated length don't belong to the body.
-  return parsed({ headers, body: body.subarray(0, length), notes });
+  return parsed({ headers, body: body.subarray(0, length), notes, ...(method !== undefined && { method }) });
+}
+
+/** Joins a body's chunks; undefined: it isn't in chunks, because the capturing program has joined them. */
+function readChunks(written: Buffer): { body: Buffer; isWhole: boolean } | undefined {
+  const chunks: Buffer[] = [];
+  for (let rest = written; ;) {
+    const [line, size = ''] =
+      /^([\da-f]{1,8})[ \t]*(?:;[^\r\n]*)?\r\n/i.exec(rest.toString('latin1', 0, 256)) ?? [];
+    if (line === undefined)
+      return chunks.length === 0 ? undefined : { body: Buffer.concat(chunks), isWhole: false };
+    const [from, length] = [line.length, Number.parseInt(size, 16)];
+    if (length === 0) return { body: Buffer.concat(chunks), isWhole: true };
+    chunks.push(rest.subarray(from, from + length));
+    rest = rest.subarray(from + length + 2);
+  }
 }

@@ -160,15 +160,30 @@ export function createWebhookHandler(
   };
 }
 
-function refuseByForm({ method, headers }: IncomingMessage): Answer | undefined {
+function refuseByForm({ method, headers }: Pick<IncomingMessage, 'method' | 'headers'>): Answer | undefined {
   if (method !== 'POST') {
     return { ...refusal(405, 'bad_method', 'only POST is answered here'), headers: { allow: 'POST' } };
   }
-  const { 'content-type': type = '', 'content-encoding': encoding = 'identity' } = headers;
-  if (!/^application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i.test(type) || encoding.toLowerCase() !== 'identity') {
+  const { 'content-type': type = '', 'content-encoding': encoding = '' } = headers;
+  if (!/^application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i.test(type) || !/^(?:identity)?$/i.test(encoding)) {
     return refusal(415, 'bad_type', 'send application/json, not compressed');
   }
   return Number(headers['content-length'] ?? 0) > mostBodyBytes ? tooLarge : undefined;
+}
+
+/** What the bot answers to this delivery without checking its signature; undefined: it checks that. */
+export function unreadAnswer(
+  { headers, body }: SignedRequest,
+  method = 'POST',
+): { status: number; words: string } | undefined {
+  const first = (name: string): string => [headers[name] ?? ''].flat()[0] ?? '';
+  const names = ['content-type', 'content-encoding'];
+  const form = refuseByForm({
+    method,
+    headers: Object.fromEntries(names.map((name) => [name, first(name)])),
+  });
+  const answer = form ?? (body.length > mostBodyBytes ? tooLarge : undefined);
+  return answer && { status: answer.status, words: answer.body['error'] ?? '' };
 }
 
 /** Refuses forwarded deliveries: two bots that forward to each other would send an event in circles. */

@@ -86,6 +86,40 @@ describe('explain-delivery', () => {
     expect(await explain(Buffer.concat([pseudo, rest]), at)).toMatchObject({ exitCode: 0 });
   });
 
+  it('joins the chunks of a body as the bot does', async () => {
+    const chunks = [body.subarray(0, 100), body.subarray(100), Buffer.alloc(0)].flatMap((chunk) => [
+      Buffer.from(`${chunk.length.toString(16)};part\r\n`),
+      chunk,
+      Buffer.from('\r\n'),
+    ]);
+    const signed = { ...signDelivery(scheme, secret, body, signedAtMs), 'Transfer-Encoding': 'chunked' };
+    for (const raw of [rawRequest(Buffer.concat(chunks), signed), rawRequest(body, signed)]) {
+      const { exitCode, words } = await explain(raw, at);
+      expect(words).toContain(`Delivery: a body of ${body.length} bytes`);
+      expect(exitCode).toBe(0);
+    }
+    const cut = rawRequest(Buffer.concat(chunks.slice(0, 4)), signed);
+    expect((await explain(cut, at)).words).toContain('Note: The body is incomplete');
+  });
+
+  it.each([
+    ['Content-Type', 'text/plain', 415],
+    ['Content-Type', '', 415],
+    ['Content-Encoding', 'gzip', 415],
+  ])('says that the bot refuses a signed delivery with %s: %s', async (name, value, status) => {
+    const { exitCode, words } = await explain(rawRequest(body, { [name]: value }), at);
+    expect(exitCode).toBe(1);
+    expect(words).toContain(`Verdict: refused. The bot answers ${status}: `);
+    expect(words).toContain('Signature: it verifies');
+  });
+
+  it('says that the bot refuses a signed delivery that is no POST, or too large', async () => {
+    const put = rawRequest().toString('latin1').replace('POST', 'PUT');
+    expect((await explain(Buffer.from(put, 'latin1'), at)).words).toContain('The bot answers 405: ');
+    const large = Buffer.concat([body, Buffer.alloc(300_000, ' ')]);
+    expect((await explain(rawRequest(large), at)).words).toContain('The bot answers 413: ');
+  });
+
   it('never shows the delivery’s content', async () => {
     const forged = rawRequest(Buffer.concat([body, Buffer.from(' ')]));
     const ends = [

@@ -211,6 +211,7 @@ describe('the webhook route', () => {
     [{ 'content-type': 'application/jsonp' }, 415],
     [{ 'content-type': '' }, 415],
     [{ 'content-encoding': 'gzip' }, 415],
+    [{ 'content-encoding': '' }, 200],
     [{ 'content-type': 'application/json; charset=utf-8' }, 200],
     [{ 'content-type': 'Application/JSON' }, 200],
     [{ 'content-type': 'application/cloudevents+json' }, 200],

@@ -10,7 +10,7 @@ import {
   parseEvent,
   readEventPointers,
 } from '../../webhooks/event.ts';
-import { fitSettings, otherUnit } from '../../webhooks/explain-delivery.ts';
+import { fitSettings, otherUnit, unreadWords } from '../../webhooks/explain-delivery.ts';
 import { readJson } from '../../webhooks/json.ts';
 import { type Coverage, coverageOf } from '../../webhooks/signature-template.ts';
 import { createVerifier } from '../../webhooks/signature.ts';
@@ -44,6 +44,8 @@ const recipeSettings = [
 
 /** The fewest changes of settings that verify a genuine delivery, as of its own time, and read its event. */
 export function proposeWebhook(config: Config, request: SignedRequest): WebhookProposal {
+  const unread = unreadWords(request);
+  if (unread !== undefined) return { kind: 'none', why: unread };
   const secrets = config.webhookSecrets ?? [];
   if (secrets.length === 0) return { kind: 'none', why: 'Without WEBHOOK_SECRETS nothing can be tried.' };
   const set = readEventPointers(config.webhookEventPointers ?? {});

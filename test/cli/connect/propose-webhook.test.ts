@@ -16,7 +16,8 @@ const body = {
 
 function deliveryBy(scheme: SignatureScheme, of: object = body): SignedRequest {
   const bytes = Buffer.from(JSON.stringify(of));
-  return { headers: signDelivery(scheme, secret, bytes, signedAtMs), body: bytes };
+  const headers = { 'content-type': 'application/json', ...signDelivery(scheme, secret, bytes, signedAtMs) };
+  return { headers, body: bytes };
 }
 
 function configOf(settings: Record<string, string>) {
@@ -46,6 +47,12 @@ const ms: SignatureScheme = {
   ...presetScheme('timestamped-pairs'),
   timestamp: { source: { kind: 'pair', name: 't' }, unit: 'ms', toleranceSeconds: 300 },
 };
+
+it('fits no delivery that the bot answers before it checks the signature', () => {
+  const delivery = deliveryBy(presetScheme('raw-body'));
+  const compressed = { ...delivery, headers: { ...delivery.headers, 'content-encoding': 'gzip' } };
+  expect(propose({}, compressed)).toMatchObject({ kind: 'none', why: expect.stringContaining('415') });
+});
 
 describe('a captured delivery', () => {
   it.each<[string, SignatureScheme, Record<string, string>, object]>([
