@@ -6,6 +6,7 @@ import { storagePart, type StoragePart } from './store/scoped-store.ts';
 import { createPayments } from './payments/payments.ts';
 import { approvalRules, limitRules, rolesOfRules } from './config/policy-rules.ts';
 import type { Config, Runtime } from './config/config.ts';
+import { StoreUnavailable } from './domain/failure.ts';
 import { dayNamed } from './domain/local-day.ts';
 import { parseOrderReference } from './domain/order-reference.ts';
 import { orderEventKey } from './domain/payment-event.ts';
@@ -435,7 +436,10 @@ export function sharedChecks(
     // like a problem of a role or a channel.
     ...slackChecks(runtime, clients.delivery, {
       approvalRules: rolesOfRules(runtime.config.policy),
-      refused: async () => ('state' in storage ? undefined : await readRefusedRequest(storage.store)),
+      async refused() {
+        if ('state' in storage) throw new StoreUnavailable('There is no store.');
+        return await readRefusedRequest(storage.store);
+      },
     }),
     ...settingsChecks(runtime.config),
   ];

@@ -379,8 +379,7 @@ function unread(says: string) {
 
 describe('npm run doctor', () => {
   it('prints a line for each part, and says if settings are unreadable', async (test) => {
-    const house = await openHouse(test, { workspace: { grantedOptionalScopes: 'all' } });
-    const settings = house.settings();
+    const { settings } = await openStage(test, {});
     const { code, stdout } = await runHere(['doctor'], settings);
     expect(stdout).toContain('✅ Slack token: Slack knows the bot');
     expect(stdout).toMatch(/⚠️ Webhook deliveries: None has come yet\n {3}Fix: Give the payments service/);
@@ -395,7 +394,7 @@ describe('npm run doctor', () => {
   });
 
   it('prints its report first, and other errors below it', async (test) => {
-    const house = await openHouse(test);
+    const { settings } = await openStage(test, {});
     const written: string[] = [];
     const stream = {
       write(text: string, done?: () => void) {
@@ -405,7 +404,7 @@ describe('npm run doctor', () => {
       },
     };
     const variables = {
-      ...house.settings(),
+      ...settings,
       SLACK_API_URL: 'http://127.0.0.1:9',
       CHARGE_WAITS: '1',
       LOG_LEVEL: 'info',

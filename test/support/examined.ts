@@ -53,6 +53,8 @@ export async function openStage(test: TestContext, broken: Broken): Promise<Stag
     },
     ...(server ? { redisUrl: server.url } : {}),
   });
+  // As a bot that was stopped leaves it: the doctor makes none.
+  if (!server) await inStore(house, () => Promise.resolve());
   if (broken.policy) writeFileSync(house.policyFile, broken.policy(readFileSync(house.policyFile, 'utf8')));
   const breaks = await broken.breaks?.(house, test);
   const settings = house.settings({ PAYMENTS_TIMEOUT_SECONDS: '4', ...broken.env, ...breaks });
