@@ -14,7 +14,13 @@ import type { Kind } from './worker.ts';
 export const asideReasons = ['unreadable', 'failing'] as const;
 type Reason = (typeof asideReasons)[number];
 
-export const sealingKeyFix = 'Put the sealing key it was sealed with back at the end of SEALING_KEYS.';
+/** What to do about a record that threw this error when it was read. */
+export function unreadableFix(error: unknown): string {
+  if (error instanceof SealBroken)
+    return 'Put the sealing key it was sealed with back: at the end of SEALING_KEYS, or as the file sealing.key in DATA_DIR.';
+  if (error instanceof NewerRelease) return 'None needed: replicas of the newer release read it.';
+  return 'Report this line: it takes another release of the bot.';
+}
 
 /** Each record that was put aside has a marker with this prefix; the record itself stays in its own lists. */
 const asidePrefix = 'aside:';
@@ -96,9 +102,8 @@ export function createPutAside(options: {
     await store.create(`${asidePrefix}${attempts} ${key}`, '', { index: { [asideList]: now() } });
     if (!(await store.write(held, held.value))) return;
     failing.delete(key);
-    const isSealed = error instanceof SealBroken;
-    const fix = isSealed ? sealingKeyFix : 'Report this line: it takes another release of the bot.';
-    log('error', 'a record is put aside until the next start', { errorId, key, fix }, error);
+    const about = { errorId, key, fix: unreadableFix(error) };
+    log('error', 'a record is put aside until the next start', about, error);
     count(reason);
     await tell(held, errorId);
   }

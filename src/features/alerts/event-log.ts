@@ -15,7 +15,7 @@ import {
   readMessageRecord,
 } from '../../messages/message-record.ts';
 import { pagesOf } from '../../records/pages.ts';
-import { sealingKeyFix } from '../../records/put-aside.ts';
+import { unreadableFix } from '../../records/put-aside.ts';
 import { isUnreadable, openRecord } from '../../records/records.ts';
 import { dayMs } from '../../domain/span.ts';
 
@@ -115,7 +115,7 @@ export function createEventLog({
       if (!lookup) return [{ event, ...logged }];
       return [{ event: withLookUp(event, lookup), ...logged, lookup: lookup.kind }];
     } catch (error) {
-      const about = { key: entry.key, fix: sealingKeyFix };
+      const about = { key: entry.key, fix: unreadableFix(error) };
       log('error', 'an event of the last week cannot be read; it is left out', about, error);
       return [];
     }

@@ -4,6 +4,8 @@ import { type EventLog, type LoggedEvent, createEventLog } from '../../../src/fe
 import type { PaymentEvent } from '../../../src/domain/payment-event.ts';
 import { alertsHouse, openAlertsWorld, startAlerts } from '../alerts-house.ts';
 import { event, sealer } from '../house.ts';
+import type { Log } from '../../../src/log.ts';
+import { createSealer } from '../../../src/store/sealed.ts';
 import { onBothStores } from '../two-stores.ts';
 
 const success: PaymentEvent = { ...event, kind: 'payment_success', key: 'payment_success:SUB-1' };
@@ -70,14 +72,21 @@ describe('the log of events', () => {
     ]);
   });
 
-  it('leaves out an unreadable event, and logs it', async () => {
+  it('leaves out an unreadable event, and logs it with the fix of its reason', async () => {
     const { store, ...house } = alertsHouse();
     await house.receive(event);
-    await store.create('message:alert:lost', 'sealed with a key that is gone', { index: { events: 2_000 } });
-    const words: string[] = [];
-    const log = createEventLog({ store, sealer, log: (level, text) => words.push(`${level} ${text}`) });
-    expect(await logged(log)).toHaveLength(1);
-    expect(words).toEqual(['error an event of the last week cannot be read; it is left out']);
+    await store.create('message:alert:damaged', 'no record', { index: { events: 2_000 } });
+    await store.create('event:newer', '99 of a newer release', { index: { events: 3_000 } });
+    const lines: string[] = [];
+    const write: Log = (level, words, fields) => lines.push(`${level} ${words} ${String(fields?.['fix'])}`);
+    expect(await logged(createEventLog({ store, sealer, log: write }))).toHaveLength(1);
+    const otherKeys = createSealer([{ id: 'other', key: Buffer.alloc(32, 1) }]);
+    expect(await logged(createEventLog({ store, sealer: otherKeys, log: write }))).toEqual([]);
+    const said = 'error an event of the last week cannot be read; it is left out';
+    const [report, newer, key] = [/Report this line/, /newer release/, /SEALING_KEYS/].map((fix) =>
+      expect.stringMatching(new RegExp(`^${said} .*${fix.source}`)),
+    );
+    expect(lines).toEqual([report, newer, report, newer, key]);
   });
 });
 
