@@ -103,7 +103,8 @@ function movedWords(
   unopened: ReadonlyMap<string, number>,
 ): string {
   const left = [...unopened].map(
-    ([id, count]) => `${counted(count, 'part')} sealed with ${id}, which is not here: moved as it was.`,
+    ([id, count]) =>
+      `${counted(count, 'part')} sealed with ${id}, which is missing: moved unchanged. Add that key at the end of SEALING_KEYS.`,
   );
   return [
     `Moved ${path} to Redis, prefix ${config.redisPrefix}: ${counted(moved.records, 'record')}, ${moved.work} of them work.`,

@@ -1,6 +1,7 @@
 import { reseal, type Resealed } from '../records/reseal.ts';
 import type { Runtime } from '../config/config.ts';
-import { parsed } from '../domain/wording.ts';
+import { counted, listed, parsed } from '../domain/wording.ts';
+import { keyFile, keyFileId } from '../store/storage.ts';
 import { command, type CommandEnd, reasonOf, withStorage } from './command.ts';
 
 /**
@@ -8,7 +9,7 @@ import { command, type CommandEnd, reasonOf, withStorage } from './command.ts';
  * be run again.
  */
 export const resealCommand = command({
-  summary: 'Seal all that the store holds under the first of SEALING_KEYS',
+  summary: 'Seal all that the store holds with the first of SEALING_KEYS',
   usage: ['npm run reseal'],
   more: 'For all accounts. Bots may run. Says which of the other keys can go; ends with 1 while something is left.',
   scope: 'shared',
@@ -23,7 +24,7 @@ async function resealAll(runtime: Runtime): Promise<CommandEnd> {
     async ({ store, sealer, keyIds }) => endOf(await reseal(store, { sealer, keyIds }), keyIds),
     (error) => ({
       exitCode: 1,
-      words: `Not everything is sealed under the first key. ${reasonOf(error)} Run this again once that is fixed: it goes on where it stopped.`,
+      words: `Not everything is sealed with the first key. ${reasonOf(error)} Run this again once that is fixed: it goes on where it stopped.`,
     }),
     { verb: 'reseal' },
   );
@@ -31,25 +32,37 @@ async function resealAll(runtime: Runtime): Promise<CommandEnd> {
 
 function endOf({ resealed, busy, unopened }: Resealed, keyIds: readonly string[]): CommandEnd {
   const [first = '', ...others] = keyIds;
-  const lines = [`${recordsOf(resealed)} sealed under ${first} now.`];
+  const lines = [`${counted(resealed, 'record')} resealed with ${nameOf(first)}.`];
   for (const [id, keys] of unopened) {
-    const [some, more] = [keys.slice(0, 3).join(', '), keys.length > 3 ? ' and more' : ''];
+    const some = `${keys.slice(0, 3).join(', ')}${keys.length > 3 ? ' and more' : ''}`;
+    const [are, stay] =
+      keys.length === 1 ? ['One record is', 'stays'] : [`${keys.length} records are`, 'stay'];
     lines.push(
       keyIds.includes(id)
-        ? `${recordsOf(keys.length)} not what ${id} sealed there, and left: ${some}${more}`
-        : `${recordsOf(keys.length)} sealed with ${id}, which is not here: ${some}${more}`,
+        ? `${are} damaged, or sealed with another key that had the id ${id}, and ${stay} as ${keys.length === 1 ? 'it is' : 'they are'}: ${some}`
+        : `${are} sealed with ${nameOf(id)}, which is missing. ${missingFix(id)}, and run this again: ${some}`,
     );
   }
-  if (busy > 0) lines.push(`${recordsOf(busy)} being worked on. Run this again.`);
+  if (busy > 0)
+    lines.push(`${busy === 1 ? 'One record is' : `${busy} records are`} being worked on. Run this again.`);
   const free = busy > 0 ? [] : others.filter((id) => !unopened.has(id));
   if (free.length > 0) {
+    const ids = free.filter((id) => id !== keyFileId);
+    const removal = [
+      ...(ids.length > 0 ? [`take ${listed(ids, 'and')} out of SEALING_KEYS`] : []),
+      ...(free.includes(keyFileId) ? [`delete ${keyFile} in DATA_DIR`] : []),
+    ];
     lines.push(
-      `Nothing is sealed with ${free.join(' or ')}. Once every bot has started with ${first} first, run this again; if it says the same, take it out of SEALING_KEYS${free.includes('file') ? ' (file: delete sealing.key in DATA_DIR)' : ''}.`,
+      `Nothing is sealed with ${listed(free.map(nameOf), 'or')}. Once every bot has started with ${nameOf(first)} first, run this again; if it says the same, ${removal.join(', and ')}.`,
     );
   }
   return { exitCode: busy > 0 || unopened.size > 0 ? 1 : 0, words: lines.join('\n') };
 }
 
-function recordsOf(count: number): string {
-  return count === 1 ? 'One record is' : `${count} records are`;
+function nameOf(id: string): string {
+  return id === keyFileId ? keyFile : id;
+}
+
+function missingFix(id: string): string {
+  return id === keyFileId ? 'Put that file back into DATA_DIR' : 'Add that key at the end of SEALING_KEYS';
 }

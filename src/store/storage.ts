@@ -56,8 +56,9 @@ export type Storage = {
 
 /** The embedded store's file, in DATA_DIR. */
 export const storeFile = 'payops.sqlite';
-const keyFile = 'sealing.key';
-const keyFileId = 'file';
+/** The embedded store's key, in DATA_DIR, and the id under which it seals. */
+export const keyFile = 'sealing.key';
+export const keyFileId = 'file';
 
 /** False: no bot has run with these settings, so opening the embedded store would create an empty one. */
 export function hasStore({ redisUrl, dataDir }: Pick<StoreSettings, 'redisUrl' | 'dataDir'>): boolean {

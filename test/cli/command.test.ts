@@ -11,7 +11,9 @@ import { auditCommand } from '../../src/cli/audit.ts';
 import { noteInNewStore, readCommand, withStorage, type CommandEnd } from '../../src/cli/command.ts';
 import { exitCodes } from '../../src/cli/exit-codes.ts';
 import { moveStoreCommand } from '../../src/cli/move-store.ts';
+import { resealCommand } from '../../src/cli/reseal.ts';
 import type { Runtime } from '../../src/config/config.ts';
+import { createSealer } from '../../src/store/sealed.ts';
 import { openSqliteStore } from '../../src/store/sqlite-store.ts';
 import { openStorage } from '../../src/store/storage.ts';
 import { findProgram } from '../support/programs.ts';
@@ -61,6 +63,45 @@ describe('a command that changes the store', () => {
     });
     expect(end).toMatchObject({ exitCode: exitCodes.settings, words: expect.stringContaining(DATA_DIR) });
     expect(existsSync(DATA_DIR)).toBe(false);
+  });
+});
+
+describe('reseal', () => {
+  async function reseals(runtime: Runtime): Promise<CommandEnd> {
+    const read = readCommand(resealCommand, []);
+    if (!read.ok || !('run' in read.value)) throw new Error('reseal was not understood.');
+    return await read.value.run(runtime, async () => undefined);
+  }
+
+  it('names the key file by its name, not by the id of its key', async (test) => {
+    const DATA_DIR = await dataFolder(test);
+    await startBot(runtimeOf({ DATA_DIR }));
+    const alone = await reseals(runtimeOf({ DATA_DIR }));
+    expect(alone).toEqual({ exitCode: exitCodes.ok, words: '0 records resealed with sealing.key.' });
+    const { exitCode, words } = await reseals(runtimeOf({ DATA_DIR, SEALING_KEYS }));
+    expect(exitCode).toBe(exitCodes.ok);
+    expect(words).toMatch(/^\d+ records resealed with a\.\nNothing is sealed with sealing\.key\. /);
+    expect(words).toMatch(/ delete sealing\.key in DATA_DIR\.$/);
+  });
+
+  it('says where to put a key that is missing, and which record it sealed', async (test) => {
+    const DATA_DIR = await dataFolder(test);
+    const runtime = runtimeOf({ DATA_DIR, SEALING_KEYS });
+    await startBot(runtime);
+    const { store, close } = await openStorage(runtime);
+    const gone = createSealer([{ id: 'gone', key: randomBytes(32) }]);
+    await store.create('charge:1', gone.seal('charge:1', 'x'));
+    await store.create('charge:2', gone.seal('charge:2', 'x').replace('gone', 'a'));
+    await store.create('charge:3', gone.seal('charge:3', 'x').replace('gone', 'file'));
+    await close();
+    const { exitCode, words } = await reseals(runtime);
+    expect(exitCode).toBe(exitCodes.failed);
+    expect(words.split('\n').toSorted()).toEqual([
+      '0 records resealed with a.',
+      'One record is damaged, or sealed with another key that had the id a, and stays as it is: charge:2',
+      'One record is sealed with gone, which is missing. Add that key at the end of SEALING_KEYS, and run this again: charge:1',
+      'One record is sealed with sealing.key, which is missing. Put that file back into DATA_DIR, and run this again: charge:3',
+    ]);
   });
 });
 

@@ -312,7 +312,7 @@ describe('the operators’ commands', () => {
     const SEALING_KEYS = `${k2},${k1}`;
     expect(await desk.runs(['reseal'], { SEALING_KEYS })).toMatchObject({
       code: 0,
-      stdout: expect.stringMatching(/^\d+ records are sealed under k2 now\.\nNothing is sealed with k1\./),
+      stdout: expect.stringMatching(/^\d+ records resealed with k2\.\nNothing is sealed with k1\./),
     });
     await desk.restarts({ SEALING_KEYS });
     expect(await desk.runs(['reseal'], { SEALING_KEYS })).toMatchObject({ code: 0 });

@@ -60,7 +60,7 @@ it.skipIf(missing)(
       code: 0,
       stdout: expect.stringMatching(/: \d+ records, \d+ of them work\./),
     });
-    expect(moved.stdout).not.toContain('which is not here');
+    expect(moved.stdout).not.toContain('which is missing');
     const twice = await before.runs(['move-store']);
     expect(twice).toMatchObject({ code: 1, stderr: expect.stringContaining('has records under the prefix') });
     const old = house.bot(onFile);
