@@ -192,7 +192,15 @@ export function readCapture(file: Buffer): Parsed<CapturedDelivery> {
     }
     (headers[name.toLowerCase()] ??= []).push(value);
   }
-  const written = file.subarray(end.index + end[0].length);
+  const { body, notes } = bodyIn(file.subarray(end.index + end[0].length), headers);
+  return parsed({ headers, body, notes, ...(method !== undefined && { method }) });
+}
+
+/** The body as the bot receives it. */
+function bodyIn(
+  written: Buffer,
+  headers: Readonly<Record<string, readonly string[]>>,
+): Pick<CapturedDelivery, 'body' | 'notes'> {
   const { 'content-length': [stated = ''] = [], 'transfer-encoding': [transfer = ''] = [] } = headers;
   const chunks = /chunked\s*$/i.test(transfer) ? readChunks(written) : undefined;
   const body = chunks?.body ?? written;
@@ -212,7 +220,7 @@ export function readCapture(file: Buffer): Parsed<CapturedDelivery> {
   }
   if (chunks?.isWhole === false) notes.push('The body is incomplete: its last chunk is missing.');
   // Bytes after the stated length don't belong to the body.
-  return parsed({ headers, body: body.subarray(0, length), notes, ...(method !== undefined && { method }) });
+  return { body: body.subarray(0, length), notes };
 }
 
 /** Joins a body's chunks; undefined: it isn't in chunks, because the capturing program has joined them. */

@@ -66,13 +66,13 @@ describe('a command that changes the store', () => {
   });
 });
 
-describe('reseal', () => {
-  async function reseals(runtime: Runtime): Promise<CommandEnd> {
-    const read = readCommand(resealCommand, []);
-    if (!read.ok || !('run' in read.value)) throw new Error('reseal was not understood.');
-    return await read.value.run(runtime, async () => undefined);
-  }
+async function reseals(runtime: Runtime): Promise<CommandEnd> {
+  const read = readCommand(resealCommand, []);
+  if (!read.ok || !('run' in read.value)) throw new Error('reseal was not understood.');
+  return await read.value.run(runtime, async () => undefined);
+}
 
+describe('reseal', () => {
   it('names the key file by its name, not by the id of its key', async (test) => {
     const DATA_DIR = await dataFolder(test);
     await startBot(runtimeOf({ DATA_DIR }));
