@@ -16,8 +16,6 @@ import { startWorkspace, type Workspace } from '../simulators/slack/workspace.ts
 type PlaygroundOptions = {
   /** The page's port, or the next free one; 0, the default: any. */
   port?: number;
-  /** Use a sandbox account, which saves no card and resends no code. Default false: a live account. */
-  sandbox?: boolean;
   /** Additional rules for the bot's payops.yml. */
   rules?: string;
 };
@@ -59,7 +57,6 @@ export async function startPlayground(options: PlaygroundOptions = {}): Promise<
   const payments = await startPaymentsService({
     onExchange: log.record(1),
     knownCards: true,
-    sandboxIsLive: true,
   });
   workspace.onChange(changed);
   payments.onChange(changed);
@@ -173,7 +170,7 @@ function routes({ cards, storms }: { cards: string; storms: string }): string {
 
 async function prepareBot(
   folder: string,
-  { sandbox, rules = '' }: PlaygroundOptions,
+  { rules = '' }: PlaygroundOptions,
   simulators: { workspace: Workspace; payments: PaymentsService; changed: () => void },
 ): Promise<BotProcess> {
   const { workspace, payments, changed } = simulators;
@@ -193,8 +190,7 @@ async function prepareBot(
     payments: { url: payments.url, ...payments.credentials },
   });
   const url = `http://127.0.0.1:${port}`;
-  const codePage = { PUBLIC_URL: url, MERCHANT_NAME: 'Lagos Store' };
-  const env = { ...settings, ...codePage, PAYMENTS_ENVIRONMENT: sandbox ? 'sandbox' : 'live' };
+  const env = { ...settings, PUBLIC_URL: url, MERCHANT_NAME: 'Lagos Store' };
   return createBotProcess([process.execPath, botProgram], { env, url, changed });
 }
 

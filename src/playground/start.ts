@@ -3,14 +3,14 @@ import { parseArgs } from 'node:util';
 
 const usualPort = 4400;
 
-const usage = `npm run playground [-- [--port 4400] [--sandbox]]`;
+const usage = `npm run playground [-- --port 4400]`;
 
-function readOptions(): { port: number; sandbox: boolean } | undefined {
+function readOptions(): { port: number } | undefined {
   try {
-    const { values } = parseArgs({ options: { port: { type: 'string' }, sandbox: { type: 'boolean' } } });
+    const { values } = parseArgs({ options: { port: { type: 'string' } } });
     const port = Number(values.port ?? usualPort);
     if (!Number.isInteger(port) || port < 0 || port > 65_535) return undefined;
-    return { port, sandbox: values.sandbox === true };
+    return { port };
   } catch {
     return undefined;
   }

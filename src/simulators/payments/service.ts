@@ -52,8 +52,6 @@ export type PaymentsOptions = SimulatorOptions & {
   orderFor?: OrderFor;
   /** Calls of one operation in one window. */
   rateLimit?: { limit: number; windowMs: number };
-  /** The sandbox saves cards like live, instead of answering samples. Default false. */
-  sandboxIsLive?: boolean;
   /** Signs deliveries like another service. */
   sign?: SignDelivery;
   /** Reports transactions like another service: with its fee and statuses. */
@@ -116,8 +114,7 @@ export async function startPaymentsService(options: PaymentsOptions): Promise<Pa
   if (options.seed !== false) seedWorld(world);
   if (options.knownCards === true) tellSavedCards(world);
   const limit = createRateLimit({ ...(options.rateLimit ?? defaults.rateLimit), now });
-  const routes = routesOf(options.sandboxIsLive === true);
-  opened.serve((asked) => visitOf({ world, faults, limit }, routes, asked));
+  opened.serve((asked) => visitOf({ world, faults, limit }, asked));
   const clock = setInterval(() => failOverdue(world), overdueCheckMs);
   clock.unref();
 
@@ -195,24 +192,21 @@ function madeUp(
 }
 
 const checkout = [...checkoutRoutes, ...otpRoutes, savedCardChargeRoute, ...savedCardRoutes];
-const played = checkout
+const sandboxCheckout = checkout
   .filter(({ path }) => !path.endsWith('/resend-otp'))
   .map((route) => ({ ...route, path: route.path.replace('/v1/', '/sandbox/') }));
-
-function routesOf(sandboxIsLive: boolean): Route[] {
-  return [
-    ...authRoutes,
-    ...accountRoutes,
-    ...checkout,
-    transactionRoute,
-    ...(sandboxIsLive ? played : sandboxRoutes(played)),
-    ...checkoutPageRoutes,
-  ];
-}
+const routes: readonly Route[] = [
+  ...authRoutes,
+  ...accountRoutes,
+  ...checkout,
+  transactionRoute,
+  ...sandboxRoutes(sandboxCheckout),
+  ...checkoutPageRoutes,
+];
 
 type Gate = { world: World; faults: Faults<PaymentsFault>; limit: RateLimit };
 
-function visitOf(gate: Gate, routes: readonly Route[], asked: Asked): Visit {
+function visitOf(gate: Gate, asked: Asked): Visit {
   const { request, url } = asked;
   const { method = 'GET', headers } = request;
   const found = findRoute(routes, method, url.pathname);
