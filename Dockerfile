@@ -21,11 +21,12 @@ USER 10001:10001
 ENV NODE_COMPILE_CACHE=/app/cache
 # It ends for want of settings, having read every file, and leaves the compile cache to every start of this user after
 # it. Anything else that it says, or no cache, fails the build.
-RUN said="$(node --max-semi-space-size=8 src/start.js 2>&1)"; echo "$said"; \
+RUN said="$(node --max-semi-space-size=8 --heap-growing-percent=50 src/start.js 2>&1)"; echo "$said"; \
   echo "$said" | grep -qx 'Payops cannot start. The settings have problems:' && test -n "$(find cache -type f)"
 ENV DATA_DIR=/app/data
 VOLUME /app/data
 EXPOSE 3000
 HEALTHCHECK --interval=10s --timeout=3s --start-period=10s CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT ?? 3000}/healthz`).then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
 # With a young generation of 8 MB commands cost a tenth more; with Node's own the bot under load is larger and no faster.
-CMD ["node", "--max-semi-space-size=8", "src/start.js"]
+# The old generation is collected once it has grown by half: Node's own rule lets garbage of hours of steady load pile up.
+CMD ["node", "--max-semi-space-size=8", "--heap-growing-percent=50", "src/start.js"]

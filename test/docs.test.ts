@@ -374,7 +374,7 @@ describe('the image', () => {
   it('runs the sources directly, as a numbered user other than root', () => {
     const { start } = (JSON.parse(read('package.json')) as { scripts: Record<'start', string> }).scripts;
     const words = start.split(' ').filter((word) => word !== '--env-file-if-exists=.env');
-    expect(words).toEqual(['node', '--max-semi-space-size=8', 'src/start.js']);
+    expect(words).toEqual(['node', '--max-semi-space-size=8', '--heap-growing-percent=50', 'src/start.js']);
     expect(last('CMD')).toBe(`CMD ${JSON.stringify(words).replaceAll(',', ', ')}`);
     expect(last('USER')).toMatch(/^USER [1-9]\d*:[1-9]\d*$/);
   });
