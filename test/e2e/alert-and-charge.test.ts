@@ -1,5 +1,5 @@
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { charges, shareDesk, type Message } from '../support/desk.ts';
+import { charges, makesLink, shareDesk, type Message } from '../support/desk.ts';
 
 // An alert and a charge about the same money must agree, and each must report what ends the other.
 
@@ -202,10 +202,7 @@ describe('two payments for one alert', () => {
     await desk.modalSays('agent', 'Needs a code');
     desk.house.later(16 * minuteMs + 2_000);
     await desk.modalSays('agent', '⌛ Expired');
-    await desk.opens('lead', '/pay link 2200.00');
-    await desk.submits('lead', { 'Customer’s e-mail': 'bola.ade@example.com' });
-    await desk.modalSays('lead', '/checkout/');
-    const link = desk.house.payments.state().orders[0]?.orderReference ?? '';
+    const link = await makesLink(desk, 'lead', '2200.00', { 'Customer’s e-mail': 'bola.ade@example.com' });
     await paysLate(link);
     await alertSays(failed, '✅ Resolved', link);
     await paysLate(first);
@@ -242,11 +239,7 @@ describe('two payments for one alert', () => {
     const linked: Record<string, string> = {};
     // Another amount is another sale.
     for (const amount of ['2600.00', '2500.00']) {
-      await desk.opens('lead', `/pay link ${amount}`);
-      await desk.submits('lead', { 'Customer’s e-mail': customerEmail });
-      await desk.modalSays('lead', '/checkout/');
-      await desk.closes('lead');
-      linked[amount] = desk.house.payments.state().orders[0]?.orderReference ?? '';
+      linked[amount] = await makesLink(desk, 'lead', amount, { 'Customer’s e-mail': customerEmail });
     }
     const { '2500.00': link = '', '2600.00': other = '' } = linked;
     // What is written while the clock jumps would be due by the time after the jump.

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { readSignatureScheme } from '../../src/webhooks/webhook-settings.ts';
-import { charges, shareDesk, type Desk } from '../support/desk.ts';
+import { charges, makesLink, shareDesk, type Desk } from '../support/desk.ts';
 import type { Channel } from '../support/house.ts';
 import { signDelivery } from '../support/sign-delivery.ts';
 
@@ -64,10 +64,8 @@ describe('a service with signed fields, other statuses and a fee, configured by 
   it('gets its link paid by its event, and the proof says which amount was compared', async () => {
     const desk = at();
     const { house } = desk;
-    await desk.opens('agent', '/pay link 150.00');
-    const orderReference = 'LINK-1';
-    const form = { Amount: '150.00', 'Customer’s e-mail': 'zainab@example.com' };
-    await desk.submits('agent', { ...form, 'Our reference': orderReference });
+    const customer = { 'Customer’s e-mail': 'zainab@example.com' };
+    const orderReference = await makesLink(desk, 'agent', '150.00', customer);
     await says(desk, 'payDesk', 'Payment link, not paid yet');
     await house.payments.act({ kind: 'pay_order', orderReference, outcome: 'approved' });
     const proof = await says(desk, 'payDesk', '✅ Paid (confirmed) · NGN 150.00');
@@ -120,10 +118,7 @@ describe('a service with signed fields, other statuses and a fee, configured by 
     const customerEmail = 'ngozi.eze@example.com';
     const reference = await house.decline({ amount: '62.00', customerEmail });
     const told = await desk.reads('lead', ['Declined by the bank', reference], 'payAlerts');
-    await desk.opens('lead', '/pay link 62.00');
-    await desk.submits('lead', { 'Customer’s e-mail': customerEmail });
-    await desk.modalSays('lead', '/checkout/');
-    const link = house.payments.state().orders[0]?.orderReference ?? '';
+    const link = await makesLink(desk, 'lead', '62.00', { 'Customer’s e-mail': customerEmail });
     await house.payments.act({ kind: 'pay_order', orderReference: reference, outcome: 'approved' });
     await says(desk, 'payAlerts', `✅ Resolved: paid · NGN 62.00 · n***@example.com · ${reference}`);
     await house.payments.act({ kind: 'pay_order', orderReference: link, outcome: 'approved' });

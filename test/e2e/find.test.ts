@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it } from 'vitest';
 import { seedCards } from '../../src/simulators/payments/seed.ts';
-import { charges, openDesk, shareDesk, type Desk } from '../support/desk.ts';
+import { charges, makesLink, openDesk, shareDesk } from '../support/desk.ts';
 
 const { approves, declines } = seedCards;
 const dayMs = 86_400_000;
@@ -19,7 +19,8 @@ describe('/pay find', () => {
     await desk.closes('agent');
     const declined = await desk.house.decline({ customerEmail, amount: '300.00' });
     const approved = await desk.house.approve({ customerEmail, amount: '410.00' });
-    await makesLink(desk, customerEmail, 'FIND-LINK');
+    const link = { 'Customer’s e-mail': customerEmail, 'Our reference': 'FIND-LINK' };
+    await makesLink(desk, 'agent', '150.00', link);
     await desk.settled('soon');
     const calls = desk.calls('/transactions/accounts/single');
 
@@ -221,13 +222,6 @@ function asOfOlder(file: string): void {
 /** An event as the service sends it, but of an order that it does not know. */
 function eventOf(event: string, orderReference: string, order: { amount: string; customerEmail: string }) {
   return { event, data: { order: { orderReference, currency: 'NGN', ...order } } };
-}
-
-async function makesLink(desk: Desk, customerEmail: string, reference: string): Promise<void> {
-  await desk.opens('agent', '/pay link 150.00');
-  await desk.submits('agent', { 'Customer’s e-mail': customerEmail, 'Our reference': reference });
-  await desk.modalSays('agent', 'The service’s order id');
-  await desk.closes('agent');
 }
 
 function expectInOrder(text: string, words: readonly string[]): void {

@@ -1,5 +1,5 @@
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { charges, shareDesk, type Message } from '../support/desk.ts';
+import { charges, makesLink, shareDesk, type Message } from '../support/desk.ts';
 
 // A payment that was returned to the customer is neither paid nor a charge that took no money.
 
@@ -91,15 +91,8 @@ describe('a payment whose status the settings call given back', () => {
   it('of a payment link that was not known to be paid is reported on the link, and to its agent', async () => {
     const desk = at();
     const { house } = desk;
-    const orderReference = 'LINK-BACK-1';
-    await desk.opens('agent', '/pay link 150.00');
-    await desk.submits('agent', {
-      Amount: '150.00',
-      'Customer’s e-mail': 'zainab@example.com',
-      'Our reference': orderReference,
-    });
-    await desk.modalSays('agent', 'Payment link, not paid yet');
-    await desk.closes('agent');
+    const customer = { 'Customer’s e-mail': 'zainab@example.com' };
+    const orderReference = await makesLink(desk, 'agent', '150.00', customer);
     house.payments.setFaults({ kind: 'error_500', operation: 'GET /v1/transactions/accounts/single' });
     await house.payments.act({ kind: 'pay_order', orderReference, outcome: 'approved' });
     await house.payments.settled();
@@ -199,15 +192,8 @@ describe('an event that the settings call given back', () => {
   it('of a paid payment link is reported on the link and to its agent', async () => {
     const desk = at();
     const { house } = desk;
-    const orderReference = 'LINK-BACK-2';
-    await desk.opens('agent', '/pay link 160.00');
-    await desk.submits('agent', {
-      Amount: '160.00',
-      'Customer’s e-mail': 'zainab@example.com',
-      'Our reference': orderReference,
-    });
-    await desk.modalSays('agent', 'Payment link, not paid yet');
-    await desk.closes('agent');
+    const customer = { 'Customer’s e-mail': 'zainab@example.com' };
+    const orderReference = await makesLink(desk, 'agent', '160.00', customer);
     await house.payments.act({ kind: 'pay_order', orderReference, outcome: 'approved' });
     await desk.reads('agent', ['✅ Paid (confirmed)', orderReference], 'payDesk');
     await givesBack(orderReference);

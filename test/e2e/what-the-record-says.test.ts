@@ -139,35 +139,30 @@ describe('a service that answers for a day without proof', () => {
 });
 
 describe('a code whose answer is lost', () => {
-  const bola = '1127';
   const codes = { operation: 'POST /v1/checkout/checkout-card-otp' } as const;
 
-  it('and whose money moves seconds later without an event is found paid beside the open form', async () => {
+  async function losesAnswer(amount: string) {
     const desk = at();
     const { house } = desk;
     house.payments.sendWebhooksTo(undefined);
-    const reference = await charges(desk, 'agent', { card: bola, amount: '1600.00' });
+    const reference = await charges(desk, 'agent', { card: '1127', amount });
     await desk.modalSays('agent', 'Code from the bank');
     tells = (record) => ({ ...record, status: 'PROCESSING' });
     house.payments.setFaults({ kind: 'answer_lost', ...codes, times: 1 });
     await desk.submits('agent', { 'Code from the bank': '123456' });
     await desk.modalSays('agent', ['got no answer', 'Code from the bank']);
     tells = (record) => record;
+    return { desk, house, reference };
+  }
+
+  it('and whose money moves seconds later without an event is found paid beside the open form', async () => {
+    const { desk, house, reference } = await losesAnswer('1600.00');
     await desk.modalSays('agent', ['✅ Paid (confirmed)', reference]);
     house.payments.sendWebhooksTo(`${house.webhookGate.url}/webhooks/payments`);
   });
 
   it('is never called wrong when typed again: the charge is looked up first, and is paid', async () => {
-    const desk = at();
-    const { house } = desk;
-    house.payments.sendWebhooksTo(undefined);
-    const reference = await charges(desk, 'agent', { card: bola, amount: '1700.00' });
-    await desk.modalSays('agent', 'Code from the bank');
-    tells = (record) => ({ ...record, status: 'PROCESSING' });
-    house.payments.setFaults({ kind: 'answer_lost', ...codes, times: 1 });
-    await desk.submits('agent', { 'Code from the bank': '123456' });
-    await desk.modalSays('agent', ['got no answer', 'Code from the bank']);
-    tells = (record) => record;
+    const { desk, house, reference } = await losesAnswer('1700.00');
     const after = await desk.submits('agent', { 'Code from the bank': '123456' });
     expect(after?.shown.text).not.toMatch(/wrong/i);
     const paid = await desk.modalSays('agent', ['✅ Paid (confirmed)', reference]);

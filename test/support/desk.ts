@@ -578,6 +578,15 @@ export async function charges(desk: Desk, person: Person, typed: Typed): Promise
   return referenceIn(after?.shown.text ?? '');
 }
 
+/** Makes a payment link, and closes its window; returns its reference. */
+export async function makesLink(desk: Desk, person: Person, amount: string, filled: Filled): Promise<string> {
+  await desk.opens(person, `/pay link ${amount}`);
+  await desk.submits(person, filled);
+  const { shown } = await desk.modalSays(person, 'The service’s order id');
+  await desk.closes(person);
+  return filled['Our reference'] ?? referenceIn(shown.text);
+}
+
 export function referenceIn(text: string): string {
   return /pay-[a-z2-7]{26}/.exec(text)?.[0] ?? '';
 }
