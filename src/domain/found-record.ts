@@ -14,6 +14,8 @@ export type FoundRecord = {
   state: string;
   /** When the record began: charged, requested, received or saved. UTC ms. */
   atMs: number;
+  /** When a charge or link reached its present outcome; absent: it has none. */
+  outcomeAtMs?: number;
   /** Absent for a saved card, and for an event without an order. */
   reference?: string;
   money?: Money;

@@ -65,7 +65,10 @@ export function indexAt(lists: readonly string[], placeMs: number): Index {
   return Object.fromEntries(lists.map((list) => [list, placeMs]));
 }
 
-/** The list of all charges and payment links of the bot's own, in the order in which they were begun. */
+/**
+ * The list of all charges and payment links of the bot's own, in the order of their outcomes; without an outcome, by
+ * when it was begun.
+ */
 export const ownPaymentsList = 'own-payments';
 
 const foundPrefix = 'found-by:';

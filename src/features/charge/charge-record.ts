@@ -144,8 +144,16 @@ async function listsOfCharge(
   if (intent.state.kind === 'otp') names.push(chargeLists.codesOf(agent));
   const { customerEmail, card, money } = terms;
   const known = { customerEmail, lastFour: card.lastFour, amountMinor: money.minor };
-  names.push(ownPaymentsList, ...(await searchLists(account, known)));
-  return indexAt(names, intent.submittedAt);
+  names.push(...(await searchLists(account, known)));
+  return {
+    ...indexAt(names, intent.submittedAt),
+    [ownPaymentsList]: outcomeAtMs(record) ?? intent.submittedAt,
+  };
+}
+
+/** Undefined: it has no outcome yet. */
+export function outcomeAtMs({ intent: { state } }: ChargeRecord): number | undefined {
+  return 'concludedAt' in state ? state.concludedAt : undefined;
 }
 
 export function chargeKey(reference: string): string {

@@ -1,11 +1,13 @@
 import type { Account, Finder } from '../../account.ts';
 import type { FoundRecord } from '../../domain/found-record.ts';
+import { withoutUndefined } from '../../domain/json.ts';
 import { isInDoubt, stateWord } from '../../slack/words/state-words.ts';
 import {
   chargePrefix,
   createChargeRecords,
   hasMovedNothing,
   isOpen,
+  outcomeAtMs,
   seenOf,
   type ChargeRecord,
 } from './charge-record.ts';
@@ -27,6 +29,7 @@ function foundCharge(record: ChargeRecord): FoundRecord {
     agent: record.agent,
     state: stateWord(seen),
     atMs: intent.submittedAt,
+    ...withoutUndefined({ outcomeAtMs: outcomeAtMs(record) }),
     reference: intent.reference,
     money,
     card,

@@ -19,7 +19,8 @@ type DayRow = FoundRecord & { attention?: Attention };
 type Day = { rows: readonly DayRow[]; unread: number };
 
 /**
- * Every charge, payment link and event that began in the span, in its latest state. Records in doubt first, then proven
+ * Every event that came in the span, and every charge and payment link with its outcome then, or begun then and without
+ * one: a link paid a week later is in the file of that day. In its latest state; records in doubt first, then proven
  * payments without an event, then the rest by time. Throws StoreUnavailable.
  */
 export async function readDay(
@@ -30,7 +31,7 @@ export async function readDay(
   const rows: DayRow[] = [];
   let unread = 0;
 
-  async function read(entry: Entry): Promise<FoundRecord | undefined> {
+  async function open(entry: Entry): Promise<FoundRecord | undefined> {
     try {
       return await finders.find(({ prefix }) => entry.key.startsWith(prefix))?.read(entry);
     } catch (error) {
@@ -50,10 +51,12 @@ export async function readDay(
 
   for (const list of [ownPaymentsList, eventsList]) {
     for await (const entries of pagesOf(store, list, { from: fromMs })) {
-      const found = (await Promise.all(entries.map(read))).filter((record) => record !== undefined);
+      const read = (await Promise.all(entries.map(open))).filter((record) => record !== undefined);
+      const found = read.map((record) => ({ ...record, atMs: record.outcomeAtMs ?? record.atMs }));
       const ofDay = found.filter(({ atMs }) => atMs >= fromMs && atMs < untilMs);
       rows.push(...(await Promise.all(ofDay.map(withAttention))));
-      if (found.some(({ atMs }) => atMs >= untilMs)) break;
+      // Not `some`: records of an earlier release stand in the list by when they were begun.
+      if (found.length > 0 && found.every(({ atMs }) => atMs >= untilMs)) break;
     }
   }
   return {

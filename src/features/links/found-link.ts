@@ -1,7 +1,8 @@
 import type { Account, Finder } from '../../account.ts';
 import type { FoundRecord } from '../../domain/found-record.ts';
 import { openRecord } from '../../records/records.ts';
-import { isFollowed, linkKind, type PaymentLink } from './link-case.ts';
+import { isFollowed, linkKind, outcomeAtMs, type PaymentLink } from './link-case.ts';
+import { withoutUndefined } from '../../domain/json.ts';
 import { linkHead } from './link-screens.ts';
 
 /** Payment links, for `/pay find`. */
@@ -21,6 +22,7 @@ function foundLink(link: PaymentLink): FoundRecord {
     agent: link.by,
     state: linkHead(link).state,
     atMs: askedAtMs,
+    ...withoutUndefined({ outcomeAtMs: outcomeAtMs(link) }),
     reference,
     money: terms.money,
     ...(cardSaved && 'face' in cardSaved && { card: cardSaved.face }),

@@ -119,11 +119,10 @@ export function linkRecord(listsOf: ListsOfLink) {
   return {
     prefix: linkPrefix,
     schema: linkShape,
-    lists: async (link: PaymentLink) =>
-      indexAt(
-        [...(isFollowed(link) ? [linksOf(link.by)] : []), ownPaymentsList, ...(await listsOf(link))],
-        link.askedAtMs,
-      ),
+    lists: async (link: PaymentLink) => ({
+      ...indexAt([...(isFollowed(link) ? [linksOf(link.by)] : []), ...(await listsOf(link))], link.askedAtMs),
+      [ownPaymentsList]: outcomeAtMs(link) ?? link.askedAtMs,
+    }),
   };
 }
 
@@ -134,6 +133,11 @@ export function linkRules(rules: LinkRules, listsOf: ListsOfLink): CaseRules<Pay
     dueInMs: (link, nowMs) => linkDueInMs(link, nowMs, rules),
     auditEntries: (step) => [auditOf(step)],
   };
+}
+
+/** Undefined: it has no outcome yet. */
+export function outcomeAtMs({ state }: PaymentLink): number | undefined {
+  return 'atMs' in state ? state.atMs : undefined;
 }
 
 /** What people know of a link when they search for it. */

@@ -3,6 +3,8 @@ import type { Lookup, ProvenPayment } from '../../../src/domain/alert.ts';
 import { StoreUnavailable } from '../../../src/domain/failure.ts';
 import type { OrderReference } from '../../../src/domain/order-reference.ts';
 import type { PaymentEvent } from '../../../src/domain/payment-event.ts';
+import { readDay } from '../../../src/features/day/day.ts';
+import { linkFinder } from '../../../src/features/links/found-link.ts';
 import { createPaymentLinks } from '../../../src/features/links/payment-links.ts';
 import { workOnce } from '../../../src/records/worker.ts';
 import type { Entry } from '../../../src/store/store.ts';
@@ -58,6 +60,7 @@ async function openLink() {
   };
   return {
     clock,
+    store,
     links,
     paid,
     /** The link after all due work. */
@@ -114,6 +117,21 @@ describe('a payment link', () => {
     expect((await afterwards())?.state.kind).toBe('paid');
     const { customerEmail } = terms;
     expect(paid).toEqual([{ reference, money, customerEmail, customerId: undefined, atMs: clock.nowMs }]);
+  });
+
+  it('is in the day’s file of finance when it was paid, not when it was requested', async () => {
+    const { clock, store, links, afterwards } = await openLink();
+    const [askedAtMs, dayMs] = [clock.nowMs, 86_400_000];
+    clock.nowMs += dayMs;
+    await links.onPaymentEvent({ ...event, orderReference: reference });
+    await afterwards();
+    const rowsOf = async (fromMs: number) => {
+      const span = { fromMs, untilMs: fromMs + dayMs };
+      return (await readDay({ store }, [linkFinder({ sealer })], { span, hasEvent: async () => true })).rows;
+    };
+    expect(await rowsOf(askedAtMs)).toEqual([]);
+    const [row] = await rowsOf(askedAtMs + dayMs);
+    expect(row).toMatchObject({ reference, state: '✅ Paid (confirmed)', atMs: clock.nowMs });
   });
 
   it('keeps the link of the only answer that holds it through a store outage of seconds', async () => {
