@@ -269,13 +269,17 @@ describe('a charge that the bank declines', () => {
     await desk.modalSays('agent', ['Declined by the bank', 'send a payment link']);
     await desk.presses('agent', 'Payment link');
     await desk.modalSays('agent', 'The customer pays on the payments service’s page');
-    await desk.submits('agent');
+    await desk.submits('agent', { 'Customer’s e-mail': 'dayo@example.com' });
     await desk.modalSays('agent', ['🔗 Payment link', '/checkout/', 'NGN 1,300.00 · d***@example.com']);
     await desk.closes('agent');
     await desk.closes('agent');
     const review = await reviews(desk, 'agent', { card: dayo, amount: '1,301.00' });
     expect(review.shown.text).toContain('This card can’t be charged');
     expect(review.submit).toBeUndefined();
+    await desk.presses('agent', 'Payment link');
+    await desk.modalSays('agent', 'The customer pays on the payments service’s page');
+    await desk.submits('agent', { 'Customer’s e-mail': 'dayo@example.com' });
+    await desk.modalSays('agent', ['🔗 Payment link', 'NGN 1,301.00 · d***@example.com']);
   });
 });
 
@@ -297,7 +301,11 @@ describe('a charge that the service rejects: Not charged, with the reason', () =
   it('for an unknown token: another card is chosen', async () => {
     const desk = at();
     await charges(desk, 'agent', { token: 'tok-nobody', email: 'ada.obi@example.com', amount: '1,400.00' });
-    await desk.modalSays('agent', ['⛔ Not charged: card not known', 'doesn’t know this card']);
+    const unknown = await desk.modalSays('agent', [
+      '⛔ Not charged: card not known',
+      'doesn’t know this card',
+    ]);
+    expect(unknown.shown.buttons).toEqual(['Choose another card', 'Payment link']);
     await desk.presses('agent', 'Choose another card');
     await desk.modalSays('agent', 'You review it before anything is charged');
     const review = await desk.submits('agent', { 'Saved card': ada ?? '' });

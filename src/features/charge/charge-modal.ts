@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { ActionsBlock, Button } from '@slack/types';
 import type { Account } from '../../account.ts';
 import type { ChargeSeen } from '../../domain/charge.ts';
+import { withoutUndefined } from '../../domain/json.ts';
 import { StoreUnavailable } from '../../domain/failure.ts';
 import type { Caller, OpenModal, Pressed, ViewAnswer } from '../../slack/command.ts';
 import { updateModal } from '../../slack/kit/modals.ts';
@@ -18,7 +19,8 @@ import { type Note, noteMessage, noteModal } from '../../slack/kit/note.ts';
 import { type ChargeView, hasMovedNothing } from './charge-record.ts';
 
 /**
- * Action ids. The values are the charge's reference; `change` and `more` have none, because their modal has the terms.
+ * Action ids. The values are the charge's reference; `change` and `more` have none, and `link` in a review: their modal has
+ * the terms.
  */
 export const chargeActions = {
   checkNow: 'charge_check',
@@ -225,7 +227,7 @@ export function messageButtons(charge: ChargeSeen): ActionsBlock[] {
     case 'review':
       return [actions(checkButton(reference))];
     case 'declined':
-      return nextTry?.kind === 'save_again' ? [actions(chargeButton('link', 'Payment link', reference))] : [];
+      return nextTry?.kind === 'save_again' ? [actions(linkButton(reference))] : [];
     default:
       return [];
   }
@@ -246,7 +248,9 @@ export function modalButtons(charge: ChargeSeen, { environment }: ShownAccount):
     }
     case 'rejected': {
       const { again } = rejectionWords[state.reason ?? 'other'];
-      return again === undefined ? [] : chargeAgain(again);
+      if (again === undefined) return [];
+      const link = state.reason === 'invalid_token' ? [linkButton(reference)] : [];
+      return [actions(chargeButton('another', again, reference), ...link)];
     }
     case 'abandoned':
     case 'wrong_codes':
@@ -271,8 +275,13 @@ export function showButton(reference: string): Button {
   return chargeButton('show', 'Show it', reference);
 }
 
-function chargeButton(action: keyof typeof chargeActions, text: string, reference: string): Button {
-  return button({ actionId: chargeActions[action], text, value: reference });
+/** Opens the form for a payment link. `reference`: of the charge; absent in a review. */
+export function linkButton(reference?: string): Button {
+  return chargeButton('link', 'Payment link', reference);
+}
+
+function chargeButton(action: keyof typeof chargeActions, text: string, reference?: string): Button {
+  return button({ actionId: chargeActions[action], text, ...withoutUndefined({ value: reference }) });
 }
 
 /**

@@ -42,7 +42,13 @@ import { holdLines } from '../../slack/words/next-steps.ts';
 import { timeAgo, twinBlocks } from '../../slack/words/twins.ts';
 import type { ChargeOperations } from './charge-operations.ts';
 import { type ChargeForm, chargeFields, chargeModalId } from './charge-form.ts';
-import { chargeActions, type ChargeViews, showButton, unsureChargeModal } from './charge-modal.ts';
+import {
+  chargeActions,
+  type ChargeViews,
+  linkButton,
+  showButton,
+  unsureChargeModal,
+} from './charge-modal.ts';
 import { limitProblem, limitRefusalModal, notChargedModal } from './limit-words.ts';
 
 /** Functions of other features that reviews need. */
@@ -60,7 +66,7 @@ export type ReviewNeeds = {
  * submitting the review fails, the outcome is in doubt: its `carryOn` may have sent the charge.
  */
 export function createReview(
-  { place, now, slack }: Pick<Account, 'place' | 'now' | 'slack'>,
+  { place, now, slack, fingerprint }: Pick<Account, 'place' | 'now' | 'slack' | 'fingerprint'>,
   parts: {
     operations: ChargeOperations;
     form: ChargeForm;
@@ -159,11 +165,26 @@ export function createReview(
     await updateModal(await form.again(terms, card));
   }
 
+  /** The terms under review. Without them shows that the review has expired. */
+  async function readShown(
+    pressed: Pressed,
+  ): Promise<{ terms: ShownTerms; card: string; by: string } | undefined> {
+    const { view, caller, updateModal } = pressed;
+    const shownReview = view && reviewMetadata.read(view.privateMetadata);
+    const kept = shownReview && (await operations.readDraft(view.id, shownReview.draft));
+    if (kept) {
+      const card = await fingerprint(kept.terms.tokenKey);
+      return { terms: shown(kept.terms), card, by: caller.userId };
+    }
+    await updateModal(expiredModal(place));
+    return undefined;
+  }
+
   const modals: ModalDefinition[] = [
     { callbackId: chargeModalId, effect: 'none', submit: review },
     { callbackId: chargeReviewModalId, effect: 'money', submit },
   ];
-  return { modals, change, open };
+  return { modals, change, open, read: readShown };
 }
 
 /** The terms without the token key: only these are sent to Slack. */
@@ -243,6 +264,7 @@ export function chargeReviewModal(options: ReviewModalOptions): Modal {
     actions(
       button({ actionId: chargeActions.change, text: 'Change' }),
       ...(hold?.kind === 'under_way' ? [showButton(hold.reference)] : []),
+      ...(hold?.kind === 'save_again' ? [linkButton()] : []),
     ),
     context(
       plainText(accountWords(place.environment, place.account)),

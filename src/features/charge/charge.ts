@@ -47,11 +47,14 @@ type ChargeNeeds = SubmitNeeds &
   CodeLinkNeeds &
   ReviewNeeds & {
     customerLink: CustomerLink;
-    /** The form of `/pay link`, filled with these values. */
+    /** The form of `/pay link`, filled with these values. `alert`: the alert that the link should resolve. */
     linkForm: (
       filled: { amountMinor: number; currency: string; customerEmail?: string; customerId?: string },
       caller: Caller,
+      alert: string | undefined,
     ) => Modal;
+    /** Whether the person may see whole e-mail addresses. */
+    mayReveal: (caller: Caller) => Promise<boolean>;
   };
 
 export type Charges = ReturnType<typeof createCharges>;
@@ -91,16 +94,10 @@ export function createCharges(account: Account, needs: ChargeNeeds) {
     await pressed.openModal(await form.again({ ...charge.terms, customerEmail }, card));
   }
 
-  /** Opens the form for a payment link, filled with the charge's terms. */
+  /** Opens the form for a payment link, filled with the terms of a review or of the named charge. */
   async function openLinkForm(pressed: Pressed): Promise<void> {
-    const { caller } = pressed;
-    const charge = await views.findUnpaid(pressed);
-    if (!charge) return;
-    const { money, customerId } = charge.terms;
-    const customerEmail = emailFor(caller, charge);
-    const filled = { amountMinor: money.minor, currency: money.currency };
-    const known = withoutUndefined({ customerId, customerEmail });
-    await pressed.openModal(needs.linkForm({ ...filled, ...known }, caller));
+    const found = pressed.value === '' ? await review.read(pressed) : await views.findUnpaid(pressed);
+    if (found) await pressed.openModal(await linkFormOf(needs, found, pressed.caller));
   }
 
   async function checkNow(pressed: Pressed): Promise<void> {
@@ -258,6 +255,23 @@ function parseBeginning(typed: readonly string[]): Parsed<Beginning> {
 /** The e-mail for a form, if this person typed it. A colleague has seen it only masked, so they must type it. */
 function emailFor({ userId }: Caller, { by, terms }: ChargeSeen): string | undefined {
   return by === userId ? terms.customerEmail : undefined;
+}
+
+/**
+ * The form for a payment link with these terms, which `by` typed or chose. A remembered card's e-mail was shown only
+ * masked, so it is filled in only for people who may see it.
+ */
+async function linkFormOf(
+  { ledger, linkForm, mayReveal }: Pick<ChargeNeeds, 'ledger' | 'linkForm' | 'mayReveal'>,
+  charge: Pick<ChargeSeen, 'terms' | 'card' | 'by'>,
+  caller: Caller,
+): Promise<Modal> {
+  const { money, customerId, alert, customerEmail } = charge.terms;
+  const remembered = await ledger?.find(charge.card);
+  const hasTyped = charge.by === caller.userId && remembered?.customerEmail !== customerEmail;
+  const shown = hasTyped || (await mayReveal(caller)) ? { customerEmail } : {};
+  const filled = { amountMinor: money.minor, currency: money.currency, ...shown };
+  return linkForm({ ...filled, ...withoutUndefined({ customerId }) }, caller, alert);
 }
 
 const recentCharges = 3;

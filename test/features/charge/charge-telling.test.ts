@@ -3,7 +3,9 @@ import { describe, expect, it, vi } from 'vitest';
 import { StoreUnavailable } from '../../../src/domain/failure.ts';
 import { openLedger } from '../../../src/features/cards/card-ledger.ts';
 import { chargeActions } from '../../../src/features/charge/charge-modal.ts';
+import { referenceOf } from '../../../src/records/reference-of.ts';
 import type { Conversation, Pressed } from '../../../src/slack/command.ts';
+import type { Modal } from '../../../src/slack/kit/message.ts';
 import {
   ada,
   bola,
@@ -188,6 +190,69 @@ it.each([
   const pressed = { value: reference, caller, openModal } as unknown as Pressed;
   await presses.find((one) => one.actionId === actionId)?.press(pressed);
   expect(JSON.stringify(opened)).toContain('Deliver once');
+});
+
+describe('a card that needs 3-D Secure', () => {
+  const alert = 'payment_failed/order/ORDER-1';
+  /** What the person sees of a card that was declined for 3-D Secure; `mayReveal`: also whole e-mail addresses. */
+  async function openDeclined(mayReveal: boolean) {
+    const world = openWorld('declined');
+    world.cardLedger = 'on';
+    world.mayReveal = mayReveal;
+    const process = startProcess(world);
+    const { account, charges } = process;
+    account.payments.chargeSavedCard = async () => ({ kind: 'declined', bankMessage: '3D Secure required' });
+    const { tokenKey, customerEmail } = terms;
+    await openLedger(account)?.remember({ tokenKey, customerEmail });
+    const draft = await process.operations.keepDraft('V0FIRST', { ...terms, alert });
+    const begun = await process.operations.submit({ viewId: 'V0FIRST', draft, by: ada });
+    if (begun.kind === 'begun') await begun.carryOn();
+    await process.drained();
+    const [charging] = charges.verbs;
+    const caller = { userId: ada };
+    /** The form for a payment link, as the button opens it. */
+    async function press(view: { id: string; private_metadata: string } | undefined): Promise<Modal> {
+      const opened: Modal[] = [];
+      const pressed = {
+        caller,
+        value: view ? '' : referenceOf('V0FIRST'),
+        ...(view && { view: { id: view.id, privateMetadata: view.private_metadata, values: {} } }),
+        openModal: async (modal: Modal) => `V${opened.push(modal)}`,
+      };
+      const link = charging?.presses?.find(({ actionId }) => actionId === chargeActions.link);
+      await link?.press(pressed as unknown as Pressed);
+      if (!opened[0]) throw new Error('No form was opened.');
+      return opened[0];
+    }
+    async function review(): Promise<Modal & { id: string }> {
+      const values = { charge_card: await account.fingerprint(tokenKey), charge_amount: '12,500.00' };
+      const [form] = charging?.modals ?? [];
+      const given = { caller, viewId: 'V0SECOND', privateMetadata: alert, values };
+      const answer = await form?.submit(given);
+      if (answer?.kind !== 'update') throw new Error(JSON.stringify(answer));
+      return { ...answer.modal, id: 'V0SECOND' };
+    }
+    return { press, review };
+  }
+
+  it('has the button for a payment link on its review, which fills in the reviewed terms', async () => {
+    const { press, review } = await openDeclined(true);
+    const reviewed = await review();
+    expect(JSON.stringify(reviewed)).toContain(chargeActions.link);
+    expect(JSON.stringify(await press(reviewed as never))).toMatch(/12,500.00.*jane@example.com/);
+  });
+
+  it('ties the link to the alert from which the charge was begun', async () => {
+    const { press, review } = await openDeclined(true);
+    expect(await press(undefined)).toMatchObject({ private_metadata: ` ${alert}` });
+    expect(await press((await review()) as never)).toMatchObject({ private_metadata: ` ${alert}` });
+  });
+
+  it('shows the e-mail of a chosen card only to people who may reveal it', async () => {
+    const { press, review } = await openDeclined(false);
+    expect(JSON.stringify(await press(undefined))).not.toContain('jane@');
+    expect(JSON.stringify(await press((await review()) as never))).not.toContain('jane@');
+  });
 });
 
 it('`/pay charge` opens a form with the typed e-mail if the bot remembers no cards', async () => {
