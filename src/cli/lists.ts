@@ -84,7 +84,9 @@ async function list<Item>(
     const readWords = `${counted(reading.items, one, many)} read in ${counted(reading.pages, 'page')}`;
     if (stop) {
       const why =
-        stop.kind === 'failure' ? failedQuestion(runtime, stop.failure).words : 'Its cursor was refused.';
+        stop.kind === 'failure'
+          ? failedQuestion(runtime, stop.failure).words
+          : 'The service’s list has expired.\nNext: run this again.';
       return { exitCode: exitCodes.noAnswer, words: `The list broke off: ${readWords}. ${why}` };
     }
     const end = isComplete ? readWords : `${readWords}; it may be longer: the service gave a cursor twice`;
