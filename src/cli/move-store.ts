@@ -54,6 +54,11 @@ async function moveAll(runtime: Runtime): Promise<CommandEnd> {
           1,
           `Redis has records under the prefix ${redisPrefix} already. Give it an empty Redis, or another REDIS_PREFIX.`,
         );
+      case 'was_moved':
+        return notMoved(
+          1,
+          `The records of ${path} were moved to Redis before. Start the bot with the REDIS_URL and REDIS_PREFIX of that move.`,
+        );
       case 'differs':
         return {
           exitCode: 1,

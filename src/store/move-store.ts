@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { lanesScript, releaseScript, reserveScript, timesScript, type Script } from './redis-scripts.ts';
 import { openRedisStore, type ScriptRunner } from './redis-store.ts';
-import { lockStoreFile, markMoved } from './sqlite-file.ts';
+import { isMoved, lockStoreFile, markMoved } from './sqlite-file.ts';
 import type { CreateOptions, Entry, Store, WriteOptions } from './store.ts';
 
 /** How many records were moved, and how many of them are work. */
@@ -15,6 +15,8 @@ export type MoveEnd =
   | { kind: 'other_keys'; why: string }
   /** The prefix already has records. */
   | { kind: 'not_empty' }
+  /** The file was moved before, so bots may have worked on Redis since. */
+  | { kind: 'was_moved' }
   /** This many records differ in Redis. Redis stays reserved, so no bot starts on it. */
   | { kind: 'differs'; records: number };
 
@@ -52,7 +54,9 @@ export async function moveStore({ path, now, redis, prefix, checkKeys, change }:
   try {
     const why = await checkKeys?.(readerOf(db));
     if (why !== undefined) return { kind: 'other_keys', why };
-    if ((await run(reserveScript)) !== 1) return { kind: 'not_empty' };
+    const wasMoved = isMoved(db);
+    if ((await run(reserveScript, wasMoved ? 'interrupted' : '')) !== 1)
+      return { kind: wasMoved ? 'was_moved' : 'not_empty' };
     // In order, with one page in memory.
     const aheadMs = Number(db.prepare('select ahead_ms from counter').get()?.['ahead_ms']);
     for (const page of pagesOf(db, Math.floor(now()) + aheadMs)) {

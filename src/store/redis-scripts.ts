@@ -375,8 +375,8 @@ end
 export const movingSchema = 'moving';
 
 /**
- * Reserves an empty Redis, or one from an interrupted move, whose records it deletes. Returns 1; for any other Redis 0,
- * and changes nothing.
+ * ARGV: 'interrupted' to reserve no empty Redis. Reserves an empty Redis, or one from an interrupted move, whose records
+ * it deletes. Returns 1; for any other Redis 0, and changes nothing.
  */
 export const reserveScript = script(`
 local schema = redis.call('GET', root .. ':schema')
@@ -387,7 +387,7 @@ if schema == '${movingSchema}' then
     cursor = page[1]
     for _, name in ipairs(page[2]) do redis.call('DEL', name) end
   until cursor == '0'
-elseif schema or redis.call('EXISTS', root .. ':version') == 1 then
+elseif schema or ARGV[1] == 'interrupted' or redis.call('EXISTS', root .. ':version') == 1 then
   return 0
 end
 redis.call('SET', root .. ':schema', '${movingSchema}')

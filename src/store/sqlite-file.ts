@@ -99,7 +99,7 @@ export function lockStoreFile(path: string): DatabaseSync | undefined {
   try {
     // Lock before reading: from here on no other process can open or write the file.
     db.exec('pragma locking_mode = exclusive; begin exclusive');
-    const found = Number(db.prepare('pragma user_version').get()?.['user_version']);
+    const found = versionOf(db);
     if (found === schemaVersion || found === movedVersion) return db;
     throw new StoreUnavailable(`The store file ${path} is none of this Payops (schema ${found}).`);
   } catch (error) {
@@ -108,6 +108,14 @@ export function lockStoreFile(path: string): DatabaseSync | undefined {
     if (error instanceof StoreUnavailable) throw error;
     throw new StoreUnavailable(`The store file ${path} cannot be read.`, error);
   }
+}
+
+export function isMoved(db: DatabaseSync): boolean {
+  return versionOf(db) === movedVersion;
+}
+
+function versionOf(db: DatabaseSync): number {
+  return Number(db.prepare('pragma user_version').get()?.['user_version']);
 }
 
 /** Marks the file as moved: no bot starts on it any more. */
@@ -125,7 +133,7 @@ function isBusy(error: unknown): boolean {
 function prepareSchema(db: DatabaseSync): void {
   // Two processes may start at once on an empty file: the one that waits for this lock finds the schema already made.
   db.exec('begin immediate');
-  const found = Number(db.prepare('pragma user_version').get()?.['user_version']);
+  const found = versionOf(db);
   if (found === 0) db.exec(schema);
   db.exec('commit');
   if (found > 0 && found < schemaVersion) {

@@ -62,7 +62,7 @@ it.skipIf(missing)(
     });
     expect(moved.stdout).not.toContain('which is missing');
     const twice = await before.runs(['move-store']);
-    expect(twice).toMatchObject({ code: 1, stderr: expect.stringContaining('has records under the prefix') });
+    expect(twice).toMatchObject({ code: 1, stderr: expect.stringContaining('were moved to Redis before') });
     const old = house.bot(onFile);
     await expect(old.start()).rejects.toThrow('moved to Redis');
 

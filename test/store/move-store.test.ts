@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { checkSchema } from '../../src/store/check-redis.ts';
 import { moveStore } from '../../src/store/move-store.ts';
+import { releaseScript } from '../../src/store/redis-scripts.ts';
 import type { RedisClient } from '../../src/store/redis-node.ts';
 import { openRedisStore, type ScriptRunner } from '../../src/store/redis-store.ts';
 import { openSqliteStore } from '../../src/store/sqlite-store.ts';
@@ -115,6 +116,24 @@ describe.skipIf(missing)('moveStore', () => {
     expect(await moveStore({ ...move, redis })).toMatchObject({ kind: 'moved', records: 249 });
     expect(await checkSchema(redis, 'broken')).toMatchObject({ kind: 'ok' });
     expect(await openRedisStore(redis, { prefix: 'broken' }).read('record 0')).toBeUndefined();
+  });
+
+  it('moves no file a second time, except to end an interrupted move', async () => {
+    const path = ownStorePath('move');
+    await openSqliteStore({ path, now: () => startMs }).close();
+    const redis = connection().client;
+    const move = { path, now: () => startMs, prefix: 'first', change: asItIs };
+    const breaking = scriptsOnly(async (script, options) => {
+      if (script === releaseScript.text) throw new Error('The line broke.');
+      return await redis.eval(script, options);
+    });
+    await expect(moveStore({ ...move, redis: breaking })).rejects.toThrow('The line broke.');
+    expect(await moveStore({ ...move, redis })).toMatchObject({ kind: 'moved' });
+    await openRedisStore(redis, { prefix: 'first' }).create('newer', 'only in Redis');
+    // The file is older than Redis now, so a bot on a copy of it would repeat what was done since.
+    expect(await moveStore({ ...move, redis, prefix: 'second' })).toEqual({ kind: 'was_moved' });
+    expect(await redis.keys('{second}*')).toEqual([]);
+    expect(await moveStore({ ...move, redis })).toEqual({ kind: 'was_moved' });
   });
 
   it.each<[string, (redis: RedisClient, root: string) => Promise<unknown>]>([
