@@ -10,7 +10,7 @@ import {
 } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { errorCode, StoreUnavailable } from '../domain/failure.ts';
+import { StoreUnavailable } from '../domain/failure.ts';
 import { syncToDisk } from './storage.ts';
 import { lockStoreFile } from './sqlite-file.ts';
 
@@ -28,25 +28,26 @@ type CopyEnd =
  * system's errors.
  */
 export function copyStoreFile(path: string, copy: string): CopyEnd {
+  if (existsSync(copy)) return { kind: 'exists' };
+  const draft = `${copy}.part`;
+  // A killed run may have left one.
+  removeStoreFile(draft);
   try {
     // Create it empty first: SQLite keeps its mode, so others can't read the copy even for a moment.
-    closeSync(openSync(copy, 'wx', 0o600));
-  } catch (error) {
-    if (errorCode(error) === 'EEXIST') return { kind: 'exists' };
-    throw error;
-  }
-  try {
+    closeSync(openSync(draft, 'wx', 0o600));
     const db = new DatabaseSync(path, { timeout: 5000, readOnly: true });
     try {
-      db.prepare('vacuum into ?').run(copy);
+      db.prepare('vacuum into ?').run(draft);
     } finally {
       db.close();
     }
-    syncToDisk(copy);
-    return { kind: 'copied', ...contentsOf(copy) };
-  } catch (error) {
-    rmSync(copy);
-    throw error;
+    const contents = contentsOf(draft);
+    syncToDisk(draft);
+    renameSync(draft, copy);
+    syncToDisk(dirname(copy));
+    return { kind: 'copied', ...contents };
+  } finally {
+    removeStoreFile(draft);
   }
 }
 

@@ -1,12 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { existsSync, renameSync, rmSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { existsSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { counted } from '../domain/wording.ts';
 import type { Log } from '../log.ts';
-import { syncToDisk } from './storage.ts';
 import { storeForm } from './store-mark.ts';
 import type { Entry, Index, Store } from './store.ts';
 
@@ -210,12 +208,8 @@ function createStepCopy(file: string | undefined, log: Log) {
   let looksToSkip = 0;
 
   async function copyTo(path: string, copy: string): Promise<void> {
-    const draft = `${copy}.part`;
-    rmSync(draft, { force: true });
-    const workerData = { path, copy: draft };
+    const workerData = { path, copy };
     await once(new Worker(new URL('store-copy-thread.ts', import.meta.url), { workerData }), 'exit');
-    renameSync(draft, copy);
-    syncToDisk(dirname(copy));
     log('info', 'the store’s file is copied before the step', { path: copy });
   }
 

@@ -1,6 +1,9 @@
-import { copyFileSync, existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
+import { once } from 'node:events';
+import { copyFileSync, existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
+import { Worker } from 'node:worker_threads';
 import { expect, it, type TestContext } from 'vitest';
 import { openSqliteStore } from '../../src/store/sqlite-store.ts';
 import { copyStoreFile, putBackStoreFile } from '../../src/store/store-copy.ts';
@@ -27,6 +30,23 @@ async function readsKeys(path: string): Promise<readonly string[]> {
   await store.close();
   return keys;
 }
+
+it('gives a copy its name only when it is complete, so that a kill leaves none that looks like a backup', async (test) => {
+  const { path, snapshot } = await snapshotOf(test);
+  const store = openSqliteStore({ path, now: Date.now });
+  await Promise.all(Array.from({ length: 300 }, (_, at) => store.create(`key ${at}`, 'x'.repeat(20_000))));
+  const copy = `${snapshot}.copy`;
+  const thread = new Worker(new URL('../../src/store/store-copy-thread.ts', import.meta.url), {
+    workerData: { path, copy },
+  });
+  const ended = once(thread, 'exit');
+  while (!existsSync(copy)) await setImmediate();
+  const { size } = statSync(copy);
+  await ended;
+  await store.close();
+  expect(size).toBe(statSync(copy).size);
+  expect(copyStoreFile(path, copy)).toEqual({ kind: 'exists' });
+});
 
 it('puts back what is only in the log beside the copy, and leaves the copy as it is', async (test) => {
   const { path, snapshot } = await snapshotOf(test, 'older', 'newest');
