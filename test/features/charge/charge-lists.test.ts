@@ -1,6 +1,43 @@
 import { describe, expect, it } from 'vitest';
+import { chargeFinder } from '../../../src/features/charge/found-charge.ts';
+import { readDay } from '../../../src/features/day/day.ts';
 import { referenceOf } from '../../../src/records/reference-of.ts';
-import { ada, charge, hourMs, loseKey, openWorld, reference, startProcess, submit } from '../charge-house.ts';
+import {
+  ada,
+  charge,
+  hourMs,
+  loseKey,
+  minuteMs,
+  openWorld,
+  reference,
+  startProcess,
+  submit,
+} from '../charge-house.ts';
+
+it('a charge that is proven a day later is in that day’s file of finance, and only there', async () => {
+  const world = openWorld('approved');
+  const process = startProcess(world);
+  const { findTransaction } = process.account.payments;
+  process.account.payments.findTransaction = async () => undefined;
+  await charge(process);
+  const [fromMs, dayMs] = [world.clock.nowMs - hourMs, 24 * hourMs];
+  const { store, account } = process;
+  async function filesWithIt(): Promise<boolean[]> {
+    const finders = [chargeFinder(account)];
+    const days = [0, 1].map((number) => fromMs + number * dayMs);
+    const rows = days.map(async (from) => {
+      const span = { fromMs: from, untilMs: from + dayMs };
+      return (await readDay({ store }, finders, { span, hasEvent: async () => true })).rows.length === 1;
+    });
+    return await Promise.all(rows);
+  }
+  expect(await filesWithIt()).toEqual([true, false]);
+  await process.workFor(23 * hourMs + minuteMs);
+  process.account.payments.findTransaction = findTransaction;
+  await process.workFor(10 * minuteMs);
+  expect((await process.operations.find(reference))?.state.kind).toBe('approved');
+  expect(await filesWithIt()).toEqual([false, true]);
+});
 
 describe('the lists of charges, if the sealing key of one charge is gone', () => {
   it('still show an agent’s other charges', async () => {
