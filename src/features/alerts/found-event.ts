@@ -30,7 +30,8 @@ export function eventFinders(
   const read: Finder['read'] = async (entry) => {
     const kept = openStoredEvent(sealer, entry);
     if (!kept) return undefined;
-    const { orderReference: reference, kind, key } = kept.event;
+    const { kind, key } = kept.event;
+    const { orderReference: reference } = withProvenOrder(kept.event, kept.lookup);
     if (kept.byCharge) return undefined;
     if (kind === 'payment_failed') return await foundFailure(kept);
     return reference !== undefined && (await isOwn(reference)) ? undefined : foundEvent(kept, untouched(key));

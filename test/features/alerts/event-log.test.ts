@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest';
 import type { AlertRule } from '../../../src/domain/alert.ts';
 import { type EventLog, type LoggedEvent, createEventLog } from '../../../src/features/alerts/event-log.ts';
 import type { PaymentEvent } from '../../../src/domain/payment-event.ts';
-import { alertsHouse, openAlertsWorld, startAlerts } from '../alerts-house.ts';
+import { eventFinders } from '../../../src/features/alerts/found-event.ts';
+import { alertsHouse, openAlertsWorld, recordOf, startAlerts } from '../alerts-house.ts';
 import { event, sealer } from '../house.ts';
 import type { Log } from '../../../src/log.ts';
 import { createSealer } from '../../../src/store/sealed.ts';
@@ -88,6 +89,21 @@ describe('the log of events', () => {
     );
     expect(lines).toEqual([report, newer, report, newer, key]);
   });
+});
+
+it('the success of an own charge or link is left out beside it, also if only a look-up proves the reference', async () => {
+  const house = alertsHouse();
+  house.routes.successes = 'C0ALERTS01';
+  const { orderReference: _unsigned, ...bare } = success;
+  const money = { amountMinor: 1_250_000, currency: 'NGN' };
+  const hinted = { ...money, transactionId: 'T-pay-own', referenceHint: 'pay-own' };
+  await house.receive({ ...bare, ...hinted, key: 'payment_success/transaction/1' });
+  house.records.set('pay-own', recordOf('pay-own', 'SUCCESS'));
+  await house.drain(60_000);
+  const [finder] = eventFinders(house.account, async (reference) => reference === 'pay-own');
+  const entry = await house.store.read('message:alert:payment_success/transaction/1');
+  expect(house.parents()[0]?.shown.text).toContain('✅ Paid (confirmed)');
+  expect(entry && (await finder?.read(entry))).toBeUndefined();
 });
 
 onBothStores('the log of events', (open) => {
