@@ -387,14 +387,16 @@ export function findersOf(account: Pick<Account, 'store' | 'sealer' | 'wait'>): 
  * StoreUnavailable.
  */
 export async function dayFile(
-  account: Pick<Account, 'store' | 'sealer' | 'wait'> & { settings: Pick<Account['settings'], 'policy'> },
+  account: Pick<Account, 'store' | 'sealer' | 'wait' | 'settings'>,
   date: string,
 ): Promise<DayFile> {
   const { store, settings } = account;
   const span = dayNamed(settings.policy.timezone, date);
   if (!span) throw new RangeError(`There is no ${date} in the policy file’s time zone.`);
+  // Without signed references no event is known to be a payment's own.
+  const readsReference = readsField(readWebhooks(settings), 'orderReference');
   const hasEvent = async (reference: string): Promise<boolean> =>
-    (await findEvent(store, orderEventKey('payment_success', reference))) !== undefined;
+    !readsReference || (await findEvent(store, orderEventKey('payment_success', reference))) !== undefined;
   const day = await readDay(account, findersOf(account), { span, hasEvent });
   return { text: dayCsv(day), words: dayWords(day, date), isWhole: day.unread === 0 };
 }

@@ -8,7 +8,11 @@ import { linkFinder } from '../../../src/features/links/found-link.ts';
 import { createPaymentLinks } from '../../../src/features/links/payment-links.ts';
 import { workOnce } from '../../../src/records/worker.ts';
 import type { Entry } from '../../../src/store/store.ts';
+import { dayFile } from '../../../src/merchants.ts';
+import { readConfig } from '../../../src/config/read-config.ts';
+import { minimalSettings } from '../../config/minimal-settings.ts';
 import { accountOf } from '../../support/account.ts';
+import { filledPolicyFile } from '../../support/filled-policy.ts';
 import { sealer } from '../house.ts';
 import { memoryStore } from '../memory-store.ts';
 
@@ -132,6 +136,27 @@ describe('a payment link', () => {
     expect(await rowsOf(askedAtMs)).toEqual([]);
     const [row] = await rowsOf(askedAtMs + dayMs);
     expect(row).toMatchObject({ reference, state: '✅ Paid (confirmed)', atMs: clock.nowMs });
+  });
+
+  it.each([
+    ['{body}', true],
+    // Without the reference no event is known to be this payment's.
+    ['{json:/event_type}:{json:/data/transaction/transactionId}', false],
+  ])('paid without an event is marked in that file if events sign %s: %s', async (template, isMarked) => {
+    const { clock, store, afterwards } = await openLink();
+    clock.nowMs += 600_000;
+    await afterwards();
+    const variables = { ...minimalSettings, PAYOPS_FILE: filledPolicyFile, WEBHOOK_SECRETS: 'canary-secret' };
+    const signed = { WEBHOOK_SIGNATURE_PRESET: 'raw-body', WEBHOOK_SIGNED_TEMPLATE: template };
+    const read = readConfig({ ...variables, ...signed });
+    if (read.kind === 'refused') throw new Error(read.problems.join());
+    const date = new Date(clock.nowMs).toISOString().slice(0, 10);
+    const { text } = await dayFile(
+      { store, sealer, wait: async () => undefined, settings: read.config },
+      date,
+    );
+    expect(text).toContain(`,${reference},payment link,`);
+    expect(text.includes(',no event,')).toBe(isMarked);
   });
 
   it('keeps the link of the only answer that holds it through a store outage of seconds', async () => {
