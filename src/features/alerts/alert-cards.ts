@@ -38,6 +38,7 @@ import {
   alertMessages,
   alertNoteKey,
   endsCard,
+  isMoneyStep,
   moveCard,
   newestOf,
   openEvidence,
@@ -290,8 +291,8 @@ function createStepTelling(
 
   /**
    * Messages first: one that Slack no longer lets be edited is replaced before its thread gets a note. Safe to repeat: a note
-   * is stored once by its number. An alert in a storm's digest has neither message nor thread; the digest says how many are
-   * resolved.
+   * is stored once by its number. An alert in a storm's digest has neither message nor thread: the digest says how many are
+   * resolved, and its thread gets the steps of `isMoneyStep`.
    */
   return async function tell(state: EventCase): Promise<void> {
     const { id, card, steps, told, storms: ofStorms } = state;
@@ -307,7 +308,7 @@ function createStepTelling(
     // One after the other, so a thread shows them in order.
     for (const [index, one] of steps.entries()) {
       const number = told + index + 1;
-      for (const { key: parent, record } of threads) {
+      for (const { key: parent, record } of isMoneyStep(one) ? shown : threads) {
         if (one.kind === 'escalated' && one.about !== parent) continue;
         const { channel } = record;
         const body = { parent, step: one };

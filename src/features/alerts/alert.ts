@@ -80,6 +80,11 @@ export type Escalated = EscalationStep & { kind: 'escalated'; about: string; at:
 
 export type GivenBack = { reference: string; found: Lookup['kind']; money?: Money };
 
+/** Whether money may have to be given back, or was. */
+export function isMoneyStep({ kind }: CardStep): boolean {
+  return kind === 'paid_again' || kind === 'given_back';
+}
+
 export type MovedCard =
   | { kind: 'moved'; card: AlertState; step: CardStep }
   /**

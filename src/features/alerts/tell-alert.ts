@@ -11,6 +11,7 @@ import {
   finish,
   hasChannel,
   historyKey,
+  messageKey,
   openEvent,
   readMessageRecord,
   reschedule,
@@ -30,6 +31,7 @@ import {
   contradicts,
   endsCard,
   holdEnd,
+  isMoneyStep,
   knownDecline,
   newestOf,
   openEvidence,
@@ -269,12 +271,17 @@ function createStepRenders(
   return {
     async alert_note(body, { entry }, about) {
       const read = await readStep(body);
-      // A digest has no thread per alert.
-      if (!read || read.parent.digest) return { kind: 'nothing' };
-      const { step, alert, now } = read;
+      if (!read) return { kind: 'nothing' };
+      const { step, alert, now, parent } = read;
+      const storm = parent.digest?.storm;
+      // The digest's thread is shared by all its alerts: only what concerns money goes there.
+      if (storm !== undefined && !isMoneyStep(step)) return { kind: 'nothing' };
       // Acknowledged before this note was posted.
       if (step.kind === 'escalated' && now.card.kind !== 'open') return { kind: 'nothing' };
-      const below = { key: body.parent, after: stepsBefore(entry.key) };
+      const below =
+        storm === undefined
+          ? { key: body.parent, after: stepsBefore(entry.key) }
+          : { key: messageKey('digest', storm) };
       const calls = step.kind === 'escalated' ? calledBy(step.to) : [];
       return { kind: 'shown', message: alertNoteMessage(step, alert, about), calls, below };
     },

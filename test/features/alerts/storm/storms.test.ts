@@ -124,6 +124,47 @@ describe('an alert that was posted just before a storm', () => {
   );
 });
 
+/** What the digest's thread says, a line for each reply. */
+function repliesTo(house: AlertsHouse): string[] {
+  return house.notes(digestOf(house).ts).map(({ shown }) => shown.text);
+}
+
+describe('an alert that only a digest shows', () => {
+  it('is told in the digest’s thread if it is paid twice, or paid after it was resolved', async () => {
+    const house = stormHouse();
+    await burst(house, 1, 10);
+    await house.drain(20_000);
+    const money = { minor: 1_250_000, currency: 'NGN' };
+    const byOther = { reference: 'PAID-8', isSameReference: false, afterMs: 1, money };
+    await house.cards.move(failure(8).key, { kind: 'recover', payment: byOther });
+    await house.cards.move(failure(9).key, { kind: 'close', by: ada, reason: 'paid in cash' });
+    for (const reference of ['BURST-8', 'BURST-9', 'BURST-10']) {
+      house.records.set(reference, recordOf(reference, 'SUCCESS'));
+      await house.receive(paidBy(reference));
+    }
+    await house.drain(30_000);
+    expect(repliesTo(house).toSorted()).toEqual([
+      expect.stringMatching(/^🚨 Paid after it was resolved · .*BURST-9$/u),
+      expect.stringMatching(/^🚨 Paid twice · .*BURST-8$/u),
+    ]);
+  });
+
+  it('is told there of a refund that came before the digest counted it', async () => {
+    const house = stormHouse();
+    house.slack.meets = () => slackFaults.notSent;
+    await burst(house, 1, 4);
+    await house.drain(5_000);
+    const refund = { kind: 'payment_given_back', key: 'payment_given_back/order/BURST-3' } as const;
+    await house.receive({ ...failure(3), ...refund });
+    await house.drain(5_000);
+    await burst(house, 5, 10);
+    house.slack.meets = () => undefined;
+    await house.drain(2 * minuteMs);
+    expect((await house.storms.items(idOf(house))).map(({ event }) => event.key)).toContain(failure(3).key);
+    expect(repliesTo(house)).toEqual([expect.stringMatching(/given back.* · BURST-3$/u)]);
+  });
+});
+
 describe('Acknowledge all', () => {
   it('leaves an alert with the person who acknowledged it before', async () => {
     const house = stormHouse();
