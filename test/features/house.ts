@@ -24,9 +24,9 @@ export const sealer = {
 export const killed = () => Promise.reject(new StoreUnavailable('killed'));
 
 /** No channel has too many alerts. */
-export const noStorms: Pick<Storms, 'join' | 'recovered' | 'acknowledgedBy' | 'replacesEscalation'> = {
+export const noStorms: Pick<Storms, 'join' | 'recount' | 'acknowledgedBy' | 'replacesEscalation'> = {
   join: () => Promise.resolve(undefined),
-  recovered: () => Promise.resolve(),
+  recount: () => Promise.resolve(false),
   acknowledgedBy: () => Promise.resolve(undefined),
   replacesEscalation: () => Promise.resolve(undefined),
 };

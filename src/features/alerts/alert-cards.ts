@@ -85,7 +85,7 @@ const mostListed = 50;
 export function createAlertCards(
   account: Pick<Account, 'store' | 'sealer' | 'rememberMs' | 'leaseMs' | 'wake' | 'wait' | 'now'>,
   needs: {
-    storms: Pick<Storms, 'recovered' | 'acknowledgedBy' | 'replacesEscalation'>;
+    storms: Pick<Storms, 'recount' | 'acknowledgedBy' | 'replacesEscalation'>;
     /** For people: looks up even right after an outage. */
     lookUp: (event: PaymentEvent) => Promise<Lookup>;
     /** For background work: see `sparing`. */
@@ -323,7 +323,7 @@ function createStepTelling(
         await messages.post(key, { channel, body });
       }
     }
-    await Promise.all(resolved.map((storm) => storms.recovered(storm)));
+    await Promise.all(resolved.map((storm) => storms.recount(storm)));
     for (const [reference, news] of steps.flatMap((one) => newsOf(one, state))) {
       await tellPayment?.(reference, news);
     }

@@ -45,7 +45,7 @@ import {
 import { createLookUps } from './look-up-event.ts';
 import { sendToChannels } from './receive-event.ts';
 import { type Route, routeAt } from './route-event.ts';
-import type { Storms } from './storm/storm.ts';
+import { isStormOf, type Storms } from './storm/storm.ts';
 
 /**
  * After this wait an alert in a storm is counted without a look-up: ten thousand look-ups take most of an hour, and the digest
@@ -54,6 +54,7 @@ import type { Storms } from './storm/storm.ts';
 const lateMs = 60_000;
 
 type Apply = { cases: Pick<AlertCards['cases'], 'apply'> };
+type Find = { cases: Pick<AlertCards['cases'], 'find'> };
 
 /**
  * Renders alerts and their steps. An alert goes where its rules say: into a storm's digest, or into a message of its own that
@@ -66,9 +67,9 @@ export function createTelling(
     Pick<Account['rules'], 'declines'> & {
       route: Route;
       lookUp: (event: PaymentEvent) => Promise<Lookup>;
-      cards: Pick<AlertCards, 'read'> & Apply;
+      cards: Pick<AlertCards, 'read'> & Apply & Find;
       recovery: Pick<AlertRecovery, 'tieFailure'>;
-      storms: Pick<Storms, 'join'>;
+      storms: Pick<Storms, 'join' | 'recount'>;
       judging: Pick<JudgeAgain, 'look'>;
       /** Whether the service can be asked about an event without a signed reference; absent: no. */
       canAskFor?: (event: PaymentEvent) => boolean;
@@ -145,7 +146,8 @@ export function createTelling(
     const { channel, routed: [to = { channel }] = [], posted, doubt, replaced, receivedAtMs } = record;
     const mayBePosted = (posted ?? doubt ?? replaced) !== undefined;
     if (mayBePosted || event.kind === 'payment_given_back' || !mayBeGathered(event, lookup)) return false;
-    const storm = await storms.join(to, entry.key, event.kind);
+    const joined = await storms.join(to, entry.key, event.kind);
+    const storm = joined ?? (await tiedBefore(work, event, to.channel));
     if (storm === undefined) return false;
     if (event.kind === 'payment_failed') {
       // Don't look up again what wasn't found, or a storm of ten thousand would look up each.
@@ -156,7 +158,24 @@ export function createTelling(
     const evidence = lookup && sealEvidence(sealer, entry.key, { lookup, atMs });
     const counted = { digest: { storm, atMs }, refused: undefined, misses: 0, ...(evidence && { evidence }) };
     await finish(account, work, counted, 0);
+    if (joined === undefined) await storms.recount(storm);
     return true;
+  }
+
+  /**
+   * The storm that an earlier worker tied the alert to before it died. Its digest counts the alert even if the storm is over by
+   * now: posted instead, a tied alert is missing among the open alerts.
+   */
+  async function tiedBefore(
+    { entry, record }: Work,
+    event: PaymentEvent,
+    channel: string,
+  ): Promise<string | undefined> {
+    const isFirstWorker = entry.attempts <= record.turns + 1;
+    if (isFirstWorker || event.kind !== 'payment_failed') return undefined;
+    const { storms: ids = [] } = (await cards.cases.find(event.key)) ?? {};
+    const id = ids.find((storm) => isStormOf(channel, storm));
+    return id !== undefined && (await storms.recount(id)) ? id : undefined;
   }
 
   /** `evidence`: the look-up of the post. */

@@ -88,7 +88,7 @@ type StormEvent =
   | { kind: 'acknowledged'; by: string }
   /** A step of this escalation is due. */
   | { kind: 'escalated'; about: string }
-  /** An alert is about to be listed, or a payment resolved one. */
+  /** An alert is about to be listed or was, or a payment resolved one. */
   | { kind: 'changed' };
 
 export const stormPrefix = 'storm:';
@@ -123,6 +123,11 @@ const openStorms = 'open-storms';
 /** A stream: the failures of a channel, or its payments. */
 function streamOf(channel: string, gathers: GatheredKind): string {
   return gathers === 'payment_failed' ? channel : `${channel}~paid`;
+}
+
+/** Whether the storm is one of this channel's failures. */
+export function isStormOf(channel: string, storm: string): boolean {
+  return storm.slice(0, storm.lastIndexOf('/')) === streamOf(channel, 'payment_failed');
 }
 
 /**
@@ -441,9 +446,12 @@ export function createStorms(
       return all.toSorted((one, other) => one.at - other.at)[0];
     },
 
-    /** Called after a payment resolved one of its alerts. */
-    async recovered(id: string): Promise<void> {
-      await storms.applyAndWake(id, { kind: 'changed' }).catch(unlessReadable);
+    /**
+     * Has it counted again: a payment resolved one of its alerts, or one was added after its end. False: it is forgotten or
+     * can't be read.
+     */
+    async recount(id: string): Promise<boolean> {
+      return (await storms.applyAndWake(id, { kind: 'changed' }).catch(unlessReadable)) !== undefined;
     },
 
     work: (entry: Entry) => storms.work(entry),

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { PaymentEvent } from '../../../../src/domain/payment-event.ts';
 import { eventFinders } from '../../../../src/features/alerts/found-event.ts';
+import { stormPrefix, stormWindowMs } from '../../../../src/features/alerts/storm/storm.ts';
 import { alertKey } from '../../../../src/messages/message-record.ts';
 import {
   alertsHouse,
@@ -12,6 +13,7 @@ import {
   pressables,
   recordOf,
   slackFaults,
+  startAlerts,
 } from '../../alerts-house.ts';
 
 const ada = 'U0ADA00001';
@@ -122,6 +124,30 @@ describe('an alert that was posted just before a storm', () => {
       expect([calls(house.parents()[0]), calls(digestOf(house))]).toEqual(isResolved ? [1, 0] : [0, 1]);
     },
   );
+});
+
+it('an alert is counted by the storm that it was tied to, although the process died before its digest counted it', async () => {
+  const house = stormHouse();
+  await burst(house, 1, 8);
+  await house.drain(20_000);
+  const digest = digestOf(house);
+  await house.receive(failure(9));
+  const tied = Promise.withResolvers<void>();
+  const dying = startAlerts(house, async (name, effect) => {
+    const result = await effect();
+    if (name !== 'create event') return result;
+    tied.resolve();
+    return await new Promise(() => undefined);
+  });
+  await Promise.race([dying.drain(0), tied.promise]);
+  // The storm ends before another process takes the alert.
+  house.clock.nowMs += 2 * stormWindowMs;
+  const storm = await house.store.read(`${stormPrefix}${idIn(digest)}`);
+  if (storm) await house.storms.work(storm);
+  expect(await house.storms.on(digest.channel)).toEqual([]);
+  await house.drain(minuteMs);
+  expect(digest.shown.text).toMatch(/^☑️ Storm over: 9 failed charges/u);
+  expect(house.parents()).toHaveLength(1);
 });
 
 /** What the digest's thread says, a line for each reply. */
