@@ -67,13 +67,14 @@ const alertEventType = 'payops_alert';
 /**
  * An alert as its channel sees it. States what the look-up proved, labels what only the event says, and says first if the two
  * disagree. An alert that people act on begins with its state. Once it has ended it has no details and buttons: the thread has
- * its history. An erased alert has only outcome, reference and place. Pings only the person or group that its rule calls.
+ * its history. An erased alert has only outcome, reference, place and, until it has ended, buttons. Pings only the person or
+ * group that its rule calls.
  */
 export function alertMessage(alert: Alert): SlackMessage {
   const { event, card } = alert;
   const { text, block } = alertHeadline(alert);
   const blocks: MessageBlock[] = event.isErased
-    ? [block, placeOf(alert)]
+    ? [block, placeOf(alert), ...(card ? buttons(alert) : [])]
     : [
         block,
         ...(card && endsCard(card.card) ? fields(cardFields(card)) : body(alert)),

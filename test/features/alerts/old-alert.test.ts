@@ -1,6 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { everyPoint } from '../../support/every-point.ts';
-import { type AlertsWorld, failed, openAlertsWorld, recordOf, startAlerts } from '../alerts-house.ts';
+import {
+  type AlertsWorld,
+  failed,
+  openAlertsWorld,
+  pressables,
+  recordOf,
+  startAlerts,
+} from '../alerts-house.ts';
 
 const ada = 'U0ADA00001';
 const ageMs = 14 * 86_400_000;
@@ -69,6 +76,23 @@ describe('an alert as old as ALERT_DETAILS_DAYS', () => {
     }
     expect(kills).toBeGreaterThan(10);
   });
+});
+
+it('an alert without details can still be acknowledged and resolved', async () => {
+  const house = startAlerts(detailsWorld());
+  await house.receive(failed);
+  await house.drain();
+  house.clock.nowMs += ageMs;
+  await house.drain(10_000);
+  const [parent] = house.parents();
+  expect(parent?.shown.text).toBe('❌ Declined by the bank · ORDER-1');
+  expect(parent && pressables(parent)).toEqual(['Acknowledge', 'Look up', 'Resolve…']);
+  await house.cards.move(failed.key, { kind: 'acknowledge', by: ada });
+  await house.drain(10_000);
+  expect(parent && pressables(parent)).toEqual(['Look up', 'Resolve…', '⋯ Assign…', '⋯ Snooze…']);
+  await house.cards.move(failed.key, { kind: 'close', by: ada, reason: 'cash' });
+  await house.drain(10_000);
+  expect(parent && pressables(parent)).toEqual([]);
 });
 
 describe('many alerts that are old at once', () => {
