@@ -272,7 +272,7 @@ type Place = { channel: string; threadTs?: string };
  * has its own back-off, so the lane alone doesn't keep their order; a reply that was never stored ends the wait. `later` and
  * `soon`: retry, with a long or a short back-off. `never`: the thread's first message is not posted at all.
  */
-async function placeOf(
+async function findPlace(
   { store, now }: Outbox,
   { channel, unthreaded, receivedAtMs }: MessageRecord,
   below: Below | undefined,
@@ -316,7 +316,7 @@ type Posting = {
 async function post(outbox: Delivering, work: Work, posting: Posting): Promise<void> {
   const { message, below, evidence, history, mayBeRepeat } = posting;
   const { record } = work;
-  const place = await placeOf(outbox, record, below);
+  const place = await findPlace(outbox, record, below);
   if (place === 'never') return await settle(outbox, work);
   if (place === 'later') return await tryLater(outbox, work);
   if (place === 'soon') return await tryLater(outbox, work, 1_000);

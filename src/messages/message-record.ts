@@ -50,7 +50,7 @@ const messageRecord = z.object({
   /** Versions: the last one requested, and the last one shown, superseded or given up. */
   wanted: z.int(),
   settled: z.int(),
-  /** The store's count of leases (`attempts`) when the last lease ended. If `attempts` is higher, a worker has a lease. */
+  /** The store's count of leases (`attempts`) when the last lease ended. A higher `attempts` means that a worker has it. */
   turns: z.int(),
   /** A post that may have arrived: written before it is sent, removed once its outcome is known. */
   doubt: z

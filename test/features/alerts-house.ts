@@ -195,7 +195,7 @@ export function openAlertsWorld({
   /** The bot’s own charges. */
   const charges = new Map<string, BotCharge>();
   /** Everybody’s roles. */
-  const standing = { kind: 'known', roles: ['pay-ops'] } as HeldRoles;
+  const roles = { kind: 'known', roles: ['pay-ops'] } as HeldRoles;
   const settings = { digestThreshold: threshold, webhookRememberDays: 30, alertDetailsDays: 0 };
   const store: Store & { keys(): string[] } = memoryStore(clock);
   const slack = openSlack(clock);
@@ -210,7 +210,7 @@ export function openAlertsWorld({
     service,
     charges,
     settings,
-    standing,
+    roles,
   };
 }
 
@@ -253,7 +253,7 @@ export function startAlerts(
     store,
     sealer,
     fingerprint: async (text) => hash('sha256', text).slice(0, 32),
-    people: { nameOf: async (id) => id, rolesOf: async () => world.standing },
+    people: { nameOf: async (id) => id, rolesOf: async () => world.roles },
     slack: { delivery: slack.client(pass) },
     now,
   });

@@ -35,7 +35,7 @@ const tooLong = slackFaults.refuses('msg_too_long');
 
 describe('a message', () => {
   it.each([
-    ['Slack’s wish to wait', slackFaults.slow(30)],
+    ['a rate limit', slackFaults.slow(30)],
     ['a refusal', slackFaults.refuses('not_in_channel')],
     ['a connection refused', slackFaults.notSent],
   ])('is posted again after %s, and does not say that it may be a repeat', async (_what, fault) => {

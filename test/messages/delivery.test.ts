@@ -87,7 +87,7 @@ describe('post', () => {
         { kind: 'unsure' },
       ],
     ),
-  ])('says of %s what became of the post', async (_what, answers, outcome) => {
+  ])('returns the outcome of a post that meets %s', async (_what, answers, outcome) => {
     answers();
     expect(await post()).toMatchObject(outcome);
   });

@@ -640,7 +640,7 @@ function alert(world: World): Driven {
       const one = all[index] as { cards: AlertCards; claims: AlertClaims };
       const by = at.pick(people);
       return at.pick([
-        () => one.cards.hear(id, failed),
+        () => one.cards.applyOrCreate(id, failed),
         () => move(one.cards, { kind: 'acknowledge', by }),
         () => move(one.cards, { kind: 'assign', by, to: at.pick(people) }),
         () => move(one.cards, { kind: 'snooze', by, forMs: at.pick([1_000, 4 * 60 * minuteMs]) }),

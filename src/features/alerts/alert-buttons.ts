@@ -143,10 +143,10 @@ type LinkPrefill = {
 
 type Prefill = { card?: OfferedCard; amountMinor?: number; currency?: string; customerId?: string };
 
-/** Permissions: any of a list is enough. */
-const lookers = ['alerts', 'lookup'];
-const chargers = ['charge'];
-const linkers = ['link'];
+/** Any permission of a list is enough. */
+const lookPermissions = ['alerts', 'lookup'];
+const chargePermissions = ['charge'];
+const linkPermissions = ['link'];
 
 /** How long a person may wait for a form. */
 const lookAgainMs = 4_000;
@@ -280,9 +280,11 @@ export function alertButtons(
   /** Refuses people who may press none of the alert's buttons. */
   async function readAssignee(to: string, by: string): Promise<Parsed<CardMove>> {
     if (!/^[UW][A-Z0-9]+$/.test(to)) return problem('Choose a person.');
-    const standings = await Promise.all([...lookers, ...chargers].map((one) => people.rolesOf(one, to)));
+    const answers = await Promise.all(
+      [...lookPermissions, ...chargePermissions].map((one) => people.rolesOf(one, to)),
+    );
     // Assign if Slack doesn't answer: the assignee can pass it on.
-    const mayPress = standings.some((one) => one.kind === 'unknown' || one.roles.length > 0);
+    const mayPress = answers.some((one) => one.kind === 'unknown' || one.roles.length > 0);
     return mayPress ? parsed({ kind: 'assign', by, to }) : problem(mayPressNothing);
   }
 
@@ -294,7 +296,7 @@ export function alertButtons(
         actionId: alertActions.lookUp,
         about,
         press: (pressed) => lookUp(pressed, pressed.value),
-        permissions: lookers,
+        permissions: lookPermissions,
       },
       {
         actionId: alertActions.close,
@@ -307,16 +309,16 @@ export function alertButtons(
         about,
         opensForm: true,
         press: chargeAgain,
-        permissions: chargers,
+        permissions: chargePermissions,
       },
-      { actionId: alertActions.link, about, opensForm: true, press: openLink, permissions: linkers },
+      { actionId: alertActions.link, about, opensForm: true, press: openLink, permissions: linkPermissions },
       {
         actionId: alertActions.more,
         about: (value) => referenceOfEventKey(readMore(value)?.id ?? ''),
         press: more,
         // The same permissions as on its own button.
         permissions: (value: string): readonly Permission[] | undefined =>
-          readMore(value)?.choice === 'look_up' ? lookers : undefined,
+          readMore(value)?.choice === 'look_up' ? lookPermissions : undefined,
       },
     ],
     modals: [form(forms.close, readReason), form(forms.assign, readAssignee), form(forms.snooze, readSnooze)],
@@ -350,7 +352,7 @@ const noWords: Record<Extract<ChargeAgain, { kind: 'no' }>['why'], Run[][]> = {
   no_card: [plain('The bot knows no saved card of this customer.')],
 };
 
-const mayPressNothing = `They can’t use its buttons: no role in payops.yml gives them ${listed([...lookers, ...chargers], 'or')}. Choose somebody else.`;
+const mayPressNothing = `They can’t use its buttons: no role in payops.yml gives them ${listed([...lookPermissions, ...chargePermissions], 'or')}. Choose somebody else.`;
 
 export const longestReason = 300;
 
@@ -473,7 +475,7 @@ type Refused = Extract<MovedCard, { kind: 'refused' }>['why'];
 
 /** Says why nothing changed, and who did what before. */
 export function refusedMessage(why: Refused, card: AlertState, askedBy: string): SlackMessage {
-  return noteMessage({ state: refusedWords(why, card, askedBy), body: [standing(card, askedBy)] });
+  return noteMessage({ state: refusedWords(why, card, askedBy), body: [stateLine(card, askedBy)] });
 }
 
 /** Says why no charge can begin from the alert now: it has ended, or is being charged. */
@@ -510,7 +512,7 @@ function refusedWords(why: Refused, card: AlertState, askedBy: string): string {
   }
 }
 
-function standing(card: AlertState, askedBy: string): Run[] {
+function stateLine(card: AlertState, askedBy: string): Run[] {
   const by = (userId: string): Run => (userId === askedBy ? words('you') : person(userId));
   switch (card.kind) {
     case 'open':

@@ -164,11 +164,11 @@ export function createAlertCards(
   }
 
   /** Applies an event to an alert, creating its case if needed. */
-  async function hear(id: string, event: CaseEvent): Promise<Applied<EventCase>> {
+  async function applyOrCreate(id: string, event: CaseEvent): Promise<Applied<EventCase>> {
     const heard = await cases.applyAndWake(id, event);
     if (heard) return heard;
     await cases.begin(id, untouched(id));
-    return await hear(id, event);
+    return await applyOrCreate(id, event);
   }
 
   /** The first alert of a chain: a charge begun from an alert may fail and get an alert too. */
@@ -211,10 +211,10 @@ export function createAlertCards(
   return {
     cases,
     find,
-    hear,
+    applyOrCreate,
     firstAlert,
 
-    /** The data of an alert's message; `known`: its messages, if read before. */
+    /** The data of an alert's message; `known`: a message of it that was read before. */
     async read(
       id: string,
       known?: AlertMessage,
@@ -223,8 +223,8 @@ export function createAlertCards(
       return { card, ...withoutUndefined({ charging: await charging(state), evidence: state.evidence }) };
     },
 
-    /** The person's open alerts, newest first. */
-    async of(userId: string): Promise<FoundAlert[]> {
+    /** The person's unresolved alerts, newest first. */
+    async assignedTo(userId: string): Promise<FoundAlert[]> {
       const held = await cases.list(alertsOf(userId), { max: mostListed, newestFirst: true });
       const found = await Promise.all(held.map(({ id }) => find(id)));
       return found.filter((alert) => alert !== undefined);
@@ -234,12 +234,12 @@ export function createAlertCards(
     async move(id: string, move: CardMove): Promise<CardMoveResult> {
       const { messages, card: before } = await readAll(id);
       if (messages.length === 0) return { kind: 'unknown_alert' };
-      const { state, isMoved } = await hear(id, { kind: 'moved', move, seen: before });
+      const { state, isMoved } = await applyOrCreate(id, { kind: 'moved', move, seen: before });
       const card = state.card.kind === 'open' ? before : state.card;
       const step = state.steps.at(-1);
       if (isMoved && step) return { kind: 'moved', card, step };
       // Acknowledged by its storm: a message of its own, in another channel, doesn't show that yet.
-      if (card !== state.card && card.kind !== 'open') await hear(id, { kind: 'retold' });
+      if (card !== state.card && card.kind !== 'open') await applyOrCreate(id, { kind: 'retold' });
       const moved = moveCard(card, move, now());
       return { kind: 'refused', why: moved.kind === 'refused' ? moved.why : 'nothing_new', card };
     },
@@ -251,7 +251,7 @@ export function createAlertCards(
       const evidence = await learn(alert, await needs.lookUp(alert.event));
       // Without an answer the known evidence stays; removed details don't return.
       if (evidence.lookup.kind === 'unchecked' || alert.event.isErased) return { ...alert, evidence };
-      const { state } = await hear(id, { kind: 'looked_up', evidence });
+      const { state } = await applyOrCreate(id, { kind: 'looked_up', evidence });
       return { ...alert, evidence: state.evidence ?? evidence };
     },
 
@@ -354,7 +354,14 @@ export function alertClaims(cards: AlertCards, judging: Pick<JudgeAgain, 'declin
         const why = await cards.taken(alert, reference);
         if (why) return { kind: 'taken', taken: why };
         const { card: seen } = await cards.read(id);
-        const { isMoved } = await cards.hear(id, { kind: 'claimed', reference, by, holder, over, seen });
+        const { isMoved } = await cards.applyOrCreate(id, {
+          kind: 'claimed',
+          reference,
+          by,
+          holder,
+          over,
+          seen,
+        });
         if (isMoved) return { kind: 'claimed', release: () => release(id, holder) };
       }
     },

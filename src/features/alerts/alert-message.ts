@@ -74,11 +74,11 @@ export function alertMessage(alert: Alert): SlackMessage {
   const { event, card } = alert;
   const { text, block } = alertHeadline(alert);
   const blocks: MessageBlock[] = event.isErased
-    ? [block, placeOf(alert), ...(card ? buttons(alert) : [])]
+    ? [block, footOf(alert), ...(card ? buttons(alert) : [])]
     : [
         block,
         ...(card && endsCard(card.card) ? fields(cardFields(card)) : body(alert)),
-        placeOf(alert),
+        footOf(alert),
         ...repeatMark(alert.mayBeRepeat),
         ...(card ? cardFoot(card) : []),
         ...buttons(alert),
@@ -142,7 +142,7 @@ function lines(...all: Run[][]): MessageBlock[] {
 }
 
 /** Environment and account, and the time: of the last look-up by a person, or of the event while the alert is open. */
-function placeOf(alert: Alert): ContextBlock {
+function footOf(alert: Alert): ContextBlock {
   const { card } = alert;
   const lookedUpAtMs = card?.lookedUpAtMs;
   const isNew = card === undefined || card.card.kind === 'open';
@@ -379,7 +379,7 @@ function linkToAlert(place: MessagePlace | undefined): ContextBlock[] {
   return [context(mrkdwn(`In <#${channel}>${there}`))];
 }
 
-/** `place`: the alert's, for a message in another place. */
+/** `place`: where the alert is; for a direct message, which links to it. */
 type About = PostAttempt & { place?: MessagePlace };
 
 /** A step, for the alert's thread. */

@@ -156,8 +156,8 @@ function createTies(
    * only say so.
    */
   async function unsignedOf(reference: string): Promise<{ id: string; isProven: boolean }[]> {
-    const failures = await newestIn(cases, await listsOf('failures', named('reference', reference)));
-    const payments = await paymentsOf(named('hint', reference));
+    const failures = await newestIn(cases, await listsOf('failures', termsFor('reference', reference)));
+    const payments = await paymentsOf(termsFor('hint', reference));
     return [
       ...failures
         .filter(({ failed }) => failed?.proven?.reference === reference)
@@ -298,7 +298,7 @@ export function createAlertRecovery(
 
   async function resolve({ id, isFirst }: Failure, payment: Recovery): Promise<void> {
     const moved = await cards.move(id, { kind: 'recover', payment });
-    log('info', 'a payment was held against a failure', { key: id, result: moved.kind });
+    log('info', 'a payment was matched with a failure', { key: id, result: moved.kind });
     if (!isFirst || moved.kind !== 'refused' || !endsCard(moved.card)) return;
     // Something else had ended it: there may be two payments for one failure.
     const { card } = moved;
@@ -320,7 +320,7 @@ export function createAlertRecovery(
     const { orderReference, referenceHint, transactionId, customerId, customerEmail } = event;
     // Without order, transaction and customer it can't match a failure.
     const canMatch =
-      named('', orderReference, referenceHint, transactionId, customerId, customerEmail).length > 0;
+      termsFor('', orderReference, referenceHint, transactionId, customerId, customerEmail).length > 0;
     const payment = { event, receivedAtMs, ...(alone && { alone }) };
     return cases.create(event.key, paymentCase(payment, canMatch ? account.now() + lookAfterMs : undefined));
   }
@@ -335,8 +335,8 @@ export function createAlertRecovery(
   }
 
   /**
-   * Called before a failure is posted or counted by a digest, with its look-up: ties it to its payments. One of its own order resolves it now;
-   * others search again. Later payments find it. Throws only StoreUnavailable.
+   * Called before a failure is posted or counted by a digest, with its look-up: ties it to its payments. One of its own order
+   * resolves it now; others search again. Later payments find it. Throws only StoreUnavailable.
    */
   async function tieFailure(
     event: PaymentEvent,
@@ -367,7 +367,7 @@ function createAlertFor(
 ) {
   /** Only open alerts: those that have ended are on none of these lists. */
   async function openOf({ customerEmail, customerId, money }: LinkFor): Promise<string[]> {
-    const terms = [...named('customer', customerId), ...named('email', customerEmail.toLowerCase())];
+    const terms = [...termsFor('customer', customerId), ...termsFor('email', customerEmail.toLowerCase())];
     const lists = await listsOf('failures', terms);
     const listed = await newestIn(cases, lists);
     const firsts = new Set(await Promise.all(listed.map(({ id }) => firstAlert(id))));
@@ -393,7 +393,7 @@ function createAlertFor(
   };
 }
 
-/** The event of a payment, if it comes, has a key of its own, because it may name more. */
+/** Under another key than the payment's own event: that may still come, and may name more. */
 function paymentOf({ reference, money, customerEmail, customerId, atMs }: ProvenPayment) {
   const event: PaymentEvent = {
     kind: 'payment_success',
@@ -412,12 +412,12 @@ async function termsOf(chargeOf: ChargeOf, event: PaymentEvent, record?: Transac
   // The key holds the order only if the reference is signed; then hints aren't needed.
   const isSigned = /^payment_\w+\/order/.test(event.key);
   return {
-    orders: named('reference', orderReference, record?.orderReference),
-    hints: isSigned ? [] : named('hint', orderReference, record?.orderReference, event.referenceHint),
+    orders: termsFor('reference', orderReference, record?.orderReference),
+    hints: isSigned ? [] : termsFor('hint', orderReference, record?.orderReference, event.referenceHint),
     customers: [
-      ...named('customer', customerId),
-      ...named('email', customerEmail?.toLowerCase(), record?.customerEmail?.toLowerCase()),
-      ...named('card', charge?.card),
+      ...termsFor('customer', customerId),
+      ...termsFor('email', customerEmail?.toLowerCase(), record?.customerEmail?.toLowerCase()),
+      ...termsFor('card', charge?.card),
     ],
   };
 }
@@ -470,7 +470,7 @@ function failureKeys({ key, orderReference }: PaymentEvent): string[] {
 }
 
 /** Terms of one kind, without repeats and empty texts. */
-function named(kind: string, ...texts: (string | undefined)[]): string[] {
+function termsFor(kind: string, ...texts: (string | undefined)[]): string[] {
   const trimmed = texts.flatMap((text) => text?.trim() || []);
   return [...new Set(trimmed)].map((text) => `${kind}\0${text}`);
 }

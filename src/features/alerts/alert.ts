@@ -261,8 +261,8 @@ export function isDeclined({ event, lookup }: Pick<Alert, 'event' | 'lookup'>): 
 }
 
 /**
- * The decline by an event and its look-up; undefined: none. `verdict`: the card's history, this failure included, on the next
- * try; without it the card is unknown and the wait counts from the event.
+ * The decline by an event and its look-up; undefined: none. `verdict`: on the next try, by the card's history with this failure;
+ * without it the card is unknown and the wait counts from the event.
  */
 export function knownDecline(
   { event, lookup, receivedAtMs }: Pick<Alert, 'event' | 'lookup' | 'receivedAtMs'>,
@@ -304,16 +304,16 @@ export function outcomeAlone(lookup: Lookup): Lookup {
   const { status, outcome, orderReference } = lookup.transaction;
   const transaction = withoutUndefined({ status, outcome, orderReference });
   const evidence = {
-    status: holdsAlone(lookup.evidence.status),
-    reference: holdsAlone(lookup.evidence.reference),
-    amount: holdsAlone(lookup.evidence.amount),
+    status: withoutStatement(lookup.evidence.status),
+    reference: withoutStatement(lookup.evidence.reference),
+    amount: withoutStatement(lookup.evidence.amount),
   };
   return lookup.kind === 'confirmed'
     ? { kind: 'confirmed', transaction, money: noMoney, evidence }
     : { kind: lookup.kind, transaction, money: undefined, evidence };
 }
 
-function holdsAlone({ part, holds }: Check): Check {
+function withoutStatement({ part, holds }: Check): Check {
   return { part, holds, statement: '' };
 }
 

@@ -152,7 +152,7 @@ export function createAlerts(account: Account, needs: AlertsNeeds) {
     }));
     return { count, newest: await Promise.all(named) };
   }
-  /** Events that don't sign this reference, but a look-up proved that they are of this order. */
+  /** Events whose signature doesn't cover this reference, but which a look-up proved to be of this order. */
   async function unsignedEvents(reference: string): Promise<StoredEvent[]> {
     const found = await recovery.unsignedOf(reference);
     const events = await Promise.all(
@@ -317,7 +317,7 @@ function alertsCommand(
     permission: 'alerts',
     elsewhere: { words: ['route', 'routes'], answer: rulesElsewhereMessage },
     menu: { actionId: 'menu.alerts', text: 'Alerts here', opens: 'message' },
-    open: async ({ userId }) => assignedAlerts(await cards.of(userId)),
+    open: async ({ userId }) => assignedAlerts(await cards.assignedTo(userId)),
     effect: 'none',
     parse: nothingAfter('Nothing follows “alerts”: it is about the channel it is typed in.'),
     presses: [
@@ -329,7 +329,7 @@ function alertsCommand(
     home: async ({ userId }) => [
       // Mutes first: many alerts must not cut them off.
       ...muteBlocks(await mutedNow()),
-      ...homeAlerts(await cards.of(userId), place),
+      ...homeAlerts(await cards.assignedTo(userId), place),
       ...homeOpenAlerts(await newestOpen(), place),
     ],
     async run(_, { caller: { channelId: channel = '' } }) {

@@ -89,7 +89,7 @@ export function createJudge(
   return {
     judge,
 
-    /** `judge` for a message: the next try by the card's history, and the offered way to pay. */
+    /** The part of `judge` that a message shows: the verdict on the next try, and the offered way to pay. */
     async look(failed: Failed): Promise<{ verdict?: RetryVerdict; offer?: AgainOffer }> {
       const again = await judge(failed);
       if (again.kind === 'no') return {};

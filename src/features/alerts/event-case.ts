@@ -42,7 +42,10 @@ const isKind = (value: unknown): boolean => ofKind.safeParse(value).success;
 
 const keyed = z.looseObject({ key: z.string() });
 
-/** Fields for a success that goes to no channel. `keptBy`: the mutes that held it back; `foundBy`: its lists for `/pay find`. */
+/**
+ * Fields of a success that goes to no channel: its case is its only record. `keptBy`: the mutes that held it back; `foundBy`: its
+ * lists for `/pay find`.
+ */
 const alone = z.object({
   fingerprint: z.string(),
   keptBy: z.array(z.string()).exactOptional(),
@@ -57,8 +60,9 @@ const payment = z.object({
   receivedAtMs: z.number(),
   /** Lists by order, customer and card, where failures find it. */
   lists: z.array(z.string()),
-  /** The next search, UTC ms; absent: once a failure asks. `asked`: how often one has. */
+  /** The next search, UTC ms; absent: when a failure asks for one. */
   looksAtMs: z.number().exactOptional(),
+  /** How often a failure asked for a search. */
   asked: z.int(),
   /** Look-ups that didn't confirm it. */
   unproven: z.int(),
@@ -67,7 +71,6 @@ const payment = z.object({
   provenReference: z.string().exactOptional(),
   /** It resolved its own order's alert, so it resolves no other. */
   hasOwn: z.literal(true).exactOptional(),
-  /** Its event goes to no channel, so this is its only record. */
   alone: alone.exactOptional(),
 });
 
@@ -135,7 +138,7 @@ export type CaseEvent =
    * message is forgotten. `later`: a storm may call people soon; the step is due again after its time.
    */
   | { kind: 'escalated'; about: string; replaced?: 'over' | 'later' }
-  /** `over`: the last holder known to move no money any more. If another holder is the last by now, the claim fails. */
+  /** `over`: the last holder of the earlier charge, which can move no more money. The claim fails if it isn't the last by now. */
   | {
       kind: 'claimed';
       reference: string;
@@ -186,10 +189,10 @@ export const eventPrefix = 'event:';
 /** The list of a storm's alerts that payments resolved. */
 export const stormRecovered = (storm: string): string => `storm-recovered:${storm}`;
 
-/** The list of a person's open alerts: assigned to them, or acknowledged by them and not assigned since. */
+/** The list of a person's unresolved alerts: assigned to them, or acknowledged by them and not assigned since. */
 export const alertsOf = (userId: string): string => `alerts-of:${userId}`;
 
-/** The alerts that this payment resolved. Outside text must not shape a key. */
+/** The list of the alerts that this payment resolved. Outside text must not shape a key. */
 export const resolvedBy = (reference: string): string =>
   `resolved-by:${hash('sha256', reference).slice(0, 40)}`;
 
@@ -220,7 +223,7 @@ function listsOf({ payment, card, storms, failed, severity }: EventCase): Index 
     return indexAt([...lists, ...ofEvents], receivedAtMs);
   }
 
-  // Kept at its end too: another payment of the order, and `alerts.story`, must find this failure.
+  // An ended alert stays on its order's list: another payment of the order, and `alerts.story`, must find it.
   const ofOrder = failed?.proven ? { [failed.proven.list]: failed.atMs } : {};
   if (card.kind === 'recovered')
     return {
@@ -366,7 +369,7 @@ export function tied(before: EventCase, event: Ties, nowMs: number): EventCase |
   };
 }
 
-/** Undefined: this message, or one with the same rule, is known. */
+/** Undefined: the message changes neither severity nor escalations. */
 function postedBy(
   { severity: before, escalations: known = [] }: EventCase,
   post: PostedBy | undefined,
@@ -495,12 +498,12 @@ function dueInMs(state: EventCase, nowMs: number): number | undefined {
 function needsMessage(before: EventCase, after: EventCase): boolean {
   const isSearch = before.payment !== after.payment;
   const isTie = before.failed !== after.failed;
-  const isUncalledEscalation = before.escalations !== after.escalations && before.steps === after.steps;
+  const isSilentEscalation = before.escalations !== after.escalations && before.steps === after.steps;
   const isUnanswered = before.unanswered !== after.unanswered && before.evidence === after.evidence;
   const isErased = before.evidence !== undefined && after.evidence === undefined;
   // The end of a hold is shown: the buttons change.
   const isHoldBegun = after.heldUntil !== undefined && before.heldUntil !== after.heldUntil;
-  return !(isSearch || isTie || isUncalledEscalation || isUnanswered || isErased || isHoldBegun);
+  return !(isSearch || isTie || isSilentEscalation || isUnanswered || isErased || isHoldBegun);
 }
 
 /** The signed or proven order reference; else the event's key. */
@@ -608,5 +611,5 @@ export const eventRules: CaseRules<EventCase, CaseEvent> = {
   auditEntries: auditOf,
 };
 
-/** For the list of all events, which holds messages too. */
+/** The record kind of these cases, for the list of all events, which also holds messages. */
 export const eventKind = caseKind(eventRules);

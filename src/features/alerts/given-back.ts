@@ -24,7 +24,7 @@ const mostResolved = { max: 20, newestFirst: true };
  */
 export function createGivenBack(
   { store }: Pick<Account, 'store'>,
-  { cases, hear, firstAlert }: Pick<AlertCards, 'cases' | 'hear' | 'firstAlert'>,
+  { cases, applyOrCreate, firstAlert }: Pick<AlertCards, 'cases' | 'applyOrCreate' | 'firstAlert'>,
   { unsignedOf }: Pick<AlertRecovery, 'unsignedOf'>,
   { tellCharge, tellLink }: GivenBackNeeds,
 ) {
@@ -53,7 +53,7 @@ export function createGivenBack(
     let isTold = false;
     for (const id of await alertsOfPayment(reference.value)) {
       if (!(await hasThread(id))) continue;
-      await hear(id, { kind: 'given_back', key, reference: reference.value, found, ...money });
+      await applyOrCreate(id, { kind: 'given_back', key, reference: reference.value, found, ...money });
       isTold = true;
     }
     const [byCharge, byLink] = await Promise.all([

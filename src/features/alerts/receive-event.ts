@@ -38,7 +38,7 @@ export function createReceiving(
     needsLookUp: (event: PaymentEvent) => Promise<boolean>;
     /** Stores a saved card's token, sealed; undefined: the bot stores no tokens. */
     rememberCard: ((card: SavedCard) => Promise<void>) | undefined;
-    /** Called with every event, repeats too, so that its charge is looked up now. The event has no token. */
+    /** Called with every event, repeats too, so that its charge is looked up now. The saved card's token was removed before. */
     beforeReceived: (event: PaymentEvent) => Promise<void>;
     addPayment: AlertRecovery['addPayment'];
     /** Where notices to the operators go; undefined: they are only logged. */
@@ -86,7 +86,7 @@ export function createReceiving(
       const only = { fingerprint, foundBy, ...withoutUndefined({ keptBy: routed.keptBy }) };
       return await needs.addPayment(event, receivedAtMs, only);
     }
-    // A success that went to no channel when it came is on its payment case alone: a repeat must not post it.
+    // If a success went to no channel when it came, its payment case is its only record. Don't post a repeat of it.
     if (isPayment && !(await needs.addPayment(event, receivedAtMs)) && (await isStoredAlone(event.key)))
       return false;
     return await storeAlert(account, received, routed);

@@ -126,7 +126,7 @@ export function destinationsOf(
     .filter(({ channel }, index, sent) => sent.findIndex((one) => one.channel === channel) === index);
 }
 
-/** The channels of `channels`, for events that no rule takes. */
+/** The channels under `channels` in payops.yml, for events that no rule takes. */
 function restOf({ failures, successes }: RoutePlan, event: PaymentEvent): string[] {
   if (event.kind !== 'payment_success') return [failures];
   return [...(event.cardSaved ? [failures] : []), ...(successes === undefined ? [] : [successes])];

@@ -150,7 +150,7 @@ export function createTelling(
     const storm = joined ?? (await tiedBefore(work, event, to.channel));
     if (storm === undefined) return false;
     if (event.kind === 'payment_failed') {
-      // Don't look up again what wasn't found, or a storm of ten thousand would look up each.
+      // As `no_reference`, so that it isn't looked up again: a storm of ten thousand would look up each.
       const found: Lookup = lookup && recordOf(lookup) ? lookup : { kind: 'no_reference' };
       await recovery.tieFailure(event, found, receivedAtMs, { storms: [storm] });
     }
@@ -251,11 +251,11 @@ async function erase(
   return { kind: 'settled' };
 }
 
-/** `now`: the alert's state at this moment; `id`: the value of its buttons. */
+/** `current`: the alert's present state; `id`: the value of its buttons. */
 type ReadStep = {
   step: CardStep;
   parent: MessageRecord;
-  now: Awaited<ReturnType<AlertCards['read']>>;
+  current: Awaited<ReturnType<AlertCards['read']>>;
   alert: Alert;
   id: string;
   evidence?: Evidence;
@@ -280,23 +280,23 @@ function createStepRenders(
     if (!entry) return undefined;
     const parent = readMessageRecord(entry.value);
     const event = openEvent(sealer, key, parent);
-    const now = await cards.read(event.key);
-    const evidence = newestOf([now.evidence, openEvidence(sealer, key, parent)]);
+    const current = await cards.read(event.key);
+    const evidence = newestOf([current.evidence, openEvidence(sealer, key, parent)]);
     const lookup: Lookup = evidence?.lookup ?? { kind: 'no_reference' };
     const alert = alertOf({ entry, record: parent }, { event, lookup });
-    return { step, parent, now, alert, id: event.key, ...withoutUndefined({ evidence }) };
+    return { step, parent, current, alert, id: event.key, ...withoutUndefined({ evidence }) };
   }
 
   return {
     async alert_note(body, { entry }, about) {
       const read = await readStep(body);
       if (!read) return { kind: 'nothing' };
-      const { step, alert, now, parent } = read;
+      const { step, alert, current, parent } = read;
       const storm = parent.digest?.storm;
       // The digest's thread is shared by all its alerts: only what concerns money goes there.
       if (storm !== undefined && !isMoneyStep(step)) return { kind: 'nothing' };
       // Acknowledged before this note was posted.
-      if (step.kind === 'escalated' && now.card.kind !== 'open') return { kind: 'nothing' };
+      if (step.kind === 'escalated' && current.card.kind !== 'open') return { kind: 'nothing' };
       const below =
         storm === undefined
           ? { key: body.parent, after: stepsBefore(entry.key) }
@@ -317,16 +317,16 @@ function createStepRenders(
 
 /** A step's alert for one person, who can act from there. */
 async function withButtons(
-  { now, alert, id, evidence }: ReadStep,
+  { current, alert, id, evidence }: ReadStep,
   judging: Pick<JudgeAgain, 'look'>,
 ): Promise<Alert> {
   const { event, receivedAtMs } = alert;
   const failed = { event: { ...event, key: id }, receivedAtMs, ...withoutUndefined({ evidence }) };
-  const { offer } = now.charging || endsCard(now.card) ? {} : await judging.look(failed);
-  return { ...alert, card: { id, card: now.card, ...withoutUndefined({ again: offer }) } };
+  const { offer } = current.charging || endsCard(current.card) ? {} : await judging.look(failed);
+  return { ...alert, card: { id, card: current.card, ...withoutUndefined({ again: offer }) } };
 }
 
-/** `look`; if the card is on hold, stores the hold's end, when an acknowledged alert's messages are rendered again. */
+/** Judges the next try. If the card is on hold, stores the hold's end: an acknowledged alert's messages are rendered again then. */
 async function offered(
   { judging, cards }: { judging: Pick<JudgeAgain, 'look'>; cards: Apply },
   failed: Parameters<JudgeAgain['look']>[0],

@@ -241,7 +241,7 @@ it('an alert can be assigned while Slack does not say who has a role', async () 
   const { world, house, assign } = await stage({
     before: ({ cards }) => cards.move(failed.key, { kind: 'acknowledge', by: ada }),
   });
-  world.standing = { kind: 'unknown' };
+  world.roles = { kind: 'unknown' };
   expect(await assign(bola)).toEqual({ kind: 'close' });
   expect((await house.cards.read(failed.key)).card).toMatchObject({ by: ada, assignee: bola });
 });

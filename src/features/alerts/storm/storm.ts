@@ -378,7 +378,7 @@ export function createStorms(
           await storms.applyAndWake(current.id, { kind: 'joined', group, rule });
           continue;
         }
-        // The first number is the minute, so a forgotten number never returns.
+        // A stream's first storm is numbered by the minute, so that the number of a forgotten storm isn't used again.
         const number = (newest ? newest.number + 1 : Math.floor(sinceMs / minuteMs)) + unreadable;
         const id = `${stream}/${number}`;
         const storm = newStorm({ id, channel, gathers, number, sinceMs });

@@ -20,7 +20,7 @@ import {
 import { channel } from '../../house.ts';
 
 // Checks the promises of `stepStorm` on whole bots, from webhook to channel: first killed at every await, then at random with
-// two replicas, kills, pauses longer than a lease, lost store answers, repeated events, presses and payments.
+// two replicas, kills, suspensions longer than a lease, lost store answers, repeated events, presses and payments.
 
 const threshold = 2;
 const leaseMs = 45_000;
@@ -364,7 +364,7 @@ async function walk(seed: number): Promise<string[]> {
   return await broken(world, events, takenBy);
 }
 
-describe('storms of two replicas, amid kills, sleepers, lost answers and repeats', () => {
+describe('storms of two replicas, amid kills, suspended workers, lost answers and repeats', () => {
   it('keep every promise', async () => {
     const wrong: string[] = [];
     for (let seed = 1; seed <= countOf({ full: 2_400, share: 60 }); seed += 1) {

@@ -46,7 +46,7 @@ function stormHouse(threshold = 5): AlertsHouse {
 
 function digestOf(house: AlertsHouse): Message {
   const [digest, ...others] = house.parents().filter(({ shown }) => /Storm/.test(shown.text));
-  if (!digest || others.length > 0) throw new Error(`${others.length + (digest ? 1 : 0)} digests stand`);
+  if (!digest || others.length > 0) throw new Error(`${others.length + (digest ? 1 : 0)} digests, not one`);
   return digest;
 }
 
@@ -258,7 +258,7 @@ describe('a storm in two channels', () => {
         .toSorted(),
     ).toEqual(['C0ALERTS01', 'C0ALERTS02']);
     const [first, second] = digests();
-    if (!first || !second) throw new Error('Two digests stand.');
+    if (!first || !second) throw new Error('Not two digests.');
     await house.storms.acknowledge(idIn(first), ada);
     await house.drain(5_000);
     const [own, other] = digests().map((digest) => JSON.stringify(digest.shown.blocks));
