@@ -103,6 +103,8 @@ export function createAlertCards(
     audit?: (entry: AuditEntry) => Promise<boolean>;
     /** Tells the bot's own charge or link how else its alert ended. Idempotent. */
     tellPayment?: (reference: string, news: AlertNews) => Promise<void>;
+    /** A channel that a mute kept the alert from; undefined: no mute did. */
+    mutedIn?: (message: AlertMessage) => string | undefined;
   },
 ) {
   const { store, sealer, now } = account;
@@ -284,7 +286,11 @@ export async function seenCard(
 /** Returns the function that tells an alert's steps to its messages, threads, people, charges and links. */
 function createStepTelling(
   account: Parameters<typeof createAlertCards>[0],
-  { storms, tellPayment }: Pick<Parameters<typeof createAlertCards>[1], 'storms' | 'tellPayment'>,
+  {
+    storms,
+    tellPayment,
+    mutedIn,
+  }: Pick<Parameters<typeof createAlertCards>[1], 'storms' | 'tellPayment' | 'mutedIn'>,
 ): (state: EventCase) => Promise<void> {
   const { store } = account;
   const messages: Messages<AlertStepBodies> = createMessages(account);
@@ -292,13 +298,18 @@ function createStepTelling(
   /**
    * Messages first: one that Slack no longer lets be edited is replaced before its thread gets a note. Safe to repeat: a note
    * is stored once by its number. An alert in a storm's digest has neither message nor thread: the digest says how many are
-   * resolved, and its thread gets the steps of `isMoneyStep`.
+   * resolved, and its thread gets the steps of `isMoneyStep`. A muted alert's go into the channel that it was kept from.
    */
   return async function tell(state: EventCase): Promise<void> {
     const { id, card, steps, told, storms: ofStorms } = state;
     const all = await alertMessages(store, id);
     const shown = all.filter(({ record }) => hasChannel(record));
     const threads = shown.filter(({ record }) => !record.digest);
+    const places = threads.map(({ key, record: { channel } }) => ({ key, channel }));
+    const placesForMoney = (shown.length > 0 ? shown : all).flatMap((message) => {
+      const channel = message.record.channel || mutedIn?.(message);
+      return channel ? [{ key: message.key, channel }] : [];
+    });
     await Promise.all(threads.map(({ key }) => messages.refresh(key)));
     const resolved = card.kind === 'recovered' ? ofStorms : [];
     const people = (await Promise.all(resolved.map((storm) => storms.acknowledgedBy(storm)))).map(
@@ -308,9 +319,8 @@ function createStepTelling(
     // One after the other, so a thread shows them in order.
     for (const [index, one] of steps.entries()) {
       const number = told + index + 1;
-      for (const { key: parent, record } of isMoneyStep(one) ? shown : threads) {
+      for (const { key: parent, channel } of isMoneyStep(one) ? placesForMoney : places) {
         if (one.kind === 'escalated' && one.about !== parent) continue;
-        const { channel } = record;
         const body = { parent, step: one };
         await messages.post(alertNoteKey(parent, number), { channel, body, isNote: true });
       }

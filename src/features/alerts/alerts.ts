@@ -14,7 +14,7 @@ import { StoreUnavailable } from '../../domain/failure.ts';
 import { orderEventKey, type PaymentEvent } from '../../domain/payment-event.ts';
 import type { SavedCard } from '../../domain/card.ts';
 import { withoutUndefined } from '../../domain/json.ts';
-import { alertKey, messageKey, rememberedFor } from '../../messages/message-record.ts';
+import { alertKey, messageKey, openEvent, rememberedFor } from '../../messages/message-record.ts';
 import { createMessages, type Messages } from '../../messages/messages.ts';
 import type { Renders } from '../../messages/deliver.ts';
 import { defineCommand, type Command, type Pressed } from '../../slack/command.ts';
@@ -36,7 +36,7 @@ import {
   testOnItsWayMessage,
 } from './alert-rules-message.ts';
 import { type AgainNeeds, createJudge, type JudgeAgain } from './charge-again.ts';
-import { holdEnd, knownDecline, withProvenOrder } from './alert.ts';
+import { holdEnd, knownDecline, openEvidence, withProvenOrder } from './alert.ts';
 import {
   createEventLog,
   eventsOfOrder,
@@ -48,7 +48,7 @@ import {
 import { createGivenBack, type GivenBackNeeds } from './given-back.ts';
 import { canAskFor, lookUpEvent, sparing } from './look-up-event.ts';
 import { createReceiving } from './receive-event.ts';
-import { createRouting, type RoutingNeeds } from './route-event.ts';
+import { createRouting, destinationsOf, type RoutingNeeds, withLookUp } from './route-event.ts';
 import { stormPresses } from './storm/storm-list.ts';
 import { stormRenders } from './storm/storm-message.ts';
 import { createStorms, type DigestBodies, type Storms, stormPrefix } from './storm/storm.ts';
@@ -107,6 +107,12 @@ export function createAlerts(account: Account, needs: AlertsNeeds) {
     audit,
     lookUp: lookUpNow,
     lookUpSparingly: lookUp,
+    mutedIn: ({ key, record }) => {
+      if (!record.keptBy) return undefined;
+      const event = openEvent(sealer, key, record);
+      const lookup = openEvidence(sealer, key, record)?.lookup;
+      return destinationsOf(routes, lookup ? withLookUp(event, lookup) : event)[0]?.channel;
+    },
     needsReview: async (reference) => (await needs.findCharge(reference))?.state.kind === 'review',
     search: (payment) => recovery.search(payment),
     tieFailure: (...failure) => recovery.tieFailure(...failure),

@@ -302,7 +302,9 @@ function createStepRenders(
           ? { key: body.parent, after: stepsBefore(entry.key) }
           : { key: messageKey('digest', storm) };
       const calls = step.kind === 'escalated' ? calledBy(step.to) : [];
-      return { kind: 'shown', message: alertNoteMessage(step, alert, about), calls, below };
+      const shown = { kind: 'shown', message: alertNoteMessage(step, alert, about), calls } as const;
+      // A muted alert has no thread.
+      return hasChannel(parent) ? { ...shown, below } : shown;
     },
     async alert_direct(body, { record: { channel: to } }, about) {
       const read = await readStep(body);

@@ -3,7 +3,16 @@ import type { PaymentEvent } from '../../../src/domain/payment-event.ts';
 import { createAlertRecovery } from '../../../src/features/alerts/alert-recovery.ts';
 import { alertMessages } from '../../../src/features/alerts/alert.ts';
 import { eventPrefix } from '../../../src/features/alerts/event-case.ts';
-import { alertsHouse, failed, linesOf, paidBy, recordOf, type AlertsHouse } from '../alerts-house.ts';
+import {
+  alertsHouse,
+  failed,
+  linesOf,
+  openAlertsWorld,
+  paidBy,
+  recordOf,
+  startAlerts,
+  type AlertsHouse,
+} from '../alerts-house.ts';
 
 const ada = 'U0ADA00001';
 const bola = 'U0BOLA0001';
@@ -463,4 +472,19 @@ describe('events that sign only a transaction id', () => {
     await house.drain(10_000);
     expect(house.service.asked).toBe(0);
   });
+});
+
+it('a second payment for a muted failure is told in the channel that it was muted in', async () => {
+  const world = openAlertsWorld();
+  const mute = { id: 'V1', channel: 'C0VIP00001', by: ada, why: 'noise', match: {}, fromMs: 0 };
+  const until = { untilMs: world.clock.nowMs + 60_000, isOver: false };
+  world.routes.rules = [{ name: 'vip', match: {}, channels: [mute.channel], continues: false }];
+  const house = startAlerts(world, undefined, { needs: { mutes: async () => [{ ...mute, ...until }] } });
+  await failure(house);
+  await payment(house, 'ORDER-2');
+  expect(house.parents()).toEqual([]);
+  await payment(house, 'ORDER-1');
+  expect(house.slack.messages.map(({ channel, shown }) => [channel, shown.text])).toEqual([
+    [mute.channel, expect.stringMatching(/^🚨 Paid twice · .* · ORDER-1$/u)],
+  ]);
 });
