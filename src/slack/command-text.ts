@@ -44,14 +44,17 @@ export function nothingAfter(why: string): (words: readonly string[]) => Parsed<
   return (words) => (words.length === 0 ? parsed(undefined) : problem(why));
 }
 
-/** The parser of a command that opens a form: no argument, or an amount. `rest` says what the form asks for. */
+/**
+ * The parser of a command that opens a form: no argument, or an amount. `most` names all that can be typed, `rest` says
+ * what the form asks for.
+ */
 export function parseAmountAlone(
   [first, ...more]: readonly string[],
-  rest: string,
+  { most, rest }: { most: string; rest: string },
 ): Parsed<{ amountMinor?: number }> {
   if (first === undefined) return parsed({});
   const amount = parseAmount(first);
   if (more.length === 0 && amount.ok) return parsed({ amountMinor: amount.value });
-  const said = more.length === 0 && !amount.ok ? amount.problem : 'Give at most an amount.';
+  const said = more.length === 0 && !amount.ok ? amount.problem : `Give at most ${most}.`;
   return problem(`${said} ${rest}`);
 }

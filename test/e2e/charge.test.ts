@@ -72,6 +72,7 @@ describe('/pay charge', () => {
     expect(unknown.shown.text).toContain('knows no saved card of that e-mail');
     await desk.closes('agent');
     await desk.asks('agent', '/pay charge 300 nobody@', 'That isn’t an e-mail address');
+    await desk.asks('agent', '/pay charge 300 bola.ade@example.com now', 'at most an amount and an e-mail');
   });
 
   it('charges a card whose token key is pasted, and reports every problem at its field', async () => {

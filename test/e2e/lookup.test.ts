@@ -29,6 +29,8 @@ describe('/pay <reference>', () => {
     const less = await desk.asks('agent', '/pay ORDER-1003', '⚠️ Not confirmed');
     expect(less.shown.text).toMatch(/✓ status SUCCESS +✓ reference +✗ amount.*Compare the amount/s);
     const none = await desk.asks('agent', '/pay NOPE-1', '🔎 Not found');
+    const spaced = await desk.asks('agent', '/pay NOPE 1', '🔎 Not found · NOPE');
+    expect(spaced.shown.text).toContain('A reference with spaces goes in quotes');
     expect(none.shown.text).toContain('check the spelling');
     expect(desk.messages('lead', 'payDesk')).toEqual([]);
   });

@@ -87,7 +87,9 @@ describe('/pay cards', () => {
       await desk.asks('agent', `/pay ${typed}`, 'That e-mail is masked');
     const none = await desk.asks('agent', '/pay cards nobody@example.com', 'No saved cards');
     expect(none.shown.text).toContain('/pay link');
-    expect(desk.calls(cardPath)).toBe(calls + 1);
+    const capital = await desk.asks('agent', '/pay cards Nobody@example.com', 'No saved cards');
+    expect(capital.shown.text).toContain('Next: type it in small letters');
+    expect(desk.calls(cardPath)).toBe(calls + 2);
   });
 
   it('charges an unknown card from the list, and offers it from then on', async (test) => {

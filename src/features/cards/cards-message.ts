@@ -191,12 +191,16 @@ export function noCardsMessage(
   email: string,
   { place, nowMs }: Pick<CardsContext, 'place' | 'nowMs'>,
 ): SlackMessage {
+  const next =
+    email === email.toLowerCase()
+      ? ['save one with a payment link: ', code('/pay link'), '.']
+      : ['type it in small letters; the service may tell them apart.'];
   return noteMessage({
     state: '💳 No saved cards',
     about: [customerWord(email)],
     body: [
       rich`The service has none for this e-mail.`,
-      labelled('Next', 'save one with a payment link: ', code('/pay link'), '.'),
+      labelled('Next', ...next),
       sampleLine(place.environment),
     ],
     foot: checkedFoot(place, nowMs),

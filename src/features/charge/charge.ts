@@ -243,7 +243,7 @@ function parseBeginning(typed: readonly string[]): Parsed<Beginning> {
   const emails = typed.filter((word) => word.includes('@'));
   const amount = parseAmountAlone(
     typed.filter((word) => !word.includes('@')),
-    'The card and everything else are asked for in a form.',
+    { most: 'an amount and an e-mail', rest: 'The card and everything else are asked for in a form.' },
   );
   if (!amount.ok) return amount;
   const [email, ...others] = emails;

@@ -141,7 +141,11 @@ export function createLinks(account: Account, needs: LinksNeeds) {
     effect: 'none',
     menu: { actionId: 'menu.link', text: 'Payment link', opens: 'modal' },
     opensForm: true,
-    parse: (typed) => parseAmountAlone(typed, 'The customer and everything else are asked for in a form.'),
+    parse: (typed) =>
+      parseAmountAlone(typed, {
+        most: 'an amount',
+        rest: 'The customer and everything else are asked for in a form.',
+      }),
     modals: [
       {
         callbackId: linkModalId,

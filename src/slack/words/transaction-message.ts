@@ -177,15 +177,19 @@ export function nextForUnproven({
 }
 
 function notFound(view: TransactionView): TextRun[][] {
-  const { environment, account, near } = view;
+  const { environment, account, near, reference, amountMinor } = view;
   const other = environmentWords[environment === 'live' ? 'sandbox' : 'live'];
+  // "ORDER 17" without quotes is read as a reference and an amount.
+  const mayHaveSpace = amountMinor !== undefined && !/\d/.test(reference);
   return [
     [words(`${word(account) || 'This account'} has no such reference. ${other} payments don’t show here.`)],
     near === undefined
       ? [
           bold('Next: '),
           words(
-            `check the spelling, or ${isMasked(view) ? 'type it again' : 'look it up again'} if it was charged moments ago.`,
+            mayHaveSpace
+              ? 'check the spelling. A reference with spaces goes in quotes: "ORDER 17".'
+              : `check the spelling, or ${isMasked(view) ? 'type it again' : 'look it up again'} if it was charged moments ago.`,
           ),
         ]
       : [bold(`Did you mean ${referenceWord(near)}?`)],
