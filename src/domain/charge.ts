@@ -107,9 +107,12 @@ export type Conclusion = { kind: Verdict; concludedAt: number; askedAt?: number 
  */
 export type ConclusionDetails = { why?: string; reason?: Refusal['reason']; from?: 'record' };
 
-/** Why the service refused a request before it asked the bank. `why`: the service's own words. */
+/**
+ * Why the service refused a request before it asked the bank. `alert_ended`: the bot didn't send it, because the alert
+ * that it should resolve had ended. `why`: the service's own words.
+ */
 export type Refusal = {
-  reason: Exclude<RejectionReason, 'reference_exists'> | NotMade['failure'];
+  reason: Exclude<RejectionReason, 'reference_exists'> | NotMade['failure'] | 'alert_ended';
   why?: string;
 };
 

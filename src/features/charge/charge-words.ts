@@ -153,7 +153,7 @@ export const reviewLines: Run[][] = [
 ];
 
 /**
- * Why the service refused a charge, and the fix. `again`: the label of the button that helps. `isQuoted`: the
+ * Why a charge was refused before the bank was asked, and the fix. `again`: the label of the button that helps. `isQuoted`: the
  * service's own words say more, so show them.
  */
 type RejectionWords = { why: string; fix: string; again?: string; isQuoted?: true };
@@ -204,6 +204,10 @@ export const rejectionWords: Record<Refusal['reason'], RejectionWords> = {
     fix: 'correct what the service names, or ask the service.',
     again: correct,
     isQuoted: true,
+  },
+  alert_ended: {
+    why: 'The alert was resolved or closed meanwhile.',
+    fix: 'look at the alert; charge only what is still owed.',
   },
 };
 

@@ -37,7 +37,7 @@ import { createShowCharge } from './charge-modal.ts';
 
 /** What running charges needs of other features. */
 export type RunNeeds = {
-  alerts: Pick<AlertClaims, 'updateMessages'> & {
+  alerts: Pick<AlertClaims, 'updateMessages' | 'taken'> & {
     /** Reports a proven payment to the alerts; needed because its event may never come. */
     paid: (charge: ProvenPayment) => Promise<void>;
   };
@@ -150,7 +150,12 @@ export function createChargeRunner(
     { terms, intent }: ChargeRecord,
     { reference, send, leaveBy }: Extract<Effect, { kind: 'charge' }>,
   ): Promise<void> {
-    const { tokenKey, money, customerEmail, customerId } = terms;
+    const { tokenKey, money, customerEmail, customerId, alert } = terms;
+    if (alert !== undefined && (await hasAlertEnded(needs.alerts, alert, reference))) {
+      log('info', 'charge not sent: its alert has ended', { orderReference: reference, attempt: send });
+      const answer = { kind: 'rejected', reason: 'alert_ended' } as const;
+      return await handle(reference, { kind: 'charge_answered', send, answer });
+    }
     const request = { tokenKey, money, customerEmail, reference, customerId };
     const answer = await payments.chargeSavedCard(request, { leaveBy, now: account.now });
     logAnswer(log, 'charge answered', { orderReference: reference, attempt: send }, answer);
@@ -235,6 +240,23 @@ export function createChargeRunner(
   }
 
   return { run, toSeen, findCharge, show, showProgress, posts, auditSteps, background };
+}
+
+/**
+ * Another payment may resolve the alert after this charge has claimed it and before it is sent. If the store can't be
+ * read, the claim of a moment ago counts.
+ */
+async function hasAlertEnded(
+  alerts: Pick<AlertClaims, 'taken'>,
+  alert: string,
+  reference: string,
+): Promise<boolean> {
+  try {
+    return (await alerts.taken(alert, reference))?.kind === 'ended';
+  } catch (error) {
+    if (error instanceof StoreUnavailable) return false;
+    throw error;
+  }
 }
 
 /** Forgets an e-mail that is not the card's: as the form's default it would make every charge of the card fail. */

@@ -21,7 +21,7 @@ export const outcomeWords = {
   notFound: 'Not found',
 } as const;
 
-/** Why the service refused a request before it asked the bank, for the first line. */
+/** Why a request was refused before the bank was asked, for the first line. */
 const refusalWords: Record<Refusal['reason'], string> = {
   invalid_token: 'card not known',
   email_mismatch: 'wrong e-mail',
@@ -32,6 +32,7 @@ const refusalWords: Record<Refusal['reason'], string> = {
   rate_limited: 'too many calls',
   invalid_request: 'request refused',
   other: 'request refused',
+  alert_ended: 'alert resolved or closed',
 };
 
 /** An event says given back, and its look-up disagrees or was not made. */

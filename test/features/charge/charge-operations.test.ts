@@ -50,7 +50,8 @@ describe('submit', () => {
       const key = `event:${id}`;
       const kept = { state: { ...untouched(id), card }, turn: 1, told: 1, unwritten: [] };
       const value = sealer.seal(key, JSON.stringify(kept));
-      await store.create(key, value);
+      const entry = await store.read(key);
+      await (entry ? store.write(entry, value) : store.create(key, value));
     }
     const submitFor = async (process: Process) => {
       const draft = await process.operations.keepDraft(viewId, { ...terms, alert });
@@ -83,6 +84,26 @@ describe('submit', () => {
       };
       expect(await agree()).toEqual({ kind: 'alert_taken', taken: { kind: 'ended', card } });
       expect(world.bank.posts).toEqual([]);
+    });
+
+    it('charges nothing if the alert is resolved between claim and send, and says so', async () => {
+      const world = openWorld('approved');
+      const process = startProcess(world);
+      const agree = await submitFor(process);
+      const whole = { ...process.store };
+      process.store.create = async (key, ...given) => {
+        if (key.startsWith('charge:')) await end(world, { kind: 'recovered', at: 1, payment });
+        return await whole.create(key, ...given);
+      };
+      const begun = await agree();
+      if (begun.kind === 'begun') await begun.carryOn();
+      await process.workFor(5 * minuteMs);
+      expect(world.bank.posts).toEqual([]);
+      expect((await process.operations.find(reference))?.state).toMatchObject({
+        kind: 'rejected',
+        reason: 'alert_ended',
+      });
+      expect(process.shown.at(-1)).toContain('The alert was resolved or closed meanwhile. No money moved.');
     });
 
     it('charges nothing from the closed alert of a charge that was begun from this alert', async () => {
