@@ -1,13 +1,14 @@
 import { readFileSync, statSync } from 'node:fs';
 import type { z } from 'zod';
+import type { Merchant } from '../domain/merchant.ts';
 import { nearestWord, parsed, problem, type Parsed } from '../domain/wording.ts';
 import type { Config, SettingsCheck } from './config.ts';
 import { cautions, contradictions } from './contradictions.ts';
 import {
-  rewordedFor,
   isMerchantVariable,
   merchantSettings,
   strayVariables,
+  withOwnVariables,
   type MerchantSettings,
 } from './read-merchants.ts';
 import { readPolicy } from './read-policy.ts';
@@ -61,12 +62,13 @@ export function readConfig(given: Variables, checks: readonly SettingsCheck[] = 
   const [first = {}, ...further] = merchants;
   const config = { ...shared, ...first };
   problems.push(...runChecks(allChecks, config));
-  warnings.push(...runChecks(cautions, config), ...secretFilesForAll(variables));
+  warnings.push(...runChecks(cautions, config));
   for (const own of further) {
-    const found = runChecks(allChecks, { ...shared, ...own });
-    const added = found.filter((problem) => !problems.includes(problem));
-    problems.push(...added.map((problem) => rewordedFor(own.merchant, problem)));
+    const whole = { ...shared, ...own };
+    addReworded(problems, runChecks(allChecks, whole), own.merchant);
+    addReworded(warnings, runChecks(cautions, whole), own.merchant);
   }
+  warnings.push(...secretFilesForAll(variables));
   if (problems.length > 0) return { kind: 'refused', problems, warnings };
   const configs = further.map((own) => Object.freeze({ ...shared, ...own }));
   return {
@@ -74,6 +76,15 @@ export function readConfig(given: Variables, checks: readonly SettingsCheck[] = 
     config: Object.freeze({ ...config, ...(merchants.length > 0 ? { further: configs } : {}) }),
     warnings,
   };
+}
+
+/** Adds what the checks found of a further account, but not again what the accounts share. */
+function addReworded(known: string[], found: readonly string[], merchant: Merchant): void {
+  for (const words of found) {
+    const own = withOwnVariables(merchant, words);
+    if (own !== words) known.push(own);
+    else if (!known.includes(words)) known.push(`Account ${merchant.name}: ${words}`);
+  }
 }
 
 function readSettings(variables: Variables, problems: string[]): Environment {
@@ -205,9 +216,9 @@ function readSecret(name: string, variables: Variables): Parsed<string | undefin
 
 /** Warns of secret files that every user of the machine may read. */
 function secretFilesForAll(variables: Variables): string[] {
-  return Object.entries<Setting>(settings).flatMap(([key, setting]) => {
-    const name = `${variableName(key)}_FILE`;
-    const path = setting.secret ? blankIsAbsent(variables[name]) : undefined;
+  const names = Object.keys(variables).filter((name) => name.endsWith('_FILE') && isSecretName(name));
+  return names.flatMap((name) => {
+    const path = blankIsAbsent(variables[name]);
     const mode = path === undefined ? undefined : statSync(path, { throwIfNoEntry: false })?.mode;
     if (path === undefined || mode === undefined || (mode & 0o004) === 0) return [];
     return [`Every user of this machine may read ${path} (${name}): chmod 600 ${path}`];

@@ -62,14 +62,13 @@ export function merchantSettings(
   });
 }
 
-/** Rewords a problem of a further account, so that it names that account's own variables. */
-export function rewordedFor({ name }: Pick<Merchant, 'name'>, problem: string): string {
-  const own = perAccountSettings.reduce(
+/** The words of a problem or warning, with the account's own variables in place of the shared ones. */
+export function withOwnVariables({ name }: Pick<Merchant, 'name'>, words: string): string {
+  return perAccountSettings.reduce(
     (text, key) =>
       text.replaceAll(new RegExp(`\\b${variableName(key)}\\b`, 'g'), merchantVariable(key, name)),
-    problem,
+    words,
   );
-  return own === problem ? `Account ${name}: ${problem}` : own;
 }
 
 /** Placeholders in the token request bodies, and the settings that fill them. */

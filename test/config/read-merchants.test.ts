@@ -1,3 +1,4 @@
+import { chmodSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { minimalSettings, fileOf } from './minimal-settings.ts';
 import { filledPolicy } from '../support/filled-policy.ts';
@@ -96,6 +97,24 @@ describe('accounts of the policy file', () => {
     });
     expect(config.paymentsClientSecret).toBe('own-name');
     expect(config.further?.[0]?.paymentsClientSecret).toBe('from-a-file');
+  });
+
+  it('are each warned of short secrets, and of secret files that all may read', () => {
+    const file = fileOf('long-enough-to-be-one\n');
+    chmodSync(file, 0o644);
+    const { warnings } = read(two, {
+      WEBHOOK_SIGNATURE_PRESET: 'raw-body',
+      WEBHOOK_SECRETS: 'short',
+      WEBHOOK_SECRETS__LAGOS_2: 'short',
+      PAYMENTS_CLIENT_SECRET__LAGOS_2: undefined,
+      PAYMENTS_CLIENT_SECRET__LAGOS_2_FILE: file,
+    });
+    expect(warnings).toEqual([
+      expect.stringContaining('no role lists people'),
+      expect.stringContaining('WEBHOOK_SECRETS has a secret of less than 16 characters'),
+      expect.stringContaining('WEBHOOK_SECRETS__LAGOS_2 has a secret of less than 16 characters'),
+      `Every user of this machine may read ${file} (PAYMENTS_CLIENT_SECRET__LAGOS_2_FILE): chmod 600 ${file}`,
+    ]);
   });
 
   it('never borrow the first one’s secrets: each that is missing is named, all at once', () => {
