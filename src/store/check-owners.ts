@@ -12,14 +12,15 @@ type Owned = {
 
 /**
  * Checks that the store's records belong to the configured accounts; call it before anything reads them. If a name now
- * means another account, or another account is first, one account's charges would move another's money. Throws an error
- * that says what to do, or StoreUnavailable. For a bot with one account it only records the owner.
+ * means another account, or another account is first, one account's charges would move another's money. The account of a
+ * bot with one may change, but not its environment: a real event would be dropped as the repeat of a test's. Throws an
+ * error that says what to do, or StoreUnavailable.
  */
 export async function checkOwners(store: Store, config: Owned): Promise<void> {
   const { merchant, further = [], payopsFile } = config;
   if (!merchant) {
-    // If the store is away, the next start records it.
-    await replaceOwner(store, '', ownerOf(config)).catch((error: unknown) => {
+    // If the store is away, the next start checks it.
+    await replaceOwner(store, config).catch((error: unknown) => {
       if (!(error instanceof StoreUnavailable)) throw error;
     });
     return;
@@ -53,9 +54,17 @@ async function recordOwner(store: Store, scope: string, owner: string): Promise<
   return (await store.read(ownerKey(scope)))?.value ?? owner;
 }
 
-async function replaceOwner(store: Store, scope: string, owner: string): Promise<void> {
-  const recorded = await recordOwner(store, scope, owner);
+async function replaceOwner(store: Store, config: Owned): Promise<void> {
+  const owner = ownerOf(config);
+  const recorded = await recordOwner(store, '', owner);
   if (recorded === owner) return;
-  const entry = await store.read(ownerKey(scope));
+  const { paymentsEnvironment: environment } = config;
+  const [, before] = /\((\w+)\)$/.exec(recorded) ?? [];
+  if (before !== environment) {
+    throw new Error(
+      `The store is of the environment ${before}, and PAYMENTS_ENVIRONMENT is ${environment}: a real payment with the reference of a test would be taken for its repeat. Give the bot a new store (DATA_DIR, REDIS_PREFIX), or set PAYMENTS_ENVIRONMENT back.`,
+    );
+  }
+  const entry = await store.read(ownerKey(''));
   if (entry) await store.write(entry, owner);
 }

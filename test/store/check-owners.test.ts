@@ -83,11 +83,21 @@ describe('the owner of the store’s records', () => {
     expect(await start(store, `main ${ids.main}`, `lagos ${ids.lagos} sandbox`)).toBe('started');
   });
 
-  it('is only recorded, never checked, for a bot with one account', async () => {
+  it('may change for a bot with one account, within an environment', async () => {
     const store = openModelStore(() => 0);
     await start(store, `lagos ${ids.lagos}`);
     expect(await start(store)).toBe('started');
     expect(await start(store, `lagos ${ids.lagos}`)).toContain('belongs to');
+  });
+
+  it('keeps a bot with one account from going live on the store of its tests', async () => {
+    const store = openModelStore(() => 0);
+    const { config } = runtime();
+    await checkOwners(store, { ...config, paymentsEnvironment: 'sandbox' });
+    await expect(checkOwners(store, config)).rejects.toThrow(
+      'The store is of the environment sandbox, and PAYMENTS_ENVIRONMENT is live: a real payment with the reference of a test would be taken for its repeat. Give the bot a new store (DATA_DIR, REDIS_PREFIX), or set PAYMENTS_ENVIRONMENT back.',
+    );
+    await checkOwners(store, { ...config, paymentsEnvironment: 'sandbox' });
   });
 });
 
