@@ -168,7 +168,7 @@ function ifWritable(path: string, work: () => void): void {
     work();
   } catch (cause) {
     const code = errorCode(cause) ?? 'unknown error';
-    const fix = 'Set DATA_DIR to a folder that this user may write to';
+    const fix = 'Run this as the user that owns it, or set DATA_DIR to a folder that this user may write to';
     throw new Error(`The data folder ${path} cannot be written to (${code}). ${fix}.`, { cause });
   }
 }

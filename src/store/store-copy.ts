@@ -1,5 +1,6 @@
 import {
   chmodSync,
+  chownSync,
   closeSync,
   copyFileSync,
   existsSync,
@@ -7,6 +8,7 @@ import {
   openSync,
   renameSync,
   rmSync,
+  statSync,
 } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -77,8 +79,13 @@ export async function putBackStoreFile(
     }
     const contents = contentsOf(draft);
     await checkCopy(draft);
-    syncToDisk(draft);
     const isReplacing = existsSync(path);
+    if (process.getuid?.() === 0) {
+      // The bot runs as another user than the root who restores.
+      const { uid, gid } = statSync(isReplacing ? path : dirname(path));
+      chownSync(draft, uid, gid);
+    }
+    syncToDisk(draft);
     const lock = isReplacing ? lockForReplacing(path) : undefined;
     if (lock === 'in_use') return { kind: 'in_use' };
     try {

@@ -81,6 +81,11 @@ const causes: readonly (readonly [errorText: RegExp, detail: string, fix: string
     'Stop every bot and copy DATA_DIR to a safe place before you change anything; then see Restore in docs/operating.md.',
   ],
   [
+    /\bE(?:ACCES|PERM)\b/,
+    'this user may not open the store file',
+    'Run this as the user that owns the file; if that is not the bot’s user, give it the file with chown.',
+  ],
+  [
     /disk is full|\bENOSPC\b/,
     'the disk of DATA_DIR is full',
     'Free some of it. If the bot does not recover, restart it.',

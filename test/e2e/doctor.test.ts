@@ -232,7 +232,7 @@ const setUps: Record<string, SetUp> = {
   },
   'a data folder that cannot be made': {
     breaks: (house) => ({ DATA_DIR: join(house.policyFile, 'data') }),
-    problems: { Store: ['cannot be written to', 'Set DATA_DIR'] },
+    problems: { Store: ['cannot be written to', 'set DATA_DIR'] },
   },
   'a Redis that is away': {
     env: { REDIS_URL: 'redis://127.0.0.1:1', SEALING_KEYS: otherKey },

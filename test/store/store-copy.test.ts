@@ -1,7 +1,16 @@
 import { once } from 'node:events';
-import { copyFileSync, existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, statSync } from 'node:fs';
+import {
+  chownSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { expect, it, type TestContext } from 'vitest';
@@ -55,6 +64,18 @@ it('puts back what is only in the log beside the copy, and leaves the copy as it
   expect(end).toMatchObject({ kind: 'put_back', records: 2 });
   expect(await readsKeys(path)).toEqual(['newest', 'older']);
   expect(existsSync(`${snapshot}-wal`)).toBe(true);
+});
+
+it.skipIf(process.getuid?.() !== 0)('puts back by root what the bot’s user can open', async (test) => {
+  const { path, snapshot } = await snapshotOf(test, 'key');
+  const [uid, gid] = [10_001, 10_002];
+  chownSync(dirname(path), uid, gid);
+  rmSync(path);
+  for (const from of [snapshot, snapshot]) {
+    await putBackStoreFile(path, from, { before: `${path}.before`, checkCopy });
+    expect(statSync(path)).toMatchObject({ uid, gid });
+    expect(statSync(path).mode & 0o777).toBe(0o600);
+  }
 });
 
 it('keeps the log of a store whose file was moved away by hand from the store that is put back', async (test) => {
