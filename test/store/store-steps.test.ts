@@ -4,6 +4,7 @@ import { existsSync, mkdirSync, statSync } from 'node:fs';
 import { setImmediate } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { StoreUnavailable } from '../../src/domain/failure.ts';
 import { createSealer } from '../../src/store/sealed.ts';
 import { connectRedis, type RedisConnection } from '../../src/store/redis-client.ts';
 import { openRedisStore } from '../../src/store/redis-store.ts';
@@ -213,6 +214,21 @@ describe('the copy before a step', () => {
     }
     expect(tries).toEqual([1, 3, 6, 11, 20]);
   });
+});
+
+it('a step that fails is logged once, with the fix of its cause', async () => {
+  const lines: unknown[] = [];
+  const store = {
+    read: () => Promise.reject(new StoreUnavailable('No.', new Error('database or disk is full'))),
+  } as unknown as Store;
+  const steps = stepsOver(store, (level, _words, fields) => lines.push([level, fields?.['fix']]), undefined);
+  await steps.lookNow();
+  await steps.lookNow();
+  const fix = expect.stringContaining('Free some of it');
+  expect(lines).toEqual([
+    ['warn', fix],
+    ['debug', fix],
+  ]);
 });
 
 it('a new store starts with all steps done, and is not copied', async () => {
