@@ -110,8 +110,8 @@ describe('accounts of the policy file', () => {
       PAYMENTS_CLIENT_SECRET__LAGOS_2_FILE: file,
     });
     expect(warnings).toEqual([
-      expect.stringContaining('no role lists people'),
       expect.stringContaining('WEBHOOK_SECRETS has a secret of less than 16 characters'),
+      expect.stringContaining('no role lists people'),
       expect.stringContaining('WEBHOOK_SECRETS__LAGOS_2 has a secret of less than 16 characters'),
       `Every user of this machine may read ${file} (PAYMENTS_CLIENT_SECRET__LAGOS_2_FILE): chmod 600 ${file}`,
     ]);
