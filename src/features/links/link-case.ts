@@ -158,8 +158,12 @@ const firstLookMs = 30_000;
 const longestLookMs = 600_000;
 const firstProofMs = 2_000;
 const longestProofMs = 300_000;
-/** Without proof for so long after the event, the link goes to review. */
-const proofPatienceMs = dayMs;
+/**
+ * Without proof for so long after the event, the link goes to review. An outage of the service says nothing about the
+ * payment, so without answers that takes a week.
+ */
+const unprovenMs = dayMs;
+const unansweredMs = 7 * dayMs;
 
 /**
  * The link after an event; undefined: unchanged. No payment event decides anything: it starts look-ups, and only their
@@ -257,7 +261,8 @@ function stateAfterLookUp(
     return state.kind === 'review' ? undefined : { kind: 'review', atMs: nowMs };
   }
   if (state.kind === 'confirming') {
-    const isOver = lookup.kind === 'not_paid' || nowMs - state.sinceMs >= proofPatienceMs;
+    const mostMs = lookup.kind === 'unchecked' ? unansweredMs : unprovenMs;
+    const isOver = lookup.kind === 'not_paid' || nowMs - state.sinceMs >= mostMs;
     return isOver ? { kind: 'review', atMs: nowMs } : { ...state, looks: state.looks + 1 };
   }
   // Ages only after a usable look-up: during an outage of the service the customer may have paid.

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Lookup } from '../../../src/domain/alert.ts';
 import type { OrderReference } from '../../../src/domain/order-reference.ts';
 import { alertNewsShape } from '../../../src/records/shapes.ts';
+import { dayMs } from '../../../src/domain/span.ts';
 import {
   linkDueInMs,
   linkRules,
@@ -148,6 +149,9 @@ describe('stepLink', () => {
     ['does not age before its time', open, none, 'as it was', overMs - 1],
     ['does not age during an outage of the service', open, away, 'as it was', overMs],
     ['ages once its time is over', open, none, 'aged', overMs],
+    ['needs review a day after the event, without proof', confirming, none, 'review', nowMs + dayMs],
+    ['needs no review during an outage of days', confirming, away, 'confirming', nowMs + 7 * dayMs - 1],
+    ['needs review after an outage of a week', confirming, away, 'review', nowMs + 7 * dayMs],
   ])('%s', (...[, state, event, after, atMs]) => {
     expect(become(state, event, atMs)?.state.kind ?? 'as it was').toBe(after);
   });
