@@ -245,11 +245,16 @@ export function createChargePosts(
       await Promise.all([refreshDesk(reference), ...codes.map((key) => messages.refresh(key))]);
     },
 
-    /** Posts a note in the thread of the desk channel's message, once per name. Without a desk channel does nothing. */
+    /**
+     * Posts a note in the thread of the desk channel's message, once per name; a verdict's note is edited if the verdict is
+     * told again. Without a desk channel does nothing.
+     */
     async note(reference: string, name: string, note: ChargeNote): Promise<void> {
       if (deskChannel === undefined) return;
       const key = messageKey('charge_note', `${reference}:${name}`);
-      await messages.post(key, { channel: deskChannel, body: { reference, note }, isNote: true });
+      const isVerdict = note.kind === 'told' && note.what !== 'otp';
+      const message = { channel: deskChannel, body: { reference, note }, isNote: true } as const;
+      await (isVerdict ? messages.keep(key, message) : messages.post(key, message));
     },
 
     /** Sends the same note to the agent alone. */
@@ -261,13 +266,14 @@ export function createChargePosts(
 
     /**
      * Sends a direct message, once per key. A request for a code is sent once per charge and person, and edited by
-     * `refresh`.
+     * `refresh`. A verdict is edited if it is told again: the bank's reason may have come later.
      */
     async direct(userId: string, key: string, { reference, what }: { reference: string; what: Told }) {
-      const name = what === 'otp' ? codeRequestKey(reference, userId) : messageKey('charge_direct', key);
       // Never give up: without a desk channel nobody else gets the message, and agents don't look for undelivered ones.
-      const body = { reference, what };
-      await messages.post(name, { channel: userId, body, isNeverGivenUp: true });
+      const message = { channel: userId, body: { reference, what }, isNeverGivenUp: true } as const;
+      await (what === 'otp'
+        ? messages.post(codeRequestKey(reference, userId), message)
+        : messages.keep(messageKey('charge_direct', key), message));
     },
   };
 }

@@ -1,3 +1,5 @@
+import { everyPoint } from '../../support/every-point.ts';
+import { readMessageRecord } from '../../../src/messages/message-record.ts';
 import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it, vi } from 'vitest';
 import { StoreUnavailable } from '../../../src/domain/failure.ts';
@@ -154,6 +156,27 @@ describe('an approved charge', () => {
     await process.drained();
     expect(heard).toEqual([]);
   });
+});
+
+it.each([
+  ['direct message', 'charge_direct'],
+  ['note in the thread', 'charge_note'],
+])('a %s about a decline without a reason is edited when an event brings the reason', async (_, name) => {
+  const world = openWorld('declined');
+  const process = startProcess(world, everyPoint(), false);
+  process.account.payments.chargeSavedCard = async () => ({ kind: 'declined', bankMessage: undefined });
+  await charge(process);
+  const wanted = async () => {
+    const key = world.store.keys().find((one) => one.startsWith(`message:${name}:`)) ?? '';
+    return readMessageRecord((await world.store.read(key))?.value ?? '').wanted;
+  };
+  await process.workFor(0);
+  const before = await wanted();
+  const failed = { kind: 'payment_failed', key: 'event', orderReference: reference } as const;
+  await process.trigger({ ...failed, reason: '3D Secure required' });
+  await process.drained();
+  expect((await process.operations.find(reference))?.nextTry?.kind).toBe('save_again');
+  expect(await wanted()).toBeGreaterThan(before);
 });
 
 it.each([
