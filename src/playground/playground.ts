@@ -49,9 +49,15 @@ export async function startPlayground(options: PlaygroundOptions = {}): Promise<
     manifestPath,
     onExchange: log.record(0),
     // All but chat:write.public, so that people can try what happens in a channel that the bot is not in.
-    grantedOptionalScopes: ['usergroups', 'channels', 'groups', 'files'].flatMap((of) =>
-      ['read', 'history', 'write'].map((right) => `${of}:${right}`),
-    ),
+    grantedOptionalScopes: [
+      'app_mentions:read',
+      'channels:history',
+      'channels:read',
+      'files:write',
+      'groups:history',
+      'groups:read',
+      'usergroups:read',
+    ],
   });
   const { users, channels } = workspace.ids;
   const payments = await startPaymentsService({

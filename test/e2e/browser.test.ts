@@ -138,6 +138,9 @@ describe.skipIf(missing)('the whole product in a browser', () => {
     await ada.click(page.locator('[data-order=ORDER-1002]').getByRole('button', { name: 'Customer pays' }));
     await pressIn(ada, 'ORDER-1002', 'Look up');
     await unpaid.getByText('Paid (confirmed)').waitFor();
+    await ada.type('@pay is ORDER-1005 paid?');
+    await ada.message('Paid (confirmed) · NGN 96,000.00').waitFor();
+    await ada.message('@pay is ORDER-1005 paid?').waitFor();
     expect(await page.locator('.channel article.ephemeral', { hasText: 'ORDER-1002' }).count()).toBe(1);
 
     await ada.type('/pay charge');

@@ -37,7 +37,7 @@ export function drawTime(ms: number, format = '{time}'): TemplateResult {
 }
 
 function drawUser(id: string): TemplateResult {
-  const name = page.users.find((user) => user.id === id)?.realName ?? id;
+  const name = page.users.find((user) => user.id === id)?.realName ?? (id === 'U0PAYBOT01' ? 'pay' : id);
   return html`<span class="mention">@${name}</span>`;
 }
 
