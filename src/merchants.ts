@@ -276,6 +276,7 @@ export function createFeatures(account: Account, needs: FeatureNeeds) {
     findCharge: (reference) => charges.find(reference),
     submitApproved: (charge, atMs) => charges.submitApproved(charge, atMs),
     twinsOf: (charge) => charges.twinsOf(charge),
+    isAlertPaid: (alert) => alerts.isPaid(alert),
     changeCardEmail: (terms, by) => cardEmail.change(terms, by),
   });
   const { gate, requestModal } = approvals;

@@ -7,6 +7,7 @@ import type { ChargeAnswer, OtpAnswer } from '../../src/payments/charges.ts';
 import type { ChargeNote } from '../../src/features/charge/charge-messages.ts';
 import type { ChargeTerms, LimitRules } from '../../src/domain/charge.ts';
 import { ServiceFailure } from '../../src/domain/failure.ts';
+import type { PaymentEvent } from '../../src/domain/payment-event.ts';
 import type { Transaction } from '../../src/domain/transaction.ts';
 import { chargeKey, createChargeRecords } from '../../src/features/charge/charge-record.ts';
 import { eventPrefix } from '../../src/features/alerts/event-case.ts';
@@ -279,6 +280,7 @@ export function startProcess(world: World, points: Points = everyPoint(), hasMod
     account,
     missing,
     claims: alerts.claims,
+    receive: (event: PaymentEvent, fingerprint: string) => alerts.receiving.receive(event, fingerprint),
     charges,
     approvals: approvals.requests,
     cardEmails: cardEmail.changes,

@@ -277,6 +277,7 @@ function approvals(world: World): Driven {
             return { kind: 'begun' } as const;
           }),
         twinsOf: async () => [],
+        isAlertPaid: async () => false,
         changeCardEmail: () =>
           process.call<CardEmailEnd>(
             () => {

@@ -191,6 +191,12 @@ export function createAlerts(account: Account, needs: AlertsNeeds) {
       return { events, posts: events.map(({ event }) => alertKey(event.key)) };
     },
     notPosted,
+    /** Looks up whether the failed payment was paid after all. False without an answer. Throws StoreUnavailable. */
+    isPaid: async (id: string): Promise<boolean> => {
+      const { lookup } = (await cards.lookUpNow(id))?.evidence ?? {};
+      if (lookup === undefined || !('evidence' in lookup)) return false;
+      return lookup.evidence.reference.holds && lookup.evidence.status.holds;
+    },
     /** Called with each proven payment of the bot's own: its event may be lost. */
     paid: async (payment: ProvenPayment): Promise<void> => {
       await recovery.addOwnPayment(payment);

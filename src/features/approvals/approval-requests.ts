@@ -3,6 +3,7 @@ import type { Account } from '../../account.ts';
 import type {
   Approval,
   ApprovalRequest,
+  ApprovalTerms,
   CardEmailEnd,
   CardEmailTerms,
   ApprovedCharge,
@@ -56,6 +57,8 @@ export type ApprovalsNeeds = {
   submitApproved: (charge: ApprovedCharge, atMs: number) => Promise<ApprovedEnd>;
   /** Other charges of the same card and amount since the charge's terms were read, without those in its `despite`. */
   twinsOf: (charge: ShownCharge) => Promise<readonly Twin[]>;
+  /** Looks up whether the failed payment of this alert was paid after all: its event may be lost. False without an answer. */
+  isAlertPaid: (alert: string) => Promise<boolean>;
   /** Calls the service, once. Never throws. */
   changeCardEmail: (terms: CardEmailTerms, by: string) => Promise<CardEmailEnd>;
 };
@@ -164,13 +167,9 @@ export function createApprovalRequests(account: Account, needs: ApprovalsNeeds) 
     const card = await fingerprint(terms.terms.tokenKey);
     const why = whyNotExecute(approval, hashOf({ ...terms, card }), now());
     if (why !== undefined) return stopped(why);
-    const permission = terms.kind === 'charge' ? 'charge' : 'card-email';
-    const standing = await people.rolesOf(permission, approval.by);
-    if (standing.kind === 'unknown') return { kind: 'later' };
-    if (standing.roles.length === 0) {
-      return stopped(`${theRequester} may not ${mayWords[permission]} any more.`);
-    }
-    // Slack's answer may have been slow: another run may have taken over and stopped the request.
+    const obstacle = await askOthers(people, needs, { terms, by: approval.by });
+    if (obstacle) return obstacle;
+    // The answers may have been slow: another run may have taken over and stopped the request.
     const renewedAt = now();
     const run = { id: runId, untilMs: renewedAt + (terms.kind === 'charge' ? chargeRunMs : runMs) };
     const callsOnce = terms.kind === 'card_email';
@@ -259,8 +258,24 @@ export function createApprovalRequests(account: Account, needs: ApprovalsNeeds) 
   };
 }
 
+/** Asks Slack for the requester's roles, and the service about the alert's payment. Undefined: both allow it. */
+async function askOthers(
+  people: Pick<Account['people'], 'rolesOf'>,
+  needs: Pick<ApprovalsNeeds, 'isAlertPaid'>,
+  { terms, by }: { terms: ApprovalTerms; by: string },
+): Promise<RunResult | undefined> {
+  const permission = terms.kind === 'charge' ? 'charge' : 'card-email';
+  const standing = await people.rolesOf(permission, by);
+  if (standing.kind === 'unknown') return { kind: 'later' };
+  if (standing.roles.length === 0)
+    return stopped(`${theRequester} may not ${mayWords[permission]} any more.`);
+  const alert = terms.kind === 'charge' ? terms.terms.alert : undefined;
+  return alert !== undefined && (await needs.isAlertPaid(alert)) ? stopped(paidWords) : undefined;
+}
+
 const mayWords = { charge: 'charge', 'card-email': 'change e-mails' } as const;
 const begunWords = 'The charge was begun.';
+const paidWords = 'A look-up says that the failed payment has been paid.';
 const lostWords =
   'The service’s answer was lost: the e-mail may have been changed. Look which address the card is linked to before asking again.';
 

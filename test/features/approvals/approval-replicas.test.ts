@@ -40,6 +40,7 @@ function replica(store: Store, begun: string[]) {
       return { kind: 'begun' };
     },
     twinsOf: async () => [],
+    isAlertPaid: async () => false,
     changeCardEmail: () => Promise.reject(new Error('not asked')),
   });
 }

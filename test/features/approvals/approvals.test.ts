@@ -163,6 +163,25 @@ describe('an approved request is checked again before it is carried out', () => 
     expect(world.bank.posts).toEqual([]);
   });
 
+  it.each([
+    ['SUCCESS', 'stopped', []],
+    ['FAILED', 'executed', [reference]],
+  ] as const)('that retries a failed payment whose record now says %s is %s', async (status, kind, posts) => {
+    const world = openApprovalWorld();
+    const process = startProcess(world);
+    const alert = 'payment_failed/order/ORDER-9';
+    const money = { amountMinor: terms.money.minor, currency: 'NGN' };
+    await process.receive({ kind: 'payment_failed', key: alert, orderReference: 'ORDER-9', ...money }, 'f');
+    const draft = await process.operations.keepDraft(viewId, { ...terms, alert });
+    await process.operations.submit({ viewId, draft, by: ada });
+    // The customer paid meanwhile, and the event of that was lost.
+    world.bank.charges.set('ORDER-9', { status, amountMinor: terms.money.minor, wrong: 0 });
+    const approval = await process.approvals.find(reference);
+    if (approval) await approve(process, approval);
+    expect((await process.approvals.find(reference))?.state.kind).toBe(kind);
+    expect(world.bank.posts).toEqual(posts);
+  });
+
   it('is not charged by a process that was frozen at any await while another run stopped it', async () => {
     for (const at of ['before', 'after'] as const) {
       for (let awaits = 0; awaits <= 12; awaits++) {
