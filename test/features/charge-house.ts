@@ -298,8 +298,10 @@ export function startProcess(world: World, points: Points = everyPoint(), hasMod
       for (;;) {
         const [entry] = await world.store.take(45_000);
         if (entry) await workOn(entry);
-        else if (clock.nowMs < untilMs) clock.nowMs += 1_000;
-        else return;
+        else if (clock.nowMs < untilMs) {
+          const nextMs = Math.min(world.store.nextDueMs() ?? untilMs, untilMs);
+          clock.nowMs += Math.max(1, Math.ceil((nextMs - clock.nowMs) / 1_000)) * 1_000;
+        } else return;
       }
     },
     /** Works on everything that gets due within this time. */

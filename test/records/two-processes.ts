@@ -127,6 +127,11 @@ export async function drive(world: World, driven: Driven): Promise<string[]> {
       call.lose();
     } else await call.run();
   }
+  /** Differs after every change of a record. */
+  async function versions(): Promise<string> {
+    const entries = await Promise.all(store.keys().map((one) => store.read(one)));
+    return entries.map((entry) => `${entry?.key} ${entry?.version}`).join();
+  }
   for (let turn = 0; turn < 60 + random.below(120); turn += 1) {
     const what = random.next();
     const index = random.below(processes.length);
@@ -142,8 +147,8 @@ export async function drive(world: World, driven: Driven): Promise<string[]> {
   }
   // From here on nothing fails: both processes are restarted, and people do nothing more.
   for (const index of processes.keys()) kill(index);
+  let before = await versions();
   for (let quiet = 0, rounds = 0; quiet < 40 && rounds < 4_000; rounds += 1) {
-    const before = JSON.stringify(await Promise.all(store.keys().map((one) => store.read(one))));
     const round = processes[rounds % 2]?.round() ?? Promise.resolve();
     const end = { isOver: false };
     const over = (): void => void (end.isOver = true);
@@ -154,8 +159,9 @@ export async function drive(world: World, driven: Driven): Promise<string[]> {
       else if (!end.isOver) clock.nowMs += 100;
       await settled();
     }
-    const after = JSON.stringify(await Promise.all(store.keys().map((one) => store.read(one))));
+    const after = await versions();
     quiet = after === before ? quiet + 1 : 0;
+    before = after;
     clock.nowMs += Math.min(4 * 3_600_000, 1_000 * 2 ** Math.min(quiet, 14));
   }
   return await driven.wrongs();

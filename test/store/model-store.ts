@@ -13,7 +13,9 @@ type Model = Entry & { order: number; dueAt?: number; expiresAt?: number; lease?
 type Lane = { lease: number; leaseUntil: number; pauseUntil: number };
 
 /** The docstrings of `Store` as the simplest possible program, with which both adapters are compared. */
-export function openModelStore(clock: () => number): Store & { keys(): string[] } {
+export function openModelStore(
+  clock: () => number,
+): Store & { keys(): string[]; nextDueMs(): number | undefined } {
   const entries = new Map<string, Model>();
   const lanes = new Map<string, Lane>();
   let version = 0;
@@ -51,6 +53,13 @@ export function openModelStore(clock: () => number): Store & { keys(): string[] 
 
   return {
     keys: () => [...entries.keys()].filter((key) => find(key) !== undefined),
+    /** When `take` gives the next record, if nothing else happens. */
+    nextDueMs() {
+      const times = [...entries.values()].flatMap(({ dueAt, lane }) =>
+        dueAt === undefined ? [] : [Math.max(dueAt, laneOf(lane).leaseUntil, laneOf(lane).pauseUntil)],
+      );
+      return times.length === 0 ? undefined : Math.min(...times);
+    },
     async create(key, value, options: CreateOptions = {}) {
       const times = fate(options);
       if (find(key) !== undefined) return false;
@@ -98,7 +107,8 @@ export function openModelStore(clock: () => number): Store & { keys(): string[] 
     },
     async take(leaseMs, max = 1, named = '') {
       checkTake(leaseMs, max);
-      const due = [...entries.values()].filter((entry) => entry.dueAt !== undefined && entry.dueAt <= now());
+      const at = now();
+      const due = [...entries.values()].filter(({ dueAt }) => dueAt !== undefined && dueAt <= at);
       const [first] = due
         .filter((entry) => isFree(entry.lane))
         .toSorted((a, b) => (a.dueAt ?? 0) - (b.dueAt ?? 0) || (a.lane < b.lane ? -1 : 1));
@@ -129,7 +139,7 @@ export function openModelStore(clock: () => number): Store & { keys(): string[] 
       const sign = newestFirst ? -1 : 1;
       const listed = [...entries.keys()].flatMap((key) => {
         const found = find(key);
-        const place = found && new Map(Object.entries(found.index)).get(name);
+        const place = found && Object.hasOwn(found.index, name) ? found.index[name] : undefined;
         return found === undefined || place === undefined ? [] : [{ ...plain(found), place }];
       });
       const page = listed
