@@ -10,8 +10,8 @@ import { hasStore, type Storage } from '../store/storage.ts';
 import { type AskedAccount, quotedText } from './lines.ts';
 
 /**
- * Runs one question to the payments service with the bot's own settings and, if it has a store, its token. Returns failures as
- * `failedQuestion` does. Always releases the token lock.
+ * Runs one question to the payments service with the bot's own settings and, if it has a store, its token. Returns
+ * failures as `failedQuestion` does. Always releases the token lock.
  */
 export async function askService(
   runtime: Runtime,

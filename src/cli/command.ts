@@ -39,10 +39,12 @@ export type Prepared =
 export type CliCommand = {
   summary: string;
   usage: readonly string[];
+  /** What the help says below the usage. */
   more: string;
   /**
-   * The accounts that the command works on without --account: `each` one after the other, the `first`, or none, with an
-   * error that asks for `one`. `shared`: the command is about the whole bot, or reads --account itself.
+   * What the command does without --account if there are several accounts. `each`: works on one after the other.
+   * `first`: works on the first. `one`: fails, and asks for --account. `shared`: it is about the whole bot, or reads
+   * --account itself.
    */
   scope: 'each' | 'first' | 'one' | 'shared';
   /** With --json: the text for problems with the typed words or the settings. */
@@ -135,7 +137,9 @@ export async function noteInNewStore(runtime: Runtime, end: CommandEnd, verb: st
   return why === undefined ? end : { ...end, words: `${end.words}\nThe audit has no entry of it: ${why}` };
 }
 
-/** The bot doesn't know who is at the command line, so `who` is `operator`. False: the write failed, which is logged. */
+/**
+ * The bot doesn't know who is at the command line, so `who` is `operator`. False: the write failed, which is logged.
+ */
 async function noteCommand(
   runtime: Runtime,
   storage: Storage,

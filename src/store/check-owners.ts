@@ -12,9 +12,9 @@ type Owned = {
 
 /**
  * Checks that the store's records belong to the configured accounts; call it before anything reads them. If a name now
- * means another account, or another account is first, one account's charges would move another's money. The account of a
- * bot with one may change, but not its environment: a real event would be dropped as the repeat of a test's. Throws an
- * error that says what to do, or StoreUnavailable.
+ * means another account, or another account is first, one account's charges would move another's money. The account of
+ * a bot with one may change, but not its environment: a real event would be dropped as the repeat of a test's. Throws
+ * an error that says what to do, or StoreUnavailable.
  */
 export async function checkOwners(store: Store, config: Owned): Promise<void> {
   const { merchant, further = [], payopsFile } = config;

@@ -6,12 +6,12 @@ export type RedisNode = { readonly host: string; readonly port: number };
  */
 export type RedisAddress = { kind: 'alone'; url: string } | ClusterAddress | SentinelAddress;
 
-export type ClusterAddress = { kind: 'cluster' } & Named;
+export type ClusterAddress = { kind: 'cluster' } & Nodes;
 
 /** `master`: the Redis's name in the Sentinels' configuration. */
-export type SentinelAddress = { kind: 'sentinel'; master: string } & Named;
+export type SentinelAddress = { kind: 'sentinel'; master: string } & Nodes;
 
-type Named = {
+type Nodes = {
   nodes: readonly [RedisNode, ...RedisNode[]];
   tls: boolean;
   username: string | undefined;
@@ -22,11 +22,11 @@ type Named = {
 export const redisAddressForms =
   'redis://host:6379, redis+cluster://host1:6379,host2:6379 or redis+sentinel://host1:26379,host2:26379/name, with rediss for TLS and user:password@ before the hosts';
 
-const named = /^(rediss?)\+(cluster|sentinel):\/\/(?:([^@/?#\s]*)@)?([^@/?#\s]+?)(?:\/([^/?#\s]*))?$/;
+const nodesForm = /^(rediss?)\+(cluster|sentinel):\/\/(?:([^@/?#\s]*)@)?([^@/?#\s]+?)(?:\/([^/?#\s]*))?$/;
 
 /** Undefined for an address that can never work. Never throws: an error could contain the password. */
 export function parseRedisAddress(text: string): RedisAddress | undefined {
-  const match = named.exec(text);
+  const match = nodesForm.exec(text);
   if (match === null) return parseAlone(text);
   const [, scheme, kind, login, hosts = '', path = ''] = match;
   const name = decode(path);
@@ -58,7 +58,7 @@ function readNode(text: string, usualPort: number): RedisNode | undefined {
   return { host: hostname.replace(/^\[(.*)\]$/, '$1'), port: port === '' ? usualPort : Number(port) };
 }
 
-function readLogin(text = ''): Pick<Named, 'username' | 'password'> | undefined {
+function readLogin(text = ''): Pick<Nodes, 'username' | 'password'> | undefined {
   const colon = text.indexOf(':');
   const username = decode(colon === -1 ? text : text.slice(0, colon));
   const password = decode(colon === -1 ? '' : text.slice(colon + 1));

@@ -375,8 +375,8 @@ end
 export const movingSchema = 'moving';
 
 /**
- * ARGV: 'interrupted' to reserve no empty Redis. Reserves an empty Redis, or one from an interrupted move, whose records
- * it deletes. Returns 1; for any other Redis 0, and changes nothing.
+ * ARGV: 'interrupted' to reserve no empty Redis. Reserves an empty Redis, or one from an interrupted move, whose
+ * records it deletes. Returns 1; for any other Redis 0, and changes nothing.
  */
 export const reserveScript = script(`
 local schema = redis.call('GET', root .. ':schema')

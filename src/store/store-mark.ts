@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { SealBroken, type Sealer, type Store } from './store.ts';
 
-/** Created by the first bot and never changed, except that `npm run reseal` reseals it. */
+/** The store's random id, sealed. Created by the first bot; never changed, but `npm run reseal` reseals it. */
 const markKey = 'store-mark';
 
 /** The number of steps (`store-steps.ts`) that the store has taken. A new store starts with all of them. */

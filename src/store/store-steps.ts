@@ -21,6 +21,7 @@ export type StepChange = {
 /** One account's records, and how each step changes them. */
 type Part = {
   store: Pick<Store, 'replace'>;
+  /** An entry of the whole store under the account's own key; undefined for another account's entry. */
   entryOf: <Of extends Pick<Entry, 'key'>>(entry: Of) => Of | undefined;
   /** In order, beginning with the first step. */
   steps: readonly (readonly StepChange[])[];

@@ -1,7 +1,7 @@
 /**
  * One record. `version`, which compare-and-swap compares, rises with every change and every lease; if a key is removed
- * and created again, its version is higher than before. `lane` defaults to the record's key. `attempts`: how often the
- * record was taken as work.
+ * and created again, its version is higher than before. `lane`: a queue whose records are worked on by one worker at a
+ * time; defaults to the record's key, so a queue of its own. `attempts`: how often the record was taken as work.
  */
 export type Entry = {
   readonly key: string;

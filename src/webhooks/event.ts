@@ -22,7 +22,8 @@ export type EventKinds = Readonly<Record<string, PaymentEventKind>>;
 export type EventPointers = Readonly<Record<keyof typeof defaultEventPointers, readonly string[]>>;
 
 /**
- * The specification's paths, and usual places for fields that it does not show. Pointers in the settings are tried first.
+ * The specification's paths, and usual places for fields that it does not show. Pointers in the settings are tried
+ * first.
  *
  * Spec: Events (known payload fields). Shown: the kinds' names, orderReference, orderId, customerId,
  * isTokenizedCardPayment and tokenizedCardData. Not shown: all the others.
@@ -43,17 +44,17 @@ export const defaultEventPointers = {
 } as const satisfies Record<string, readonly string[]>;
 
 /**
- * The result of reading a signed body. `fingerprint`: differs for events with one key but another amount, currency or reason.
- * Store and report `unknown` ones: a signed body meant something. `why`: why it can't be read. `reference`: its reference, signed
- * or not; use it only to keep deliveries in order.
+ * The result of reading a signed body. `fingerprint`: differs for events with one key but another amount, currency or
+ * reason. `unknown`: signed, but of an unknown kind or unreadable (`why`); store and report it. `reference`: its
+ * reference, signed or not; use it only to keep deliveries in order.
  */
 export type ParsedEvent =
   | { kind: 'event'; event: PaymentEvent; fingerprint: string }
   | { kind: 'unknown'; eventKind: string; key: string; why?: string; reference?: string };
 
 /**
- * Puts the pointers of the settings (an object from field to a pointer or a list) before the built-in ones. Unknown fields and
- * invalid pointers are problems.
+ * Puts the pointers of the settings (an object from field to a pointer or a list) before the built-in ones. Unknown
+ * fields and invalid pointers are problems.
  */
 export function readEventPointers(settings: Readonly<Record<string, unknown>>): Parsed<EventPointers> {
   const pointers: Record<string, readonly string[]> = { ...defaultEventPointers };
@@ -74,10 +75,11 @@ export function readEventPointers(settings: Readonly<Record<string, unknown>>): 
 }
 
 /**
- * Reads a signed body, loosely; never throws. If the signature covers single fields, only they are read, also for the key: with
- * an unsigned reference a forged event could take a real event's key. The key is kind and order reference, else kind and
- * transaction, else the sender's event id, else the body; so an event re-sent with a new id has the same key. A refund may be
- * partial, so a refund's key also has event name, transaction and amount. An unknown kind's key is everything signed.
+ * Reads a signed body, loosely; never throws. If the signature covers single fields, only they are read, also for the
+ * key: with an unsigned reference a forged event could take a real event's key. The key is kind and order reference,
+ * else kind and transaction, else the sender's event id, else the body; so an event re-sent with a new id has the same
+ * key. A refund may be partial, so a refund's key also has event name, transaction and amount. An unknown kind's key is
+ * everything signed.
  *
  * Spec: Events; Events, rule 1.
  */
@@ -226,8 +228,9 @@ export function knownKind(text: string, kinds: EventKinds): PaymentEventKind | u
 }
 
 /**
- * The key by order reference or transaction id; undefined: the event has neither. Only the hash of a transaction id, because
- * that id lets anybody submit an OTP. Only the hash of a malformed reference: outside text must not shape a key.
+ * The key by order reference or transaction id; undefined: the event has neither. Only the hash of a transaction id,
+ * because that id lets anybody submit an OTP. Only the hash of a malformed reference: outside text must not shape a
+ * key.
  */
 function businessKey(kind: PaymentEventKind, fields: EventFields, name: string): string | undefined {
   const { orderReference, transactionId, amountMinor, currency } = fields;

@@ -18,8 +18,8 @@ type ExplainSettings = {
 };
 
 /**
- * Explains for a terminal why the bot accepts or refuses a delivery, which settings would fit, and where it would find each
- * field of the event. Shows no value of a header or the body. Never throws because of the delivery.
+ * Explains for a terminal why the bot accepts or refuses a delivery, which settings would fit, and where it would find
+ * each field of the event. Shows no value of a header or the body. Never throws because of the delivery.
  *
  * Spec: not shown (Events: signature scheme).
  */
@@ -68,8 +68,9 @@ const ways = (['sha256', 'sha512'] as const).flatMap((algorithm) =>
 const mostHeaders = 20;
 
 /**
- * The fewest settings to change, as `VARIABLE=value`, so that a delivery verifies (its time isn't checked): first tries the
- * present scheme and each preset with other headers and encodings, then other templates. Empty: it verifies already. Undefined: nothing fits. Names headers and fields, never values.
+ * The fewest settings to change, as `VARIABLE=value`, so that a delivery verifies (its time isn't checked): first tries
+ * the present scheme and each preset with other headers and encodings, then other templates. Empty: it verifies
+ * already. Undefined: nothing fits. Names headers and fields, never values.
  */
 export function fitSettings(
   { scheme, secrets, pointers }: ExplainSettings,
@@ -85,8 +86,8 @@ export function fitSettings(
   ];
   const headers = Object.keys(request.headers).slice(0, mostHeaders);
   const fits: string[][] = [];
-  for (const { changes, base: ours } of bases) {
-    const { timestamp: _unchecked, ...base } = ours;
+  for (const { changes, base: whole } of bases) {
+    const { timestamp: _unchecked, ...base } = whole;
     const known = base.headers.find((name) => headers.includes(name));
     for (const header of headers) {
       for (const way of base.algorithm === 'none' ? [base] : ways) {

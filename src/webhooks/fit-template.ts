@@ -24,21 +24,21 @@ const mostHeaders = 4;
 const plainHeader = /^(?:accept.*|content-.*|user-agent|x-forwarded-.*|forwarded|via|date|authorization)$/;
 
 /**
- * Searches a template under which the delivery verifies (its time isn't checked): the body, the body with a header or pair, or
- * up to four headers and fields in any order. Returns the settings to change, as `VARIABLE=value`; undefined: none found. Names
- * headers and fields, never their values.
+ * Searches a template under which the delivery verifies (its time isn't checked): the body, the body with a header or
+ * pair, or up to four headers and fields in any order. Returns the settings to change, as `VARIABLE=value`; undefined:
+ * none found. Names headers and fields, never their values.
  */
 export function fitTemplate(
-  ours: SignatureScheme,
+  current: SignatureScheme,
   secrets: readonly string[],
   known: readonly string[],
   request: SignedRequest,
 ): string[] | undefined {
   const signatures = signaturesOf(request);
-  const joined = joinedTexts(sourcesOf(ours, known, request), request);
+  const joined = joinedTexts(sourcesOf(current, known, request), request);
   const algorithms = [...new Set([...signatures.values()].map(({ algorithm }) => algorithm))];
   for (const secretEncoding of ['utf8', 'base64', 'hex', 'whsec'] as const) {
-    const keys = secrets.map((secret) => keyBytes({ ...ours, secretEncoding }, secret));
+    const keys = secrets.map((secret) => keyBytes({ ...current, secretEncoding }, secret));
     for (const bytes of keys.filter(({ length }) => length > 0)) {
       const key = createSecretKey(bytes);
       for (const algorithm of algorithms) {
@@ -48,12 +48,12 @@ export function fitTemplate(
           const found = signatures.get(hmac.digest('hex'));
           if (!found) continue;
           const { header, place, encoding } = found;
-          const { timestamp: _ours, ...rest } = { ...ours, algorithm, place, encoding, secretEncoding };
-          const timestamp = signedTime(template, ours, request);
+          const { timestamp: _unused, ...rest } = { ...current, algorithm, place, encoding, secretEncoding };
+          const timestamp = signedTime(template, current, request);
           const tried = { ...rest, headers: [header], template, ...(timestamp && { timestamp }) };
           const timeless = timestamp && { timestamp: { ...timestamp, toleranceSeconds: Infinity } };
           if (createVerifier({ ...tried, ...timeless }, secrets)(request, 0).kind === 'valid')
-            return changesOf(ours, tried);
+            return changesOf(current, tried);
         }
       }
     }
@@ -95,7 +95,10 @@ function signaturesOf({ headers }: SignedRequest): Map<string, Found> {
   return found;
 }
 
-/** Texts that may be signed besides the body: first our template's, then headers, pairs, fields the bot reads, other fields. */
+/**
+ * Texts that may be signed besides the body: first the current template's, then headers, pairs, fields the bot reads,
+ * other fields.
+ */
 function sourcesOf(
   { template }: SignatureScheme,
   known: readonly string[],
@@ -178,17 +181,17 @@ function deliveryOf(request: SignedRequest): DeliveryParts {
   return { ...request, pairs, document: readJson(request.body) };
 }
 
-/** Our time's source if the template still signs it; else a header or pair that looks like a time. */
+/** The current time's source if the template still signs it; else a header or pair that looks like a time. */
 function signedTime(
   template: SignatureScheme['template'],
-  { timestamp: ours }: SignatureScheme,
+  { timestamp: current }: SignatureScheme,
   request: SignedRequest,
 ): SignatureScheme['timestamp'] {
-  const toleranceSeconds = ours?.toleranceSeconds ?? 300;
+  const toleranceSeconds = current?.toleranceSeconds ?? 300;
   const delivery = deliveryOf(request);
   const sources = template.filter(isTextSource);
-  const likely = sources.filter((one) => one.kind !== 'json' || (ours && isSame(one, ours.source)));
-  for (const source of likely.toSorted((one) => (ours && isSame(one, ours.source) ? -1 : 0))) {
+  const likely = sources.filter((one) => one.kind !== 'json' || (current && isSame(one, current.source)));
+  for (const source of likely.toSorted((one) => (current && isSame(one, current.source) ? -1 : 0))) {
     const text = readText(source, delivery);
     const unit = text.ok ? unitOfTime(text.value) : undefined;
     if (unit) return { source, unit, toleranceSeconds };
@@ -196,12 +199,12 @@ function signedTime(
   return undefined;
 }
 
-/** The settings that differ from ours. */
-function changesOf(ours: SignatureScheme, tried: SignatureScheme): string[] {
-  const before = new Set(written(ours));
+/** The settings that differ from the current ones. */
+function changesOf(current: SignatureScheme, tried: SignatureScheme): string[] {
+  const before = new Set(written(current));
   const [header = ''] = tried.headers;
   return written(tried).filter((line) =>
-    line.startsWith('WEBHOOK_SIGNATURE_HEADER=') ? !ours.headers.includes(header) : !before.has(line),
+    line.startsWith('WEBHOOK_SIGNATURE_HEADER=') ? !current.headers.includes(header) : !before.has(line),
   );
 }
 

@@ -9,14 +9,15 @@ const utf8 = new TextDecoder('utf-8', { fatal: true });
 const textWithKeyMark = /"[^"\\]*(?:\\.[^"\\]*)*"(\s*:)?/g;
 
 /**
- * Matches a number that JavaScript may print differently: a fraction, an exponent, a negative, or sixteen digits and more,
- * between the characters that surround a number in JSON. A match inside a string is harmless: it only costs time.
+ * Matches a number that JavaScript may print differently: a fraction, an exponent, a negative, or sixteen digits and
+ * more, between the characters that surround a number in JSON. A match inside a string is harmless: it only costs time.
  */
 const doubtfulNumber = /[:[,]\s*(?:-|\d+[.eE]|\d{16})[\d.eE+-]*\s*[,}\]]/;
 
 /**
- * Parses JSON with each number as its original text: ids of twenty digits and 5000.00 stay exact, and the text that is checked
- * against the signature is the text read later. Invalid JSON or UTF-8, and too deep nesting, are problems. Never throws.
+ * Parses JSON with each number as its original text: ids of twenty digits and 5000.00 stay exact, and the text that is
+ * checked against the signature is the text read later. Invalid JSON or UTF-8, and too deep nesting, are problems.
+ * Never throws.
  */
 export function readJson(body: Buffer): Parsed<JsonReading> {
   try {

@@ -12,8 +12,8 @@ const signatureLike = /sign|hmac|digest|token|auth|hash/i;
 const mostNames = 5;
 
 /**
- * What operators read about a refused delivery: the reason, the header that was there, the expected scheme, and the age of its
- * time. No other value of a header or the body. Cheap, and never throws: anybody can send such deliveries.
+ * What operators read about a refused delivery: the reason, the header that was there, the expected scheme, and the age
+ * of its time. No other value of a header or the body. Cheap, and never throws: anybody can send such deliveries.
  */
 export function refusalWords(
   scheme: SignatureScheme | undefined,

@@ -62,9 +62,10 @@ type Answer = {
 };
 
 /**
- * Receives the service's events. Only a stored delivery gets 2xx: a new event, a repeat, or a signed body of unknown shape. A
- * bad signature gets 401 without a reason (the log has it). A delivery that isn't stored in time gets 503, so the sender
- * retries. Never hangs. Without a valid signature the answer depends only on method, headers and size, never on content.
+ * Receives the service's events. Only a stored delivery gets 2xx: a new event, a repeat, or a signed body of unknown
+ * shape. A bad signature gets 401 without a reason (the log has it). A delivery that isn't stored in time gets 503, so
+ * the sender retries. Never hangs. Without a valid signature the answer depends only on method, headers and size, never
+ * on content.
  *
  * Spec: Events, rules 1 and 2.
  */
@@ -133,7 +134,9 @@ export function createWebhookHandler(
     return { body, headers: pickHeaders(headers), orderedBy, about };
   }
 
-  /** Stores a refused delivery to forward. A failure is only logged: the answer is 401 anyway, and the sender retries. */
+  /**
+   * Stores a refused delivery to forward. A failure is only logged: the answer is 401 anyway, and the sender retries.
+   */
   async function forwardRefused(
     keepForward: NonNullable<typeof forward>,
     { headers, body }: SignedRequest,

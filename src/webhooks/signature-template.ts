@@ -2,8 +2,8 @@ import { isJsonPointer } from '../domain/json.ts';
 import { parsed, problem, type Parsed } from '../domain/wording.ts';
 
 /**
- * Where a text is in a delivery: a header, by lower-case name; a pair of a `k=v,k=v` signature header, by key; a field of the
- * body, by JSON pointer.
+ * Where a text is in a delivery: a header, by lower-case name; a pair of a `k=v,k=v` signature header, by key; a field
+ * of the body, by JSON pointer.
  */
 export type TextSource = { kind: 'header' | 'pair' | 'json'; name: string };
 
@@ -12,7 +12,9 @@ export type SignatureTemplate = readonly TemplatePart[];
 
 type TemplatePart = { kind: 'text'; text: string } | { kind: 'body' } | TextSource;
 
-/** What a valid signature covers: the whole body, or only the values at these JSON pointers. `atMs`: the signed time. */
+/**
+ * What a valid signature covers: the whole body, or only the values at these JSON pointers. `atMs`: the signed time.
+ */
 export type Coverage = { covers: 'body' } | { covers: 'fields'; pointers: readonly string[]; atMs?: number };
 
 /** Reads `{body}`, `{header:NAME}`, `{pair:K}` and `{json:/pointer}`, with any text between. */
@@ -57,8 +59,9 @@ export function isSigned(source: TextSource, template: SignatureTemplate): boole
 }
 
 /**
- * The first two places without a separator between them: text could be moved from one to the other under the same signature.
- * A time is an exception, because its own format shows where it ends, and at the template's end also where it begins.
+ * The first two places without a separator between them: text could be moved from one to the other under the same
+ * signature. A time is an exception, because its own format shows where it ends, and at the template's end also where
+ * it begins.
  */
 export function unseparated(
   template: SignatureTemplate,

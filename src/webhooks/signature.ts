@@ -17,10 +17,10 @@ import {
 type SignatureVerdict = ({ kind: 'valid' } & Coverage) | { kind: 'invalid'; why: string };
 
 /**
- * Checks a delivery's signature. Valid only if one of the secrets made one of its signatures, over exactly the bytes that the
- * template names, at a time within the tolerance. No scheme, no secret, and missing, malformed or repeated parts are invalid.
- * Never throws; compares in constant time. A static token signs nothing, yet counts as covering the body: anybody who can
- * change a body has seen the token and could send any other body.
+ * Checks a delivery's signature. Valid only if one of the secrets made one of its signatures, over exactly the bytes
+ * that the template names, at a time within the tolerance. No scheme, no secret, and missing, malformed or repeated
+ * parts are invalid. Never throws; compares in constant time. A static token signs nothing, yet counts as covering the
+ * body: anybody who can change a body has seen the token and could send any other body.
  *
  * Spec: Events, rule 2.
  */
@@ -52,8 +52,8 @@ export function createVerifier(
 const noScheme = 'no signature scheme is configured';
 
 /**
- * Why this scheme with these secrets would refuse every delivery; undefined: it can accept some. Checked at start, before a
- * delivery is refused by mistake.
+ * Why this scheme with these secrets would refuse every delivery; undefined: it can accept some. Checked at start,
+ * before a delivery is refused by mistake.
  */
 export function signatureProblem(
   scheme: SignatureScheme | undefined,

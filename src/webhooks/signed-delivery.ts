@@ -24,7 +24,10 @@ export type SignatureScheme = {
   /** `whsec`: base64 after an optional `whsec_`. */
   secretEncoding: 'utf8' | 'hex' | 'base64' | 'whsec';
   template: SignatureTemplate;
-  /** Where the signature is in the header: all of it, each pair with this key, or each `version,signature` in a spaced list. */
+  /**
+   * Where the signature is in the header: all of it, each pair with this key, or each `version,signature` in a spaced
+   * list.
+   */
   place: { kind: 'whole' } | { kind: 'pair'; key: string } | { kind: 'list'; version: string };
   /** Refuses deliveries signed outside the tolerance. The source must be signed. */
   timestamp?: SignedTime;
@@ -116,9 +119,9 @@ function signaturesIn(
 }
 
 /**
- * The signed bytes, or why they can't be known. A template without `{body}` signs fields joined to one text, which an attacker
- * could split into other fields with the same signature. So repeated JSON keys are refused, and fields that differ from those
- * read back from the joined text.
+ * The signed bytes, or why they can't be known. A template without `{body}` signs fields joined to one text, which an
+ * attacker could split into other fields with the same signature. So repeated JSON keys are refused, and fields that
+ * differ from those read back from the joined text.
  */
 export function signedBytes(template: SignatureTemplate, delivery: DeliveryParts): Parsed<Buffer[]> {
   const isJoined = coverageOf(template).covers === 'fields';
@@ -136,17 +139,17 @@ export function signedBytes(template: SignatureTemplate, delivery: DeliveryParts
       signed.push(Buffer.from(text.value, part.kind === 'json' ? 'utf8' : 'latin1'));
     }
   }
-  const doubtful = isJoined ? readsOtherwise(template, signed) : undefined;
+  const doubtful = isJoined ? ambiguousSource(template, signed) : undefined;
   if (doubtful) return problem(`${nameOfSource(doubtful)} cannot be told from what is signed after it`);
   return parsed(signed);
 }
 
 /**
- * Reads the joined text back from the left, each value up to the next separator (a time may contain separators); returns the
- * first place that was signed with another value. Only one reading passes, so a signature fits one set of values. Places
- * without a separator after them are `unseparated`'s task.
+ * Reads the joined text back from the left, each value up to the next separator (a time may contain separators);
+ * returns the first place that was signed with another value. Only one reading passes, so a signature fits one set of
+ * values. Places without a separator after them are `unseparated`'s task.
  */
-function readsOtherwise(template: SignatureTemplate, signed: readonly Buffer[]): TextSource | undefined {
+function ambiguousSource(template: SignatureTemplate, signed: readonly Buffer[]): TextSource | undefined {
   // latin1: one character per byte.
   const texts = signed.map((bytes) => bytes.toString('latin1'));
   let rest = texts.join('');

@@ -83,8 +83,8 @@ const rawBody = {
 const recipe = Object.keys(rawBody) as (keyof Recipe)[];
 
 /**
- * Recipes, as differences from `raw-body`. Header names, fields and their order are the sender's choice, so settings can
- * replace them. `field-concatenation` uses the fields that the specification shows.
+ * Recipes, as differences from `raw-body`. Header names, fields and their order are the sender's choice, so settings
+ * can replace them. `field-concatenation` uses the fields that the specification shows.
  */
 const presets: Readonly<Record<SignaturePreset, Partial<Recipe>>> = {
   'raw-body': {},
