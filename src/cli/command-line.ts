@@ -53,7 +53,7 @@ export function helpText(): string {
     '',
     ...Object.entries(commands).map(([name, { summary }]) => `  ${name.padEnd(widest)}  ${summary}`),
     '',
-    'How each is typed: npm run payops -- <command> --help. --version says which release this is.',
+    'For one command: npm run payops -- <command> --help. --version says which release this is.',
     'Data goes to standard output, all else to standard error. The settings are the bot’s own (docs/settings.md).',
     '',
     'Exit codes:',

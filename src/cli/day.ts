@@ -10,7 +10,7 @@ import { exitCodes } from './exit-codes.ts';
 export const dayCommand = command({
   summary: 'Write a day as CSV for finance: what this bot knows of it, from its own store',
   usage: ['npm run payops --silent -- day 2026-11-20 [--account NAME]'],
-  more: 'A day of the policy file’s time zone. Asks nobody; the bot may run. Of several accounts one is to be named.',
+  more: 'A day of the policy file’s time zone. Reads the bot’s store alone; the bot may run. With several accounts, name one.',
   scope: 'one',
   options: {},
   mostWords: 1,

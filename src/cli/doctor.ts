@@ -28,7 +28,7 @@ export const doctorCommand = command({
   usage: [
     'npm run doctor [-- --json] [--paid REFERENCE AMOUNT] [--cards EMAIL] [--delivery FILE] [--account NAME]',
   ],
-  more: 'Asks Slack, the payments service and the store, and changes nothing but the access token, which is a new one afterwards; the bot may run. --paid with a payment that you know is paid, --cards with a customer who has saved cards, and --delivery with a captured one check what it cannot see alone, of the first account or the one named, and name each setting that is wrong. Ends with 0 when nothing is broken, 1 when something is.',
+  more: 'Asks Slack, the payments service and the store, and changes nothing but the access token, which is a new one afterwards; the bot may run. Three options check what it cannot find out alone, and name each wrong setting: --paid takes a payment that you know is paid, --cards a customer who has saved cards, --delivery a captured webhook. They are about the first account, or the one named. Ends with 0 when nothing is broken, 1 when something is.',
   scope: 'shared',
   problemsJson: (problems) =>
     doctorJson(problems.map((says) => ({ part: 'Settings', state: 'problem', says, fix: settingsFix }))),

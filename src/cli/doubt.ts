@@ -27,7 +27,7 @@ import {
 export const doubtCommand = command({
   summary: 'List the charges whose outcome is not known, from the bot’s own store',
   usage: ['npm run payops --silent -- doubt [--json] [--account NAME]'],
-  more: 'Ends with 0 when no outcome is open. Asks nobody; the bot may run. Of several accounts one is to be named.',
+  more: 'Ends with 0 when no outcome is open. Reads the bot’s store alone; the bot may run. With several accounts, name one.',
   // Asks for one account, so that its answer is never taken for the answer of all.
   scope: 'one',
   options: { json: { type: 'boolean', default: false } },

@@ -24,7 +24,7 @@ export const findCommand = command({
     'npm run payops --silent -- find <e-mail> [failed | open] [DAY] [--json] [--account NAME]',
     'npm run payops --silent -- find <last four> <amount> [failed | open] [DAY] [--json] [--account NAME]',
   ],
-  more: `The newest ${mostListed}, as last known. Asks nobody; the bot may run. Of several accounts one is to be named.`,
+  more: `The newest ${mostListed}, as last known. Reads the bot’s store alone; the bot may run. With several accounts, name one.`,
   scope: 'one',
   options: { json: { type: 'boolean', default: false } },
   mostWords: 4,

@@ -123,8 +123,8 @@ function resultWords(plan: RoutePlan, { events, sinceMs, unsure, counts }: Rehea
 
 function unsureWords(unsure: number): string {
   return unsure === 1
-    ? 'One of them was not looked up, as these rules would have it: it is counted by what it says.'
-    : `${unsure} of them were not looked up, as these rules would have it: they are counted by what they say.`;
+    ? 'One of them was never looked up, and these rules route by the look-up: it is counted by its event alone.'
+    : `${unsure} of them were never looked up, and these rules route by the look-up: they are counted by their events alone.`;
 }
 
 /** Each rule and channel that may get posts, in the plan's order. */

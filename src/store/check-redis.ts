@@ -26,7 +26,7 @@ export async function checkSchema(client: Pick<ScriptRunner, 'eval'>, prefix: st
   if (found === movingSchema) {
     return {
       kind: 'refusal',
-      message: `A store is being moved to the prefix ${prefix}, or that was broken off. Run npm run move-store to its end.`,
+      message: `A store is being moved to the prefix ${prefix}, or a move was interrupted. Run npm run move-store again.`,
     };
   }
   // Don't suggest another prefix: it would be an empty store, in which the bot has forgotten its charges.

@@ -165,7 +165,7 @@ function eventLines({ scheme, pointers, kinds }: ExplainSettings, { body }: Sign
 function eventWords(found: ReturnType<typeof parseEvent>): string {
   if (found.kind === 'event') return found.event.kind;
   return found.why === undefined
-    ? 'of an unknown kind; kept, and told once. WEBHOOK_KINDS says what a name means'
+    ? 'of an unknown kind; it is stored, and the operators hear of it once. WEBHOOK_KINDS says what a name means'
     : `none, ${found.why}`;
 }
 

@@ -293,14 +293,14 @@ const redisSetUps: Record<string, SetUp> = {
       client.destroy();
     },
   },
-  'a move to Redis that was broken off': {
+  'a move to Redis that was interrupted': {
     async breaks(house, test) {
       await inStore(house, (store) => store.create('once:x', ''));
       const server = await redisWith(test);
       await tell(server, 'MSET', '{payops}:schema', 'moving', '{payops}:version', '0');
       return { REDIS_URL: server.url, ...sealing };
     },
-    found: { Store: ['was broken off', 'Run npm run move-store to its end'] },
+    found: { Store: ['was interrupted', 'Run npm run move-store again'] },
     async tries({ settings }) {
       expect(await runHere(['move-store'], settings)).toMatchObject({ code: 0, stderr: '' });
     },

@@ -40,7 +40,7 @@ const patienceMs = 600_000;
 export const connectCommand = command({
   summary: 'Set up: asks, tries what you answer, writes .env and payops.yml, and runs the doctor',
   usage: ['npm run connect [-- --answers FILE] [--settings FILE]'],
-  more: `--answers runs it without a terminal: a YAML file of question: answer, of which each may also be a setting’s name; what it lacks takes the proposal or is skipped, and - skips. --settings is the file to write instead of .env. The questions: ${Object.keys(questions).join(', ')}. Ends as the doctor does, and never with 0 if a file cannot be written.`,
+  more: `--answers runs it without a terminal. The file is YAML, one question: answer a line; a setting’s name works like a question’s. A question that is missing takes its proposal, if it has one; the answer - skips it. --settings is the file to write instead of .env. The questions: ${Object.keys(questions).join(', ')}. Ends as the doctor does, and never with 0 if a file cannot be written.`,
   scope: 'shared',
   options: { answers: { type: 'string' }, settings: { type: 'string', default: '.env' } },
   mostWords: 0,

@@ -125,7 +125,8 @@ function lookAtDelivery(config: Config, delivery: SignedRequest): CheckResult {
   const found = proposeWebhook(config, delivery);
   if (found.kind === 'none')
     return problem(found.why, 'Capture another one, as docs/troubleshooting.md says.');
-  if (Object.keys(found.changes).length > 0) return problem('It is not read as it is', fixOf(found.changes));
+  if (Object.keys(found.changes).length > 0)
+    return problem('It does not verify, or is not read, with these settings', fixOf(found.changes));
   return found.lacks === undefined
     ? ok('It verifies as of its own time, and its event is read')
     : problem(found.lacks.says, `Set ${found.lacks.setting}, as docs/settings.md shows.`);

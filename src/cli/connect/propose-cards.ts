@@ -70,7 +70,7 @@ export async function proposeCards(
     if (!fields) {
       return {
         kind: 'none',
-        why: `The list at ${list.pointer || 'the top'} has cards without a token that can be told.`,
+        why: `The list at ${list.pointer || 'the top'} has cards in which no field looks like a token.`,
       };
     }
     const { changes, ...paging } = await findPaging(ask, { [name]: email }, { body, list, fields, current });
