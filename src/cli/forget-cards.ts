@@ -52,7 +52,7 @@ const notFound =
 
 function resultWords(cards: number): string {
   if (cards === 0) {
-    return 'The store holds no saved card of this address. Run this with the bot’s own settings.';
+    return 'The store holds no saved card of this address.';
   }
   const forgotten =
     cards === 1 ? 'One saved card of this address is' : `${cards} saved cards of this address are`;

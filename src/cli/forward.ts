@@ -33,8 +33,7 @@ function resultWords(
   { abandoned, waiting }: Awaited<ReturnType<typeof retryForwards>>,
   { config }: Runtime,
 ): string {
-  if (abandoned + waiting === 0)
-    return 'Your backend has taken every event. Run this with the bot’s own settings.';
+  if (abandoned + waiting === 0) return 'Your backend has taken every event.';
   const parts = [
     ...(abandoned > 0 ? [`${counted(abandoned, 'event')} that your backend did not take`] : []),
     ...(waiting > 0 ? [`${counted(waiting, 'event')} that waited for the next try`] : []),

@@ -38,7 +38,7 @@ function resultWords(
 ): string {
   if (redriven.length === 0) {
     return asked === undefined
-      ? 'Everything was delivered. Run this with the bot’s own settings.'
+      ? 'Everything was delivered.'
       : `Nothing is undelivered in ${asked}. Without --channel this retries all.`;
   }
   const total = redriven.reduce((sum, { messages }) => sum + messages, 0);

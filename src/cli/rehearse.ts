@@ -107,7 +107,7 @@ function keyOf(channel: string, rule = ''): string {
 
 function resultWords(plan: RoutePlan, { events, sinceMs, unsure, counts }: Rehearsal): string {
   if (sinceMs === undefined) {
-    return 'No event of the last 7 days is on record, so nothing can be said. Run this with the bot’s own settings.';
+    return 'No event of the last 7 days is on record, so nothing can be said.';
   }
   const lines = targetsOf(plan).map(({ name, channel, rule }) => {
     const count = counts.get(keyOf(channel, rule));

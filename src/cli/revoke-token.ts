@@ -51,9 +51,7 @@ async function revokeShared({ config }: Runtime, storage: Storage): Promise<Comm
   try {
     const token = await memory.read();
     if (!token) {
-      return refused(
-        `The store holds no access token of the account ${parentAccountOf(config)}. Run this with the bot’s own settings.`,
-      );
+      return refused(`The store holds no access token of the account ${parentAccountOf(config)}.`);
     }
     const accessToken = { current: noAccessToken, replace: noAccessToken };
     await revokeToken(createPaymentsClient({ ...client, accessToken }), config, token);
