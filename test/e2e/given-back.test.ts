@@ -182,6 +182,7 @@ describe('an event that the settings call given back', () => {
     expect(ofReference()).toHaveLength(2);
     expect(desk.posts('lead', 'payOps').filter(({ text }) => text.includes('unknown kind'))).toEqual([]);
     const story = await desk.asks('lead', `/pay story ${reference}`, 'the money was given back');
+    expect(story.text).toContain('↩️ Given back, by its event');
     expect(story.shown.text.split('reported that the money was given back')).toHaveLength(3);
 
     function ofReference(): Message[] {

@@ -3,7 +3,7 @@ import type { Account, Chapter, Feature } from '../../account.ts';
 import { cleanAuditEntry } from '../../audit/audit-chain.ts';
 import type { AuditEntry } from '../../records/shapes.ts';
 import type { ChargeSeen } from '../../domain/charge.ts';
-import type { PaymentEvent } from '../../domain/payment-event.ts';
+import type { PaymentEvent, PaymentEventKind } from '../../domain/payment-event.ts';
 import { messageName, type MessageRecord, readMessageRecord } from '../../messages/message-record.ts';
 import { parseOrderReference, type OrderReference } from '../../domain/order-reference.ts';
 import { parsed, problem, type Parsed, counted } from '../../domain/wording.ts';
@@ -276,9 +276,14 @@ function headOf(story: Story): { state: string; about: string[] } {
 function eventState({ event, entries }: Story): string {
   const last = entries.findLast(({ result = '' }) => Object.hasOwn(alertStates, result))?.result;
   if (last !== undefined) return alertStates[last] ?? '';
-  if (!event) return '📄 Story';
-  return event.kind === 'payment_failed' ? '❌ Failed, by its event' : '📄 Paid, by its event';
+  return event ? eventStates[event.kind] : '📄 Story';
 }
+
+const eventStates: Record<PaymentEventKind, string> = {
+  payment_failed: '❌ Failed, by its event',
+  payment_success: '📄 Paid, by its event',
+  payment_given_back: '↩️ Given back, by its event',
+};
 
 const alertStates: Readonly<Record<string, string>> = {
   alert_acknowledged: '👀 Acknowledged',
