@@ -3,8 +3,8 @@ import type { Money } from './money.ts';
 
 /** One record that `/pay find` found, in its last stored state, without a look-up. */
 export type FoundRecord = {
-  kind: 'charge' | 'payment link' | 'alert' | 'payment' | 'saved card';
-  /** A look-up has confirmed status, reference and amount. */
+  kind: 'charge' | 'payment link' | 'alert' | 'payment' | 'refund' | 'saved card';
+  /** A look-up has confirmed status, reference and amount; for a refund, that the money went back. */
   isProven: boolean;
   /** It is unknown whether money moved. */
   isInDoubt: boolean;

@@ -20,8 +20,8 @@ import { eventState } from './alert-message.ts';
 import { openStoredEvent, type StoredEvent } from './event-log.ts';
 
 /**
- * Finds events for `/pay find`. `isOwn`: whether the bot's own charge or link has that reference; then its success is left
- * out, because the charge or link shows it.
+ * Finds events for `/pay find`. `isOwn`: whether the bot's own charge or link has that reference; then its success and its
+ * refunds are left out, because the charge or link shows them.
  */
 export function eventFinders(
   { store, sealer }: Pick<Account, 'store' | 'sealer'>,
@@ -32,8 +32,8 @@ export function eventFinders(
     if (!kept) return undefined;
     const { kind, key } = kept.event;
     const { orderReference: reference } = withProvenOrder(kept.event, kept.lookup);
-    if (kept.byCharge) return undefined;
-    if (kind === 'payment_failed') return await foundFailure(kept);
+    // The row of its charge shows a failure; that of an alert shows no refund.
+    if (kind === 'payment_failed') return kept.byCharge ? undefined : await foundFailure(kept);
     return reference !== undefined && (await isOwn(reference)) ? undefined : foundEvent(kept, untouched(key));
   };
 
@@ -49,6 +49,12 @@ export function eventFinders(
   return [messageKey('alert', ''), eventKind.prefix].map((prefix) => ({ prefix, read }));
 }
 
+const foundKinds = {
+  payment_failed: 'alert',
+  payment_success: 'payment',
+  payment_given_back: 'refund',
+} as const;
+
 function foundEvent(
   { event: stored, receivedAtMs, lookup: first }: StoredEvent,
   { card, evidence }: ReturnType<typeof untouched>,
@@ -59,8 +65,8 @@ function foundEvent(
   const isFailed = event.kind === 'payment_failed';
   const saved = event.cardSaved && 'face' in event.cardSaved ? event.cardSaved.face : undefined;
   return {
-    kind: isFailed ? 'alert' : 'payment',
-    isProven: lookup.kind === 'confirmed',
+    kind: foundKinds[event.kind],
+    isProven: lookup.kind === (event.kind === 'payment_given_back' ? 'given_back' : 'confirmed'),
     isInDoubt: false,
     state: eventState({ event, lookup }, isFailed ? card : undefined),
     atMs: receivedAtMs,

@@ -114,7 +114,7 @@ export function dayCsv({ rows, unread }: Day): string {
 }
 
 function lineOf({ atMs, reference, kind, money, state, isProven, agent, attention }: DayRow): Line {
-  const isEvent = kind === 'alert' || kind === 'payment';
+  const isEvent = kind === 'alert' || kind === 'payment' || kind === 'refund';
   return {
     time: new Date(atMs).toISOString(),
     reference: reference ?? '',

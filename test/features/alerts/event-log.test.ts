@@ -3,7 +3,7 @@ import type { AlertRule } from '../../../src/domain/alert.ts';
 import { type EventLog, type LoggedEvent, createEventLog } from '../../../src/features/alerts/event-log.ts';
 import type { PaymentEvent } from '../../../src/domain/payment-event.ts';
 import { eventFinders } from '../../../src/features/alerts/found-event.ts';
-import { alertsHouse, openAlertsWorld, recordOf, startAlerts } from '../alerts-house.ts';
+import { alertsHouse, failed, openAlertsWorld, recordOf, startAlerts } from '../alerts-house.ts';
 import { event, sealer } from '../house.ts';
 import type { Log } from '../../../src/log.ts';
 import { createSealer } from '../../../src/store/sealed.ts';
@@ -105,6 +105,27 @@ it('the success of an own charge or link is left out beside it, also if only a l
   expect(house.parents()[0]?.shown.text).toContain('✅ Paid (confirmed)');
   expect(entry && (await finder?.read(entry))).toBeUndefined();
 });
+
+it.each([
+  ['given_back', true],
+  ['paid', false],
+] as const)(
+  'a refund is found as one, also if an alert’s thread tells it; its record says %s',
+  async (outcome, isProven) => {
+    const house = alertsHouse();
+    await house.receive(failed);
+    await house.drain(60_000);
+    const key = 'payment_given_back/0badcafe/order/ORDER-1';
+    house.records.set('ORDER-1', { ...recordOf('ORDER-1', 'ANY'), outcome });
+    await house.receive({ ...failed, kind: 'payment_given_back', key });
+    await house.drain(60_000);
+    expect(house.notes(house.parents()[0]?.ts ?? '')).toHaveLength(1);
+    const [finder] = eventFinders(house.account, async () => false);
+    const entry = await house.store.read(`message:alert:${key}`);
+    const found = entry && (await finder?.read(entry));
+    expect(found).toMatchObject({ kind: 'refund', reference: 'ORDER-1', isProven, isFailed: false });
+  },
+);
 
 onBothStores('the log of events', (open) => {
   it('has many events in order, each once despite repeats, and stores them encrypted', async () => {
