@@ -100,13 +100,14 @@ function createTies(
 
   async function tiesOf(event: PaymentEvent, lookup: Lookup, atMs: number): Promise<Ties> {
     const record = recordOfOrder(lookup);
-    const { orders, hints, customers } = await termsOf(chargeOf, event, record);
-    const lists = await listsOf('failures', [...orders, ...hints, ...customers]);
+    const terms = await termsOf(chargeOf, event, record);
+    const hints = await listsOf('failures', terms.hints);
+    const lists = [...(await listsOf('failures', [...terms.orders, ...terms.customers])), ...hints];
     const reference = event.orderReference === undefined ? record?.orderReference : undefined;
     // The order's list is the first.
     const proven = reference === undefined ? undefined : { reference, list: lists[0] ?? '' };
     const isUnanswered = lookup.kind === 'unchecked' || undefined;
-    return { atMs, lists, storms: [], ...withoutUndefined({ proven, isUnanswered }) };
+    return { atMs, lists, storms: [], hints, ...withoutUndefined({ proven, isUnanswered }) };
   }
 
   /**

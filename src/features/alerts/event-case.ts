@@ -102,6 +102,8 @@ const eventCase = z.object({
       lists: z.array(z.string()),
       /** If no reference is signed: the one that its look-up proved, and that order's list. */
       proven: z.object({ reference: z.string(), list: z.string() }).exactOptional(),
+      /** If no reference is signed: its lists by unsigned references. */
+      hints: z.array(z.string()).exactOptional(),
     })
     .exactOptional(),
   /** The highest severity among the rules of its messages; absent: it has no message. */
@@ -180,6 +182,7 @@ export type Ties = {
   storms: readonly string[];
   post?: PostedBy | undefined;
   proven?: { reference: string; list: string };
+  hints?: readonly string[];
   isUnanswered?: boolean;
 };
 
@@ -223,8 +226,9 @@ function listsOf({ payment, card, storms, failed, severity }: EventCase): Index 
     return indexAt([...lists, ...ofEvents], receivedAtMs);
   }
 
-  // An ended alert stays on its order's list: another payment of the order, and `alerts.story`, must find it.
-  const ofOrder = failed?.proven ? { [failed.proven.list]: failed.atMs } : {};
+  // An ended alert stays on its order's lists: another payment of the order, and `alerts.story`, must find it.
+  const { proven, hints = [], atMs = 0 } = failed ?? {};
+  const ofOrder = indexAt([...(proven ? [proven.list] : []), ...hints], atMs);
   if (card.kind === 'recovered')
     return {
       ...ofOrder,
@@ -326,7 +330,7 @@ function stepPayment(before: Payment, event: PaymentMove, nowMs: number): Paymen
     case 'asked':
       return { ...before, asked: before.asked + 1, looksAtMs: nowMs + firstProofMs };
     case 'listed':
-      return { ...before, lists: distinct([...before.lists, ...event.lists]) };
+      return { ...before, lists: union(before.lists, event.lists) };
     case 'searched': {
       const { looksAtMs, unproven, ...others } = before;
       const { asked, isSettled, provenReference = before.provenReference, hasOwn = before.hasOwn } = event;
@@ -349,9 +353,10 @@ function stepPayment(before: Payment, event: PaymentMove, nowMs: number): Paymen
 /** Ties an alert to payments; a later look-up may add more. The first proven order stays. */
 export function tied(before: EventCase, event: Ties, nowMs: number): EventCase | undefined {
   const { failed } = before;
-  const lists = distinct([...(failed?.lists ?? []), ...event.lists]);
-  const storms = distinct([...before.storms, ...event.storms]);
+  const lists = union(failed?.lists, event.lists);
+  const storms = union(before.storms, event.storms);
   const proven = failed?.proven ?? event.proven;
+  const hints = union(failed?.hints, event.hints);
   const isAsked = event.isUnanswered === true && !before.unanswered && !endsCard(before.card);
   const posting = postedBy(before, event.post, nowMs);
   const isKnown =
@@ -363,7 +368,12 @@ export function tied(before: EventCase, event: Ties, nowMs: number): EventCase |
   return {
     ...before,
     storms,
-    failed: { atMs: failed?.atMs ?? event.atMs, lists, ...(proven && { proven }) },
+    failed: {
+      atMs: failed?.atMs ?? event.atMs,
+      lists,
+      ...(proven && { proven }),
+      ...(hints.length > 0 && { hints }),
+    },
     ...posting,
     ...(isAsked ? { unanswered: { times: 0, atMs: nowMs } } : {}),
   };
@@ -593,6 +603,10 @@ function detailOf(one: CardStep): Pick<AuditEntry, 'reason' | 'after'> {
     default:
       return {};
   }
+}
+
+function union(one: readonly string[] = [], other: readonly string[] = []): string[] {
+  return distinct([...one, ...other]);
 }
 
 function distinct<Text extends string>(all: readonly Text[]): Text[] {

@@ -394,6 +394,19 @@ describe('events that sign only a transaction id', () => {
     expect(events.map(({ id }) => id).toSorted()).toEqual([failure1.key, 'payment_success/transaction/T-2']);
   });
 
+  it('tell of a payment of a failed order whose alert had ended otherwise', async () => {
+    const house = alertsHouse();
+    tells(house, 'T-1', 'FAILED');
+    await house.receive(failure1);
+    await house.drain();
+    await house.cards.move(failure1.key, { kind: 'close', by: ada, reason: 'cash' });
+    tells(house, 'T-2', 'SUCCESS');
+    await house.receive(unsigned('payment_success', 'T-2'));
+    await house.drain(10_000);
+    const told = house.notes(house.parents()[0]?.ts ?? '').map(({ shown }) => shown.text);
+    expect(told).toContainEqual(expect.stringMatching(/^🚨 Paid after it was resolved · .* · ORDER-1$/u));
+  });
+
   it('resolve a failure once, although its payment comes as an event, a repeat and the bot’s own proof', async () => {
     const house = alertsHouse();
     tells(house, 'T-1', 'FAILED');
