@@ -93,7 +93,10 @@ export type Cases<State, Event> = {
   all(name: string): Promise<State[]>;
 };
 
-/** A worker's options. `fromMs`: the case's time is at least this. `taken`: the entry that it took, to save a read. */
+/**
+ * A worker's options. `fromMs`: the step's time is this or later, even if the clock was put back. `taken`: the entry that
+ * the worker took, to save a read.
+ */
 type WorkOptions = { fromMs?: number; taken?: Taken };
 
 /** How long a caller has to settle a changed case; after that a worker does. */
@@ -206,8 +209,8 @@ export function createCases<State, Event>(
   }
 
   /**
-   * The change to a case whose messages and audit entries are all stored. `atOnceMs`: its delay if it would be due at
-   * once; more than 0 if the caller continues the case itself.
+   * The change to a case whose messages and audit entries are all stored. `atOnceMs`: the delay of a case that is due at
+   * once; above 0 if the caller continues the case itself.
    */
   function settledChange<Result>(
     stored: Stored,
@@ -277,7 +280,7 @@ export function createCases<State, Event>(
       const taken: Taken = { entry };
       let stored = records.open(entry);
       for (;;) {
-        // The store gave this case out, so it is due. If this machine's clock was put back, take the due time for now.
+        // The store gave this case out, so it is due. If this machine's clock was put back, use the due time as the time.
         const fromMs = now() < (stored.atMs ?? 0) ? timeOf(stored, stored.dueAtMs) : now();
         // `due` before `tell`, so that people don't get two messages when the state changes at once.
         const done = await effects.due(stored.state, fromMs);

@@ -13,8 +13,8 @@ const hashCharacters = 32;
  * Returns the first 32 hex characters of an HMAC-SHA256, which name a card without its token key. The HMAC's key is
  * made once for all replicas, stored sealed, and resealed with the first of SEALING_KEYS. The first call reads the key;
  * if that fails (StoreUnavailable, or the sealing key is missing), the next call tries again. A key that can't be
- * opened is never replaced: a card's wait after a decline is stored under its name, so with another key every card would
- * seem uncharged.
+ * opened is never replaced: a card's history is stored under its fingerprint, so with another key no card would have one,
+ * nor a hold.
  */
 export function openFingerprint(
   store: Pick<Store, 'create' | 'read' | 'write'>,

@@ -22,7 +22,10 @@ export function unreadableFix(error: unknown): string {
   return 'Report this line: it takes another release of the bot.';
 }
 
-/** Each record that was put aside has a marker with this prefix; the record itself stays in its own lists. */
+/**
+ * Each record that was put aside has a marker with this prefix; the record itself stays in its own lists. The marker's key
+ * has the record's number of attempts: a record that was taken again since is no longer put aside.
+ */
 const asidePrefix = 'aside:';
 export const asideList = 'aside';
 
@@ -87,6 +90,7 @@ export function createPutAside(options: {
   async function stillTaken(entry: Entry): Promise<Entry | undefined> {
     const found = await store.read(entry.key);
     if (found?.version === entry.version) return found;
+    // The record was changed, but no other worker took it.
     return found?.attempts === entry.attempts
       ? await store.write(found, found.value, { holdMs: firstRetryMs })
       : undefined;

@@ -4,7 +4,10 @@ import type { Sealer, Store } from '../store/store.ts';
 /** The sealer, and the ids of the configured keys; the first one seals. */
 type Sealing = { sealer: Sealer; keyIds: readonly string[] };
 
-/** The context under which an alert's evidence is sealed: the second sealed text within its record. */
+/**
+ * An alert's record holds a second sealed text, the evidence. It is sealed for this key, which no record has, and not for
+ * the record's own key.
+ */
 export function evidenceContext(key: string): string {
   return `${key}#evidence`;
 }
@@ -19,7 +22,7 @@ export type Resealed = {
   unopened: ReadonlyMap<string, readonly string[]>;
 };
 
-/** A text sealed by `createSealer`, anywhere in a value: alone, in JSON, or as the signature before an audit text. */
+/** A text sealed by `createSealer`, anywhere in a value: alone, in JSON, or before an audit block, as its signature. */
 const sealedText = /(?<![\w.-])([\w-]{1,32})\.([\w-]{38,})(?![\w.-])/g;
 const tries = 5;
 const againMs = 200;

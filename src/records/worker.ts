@@ -133,11 +133,11 @@ export async function workOnce(options: {
       taken.length === 1 ? entry : await (kindOf(kinds, entry).prepare?.run(entry) ?? entry),
     ),
   );
-  const heldAtMs = now();
-  // In order, up to the first record that isn't ready, and only while the lease surely holds, so that no other replica
-  // gets a later record first. The remaining records stay leased and in order.
+  const preparedAtMs = now();
+  // In order, up to the first record that isn't ready, and only while the lease surely holds (`prepare` has renewed it), so
+  // that no other replica gets a later record first. The remaining records stay leased and in order.
   for (const [at, entry] of taken.entries()) {
-    if (now() - heldAtMs > leaseMs / 2) break;
+    if (now() - preparedAtMs > leaseMs / 2) break;
     const prepared = ready[at];
     await kindOf(kinds, entry).work(prepared ?? entry);
     if (!prepared) break;

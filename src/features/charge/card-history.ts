@@ -318,6 +318,7 @@ export function mayTry(history: readonly CardAttempt[], rule: RetryRule, now: nu
 
 /** When enough declines are forgotten for another attempt, and the hold after the last one is over. */
 function nextTryAfterStop(declines: readonly number[], rule: RetryRule): number {
-  const decisive = declines.at(-rule.attempts) ?? 0;
-  return Math.max(decisive + rule.forgetMs, (declines.at(-1) ?? 0) + rule.waitMs);
+  // Once this decline is forgotten, fewer than `attempts` are left.
+  const freeing = declines.at(-rule.attempts) ?? 0;
+  return Math.max(freeing + rule.forgetMs, (declines.at(-1) ?? 0) + rule.waitMs);
 }

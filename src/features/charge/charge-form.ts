@@ -161,7 +161,7 @@ export function createChargeForm({ place, settings }: Account, ledger: KnownCard
      * person must choose another one. If the bot doesn't know the card, its token key must be pasted again: a token key
      * must never return to a modal.
      */
-    async again(terms: ShownTerms, card: string | undefined): Promise<Modal> {
+    async refilled(terms: ShownTerms, card: string | undefined): Promise<Modal> {
       const { money, customerId, reason, alert, customerEmail } = terms;
       const known = card === undefined ? undefined : await ledger?.find(card);
       // Leave the e-mail empty if it is the card's own, so that another card can be chosen without editing it.

@@ -21,6 +21,7 @@ export type ChargeIntent = {
   sends: readonly number[];
   /** Don't resend after a lost answer, because the service doesn't promise one charge per reference. */
   sendsOnce?: true;
+  /** What the service has said about the reference; see `Heard`. */
   heard: readonly Heard[];
   told: readonly Told[];
   /** When a signed event first said that the charge failed: a reason for a look-up, not a proof. */
@@ -62,7 +63,8 @@ export type StoredOtpAnswer =
 /**
  * A look-up's result for this charge, made by `findingOf`. The history stores only this of the service's record.
  * `pending`: neither success nor a final status. `given_back`: paid, then returned to the customer. `mismatch`:
- * success, but with another amount or reference. `failed`: the look-up was not answered.
+ * success, but with another amount or reference. `failed`: the look-up was not answered. `compared`: how the settings
+ * compute the paid amount.
  */
 export type Finding =
   | { kind: 'paid'; status?: string; compared?: string }

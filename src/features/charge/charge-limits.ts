@@ -64,9 +64,9 @@ type PersonLimits =
  * Combines the limits of these roles. For each kind of limit and each currency the most generous role counts, and a
  * role without limits lifts all: a second role never takes anything away.
  */
-export function limitsOfRoles(roles: ChargingRoles, standing: HeldRoles): PersonLimits {
-  if (standing.kind === 'unknown') return { kind: 'refused', refusal: { kind: 'roles_unknown' } };
-  const held = standing.roles.filter((name) => Object.hasOwn(roles, name));
+export function limitsOfRoles(roles: ChargingRoles, ofPerson: HeldRoles): PersonLimits {
+  if (ofPerson.kind === 'unknown') return { kind: 'refused', refusal: { kind: 'roles_unknown' } };
+  const held = ofPerson.roles.filter((name) => Object.hasOwn(roles, name));
   if (held.length === 0) return { kind: 'refused', refusal: { kind: 'no_role' } };
   const all = held.map((name) => roles[name]?.limits);
   if (all.includes(undefined)) return { kind: 'none' };

@@ -146,7 +146,7 @@ function codeRequest(charge: ChargeSeen): RichTextBlock[] {
     richText(
       plain(whoTypes(charge)),
       codeLine(charge),
-      // Name the agent only after a hand-over: the first message then pings nobody, and edits never ping.
+      // Name the agent only after a hand-over. Until then the message would ping the agent, who has it already.
       ...(charge.handOvers.length === 0 ? [] : [agentSince(charge)]),
     ),
   ];

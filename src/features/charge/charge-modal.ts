@@ -51,7 +51,7 @@ export function chargeStateModal(charge: ChargeSeen, place: ShownAccount, viewer
   return modal({ callbackId: chargeStateModalId, title: 'Charge', blocks });
 }
 
-/** Of `ChargeOperations`. */
+/** The functions of `ChargeOperations` that modals need. */
 type WatchedCharges = {
   find: (reference: string) => Promise<ChargeSeen | undefined>;
   watch: (reference: string, view: ChargeView & { shown?: ChargeSeen }) => Promise<void>;

@@ -59,7 +59,7 @@ export type ChargeView = ChargeRecord['views'][number];
 
 export type ChargeRecords = Records<ChargeRecord>;
 
-/** Reads charges. (To write them, `openChargeBook` also needs the keys of their lists.) */
+/** Reads charges. (A write also needs their lists, and those a fingerprint: `openChargeBook`.) */
 export function createChargeRecords(
   deps: Pick<Account, 'store' | 'sealer' | 'wait'>,
 ): Pick<ChargeRecords, 'read' | 'open' | 'idOf' | 'list' | 'all'> {
@@ -185,6 +185,7 @@ export function seenOf(record: ChargeRecord, nextTry?: RetryVerdict): ChargeSeen
   const { intent, terms, by, agent, handOvers, resends, customer, notMineAt, alertNews } = record;
   const { tokenKey: _secret, ...shown } = terms;
   const { reference, submittedAt, at, state, dueAt, otp, bankWords, heard } = intent;
+  // The last verdict that the agent was told, if the charge ended otherwise.
   const corrects =
     'concludedAt' in state
       ? intent.told.findLast((what): what is Verdict => what !== state.kind && what !== 'otp')

@@ -76,7 +76,7 @@ export function createReview(
 ) {
   const { operations, form, views, needs } = parts;
 
-  /** Has the words that the alert's own button would have. */
+  /** Says why in the same words as the alert's *Charge again…*. */
   const alertTakenModal = (taken: AlertTaken, userId: string): Modal =>
     messageModal('Not charged', needs.takenMessage(taken, userId));
 
@@ -162,7 +162,7 @@ export function createReview(
     const { terms } = kept;
     // Without a ledger no card is known, so its token key must be pasted again.
     const card = (await needs.ledger?.idOf(terms.tokenKey)) ?? '';
-    await updateModal(await form.again(terms, card));
+    await updateModal(await form.refilled(terms, card));
   }
 
   /** The terms under review. Without them shows that the review has expired. */

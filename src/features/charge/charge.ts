@@ -91,7 +91,7 @@ export function createCharges(account: Account, needs: ChargeNeeds) {
     if (!charge) return;
     const card = isCardWrong(charge) ? undefined : charge.card;
     const customerEmail = emailFor(pressed.caller, charge) ?? '';
-    await pressed.openModal(await form.again({ ...charge.terms, customerEmail }, card));
+    await pressed.openModal(await form.refilled({ ...charge.terms, customerEmail }, card));
   }
 
   /** Opens the form for a payment link, filled with the terms of a review or of the named charge. */
@@ -140,7 +140,7 @@ export function createCharges(account: Account, needs: ChargeNeeds) {
     await review.open(terms, conversation);
   }
 
-  /** None of these presses begins a charge, so if the store fails, nothing new was sent. */
+  /** None of these presses begins a charge. Only *Look up* (`checkNow`) may send anything. */
   const presses: Press[] = [
     { actionId: chargeActions.change, press: review.change },
     { actionId: chargeActions.more, press: showAllFields },

@@ -33,8 +33,8 @@ import { addToHistory } from './step-history.ts';
  * (3) keeps each effect's deadlines,
  * (4) calls it with `due` when `dueAt` has come, and
  * (5) tells only what still holds at the time of telling.
- * `now` is UTC ms; if the clock is put back, the intent's time stands still. `times` is for replay: how many look-ups
- * this one stands for.
+ * `now` is UTC ms; a step is at least 1 ms later than the one before, even if the clock was put back. `times` is for
+ * replay: how many look-ups this one stands for.
  *
  * Spec: Card-saving payment and saved-card charge; charge a saved card; Transactions; OTP errors.
  */
@@ -295,7 +295,7 @@ function isPaid(state: ChargeState): state is Conclusion & { kind: 'approved' | 
   return state.kind === 'approved' || state.kind === 'given_back';
 }
 
-/** Concluded as never sent to the bank. The agent may have been told so. */
+/** Concluded as never sent to the bank, whether or not the agent was told. */
 function isUnsent({ state }: ChargeIntent): boolean {
   return state.kind === 'abandoned' || state.kind === 'rejected';
 }
@@ -407,7 +407,7 @@ function codeEndsAt({ otp, sends }: ChargeIntent): number {
  * When a concluded charge is looked up again, as money may move after all: a request can arrive late, and a bank can
  * change its mind. Undefined after a proof, and after a single send that was refused: these are certain. Under review
  * the intervals grow, for as long as the charge is remembered (`workAt`). `since`: the time of the last answered
- * look-up, else of the conclusion. (Not now: a look-up that a suspended process missed must still be made.)
+ * look-up, else of the conclusion. (Not the present time: if a process was suspended, the missed look-up must still come.)
  */
 function lateLookUpAt(intent: ChargeIntent, state: Conclusion, since: number): number | undefined {
   const { kind, concludedAt } = state;

@@ -15,6 +15,7 @@ export function addToHistory(
   const { history } = before;
   const unchanged = before.state.kind === next.state.kind;
   const isLookUp = event.kind === 'looked_up';
+  // Only steps with a count may be merged.
   const isIdle = unchanged && (isLookUp || (event.kind === 'due' && !isJustConcluded(before)));
   const past: PastStep = isIdle ? { at, event, times: 1 } : { at, event };
   if (isIdleAgain(history, past)) return [...history.slice(0, -1), countedWith(past, history.at(-1))];
