@@ -16,7 +16,7 @@ import type { HeldRoles } from '../../src/slack/people/role.ts';
 import { createFeatures } from '../../src/merchants.ts';
 import type { SubmitResult } from '../../src/features/charge/submit-charge.ts';
 import { readMessageRecord } from '../../src/messages/message-record.ts';
-import { referenceOf } from '../../src/records/reference-of.ts';
+import { referenceOf } from '../../src/records/derived-reference.ts';
 import type { Entry, Store } from '../../src/store/store.ts';
 import { accountOf } from '../support/account.ts';
 import { aroundStore } from '../support/around-store.ts';

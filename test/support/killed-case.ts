@@ -1,4 +1,4 @@
-import { referenceOf } from '../../src/records/reference-of.ts';
+import { referenceOf } from '../../src/records/derived-reference.ts';
 import type { BotPost } from '../../src/simulators/slack/payloads.ts';
 import { type Desk, reviews, sitAt } from './desk.ts';
 import type { House } from './house.ts';

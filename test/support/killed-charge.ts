@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as rest } from 'node:timers/promises';
-import { referenceOf } from '../../src/records/reference-of.ts';
+import { referenceOf } from '../../src/records/derived-reference.ts';
 import type { Bundle } from './bot-bundle.ts';
 import { reviews, sitAt, type Typed } from './desk.ts';
 import { fastClock } from './fast-clock.ts';

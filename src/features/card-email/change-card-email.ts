@@ -15,7 +15,7 @@ import type { RejectionReason } from '../../domain/failure.ts';
 import { maskedApart } from '../../domain/outside-text.ts';
 import { withoutUndefined } from '../../domain/json.ts';
 import { createRecords, isHexId } from '../../records/records.ts';
-import { approvalId } from '../../records/reference-of.ts';
+import { approvalId } from '../../records/derived-reference.ts';
 import { updateOwnRecords } from '../../records/retry.ts';
 import { cardFaceShape } from '../../records/shapes.ts';
 

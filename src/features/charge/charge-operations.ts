@@ -4,7 +4,7 @@ import type { AlertNews } from '../../domain/alert.ts';
 import { chargeLimits, type ChargeSeen, type Resend } from '../../domain/charge.ts';
 import { codeEntry, otpLimits } from '../../domain/otp.ts';
 import type { Notice } from '../../messages/notices.ts';
-import { referenceOf } from '../../records/reference-of.ts';
+import { referenceOf } from '../../records/derived-reference.ts';
 import { notMineNotice } from './charge-messages.ts';
 import {
   type ChargeBook,

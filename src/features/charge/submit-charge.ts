@@ -18,7 +18,7 @@ import { draftKeepMs } from '../../domain/card.ts';
 import { withoutUndefined } from '../../domain/json.ts';
 import { tagLog } from '../../log.ts';
 import { createRecords } from '../../records/records.ts';
-import { referenceOf } from '../../records/reference-of.ts';
+import { referenceOf } from '../../records/derived-reference.ts';
 import { chargeTermsShape } from '../../records/shapes.ts';
 import { type ChargeBook, type ChargeRecord } from './charge-record.ts';
 import { limitProblem } from './limit-words.ts';

@@ -17,7 +17,7 @@ import { createMessages, type Messages } from '../../messages/messages.ts';
 import { createCases, type Cases, type StoredCase } from '../../records/cases.ts';
 import { searchLists } from '../../records/found-by.ts';
 import { untilStored } from '../../records/retry.ts';
-import { referenceOf } from '../../records/reference-of.ts';
+import { referenceOf } from '../../records/derived-reference.ts';
 import type { Entry } from '../../store/store.ts';
 import { createBackground } from '../../under-way.ts';
 import {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { chargeFinder } from '../../../src/features/charge/found-charge.ts';
 import { readDay } from '../../../src/features/day/day.ts';
-import { referenceOf } from '../../../src/records/reference-of.ts';
+import { referenceOf } from '../../../src/records/derived-reference.ts';
 import {
   ada,
   charge,

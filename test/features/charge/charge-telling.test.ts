@@ -5,7 +5,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { StoreUnavailable } from '../../../src/domain/failure.ts';
 import { openLedger } from '../../../src/features/cards/card-ledger.ts';
 import { chargeActions } from '../../../src/features/charge/charge-modal.ts';
-import { referenceOf } from '../../../src/records/reference-of.ts';
+import { referenceOf } from '../../../src/records/derived-reference.ts';
 import type { Conversation, Pressed } from '../../../src/slack/command.ts';
 import type { Modal } from '../../../src/slack/kit/message.ts';
 import {
