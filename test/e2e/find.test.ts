@@ -117,6 +117,25 @@ describe('/pay find', () => {
     await desk.asks('agent', `/pay find ${customerEmail} paid`, 'You can add failed or open');
   });
 
+  it('says so if no older record fits the filter', async () => {
+    const desk = at();
+    const customerEmail = 'ten.find@example.com';
+    for (let at = 0; at < 11; at += 1) {
+      const kind = at === 0 ? 'payment_success' : 'payment_failed';
+      const order = { amount: `${200 + at}.00`, customerEmail };
+      expect(await desk.house.sendEvent(eventOf(kind, `TEN-${at}`, order))).toBe(200);
+    }
+    const first = await desk.asks(
+      'agent',
+      `/pay find ${customerEmail} failed`,
+      'The newest 10 failed records',
+    );
+    const older = await desk.seesBy('agent', 'No older failed record', () =>
+      desk.presses('agent', 'Older', first),
+    );
+    expect(older.shown.buttons).toEqual(['Newest', 'All']);
+  });
+
   it('needs a role, and repeats no address', async () => {
     const desk = at();
     await desk.asks('onCall', `/pay ${approves.customerEmail}`, 'Not allowed');

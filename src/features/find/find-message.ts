@@ -88,6 +88,7 @@ export function headWords({
   since,
 }: Pick<FoundShown, 'at' | 'page' | 'since'>): string {
   const what = show === undefined ? 'record' : `${show} record`;
+  if (number > 0 && records.length === 0) return `🔎 No older ${what}`;
   if (number > 0)
     return `🔎 ${what === 'record' ? 'Records' : `${what}s`} ${number + 1} to ${number + records.length}`;
   if (records.length === 0)
