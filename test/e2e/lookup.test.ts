@@ -255,6 +255,10 @@ describe('Look up reference here', () => {
     await desk.house.payments.act({ kind: 'set_weather', weather: 'normal' });
     await desk.presses('agent', 'Look up');
     await desk.modalSays('agent', 'Not confirmed');
+    desk.house.workspace.setFaults({ kind: 'answer_lost', method: 'chat.postMessage', times: 1 });
+    await desk.presses('agent', 'Share to channel');
+    const unsure = await desk.modalSays('agent', 'press Share to channel again');
+    expect(unsure.shown.buttons).toEqual(['Look up', 'Share to channel']);
     await desk.presses('agent', 'Share to channel');
     expect((await desk.modalSays('agent', 'Shared to the channel.')).shown.buttons).toEqual(['Look up']);
     await desk.reads('lead', 'ORDER-1002', 'payDesk');

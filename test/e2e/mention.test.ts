@@ -74,6 +74,13 @@ describe('@pay in a thread', () => {
     await desk.presses('agent', 'Look up ORDER-1002', which);
     const chosen = await desk.sees('agent', ['Not confirmed', 'ORDER-1002'], 'payDesk');
     expect(chosen).toMatchObject({ ephemeral: true, threadTs });
+
+    // Such a number gets no button, because it may be a mistyped card number.
+    const numbers = await asks(desk, 'agent', '@pay 9999000011112222 or 9999000011113333', {
+      words: 'Which reference?',
+      threadTs,
+    });
+    expect(numbers.shown.text).toContain('Name it: @pay <reference>');
   });
 
   it('tells how to go on if no reference is named, in the channel and in a thread', async () => {

@@ -230,18 +230,20 @@ function chooseMessage(named: readonly OrderReference[]): SlackMessage {
   const choices = named
     .slice(0, mostChoices)
     .flatMap((one) => typedLookUpButton(`Look up ${one}`, one).map((choice) => actions(choice)));
-  return noteMessage({ state: 'Which reference?', body: choices });
+  const rest = choices.length < named.length ? [nameIt] : [];
+  return noteMessage({ state: 'Which reference?', body: [...choices, ...rest] });
 }
+
+const nameIt = rich`Name it: ${code('@pay <reference>')}`;
 
 /** `thread`: whether the thread's messages were readable; undefined outside a thread. */
 function noneNamedMessage(thread: 'read' | 'unread' | undefined): SlackMessage {
-  const named = rich`Name it: ${code('@pay <reference>')}`;
-  if (thread === undefined) return noteMessage({ state: 'No reference in your message', body: [named] });
+  if (thread === undefined) return noteMessage({ state: 'No reference in your message', body: [nameIt] });
   return thread === 'read'
-    ? noteMessage({ state: 'No reference found in this thread', body: [named] })
+    ? noteMessage({ state: 'No reference found in this thread', body: [nameIt] })
     : noteMessage({
         state: 'No reference in your message, and the bot can’t read this thread',
-        body: [named, rich`To let it read threads here: ${code('/invite @pay')}`],
+        body: [nameIt, rich`To let it read threads here: ${code('/invite @pay')}`],
       });
 }
 
@@ -418,8 +420,7 @@ async function share(deps: Lookups, pressed: Pressed): Promise<void> {
   const outcome = await createDelivery(slack.interactive).post(channel, named, threadTs);
   const note = notSharedNote(outcome);
   if (!modal) return note && (await reply(noteMessage(note)));
-  const mayShare = outcome.kind !== 'posted' && outcome.kind !== 'unsure';
-  const may = { share: mayShare, reveal: await deps.reveals.may(caller) };
+  const may = { share: outcome.kind !== 'posted', reveal: await deps.reveals.may(caller) };
   const shown = transactionModal(view, channel, may);
   const said = note ? noteMessage(note).blocks : [noticeLine('info', 'Shared to the channel.')];
   await updateModal({ ...shown, blocks: [...said, ...shown.blocks] });
