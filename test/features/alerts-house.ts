@@ -272,6 +272,7 @@ export function startAlerts(
     tellsFailure: no,
     findCharge: none,
     rememberCard: undefined,
+    onCardSaved: none,
     askDayFile: none,
     mutes: async () => [],
     beforeReceived: none,

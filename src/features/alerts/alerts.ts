@@ -76,6 +76,8 @@ type AlertsNeeds = ButtonsNeeds &
     findCharge: (reference: string) => Promise<ChargeSeen | undefined>;
     /** Stores an event's saved card; undefined: the bot stores no tokens. */
     rememberCard: ((card: SavedCard) => Promise<void>) | undefined;
+    /** Tells charges that a first payment has saved this card. Idempotent. */
+    onCardSaved: (card: SavedCard) => Promise<void>;
     askDayFile: AskDayFile;
     /** Tells charges and links of every event before its webhook is acknowledged. Idempotent. */
     beforeReceived: (event: PaymentEvent) => Promise<void>;

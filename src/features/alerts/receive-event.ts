@@ -38,6 +38,8 @@ export function createReceiving(
     needsLookUp: (event: PaymentEvent) => Promise<boolean>;
     /** Stores a saved card's token, sealed; undefined: the bot stores no tokens. */
     rememberCard: ((card: SavedCard) => Promise<void>) | undefined;
+    /** Tells charges that a first payment has saved this card. */
+    onCardSaved: (card: SavedCard) => Promise<void>;
     /** Called with every event, repeats too, so that its charge is looked up now. The saved card's token was removed before. */
     beforeReceived: (event: PaymentEvent) => Promise<void>;
     addPayment: AlertRecovery['addPayment'];
@@ -65,9 +67,11 @@ export function createReceiving(
     if (!received.savedCard) return received;
     const { savedCard, ...event } = received;
     const { rememberCard } = needs;
-    const known = rememberCard && (await findEvent(store, event.key));
+    const known = await findEvent(store, event.key);
+    const isSaved = event.kind === 'payment_success';
     if (!known) await rememberCard?.(savedCard);
-    if (event.kind !== 'payment_success') return event;
+    if (!known && isSaved && event.isSavedCardCharge !== true) await needs.onCardSaved(savedCard);
+    if (!isSaved) return event;
     const customerEmail = event.customerEmail ?? savedCard.customerEmail;
     const saved = { kind: rememberCard ? 'kept' : 'not_kept', face: faceOf(savedCard) } as const;
     const cardSaved = known ? openIfPossible(known)?.event.cardSaved : saved;

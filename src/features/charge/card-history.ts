@@ -197,6 +197,21 @@ export function createCardHistory(account: Account, { rule, twinMs, isUnsettled 
         const settled = attempts.map((attempt) => (attempt === own ? { ...own, outcome, at } : attempt));
         return written(settled, undefined);
       }),
+    /**
+     * A new payment has saved the card, perhaps under the same token: what it needed after a 3-D Secure refusal. Such
+     * refusals no longer count.
+     *
+     * Spec: 3D Secure on a saved-card charge.
+     */
+    savedAgain: (card: string) =>
+      cards.change<void>(card, (before = []) => {
+        if (!before.some(({ outcome }) => outcome === 'three_d_secure'))
+          return { kind: 'keep', result: undefined };
+        const cleared = before.map((attempt): Attempt =>
+          attempt.outcome === 'three_d_secure' ? { ...attempt, outcome: 'cleared' } : attempt,
+        );
+        return written(cleared, undefined);
+      }),
     /** Whether the card may be charged now; see the function of the same name. */
     mayTry: async (card: string, outside?: OutsideDecline) =>
       mayTry(withOutside(await countingAttempts(await cards.read(card)), outside), rule, now()),

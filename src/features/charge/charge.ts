@@ -69,7 +69,7 @@ export function createCharges(account: Account, needs: ChargeNeeds) {
   const charges = openChargeBook(account);
   const cards = openCardHistory(account, charges);
   const runner = createChargeRunner(account, charges, cards, needs);
-  const work = createChargeWork(account, charges, runner);
+  const work = createChargeWork(account, charges, cards, runner);
   const limits = openLimits(account, charges);
   const operations = createChargeOperations(account, { charges, cards, limits, runner, needs });
   const form = createChargeForm(account, needs.ledger);
@@ -219,6 +219,7 @@ export function createCharges(account: Account, needs: ChargeNeeds) {
     messages: chargeRenders(operations.find, account),
     cases: [{ prefix: chargePrefix, work: work.recover }],
     onPaymentEvent: work.onPaymentEvent,
+    onCardSaved: work.onCardSaved,
     onGivenBack: work.onGivenBack,
     mayTry: (card: string, outside?: OutsideDecline) => cards.mayTry(card, outside),
     /** Open charges. */

@@ -22,6 +22,7 @@ import { findingOf } from './machine.ts';
 import type { AlertClaims, Lookup, ProvenPayment } from '../../domain/alert.ts';
 import type { ApprovalGate } from '../../domain/approval.ts';
 import type { ChargeSeen, ChargeState, Told } from '../../domain/charge.ts';
+import type { SavedCard } from '../../domain/card.ts';
 import { chargeReferencePrefix } from '../../domain/order-reference.ts';
 import { declineReason, isThreeDSecure } from '../../domain/decline-reason.ts';
 import { codeEntry } from '../../domain/otp.ts';
@@ -335,6 +336,7 @@ const dueAgainMs = 30_000;
 export function createChargeWork(
   account: Account,
   charges: ChargeBook,
+  cards: Pick<CardHistory, 'savedAgain'>,
   { run, auditSteps, background, posts }: ChargeRunner,
 ) {
   let working = 0;
@@ -412,7 +414,18 @@ export function createChargeWork(
     return true;
   }
 
-  return { recover, onPaymentEvent, onGivenBack };
+  /** A first payment has saved this card. Throws only StoreUnavailable. */
+  async function onCardSaved({ tokenKey }: SavedCard): Promise<void> {
+    try {
+      await cards.savedAgain(await account.fingerprint(tokenKey));
+    } catch (error) {
+      if (error instanceof StoreUnavailable) throw error;
+      // Don't throw, as in `onPaymentEvent`.
+      account.log('error', 'a saved card’s history cannot be opened', { errorId: newErrorId() }, error);
+    }
+  }
+
+  return { recover, onPaymentEvent, onCardSaved, onGivenBack };
 }
 
 function machineEvent({ kind, orderReference, reason }: PaymentEvent): ChargeEvent {

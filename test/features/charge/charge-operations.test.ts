@@ -293,6 +293,23 @@ describe('submit', () => {
   });
 });
 
+it.each([
+  ['a first payment saves it again', 'payment_success', 'begun'],
+  ['a first payment fails', 'payment_failed', 'refused'],
+] as const)('a card that needs 3-D Secure, after %s under the same token', async (_, kind, then) => {
+  const world = openWorld('approved');
+  const process = startProcess(world);
+  process.account.payments.chargeSavedCard = async () => ({ kind: 'declined', bankMessage: '3D Secure' });
+  await charge(process);
+  expect(await submit(process, 'V2')).toMatchObject({ refusal: { kind: 'save_again' } });
+  const savedCard = { tokenKey: terms.tokenKey };
+  const event = { kind, key: `${kind}/order/SAVE-1`, isSavedCardCharge: false, savedCard };
+  await process.receive(event, 'f');
+  // Not asked about the first charge any more.
+  world.clock.nowMs += hourMs;
+  expect((await submit(process, 'V3')).kind).toBe(then);
+});
+
 describe('a charge that a late event calls paid', () => {
   it.each([
     ['otp', 'expired'],
