@@ -13,10 +13,9 @@ import type { Payments } from './payments/payments.ts';
 import type { Fingerprint } from './records/fingerprint.ts';
 import type { AuditEntry } from './records/shapes.ts';
 import type { Kind } from './records/worker.ts';
-import type { Command, MayRun } from './slack/command.ts';
+import type { Command } from './slack/command.ts';
 import type { UploadFile } from './slack/kit/upload-file.ts';
-import type { NameOf } from './slack/people/names.ts';
-import type { HoldersOf, RolesOf } from './slack/people/role.ts';
+import type { Directory } from './slack/people/directory.ts';
 import type { ShowResult } from './slack/reply.ts';
 import type { ShownAccount } from './slack/words/account-foot.ts';
 import type { SlackClients } from './slack/workspace.ts';
@@ -49,7 +48,7 @@ export type Account = {
   /** `note` and `write` retry in the background; `append` resolves once the entry is on the chain. */
   audit: Pick<AuditNotes, 'note' | 'write'> & Pick<AuditTrail, 'append' | 'ofReference'>;
   /** Permission checks for this account, and people's names. */
-  people: { mayRun: MayRun; rolesOf: RolesOf; holdersOf: HoldersOf; nameOf: NameOf };
+  people: Directory;
   slack: SlackClients & { showResult: ShowResult; uploadFile: UploadFile };
   /** Makes the worker look for due work now. */
   wake: () => void;

@@ -25,6 +25,9 @@ export type PageChannel = {
 /** A Block Kit block as JSON, already validated by the workspace; the page draws it. */
 export type PageBlock = { type: string; block_id?: string; [field: string]: unknown };
 
+/** A file as everybody in the channel sees it; the playground has only text files. */
+export type SharedFile = { id: string; name: string; title: string; text: string };
+
 export type PageMessage = {
   ts: string;
   channel: string;
@@ -38,7 +41,7 @@ export type PageMessage = {
   ephemeral: boolean;
   edited: boolean;
   replyCount: number;
-  files?: { id: string; name: string; title: string; text: string }[];
+  files?: SharedFile[];
 };
 
 export type PageView = {

@@ -1,8 +1,9 @@
 import { z } from 'zod';
+import type { SharedFile } from '../protocol.ts';
 import { type ApiAnswer, granted, method, type Method, optionalText, refused, text } from './api-answer.ts';
 import type { Ids } from './ids.ts';
 import { parsedJson } from './message-content.ts';
-import { botDraft, type SharedFile } from './messages.ts';
+import { botDraft } from './messages.ts';
 import type { World } from './world.ts';
 
 /** A file in transit: announced, then uploaded, then shared once. */

@@ -1,4 +1,4 @@
-import type { PageBlock, PageMessage } from '../protocol.ts';
+import type { PageBlock, PageMessage, SharedFile } from '../protocol.ts';
 import { botName, botUserId, slackbotId } from './cast.ts';
 import type { Ids } from './ids.ts';
 
@@ -22,9 +22,6 @@ export type Message = MessageContent & {
   editedTs?: string;
   files: readonly SharedFile[];
 };
-
-/** A file as everybody in the channel sees it; the playground has only text files. */
-export type SharedFile = { id: string; name: string; title: string; text: string };
 
 type Draft = MessageContent & {
   files?: readonly SharedFile[];

@@ -1,7 +1,7 @@
-import type { PageUser, PageBlock, PageMessage, WorkspaceState } from '../protocol.ts';
+import type { PageUser, PageBlock, PageMessage, SharedFile, WorkspaceState } from '../protocol.ts';
 import { appId, botId, botUserId, canSee, type Channel, teamDomain, teamId } from './cast.ts';
 import { readBack } from './read-back.ts';
-import { type Message, type MessageMetadata, type SharedFile, toPageMessage } from './messages.ts';
+import { type Message, type MessageMetadata, toPageMessage } from './messages.ts';
 import { toPageView } from './views.ts';
 import type { World } from './world.ts';
 
