@@ -286,6 +286,8 @@ export function createFeatures(account: Account, needs: FeatureNeeds) {
     lookUpNow: (expected) => lookUpExpected(payments.findTransaction, expected),
     paid: alerts.paid,
     alertFor: alerts.alertFor,
+    alertTaken: (alert) => alerts.claims.taken(alert),
+    takenMessage,
   });
   const { customerLink, answerCodePage } = createCustomerCode(account, {
     find: (reference) => charges.find(reference),

@@ -256,7 +256,7 @@ export function startProcess(world: World, points: Points = everyPoint(), hasMod
     now: () => clock.nowMs,
   });
   const missing = { approved: (_reference: string): Promise<void> => Promise.resolve(), work: notAsked };
-  const { charges, alerts, approvals, cardEmail } = createFeatures(account, {
+  const { charges, links, alerts, approvals, cardEmail } = createFeatures(account, {
     missing: { ...missing, approved: (one) => missing.approved(one) },
     charged: () => undefined,
     forwarded: () => undefined,
@@ -282,6 +282,7 @@ export function startProcess(world: World, points: Points = everyPoint(), hasMod
     claims: alerts.claims,
     receive: (event: PaymentEvent, fingerprint: string) => alerts.receiving.receive(event, fingerprint),
     charges,
+    links,
     approvals: approvals.requests,
     cardEmails: cardEmail.changes,
     /** The store, of which each call passes through `points`. */

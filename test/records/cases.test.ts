@@ -139,6 +139,7 @@ function links(world: World): Driven {
         lookUpNow: look,
         paid: async (payment) => void (await process.store.create(`paid:${payment.reference}`, '')),
         alertFor: async () => undefined,
+        alertTaken: async () => undefined,
       });
       all[index] = one;
       return { prefix: linkPrefix, work: async (entry) => await one.cases[0]?.work(entry) };

@@ -23,10 +23,11 @@ import {
 } from '../../slack/command.ts';
 import type { MessageBlock, Modal, SlackMessage } from '../../slack/kit/message.ts';
 import { parseAmountAlone } from '../../slack/command-text.ts';
-import type { Lookup } from '../../domain/alert.ts';
+import type { AlertTaken, Lookup } from '../../domain/alert.ts';
+import { messageModal } from '../../slack/kit/modals.ts';
 import { referenceWord } from '../../slack/words/payment-words.ts';
 import type { PaymentLink } from './link-case.ts';
-import { type LinksNeeds, createPaymentLinks } from './payment-links.ts';
+import { type LinkNeeds, createPaymentLinks } from './payment-links.ts';
 import {
   type LinkPrefill,
   linkActions,
@@ -39,6 +40,11 @@ import {
   shownLink,
   takenErrors,
 } from './link-screens.ts';
+
+type LinksNeeds = LinkNeeds & {
+  /** The message that no payment can be begun from an alert now, with the reason. */
+  takenMessage: (taken: AlertTaken, askedBy: string) => SlackMessage;
+};
 
 /**
  * Payment links: their orders, followed until they are paid (`payment-links.ts`). `/pay link [amount]` opens a form;
@@ -63,6 +69,10 @@ export function createLinks(account: Account, needs: LinksNeeds) {
     switch (beginning.kind) {
       case 'taken':
         return { kind: 'errors', errors: takenErrors };
+      case 'alert_taken': {
+        const message = needs.takenMessage(beginning.taken, userId);
+        return { kind: 'update', modal: messageModal('No payment link', message) };
+      }
       case 'known':
         return { kind: 'update', modal: linkModal(beginning.link, place, whereOf(beginning.link)) };
       case 'begun':

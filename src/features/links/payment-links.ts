@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import type { Account } from '../../account.ts';
-import type { AlertNews, BotCharge, Lookup, ProvenPayment } from '../../domain/alert.ts';
+import type { AlertNews, AlertTaken, BotCharge, Lookup, ProvenPayment } from '../../domain/alert.ts';
 import type { CheckoutOrderAnswer } from '../../payments/orders.ts';
 import type { ExpectedCharge } from '../../domain/transaction.ts';
 import {
@@ -33,7 +33,7 @@ import { linkMessageKey, type LinkBodies } from './link-screens.ts';
 import { dayMs, hourMs } from '../../domain/span.ts';
 
 /** What links need of other features. */
-export type LinksNeeds = {
+export type LinkNeeds = {
   /** Look-up for background work: during an outage of the service most calls are skipped. */
   lookUp: (expected: ExpectedCharge) => Promise<Lookup>;
   /** Uncached look-up, for a person's request. */
@@ -42,6 +42,8 @@ export type LinksNeeds = {
   paid: (payment: ProvenPayment) => Promise<void>;
   /** The customer's one open alert of this amount; undefined: none, or several. Throws StoreUnavailable. */
   alertFor: (terms: PaymentLink['terms']) => Promise<string | undefined>;
+  /** Why no new payment may begin from that alert now; undefined: one may. Throws StoreUnavailable. */
+  alertTaken: (alert: string) => Promise<AlertTaken | undefined>;
 };
 
 type LinkRequest = Pick<PaymentLink, 'viewId' | 'terms' | 'by' | 'alert'> & {
@@ -57,7 +59,9 @@ type LinkBeginning =
   /** This modal was submitted before; no new request is made. */
   | { kind: 'known'; link: PaymentLink }
   /** Another link has this reference. */
-  | { kind: 'taken' };
+  | { kind: 'taken' }
+  /** The alert from which it was opened is resolved, closed or being charged by now. Nothing was requested. */
+  | { kind: 'alert_taken'; taken: AlertTaken };
 
 /** The most open links shown to a person. */
 const mostShown = 20;
@@ -73,7 +77,8 @@ export function listsOfLink(account: Pick<Account, 'fingerprint' | 'log'>) {
 }
 
 /** Links to the service's checkout page, each with at most one order, followed until paid. */
-export function createPaymentLinks(account: Account, { lookUp, lookUpNow, paid, alertFor }: LinksNeeds) {
+export function createPaymentLinks(account: Account, needs: LinkNeeds) {
+  const { lookUp, lookUpNow, paid, alertFor } = needs;
   const { settings, payments, store, leaseMs, log, now } = account;
   const background = createBackground(log, 'a payment link');
   // The lease outlasts a call and its retry.
@@ -171,7 +176,7 @@ export function createPaymentLinks(account: Account, { lookUp, lookUpNow, paid, 
   }
 
   /** Looks up with the given function whether the link is paid. Undefined: there is no such link. */
-  async function look(reference: string, lookUpWith: LinksNeeds['lookUp']) {
+  async function look(reference: string, lookUpWith: LinkNeeds['lookUp']) {
     const before = await links.find(reference);
     if (!before) return undefined;
     const lookup = await lookUpWith(expectedOf(before));
@@ -196,6 +201,9 @@ export function createPaymentLinks(account: Account, { lookUp, lookUpNow, paid, 
     /** Stores the request before anything is sent. Throws StoreUnavailable; then nothing was sent. */
     async begin(request: LinkRequest): Promise<LinkBeginning> {
       const { reference = referenceOf(request.viewId), channel = request.by, ...asked } = request;
+      const taken = request.alert === undefined ? undefined : await needs.alertTaken(request.alert);
+      if (taken && (await links.find(reference))?.viewId !== request.viewId)
+        return { kind: 'alert_taken', taken };
       const alert = request.alert ?? (await alertFor(request.terms));
       const state = { kind: 'asking' } as const;
       const link = {

@@ -106,6 +106,29 @@ describe('submit', () => {
       expect(process.shown.at(-1)).toContain('The alert was resolved or closed meanwhile. No money moved.');
     });
 
+    it('makes no payment link once the alert has ended or is charged, even from a form opened before', async () => {
+      const world = openWorld('approved');
+      const process = startProcess(world);
+      const [form] = process.links.verbs[0]?.modals ?? [];
+      const values = { link_amount: '12,500.00', link_email: 'jane@example.com', link_saves_card: 'save' };
+      const link = async (view: string) =>
+        JSON.stringify(
+          await form?.submit({
+            caller: { userId: bola },
+            viewId: view,
+            privateMetadata: ` ${alert}`,
+            values,
+          }),
+        );
+      expect(await link('V0LINK')).toContain('Asking for a payment link');
+      const agree = await submitFor(process);
+      await agree();
+      expect(await link('V0OTHER')).toContain('Already being charged');
+      await end(world, { kind: 'recovered', at: 1, payment });
+      expect(await link('V0OTHER')).toContain('Already resolved');
+      expect(await link('V0LINK')).toContain('Asking for a payment link');
+    });
+
     it('charges nothing from the closed alert of a charge that was begun from this alert', async () => {
       const world = openWorld('declined');
       const process = startProcess(world);

@@ -52,6 +52,7 @@ async function openLink() {
       lookUpNow: lookUp,
       paid: async (payment) => void paid.push(payment),
       alertFor: async () => undefined,
+      alertTaken: async () => undefined,
     },
   );
   const begun = await links.begin({ viewId: 'V1', terms, reference, by: 'U0AGENT01' });
@@ -186,7 +187,13 @@ describe('a payment link', () => {
           },
         },
       }),
-      { lookUp, lookUpNow: lookUp, paid: async () => undefined, alertFor: async () => undefined },
+      {
+        lookUp,
+        lookUpNow: lookUp,
+        paid: async () => undefined,
+        alertFor: async () => undefined,
+        alertTaken: async () => undefined,
+      },
     );
     // The process dies before the request, so a worker makes it.
     await links.begin({ viewId: 'V1', terms, reference, by: 'U0AGENT01' });
