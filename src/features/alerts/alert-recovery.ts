@@ -18,7 +18,7 @@ import {
   tied,
   untouched,
 } from './event-case.ts';
-import { endsCard, moneyOfFailure, recordOfOrder, withProvenOrder } from './alert.ts';
+import { endsCard, moneyOfFailure, outcomeAlone, recordOfOrder, withProvenOrder } from './alert.ts';
 
 /** What ties two events together, as terms that are listed under keyed hashes. */
 type Terms = {
@@ -238,7 +238,9 @@ export function createAlertRecovery(
     if (lookup.kind === 'unchecked') return { ...failure, isUnchecked: true };
     if (recordOfOrder(lookup)?.orderReference !== proof.reference) return failure;
     await cases.apply(failure.id, { kind: 'tied', ...(await tiesOf(event, lookup, receivedAtMs)) });
-    await cases.applyAndWake(failure.id, { kind: 'looked_up', evidence: { lookup, atMs: account.now() } });
+    // Removed details don't return.
+    const evidence = { lookup: event.isErased ? outcomeAlone(lookup) : lookup, atMs: account.now() };
+    await cases.applyAndWake(failure.id, { kind: 'looked_up', evidence });
     const isFirst = (await cards.firstAlert(failure.id)) === failure.id;
     return { ...failure, isOfOrder: true, isOwn: true, isFirst };
   }

@@ -289,9 +289,10 @@ export function holdEnd(verdict: RetryVerdict): number | undefined {
   return verdict.kind === 'on_hold' || verdict.kind === 'stopped' ? verdict.nextTryFrom : undefined;
 }
 
-/** An event without its details: what happened, and to which order. */
-export function withoutDetails({ kind, key, orderReference, orderId }: PaymentEvent): PaymentEvent {
-  const named = orderReference === undefined ? { orderId } : { orderReference };
+/** An event without its details: what happened, and to which order or transaction. */
+export function withoutDetails(event: PaymentEvent): PaymentEvent {
+  const { kind, key, orderReference, orderId, transactionId, referenceHint } = event;
+  const named = orderReference === undefined ? { orderId, transactionId, referenceHint } : { orderReference };
   return { kind, key, isErased: true, ...withoutUndefined(named) };
 }
 

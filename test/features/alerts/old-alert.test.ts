@@ -95,6 +95,34 @@ it('an alert without details can still be acknowledged and resolved', async () =
   expect(parent && pressables(parent)).toEqual([]);
 });
 
+it('an alert whose event signs no order reference keeps its transaction, and is still found by its payment', async () => {
+  const world = detailsWorld();
+  const house = startAlerts(world);
+  const { orderReference: _unsigned, ...signed } = failed;
+  const ofTransaction = {
+    key: 'payment_failed/transaction/T-1',
+    transactionId: 'T-1',
+    referenceHint: 'ORDER-1',
+  };
+  world.records.clear();
+  await house.receive({ ...signed, ...ofTransaction });
+  await house.drain();
+  world.clock.nowMs += ageMs;
+  await house.drain(10_000);
+  const [parent] = house.parents();
+  expect(parent?.shown.text).toBe('❔ Event says failed, not checked · transaction T-1');
+  expect(parent && pressables(parent)).toContain('Look up');
+  // By now the service says which order it was of, and that this is paid.
+  world.records.set('ORDER-1', { ...recordOf('ORDER-1', 'SUCCESS'), id: 'T-1' });
+  const money = { minor: 99, currency: 'NGN' };
+  const proven = { reference: 'ORDER-1', money, customerEmail: 'other@example.com' };
+  await house.recovery.addOwnPayment({ ...proven, atMs: world.clock.nowMs });
+  await house.drain(20_000);
+  expect(parent?.shown.text).toBe('✅ Resolved: paid · ORDER-1');
+  const stored = await storedOpen(world, /^(message:alert:|event:payment_failed)/);
+  expect(detailsIn(stored)).toEqual([]);
+});
+
 describe('many alerts that are old at once', () => {
   it('delay no new alert, and are edited one every three seconds', async () => {
     const house = startAlerts(detailsWorld());
