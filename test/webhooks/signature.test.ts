@@ -45,6 +45,21 @@ function why(...args: Parameters<typeof verdictOf>): string {
   return verdict.kind === 'invalid' ? verdict.why : 'valid';
 }
 
+it.each([
+  ['Bearer a-long-token', 'valid'],
+  ['bearer  a-long-token', 'valid'],
+  ['a-long-token', 'valid'],
+  ['Bearer another', 'the signature is not one of ours'],
+  ['Digest a-long-token', 'the signature is not one of ours'],
+])('a static token may come as authorization: %s (%s)', (authorization, verdict) => {
+  const scheme = presetScheme('static-token');
+  expect(why(scheme, ['a-long-token'], { headers: { authorization }, body: event })).toBe(verdict);
+  const signedIt = { ...presetScheme('raw-body'), headers: ['authorization'] };
+  const signature = signDelivery(signedIt, 'raw secret', event, nowMs)['authorization'] ?? '';
+  const headers = { authorization: `Bearer ${signature}` };
+  expect(why(signedIt, ['raw secret'], { headers, body: event })).toBe('the signature is not one of ours');
+});
+
 describe.each(presets)('a delivery signed by %s', (preset) => {
   const scheme = presetScheme(preset);
   const secret = secrets[preset];
