@@ -234,10 +234,14 @@ export function timeOf({ source, unit }: SignedTime, delivery: DeliveryParts): n
   return /^\d{1,15}$/.test(written) ? Number(written) * (unit === 's' ? 1000 : 1) : Number.NaN;
 }
 
-/** Decodes strictly: empty unless all of the text is in the encoding. node:buffer would drop the undecodable rest. */
+/**
+ * Decodes strictly: empty unless all of the text is in the encoding. node:buffer would drop the undecodable rest. For
+ * base64 also its URL-safe alphabet.
+ */
 export function exactBytes(written: string, encoding: 'hex' | 'base64'): Buffer {
   const bytes = Buffer.from(written, encoding);
-  const unpadded = bytes.toString(encoding).replace(/=+$/, '');
+  const alphabet = encoding === 'base64' && /[-_]/.test(written) ? 'base64url' : encoding;
+  const unpadded = bytes.toString(alphabet).replace(/=+$/, '');
   // Compare the text, not its length: for hex, node:buffer reads only a character's low byte, so š decodes like a.
   const wanted = encoding === 'hex' ? written.toLowerCase() : written.replace(/={1,2}$/, '');
   return unpadded === wanted ? bytes : Buffer.alloc(0);

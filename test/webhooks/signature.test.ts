@@ -191,6 +191,9 @@ describe('a signature', () => {
     ['hex', '00fFaB', [0x00, 0xff, 0xab]],
     ['base64', '/w==', [0xff]],
     ['base64', '/w', [0xff]],
+    ['base64', '_-8=', [0xff, 0xef]],
+    ['base64', '_-8', [0xff, 0xef]],
+    ['base64', '/-8=', []],
     ...['f', 'ffg0', 'ff ', 'šš', 'aš', '0\u{130}'].map((text) => ['hex', text, []] as const),
     ...['aGk!', 'a Gk', 'š'].map((text) => ['base64', text, []] as const),
   ] as const)('decodes in %s, %j strictly', (encoding, text, bytes) => {
