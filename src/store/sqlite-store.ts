@@ -1,4 +1,4 @@
-import { closeSync, fdatasync, openSync } from 'node:fs';
+import { closeSync, fdatasync, openSync, statSync } from 'node:fs';
 import type { DatabaseSync, SQLOutputValue } from 'node:sqlite';
 import { promisify } from 'node:util';
 import { StoreUnavailable } from '../domain/failure.ts';
@@ -28,9 +28,8 @@ export function openSqliteStore({ path, now, sync = promisify(fdatasync) }: Sqli
   db.exec('pragma synchronous = normal');
   const statements = prepareStatements(db);
   const clock = openClock(db, now);
-  // All commits are in this log until they are in the file, too. SQLite puts the log next to the file, also if `path`
-  // is a symbolic link.
-  const disk = createDisk(`${db.location() ?? path}-wal`, sync);
+  // SQLite puts its log next to the file, also if `path` is a symbolic link.
+  const disk = createDisk(path, `${db.location() ?? path}-wal`, sync);
   const group = createGroupCommit(db, clock, disk);
 
   /** Resolves once the disk has what was read: nobody may act on a change that a power cut could still undo. */
@@ -124,11 +123,13 @@ type SqliteOptions = { path: string; now: () => number; sync?: (file: number) =>
 
 /**
  * Waits for the disk outside the event loop: inside it, a busy disk would delay every other answer by a hundred
- * milliseconds and more. The log at `path` must exist, and stay the same file. After a failed sync nobody knows what
- * the disk has, and another sync would not tell: so all later calls reject, too, and nothing more is committed.
+ * milliseconds and more. All commits are in `log` until they are in the store's file at `path`, too. After a failed
+ * sync nobody knows what the disk has, and another sync would not tell: so all later calls reject, too, and nothing more
+ * is committed.
  */
-function createDisk(path: string, sync: (file: number) => Promise<void>) {
-  const file = openSync(path, 'r+');
+function createDisk(path: string, log: string, sync: (file: number) => Promise<void>) {
+  const file = openSync(log, 'r+');
+  const opened = [path, log].map((part) => ({ part, id: fileId(part) }));
   let running: Promise<void> | undefined;
   /** The sync after the running one, for changes made since that began. */
   let following: Promise<void> | undefined;
@@ -155,9 +156,15 @@ function createDisk(path: string, sync: (file: number) => Promise<void>) {
     return following ?? running ?? Promise.resolve();
   }
   return {
-    /** Call before each change; throws if a sync has failed. */
+    /**
+     * Call before each change; throws if a sync has failed, or if other files are at the paths now: then a restart would
+     * not find the change.
+     */
     check() {
       if (failure) throw failure;
+      if (opened.every(({ part, id }) => fileId(part) === id)) return;
+      const cause = new Error('The store file was moved, removed or replaced.');
+      throw new StoreUnavailable('The store file is no longer the one that was opened.', cause);
     },
     /** Call after each commit; resolves once the disk has the commit. */
     changed(): Promise<void> {
@@ -173,6 +180,12 @@ function createDisk(path: string, sync: (file: number) => Promise<void>) {
       closeSync(file);
     },
   };
+}
+
+/** Differs for another file at the path, or none. */
+function fileId(path: string): string {
+  const { dev, ino } = statSync(path, { throwIfNoEntry: false }) ?? {};
+  return `${dev} ${ino}`;
 }
 
 type Disk = ReturnType<typeof createDisk>;

@@ -81,6 +81,11 @@ const causes: readonly (readonly [errorText: RegExp, detail: string, fix: string
     'Stop every bot and copy DATA_DIR to a safe place before you change anything; then see Restore in docs/operating.md.',
   ],
   [
+    /was moved, removed or replaced/,
+    'the store file was moved, removed or replaced while the bot ran',
+    'Move the file back, and the bot goes on at once. If it is gone, stop the bot and restore a backup: docs/operating.md.',
+  ],
+  [
     /\bE(?:ACCES|PERM)\b/,
     'this user may not open the store file',
     'Run this as the user that owns the file; if that is not the bot’s user, give it the file with chown.',

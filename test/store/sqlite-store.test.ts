@@ -3,6 +3,7 @@ import {
   copyFileSync,
   mkdtempSync,
   readFileSync,
+  renameSync,
   rmSync,
   statSync,
   symlinkSync,
@@ -13,6 +14,8 @@ import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, describe, expect, it } from 'vitest';
+import { StoreUnavailable } from '../../src/domain/failure.ts';
+import { storeHealth } from '../../src/store/storage.ts';
 import { openSqliteStore } from '../../src/store/sqlite-store.ts';
 import { claimRace } from './claim-race.ts';
 import { storeContract } from './contract.ts';
@@ -145,6 +148,41 @@ describe('openSqliteStore', () => {
     expect(count()).toBe(1);
     raw.close();
     await close();
+  });
+
+  it.each<[string, (path: string) => void]>([
+    ['moved', (path) => renameSync(path, `${path}.old`)],
+    ['removed', (path) => ['', '-wal', '-shm'].forEach((part) => rmSync(path + part))],
+    ['replaced', (path) => renameSync(`${path}.other`, path)],
+  ])('takes no change once its file was %s: the next start would not have it', async (_how, change) => {
+    const path = newPath();
+    const store = openSqliteStore({ path, now: Date.now });
+    writeFileSync(`${path}.other`, 'another');
+    await store.create('before', 'it');
+    change(path);
+    const refused = {
+      name: 'StoreUnavailable',
+      cause: expect.objectContaining({ message: expect.any(String) }),
+    };
+    await expect(store.create('after', 'it')).rejects.toMatchObject(refused);
+    const { refusal, redis } = { refusal: () => undefined, redis: undefined };
+    const mark = { claim: async () => true, refusal, lost: async () => undefined };
+    expect(await storeHealth({ store, refusal, redis, mark })).toEqual({
+      state: 'down',
+      detail: 'the store file was moved, removed or replaced while the bot ran',
+      fix: 'Move the file back, and the bot goes on at once. If it is gone, stop the bot and restore a backup: docs/operating.md.',
+    });
+    await store.close();
+  });
+
+  it('goes on once its file is moved back', async () => {
+    const path = newPath();
+    const store = openSqliteStore({ path, now: Date.now });
+    renameSync(path, `${path}.old`);
+    await expect(store.create('a', '')).rejects.toThrow(StoreUnavailable);
+    renameSync(`${path}.old`, path);
+    expect(await store.create('a', '')).toBe(true);
+    await store.close();
   });
 
   it('throws StoreUnavailable while the file can’t be written, and is intact afterwards', async () => {
