@@ -24,7 +24,7 @@ import { createUploadFile } from './slack/kit/upload-file.ts';
 import type { Called } from './payments/client.ts';
 import type { NameOf } from './slack/people/names.ts';
 import { readRefusedRequest } from './features/doctor/refused-requests.ts';
-import { createShowEnd } from './slack/reply.ts';
+import { createShowResult } from './slack/reply.ts';
 import { type ShownAccount, accountWords } from './slack/words/account-foot.ts';
 import type { SlackClients } from './slack/workspace.ts';
 import { type Merchant, merchantPermission } from './domain/merchant.ts';
@@ -140,7 +140,7 @@ function openAccount(
     slack: {
       ...clients,
       uploadFile: createUploadFile(clients.delivery),
-      showResult: createShowEnd({ client: clients.interactive, log }),
+      showResult: createShowResult({ client: clients.interactive, log }),
     },
     wake,
     wait: sleep,

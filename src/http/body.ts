@@ -36,7 +36,7 @@ type Linger = { lingerMs: number; lingerBytes: number };
 /**
  * Sends the answer and ends the response. If part of the body is unread, the connection is not reused, and the rest is
  * drained for up to `lingerMs` or `lingerBytes` first: closing at once sends a reset, which can make the sender lose
- * the answer. The byte limit is for endless senders, as each piece costs memory.
+ * the answer. The byte limit stops endless senders.
  */
 export function endResponse(
   { request, response }: { request: IncomingMessage; response: ServerResponse },

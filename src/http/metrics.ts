@@ -119,7 +119,7 @@ export function createMetrics({
     'From a request of Slack to its acknowledgement; Slack waits three seconds.',
     [],
   );
-  const store = histogram(
+  const storeCalls = histogram(
     'payops_store_request_duration_seconds',
     'Calls of the store, by operation and result.',
     ['operation', 'result'],
@@ -153,10 +153,10 @@ export function createMetrics({
     slackRefused: (cause: string) => slackRefusals.inc({ cause }),
     putAside: (reason: string) => aside.inc({ reason }),
     /** The store with each call measured. Also adds gauges for the store's backlog and for whether it takes writes. */
-    measured(whole: Store): Store {
-      addStore(gauge, whole);
-      return measuredStore(whole, (operation, result, seconds) =>
-        store.observe({ operation, result }, seconds),
+    measured(store: Store): Store {
+      addStore(gauge, store);
+      return measuredStore(store, (operation, result, seconds) =>
+        storeCalls.observe({ operation, result }, seconds),
       );
     },
     of(account: string) {
@@ -222,9 +222,9 @@ function addAccounts(
         labels: { account },
       })),
     );
-  const submitted = async ({ openCharges }: WatchedAccount, isCode: boolean): Promise<number[]> =>
+  const submitted = async ({ openCharges }: WatchedAccount, waitsForCode: boolean): Promise<number[]> =>
     (await openCharges())
-      .filter(({ intent }) => (intent.state.kind === 'otp') === isCode)
+      .filter(({ intent }) => (intent.state.kind === 'otp') === waitsForCode)
       .map(({ intent }) => intent.submittedAt);
   gauge(
     'payops_charges_in_doubt',

@@ -60,7 +60,10 @@ type About = {
   other?: string | undefined;
 };
 
-/** Without a message, `run` has already shown the answer. */
+/**
+ * Without a message, `run` has already shown the answer. `unreadable`: the arguments or fields can't be read. `unclear`: the
+ * words name no command.
+ */
 type RunResult = { result: 'answered' | 'unreadable' | 'unclear'; message?: SlackMessage | undefined };
 
 /** Detects a second delivery: Slack gives each command, shortcut or form one trigger id. */
@@ -151,9 +154,9 @@ async function carryOut(request: BotRequest, progress: Progress, side: SlackSide
       const refusal = await refuse(who, anyOf, account.mayRun, label);
       if (refusal) return { result: 'refused', ...refusal };
     }
-    const isStrict = effect !== 'none' || about.part !== undefined || opensForm;
-    // A command without effect may run twice, so it skips the check, unless it opens a form.
-    const repeat = isStrict ? await request.repeat(side.claimOnce) : 'first';
+    // A command without effect may run twice, unless it opens a form.
+    const mustRunOnce = effect !== 'none' || about.part !== undefined || opensForm;
+    const repeat = mustRunOnce ? await request.repeat(side.claimOnce) : 'first';
     if (repeat === 'delivered_again') return { result: 'repeated' };
     if (repeat === 'pressed_again') return { result: 'repeated', message: pressedAgainMessage(label) };
     hasBegun = true;
@@ -169,10 +172,11 @@ async function carryOut(request: BotRequest, progress: Progress, side: SlackSide
   } catch (error) {
     const { verb, reference, part } = about;
     const moneyMayHaveMoved = hasBegun && effect === 'money';
-    const typed = part === undefined ? reference : undefined;
+    // The error message names the reference of a command, not of a button or form with its own function.
+    const named = part === undefined ? reference : undefined;
     return {
       result: 'failed',
-      ...errorReply(error, { who, verb, reference: typed, moneyMayHaveMoved }, side.log),
+      ...errorReply(error, { who, verb, reference: named, moneyMayHaveMoved }, side.log),
     };
   }
 }
@@ -223,7 +227,7 @@ function stillWorkingMessage(label: string): SlackMessage {
   return { text, blocks: [block] };
 }
 
-/** A response_url takes five messages: four of progress, and the answer. */
+/** The wait after each progress message. Only four, because a response_url takes five messages, the answer included. */
 const progressMs = [4_000, 12_000, 40_000, 0];
 
 /** While slow work runs: opens a loading form before the trigger expires, or sends progress messages. */

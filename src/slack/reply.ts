@@ -132,7 +132,7 @@ export type ShowResult = (
   shown: { modal: Modal; message?: SlackMessage },
 ) => Promise<void>;
 
-export function createShowEnd({ client, log }: { client: WebClient; log: Log }): ShowResult {
+export function createShowResult({ client, log }: { client: WebClient; log: Log }): ShowResult {
   return async function showResult({ viewId, userId }, { modal, message }) {
     const result = await updateModal(client, { viewId, modal }, log);
     if (result === 'shown' || !message) return;

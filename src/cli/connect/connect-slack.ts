@@ -1,7 +1,7 @@
 import type { WebClient } from '@slack/web-api';
 import type { Log } from '../../log.ts';
 import { outsideText } from '../../domain/outside-text.ts';
-import { fetchAccount, noMember, noMemberRules } from '../../slack/people/people.ts';
+import { fetchAccount, whyNoMember, noMemberRules } from '../../slack/people/people.ts';
 import { awayFix, fixFor, readSlackError, slackErrorWord } from '../../slack/slack-error.ts';
 import { createAppClient, createClients, identityOf, type Identity } from '../../slack/workspace.ts';
 import type { QuestionName } from './conversation.ts';
@@ -158,7 +158,7 @@ async function askMembers(
   const judged = await Promise.all(
     idsIn(answer ?? '').map(async (id) => {
       const account = await fetchAccount(client, id).catch(() => undefined);
-      const why = account && noMember(account, bot);
+      const why = account && whyNoMember(account, bot);
       return { id, why, name: account?.name ?? 'Slack does not say who that is' };
     }),
   );

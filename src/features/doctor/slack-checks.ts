@@ -6,7 +6,7 @@ import {
   emptyGroupFix,
   fetchAccount,
   membersOf,
-  noMember,
+  whyNoMember,
   type SlackAccount,
   type Members,
 } from '../../slack/people/people.ts';
@@ -237,7 +237,10 @@ function roleChecks(roles: Policy['roles'], { ifAccepted, members, accounts }: R
       const [unknown] = groups.filter(({ empty }) => empty !== undefined);
       try {
         const judged = await Promise.all(
-          all.map(async (userId) => ({ userId, why: noMember(await accounts(userId), identityOf(answer)) })),
+          all.map(async (userId) => ({
+            userId,
+            why: whyNoMember(await accounts(userId), identityOf(answer)),
+          })),
         );
         const out = judged.filter(({ why }) => why !== undefined);
         const words = out.map(({ userId, why }) => `${userId} (${why?.replaceAll('_', ' ')})`).join(', ');
@@ -282,7 +285,7 @@ function approvalChecks(
     const ids = [...new Set(listed)].slice(0, mostPeople);
     const known = await Promise.all(ids.map(async (userId) => ({ userId, account: await accounts(userId) })));
     return known
-      .filter(({ account }) => noMember(account, identityOf(answer)) === undefined)
+      .filter(({ account }) => whyNoMember(account, identityOf(answer)) === undefined)
       .map(({ userId }) => userId);
   }
   async function judge(rule: RuleWithRoles, answer: AuthTestResponse): Promise<CheckResult | undefined> {

@@ -8,7 +8,7 @@ import {
   revealButtonOf,
   transactionNote,
 } from '../../slack/words/transaction-message.ts';
-import { askedWords, openLookUpActionId, proofButton } from '../../slack/words/payment-words.ts';
+import { lookUpArguments, openLookUpActionId, proofButton } from '../../slack/words/payment-words.ts';
 import { maskNumbers } from '../../domain/card.ts';
 import type { ServiceFailure } from '../../domain/failure.ts';
 import type { OrderReference } from '../../domain/order-reference.ts';
@@ -29,7 +29,7 @@ export const lookupActions = {
 
 /** The arguments that repeat the look-up. */
 export function wordsOfView(view: Pick<TransactionView, 'reference' | 'amountMinor'>): string[] {
-  return askedWords(view.reference, view.amountMinor);
+  return lookUpArguments(view.reference, view.amountMinor);
 }
 
 /** What the reader may do with an answer: share it in a channel, and read the whole e-mail. */

@@ -16,7 +16,7 @@ const freshMs = 10 * 60_000;
 /** The oldest answer usable while Slack is away. */
 const usableMs = dayMs;
 
-/** More people and groups than are asked for within ten minutes. */
+/** Enough for everybody who uses the bot within ten minutes. With one more, all are forgotten. */
 const mostCached = 1_000;
 
 /**

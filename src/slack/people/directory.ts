@@ -4,7 +4,7 @@ import type { Log } from '../../log.ts';
 import type { Caller, MayRun, Permission, Permit, Refused } from '../command.ts';
 import { usersReadFix } from '../slack-error.ts';
 import type { Identity } from '../workspace.ts';
-import { emptyGroupFix, fetchAccount, membersOf, noMember, noMemberRules } from './people.ts';
+import { emptyGroupFix, fetchAccount, membersOf, whyNoMember, noMemberRules } from './people.ts';
 import type { NameOf } from './names.ts';
 import { createCachedAnswers, type SharedAnswers } from './cached-answers.ts';
 import { roleChannel, type HoldersOf, type NamedRole, type Role, type RolesOf } from './role.ts';
@@ -84,7 +84,7 @@ export function createDirectory(
     }
     const person = await people.of(userId);
     if (person.kind === 'unknown') return accountUnknown(person.slackError);
-    const why = noMember(person.value, identity());
+    const why = whyNoMember(person.value, identity());
     return why === undefined ? { kind: 'allowed' } : refused(noMemberRules[why], memberInRole);
   }
 
@@ -93,7 +93,10 @@ export function createDirectory(
   let sharedAtMs = now();
   let latest: { caller: Caller; permits: Map<Permission, Promise<Permit>> } | undefined;
 
-  /** The caller's answers of the last second. Help asks for all of one caller's in a row, so that one needs no key. */
+  /**
+   * The caller's answers of the last second. Help asks for all permissions of one caller in a row, so the latest caller is
+   * found without building a key.
+   */
   function permitsOf(caller: Caller): Map<Permission, Promise<Permit>> {
     const nowMs = now();
     if (!(nowMs - sharedAtMs < reuseMs && nowMs >= sharedAtMs)) {
@@ -122,11 +125,11 @@ export function createDirectory(
       if (own.length === 0) return unknown.length > 0 ? { kind: 'unknown' } : { kind: 'known', roles: [] };
       const person = await people.of(userId);
       if (person.kind === 'unknown') return { kind: 'unknown' };
-      const isMember = noMember(person.value, identity()) === undefined;
+      const isMember = whyNoMember(person.value, identity()) === undefined;
       return { kind: 'known', roles: isMember ? own.map(({ name }) => name) : [] };
     },
 
-    /** Without groups that Slack doesn't list. Guests and other non-members are left out among the first fifty only. */
+    /** Leaves out groups that Slack doesn't list. Only the first fifty people are checked; guests among them are left out. */
     async holdersOf(permission) {
       const fitting = rolesWith(permission, named);
       const listed = await Promise.all(groupsOf(fitting).map((group) => groups.of(group)));
@@ -135,7 +138,7 @@ export function createDirectory(
       const persons = await Promise.all(all.slice(0, mostAsked).map((userId) => people.of(userId)));
       return all.filter((_, index) => {
         const person = persons[index];
-        return person?.kind !== 'known' || noMember(person.value, identity()) === undefined;
+        return person?.kind !== 'known' || whyNoMember(person.value, identity()) === undefined;
       });
     },
 

@@ -60,7 +60,7 @@ export const noMemberRules = {
 } as const;
 
 /** Why the account belongs to no member of the workspace; undefined for a member's. */
-export function noMember(
+export function whyNoMember(
   account: SlackAccount,
   own: Identity | undefined,
 ): keyof typeof noMemberRules | undefined {

@@ -189,7 +189,7 @@ function createFormScreen(ack: AckFn<ViewResponseAction>, submitted: Submitted, 
   };
 }
 
-/** The work may not await its last update, so leave some time for it. */
+/** The work may end before its last update is sent, so wait this long for that update. */
 const lastUpdateMs = 100;
 
 /** `blocks`: the submitted view's, to name a field by its present block id. */

@@ -199,7 +199,7 @@ async function openSocket(
   client: Client,
   { wait, signal, acknowledged, isTooMany }: Options & { isTooMany: (count: number) => boolean },
 ): Promise<Opened> {
-  let isCountedAgain = false;
+  let mustRecount = false;
   let reason: string | undefined;
   let isUp = false;
   const renewal = new AbortController();
@@ -223,7 +223,7 @@ async function openSocket(
     if (said?.type === 'hello') {
       // Set here, because `client.start()` resolves later, and Slack may ask to renew in the same packet.
       isUp = true;
-      isCountedAgain = isTooMany(said.connections);
+      mustRecount = isTooMany(said.connections);
     }
     if (said?.type === 'disconnect') {
       reason = said.reason;
@@ -254,7 +254,7 @@ async function openSocket(
     isToRenew: () => renewal.signal.aborted,
     async untilOver() {
       const either = AbortSignal.any([stoppedOrOver, renewal.signal]);
-      await Promise.race([untilDead(either), ...(isCountedAgain ? [wait(recountMs, either)] : [])]);
+      await Promise.race([untilDead(either), ...(mustRecount ? [wait(recountMs, either)] : [])]);
     },
     async leave() {
       if (renewal.signal.aborted && isActive()) await wait(slackClosesMs, stoppedOrOver);

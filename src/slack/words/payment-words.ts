@@ -24,7 +24,7 @@ export const environmentWords: Record<Environment, string> = { live: 'LIVE', san
 /** A button that looks up the reference, with the amount the person expects; none for an impossible reference. */
 export function lookUpButton(text: string, reference: string, amountMinor?: number): Button[] {
   if (!parseOrderReference(reference).ok) return [];
-  const value = JSON.stringify(askedWords(reference, amountMinor));
+  const value = JSON.stringify(lookUpArguments(reference, amountMinor));
   return [button({ actionId: lookUpActionId, text, value })];
 }
 
@@ -58,12 +58,12 @@ export const proofActionId = 'proof_copy';
 /** None in the sandbox, where no customer pays. */
 export function proofButton(environment: Environment, reference: string, amountMinor?: number): Button[] {
   if (environment !== 'live' || !parseOrderReference(reference).ok) return [];
-  const value = JSON.stringify(askedWords(reference, amountMinor));
+  const value = JSON.stringify(lookUpArguments(reference, amountMinor));
   return [button({ actionId: proofActionId, text: 'Copy proof', value })];
 }
 
 /** The words after `/pay lookup` for a reference and its expected amount. */
-export function askedWords(reference: string, amountMinor?: number): string[] {
+export function lookUpArguments(reference: string, amountMinor?: number): string[] {
   return amountMinor === undefined ? [reference] : [reference, wireFromMinor(amountMinor)];
 }
 
