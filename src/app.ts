@@ -49,7 +49,7 @@ export type App = {
 };
 
 /**
- * From this many requests at once, a flood of events, the worker slows down. Commands and usual events are only a few.
+ * From this many requests at once, which only a flood of events brings, the worker slows down to leave them the processor.
  */
 const manyRequests = 16;
 

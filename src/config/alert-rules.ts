@@ -122,7 +122,7 @@ export function warnOfUnreadFields(
 
 /**
  * The first earlier rule that leaves this rule without effect, because it takes every event that this rule matches, or
- * (with `channel`) posts all of them in that channel first. Doesn't find rules that do so only together.
+ * (with `channel`) posts all of them in that channel first. Doesn't find several rules that leave it without effect only together.
  */
 export function shadowingRule(
   rules: readonly AlertRule[],
@@ -147,9 +147,10 @@ function coversAccount({ environment, account }: RouteMatch, narrow: RouteMatch)
 /** Whether every event that matches `narrow` also matches `wide`. Ignores environment and account. */
 function covers(wide: RouteMatch, narrow: RouteMatch): boolean {
   const { event, amount, customer, reasonPart } = wide;
-  const alsoSaves = event === 'payment_success' && narrow.event === 'card_saved';
+  // A `card_saved` event is a `payment_success`, too.
+  const isSavedSuccess = event === 'payment_success' && narrow.event === 'card_saved';
   return (
-    (alsoSaves || isUnsetOrEqual(event, narrow.event)) &&
+    (isSavedSuccess || isUnsetOrEqual(event, narrow.event)) &&
     isUnsetOrEqual(wide.isSavedCardCharge, narrow.isSavedCardCharge) &&
     isUnsetOrEqual(wide.currency, narrow.currency) &&
     isUnsetOrEqual(wide.emailDomain, narrow.emailDomain) &&

@@ -75,7 +75,7 @@ export type AlertCharge = {
 };
 
 /** Why no charge can be begun from an alert now: the alert has ended, or another charge is open. */
-export type AlertTaken = { kind: 'ended'; card: EndedAlert } | { kind: 'charging'; charge: AlertCharge };
+export type AlertTaken = { kind: 'ended'; state: EndedAlert } | { kind: 'charging'; charge: AlertCharge };
 
 type AlertClaim =
   /** Call `release` if the charge was not stored: it undoes the claim. Never throws StoreUnavailable. */

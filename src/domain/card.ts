@@ -62,7 +62,7 @@ export type KnownCards = {
   idOf(tokenKey: string): Promise<string>;
 };
 
-/** No customer has more cards than this. */
+/** At most this many of a customer's cards are read. */
 const mostOfCustomer = 20;
 
 /** The remembered cards of exactly this address, newest first; none for an empty one. Throws StoreUnavailable. */

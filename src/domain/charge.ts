@@ -58,9 +58,9 @@ export const chargeLimits = {
 } as const;
 
 /**
- * A charge is sent at most `resendMs` + `leaveMs` of `chargeLimits` after its claim. A claim without a stored charge is
- * cleared after `lostMs`. A repeat later than `renewMs` makes a new claim: its charge is sent long before another
- * process clears the claim, even if clocks differ a little.
+ * The times of a charge's claim on its card, alert and limits. `lostMs`: a claim this old without a stored charge is
+ * cleared; longer than any charge takes to be sent. `renewMs`: a repeated submit later than this claims again, well
+ * before another process clears the claim.
  */
 export const claimTimes = { renewMs: 60_000, lostMs: 300_000 } as const;
 

@@ -52,11 +52,12 @@ export function plainLeavesOf(json: unknown): [pointer: string, value: unknown][
   return leavesOf(json).filter(([pointer]) => /^(?:\/[\w.~-]{1,64})+$/.test(pointer));
 }
 
-function walk(json: unknown, pointer: string, before: (at: unknown, token: string) => unknown): unknown {
+/** Follows the pointer. `unwrapped` is applied to each value before the next step. */
+function walk(json: unknown, pointer: string, unwrapped: (at: unknown, token: string) => unknown): unknown {
   const tokens = tokensOf(pointer);
   if (!tokens) return undefined;
   let at = json;
-  for (const token of tokens) at = step(before(at, token), token);
+  for (const token of tokens) at = step(unwrapped(at, token), token);
   return at;
 }
 

@@ -7,9 +7,9 @@ import { createNewAccount, newAccountPermission } from './new-account/new-accoun
 
 type Entry = {
   verb: string;
-  /** What a role may be given for it; its own name, when nothing is said. */
+  /** The permissions that a role may list for it; default: its name. */
   permissions?: readonly Permission[];
-  /** Makes what works with the account alone. What needs another feature is made in `src/merchants.ts`. */
+  /** Creates a feature that needs no other one; `src/merchants.ts` creates the rest. */
   create?: (account: Account) => Feature;
 };
 
@@ -34,12 +34,12 @@ const registry: readonly Entry[] = [
   { verb: 'doctor' },
 ];
 
-/** What a role may be given besides `*`: the permissions that the verbs ask for. */
+/** All permissions that a role may list, besides `*`. */
 export const permissions: readonly Permission[] = registry.flatMap(
   ({ verb, permissions: named = [verb] }) => named,
 );
 
-/** The features that need the account alone. */
+/** The features that need no other one. */
 export function ownFeatures(account: Account): Feature[] {
   return registry.flatMap(({ create }) => (create ? [create(account)] : []));
 }

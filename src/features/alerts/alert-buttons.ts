@@ -480,7 +480,7 @@ export function refusedMessage(why: Refused, card: AlertState, askedBy: string):
 
 /** Says why no charge can begin from the alert now: it has ended, or is being charged. */
 export function takenMessage(taken: AlertTaken, askedBy: string): SlackMessage {
-  if (taken.kind === 'ended') return refusedMessage('ended', taken.card, askedBy);
+  if (taken.kind === 'ended') return refusedMessage('ended', taken.state, askedBy);
   const { reference, by, at, needsReview } = taken.charge;
   const who =
     by === askedBy ? rich`You started it ${moment(at)}` : rich`${person(by)} started it ${moment(at)}`;

@@ -260,10 +260,10 @@ export function createAlertCards(
     /** Why no charge may begin from it now; undefined: it may. In a chain, the first alert counts. */
     async taken(id: string, reference?: string): Promise<AlertTaken | undefined> {
       const own = await cases.find(id);
-      if (own && endsCard(own.card)) return { kind: 'ended', card: own.card };
+      if (own && endsCard(own.card)) return { kind: 'ended', state: own.card };
       const first = await cases.find(await firstAlert(id));
       if (!first) return undefined;
-      if (endsCard(first.card)) return { kind: 'ended', card: first.card };
+      if (endsCard(first.card)) return { kind: 'ended', state: first.card };
       const charge = first.charge?.reference === reference ? undefined : await charging(first);
       return charge && { kind: 'charging', charge };
     },

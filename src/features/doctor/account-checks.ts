@@ -268,13 +268,13 @@ export function judgeSeen({ acceptedAtMs = -Infinity, refused, unknown }: SeenWe
       'Capture one delivery and run npm run explain-delivery -- <file>: it names the setting.',
     );
   }
-  const strange = unknown && `${unknown.why}, at ${utcTime(unknown.atMs)}`;
-  const whatIfWanted =
+  const unknownWords = unknown && `${unknown.why}, at ${utcTime(unknown.atMs)}`;
+  const fix =
     'Should it be an alert? Check WEBHOOK_EVENT_POINTERS; npm run explain-delivery -- <file> shows how a captured one is read.';
-  if (strange && unknown.atMs > acceptedAtMs) return warning(strange, whatIfWanted);
+  if (unknownWords && unknown.atMs > acceptedAtMs) return warning(unknownWords, fix);
   if (acceptedAtMs > 0) {
     const last = `The last one came at ${utcTime(acceptedAtMs)}`;
-    return ok(strange ? `${last}. ${strange}. ${whatIfWanted}` : last);
+    return ok(unknownWords ? `${last}. ${unknownWords}. ${fix}` : last);
   }
   return warning('None has come yet', 'Give the payments service the address of /webhooks/payments.');
 }

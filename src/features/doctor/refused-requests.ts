@@ -23,7 +23,7 @@ const refusedWords: Readonly<Record<Exclude<RefusalCause, 'no_signature'>, { why
 
 /**
  * Watches whether Slack's requests pass the signature check. A refused request is stored for the doctor until this
- * process accepts a request. If none was accepted for an hour, as with a wrong secret, calls `tell`; `name` is the same
+ * process accepts a request. If none was accepted for an hour, or yet, as with a wrong secret, calls `tell`; `name` is the same
  * all day, so that the notice is posted once a day.
  */
 export function createRefusedRequests(options: {
@@ -35,7 +35,7 @@ export function createRefusedRequests(options: {
 }): (refused: RefusalCause | undefined) => void {
   const { store, count, tell, log, now } = options;
   const remember = createLastSeen(store, key, log);
-  let takenMs = -Infinity;
+  let acceptedMs = -Infinity;
   /**
    * An earlier process may have stored a refusal. This process deletes it once it accepts a request: its secret is
    * right.
@@ -50,7 +50,7 @@ export function createRefusedRequests(options: {
   return function checked(refused) {
     const atMs = now();
     if (refused === undefined) {
-      takenMs = atMs;
+      acceptedMs = atMs;
       if (!mayBeOnRecord) return;
       mayBeOnRecord = false;
       forget().catch(() => {
@@ -61,10 +61,10 @@ export function createRefusedRequests(options: {
     count(refused);
     if (refused === 'no_signature') return;
     // If the clock was put back, the hour starts again; otherwise it would last until the clock catches up.
-    takenMs = Math.min(takenMs, atMs);
+    acceptedMs = Math.min(acceptedMs, atMs);
     mayBeOnRecord = true;
     remember(atMs, () => refused);
-    if (atMs - takenMs < quietMs) return;
+    if (atMs - acceptedMs < quietMs) return;
     tell(`${key}:${Math.floor(atMs / dayMs)}`, refusedNotice(refused)).catch((error: unknown) =>
       log('debug', 'the operators are not told of refused requests', {}, error),
     );

@@ -79,7 +79,7 @@ export function openFoundRecords(account: ForFind, finders: readonly Finder[]) {
     async page({ list, show, day, after }: Search, max: number): Promise<FoundPage> {
       const records: FoundRecord[] = [];
       const isForgotten = createIsForgotten();
-      const endMs = Math.max(day?.fromMs ?? -Infinity, (await forgottenUntil(list)) + 1);
+      const oldestMs = Math.max(day?.fromMs ?? -Infinity, (await forgottenUntil(list)) + 1);
       let [next, read, unread] = [after, 0, 0];
       do {
         const wanted = { max: max - records.length, newestFirst: true };
@@ -91,7 +91,7 @@ export function openFoundRecords(account: ForFind, finders: readonly Finder[]) {
         for (const record of opened) {
           if (record === 'unread') unread += 1;
           if (record === undefined || record === 'unread') continue;
-          if (record.atMs < endMs) return { records, unread };
+          if (record.atMs < oldestMs) return { records, unread };
           if (fits(record, show) && !(await isForgotten(record))) records.push(record);
         }
       } while (next !== undefined && records.length < max && read < mostRead);

@@ -80,18 +80,19 @@ export function createCommandSet(
     understood: (text: string, account: Listed) => Understood,
   ): { account: Listed; understood: Understood } {
     const read: ReadAccount = names.length === 0 ? parsed({ text }) : readMerchantWords(text, names);
-    const name = read.ok ? read.value.name : undefined;
-    const meantAccount = (meant?: MerchantWords): Listed =>
-      lists.find(({ merchant }) => meant !== undefined && merchant?.name === meant.name) ??
+    const accountOf = (words: Partial<MerchantWords> = {}): Listed =>
+      lists.find(({ merchant }) => words.name !== undefined && merchant?.name === words.name) ??
       defaultFor(channelId);
-    const account =
-      (name !== undefined && lists.find(({ merchant }) => merchant?.name === name)) || defaultFor(channelId);
-    const understanding: Understood = read.ok
-      ? inAccount(account.merchant, () => understood(read.value.text, account))
-      : inAccount(meantAccount(read.meant).merchant, () =>
-          unclearAccount(read, meantAccount(read.meant), names),
-        );
-    return { account, understood: understanding };
+    if (read.ok) {
+      const account = accountOf(read.value);
+      return { account, understood: inAccount(account.merchant, () => understood(read.value.text, account)) };
+    }
+    // Buttons in the answer are for the account that was probably meant.
+    const meant = accountOf(read.meant);
+    return {
+      account: defaultFor(channelId),
+      understood: inAccount(meant.merchant, () => unclearAccount(read, meant, names)),
+    };
   }
 
   return {

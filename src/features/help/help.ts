@@ -68,11 +68,14 @@ type Sorting = {
   permissions: readonly Permission[];
   /** The allowed commands for each outcome of the checks. */
   allowed: Map<string, readonly Command[]>;
-  /** By the answer about the first permission: `mayRun` gives a person the same answers for a second. */
+  /**
+   * Results by `mayRun`'s answer about the first permission. For a second `mayRun` returns the same promise to a person, so the
+   * same promise means the same person and the same result.
+   */
   recent: WeakMap<Promise<Permit>, Promise<Permitted>>;
 };
 
-const free = Promise.resolve<Permit>({ kind: 'allowed' });
+const alwaysAllowed = Promise.resolve<Permit>({ kind: 'allowed' });
 /** By list of commands, which never changes. */
 const sortings = new WeakMap<readonly Command[], Sorting>();
 
@@ -88,7 +91,7 @@ export function sortByPermit(caller: Caller, every: readonly Command[], mayRun: 
   sortings.set(every, sorting);
   const { permissions, recent } = sorting;
   const [first] = permissions;
-  const answer = first === undefined ? free : mayRun(first, caller);
+  const answer = first === undefined ? alwaysAllowed : mayRun(first, caller);
   const permitted =
     recent.get(answer) ??
     sortBy(sorting, every, [answer, ...permissions.slice(1).map((each) => mayRun(each, caller))]);

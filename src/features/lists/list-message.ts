@@ -245,12 +245,12 @@ export function exportingMessage<Item>(
   const what = filter === '' ? `all ${subject.many}` : `what matches “${outsideText(filter, longestFilter)}”`;
   return noteMessage({
     state: `⏳ Making the CSV of ${what} …`,
-    about: readIncomplete(seen.reading, seen.rows),
+    about: readSoFar(seen.reading, seen.rows),
     body: [rich`The list comes back here when the file is there.`],
   });
 }
 
-function readIncomplete(reading: Reading | undefined, rows: number): string[] {
+function readSoFar(reading: Reading | undefined, rows: number): string[] {
   return reading ? [`read ${counted(reading.pages, 'page')}, ${numbered(rows, 'row', 'rows')}`] : [];
 }
 
@@ -270,7 +270,7 @@ export function fileNews<Item>(request: FileRequest<Item>, end: FileEnd): SlackM
     case 'stopped':
       return noteMessage({
         state: '⚠️ The CSV was not made',
-        about: readIncomplete(end.reading, end.rows),
+        about: readSoFar(end.reading, end.rows),
         body: [rich`${stoppedWords(end.stop)}`],
       });
   }

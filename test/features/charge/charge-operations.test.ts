@@ -67,8 +67,8 @@ describe('submit', () => {
       const agree = await submitFor(process);
       expect(await process.operations.alertTaken(alert, viewId)).toBeUndefined();
       await end(world, card);
-      expect(await process.operations.alertTaken(alert, viewId)).toEqual({ kind: 'ended', card });
-      expect(await agree()).toEqual({ kind: 'alert_taken', taken: { kind: 'ended', card } });
+      expect(await process.operations.alertTaken(alert, viewId)).toEqual({ kind: 'ended', state: card });
+      expect(await agree()).toEqual({ kind: 'alert_taken', taken: { kind: 'ended', state: card } });
       expect(world.bank.posts).toEqual([]);
     });
 
@@ -82,7 +82,7 @@ describe('submit', () => {
         if (key === `event:${alert}`) await end(world, card);
         return await whole.create(key, ...given);
       };
-      expect(await agree()).toEqual({ kind: 'alert_taken', taken: { kind: 'ended', card } });
+      expect(await agree()).toEqual({ kind: 'alert_taken', taken: { kind: 'ended', state: card } });
       expect(world.bank.posts).toEqual([]);
     });
 
