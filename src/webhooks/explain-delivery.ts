@@ -219,6 +219,9 @@ function bodyIn(
       `The body is incomplete, or was rewritten: content-length says ${length}, and there are ${there}.`,
     );
   }
+  if (headers['content-type'] === undefined) {
+    notes.push('It has no content-type. If the service sends none, the bot answers 415.');
+  }
   if (chunks?.isWhole === false) notes.push('The body is incomplete: its last chunk is missing.');
   // Bytes after the stated length don't belong to the body.
   return { body: body.subarray(0, length), notes };

@@ -174,16 +174,21 @@ function refuseByForm({ method, headers }: Pick<IncomingMessage, 'method' | 'hea
   return Number(headers['content-length'] ?? 0) > mostBodyBytes ? tooLarge : undefined;
 }
 
-/** What the bot answers to this delivery without checking its signature; undefined: it checks that. */
+/**
+ * What the bot answers to this captured delivery without checking its signature; undefined: it checks that. A capture
+ * may lack headers, so a missing `content-type` is taken for the right one.
+ */
 export function unreadAnswer(
   { headers, body }: SignedRequest,
   method = 'POST',
 ): { status: number; words: string } | undefined {
-  const first = (name: string): string => [headers[name] ?? ''].flat()[0] ?? '';
-  const names = ['content-type', 'content-encoding'];
+  const first = (name: string, otherwise = ''): string => [headers[name] ?? otherwise].flat()[0] ?? '';
   const form = refuseByForm({
     method,
-    headers: Object.fromEntries(names.map((name) => [name, first(name)])),
+    headers: {
+      'content-type': first('content-type', 'application/json'),
+      'content-encoding': first('content-encoding'),
+    },
   });
   const answer = form ?? (body.length > mostBodyBytes ? tooLarge : undefined);
   return answer && { status: answer.status, words: answer.body['error'] ?? '' };

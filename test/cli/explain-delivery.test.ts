@@ -113,6 +113,15 @@ describe('explain-delivery', () => {
     expect(words).toContain('Signature: it verifies');
   });
 
+  it('notes that a capture has no content-type, which the bot wants', async () => {
+    const bare = rawRequest()
+      .toString('latin1')
+      .replace(/Content-Type: .*\r\n/, '');
+    const { exitCode, words } = await explain(Buffer.from(bare, 'latin1'), at);
+    expect(words).toContain('Note: It has no content-type. If the service sends none, the bot answers 415.');
+    expect(exitCode).toBe(0);
+  });
+
   it('says that the bot refuses a signed delivery that is no POST, or too large', async () => {
     const put = rawRequest().toString('latin1').replace('POST', 'PUT');
     expect((await explain(Buffer.from(put, 'latin1'), at)).words).toContain('The bot answers 405: ');

@@ -16,8 +16,7 @@ const body = {
 
 function deliveryBy(scheme: SignatureScheme, of: object = body): SignedRequest {
   const bytes = Buffer.from(JSON.stringify(of));
-  const headers = { 'content-type': 'application/json', ...signDelivery(scheme, secret, bytes, signedAtMs) };
-  return { headers, body: bytes };
+  return { headers: signDelivery(scheme, secret, bytes, signedAtMs), body: bytes };
 }
 
 function configOf(settings: Record<string, string>) {
