@@ -5,6 +5,7 @@ import { chargeLimits, type ChargeSeen, type Resend } from '../../domain/charge.
 import { codeEntry, otpLimits } from '../../domain/otp.ts';
 import type { Notice } from '../../messages/notices.ts';
 import { referenceOf } from '../../records/derived-reference.ts';
+import { untilStored } from '../../records/retry.ts';
 import { notMineNotice } from './charge-messages.ts';
 import {
   type ChargeBook,
@@ -73,10 +74,12 @@ export function createChargeOperations(
     const leaveBy = Math.min(at + chargeLimits.leaveMs, codeOpenUntil(record, at) ?? at);
     const { kind: answer } = await payments.resendOtp(transactionId, { leaveBy, now: account.now });
     log('info', 'another code asked for', { orderReference: reference, result: answer });
-    const answered = await charges.amend(reference, (current) => ({
-      ...current,
-      resends: current.resends.map((resend): Resend => (resend.at === at ? { ...resend, answer } : resend)),
-    }));
+    const answered = await untilStored(account, () =>
+      charges.amend(reference, (current) => ({
+        ...current,
+        resends: current.resends.map((resend): Resend => (resend.at === at ? { ...resend, answer } : resend)),
+      })),
+    );
     if (answered) await runner.showProgress(answered);
   }
 

@@ -386,6 +386,17 @@ describe('the code', () => {
     expect(asked).toBe(2);
   });
 
+  it('that was sent again is on record, even if the store is away for a moment then', async () => {
+    const process = startProcess(openWorld('otp'));
+    await charge(process);
+    const asked = await process.operations.resendCode({ reference, by: ada });
+    const { read } = process.store;
+    let failures = 2;
+    process.store.read = (key) => (key.startsWith('charge:') && failures-- > 0 ? away() : read(key));
+    await asked?.carryOn?.();
+    expect((await process.operations.find(reference))?.resends).toMatchObject([{ answer: 'resent' }]);
+  });
+
   it('is sent again at once if the last request for it never reached the bank', async () => {
     const process = startProcess(openWorld('otp'));
     await charge(process);
