@@ -40,7 +40,7 @@ function deskHouse() {
       handOvers: [],
       resends: [],
     };
-    await posts.refresh(reference, [ada]);
+    await posts.refresh(reference, { agents: [ada], told: [] });
   }
 
   /** Runs one delivery; `at` is called before and after each await, and can have the process die there. */

@@ -170,7 +170,7 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'the agent is told again at every repeat',
     edits: [
-      [machine, 'key: `told:${what}:${reference}`', 'key: `told:${what}:${reference}:${at}`'],
+      [machine, 'key: tellKey(reference, what) }', 'key: `${tellKey(reference, what)}:${at}` }'],
       [machine, 'function tellEffect({ reference }', 'function tellEffect({ reference, at }'],
     ],
   },

@@ -26,6 +26,7 @@ import {
 } from './charge-words.ts';
 import { codeLine, agentSince, triesAndTime } from './code-modal.ts';
 import { createMessages, type Messages } from '../../messages/messages.ts';
+import { tellKey } from './machine.ts';
 
 /** The notes in a charge's thread; each is posted once. People are Slack user ids. */
 export type ChargeNote =
@@ -239,10 +240,22 @@ export function createChargePosts(
     /** Whether there is a desk channel: its message stays when the modal is closed. */
     hasDesk: deskChannel !== undefined,
 
-    /** Updates the message in the desk channel, and the requests for a code that these agents got. */
-    async refresh(reference: string, agents: readonly string[]): Promise<void> {
+    /**
+     * Updates the message in the desk channel, the requests for a code that these agents got, and the direct messages of
+     * the verdicts that were told: one may turn out to be wrong.
+     */
+    async refresh(
+      reference: string,
+      { agents, told }: { agents: readonly string[]; told: readonly Told[] },
+    ): Promise<void> {
       const codes = [...new Set(agents)].map((userId) => codeRequestKey(reference, userId));
-      await Promise.all([refreshDesk(reference), ...codes.map((key) => messages.refresh(key))]);
+      const verdicts = told
+        .filter((what) => what !== 'otp')
+        .map((what) => messageKey('charge_direct', tellKey(reference, what)));
+      await Promise.all([
+        refreshDesk(reference),
+        ...[...codes, ...verdicts].map((key) => messages.refresh(key)),
+      ]);
     },
 
     /**

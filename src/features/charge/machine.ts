@@ -387,7 +387,12 @@ function announce(intent: ChargeIntent, state: Conclusion, at: number): Step {
 }
 
 function tellEffect({ reference }: ChargeIntent, what: Told): Effect {
-  return { kind: 'tell', what, key: `told:${what}:${reference}` };
+  return { kind: 'tell', what, key: tellKey(reference, what) };
+}
+
+/** The key of the messages about this step. */
+export function tellKey(reference: string, what: Told): string {
+  return `told:${what}:${reference}`;
 }
 
 /** The interval grows with the time that the outcome has been unknown: from 1 s to 5 min. */

@@ -142,7 +142,7 @@ export function createChargeRunner(
   async function showProgress(record: ChargeRecord): Promise<void> {
     background.add(show(record.intent.reference));
     // After a failure the next step refreshes again; an open charge always has a next step.
-    await posts.refresh(record.intent.reference, agentsOf(record)).catch((error: unknown) => {
+    await posts.refresh(record.intent.reference, toldOf(record)).catch((error: unknown) => {
       log('warn', 'the desk’s message is behind', { orderReference: record.intent.reference }, error);
     });
   }
@@ -214,7 +214,7 @@ export function createChargeRunner(
       if (record?.intent.state.kind !== what) return false;
       await reportOutcome(record);
       if (what === 'approved' && !hasSuccessEvent(record.intent)) await needs.awaitEvent(reference);
-      await posts.refresh(reference, agentsOf(record));
+      await posts.refresh(reference, toldOf(record));
       // Show the outcome on the approval request, too: approvers look there.
       await needs.approvals?.charged(reference);
       await posts.note(reference, key, { kind: 'told', what });
@@ -295,9 +295,9 @@ async function withRecordWords(
   return isUnpaid && found.why !== undefined ? { ...answer, why: found.why, from: 'record' } : answer;
 }
 
-/** All agents that the charge ever had. */
-function agentsOf({ agent, handOvers }: ChargeRecord): string[] {
-  return [...new Set([agent, ...handOvers.map(({ from }) => from)])];
+/** All agents that the charge ever had, and everything that was told. */
+function toldOf({ agent, handOvers, intent: { told } }: ChargeRecord) {
+  return { agents: [agent, ...handOvers.map(({ from }) => from)], told };
 }
 
 function hasSuccessEvent({ history }: ChargeIntent): boolean {

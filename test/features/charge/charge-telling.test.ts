@@ -158,6 +158,27 @@ describe('an approved charge', () => {
   });
 });
 
+it('an earlier direct message is edited when its verdict turns out to be wrong, and when its alert ended otherwise', async () => {
+  const world = openWorld('otp');
+  const process = startProcess(world, everyPoint(), false);
+  await charge(process);
+  await process.workFor(20 * 60_000);
+  const wanted = async (what: string) => {
+    const entry = await world.store.read(`message:charge_direct:told:${what}:${reference}`);
+    return entry && readMessageRecord(entry.value).wanted;
+  };
+  expect(await wanted('expired')).toBe(1);
+  pays(world);
+  await process.trigger(success);
+  await process.drained();
+  expect(await wanted('expired')).toBeGreaterThan(1);
+  expect(await wanted('approved')).toBe(1);
+  await process.workFor(0);
+  const news = { kind: 'paid', reference: 'OTHER', failed: 'ORDER' } as const;
+  await process.operations.onAlertEnded(reference, news);
+  expect(await wanted('approved')).toBeGreaterThan(1);
+});
+
 it.each([
   ['direct message', 'charge_direct'],
   ['note in the thread', 'charge_note'],
