@@ -25,7 +25,7 @@ export function createRecorder(
     const startedMs = performance.now();
     const summary = maskText(start.summary);
     const begun = { ...start, id: lastId, at: now(), path: maskText(start.path), summary };
-    // A copy, since the end's copy of `begun` would read, and so format, its bodies.
+    // A copy: `begun` gets no bodies, because spreading it below would format them.
     onExchange(withBodies({ ...begun }, { request }));
     return (end) => {
       const { response, outcome, status } = end();
@@ -36,7 +36,7 @@ export function createRecorder(
   };
 }
 
-/** Formatted when read: the source never changes. */
+/** Bodies are formatted only when somebody reads them; until then they don't change. */
 function withBodies(exchange: Exchange, bodies: { request: unknown; response?: unknown }): Exchange {
   for (const [name, body] of Object.entries(bodies)) {
     if (body === undefined || body === '') continue;

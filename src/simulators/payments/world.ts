@@ -34,7 +34,7 @@ export type World = {
   webhooks: WebhooksOut;
   stats: Counts;
   tellTransaction: TellTransaction;
-  /** References whose `before` accident has happened: a retry works. */
+  /** References of charges that a `before` fault has already stopped once: their retry works. */
   accidentsHad: Set<string>;
   /** The panel's choice for the next saved-card charge, used once. */
   next: { charge: NextCharge; reason?: string };

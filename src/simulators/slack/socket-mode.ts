@@ -105,7 +105,7 @@ export function createSocketMode(ids: Ids, quirks: Quirks) {
       }
       server.handleUpgrade(request, socket, head, welcome);
     },
-    /** To the registered connections in turn, read or not. */
+    /** Sends to the registered connections in turn, also to one whose process is dead. */
     async send(envelope: Envelope, timeoutMs: number): Promise<SocketAnswer> {
       const registered = lines.filter(
         ({ socket }) => socket === undefined || socket.readyState === socket.OPEN,
