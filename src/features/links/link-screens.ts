@@ -177,7 +177,7 @@ function buttonsOf(
   const again = (text: string): Button => button({ actionId: linkActions.again, text, value: reference });
   switch (kind) {
     case 'open':
-      return [...(order ? openButton('link_open', 'Open link', order.checkoutLink) : []), check];
+      return [...(order ? openButton('Open link', order.checkoutLink) : []), check];
     case 'confirming':
     case 'review':
       return [check];

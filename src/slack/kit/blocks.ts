@@ -78,12 +78,12 @@ export function button(parts: {
   return { type: 'button', action_id: ownId(actionId), text: plainText(text, limits.buttonText), ...rest };
 }
 
-/**
- * A link button; no button if the address is too long for Slack. `url` must be a checked web address. Slack reports the
- * press too, so no command may have this action id.
- */
-export function openButton(actionId: string, text: string, url: string): Button[] {
-  return url.length > limits.url ? [] : [{ ...button({ actionId, text }), url }];
+/** The action id of link buttons. Slack reports their press too, and the bot ignores it. */
+export const linkActionId = 'link_open';
+
+/** A link button; no button if the address is too long for Slack. `url` must be a checked web address. */
+export function openButton(text: string, url: string): Button[] {
+  return url.length > limits.url ? [] : [{ ...button({ actionId: linkActionId, text }), url }];
 }
 
 /** A menu of at most five choices; a button for a single choice; nothing without choices. */

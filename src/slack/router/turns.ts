@@ -19,11 +19,13 @@ import {
   cardNumberProblem,
   cardNumberMessage,
   errorReply,
+  expiredMessage,
   refusalMessage,
   usageMessage,
 } from '../words/error-message.ts';
 import { holdsCardNumber, maskNumbers } from '../../domain/card.ts';
 import { withoutUndefined } from '../../domain/json.ts';
+import { plainId } from '../../domain/merchant.ts';
 import type { Log } from '../../log.ts';
 import {
   answer,
@@ -36,7 +38,7 @@ import {
   type BotRequest,
   type SlackSide,
 } from '../answer.ts';
-import { plainText, type Choice } from '../kit/blocks.ts';
+import { linkActionId, plainText, type Choice } from '../kit/blocks.ts';
 import {
   permissionsOf,
   type AccountSide,
@@ -221,9 +223,7 @@ export function pressTurn(body: BlockAction, respond: RespondFn, side: SlackSide
   const { client, log, commands } = side;
   const value = valueOf(action);
   const found = commands.find('action', action.action_id);
-  // A link button, or a button from before an update.
-  if (!found) return undefined;
-  const { account, command, part } = found;
+  if (!found && plainId(action.action_id) === linkActionId) return undefined;
   const caller = { ...callerOf(body, fromOf(body)), ...withoutUndefined({ threadTs: threadOf(body) }) };
   const view = body.view?.type === 'modal' ? body.view : undefined;
   const label = labelOf(action);
@@ -233,17 +233,23 @@ export function pressTurn(body: BlockAction, respond: RespondFn, side: SlackSide
     createReply({ caller, respond: working, threadTs: threadOf(body), replaces }, client, log);
   const isEphemeral = body.container['is_ephemeral'] === true;
   // Replace only an ephemeral message, and only if its other buttons are no longer useful.
-  const replaces = isEphemeral && ('words' in part || part.replacesMessage) ? 'pressed' : 'nothing';
+  const isReplaced = found && ('words' in found.part || found.part.replacesMessage);
+  const replaces = isEphemeral && isReplaced ? 'pressed' : 'nothing';
   const openModal = createOpenModal(client, { triggerId: body.trigger_id, onTop: view !== undefined });
   const [reply, beside] = [replyThat(replaces), replyThat('nothing')];
   const screen = createScreen({ client, log, label, openModal, reply, beside, view });
-  const common = { what: 'press', who: caller, screen, repeat: pressedBefore(body, action, part) } as const;
-  return {
+  const turn = {
     what: 'press',
     caller,
     // Slack sends all inputs with every press.
     hasCardNumber: blocksWithCardNumber(body.view?.state ?? body.state).length > 0,
     refuse: screen.sayProblem,
+  } as const;
+  if (!found) return { ...turn, go: () => screen.sayProblem(expiredTitle, expiredMessage('button')) };
+  const { account, command, part } = found;
+  const common = { what: 'press', who: caller, screen, repeat: pressedBefore(body, action, part) } as const;
+  return {
+    ...turn,
     async go() {
       if ('words' in part) {
         const understood = { kind: 'command', command, words: part.words(value) } as const;
@@ -263,6 +269,8 @@ export function pressTurn(body: BlockAction, respond: RespondFn, side: SlackSide
     },
   };
 }
+
+const expiredTitle = 'Expired';
 
 function seenView(view: ViewOutput): NonNullable<Pressed['view']> {
   return { id: view.id, privateMetadata: view.private_metadata, values: shownValues(view) };
@@ -339,7 +347,7 @@ export function shortcutTurn(
     async go() {
       const found = await side.commands.shortcut(body.callback_id, caller);
       // The manifest is older or newer than the bot.
-      if (!found) return;
+      if (!found) return await reply(expiredMessage('shortcut'));
       const { account, part } = found;
       const texts = body.type === 'message_action' ? messageTexts(body.message) : [];
       const understood: Understood =
@@ -386,8 +394,9 @@ export function formTurn(ack: AckFn<ViewResponseAction>, body: ViewSubmitAction,
     },
     async go() {
       const found = side.commands.find('modal', body.view.callback_id);
-      // A modal of an older version, or one without anything to submit.
-      await (found ? answerForm(ack, { ...found, caller, body }, side) : ack());
+      if (found) return await answerForm(ack, { ...found, caller, body }, side);
+      const modal = messageModal(expiredTitle, expiredMessage('form'));
+      await ack(toViewResponse({ kind: 'update', modal }, body.view.blocks));
     },
   };
 }

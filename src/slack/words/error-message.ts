@@ -127,6 +127,14 @@ export function unknownVerbMessage(
   });
 }
 
+/** For a button, form or shortcut that no command has: an update or the settings have removed it. */
+export function expiredMessage(what: 'button' | 'form' | 'shortcut'): SlackMessage {
+  return noteMessage({
+    state: `This ${what} has expired`,
+    body: [rich`Nothing was done. ${code('/pay')} shows what you can do.`],
+  });
+}
+
 /** Refuses a typed card number, without repeating the number: Slack would store it twice. */
 export function cardNumberMessage(): SlackMessage {
   return sentencesMessage(`⛔ ${cardNumberRefusal}`);

@@ -35,6 +35,27 @@ it.each([
   expect(said).toContain('Something went wrong in the bot, error');
 });
 
+it.each([
+  [{ kind: 'press', name: 'of_an_older_bot' }, 'C0DESK0001', 'This button has expired'],
+  [{ kind: 'press', name: 'of_an_older_bot' }, 'modal', 'This button has expired'],
+  [{ kind: 'form', name: 'of_an_older_bot' }, 'modal', 'Nothing was done'],
+  [{ kind: 'message shortcut', name: 'of_an_older_bot' }, 'C0DESK0001', 'This shortcut has expired'],
+  [{ kind: 'global shortcut', name: 'of_an_older_bot' }, 'C0DESK0001', 'This shortcut has expired'],
+] as const)('tells the person if no command has the %o in %s', async (thing, place, words) => {
+  const slack = { members: {}, accounts: {}, nowMs: 0 };
+  const verb = defineCommand({ ...facts, parse: () => parsed(undefined) });
+  const { ran, said } = await permissionStage([verb], {}, slack).act(thing, place);
+  expect(said).toContain(words);
+  expect(ran).toBe(false);
+});
+
+it('says nothing to the press of a link', async () => {
+  const slack = { members: {}, accounts: {}, nowMs: 0 };
+  const verb = defineCommand({ ...facts, parse: () => parsed(undefined) });
+  const stage = permissionStage([verb], {}, slack);
+  expect((await stage.act({ kind: 'press', name: 'link_open@lagos' }, 'C0DESK0001')).said).toBe('""');
+});
+
 it('names for log and audit the reference that a look-up finds only in the thread', async () => {
   const account = { merchant: undefined, mayRun: async () => ({ kind: 'allowed' }) as const };
   const command = defineCommand({ ...facts, parse: () => parsed(undefined) });
