@@ -76,7 +76,7 @@ export type ViewAnswer =
   | { kind: 'errors'; errors: Readonly<Record<string, string>> }
   | { kind: 'update'; modal: Modal; carryOn?: () => Promise<void> }
   /** Closes this modal; modals below it stay. */
-  | { kind: 'close'; carryOn?: () => Promise<void> };
+  | { kind: 'close' };
 
 /** A modal by its `callback_id`. Submitting the modal checks the permission again. */
 export type ModalDefinition = {

@@ -151,11 +151,10 @@ function createFormScreen(ack: AckFn<ViewResponseAction>, submitted: Submitted, 
   }
 
   async function show(answer: ViewAnswer): Promise<void> {
-    if (answer.kind === 'errors' || !answer.carryOn) return await tell(answer);
-    const { carryOn: work } = answer;
-    if (answer.kind === 'update' && isOpen) return await tellResult(answer.modal, work);
+    if (answer.kind !== 'update' || !answer.carryOn) return await tell(answer);
+    if (isOpen) return await tellResult(answer.modal, answer.carryOn);
     await tell(answer);
-    begin(work);
+    begin(answer.carryOn);
   }
 
   const sayProblem = (title: string, message: Parameters<typeof messageModal>[1]): Promise<void> =>
