@@ -62,8 +62,6 @@ describe('the worked example of CONTRIBUTING.md', () => {
     const touched = examples().map(({ file }) => file);
     expect(touched).toHaveLength(4);
     expect(touched).toContain('openapi/payments.yaml');
-    await inCopy('scripts/generate.ts');
-    expect(readFileSync(join(copy, 'src/payments/schema.d.ts'), 'utf8')).toContain('/v1/accounts/balance');
 
     const asked: string[] = [];
     const service = createServer((request, response) => {
@@ -86,6 +84,7 @@ describe('the worked example of CONTRIBUTING.md', () => {
 
   itInFull('compiles', async () => {
     await inCopy('scripts/generate.ts');
+    expect(readFileSync(join(copy, 'src/payments/schema.d.ts'), 'utf8')).toContain('/v1/accounts/balance');
     await inCopy('node_modules/typescript/bin/tsc', '-p', '.');
   });
 

@@ -1,12 +1,17 @@
 import { randomInt } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
+import { countOf } from '../support/counts.ts';
 import { mutants } from './mutants.ts';
 import { play, runTapes } from './play.ts';
 
 it('holds every invariant on random tapes of crashes, lost answers, late requests and clicks', () => {
   const seed = randomInt(2 ** 31);
-  const { failure, verdicts } = runTapes({ count: 5_000, seed, shrink: true });
+  const { failure, verdicts } = runTapes({
+    count: countOf({ full: 5_000, share: 2_000 }),
+    seed,
+    shrink: true,
+  });
   expect(failure, `seed ${seed}`).toBeUndefined();
   // Tapes that do nothing hold every invariant too, so require each outcome.
   for (const verdict of [

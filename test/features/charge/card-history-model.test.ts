@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { array, assert, asyncProperty, constant, constantFrom, integer, oneof, record } from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
@@ -132,6 +133,11 @@ const step = oneof(
 
 type Move = typeof step extends { generate: (...args: never[]) => { value: infer Value } } ? Value : never;
 
+/** `expect` takes longer than all that is compared here, so only a difference reaches it. */
+function expectSame(actual: unknown, expected: unknown): void {
+  if (!isDeepStrictEqual(actual, expected)) expect(actual).toEqual(expected);
+}
+
 /** Runs the command on both, and returns the model's answer. */
 function sideBySide() {
   const { clock, charges, history, other } = till();
@@ -145,7 +151,7 @@ function sideBySide() {
     const { despite, readAgoMs } = one;
     const given = claimOf(one.reference, one.minor, { despite, readAtMs: clock.nowMs - readAgoMs });
     const expected = plain.claim(given, clock.nowMs);
-    expect(await at.claim(given)).toEqual(expected);
+    expectSame(await at.claim(given), expected);
     if (expected.kind === 'claimed' && one.kind !== 'die') charges.add(one.reference);
     return expected.kind === 'refused' ? expected.refusal.kind : expected.kind;
   }
@@ -161,8 +167,8 @@ function sideBySide() {
       plain.settle(one.reference, one.outcome, clock.nowMs);
       await at.settle(card, ref(one.reference), one.outcome);
     }
-    expect(await history.mayTry(card)).toEqual(plain.mayTry(clock.nowMs));
-    expect(await other.mayTry(card)).toEqual(plain.mayTry(clock.nowMs));
+    expectSame(await history.mayTry(card), plain.mayTry(clock.nowMs));
+    expectSame(await other.mayTry(card), plain.mayTry(clock.nowMs));
     return answer;
   }
   return move;
