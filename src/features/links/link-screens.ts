@@ -170,7 +170,7 @@ function failure({ failure: failed }: PaymentLink): RichTextBlock[] {
 }
 
 function buttonsOf(
-  { reference, terms, order, state: { kind } }: PaymentLink,
+  { reference, terms, order, alertNews, state: { kind } }: PaymentLink,
   { environment }: ShownAccount,
 ): Button[] {
   const check = button({ actionId: linkActions.check, text: 'Look up', value: reference });
@@ -188,7 +188,8 @@ function buttonsOf(
     case 'refused':
       return [again('Correct and try again')];
     case 'paid':
-      return proofButton(environment, reference, terms.money.minor);
+      // No proof if people must first find out whether to give the money back.
+      return alertNews ? [] : proofButton(environment, reference, terms.money.minor);
     case 'asking':
     case 'given_back':
       return [];

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Lookup } from '../../../src/domain/alert.ts';
 import type { OrderReference } from '../../../src/domain/order-reference.ts';
 import { alertNewsShape } from '../../../src/records/shapes.ts';
+import { linkModal } from '../../../src/features/links/link-screens.ts';
 import { dayMs } from '../../../src/domain/span.ts';
 import {
   linkDueInMs,
@@ -77,6 +78,14 @@ function follow(
   if (dueInMs === undefined) return { ...link, looks };
   return follow(stepLink(link, answer, atMs + dueInMs, rules) ?? link, answer, atMs + dueInMs, looks + 1);
 }
+
+it('offers no proof of a second payment, one of which may need to be given back', () => {
+  const place = { environment: 'live', account: 'Lagos' } as const;
+  const link: PaymentLink = { ...asked, state: { kind: 'paid', money: asked.terms.money, atMs: nowMs } };
+  const alertNews = { kind: 'paid', failed: 'ORDER-1', reference: 'ORDER-2' } as const;
+  expect(JSON.stringify(linkModal(link, place))).toContain('"button"');
+  expect(JSON.stringify(linkModal({ ...link, alertNews }, place))).not.toContain('"button"');
+});
 
 it('has an audit entry of its own, even if it replaces a refused link within a millisecond', () => {
   const { auditEntries } = linkRules(rules, async () => []);
