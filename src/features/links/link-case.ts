@@ -15,7 +15,7 @@ import { growingDelayMs } from '../../deadline.ts';
 import { formatMoney } from '../../domain/money.ts';
 import { caseKind, type CaseRules, type CaseStep } from '../../records/cases.ts';
 import { type FoundBy, indexAt, ownPaymentsList } from '../../records/found-by.ts';
-import { dayMs } from '../../domain/span.ts';
+import { dayMs, hourMs } from '../../domain/span.ts';
 
 const checkShape = z.object({
   part: z.enum(['status', 'reference', 'amount']),
@@ -164,6 +164,10 @@ const longestProofMs = 300_000;
  */
 const unprovenMs = dayMs;
 const unansweredMs = 7 * dayMs;
+// Intervals of the look-ups under review, for as long as a late proof is likely.
+const firstReviewMs = hourMs;
+const longestReviewMs = dayMs;
+const reviewedForMs = 7 * dayMs;
 
 /**
  * The link after an event; undefined: unchanged. No payment event decides anything: it starts look-ups, and only their
@@ -272,7 +276,8 @@ function stateAfterLookUp(
 
 /**
  * In how many ms the link is due again; undefined: never. An unpaid link is looked up after growing waits of half a
- * minute to ten minutes: if the event of its payment is lost, its result comes that late at most.
+ * minute to ten minutes: if the event of its payment is lost, its result comes that late at most. Under review the waits
+ * are an hour to a day, for a week.
  */
 export function linkDueInMs(link: PaymentLink, nowMs: number, rules: LinkRules): number | undefined {
   const { state, misses, askedAtMs } = link;
@@ -286,6 +291,11 @@ export function linkDueInMs(link: PaymentLink, nowMs: number, rules: LinkRules):
       const waitMs = Math.min(Math.max(nowMs - askedAtMs, firstLookMs), longestLookMs);
       // When the time is over, the link ages with the next usable look-up.
       return leftMs > 0 ? Math.min(waitMs, leftMs) : longestProofMs;
+    }
+    case 'review': {
+      const underReviewMs = nowMs - state.atMs;
+      const waitMs = Math.min(Math.max(underReviewMs, firstReviewMs), longestReviewMs);
+      return underReviewMs < reviewedForMs ? waitMs : undefined;
     }
     default:
       return undefined;

@@ -100,7 +100,7 @@ export function createPaymentLinks(account: Account, needs: LinkNeeds) {
       log('info', 'a payment link is asked for again', { orderReference: reference });
       return await requestOrder(link, true);
     }
-    if (state.kind !== 'open' && state.kind !== 'confirming') return undefined;
+    if (state.kind !== 'open' && state.kind !== 'confirming' && state.kind !== 'review') return undefined;
     return { event: { kind: 'looked_up', lookup: await lookUp(expectedOf(link)) } };
   }
 

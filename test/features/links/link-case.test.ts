@@ -205,6 +205,20 @@ describe('stepLink', () => {
     expect(linkDueInMs({ ...asked, state: open }, nowMs + afterMs, rules)).toBe(withinMs);
   });
 
+  it('is looked up for a week under review, since the proof may come late', () => {
+    const review: LinkState = { kind: 'review', atMs: nowMs };
+    expect(linkDueInMs({ ...asked, state: review }, nowMs, rules)).toBe(3_600_000);
+    expect(linkDueInMs({ ...asked, state: review }, nowMs + 3 * dayMs, rules)).toBe(dayMs);
+    expect(linkDueInMs({ ...asked, state: review }, nowMs + 7 * dayMs, rules)).toBeUndefined();
+    const proven = looked({
+      kind: 'confirmed',
+      transaction: {},
+      money: asked.terms.money,
+      evidence: evidence(true),
+    });
+    expect(become(review, proven)?.state.kind).toBe('paid');
+  });
+
   it('always schedules a link that still waits for something', () => {
     for (const state of [{ kind: 'asking' } as const, open, confirming]) {
       expect(linkDueInMs({ ...asked, state }, nowMs + 2 * rules.followMs, rules)).toBeGreaterThan(0);

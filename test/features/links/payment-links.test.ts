@@ -19,7 +19,7 @@ import { memoryStore } from '../memory-store.ts';
 const reference = 'LINK-1' as OrderReference;
 const money = { minor: 15_000, currency: 'NGN' };
 const check = { holds: true, statement: 'holds' };
-const proven: Lookup = {
+const proven = {
   kind: 'confirmed',
   transaction: {},
   money,
@@ -28,14 +28,15 @@ const proven: Lookup = {
     reference: { part: 'reference', ...check },
     amount: { part: 'amount', ...check },
   },
-};
+} satisfies Lookup;
 const order = { kind: 'created', orderId: 'S-1', checkoutLink: 'https://pay.example/1' } as const;
 
 const lookUp = async (): Promise<Lookup> => proven;
 const terms = { money, customerEmail: 'jane@example.com', savesCard: true };
 
 /** An open link, and a service whose look-ups prove every payment. */
-async function openLink() {
+async function openLink(found: () => Lookup = () => proven) {
+  const lookUp = async (): Promise<Lookup> => found();
   const clock = { nowMs: 1_900_000_000_000 };
   const store = memoryStore(clock);
   const paid: ProvenPayment[] = [];
@@ -114,6 +115,18 @@ describe('a payment link', () => {
     await links.onPaymentEvent(failed);
     expect(await links.find(reference)).toEqual(noted);
     expect(noted).toMatchObject({ state: { kind: 'open' }, failure: { why: 'No funds' } });
+  });
+
+  it('under review is looked up again, and paid once that is proven', async () => {
+    let found: Lookup = { kind: 'not_paid', transaction: {}, money: undefined, evidence: proven.evidence };
+    const { clock, links, paid, afterwards } = await openLink(() => found);
+    await links.onPaymentEvent({ ...event, orderId: 'S-1' });
+    clock.nowMs += 60_000;
+    expect((await afterwards())?.state.kind).toBe('review');
+    found = proven;
+    clock.nowMs += 3_600_000;
+    expect((await afterwards())?.state.kind).toBe('paid');
+    expect(paid).toHaveLength(1);
   });
 
   it('is reported to the alerts if a look-up finds it paid without an event', async () => {
