@@ -32,8 +32,9 @@ export function createCachedAnswers<Value>(
   /** This process's answers, so an outage of the shared cache doesn't cost a call for each question. */
   const local = new Map<string, CachedAnswer<Value>>();
 
+  /** An answer from far in the future is not younger: the clock was put back. Clocks of replicas differ a little. */
   function isYounger({ atMs }: CachedAnswer<Value>, ms: number): boolean {
-    return now() - atMs < ms;
+    return Math.abs(now() - atMs) < ms;
   }
 
   function remember(name: string, answer: CachedAnswer<Value>): void {

@@ -168,6 +168,17 @@ describe('a permitted person', () => {
     expect(await rolesOf('charge', 'U0AGENT')).toEqual({ kind: 'unknown' });
   });
 
+  it('is fetched again if the clock was put back', async () => {
+    nowMs = 48 * hourMs;
+    const cache = memory();
+    const here = directory(byId, { cache });
+    expect(await here.permitOf('U0AGENT')).toEqual(allowed);
+    accounts['U0AGENT'] = { deleted: true };
+    nowMs = hourMs;
+    for (const { permitOf } of [here, directory(byId, { cache })])
+      expect(await permitOf('U0AGENT')).toMatchObject(refusedFor('deactivated'));
+  });
+
   it('is refused while the scope users:read is missing, and the refusal names the scope', async () => {
     accounts['U0AGENT'] = 'missing_scope';
     const whoCan = expect.stringContaining('users:read');
