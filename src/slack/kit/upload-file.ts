@@ -30,6 +30,7 @@ export function createUploadFile(client: WebClient): UploadFile {
     const { name, title, of = '', text, comment } = file;
     const bytes = Buffer.from(text, 'utf8');
     let { channel, threadTs } = place;
+    let isAnnounced = false;
     try {
       const ticket = await client.files.getUploadURLExternal({ filename: name, length: bytes.length });
       const { upload_url: address, file_id: id } = ticket;
@@ -40,7 +41,10 @@ export function createUploadFile(client: WebClient): UploadFile {
         return answer.status;
       });
       if (status !== 200) return failed(`http_${status}`, channel);
-      if (isPerson(channel)) ({ channel, threadTs } = await postBeforeFile(client, channel, [title, of]));
+      if (isPerson(channel)) {
+        ({ channel, threadTs } = await postBeforeFile(client, channel, [title, of]));
+        isAnnounced = true;
+      }
       await client.files.completeUploadExternal({
         files: [{ id, title }],
         channel_id: channel,
@@ -49,6 +53,10 @@ export function createUploadFile(client: WebClient): UploadFile {
       });
       return { kind: 'uploaded', fileId: id };
     } catch (error) {
+      if (isAnnounced && threadTs !== undefined) {
+        const note = noteMessage({ state: `⚠️ ${title}`, about: ['the file may be missing here', of] });
+        await client.chat.update({ channel, ts: threadTs, ...note }).catch(() => undefined);
+      }
       return failed(slackErrorWord(readSlackError(error)), channel);
     }
   };

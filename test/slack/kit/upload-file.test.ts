@@ -34,3 +34,22 @@ it.each([
   // The scope for posts where the bot is no member doesn't cover files.
   expect(outcome.fix).not.toContain('chat:write.public');
 });
+
+it('corrects the message that it posts before a person’s file, if Slack then refuses the file', async () => {
+  const { interactive } = createClients(
+    { botToken: 'x', slackApiUrl: 'https://slack.test/api/' },
+    () => undefined,
+  );
+  nock('https://slack.test')
+    .post('/api/files.getUploadURLExternal')
+    .reply(200, ticket)
+    .post('/upload/1')
+    .reply(200, 'OK')
+    .post('/api/chat.postMessage')
+    .reply(200, { ok: true, channel: 'D0AGENT', ts: '1.1' })
+    .post('/api/files.completeUploadExternal')
+    .reply(200, { ok: false, error: 'storage_limit_reached' })
+    .post('/api/chat.update', /channel=D0AGENT.*ts=1\.1.*missing/)
+    .reply(200, { ok: true });
+  expect(await createUploadFile(interactive)({ channel: 'U0AGENT' }, file)).toMatchObject({ kind: 'failed' });
+});
