@@ -250,7 +250,7 @@ export function createFeatures(account: Account, needs: FeatureNeeds) {
   const alerts: Alerts = createAlerts(account, {
     ledger,
     mayTry: (card, outside) => charges.mayTry(card, outside),
-    mayOverride: () => gate?.needFor({ kind: 'retry' }) !== undefined,
+    mayOverride: () => gate.needFor({ kind: 'retry' }) !== undefined,
     hasEnded: (reference) => charges.hasEnded(reference),
     chargeOf: async (reference) => (await charges.chargeOf(reference)) ?? (await links.chargeOf(reference)),
     async tellPayment(reference, news) {

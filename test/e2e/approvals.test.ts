@@ -212,6 +212,22 @@ describe('a charge that a second person decides', () => {
     );
   });
 
+  it('is decided and shows its charge’s end, also after its rule is gone from the policy', async () => {
+    const desk = at();
+    const reference = await asks('agent');
+    const card = await desk.reads('lead', ['🟡 Needs approval', reference], 'leadDm');
+    let before = '';
+    await desk.restarts({}, (policy) => {
+      before = policy;
+      return policy.replace(/^approvals:\n[^]*/m, '');
+    });
+    await desk.presses('lead', approve(card), card);
+    await desk.modalSays('agent', ['✅ Paid (confirmed)', reference]);
+    await everywhere(reference, '✅ Paid (confirmed)', ['agent', 'lead', 'onCall']);
+    expect(taken(reference)).toBe(1);
+    await desk.restarts({}, () => before);
+  });
+
   it('asks its approver about later charges of the same card and amount until they have seen each, and then charges', async () => {
     const desk = at();
     const waits = await asks('agent');

@@ -71,9 +71,11 @@ export function createApprovals(account: Account, needs: ApprovalsNeeds) {
   }
   return {
     messages: approvalRenders(find, place),
-    /** Undefined if `payops.yml` has no rule for this account. */
-    gate: hasRules ? gate : undefined,
-    verbs: hasRules ? [approvalsCommand(account, requests, withCharge)] : [],
+    gate,
+    // Not listed without a rule; but requests that were made under one still wait for their buttons.
+    verbs: [
+      { ...approvalsCommand(account, requests, withCharge), ...(hasRules ? {} : { hidden: true as const }) },
+    ],
     cases,
     /** For tests. */
     requests,

@@ -54,7 +54,7 @@ import { messageModal } from '../../slack/kit/modals.ts';
 type CardEmailNeeds = {
   /** Undefined if the bot remembers no cards; then people paste token keys. */
   ledger: (KnownCards & KnownCardEmails) | undefined;
-  /** Undefined if no rule asks for approval. */
+  /** Undefined: nothing asks for approval. */
   approvals: ApprovalGate | undefined;
   /** The modal of a change that waits for approval. */
   requestModal: (approval: Approval) => Modal;

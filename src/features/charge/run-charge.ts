@@ -42,7 +42,7 @@ export type RunNeeds = {
     /** Reports a proven payment to the alerts; needed because its event may never come. */
     paid: (charge: ProvenPayment) => Promise<void>;
   };
-  approvals?: Pick<ApprovalGate, 'charged'> | undefined;
+  approvals: Pick<ApprovalGate, 'charged'>;
   ledger: { forgetEmail: (card: string, wrongEmail: string) => Promise<void> } | undefined;
   /** Called at least once for an approved charge whose event has not come yet. */
   awaitEvent: (reference: string) => Promise<void>;
@@ -216,7 +216,7 @@ export function createChargeRunner(
       if (what === 'approved' && !hasSuccessEvent(record.intent)) await needs.awaitEvent(reference);
       await posts.refresh(reference, toldOf(record));
       // Show the outcome on the approval request, too: approvers look there.
-      await needs.approvals?.charged(reference);
+      await needs.approvals.charged(reference);
       await posts.note(reference, key, { kind: 'told', what });
       const reached = await show(reference);
       if (!reached || !posts.hasDesk) await posts.direct(record.agent, key, { reference, what });

@@ -84,8 +84,7 @@ type UnclaimedCharge = Omit<ShownCharge, 'viewId' | 'readAtMs'> & { readAtMs?: n
 /** What submitting needs of other features. */
 export type SubmitNeeds = {
   alerts: AlertClaims;
-  /** Absent if no charge needs a second person. */
-  approvals?: ApprovalGate | undefined;
+  approvals: ApprovalGate;
 };
 
 /** The parts of the feature that submitting works with. */
@@ -132,13 +131,13 @@ export function createSubmits(account: Account, parts: SubmitParts) {
     const obstacle = await findObstacle(claim, 'judge');
     if (obstacle?.kind === 'over_limit') return obstacle;
     const hold = obstacle?.kind === 'refused' ? obstacle.refusal : undefined;
-    const mayOverride = hold?.kind === 'on_hold' && needs.approvals?.needFor({ kind: 'retry' }) !== undefined;
+    const mayOverride = hold?.kind === 'on_hold' && needs.approvals.needFor({ kind: 'retry' }) !== undefined;
     const overriding: { overridesRest?: true } = mayOverride ? { overridesRest: true } : {};
     // Show twins together with the hold; otherwise submitting would only lead back to a review with the twins.
     const twinCheck = mayOverride ? await cards.judge({ ...claim, ...overriding }) : obstacle;
     const twins = twinCheck?.kind === 'twin' ? twinCheck.twins : undefined;
     const question = { kind: 'charge', money: terms.money, ...overriding } as const;
-    const approval = hold && !mayOverride ? undefined : needs.approvals?.needFor(question);
+    const approval = hold && !mayOverride ? undefined : needs.approvals.needFor(question);
     return { kind: 'ready', ...withoutUndefined({ hold, twins, approval }) };
   }
 
@@ -165,7 +164,7 @@ export function createSubmits(account: Account, parts: SubmitParts) {
     const known = await charges.read(reference);
     if (known) return { kind: 'known', charge: await runner.toSeen(known) };
     // A dialogue has one charge and so one request, also after its terms were changed.
-    const requested = await needs.approvals?.find(reference);
+    const requested = await needs.approvals.find(reference);
     if (requested) return { kind: 'awaiting_approval', approval: requested };
     const kept = await drafts.readDraft(viewId, draft);
     if (!kept) return { kind: 'stale' };
@@ -188,7 +187,6 @@ export function createSubmits(account: Account, parts: SubmitParts) {
     override: string | undefined,
   ): Promise<SubmitResult | undefined> {
     const { approvals, alerts } = needs;
-    if (!approvals) return undefined;
     // Ask for override approval even if the hold has just ended: that is the button they pressed.
     const overrides = override !== undefined && approvals.needFor({ kind: 'retry' }) !== undefined;
     const charge: ApprovedCharge = overrides ? { ...unapproved, overridesRest: true } : unapproved;
