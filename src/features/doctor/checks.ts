@@ -82,13 +82,14 @@ export async function runChecks(checks: readonly Check[], deadlineMs: number, lo
 }
 
 function failedCheck(part: string, error: unknown, log: Log): CheckResult {
-  if (error instanceof DeadlinePassed) {
-    return problem(
-      'No answer in time',
-      'Check the network between the bot and it, then run the doctor again.',
-    );
-  }
+  const networkFix = 'Check the network between the bot and it, then run the doctor again.';
+  if (error instanceof DeadlinePassed) return problem('No answer in time', networkFix);
   if (error instanceof StoreUnavailable) return skippedFor('Store');
+  // What `fetch` throws for a network error or a refused redirect.
+  if (error instanceof TypeError && error.message === 'fetch failed') {
+    log('warn', `The doctor could not look at ${part}`, {}, error);
+    return problem('The connection failed', networkFix);
+  }
   const errorId = newErrorId();
   log('error', `The doctor could not look at ${part}`, { errorId }, error);
   return problem(`The check failed (${errorId})`, 'This is a bug: report the log line with this id.');

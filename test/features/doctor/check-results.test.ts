@@ -1,5 +1,8 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { judgeSeen } from '../../../src/features/doctor/account-checks.ts';
+import { runChecks } from '../../../src/features/doctor/checks.ts';
 import { dueWork } from '../../../src/features/doctor/store-checks.ts';
 
 const unknown = {
@@ -40,5 +43,29 @@ describe('the doctor’s check of due work', () => {
     ])
       expect(await asked(minutes(15), due)).toMatchObject({ state: 'ok' });
     expect(await asked(minutes(4), { free: 1, leased: 1, paused: 0 })).toMatchObject({ state: 'ok' });
+  });
+});
+
+describe('the doctor’s check over HTTP', () => {
+  it('names a broken connection, and calls it no bug', async () => {
+    const server = createServer((request) => void request.socket.destroy());
+    await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
+    const { port } = server.address() as AddressInfo;
+    const look = async () =>
+      await fetch(`http://127.0.0.1:${port}`).then(() => ({ state: 'ok', says: '' }) as const);
+    const logged: string[] = [];
+    const found = await runChecks([{ part: 'Payments clock', look }], 5_000, (_level, message) => {
+      logged.push(message);
+    });
+    server.close();
+    expect(found).toEqual([
+      {
+        part: 'Payments clock',
+        state: 'problem',
+        says: 'The connection failed',
+        fix: 'Check the network between the bot and it, then run the doctor again.',
+      },
+    ]);
+    expect(logged).toEqual(['The doctor could not look at Payments clock']);
   });
 });
