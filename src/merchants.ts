@@ -301,7 +301,6 @@ export function createFeatures(account: Account, needs: FeatureNeeds) {
     tellOperators: needs.tellOperators,
     ledger,
     linkForm: links.form,
-    mayReveal: (caller) => lookup.reveals.may(caller),
     approvals: gate,
     alerts: { ...alerts.claims, paid: alerts.paid },
     awaitEvent: missing.approved,

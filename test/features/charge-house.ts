@@ -129,8 +129,6 @@ export function openWorld(plan: Plan, rules?: LimitRules) {
     /** CARD_LEDGER of processes that are started from now on. */
     cardLedger: 'off' as 'on' | 'off',
     emailAnswer: { kind: 'changed' } as EmailChangeAnswer,
-    /** Whether people may see whole e-mail addresses. */
-    mayReveal: true,
     /** Everybody’s roles. */
     standing: { kind: 'known', roles: ['agent'] } as HeldRoles,
   };
@@ -222,10 +220,6 @@ export function startProcess(world: World, points: Points = everyPoint(), hasMod
     people: {
       rolesOf: () => points.pass('standing', () => world.standing),
       holdersOf: async () => [bola],
-      mayRun: async (permission) =>
-        world.mayReveal || permission !== 'reveal'
-          ? { kind: 'allowed' }
-          : { kind: 'refused', rule: '', whoCan: '' },
     },
     payments: {
       chargeSavedCard: (charge, { leaveBy }) =>

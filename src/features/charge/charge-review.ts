@@ -66,7 +66,7 @@ export type ReviewNeeds = {
  * submitting the review fails, the outcome is in doubt: its `carryOn` may have sent the charge.
  */
 export function createReview(
-  { place, now, slack, fingerprint }: Pick<Account, 'place' | 'now' | 'slack' | 'fingerprint'>,
+  { place, now, slack }: Pick<Account, 'place' | 'now' | 'slack'>,
   parts: {
     operations: ChargeOperations;
     form: ChargeForm;
@@ -166,16 +166,11 @@ export function createReview(
   }
 
   /** The terms under review. Without them shows that the review has expired. */
-  async function readShown(
-    pressed: Pressed,
-  ): Promise<{ terms: ShownTerms; card: string; by: string } | undefined> {
+  async function readShown(pressed: Pressed): Promise<{ terms: ShownTerms; by: string } | undefined> {
     const { view, caller, updateModal } = pressed;
     const shownReview = view && reviewMetadata.read(view.privateMetadata);
     const kept = shownReview && (await operations.readDraft(view.id, shownReview.draft));
-    if (kept) {
-      const card = await fingerprint(kept.terms.tokenKey);
-      return { terms: shown(kept.terms), card, by: caller.userId };
-    }
+    if (kept) return { terms: shown(kept.terms), by: caller.userId };
     await updateModal(expiredModal(place));
     return undefined;
   }

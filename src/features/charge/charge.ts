@@ -53,8 +53,6 @@ type ChargeNeeds = SubmitNeeds &
       caller: Caller,
       alert: string | undefined,
     ) => Modal;
-    /** Whether the person may see whole e-mail addresses. */
-    mayReveal: (caller: Caller) => Promise<boolean>;
   };
 
 export type Charges = ReturnType<typeof createCharges>;
@@ -97,7 +95,7 @@ export function createCharges(account: Account, needs: ChargeNeeds) {
   /** Opens the form for a payment link, filled with the terms of a review or of the named charge. */
   async function openLinkForm(pressed: Pressed): Promise<void> {
     const found = pressed.value === '' ? await review.read(pressed) : await views.findUnpaid(pressed);
-    if (found) await pressed.openModal(await linkFormOf(needs, found, pressed.caller));
+    if (found) await pressed.openModal(linkFormOf(needs, found, pressed.caller));
   }
 
   async function checkNow(pressed: Pressed): Promise<void> {
@@ -253,26 +251,20 @@ function parseBeginning(typed: readonly string[]): Parsed<Beginning> {
   return wrong === undefined ? parsed({ ...amount.value, email }) : problem(wrong);
 }
 
-/** The e-mail for a form, if this person typed it. A colleague has seen it only masked, so they must type it. */
-function emailFor({ userId }: Caller, { by, terms }: ChargeSeen): string | undefined {
+/** The e-mail for a form, if this person reviewed it. A colleague has seen it only masked, so they must type it. */
+function emailFor({ userId }: Caller, { by, terms }: Pick<ChargeSeen, 'by' | 'terms'>): string | undefined {
   return by === userId ? terms.customerEmail : undefined;
 }
 
-/**
- * The form for a payment link with these terms, which `by` typed or chose. A remembered card's e-mail was shown only
- * masked, so it is filled in only for people who may see it.
- */
-async function linkFormOf(
-  { ledger, linkForm, mayReveal }: Pick<ChargeNeeds, 'ledger' | 'linkForm' | 'mayReveal'>,
-  charge: Pick<ChargeSeen, 'terms' | 'card' | 'by'>,
+/** The form for a payment link with these terms. */
+function linkFormOf(
+  { linkForm }: Pick<ChargeNeeds, 'linkForm'>,
+  charge: Pick<ChargeSeen, 'terms' | 'by'>,
   caller: Caller,
-): Promise<Modal> {
-  const { money, customerId, alert, customerEmail } = charge.terms;
-  const remembered = await ledger?.find(charge.card);
-  const hasTyped = charge.by === caller.userId && remembered?.customerEmail !== customerEmail;
-  const shown = hasTyped || (await mayReveal(caller)) ? { customerEmail } : {};
-  const filled = { amountMinor: money.minor, currency: money.currency, ...shown };
-  return linkForm({ ...filled, ...withoutUndefined({ customerId }) }, caller, alert);
+): Modal {
+  const { money, customerId, alert } = charge.terms;
+  const known = withoutUndefined({ customerId, customerEmail: emailFor(caller, charge) });
+  return linkForm({ amountMinor: money.minor, currency: money.currency, ...known }, caller, alert);
 }
 
 const recentCharges = 3;
