@@ -48,6 +48,8 @@ export type AlertRoute = { rule: string; severity?: Severity; mention?: Mention 
 /** Shorter than alerts are remembered, so that none is forgotten during its snooze. */
 const longestSnoozeMs = 7 * dayMs;
 
+// In the names below, *card* is an alert's state, by its stored name. A payment card is a `KnownCard`.
+
 export type CardMove =
   | { kind: 'acknowledge'; by: string }
   | { kind: 'assign'; by: string; to: string }

@@ -83,6 +83,7 @@ const eventCase = z.object({
   id: z.string(),
   /** For a success; nobody acts on it. */
   payment: payment.exactOptional(),
+  /** The alert's state, by its stored name; never a payment card. */
   card: z.custom<AlertState>(isKind),
   /** Steps whose messages aren't stored yet, in order; the first is number `told` + 1. A step's number never changes. */
   steps: z.array(z.custom<CardStep>(isKind)),
