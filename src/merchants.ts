@@ -301,6 +301,7 @@ export function createFeatures(account: Account, needs: FeatureNeeds) {
     tellOperators: needs.tellOperators,
     ledger,
     linkForm: links.form,
+    openLinks: (alert) => links.openFor(alert),
     approvals: gate,
     alerts: { ...alerts.claims, paid: alerts.paid },
     awaitEvent: missing.approved,

@@ -59,7 +59,12 @@ export type ReviewNeeds = {
   requestModal: (approval: Approval) => Modal;
   /** The message that no charge can be begun from an alert now, with the reason. */
   takenMessage: (taken: AlertTaken, askedBy: string) => SlackMessage;
+  /** The payment links of this alert that may still be paid, newest first. */
+  openLinks: (alert: string) => Promise<readonly OpenLink[]>;
 };
+
+/** A payment link that may still be paid. `by`: Slack user id. */
+type OpenLink = { reference: string; by: string; askedAtMs: number };
 
 /**
  * Form and review are one dialogue, identified by its view id. If reading the form fails, nothing was sent. If
@@ -94,7 +99,16 @@ export function createReview(
       return { kind: 'errors', errors: { [chargeFields.amount]: limitProblem(reviewed.refusal) } };
     }
     const draft = await operations.keepDraft(viewId, terms);
-    return update(chargeReviewModal({ ...reviewed, place, terms: shown(terms), draft, nowMs: now() }));
+    return update(await reviewModal(reviewed, terms, draft));
+  }
+
+  async function reviewModal(
+    reviewed: Pick<ReviewModalOptions, 'hold' | 'twins' | 'approval'>,
+    terms: ChargeTerms,
+    draft: string,
+  ): Promise<Modal> {
+    const links = terms.alert === undefined ? [] : await needs.openLinks(terms.alert);
+    return chargeReviewModal({ ...reviewed, links, place, terms: shown(terms), draft, nowMs: now() });
   }
 
   /** The review of these terms with all restrictions of now. `draft`: their id; default: they are stored first. */
@@ -102,7 +116,7 @@ export function createReview(
     const reviewed = await operations.review({ viewId, terms, by });
     if (reviewed.kind === 'over_limit') return limitRefusalModal(reviewed.refusal, place);
     const id = draft ?? (await operations.keepDraft(viewId, terms));
-    return chargeReviewModal({ ...reviewed, place, terms: shown(terms), draft: id, nowMs: now() });
+    return await reviewModal(reviewed, terms, id);
   }
 
   /** Opens the review without a form, as a new dialogue. */
@@ -233,6 +247,8 @@ type ReviewModalOptions = {
   draft: string;
   /** Equal recent charges, which the person must confirm. */
   twins?: readonly Twin[];
+  /** Open payment links of the same alert: the customer may pay by one as well. */
+  links?: readonly OpenLink[];
   /** The card can't be charged now; with `approval` a second person may allow it. */
   hold?: CardRefusal;
   /** Submitting asks a second person. */
@@ -244,15 +260,16 @@ type ReviewModalOptions = {
  * The review: the exact terms with all restrictions. The submit button says what it does: charge, or ask for approval.
  */
 export function chargeReviewModal(options: ReviewModalOptions): Modal {
-  const { place, terms, draft, twins = [], hold, approval, nowMs } = options;
+  const { place, terms, draft, twins = [], links = [], hold, approval, nowMs } = options;
   // With a restriction the modal is long enough, so leave other lines out.
-  const isPlain = !hold && !approval && twins.length === 0;
+  const isPlain = !hold && !approval && twins.length + links.length === 0;
   const amount = amountWord(terms.money);
   const email = emailWord(terms.customerEmail);
   const { Reason: reason, 'Customer id': customerId } = termFields(terms);
   const blocks: ViewBlock[] = [
     ...(isLiveAmongOthers(place) ? [header(`🔴 Real money: ${word(place.account)}`)] : []),
     ...twinBlocks(twins, nowMs),
+    ...linkBlocks(links, nowMs),
     richText(plain('Charge ', bold(amount), ' to ', bold(cardWords(terms.card)), ' of ', bold(email), '.')),
     ...restrictions(options),
     ...fields({ 'Customer id': customerId, Reason: reason }),
@@ -290,6 +307,18 @@ function restrictions({ hold, approval, nowMs }: ReviewModalOptions): ViewBlock[
       ? [richText(labelled('Needs approval', `${outsideText(approval.rule, longestRule)}.`))]
       : []),
     ...(hold && approval ? [whyNowInput] : []),
+  ];
+}
+
+function linkBlocks([newest]: readonly OpenLink[], nowMs: number): ViewBlock[] {
+  if (!newest) return [];
+  const { reference, by, askedAtMs } = newest;
+  return [
+    richText(
+      [bold('⚠️ A payment link of this alert is still open')],
+      plain('by ', person(by), `, ${timeAgo(askedAtMs, nowMs)}, `, referenceRun(reference)),
+      plain('If the customer pays it too, one payment must be given back.'),
+    ),
   ];
 }
 

@@ -111,6 +111,11 @@ export function linksOf(userId: string): string {
   return `links-of:${userId}`;
 }
 
+/** The list of the followed links that should resolve this alert. */
+export function linksOfAlert(alert: string): string {
+  return `links-of-alert:${alert}`;
+}
+
 /** Gives the lists in which `/pay find` looks for the link. */
 type ListsOfLink = (link: PaymentLink) => Promise<readonly string[]>;
 
@@ -119,10 +124,14 @@ export function linkRecord(listsOf: ListsOfLink) {
   return {
     prefix: linkPrefix,
     schema: linkShape,
-    lists: async (link: PaymentLink) => ({
-      ...indexAt([...(isFollowed(link) ? [linksOf(link.by)] : []), ...(await listsOf(link))], link.askedAtMs),
-      [ownPaymentsList]: outcomeAtMs(link) ?? link.askedAtMs,
-    }),
+    async lists(link: PaymentLink) {
+      const { by, alert, askedAtMs } = link;
+      const followed = [linksOf(by), ...(alert === undefined ? [] : [linksOfAlert(alert)])];
+      return {
+        ...indexAt([...(isFollowed(link) ? followed : []), ...(await listsOf(link))], askedAtMs),
+        [ownPaymentsList]: outcomeAtMs(link) ?? askedAtMs,
+      };
+    },
   };
 }
 

@@ -25,6 +25,7 @@ import {
   linkPrefix,
   linkRules,
   linksOf,
+  linksOfAlert,
   type LinkEvent,
   type OrderEnd,
   type PaymentLink,
@@ -238,6 +239,8 @@ export function createPaymentLinks(account: Account, needs: LinkNeeds) {
     },
     /** The person's followed links, newest first. */
     openOf: (userId: string) => links.list(linksOf(userId), { max: mostShown, newestFirst: true }),
+    /** The alert's followed links, newest first. */
+    openFor: (alert: string) => links.list(linksOfAlert(alert), { max: mostShown, newestFirst: true }),
     lookNow: (reference: string) => look(reference, lookUpNow),
     /**
      * Called before a webhook is acknowledged. Must be idempotent. Resolves once stored; the look-up runs in the

@@ -129,6 +129,30 @@ describe('submit', () => {
       expect(await link('V0LINK')).toContain('Asking for a payment link');
     });
 
+    it('names an open payment link of the alert, before the card is charged as well', async () => {
+      const process = startProcess(openWorld('approved'));
+      const [charging] = process.charges.verbs[0]?.modals ?? [];
+      const [linking] = process.links.verbs[0]?.modals ?? [];
+      const review = async (view: string) =>
+        JSON.stringify(
+          await charging?.submit({
+            caller: { userId: ada },
+            viewId: view,
+            privateMetadata: alert,
+            values: {
+              charge_token: terms.tokenKey,
+              charge_email: 'jane@example.com',
+              charge_amount: '12,500.00',
+            },
+          }),
+        );
+      expect(await review(viewId)).toMatch(/Nothing sent yet(?!.*payment link)/);
+      const values = { link_amount: '12,500.00', link_email: 'jane@example.com', link_saves_card: 'save' };
+      const asked = { caller: { userId: bola }, viewId: 'V0LINK', privateMetadata: ` ${alert}`, values };
+      await linking?.submit(asked);
+      expect(await review(viewId)).toMatch(/payment link of this alert is still open.*U0AGENT02/);
+    });
+
     it('charges nothing from the closed alert of a charge that was begun from this alert', async () => {
       const world = openWorld('declined');
       const process = startProcess(world);
