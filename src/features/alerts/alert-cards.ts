@@ -17,6 +17,7 @@ import { withoutUndefined } from '../../domain/json.ts';
 import type { MessagePlace } from '../../messages/delivery.ts';
 import { alertKey, hasChannel, messageKey, openEvent } from '../../messages/message-record.ts';
 import { type Applied, createCases } from '../../records/cases.ts';
+import { isUnreadable } from '../../records/records.ts';
 import { createMessages, type Messages } from '../../messages/messages.ts';
 import {
   addressees,
@@ -213,6 +214,7 @@ export function createAlertCards(
   return {
     cases,
     find,
+    findAll: (ids: readonly { id: string }[]) => findEach(ids, find),
     applyOrCreate,
     firstAlert,
 
@@ -227,9 +229,7 @@ export function createAlertCards(
 
     /** The person's unresolved alerts, newest first. */
     async assignedTo(userId: string): Promise<FoundAlert[]> {
-      const held = await cases.list(alertsOf(userId), { max: mostListed, newestFirst: true });
-      const found = await Promise.all(held.map(({ id }) => find(id)));
-      return found.filter((alert) => alert !== undefined);
+      return await findEach(await cases.list(alertsOf(userId), { max: mostListed, newestFirst: true }), find);
     },
 
     /** Moves are applied one after the other, over all replicas; a second *Acknowledge* or *Resolve* is refused. */
@@ -268,6 +268,23 @@ export function createAlertCards(
       return charge && { kind: 'charging', charge };
     },
   };
+}
+
+/** Finds several alerts. Leaves out those that are forgotten or can't be read, or one such would hide the others. */
+async function findEach(
+  ids: readonly { id: string }[],
+  find: (id: string) => Promise<FoundAlert | undefined>,
+): Promise<(FoundAlert & { id: string })[]> {
+  const found = ids.map(async ({ id }) => {
+    try {
+      const alert = await find(id);
+      return alert ? [{ id, ...alert }] : [];
+    } catch (error) {
+      if (!isUnreadable(error)) throw error;
+      return [];
+    }
+  });
+  return (await Promise.all(found)).flat();
 }
 
 /** The state that people see: acknowledging a storm acknowledges its open alerts. */

@@ -319,8 +319,7 @@ function alertsCommand(
       shownSeverities.map((severity) => cards.cases.list(openAlerts(severity), newest)),
     );
     const ids = all.flat().toSorted((one, other) => (other.failed?.atMs ?? 0) - (one.failed?.atMs ?? 0));
-    const found = ids.slice(0, mostLookedAt).map(async ({ id }) => ({ id, ...(await cards.find(id)) }));
-    return (await Promise.all(found)).filter((alert): alert is OpenAlert => 'event' in alert);
+    return await cards.findAll(ids.slice(0, mostLookedAt));
   }
   const { presses, modals } = alertButtons(account, cards, judging, needs);
   return defineCommand<undefined>({

@@ -6,6 +6,8 @@ import type { PaymentEvent } from '../../../src/domain/payment-event.ts';
 import type { Transaction } from '../../../src/domain/transaction.ts';
 import { alertActions, alertForm, type ButtonsNeeds } from '../../../src/features/alerts/alert-buttons.ts';
 import type { SlackMessage } from '../../../src/slack/kit/message.ts';
+import { SealBroken } from '../../../src/store/store.ts';
+import { visibleText } from '../../support/visible-text.ts';
 import { mayTry } from '../../../src/features/charge/card-history.ts';
 import { type AlertsHouse, failed, openAlertsWorld, recordOf, startAlerts } from '../alerts-house.ts';
 
@@ -244,4 +246,29 @@ it('an alert can be assigned while Slack does not say who has a role', async () 
   world.roles = { kind: 'unknown' };
   expect(await assign(bola)).toEqual({ kind: 'close' });
   expect((await house.cards.read(failed.key)).card).toMatchObject({ by: ada, assignee: bola });
+});
+
+it('the Home shows the other alerts if one can’t be read', async () => {
+  const world = openAlertsWorld();
+  const { sealer } = world;
+  world.sealer = {
+    ...sealer,
+    open(context: string, text: string) {
+      if (context === 'message:alert:payment_failed/order/LOST') throw new SealBroken('a lost key');
+      return sealer.open(context, text);
+    },
+  };
+  const orders = ['LOST', 'ORDER-1', 'ORDER-2'];
+  const house = startAlerts(openAlertsWorld());
+  const open = startAlerts({ ...world, store: house.store, clock: house.clock });
+  for (const orderReference of orders) {
+    await house.receive({ ...failed, key: `payment_failed/order/${orderReference}`, orderReference });
+  }
+  await house.drain();
+  for (const order of ['LOST', 'ORDER-1']) {
+    await house.cards.move(`payment_failed/order/${order}`, { kind: 'acknowledge', by: ada });
+  }
+  const { home } = open.verbs[0]!;
+  const shown = visibleText((await home?.({ userId: ada })) ?? []);
+  expect(shown).toMatch(/Assigned to you[^]*ORDER-1[^]*Open alerts[^]*ORDER-2/);
 });
