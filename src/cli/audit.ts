@@ -1,6 +1,7 @@
 import { createReadStream } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { exitCodes } from './exit-codes.ts';
+import { isoTime } from './lines.ts';
 import { StoreUnavailable } from '../domain/failure.ts';
 import { exportAudit, type AuditChoice, type ExportedAudit } from '../audit/export-audit.ts';
 import {
@@ -208,6 +209,9 @@ function readChoice({ from, to, reference, account }: Omit<ExportOptions, 'forma
 
 /** UTC ms; NaN if it is neither a date nor a time. */
 function readTime(text: string, addedToDayMs: number): number {
-  if (/^\d{4}-\d{2}-\d{2}$/.test(text)) return Date.parse(`${text}T00:00:00Z`) + addedToDayMs;
-  return /^\d{4}-\d{2}-\d{2}T[\d:.]+Z$/.test(text) ? Date.parse(text) : Number.NaN;
+  const [, date, time] = /^(\d{4}-\d{2}-\d{2})(T[\d:.]+Z)?$/.exec(text) ?? [];
+  const ms = Date.parse(`${date}${time ?? 'T00:00:00Z'}`);
+  // Date.parse takes the 30th of February for the 2nd of March.
+  if (Number.isNaN(ms) || isoTime(ms).slice(0, 10) !== date) return Number.NaN;
+  return time === undefined ? ms + addedToDayMs : ms;
 }

@@ -114,6 +114,14 @@ it('audit export is not understood with an end before its start', () => {
   });
 });
 
+it.each(['2026-02-30', '2026-13-01', '2026-02-30T09:00:00Z', '2026-02-28T25:00:00Z'])(
+  'audit export understands no time that does not exist, like %s',
+  (time) => {
+    const problem = expect.stringContaining('--from and --to are days or times in UTC');
+    expect(readCommand(auditCommand, ['export', '--from', time])).toMatchObject({ ok: false, problem });
+  },
+);
+
 const SEALING_KEYS = `a:${Buffer.alloc(32, 1).toString('base64')}`;
 
 it('a command that has replaced the store says so, and that the audit lacks it if the new store is away', async () => {
