@@ -138,7 +138,7 @@ export function createApp(runtime: Runtime, opened: Storage): App {
     : [];
   const routes = [
     ...slackRoute,
-    ...merchantBots.map((bot) => webhookRoute(bot, now)),
+    ...merchantBots.flatMap((bot) => webhookRoutes(bot, now)),
     ...codePageRoutes(merchantBots, { log, now, wait: rest }),
     healthRoute,
   ];
@@ -249,13 +249,16 @@ function commandsOf({ scope: { merchant, runtime }, verbs, mayRun }: MerchantBot
   return { merchant, mayRun, environment, label, channels, commands: verbs };
 }
 
-/** The route for an account's webhooks. Each further account has its own path. */
-function webhookRoute(
+/** The routes for an account's webhooks: each has its name's path, and the first account the plain one, too. */
+function webhookRoutes(
   { scope, webhooks, receiving, forwarding, ...bot }: MerchantBot,
   now: () => number,
-): Route {
+): Route[] {
   const { merchant, runtime } = scope;
-  const path = merchant?.isFirst === false ? `/webhooks/payments/${merchant.name}` : '/webhooks/payments';
+  const paths = [
+    ...(merchant?.isFirst === false ? [] : ['/webhooks/payments']),
+    ...(merchant ? [`/webhooks/payments/${merchant.name}`] : []),
+  ];
   const handle = createWebhookHandler({
     scheme: webhooks.scheme,
     secrets: runtime.config.webhookSecrets ?? [],
@@ -276,7 +279,9 @@ function webhookRoute(
     log: runtime.log,
     now,
   });
-  return { method: 'POST', path, handle: (...asked) => inAccount(merchant, () => handle(...asked)) };
+  return paths.map((path) => {
+    return { method: 'POST', path, handle: (...asked) => inAccount(merchant, () => handle(...asked)) };
+  });
 }
 
 /** The pages where customers type the bank’s code. No route if only agents type codes. */

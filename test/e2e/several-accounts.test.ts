@@ -108,6 +108,9 @@ describe('several merchant accounts in one bot', () => {
       desk.bot.lines.some((line) => line.includes('"account":"lagos"') && line.includes('"httpStatus":401')),
     );
     expect(await desk.house.storeKeys('@lagos:message:alert:payment_success/order/ASTRAY-1')).toEqual([]);
+    main.service.sendWebhooksTo(`${desk.house.webhookGate.url}/webhooks/payments/main`);
+    await saveCard(main, 'NAMED-1', olu, '93.00');
+    await desk.reads('lead', 'NGN 93.00', 'general');
     main.service.sendWebhooksTo(`${desk.house.webhookGate.url}/webhooks/payments`);
   });
 
