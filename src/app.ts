@@ -279,9 +279,12 @@ function webhookRoutes(
     log: runtime.log,
     now,
   });
-  return paths.map((path) => {
-    return { method: 'POST', path, handle: (...asked) => inAccount(merchant, () => handle(...asked)) };
-  });
+  // Also with a slash at the end, which is easily typed at the service.
+  return paths
+    .flatMap((path) => [path, `${path}/`])
+    .map((path) => {
+      return { method: 'POST', path, handle: (...asked) => inAccount(merchant, () => handle(...asked)) };
+    });
 }
 
 /** The pages where customers type the bank’s code. No route if only agents type codes. */

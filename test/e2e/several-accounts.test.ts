@@ -111,6 +111,9 @@ describe('several merchant accounts in one bot', () => {
     main.service.sendWebhooksTo(`${desk.house.webhookGate.url}/webhooks/payments/main`);
     await saveCard(main, 'NAMED-1', olu, '93.00');
     await desk.reads('lead', 'NGN 93.00', 'general');
+    main.service.sendWebhooksTo(`${desk.house.webhookGate.url}/webhooks/payments/`);
+    await saveCard(main, 'SLASH-1', olu, '94.00');
+    await desk.reads('lead', 'NGN 94.00', 'general');
     main.service.sendWebhooksTo(`${desk.house.webhookGate.url}/webhooks/payments`);
   });
 
