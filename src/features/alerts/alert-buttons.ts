@@ -129,7 +129,7 @@ export function cardButtons({ id, card, again }: AlertCardShown, canLookUp: bool
 export type ButtonsNeeds = {
   chargeForm: (filled: { prefill: Prefill; alert: string }) => Modal;
   /** The form of `/pay link`, filled in. */
-  linkForm: (filled: LinkPrefill, caller: Caller, alert: string) => Modal;
+  linkForm: (filled: LinkPrefill, caller: Caller, alert: string) => Promise<Modal>;
   /** The customer's whole e-mail, for people with the permission. */
   mayReveal: (caller: Caller) => Promise<boolean>;
 };
@@ -225,7 +225,7 @@ export function alertButtons(
     const mayReveal = await needs.mayReveal(caller);
     const customerEmail = mayReveal ? customerEmailOf(event, evidence.lookup) : undefined;
     const filled = withoutUndefined({ ...failedTerms(alert), customerEmail });
-    await openModal(needs.linkForm(filled, caller, value));
+    await openModal(await needs.linkForm(filled, caller, value));
   }
 
   /** The alert as it is now, if a new payment for it may begin; else the person reads why not. */

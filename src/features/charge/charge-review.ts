@@ -39,7 +39,7 @@ import { amountWord, emailWord, labelled, plain, termFields } from '../../slack/
 import { type ShownAccount, accountWords } from '../../slack/words/account-foot.ts';
 import { referenceRun, word } from '../../slack/words/payment-words.ts';
 import { holdLines } from '../../slack/words/next-steps.ts';
-import { timeAgo, twinBlocks } from '../../slack/words/twins.ts';
+import { type OpenLink, openLinkBlocks, timeAgo, twinBlocks } from '../../slack/words/twins.ts';
 import type { ChargeOperations } from './charge-operations.ts';
 import { type ChargeForm, chargeFields, chargeModalId } from './charge-form.ts';
 import {
@@ -62,9 +62,6 @@ export type ReviewNeeds = {
   /** The payment links of this alert that may still be paid, newest first. */
   openLinks: (alert: string) => Promise<readonly OpenLink[]>;
 };
-
-/** A payment link that may still be paid. `by`: Slack user id. */
-type OpenLink = { reference: string; by: string; askedAtMs: number };
 
 /**
  * Form and review are one dialogue, identified by its view id. If reading the form fails, nothing was sent. If
@@ -269,7 +266,7 @@ export function chargeReviewModal(options: ReviewModalOptions): Modal {
   const blocks: ViewBlock[] = [
     ...(isLiveAmongOthers(place) ? [header(`🔴 Real money: ${word(place.account)}`)] : []),
     ...twinBlocks(twins, nowMs),
-    ...linkBlocks(links, nowMs),
+    ...openLinkBlocks(links, nowMs),
     richText(plain('Charge ', bold(amount), ' to ', bold(cardWords(terms.card)), ' of ', bold(email), '.')),
     ...restrictions(options),
     ...fields({ 'Customer id': customerId, Reason: reason }),
@@ -307,18 +304,6 @@ function restrictions({ hold, approval, nowMs }: ReviewModalOptions): ViewBlock[
       ? [richText(labelled('Needs approval', `${outsideText(approval.rule, longestRule)}.`))]
       : []),
     ...(hold && approval ? [whyNowInput] : []),
-  ];
-}
-
-function linkBlocks([newest]: readonly OpenLink[], nowMs: number): ViewBlock[] {
-  if (!newest) return [];
-  const { reference, by, askedAtMs } = newest;
-  return [
-    richText(
-      [bold('⚠️ A payment link of this alert is still open')],
-      plain('by ', person(by), `, ${timeAgo(askedAtMs, nowMs)}, `, referenceRun(reference)),
-      plain('If the customer pays it too, one payment must be given back.'),
-    ),
   ];
 }
 

@@ -52,7 +52,7 @@ type ChargeNeeds = SubmitNeeds &
       filled: { amountMinor: number; currency: string; customerEmail?: string; customerId?: string },
       caller: Caller,
       alert: string | undefined,
-    ) => Modal;
+    ) => Promise<Modal>;
   };
 
 export type Charges = ReturnType<typeof createCharges>;
@@ -95,7 +95,7 @@ export function createCharges(account: Account, needs: ChargeNeeds) {
   /** Opens the form for a payment link, filled with the terms of a review or of the named charge. */
   async function openLinkForm(pressed: Pressed): Promise<void> {
     const found = pressed.value === '' ? await review.read(pressed) : await views.findUnpaid(pressed);
-    if (found) await pressed.openModal(linkFormOf(needs, found, pressed.caller));
+    if (found) await pressed.openModal(await linkFormOf(needs, found, pressed.caller));
   }
 
   async function checkNow(pressed: Pressed): Promise<void> {
@@ -261,7 +261,7 @@ function linkFormOf(
   { linkForm }: Pick<ChargeNeeds, 'linkForm'>,
   charge: Pick<ChargeSeen, 'terms' | 'by'>,
   caller: Caller,
-): Modal {
+): Promise<Modal> {
   const { money, customerId, alert } = charge.terms;
   const known = withoutUndefined({ customerId, customerEmail: emailFor(caller, charge) });
   return linkForm({ amountMinor: money.minor, currency: money.currency, ...known }, caller, alert);

@@ -28,7 +28,7 @@ import {
   referenceWord,
   word,
 } from '../../slack/words/payment-words.ts';
-import type { Modal, SlackMessage } from '../../slack/kit/message.ts';
+import type { Modal, SlackMessage, ViewBlock } from '../../slack/kit/message.ts';
 import { messageModal } from '../../slack/kit/modals.ts';
 import { type MessageKey, messageKey } from '../../messages/message-record.ts';
 import type { Renders } from '../../messages/deliver.ts';
@@ -266,6 +266,8 @@ type LinkFormOptions = {
   prefill?: LinkPrefill;
   /** The id of the alert that it should resolve; kept in the form's metadata too. */
   alert?: string;
+  /** Shown above the fields. */
+  notice?: readonly ViewBlock[];
 };
 
 const longestCustomerId = 100;
@@ -313,7 +315,8 @@ function linkFields(currencies: readonly string[], channel: string | undefined) 
 }
 
 /** The form for a link's terms. Submitting it requests an order, which charges nobody. */
-export function linkForm({ place, currencies, channel, alert, prefill = {} }: LinkFormOptions): Modal {
+export function linkForm(options: LinkFormOptions): Modal {
+  const { place, currencies, channel, alert, prefill = {}, notice = [] } = options;
   const { amountMinor, currency, savesCard = true, customerEmail, customerId, reference } = prefill;
   const isOffered = currency === undefined || currencies.includes(currency);
   const filled = {
@@ -329,6 +332,7 @@ export function linkForm({ place, currencies, channel, alert, prefill = {} }: Li
     callbackId: linkModalId,
     title: 'Payment link',
     blocks: [
+      ...notice,
       richText(rich`The customer pays on the payments service’s page. It charges nobody by itself.`),
       ...linkFields(currencies, channel).inputs(filled),
       accountFoot(place),

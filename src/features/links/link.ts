@@ -26,6 +26,7 @@ import { parseAmountAlone } from '../../slack/command-text.ts';
 import type { AlertTaken, Lookup } from '../../domain/alert.ts';
 import { messageModal } from '../../slack/kit/modals.ts';
 import { referenceWord } from '../../slack/words/payment-words.ts';
+import { openLinkBlocks } from '../../slack/words/twins.ts';
 import type { PaymentLink } from './link-case.ts';
 import { type LinkNeeds, createPaymentLinks } from './payment-links.ts';
 import {
@@ -56,8 +57,11 @@ export function createLinks(account: Account, needs: LinksNeeds) {
   const { chargeCurrencies: currencies } = settings;
   const links = createPaymentLinks(account, needs);
 
-  const formFor = (prefill: LinkPrefill, caller: Caller, alert?: string): Modal =>
-    linkForm({ place, currencies, prefill, ...channelOf(caller), ...withoutUndefined({ alert }) });
+  async function formFor(prefill: LinkPrefill, caller: Caller, alert?: string): Promise<Modal> {
+    const open = alert === undefined ? [] : await links.openFor(alert);
+    const shown = { place, currencies, prefill, notice: openLinkBlocks(open, now()) };
+    return linkForm({ ...shown, ...channelOf(caller), ...withoutUndefined({ alert }) });
+  }
 
   /** One request per modal; a repeated submit shows the existing link. */
   async function askForLink({ caller, viewId, values, privateMetadata }: Submission): Promise<ViewAnswer> {
@@ -172,7 +176,7 @@ export function createLinks(account: Account, needs: LinksNeeds) {
     home: async ({ userId }) => homeLinks(await links.openOf(userId), place),
 
     async run(prefill, { caller, openModal }) {
-      await openModal(formFor(prefill, caller));
+      await openModal(await formFor(prefill, caller));
       return undefined;
     },
   });

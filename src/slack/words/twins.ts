@@ -1,4 +1,4 @@
-// Earlier charges of the same card and amount, for people about to charge or approve another.
+// Other payments for the same money, for people about to begin or approve another.
 
 import type { Twin } from '../../domain/charge.ts';
 import { counted } from '../../domain/wording.ts';
@@ -29,6 +29,22 @@ export function twinBlocks(twins: readonly Twin[], nowMs: number): ViewBlock[] {
       plain(`Charge ${twins.length === 1 ? 'a second' : 'another'} time?`),
     ),
     ...(left > 0 ? [context(plainText(`And ${counted(left, 'more charge')}.`))] : []),
+  ];
+}
+
+/** A payment link that may still be paid. `by`: Slack user id. */
+export type OpenLink = { reference: string; by: string; askedAtMs: number };
+
+/** Names the newest open payment link of an alert; nothing without one. */
+export function openLinkBlocks([newest]: readonly OpenLink[], nowMs: number): ViewBlock[] {
+  if (!newest) return [];
+  const { reference, by, askedAtMs } = newest;
+  return [
+    richText(
+      [bold('⚠️ A payment link of this alert is still open')],
+      plain('by ', person(by), `, ${timeAgo(askedAtMs, nowMs)}, `, referenceRun(reference)),
+      plain('If the customer pays it too, one payment must be given back.'),
+    ),
   ];
 }
 

@@ -58,7 +58,7 @@ async function stage(options: Options = {}) {
       chargeOf: async () => (chargedCard === undefined ? undefined : { card: chargedCard }),
       mayOverride: () => mayOverride,
       mayReveal: async () => mayReveal,
-      linkForm(filled) {
+      async linkForm(filled) {
         links.push(filled);
         return alertForm('close', failed.key, place);
       },

@@ -151,6 +151,9 @@ describe('submit', () => {
       const asked = { caller: { userId: bola }, viewId: 'V0LINK', privateMetadata: ` ${alert}`, values };
       await linking?.submit(asked);
       expect(await review(viewId)).toMatch(/payment link of this alert is still open.*U0AGENT02/);
+      const form = async (of?: string) => JSON.stringify(await process.links.form({}, asked.caller, of));
+      expect(await form(alert)).toMatch(/payment link of this alert is still open.*U0AGENT02/);
+      expect(await form()).not.toContain('still open');
     });
 
     it('charges nothing from the closed alert of a charge that was begun from this alert', async () => {
