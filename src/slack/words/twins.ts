@@ -32,7 +32,7 @@ export function twinBlocks(twins: readonly Twin[], nowMs: number): ViewBlock[] {
   ];
 }
 
-/** A payment link that may still be paid. `by`: Slack user id. */
+/** A payment link that may still be paid, or may be paid already. `by`: Slack user id. */
 export type OpenLink = { reference: string; by: string; askedAtMs: number };
 
 /** Names the newest open payment link of an alert; nothing without one. */
@@ -41,9 +41,9 @@ export function openLinkBlocks([newest]: readonly OpenLink[], nowMs: number): Vi
   const { reference, by, askedAtMs } = newest;
   return [
     richText(
-      [bold('⚠️ A payment link of this alert is still open')],
+      [bold('⚠️ A payment link of this alert isn’t settled yet')],
       plain('by ', person(by), `, ${timeAgo(askedAtMs, nowMs)}, `, referenceRun(reference)),
-      plain('If the customer pays it too, one payment must be given back.'),
+      plain('If that is paid too, one payment must be given back.'),
     ),
   ];
 }

@@ -150,10 +150,10 @@ describe('submit', () => {
       const values = { link_amount: '12,500.00', link_email: 'jane@example.com', link_saves_card: 'save' };
       const asked = { caller: { userId: bola }, viewId: 'V0LINK', privateMetadata: ` ${alert}`, values };
       await linking?.submit(asked);
-      expect(await review(viewId)).toMatch(/payment link of this alert is still open.*U0AGENT02/);
+      expect(await review(viewId)).toMatch(/payment link of this alert isn’t settled.*U0AGENT02/);
       const form = async (of?: string) => JSON.stringify(await process.links.form({}, asked.caller, of));
-      expect(await form(alert)).toMatch(/payment link of this alert is still open.*U0AGENT02/);
-      expect(await form()).not.toContain('still open');
+      expect(await form(alert)).toMatch(/payment link of this alert isn’t settled.*U0AGENT02/);
+      expect(await form()).not.toContain('settled yet');
     });
 
     it('charges nothing from the closed alert of a charge that was begun from this alert', async () => {
