@@ -7,6 +7,7 @@ import { failureWords } from '../slack/words/error-message.ts';
 import { type CommandEnd, withStorage } from './command.ts';
 import { exitCodes } from './exit-codes.ts';
 import { hasStore, type Storage } from '../store/storage.ts';
+import { whyNotWrite } from '../store/store-mark.ts';
 import { type AskedAccount, quotedText } from './lines.ts';
 
 /**
@@ -20,7 +21,7 @@ export async function askService(
   const { config } = runtime;
   const failed = (error: unknown): CommandEnd => failedQuestion(runtime, error);
   async function ask(storage?: Storage): Promise<CommandEnd> {
-    const payments = createPayments(runtime, storage);
+    const payments = createPayments(runtime, storage && (await mayShareToken(storage)) ? storage : undefined);
     try {
       return await question(payments, {
         environment: config.paymentsEnvironment,
@@ -34,6 +35,19 @@ export async function askService(
   // Without a store it gets a token for itself: an empty store that it made would look like the bot's.
   if (!hasStore(config)) return await ask().catch(failed);
   return await withStorage(runtime, ask, failed, { mayBeNew: true });
+}
+
+/**
+ * Whether to use the bots' shared token. With other sealing keys the command would replace it by one that the bots can't
+ * open. While the store is away the command gets a token for itself.
+ */
+export async function mayShareToken({ whole, ...own }: Storage): Promise<boolean> {
+  try {
+    return (await whyNotWrite(whole ?? own)) === undefined;
+  } catch (error) {
+    if (error instanceof StoreUnavailable) return false;
+    throw error;
+  }
 }
 
 /** Runs one question to the bot's own store, without any call to the service or Slack. */

@@ -1,5 +1,6 @@
 import { createClients } from '../slack/workspace.ts';
 import { accountChecks, checkDeadlineMs } from '../features/doctor/account-checks.ts';
+import { mayShareToken } from './ask-service.ts';
 import { exitCodes } from './exit-codes.ts';
 import { readDeliveryFile } from './explain-delivery.ts';
 import { knownChecks, type Known } from './connect/known-checks.ts';
@@ -93,10 +94,14 @@ async function lookAtAll(runtime: Runtime, known: Known, knownOf: Config): Promi
   const { config, log } = runtime;
   const opened = await openStore(runtime);
   if ('checked' in opened) await opened.checked();
+  const isTokenShared = 'checked' in opened && (await mayShareToken(opened));
   const botToken = config.slackBotToken ?? '';
   const clients = createClients({ botToken, slackApiUrl: config.slackApiUrl }, log);
   const accounts = allAccounts(config).map((each) =>
-    openAccount({ ...runtime, config: each }, opened, each === knownOf ? known : {}),
+    openAccount({ ...runtime, config: each }, opened, {
+      known: each === knownOf ? known : {},
+      isTokenShared,
+    }),
   );
   const checks = [
     ...sharedChecks(runtime, opened, clients),
@@ -109,12 +114,18 @@ async function lookAtAll(runtime: Runtime, known: Known, knownOf: Config): Promi
 }
 
 /** One account's checks. They share one request for a token, because a second one could revoke the first token. */
-function openAccount(runtime: Runtime, opened: Storage | CheckResult, known: Known) {
+function openAccount(
+  runtime: Runtime,
+  opened: Storage | CheckResult,
+  { known, isTokenShared }: { known: Known; isTokenShared: boolean },
+) {
   const { config, now } = runtime;
   const own = 'state' in opened ? undefined : storagePart(opened, config.merchant).storage;
   const { store, sealer } = own ?? noStorage;
   let tokenAnswer: unknown;
-  const payments = createPayments(runtime, own, { onTokenAnswer: (answer) => (tokenAnswer = answer) });
+  const payments = createPayments(runtime, isTokenShared ? own : undefined, {
+    onTokenAnswer: (answer) => (tokenAnswer = answer),
+  });
   const token = once(() => payments.checkToken());
   const checkedOnce = { ...payments, checkToken: token };
   return {
