@@ -1,7 +1,8 @@
-import { existsSync, readFileSync, realpathSync, renameSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, realpathSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { parseEnv } from 'node:util';
 import { stringify } from 'yaml';
 import { isSecretName } from '../../config/read-config.ts';
+import { errorCode } from '../../domain/failure.ts';
 import { parsed, problem, type Parsed } from '../../domain/wording.ts';
 import type { Changes } from './changes.ts';
 
@@ -95,6 +96,13 @@ export function writeOver(path: string, text: string, mode: number): string | un
   const before = existsSync(target) ? readFileSync(target) : undefined;
   if (before) writeFileSync(old, before, { mode, flag: 'wx' });
   writeFileSync(fresh, text, { mode });
-  renameSync(fresh, target);
+  try {
+    renameSync(fresh, target);
+  } catch (error) {
+    rmSync(fresh);
+    // A file that is mounted by itself, as containers do, can be written but not replaced.
+    if (errorCode(error) !== 'EBUSY') throw error;
+    writeFileSync(target, text);
+  }
   return before && old;
 }

@@ -1,8 +1,18 @@
-import { mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseEnv } from 'node:util';
-import { describe, expect, it } from 'vitest';
+import type * as FileSystem from 'node:fs';
+import { describe, expect, it, vi } from 'vitest';
 import { parse } from 'yaml';
 import { openDraft } from '../../../src/cli/connect/draft.ts';
 import {
@@ -13,6 +23,17 @@ import {
   writeOver,
 } from '../../../src/cli/connect/written-files.ts';
 import { policySchema } from '../../../src/config/policy.ts';
+
+/** A file that is mounted by itself, as containers do: it can be written, but not replaced. */
+const mounted = vi.hoisted(() => ({ path: '' }));
+vi.mock(import('node:fs'), async (load): Promise<typeof FileSystem> => {
+  const fs = await load();
+  function renameSync(from: string, to: string): void {
+    if (to === mounted.path) throw Object.assign(new Error('busy'), { code: 'EBUSY' });
+    fs.renameSync(from, to);
+  }
+  return { ...fs, renameSync } as typeof FileSystem;
+});
 
 const before = `# ours
 PORT=3000
@@ -146,5 +167,17 @@ it('an overwritten file is kept beside the new one, also behind a link and after
   const second = writeOver(path, 'after that', 0o600);
   expect(second && readFileSync(second, 'utf8')).toBe('after');
   expect(old && readFileSync(old, 'utf8')).toBe('before');
+  rmSync(folder, { recursive: true });
+});
+
+it('a file that is mounted by itself is written in place, and no second file with secrets is left', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'payops-written-'));
+  const path = join(folder, '.env');
+  writeFileSync(path, 'before and longer');
+  mounted.path = realpathSync(path);
+  expect(writeOver(path, 'after', 0o600)).toBe(`${path}.before-connect`);
+  expect(readFileSync(path, 'utf8')).toBe('after');
+  expect(readdirSync(folder).toSorted()).toEqual(['.env', '.env.before-connect']);
+  mounted.path = '';
   rmSync(folder, { recursive: true });
 });
