@@ -7,7 +7,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { constants, setPriority, tmpdir } from 'node:os';
 import { join, relative, resolve } from 'node:path';
 import { findProgram, type Program } from '../test/support/programs.ts';
 
@@ -50,9 +50,9 @@ const lanes = [
   // For tests with several processes a retry distinguishes a bug from a busy machine; retried tests are named at the end.
   { name: 'tests that wait', projects: ['waiting'], workers: 6, retries: 1 },
   { name: 'tests that compute', projects: ['mocked', 'parts'], workers: 2, retries: 0 },
-];
+] as const;
 const resultsPath = ({ name }: { name: string }): string => join(folder, `${name}.json`);
-const tests: Step[] = lanes.map((lane) => ({
+const testsOf = (lane: (typeof lanes)[number]): Step => ({
   name: lane.name,
   env: { VITEST_MAX_WORKERS: String(lane.workers) },
   command: process.execPath,
@@ -67,7 +67,7 @@ const tests: Step[] = lanes.map((lane) => ({
     `--outputFile.json=${resultsPath(lane)}`,
     ...typed.filter((word) => !word.startsWith(besideOption)),
   ],
-}));
+});
 
 /** Node keeps there what it has compiled, by content, for all these processes and the next run. */
 const compiled = resolve('node_modules/.cache/compiled');
@@ -100,10 +100,11 @@ async function checkStatically(): Promise<void> {
 // Each keeps one processor busy as long as this process exists.
 const burn = 'const parent = process.ppid; while (process.ppid === parent);';
 const burning = Array.from({ length: beside }, () => spawn(process.execPath, ['-e', burn]));
-await Promise.all([
-  checkStatically(),
-  ...tests.map((step, index) => run(step, index === 0 ? 'at once' : 'at its end')),
-]);
+const [waiting, computing] = lanes;
+const waits = run(testsOf(waiting), 'at once');
+// Those end last. What is started from here on gets mostly the processor time that they leave.
+if (beside === 0) setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
+await Promise.all([waits, checkStatically(), run(testsOf(computing), 'at its end')]);
 
 for (const child of burning) child.kill('SIGKILL');
 
