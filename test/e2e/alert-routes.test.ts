@@ -217,8 +217,9 @@ describe('a daily summary with `file: true`', () => {
   });
 });
 
+/** At midnight: at any other time the last whole day would be today for some hours of the day, and yesterday for the others. */
 function withFile(policy: string): string {
-  return `${policy}timezone: Africa/Lagos\ndaily_summary:\n  - { channel: ${payOps}, at: '${clockTime(13)}', tz: Africa/Lagos, file: true }\n`;
+  return `${policy}timezone: Africa/Lagos\ndaily_summary:\n  - { channel: ${payOps}, at: '00:00', tz: Africa/Lagos, file: true }\n`;
 }
 
 /** The messages in the daily summary's thread. */
