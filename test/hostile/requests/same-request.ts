@@ -71,10 +71,12 @@ function pairsOf(carrier: string, key: string): string[] {
     .map((element) => element.slice(key.length + 1));
 }
 
-/** Normalises spellings of the same bytes: the case of hex, the padding of base64. */
+/** Normalises spellings of the same bytes: the case of hex, the padding and the URL-safe alphabet of base64. */
 function canonical({ encoding }: Sender, signature: string): string {
   if (encoding === 'hex') return signature.toLowerCase();
-  return encoding === 'base64' ? signature.replace(/={1,2}$/, '') : signature;
+  if (encoding === 'token') return signature.replace(/^Bearer +/i, '');
+  const unpadded = signature.replace(/={1,2}$/, '');
+  return /[+/]/.test(unpadded) ? unpadded : unpadded.replaceAll('-', '+').replaceAll('_', '/');
 }
 
 function coveredBy({ covers }: Sender, body: Buffer): unknown {
