@@ -88,35 +88,19 @@ export function createDirectory(
     return why === undefined ? { kind: 'allowed' } : refused(noMemberRules[why], memberInRole);
   }
 
-  /** By person and role channel, each permission's answer. */
-  const shared = new Map<string, Map<Permission, Promise<Permit>>>();
+  const shared = new Map<string, Promise<Permit>>();
   let sharedAtMs = now();
-  let latest: { caller: Caller; permits: Map<Permission, Promise<Permit>> } | undefined;
-
-  /**
-   * The caller's answers of the last second. Help asks for all permissions of one caller in a row, so the latest caller is
-   * found without building a key.
-   */
-  function permitsOf(caller: Caller): Map<Permission, Promise<Permit>> {
-    const nowMs = now();
-    if (!(nowMs - sharedAtMs < reuseMs && nowMs >= sharedAtMs)) {
-      shared.clear();
-      latest = undefined;
-      sharedAtMs = nowMs;
-    }
-    if (latest?.caller === caller) return latest.permits;
-    const key = `${caller.userId} ${roleChannel(caller) ?? ''}`;
-    const permits = shared.get(key) ?? new Map<Permission, Promise<Permit>>();
-    shared.set(key, permits);
-    latest = { caller, permits };
-    return permits;
-  }
 
   return {
     mayRun(permission, caller) {
-      const permits = permitsOf(caller);
-      const permit = permits.get(permission) ?? judge(permission, caller);
-      permits.set(permission, permit);
+      const nowMs = now();
+      if (!(nowMs - sharedAtMs < reuseMs && nowMs >= sharedAtMs)) {
+        shared.clear();
+        sharedAtMs = nowMs;
+      }
+      const key = `${permission} ${caller.userId} ${roleChannel(caller) ?? ''}`;
+      const permit = shared.get(key) ?? judge(permission, caller);
+      shared.set(key, permit);
       return permit;
     },
 
