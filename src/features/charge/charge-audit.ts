@@ -11,8 +11,9 @@ import { step } from './machine.ts';
 
 /**
  * The audit entries of a charge, from its history alone: each step with the states before and after, its author and the
- * answer. (`cleanAuditEntry` removes secrets and addresses later.) Look-ups that the history has merged (`step-history.ts`) have no entry,
- * nor has a timer with nothing to do: a day in doubt has hundreds. An entry's id depends only on its step.
+ * answer. (`cleanAuditEntry` masks e-mail addresses and card numbers later.) Look-ups that the history has merged
+ * (`step-history.ts`) have no entry, nor has a timer with nothing to do: a day in doubt has hundreds. An entry's id
+ * depends only on its step.
  *
  * Spec: not shown; this is the bot's own account of what it did.
  */

@@ -278,15 +278,13 @@ export function createChargePosts(
     },
 
     /**
-     * Sends a direct message, once per key. A request for a code is sent once per charge and person, and edited by
-     * `refresh`. A verdict is edited if it is told again: the bank's reason may have come later.
+     * Sends a direct message, once per key. `refresh` edits it. A request for a code is sent once per charge and person.
      */
     async direct(userId: string, key: string, { reference, what }: { reference: string; what: Told }) {
       // Never give up: without a desk channel nobody else gets the message, and agents don't look for undelivered ones.
       const message = { channel: userId, body: { reference, what }, isNeverGivenUp: true } as const;
-      await (what === 'otp'
-        ? messages.post(codeRequestKey(reference, userId), message)
-        : messages.keep(messageKey('charge_direct', key), message));
+      const name = what === 'otp' ? codeRequestKey(reference, userId) : messageKey('charge_direct', key);
+      await messages.post(name, message);
     },
   };
 }

@@ -111,7 +111,7 @@ export function createChargeViews(
 
     /**
      * The charge that the button names, if it ended without taking money. Otherwise shows the charge, and returns
-     * undefined: a correction doesn't update earlier direct messages, so one may offer to charge a paid charge again.
+     * undefined: a message may still offer to charge a paid charge again until its correction is shown.
      */
     async findUnpaid(pressed: Pressed): Promise<ChargeSeen | undefined> {
       const charge = await operations.find(pressed.value);

@@ -265,33 +265,39 @@ export function hasMovedNothing({ state }: Pick<ChargeIntent, 'state'>): boolean
 
 /**
  * Whether the charge ended without taking money, or gave it back; undefined: it is not stored. False for a charge in
- * doubt, and for one that was paid late.
+ * doubt, for one that was paid late, and for one that can't be read: it may have moved money.
  */
-export async function hasEnded(
+export function hasEnded(
   charges: Pick<ChargeRecords, 'read'>,
   reference: string,
 ): Promise<boolean | undefined> {
-  try {
-    const record = await charges.read(reference);
-    return record && (hasMovedNothing(record.intent) || record.intent.state.kind === 'given_back');
-  } catch (error) {
-    // Its sealing key is gone, so it may have moved money.
-    if (isUnreadable(error)) return false;
-    throw error;
-  }
+  return ifStored(
+    charges,
+    reference,
+    (intent) => hasMovedNothing(intent) || intent.state.kind === 'given_back',
+  );
 }
 
 /**
  * Whether the charge's outcome is unknown, also if it was told before and is in doubt again; undefined: it is not
  * stored. False if it can't be read: then its last outcome counts.
  */
-export async function isUnsettled(
+export function isUnsettled(
   charges: Pick<ChargeRecords, 'read'>,
   reference: string,
 ): Promise<boolean | undefined> {
+  return ifStored(charges, reference, ({ state }) => !('concludedAt' in state));
+}
+
+/** Undefined: the charge is not stored. False: its sealing key is gone. */
+async function ifStored(
+  charges: Pick<ChargeRecords, 'read'>,
+  reference: string,
+  holds: (intent: ChargeIntent) => boolean,
+): Promise<boolean | undefined> {
   try {
     const record = await charges.read(reference);
-    return record && !('concludedAt' in record.intent.state);
+    return record && holds(record.intent);
   } catch (error) {
     if (isUnreadable(error)) return false;
     throw error;
