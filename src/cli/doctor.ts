@@ -93,12 +93,13 @@ function doctorJson(findings: readonly Finding[]): string {
 async function lookAtAll(runtime: Runtime, known: Known, knownOf: Config): Promise<Finding[]> {
   const { config, log } = runtime;
   const opened = await openStore(runtime);
-  if ('checked' in opened) await opened.checked();
-  const isTokenShared = 'checked' in opened && (await mayShareToken(opened));
+  const storage = 'state' in opened ? undefined : opened;
+  await storage?.checked();
+  const isTokenShared = storage !== undefined && (await mayShareToken(storage));
   const botToken = config.slackBotToken ?? '';
   const clients = createClients({ botToken, slackApiUrl: config.slackApiUrl }, log);
   const accounts = allAccounts(config).map((each) =>
-    openAccount({ ...runtime, config: each }, opened, {
+    openAccount({ ...runtime, config: each }, storage, {
       known: each === knownOf ? known : {},
       isTokenShared,
     }),
@@ -109,18 +110,18 @@ async function lookAtAll(runtime: Runtime, known: Known, knownOf: Config): Promi
   ];
   const findings = await runChecks(checks, checkDeadlineMs(config), log);
   await Promise.all(accounts.map((account) => account.releaseLock()));
-  if ('close' in opened) await opened.close();
+  await storage?.close();
   return findings;
 }
 
 /** One account's checks. They share one request for a token, because a second one could revoke the first token. */
 function openAccount(
   runtime: Runtime,
-  opened: Storage | CheckResult,
+  storage: Storage | undefined,
   { known, isTokenShared }: { known: Known; isTokenShared: boolean },
 ) {
   const { config, now } = runtime;
-  const own = 'state' in opened ? undefined : storagePart(opened, config.merchant).storage;
+  const own = storage && storagePart(storage, config.merchant).storage;
   const { store, sealer } = own ?? noStorage;
   let tokenAnswer: unknown;
   const payments = createPayments(runtime, isTokenShared ? own : undefined, {
