@@ -35,16 +35,15 @@ function endOf({ resealed, busy, unopened }: Resealed, keyIds: readonly string[]
   const lines = [`${counted(resealed, 'record')} resealed with ${nameOf(first)}.`];
   for (const [id, keys] of unopened) {
     const some = `${keys.slice(0, 3).join(', ')}${keys.length > 3 ? ' and more' : ''}`;
-    const [are, stay] =
-      keys.length === 1 ? ['One record is', 'stays'] : [`${keys.length} records are`, 'stay'];
+    const are = recordsAre(keys.length);
+    const unchanged = keys.length === 1 ? 'stays as it is' : 'stay as they are';
     lines.push(
       keyIds.includes(id)
-        ? `${are} damaged, or sealed with another key that had the id ${id}, and ${stay} as ${keys.length === 1 ? 'it is' : 'they are'}: ${some}`
+        ? `${are} damaged, or sealed with another key that had the id ${id}, and ${unchanged}: ${some}`
         : `${are} sealed with ${nameOf(id)}, which is missing. ${missingFix(id)}, and run this again: ${some}`,
     );
   }
-  if (busy > 0)
-    lines.push(`${busy === 1 ? 'One record is' : `${busy} records are`} being worked on. Run this again.`);
+  if (busy > 0) lines.push(`${recordsAre(busy)} being worked on. Run this again.`);
   const free = busy > 0 ? [] : others.filter((id) => !unopened.has(id));
   if (free.length > 0) {
     const ids = free.filter((id) => id !== keyFileId);
@@ -57,6 +56,10 @@ function endOf({ resealed, busy, unopened }: Resealed, keyIds: readonly string[]
     );
   }
   return { exitCode: busy > 0 || unopened.size > 0 ? 1 : 0, words: lines.join('\n') };
+}
+
+function recordsAre(count: number): string {
+  return count === 1 ? 'One record is' : `${count} records are`;
 }
 
 function nameOf(id: string): string {
