@@ -29,22 +29,19 @@ export function createUploadFile(client: WebClient): UploadFile {
   return async function uploadFile(place, file) {
     const { name, title, of = '', text, comment } = file;
     const bytes = Buffer.from(text, 'utf8');
-    let { channel, threadTs } = place;
-    let isAnnounced = false;
+    let announced: Awaited<ReturnType<typeof postBeforeFile>> | undefined;
     try {
       const ticket = await client.files.getUploadURLExternal({ filename: name, length: bytes.length });
       const { upload_url: address, file_id: id } = ticket;
-      if (address === undefined || id === undefined) return failed('no_usable_answer', channel);
+      if (address === undefined || id === undefined) return failed('no_usable_answer', place.channel);
       const status = await withDeadline(longestUploadMs, async (signal) => {
         const answer = await fetch(address, { method: 'POST', body: bytes, signal, redirect: 'error' });
         await answer.arrayBuffer();
         return answer.status;
       });
-      if (status !== 200) return failed(`http_${status}`, channel);
-      if (isPerson(channel)) {
-        ({ channel, threadTs } = await postBeforeFile(client, channel, [title, of]));
-        isAnnounced = true;
-      }
+      if (status !== 200) return failed(`http_${status}`, place.channel);
+      if (isPerson(place.channel)) announced = await postBeforeFile(client, place.channel, [title, of]);
+      const { channel, threadTs } = announced ?? place;
       await client.files.completeUploadExternal({
         files: [{ id, title }],
         channel_id: channel,
@@ -53,11 +50,12 @@ export function createUploadFile(client: WebClient): UploadFile {
       });
       return { kind: 'uploaded', fileId: id };
     } catch (error) {
-      if (isAnnounced && threadTs !== undefined) {
+      if (announced) {
+        const { channel, threadTs: ts } = announced;
         const note = noteMessage({ state: `⚠️ ${title}`, about: ['the file may be missing here', of] });
-        await client.chat.update({ channel, ts: threadTs, ...note }).catch(() => undefined);
+        await client.chat.update({ channel, ts, ...note }).catch(() => undefined);
       }
-      return failed(slackErrorWord(readSlackError(error)), channel);
+      return failed(slackErrorWord(readSlackError(error)), (announced ?? place).channel);
     }
   };
 }
