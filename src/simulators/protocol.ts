@@ -226,6 +226,8 @@ export type ActResult = { ok: true; options?: PageOption[] } | { ok: false; prob
 
 /** The part of the page that the local Slack workspace knows. */
 export type WorkspaceState = {
+  /** The app's own account, as people mention it. */
+  app: { userId: string; name: string };
   user: PageUser;
   users: PageUser[];
   channels: PageChannel[];

@@ -37,7 +37,8 @@ export function drawTime(ms: number, format = '{time}'): TemplateResult {
 }
 
 function drawUser(id: string): TemplateResult {
-  const name = page.users.find((user) => user.id === id)?.realName ?? (id === 'U0PAYBOT01' ? 'pay' : id);
+  const { app, users } = page;
+  const name = id === app.userId ? app.name : (users.find((user) => user.id === id)?.realName ?? id);
   return html`<span class="mention">@${name}</span>`;
 }
 

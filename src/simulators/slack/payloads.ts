@@ -1,5 +1,5 @@
 import type { PageUser, PageBlock, PageMessage, SharedFile, WorkspaceState } from '../protocol.ts';
-import { appId, botId, botUserId, canSee, type Channel, teamDomain, teamId } from './cast.ts';
+import { appId, botId, botName, botUserId, canSee, type Channel, teamDomain, teamId } from './cast.ts';
 import { readBack } from './read-back.ts';
 import { type Message, type MessageMetadata, toPageMessage } from './messages.ts';
 import { toPageView } from './views.ts';
@@ -100,6 +100,7 @@ export function workspaceState(world: World, userId: string): WorkspaceState {
   const channels = world.directory.channels.filter((channel) => canSee(channel, userId) && !channel.archived);
   const home = world.views.home(userId);
   return {
+    app: { userId: botUserId, name: botName.toLowerCase() },
     user,
     users: [...world.directory.users],
     channels: channels.map((channel) => ({

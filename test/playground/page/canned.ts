@@ -28,6 +28,7 @@ export function emptyState(userId = 'U1'): PageState {
   const user = users.find(({ id }) => id === userId);
   if (!user) throw new Error(`Nobody is ${userId}.`);
   return {
+    app: { userId: 'UPAY', name: 'pay' },
     user,
     users,
     channels: [
