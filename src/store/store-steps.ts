@@ -70,7 +70,8 @@ export function createStoreSteps(options: {
     if (known) await store.write(known, value, { ttlMs: goneAfterMs });
     else await store.create(replicaKey, value, { ttlMs: goneAfterMs, index: { [replicas]: 0 } });
     const { entries } = await store.list(replicas, { max: 1_000 });
-    return Math.min(...entries.map((entry) => Number(entry.value)));
+    // This process counts even if its announcement was lost a moment ago.
+    return Math.min(storeForm.newest, ...entries.map((entry) => Number(entry.value)));
   }
 
   /** The number of steps that the store has taken. */
