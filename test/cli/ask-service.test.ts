@@ -76,14 +76,13 @@ it('a command that asks the service does so while the store is away', async () =
 describe.skipIf(missing)('a command on Redis', () => {
   const redis = redisForTests();
 
+  function askUnder(prefix: string): Promise<CommandEnd> {
+    const settings = { REDIS_URL: redis.server().url, REDIS_PREFIX: prefix, SEALING_KEYS: keyOf(1) };
+    return askStore(runtimeOf(settings), async () => expect.unreachable());
+  }
+
   it('finds nothing settled under a prefix where no bot has started', async () => {
-    const runtime = runtimeOf({
-      REDIS_URL: redis.server().url,
-      REDIS_PREFIX: 'mistyped',
-      SEALING_KEYS: `a:${Buffer.alloc(32, 1).toString('base64')}`,
-    });
-    const end = await askStore(runtime, async () => expect.unreachable());
-    expect(end).toMatchObject({
+    expect(await askUnder('mistyped')).toMatchObject({
       exitCode: exitCodes.settings,
       words: expect.stringContaining('REDIS_PREFIX, mistyped'),
     });
@@ -121,13 +120,7 @@ describe.skipIf(missing)('a command on Redis', () => {
 
   it('that the bot refuses asks it nothing, and says why', async () => {
     await redis.connection().client.set('{newer}:schema', '1000');
-    const runtime = runtimeOf({
-      REDIS_URL: redis.server().url,
-      REDIS_PREFIX: 'newer',
-      SEALING_KEYS: `a:${Buffer.alloc(32, 1).toString('base64')}`,
-    });
-    const end = await askStore(runtime, async () => expect.unreachable());
-    expect(end).toMatchObject({
+    expect(await askUnder('newer')).toMatchObject({
       exitCode: exitCodes.settings,
       words: expect.stringContaining('written by a newer Payops'),
     });
