@@ -5,7 +5,7 @@ import { newErrorId } from '../log.ts';
 import { createPayments, type Payments } from '../payments/payments.ts';
 import { failureWords } from '../slack/words/error-message.ts';
 import { type CommandEnd, withStorage } from './command.ts';
-import { exitCodes } from './exit-codes.ts';
+import { exitCodeOf } from './exit-codes.ts';
 import { hasStore, type Storage } from '../store/storage.ts';
 import { whyNotWrite } from '../store/store-mark.ts';
 import { type AskedAccount, quotedText } from './lines.ts';
@@ -19,7 +19,7 @@ export async function askService(
   question: (payments: Payments, askedAccount: AskedAccount) => Promise<CommandEnd>,
 ): Promise<CommandEnd> {
   const { config } = runtime;
-  const failed = (error: unknown): CommandEnd => failedQuestion(runtime, error);
+  const wordsOf = (error: unknown): string => failedQuestion(runtime, error);
   async function ask(storage?: Storage): Promise<CommandEnd> {
     const payments = createPayments(runtime, storage && (await mayShareToken(storage)) ? storage : undefined);
     try {
@@ -33,8 +33,12 @@ export async function askService(
     }
   }
   // Without a store it gets a token for itself: an empty store that it made would look like the bot's.
-  if (!hasStore(config)) return await ask().catch(failed);
-  return await withStorage(runtime, ask, failed, { mayBeNew: true });
+  if (hasStore(config)) return await withStorage(runtime, ask, wordsOf, { mayBeNew: true });
+  try {
+    return await ask();
+  } catch (error) {
+    return { exitCode: exitCodeOf(error), words: wordsOf(error) };
+  }
 }
 
 /**
@@ -55,28 +59,27 @@ export async function askStore(
   runtime: Runtime,
   question: (storage: Storage) => Promise<CommandEnd>,
 ): Promise<CommandEnd> {
-  const failed = (error: unknown): CommandEnd => failedQuestion(runtime, error);
-  return await withStorage(runtime, question, failed);
+  return await withStorage(runtime, question, (error) => failedQuestion(runtime, error));
 }
 
 /**
  * The failure and its fix, for people who can change settings. A bug is logged under an error id, which the words name.
  */
-export function failedQuestion({ config, log }: Runtime, error: unknown): CommandEnd {
+export function failedQuestion({ config, log }: Runtime, error: unknown): string {
   if (error instanceof ServiceFailure) return serviceProblem(config, error);
   if (error instanceof StoreUnavailable) {
     const next =
       'Next: check that it runs and can be reached from here (REDIS_URL, DATA_DIR), then try again.';
-    return { exitCode: exitCodes.noAnswer, words: `The store does not answer: ${error.message}\n${next}` };
+    return `The store does not answer: ${error.message}\n${next}`;
   }
   const errorId = newErrorId();
   log('error', 'the command broke off', { errorId }, error);
   const words = error instanceof Error ? error.message : 'Unknown error';
-  return { exitCode: exitCodes.failed, words: `Nothing was changed. ${words} (error ${errorId})` };
+  return `Nothing was changed. ${words} (error ${errorId})`;
 }
 
 /** How the service failed, and the fix. */
-export function serviceProblem(config: Config, failure: ServiceFailure): CommandEnd {
+export function serviceProblem(config: Config, failure: ServiceFailure): string {
   const { kind, retryAfterMs, said } = failure;
   const { says, fix } = adviceOn(failure, config);
   // For a refused question the fix is about the question, not about the settings.
@@ -87,9 +90,5 @@ export function serviceProblem(config: Config, failure: ServiceFailure): Command
       : `wait ${Math.max(1, Math.ceil(retryAfterMs / 1_000))} s, as the service asks, then try again.`;
   const quoted = quotedText(said);
   const quote = quoted === undefined ? '' : `\nThe service says: ${quoted}`;
-  const isRefusal = kind === 'unauthorized' || kind === 'forbidden' || kind === 'refused';
-  return {
-    exitCode: isRefusal ? exitCodes.refused : exitCodes.noAnswer,
-    words: `${says}.${quote}\nNext: ${wait}`,
-  };
+  return `${says}.${quote}\nNext: ${wait}`;
 }

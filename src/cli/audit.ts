@@ -2,7 +2,6 @@ import { createReadStream } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { exitCodes } from './exit-codes.ts';
 import { isoTime } from './lines.ts';
-import { StoreUnavailable } from '../domain/failure.ts';
 import { exportAudit, type AuditChoice, type ExportedAudit } from '../audit/export-audit.ts';
 import {
   createAuditCheck,
@@ -83,14 +82,11 @@ async function runOnStore(
 ): Promise<CommandEnd> {
   // All accounts share one trail, which is in the first account's part of the store. Of a store that was emptied the
   // check itself says so.
-  return await withStorage(runtime, work, unread, { mayBeNew: true });
+  return await withStorage(runtime, work, unreadWords, { mayBeNew: true });
 }
 
-function unread(error: unknown): CommandEnd {
-  return {
-    exitCode: error instanceof StoreUnavailable ? exitCodes.noAnswer : exitCodes.failed,
-    words: `The audit trail could not be read to its end. ${reasonOf(error)}`,
-  };
+function unreadWords(error: unknown): string {
+  return `The audit trail could not be read to its end. ${reasonOf(error)}`;
 }
 
 function verifyEnd(report: VerifiedAudit): CommandEnd {

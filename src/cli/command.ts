@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { parseArgs, type ParseArgsOptionsConfig } from 'node:util';
 import type { Config, Runtime } from '../config/config.ts';
 import { parsed, problem, type Parsed } from '../domain/wording.ts';
-import { exitCodes, type ExitCode } from './exit-codes.ts';
+import { exitCodeOf, exitCodes, type ExitCode } from './exit-codes.ts';
 import { errorCode, StoreUnavailable } from '../domain/failure.ts';
 import { createAuditTrail } from '../audit/audit-trail.ts';
 import { hasStore, openStorage, type Storage } from '../store/storage.ts';
@@ -78,15 +78,15 @@ function noBotWords({ redisUrl, redisPrefix, dataDir }: Config): string {
 }
 
 /**
- * Runs an operator's command on the account's part of the store, then closes the store. `failed` turns any error into
- * the command's end. `verb`: the command's name for the audit; absent: it changes nothing, and has no audit entry. Does
+ * Runs an operator's command on the account's part of the store, then closes the store. `wordsOf` says what an error
+ * means for the command. `verb`: the command's name for the audit; absent: it changes nothing, and has no audit entry. Does
  * nothing on a store that doesn't exist, nor on a Redis that the bot refuses; unless `mayBeNew` nor on a store on which
  * no bot has started; with a `verb` nor with other sealing keys than the bot's. Never throws.
  */
 export async function withStorage(
   runtime: Runtime,
   work: (storage: Storage) => Promise<CommandEnd>,
-  failed: (error: unknown) => CommandEnd,
+  wordsOf: (error: unknown) => string,
   { verb, mayBeNew = false }: { verb?: string; mayBeNew?: boolean } = {},
 ): Promise<CommandEnd> {
   const { config } = runtime;
@@ -104,7 +104,7 @@ export async function withStorage(
     }
     end = await work(storagePart(storage, config.merchant).storage);
   } catch (error) {
-    end = failed(error);
+    end = { exitCode: exitCodeOf(error), words: wordsOf(error) };
   }
   if (storage && verb !== undefined) await noteCommand(runtime, storage, { verb, end });
   await storage?.close();

@@ -1,3 +1,5 @@
+import { type FailureKind, ServiceFailure, StoreUnavailable } from '../domain/failure.ts';
+
 /** How a command ends, for scripts. `exitCodeWords` explains each. */
 export const exitCodes = {
   ok: 0,
@@ -13,6 +15,15 @@ export const exitCodes = {
 } as const;
 
 export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
+
+/** The code of a command that an error has ended. */
+export function exitCodeOf(error: unknown): ExitCode {
+  if (error instanceof StoreUnavailable) return exitCodes.noAnswer;
+  if (!(error instanceof ServiceFailure)) return exitCodes.failed;
+  return refusals.has(error.kind) ? exitCodes.refused : exitCodes.noAnswer;
+}
+
+const refusals: ReadonlySet<FailureKind> = new Set(['unauthorized', 'forbidden', 'refused']);
 
 /** For scripts. A look-up ends with 0 only if it is *paid*; every other end, a bug included, has another code. */
 export const exitCodeWords: Readonly<Record<ExitCode, string>> = {

@@ -21,10 +21,7 @@ async function forward(runtime: Runtime): Promise<CommandEnd> {
       exitCode: 0,
       words: resultWords(await retryForwards(storage, runtime.now()), runtime),
     }),
-    (error) => ({
-      exitCode: 1,
-      words: `Some of it may not be on its way. ${reasonOf(error)} Run this again once that is fixed.`,
-    }),
+    (error) => `Some of it may not be on its way. ${reasonOf(error)} Run this again once that is fixed.`,
     { verb: 'forward' },
   );
 }

@@ -85,7 +85,7 @@ async function list<Item>(
     if (stop) {
       const why =
         stop.kind === 'failure'
-          ? failedQuestion(runtime, stop.failure).words
+          ? failedQuestion(runtime, stop.failure)
           : 'The service’s list has expired.\nNext: run this again.';
       return { exitCode: exitCodes.noAnswer, words: `The list broke off: ${readWords}. ${why}` };
     }

@@ -8,7 +8,7 @@ import { embeddedStore } from '../store/storage.ts';
 import { whyNotWrite } from '../store/store-mark.ts';
 import type { Store } from '../store/store.ts';
 import type { Runtime } from '../config/config.ts';
-import { exitCodes } from './exit-codes.ts';
+import { exitCodeOf, exitCodes } from './exit-codes.ts';
 import { command, type CommandEnd, noteInNewStore, reasonOf } from './command.ts';
 
 /**
@@ -74,7 +74,7 @@ async function moveAll(runtime: Runtime): Promise<CommandEnd> {
     }
   } catch (error) {
     return {
-      exitCode: 1,
+      exitCode: exitCodeOf(error),
       words: `The store was not moved. ${reasonOf(error)} No bot starts on what is in Redis so far; run this again.`,
     };
   }

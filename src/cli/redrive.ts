@@ -24,10 +24,8 @@ async function redriveOn(runtime: Runtime, channel: string | undefined): Promise
   return await withStorage(
     runtime,
     async ({ store }) => ({ exitCode: 0, words: resultWords(await redrive(store, channel), channel) }),
-    (error) => ({
-      exitCode: 1,
-      words: `Some of it may not be on its way. ${reasonOf(error)} Run this again once that is fixed: nothing is delivered twice.`,
-    }),
+    (error) =>
+      `Some of it may not be on its way. ${reasonOf(error)} Run this again once that is fixed: nothing is delivered twice.`,
     { verb: 'redrive' },
   );
 }

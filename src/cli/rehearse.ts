@@ -40,7 +40,7 @@ async function rehearseOn(runtime: Runtime, path: string): Promise<CommandEnd> {
         words: resultWords(plan, await rehearse(eventLog, plan, runtime.now())),
       };
     },
-    (error) => ({ exitCode: 1, words: `The rules could not be rehearsed. ${reasonOf(error)}` }),
+    (error) => `The rules could not be rehearsed. ${reasonOf(error)}`,
   );
 }
 

@@ -22,10 +22,8 @@ async function resealAll(runtime: Runtime): Promise<CommandEnd> {
   return await withStorage(
     runtime,
     async ({ store, sealer, keyIds }) => endOf(await reseal(store, { sealer, keyIds }), keyIds),
-    (error) => ({
-      exitCode: 1,
-      words: `Not everything is sealed with the first key. ${reasonOf(error)} Run this again once that is fixed: it goes on where it stopped.`,
-    }),
+    (error) =>
+      `Not everything is sealed with the first key. ${reasonOf(error)} Run this again once that is fixed: it goes on where it stopped.`,
     { verb: 'reseal' },
   );
 }

@@ -4,6 +4,7 @@ import { createPaymentsClient } from '../payments/client.ts';
 import { parentAccountOf, revokeToken } from '../payments/tokens.ts';
 import { parsed } from '../domain/wording.ts';
 import { command, type CommandEnd, reasonOf, withStorage } from './command.ts';
+import { exitCodeOf, exitCodes } from './exit-codes.ts';
 import type { Storage } from '../store/storage.ts';
 import type { Runtime } from '../config/config.ts';
 import { clientSettings, tokenMemory } from '../payments/payments.ts';
@@ -30,15 +31,16 @@ async function revoke(runtime: Runtime): Promise<CommandEnd> {
       'PAYMENTS_TOKEN_REVOKE_BODY is not set. Set the JSON body that your payments service wants, such as {"accessToken":"{{ACCESS_TOKEN}}"}.',
     );
   }
-  return await withStorage(runtime, (storage) => revokeShared(runtime, storage), failed, {
+  return await withStorage(runtime, (storage) => revokeShared(runtime, storage), wordsOf, {
     verb: 'revoke-token',
   });
 }
 
-function failed(error: unknown): CommandEnd {
-  if (!(error instanceof ServiceFailure && mayHaveArrived.has(error.kind))) return refused(reasonOf(error));
+function wordsOf(error: unknown): string {
+  if (!(error instanceof ServiceFailure && mayHaveArrived.has(error.kind)))
+    return notRevoked(reasonOf(error));
   const doubt = 'Whether the access token was revoked is not known';
-  return { exitCode: 1, words: `${doubt}: ${error.message} It is still in the store: run this again.` };
+  return `${doubt}: ${error.message} It is still in the store: run this again.`;
 }
 
 async function revokeShared({ config }: Runtime, storage: Storage): Promise<CommandEnd> {
@@ -70,14 +72,21 @@ async function forget(memory: TokenMemory): Promise<CommandEnd> {
       words: `${done} and forgotten here. A running bot asks for a new one with its next call, half a minute after its last at the soonest.`,
     };
   } catch (error) {
-    return { exitCode: 1, words: `${done}, but still in the store. ${reasonOf(error)}` };
+    return {
+      exitCode: exitCodeOf(error),
+      words: `${done}, but still in the store. ${reasonOf(error)}`,
+    };
   }
 }
 
 const mayHaveArrived: ReadonlySet<FailureKind> = new Set(['timeout', 'network', 'server', 'malformed']);
 
 function refused(why: string): CommandEnd {
-  return { exitCode: 1, words: `Nothing was revoked. ${why}` };
+  return { exitCode: exitCodes.failed, words: notRevoked(why) };
+}
+
+function notRevoked(why: string): string {
+  return `Nothing was revoked. ${why}`;
 }
 
 function noAccessToken(): Promise<never> {

@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { askService, askStore, serviceProblem } from '../../src/cli/ask-service.ts';
 import { readCommand, type CommandEnd } from '../../src/cli/command.ts';
 import { examineAll } from '../../src/cli/doctor.ts';
-import { exitCodes } from '../../src/cli/exit-codes.ts';
+import { exitCodeOf, exitCodes } from '../../src/cli/exit-codes.ts';
 import { rehearseCommand } from '../../src/cli/rehearse.ts';
 import type { Config, Runtime } from '../../src/config/config.ts';
 import { ServiceFailure } from '../../src/domain/failure.ts';
@@ -53,8 +53,8 @@ it.each([400, 422])('a question refused with HTTP %i has the same next step as i
     httpStatus,
     said,
   });
-  const { exitCode, words } = serviceProblem({ paymentsBaseUrl: 'https://pay.example' } as Config, failure);
-  expect(exitCode).toBe(exitCodes.refused);
+  const words = serviceProblem({ paymentsBaseUrl: 'https://pay.example' } as Config, failure);
+  expect(exitCodeOf(failure)).toBe(exitCodes.refused);
   expect(words).toContain(said);
   expect(words.split('\n').at(-1)).toBe(`Next: ${failureWords.refused.next}`);
 });

@@ -8,10 +8,9 @@ import { beginAudit } from '../../src/audit/audit-chain.ts';
 import { createAuditLog } from '../../src/audit/audit-log.ts';
 import { verifyAudit } from '../../src/audit/verify-audit.ts';
 import { auditCommand } from '../../src/cli/audit.ts';
+import { commands } from '../../src/cli/command-line.ts';
 import { noteInNewStore, readCommand, withStorage, type CommandEnd } from '../../src/cli/command.ts';
 import { exitCodes } from '../../src/cli/exit-codes.ts';
-import { moveStoreCommand } from '../../src/cli/move-store.ts';
-import { resealCommand } from '../../src/cli/reseal.ts';
 import type { Runtime } from '../../src/config/config.ts';
 import { createSealer } from '../../src/store/sealed.ts';
 import { openSqliteStore } from '../../src/store/sqlite-store.ts';
@@ -21,7 +20,7 @@ import { redisForTests } from '../support/redis-for-tests.ts';
 import { runtimeOf } from '../support/runtime-of.ts';
 
 const done: CommandEnd = { exitCode: exitCodes.ok, words: 'Done.' };
-const failed = (error: unknown): CommandEnd => ({ exitCode: exitCodes.failed, words: String(error) });
+const failed = (error: unknown): string => String(error);
 
 async function dataFolder({ onTestFinished }: TestContext): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'payops-'));
@@ -66,11 +65,14 @@ describe('a command that changes the store', () => {
   });
 });
 
-async function reseals(runtime: Runtime): Promise<CommandEnd> {
-  const read = readCommand(resealCommand, []);
-  if (!read.ok || !('run' in read.value)) throw new Error('reseal was not understood.');
+async function runs(runtime: Runtime, name: string, ...words: string[]): Promise<CommandEnd> {
+  const command = commands[name];
+  const read = command && readCommand(command, words);
+  if (!read?.ok || !('run' in read.value)) throw new Error(`${name} was not understood.`);
   return await read.value.run(runtime, async () => undefined);
 }
+
+const reseals = (runtime: Runtime): Promise<CommandEnd> => runs(runtime, 'reseal');
 
 describe('reseal', () => {
   it('names the key file by its name, not by the id of its key', async (test) => {
@@ -131,6 +133,31 @@ it('a command that has replaced the store says so, and that the audit lacks it i
   expect(words).toMatch(/^Done\.\nThe audit has no entry of it: /);
 });
 
+it.concurrent.each([
+  'audit export',
+  'audit verify',
+  'day 2026-11-20',
+  'doubt',
+  'find ada@example.com',
+  'forget-cards ada@example.com',
+  'forward',
+  'redrive',
+  'rehearse',
+  'reseal',
+  'revoke-token',
+])('%s ends with the code for “try again” while the store is away', async (line) => {
+  const [name = '', ...words] = line.split(' ');
+  const runtime = runtimeOf({
+    REDIS_URL: 'redis://127.0.0.1:1',
+    SEALING_KEYS,
+    PAYMENTS_TOKEN_REVOKE_BODY: '{"accessToken":"{{ACCESS_TOKEN}}"}',
+  });
+  expect(await runs(runtime, name, ...words)).toMatchObject({
+    exitCode: exitCodes.noAnswer,
+    words: expect.stringContaining('The store does not answer'),
+  });
+});
+
 const missing = findProgram('redis-server') === undefined;
 if (missing) console.warn('SKIPPED: move-store, because redis-server is not installed.');
 
@@ -141,11 +168,9 @@ describe.skipIf(missing)('move-store', () => {
     const DATA_DIR = await dataFolder(test);
     await startBot(runtimeOf({ DATA_DIR }));
     await rm(join(DATA_DIR, 'sealing.key'));
-    const move = readCommand(moveStoreCommand, []);
-    if (!move.ok || !('run' in move.value)) throw new Error('move-store was not understood.');
     const REDIS_URL = redis.server().url;
     const runtime = runtimeOf({ DATA_DIR, REDIS_URL, REDIS_PREFIX: 'other-key', SEALING_KEYS });
-    expect(await move.value.run(runtime, async () => undefined)).toMatchObject({
+    expect(await runs(runtime, 'move-store')).toMatchObject({
       exitCode: exitCodes.failed,
       words: expect.stringMatching(/^Nothing was moved\. The sealing keys do not open what this store holds/),
     });

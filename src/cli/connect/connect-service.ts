@@ -245,7 +245,7 @@ async function resultOf<T>(
     return await call();
   } catch (error) {
     if (!(error instanceof ServiceFailure)) throw error;
-    if (isReported()) await talk.tell(`❌ ${serviceProblem(draft.config(), error).words}`);
+    if (isReported()) await talk.tell(`❌ ${serviceProblem(draft.config(), error)}`);
     return undefined;
   }
 }
