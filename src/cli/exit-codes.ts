@@ -30,7 +30,7 @@ export const exitCodeWords: Readonly<Record<ExitCode, string>> = {
   0: 'done; for lookup: paid, with all three proofs; for doubt: no outcome is open',
   1: 'not done, for a reason that standard error tells, or because of a bug; explain-delivery: it does not verify; doctor: something is broken',
   2: 'the command was not understood; nothing was asked of anybody',
-  3: 'lookup: the transaction is there, but not proven paid; doubt: some outcome is not known; audit, day: it is not whole',
+  3: 'lookup: the transaction is there, but not proven paid; doubt: some outcome is not known; audit, day, a list: not whole',
   4: 'lookup: the service knows no such transaction; a list: nothing matches',
   5: 'a setting is missing or wrong',
   6: 'no usable answer from the payments service or the store; try again',

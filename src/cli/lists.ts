@@ -89,10 +89,13 @@ async function list<Item>(
           : 'The service’s list has expired.\nNext: run this again.';
       return { exitCode: exitCodes.noAnswer, words: `The list broke off: ${readWords}. ${why}` };
     }
-    const end = isComplete ? readWords : `${readWords}; it may be longer: the service gave a cursor twice`;
-    if (found > 0) return { exitCode: exitCodes.ok, words: end };
     const none = filter === '' ? `There is no ${one}` : `No ${one} matches “${outsideText(filter, 120)}”`;
-    return { exitCode: exitCodes.notFound, words: `${none}; ${end}` };
+    const words = found > 0 ? readWords : `${none}; ${readWords}`;
+    if (isComplete) return { exitCode: found > 0 ? exitCodes.ok : exitCodes.notFound, words };
+    return {
+      exitCode: exitCodes.unproven,
+      words: `${words}; it may be longer: the service gave a cursor twice`,
+    };
   });
 }
 

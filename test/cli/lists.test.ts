@@ -34,3 +34,17 @@ it('says what to do when the service refuses the cursor that it gave', async () 
     'The list broke off: 1 terminal read in 1 page. The service’s list has expired.\nNext: run this again.',
   );
 });
+
+it('ends with another code than a whole list if the service gives a cursor twice', async () => {
+  nock('https://payments.test')
+    .get(path)
+    .query({ limit: '50' })
+    .reply(200, page('next'))
+    .get(path)
+    .query({ limit: '50', cursor: 'next' })
+    .reply(200, page('next'));
+  const { exitCode, words, printed } = await listTerminals();
+  expect(exitCode).toBe(exitCodes.unproven);
+  expect(words).toBe('2 terminals read in 2 pages; it may be longer: the service gave a cursor twice');
+  expect(printed.match(/20700001/g)).toHaveLength(2);
+});
