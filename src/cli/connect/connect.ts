@@ -9,7 +9,6 @@ import { command, type CommandEnd, type WithoutSettings } from '../command.ts';
 import { examineAll } from '../doctor.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { openLog, readSettings } from '../read-settings.ts';
-import { changeLines, type Changes } from './changes.ts';
 import { connectService } from './connect-service.ts';
 import { connectSlack } from './connect-slack.ts';
 import { connectWebhook } from './connect-webhook.ts';
@@ -22,7 +21,7 @@ import {
   readAnswers,
   Stopped,
 } from './conversation.ts';
-import { type Draft, openDraft } from './draft.ts';
+import { changeLines, type Changes, type Draft, openDraft } from './draft.ts';
 import type { Known } from './known-checks.ts';
 import {
   envWith,

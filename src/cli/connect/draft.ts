@@ -2,9 +2,15 @@ import type { Config } from '../../config/config.ts';
 import { defaultOf, isSecretName, readIncomplete, withSettings } from '../../config/read-config.ts';
 import { withServiceSet } from '../../config/service-sets.ts';
 import type { Conversation, QuestionName } from './conversation.ts';
-import { changeLines, type Changes } from './changes.ts';
 
 type Variables = Readonly<Record<string, string | undefined>>;
+
+/** New values by variable, as written in the .env file; empty: the variable is removed. */
+export type Changes = Readonly<Record<string, string>>;
+
+export function changeLines(changes: Changes): string[] {
+  return Object.entries(changes).map(([name, value]) => `${name}=${value}`);
+}
 
 /** The settings in progress: those of the environment, overridden by the answers so far. */
 export type Draft = {

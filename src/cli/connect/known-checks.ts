@@ -14,7 +14,7 @@ import { rawRecords } from '../../payments/lookups.ts';
 import type { Payments } from '../../payments/payments.ts';
 import { savedCardShape } from '../../payments/saved-cards.ts';
 import type { SignedRequest } from '../../webhooks/signed-delivery.ts';
-import { changeLines, type Changes } from './changes.ts';
+import { changeLines, type Changes } from './draft.ts';
 import { listRequest, type CardsProposal, cardsWords, proposeCards } from './propose-cards.ts';
 import { proposeTokenReading } from './propose-token.ts';
 import { type KnownPayment, proposeTransaction } from './propose-transaction.ts';

@@ -5,7 +5,7 @@ import { counted } from '../../domain/wording.ts';
 import type { PaymentsClient } from '../../payments/client.ts';
 import { askSavedCards, type SavedCardShape, savedCardShape } from '../../payments/saved-cards.ts';
 import { looseText } from '../../payments/wire.ts';
-import type { Changes } from './changes.ts';
+import type { Changes } from './draft.ts';
 
 /** Asks for a list of cards with these query parameters. */
 type AskList = (query: Readonly<Record<string, string>>) => Promise<{ status: number; body: unknown }>;

@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject, plainLeavesOf, valueAtFirst } from '../../domain/json.ts';
 import { lifetimeInToken, readLifetimeMs } from '../../payments/tokens.ts';
-import type { Changes } from './changes.ts';
+import type { Changes } from './draft.ts';
 
 type Credentials = { clientId: string; clientSecret: string; accountId: string };
 

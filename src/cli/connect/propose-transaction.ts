@@ -5,7 +5,7 @@ import { outsideText } from '../../domain/outside-text.ts';
 import { confirm, type Confirmation } from '../../domain/transaction.ts';
 import { transactionIn, type TransactionReading } from '../../payments/lookups.ts';
 import { looseText } from '../../payments/wire.ts';
-import type { Changes } from './changes.ts';
+import type { Changes } from './draft.ts';
 
 /** A payment that the person knows. `minor`: the order's amount, without a fee on top. */
 export type KnownPayment = { reference: OrderReference; minor: number };

@@ -21,7 +21,7 @@ import {
   type SignedRequest,
 } from '../../webhooks/signed-delivery.ts';
 import { readSignatureScheme } from '../../webhooks/webhook-settings.ts';
-import type { Changes } from './changes.ts';
+import type { Changes } from './draft.ts';
 
 type WebhookProposal =
   /** `changes`: empty if the current settings fit. `lacks`: what the bot can't read even with the changes. */

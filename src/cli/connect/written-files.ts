@@ -4,7 +4,7 @@ import { stringify } from 'yaml';
 import { isSecretName } from '../../config/read-config.ts';
 import { errorCode } from '../../domain/failure.ts';
 import { parsed, problem, type Parsed } from '../../domain/wording.ts';
-import type { Changes } from './changes.ts';
+import type { Changes } from './draft.ts';
 
 /**
  * A line that Node and Compose both read as this value; undefined: there is none. Compose expands $ except in single
