@@ -8,7 +8,7 @@ import { type CommandEnd, withStorage } from './command.ts';
 import { exitCodeOf } from './exit-codes.ts';
 import { hasStore, type Storage } from '../store/storage.ts';
 import { whyNotWrite } from '../store/store-mark.ts';
-import { type AskedAccount, quotedText } from './lines.ts';
+import { type AskedAccount, askedAccountOf, quotedText } from './lines.ts';
 
 /**
  * Runs one question to the payments service with the bot's own settings and, if it has a store, its token. Returns
@@ -23,10 +23,7 @@ export async function askService(
   async function ask(storage?: Storage): Promise<CommandEnd> {
     const payments = createPayments(runtime, storage && (await mayShareToken(storage)) ? storage : undefined);
     try {
-      return await question(payments, {
-        environment: config.paymentsEnvironment,
-        account: config.paymentsAccountName,
-      });
+      return await question(payments, askedAccountOf(config));
     } finally {
       // A call that timed out may still hold the lock while it requests a token.
       await payments.releaseLock();
@@ -57,9 +54,11 @@ export async function mayShareToken({ whole, ...own }: Storage): Promise<boolean
 /** Runs one question to the bot's own store, without any call to the service or Slack. */
 export async function askStore(
   runtime: Runtime,
-  question: (storage: Storage) => Promise<CommandEnd>,
+  question: (storage: Storage, askedAccount: AskedAccount) => Promise<CommandEnd>,
 ): Promise<CommandEnd> {
-  return await withStorage(runtime, question, (error) => failedQuestion(runtime, error));
+  const askedAccount = askedAccountOf(runtime.config);
+  const ask = (storage: Storage): Promise<CommandEnd> => question(storage, askedAccount);
+  return await withStorage(runtime, ask, (error) => failedQuestion(runtime, error));
 }
 
 /**

@@ -11,7 +11,7 @@ import {
   type VerifiedAudit,
   type Witness,
 } from '../audit/verify-audit.ts';
-import { parsed, problem, type Parsed } from '../domain/wording.ts';
+import { counted, parsed, problem, type Parsed } from '../domain/wording.ts';
 import { withoutUndefined } from '../domain/json.ts';
 import { accountNamed, command, type CommandEnd, type Prepared, reasonOf, withStorage } from './command.ts';
 import type { Storage } from '../store/storage.ts';
@@ -113,7 +113,7 @@ const neverBegun =
 function wholeWords({ count, first, last }: AuditReport, what: string): string {
   if (!first || !last) return `${what} is whole: it holds no entry any more.`;
   return [
-    `${what} is whole: ${count} ${count === 1 ? 'entry' : 'entries'}.`,
+    `${what} is whole: ${counted(count, 'entry', 'entries')}.`,
     `First  ${entryWords(first)}`,
     `Last   ${entryWords(last)}`,
     `Head   ${last.seq}:${last.hash}`,
@@ -135,7 +135,7 @@ function brokenEnd({ problems, furtherProblems, count, last }: AuditReport, what
       `${what} is broken at entry ${first?.seq ?? 0}.`,
       ...problems.map(({ words }) => words),
       ...more,
-      `${count} ${count === 1 ? 'entry was' : 'entries were'} read.${head} Keep a copy of the store as it is.`,
+      `${counted(count, 'entry was', 'entries were')} read.${head} Keep a copy of the store as it is.`,
     ].join('\n'),
   };
 }
@@ -148,7 +148,7 @@ function exportEnd(
   // An account that the policy file no longer has may still be on the trail.
   const named = count === 0 && account !== undefined ? accountNamed(account, config) : undefined;
   if (named?.ok === false) return { exitCode: exitCodes.usage, words: named.problem };
-  const words = `${count} ${count === 1 ? 'entry' : 'entries'} exported.`;
+  const words = `${counted(count, 'entry', 'entries')} exported.`;
   if (unreadable === 0) return { exitCode: exitCodes.ok, words };
   return {
     exitCode: exitCodes.unproven,

@@ -15,7 +15,6 @@ import { askStore } from './ask-service.ts';
 import {
   firstLine,
   isoTime,
-  merchantJson,
   moneyJson,
   accountLine,
   reported,
@@ -36,11 +35,10 @@ export const doubtCommand = command({
 });
 
 async function listDoubts(runtime: Runtime, isJson: boolean): Promise<CommandEnd> {
-  const { config, log, now } = runtime;
-  return await askStore(runtime, async ({ store, sealer }) => {
+  const { log, now } = runtime;
+  return await askStore(runtime, async ({ store, sealer }, askedAccount) => {
     const charges = createChargeRecords({ store, sealer, wait: sleep });
     const doubts = await chargesInDoubt({ store, log }, charges);
-    const askedAccount = { environment: config.paymentsEnvironment, account: config.paymentsAccountName };
     return reported(doubtAnswer({ ...doubts, askedAccount, nowMs: now() }), isJson);
   });
 }
@@ -69,7 +67,7 @@ export function doubtAnswer({ charges, unread, askedAccount, nowMs }: DoubtView)
         ...chargeFields(charge),
       })),
       unread,
-      merchant: merchantJson(askedAccount),
+      merchant: askedAccount,
       checkedAt: isoTime(nowMs),
     },
     lines: [

@@ -13,7 +13,7 @@ import { plainLine } from '../slack/kit/blocks.ts';
 import { askStore } from './ask-service.ts';
 import { command, type CommandEnd } from './command.ts';
 import { exitCodes } from './exit-codes.ts';
-import { firstLine, isoTime, merchantJson, moneyJson, accountLine, reported, textOrNull } from './lines.ts';
+import { firstLine, isoTime, moneyJson, accountLine, reported, textOrNull } from './lines.ts';
 
 /** People narrow a longer result with a filter or a day. */
 const mostListed = 20;
@@ -36,7 +36,7 @@ export const findCommand = command({
 
 async function find(runtime: Runtime, asked: TypedQuestion, isJson: boolean): Promise<CommandEnd> {
   const { config, log, now } = runtime;
-  return await askStore(runtime, async ({ store, sealer }) => {
+  return await askStore(runtime, async ({ store, sealer }, askedAccount) => {
     const fingerprint = openFingerprint(store, sealer, log);
     const records = openFoundRecords({ store, fingerprint, now }, findersOf({ store, sealer, wait: sleep }));
     const timeZone = config.policy.timezone;
@@ -45,7 +45,6 @@ async function find(runtime: Runtime, asked: TypedQuestion, isJson: boolean): Pr
     const day = asked.day === undefined ? undefined : dayNamed(timeZone, asked.day);
     const [page, sinceMs] = [await records.page({ ...at, day }, mostListed), await records.since()];
     const known = { since: dateWords(sinceMs, now(), timeZone), alertDays: config.alertDetailsDays };
-    const askedAccount = { environment: config.paymentsEnvironment, account: config.paymentsAccountName };
     const answer = {
       exitCode: page.records.length === 0 ? exitCodes.notFound : exitCodes.ok,
       document: {
@@ -54,7 +53,7 @@ async function find(runtime: Runtime, asked: TypedQuestion, isJson: boolean): Pr
         more: page.next !== undefined,
         unread: page.unread,
         since: isoTime(sinceMs),
-        merchant: merchantJson(askedAccount),
+        merchant: askedAccount,
         readAt: isoTime(now()),
       },
       lines: [

@@ -1,3 +1,4 @@
+import type { Config } from '../config/config.ts';
 import type { Environment } from '../domain/alert.ts';
 import { wireFromMinor } from '../domain/money.ts';
 import { environmentWords } from '../slack/words/payment-words.ts';
@@ -21,8 +22,15 @@ export function firstLine(state: string, details: readonly string[]): string {
   return [state, ...details.filter((detail) => detail !== '')].join(' · ');
 }
 
-/** The account that was asked, and its environment. */
+/** The account that was asked, and its environment. Answers name it: two accounts may have the same reference. */
 export type AskedAccount = { environment: Environment; account: string };
+
+export function askedAccountOf({
+  paymentsEnvironment: environment,
+  paymentsAccountName: account,
+}: Config): AskedAccount {
+  return { environment, account };
+}
 
 const longestWord = 120;
 const longestText = 500;
@@ -67,11 +75,6 @@ type MoneyJson = { minor: number; decimal: string; currency: string | null };
 
 export function moneyJson({ minor, currency }: { minor: number; currency?: string }): MoneyJson {
   return { minor, decimal: wireFromMinor(minor), currency: textOrNull(currency) };
-}
-
-/** Names the account in a document: two accounts may have the same reference. */
-export function merchantJson({ environment, account }: AskedAccount): AskedAccount {
-  return { environment, account };
 }
 
 export function isoTime(ms: number): string {

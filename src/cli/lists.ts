@@ -11,7 +11,7 @@ import { outsideText } from '../slack/kit/text.ts';
 import { type CliCommand, command, type CommandEnd } from './command.ts';
 import { exitCodes } from './exit-codes.ts';
 import { askService, failedQuestion } from './ask-service.ts';
-import { isoTime, jsonText, merchantJson } from './lines.ts';
+import { isoTime, jsonText } from './lines.ts';
 
 type Listed<Item> = {
   one: string;
@@ -66,17 +66,26 @@ async function list<Item>(
   const { one, many, readPage, matches } = listed;
   return await askService(runtime, async (payments, askedAccount) => {
     const readList = createServiceList(readPage(payments), matches, runtime.now);
-    const page = await readList({ filter, mostCalls: Infinity, progress });
+    const page = await readList({
+      filter,
+      mostCalls: Infinity,
+      progress: ({ pages, items }) => showProgress(`${pages} pages, ${items} rows …`),
+    });
     showProgress('');
     const { found, reading, stop } = page;
     const isComplete = stop === undefined && reading.end === 'last_page';
     if (form === 'json') {
-      const merchant = merchantJson(askedAccount);
-      const items = records(listed, page.items);
-      const { pages, items: all, readAt } = reading;
-      const read = { pages, items: all };
-      const document = { kind: many, filter, items, found, read, complete: isComplete, merchant };
-      await out(jsonText({ ...document, readAt: isoTime(readAt) }));
+      const document = {
+        kind: many,
+        filter,
+        items: records(listed, page.items),
+        found,
+        read: { pages: reading.pages, items: reading.items },
+        complete: isComplete,
+        merchant: askedAccount,
+        readAt: isoTime(reading.readAt),
+      };
+      await out(jsonText(document));
     } else if (found > 0) {
       const shown = fileColumns(listed.columns);
       await out(form === 'csv' ? csvHead(shown) + csvRows(shown, page.items) : table(shown, page.items));
@@ -103,10 +112,6 @@ async function list<Item>(
 function records<Item>({ columns }: Listed<Item>, items: readonly Item[]): Record<string, string | null>[] {
   const shown = fileColumns(columns);
   return items.map((item) => Object.fromEntries(shown.map(({ head, cell }) => [head, cell(item) || null])));
-}
-
-function progress({ pages, items }: { pages: number; items: number }): void {
-  showProgress(`${pages} pages, ${items} rows …`);
 }
 
 /** One line that is overwritten. The number of pages is unknown until the last one, so there is no progress bar. */

@@ -22,7 +22,6 @@ import {
   factLines,
   firstLine,
   isoTime,
-  merchantJson,
   moneyJson,
   accountLine,
   reported,
@@ -95,7 +94,7 @@ const lookupExitCodes = {
 } as const;
 
 export function lookupAnswer(view: TransactionView): Answer {
-  const { reference, confirmation, checkedAtMs } = view;
+  const { reference, confirmation, environment, account, checkedAtMs } = view;
   const found = confirmation.kind === 'not_found' ? undefined : confirmation;
   const checks = found ? [found.evidence.status, found.evidence.reference, found.evidence.amount] : [];
   const evidence = checks.map(({ part, holds, statement }) => {
@@ -111,7 +110,7 @@ export function lookupAnswer(view: TransactionView): Answer {
       amount: found?.money ? moneyJson(found.money) : null,
       evidence,
       transaction,
-      merchant: merchantJson(view),
+      merchant: { environment, account },
       checkedAt: isoTime(checkedAtMs),
     },
     lines: [
@@ -130,29 +129,24 @@ export function lookupAnswer(view: TransactionView): Answer {
   };
 }
 
+const textFields = [
+  'id',
+  'status',
+  'source',
+  'type',
+  'entryType',
+  'paymentMethod',
+  'gatewayMessage',
+  'orderId',
+  'orderReference',
+] as const;
+
 function transactionFields(transaction: Transaction): Record<string, unknown> {
   const { orderAmountMinor: minor, orderCurrency, currency = orderCurrency, customerEmail } = transaction;
   const orderedIn = orderCurrency ?? currency;
   return {
-    ...textFields(transaction, [
-      'id',
-      'status',
-      'source',
-      'type',
-      'entryType',
-      'paymentMethod',
-      'gatewayMessage',
-      'orderId',
-      'orderReference',
-    ]),
+    ...Object.fromEntries(textFields.map((name) => [name, textOrNull(transaction[name])])),
     orderAmount: minor === undefined ? null : moneyJson({ minor, ...(orderedIn && { currency: orderedIn }) }),
     customerEmail: customerEmail === undefined ? null : textOrNull(maskEmail(customerEmail)),
   };
-}
-
-function textFields<Name extends string>(
-  from: { readonly [Field in Name]?: string | undefined },
-  names: readonly Name[],
-): Record<string, string | null> {
-  return Object.fromEntries(names.map((name) => [name, textOrNull(from[name])]));
 }
