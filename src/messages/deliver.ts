@@ -190,8 +190,12 @@ async function deliverEntry(outbox: Delivering, entry: Entry): Promise<void> {
       const { below, evidence, ifRefused } = rendered;
       if (!record.posted) return await post(outbox, work, { message, below, evidence, history, mayBeRepeat });
       if (record.shown === message.digest) return await settle(outbox, work);
-      if (hasTime(outbox, leasedAtMs)) await edit(outbox, work, record.posted, { message, ifRefused });
-      return;
+      if (!hasTime(outbox, leasedAtMs)) return;
+      const { channel, ts } = record.posted;
+      const outcome = await message.edit(channel, ts);
+      const shown = message.digest;
+      const sent = { kind: 'edit', channel, outcome, shown, ifNotSent: {}, ifRefused } as const;
+      return await conclude(outbox, work, sent);
     }
   }
 }
@@ -325,21 +329,14 @@ async function post(outbox: Delivering, work: Work, posting: Posting): Promise<v
   // Keep the doubt of an earlier post: that post may have arrived even if this one fails.
   const older = history === 'unsure' ? record.doubt : undefined;
   const isSamePlace = older && older.channel === channel && older.threadTs === threadTs;
-  const held = await hold(
-    outbox,
-    work,
-    {
-      ...(evidence !== undefined && { evidence }),
-      // No cursor: the pages read before don't hold this post.
-      doubt: isSamePlace
-        ? { ...older, untilMs: heldAtMs, cursor: undefined }
-        : { ...place, sinceMs: heldAtMs },
-      mayBeRepeat: mayBeRepeat || undefined,
-      // The history may still show an earlier post, whose content can differ from this one's: then it must be edited.
-      shown: record.doubt ? undefined : message.digest,
-    },
-    outbox.leaseMs,
-  );
+  const held = await hold(outbox, work, {
+    ...(evidence !== undefined && { evidence }),
+    // No cursor: the pages read before don't hold this post.
+    doubt: isSamePlace ? { ...older, untilMs: heldAtMs, cursor: undefined } : { ...place, sinceMs: heldAtMs },
+    mayBeRepeat: mayBeRepeat || undefined,
+    // The history may still show an earlier post, whose content can differ from this one's: then it must be edited.
+    shown: record.doubt ? undefined : message.digest,
+  });
   // The message's subject changed and nothing was sent: render it again, still first in its lane.
   if (!held) return void (await reschedule(outbox, work, {}, { holdMs: 0 }));
   if (!hasTime(outbox, heldAtMs)) return;
@@ -347,17 +344,6 @@ async function post(outbox: Delivering, work: Work, posting: Posting): Promise<v
   const ifNotSent = { doubt: older, mayBeRepeat: record.mayBeRepeat };
   const kind = older ? 'repeat' : 'post';
   await conclude(outbox, held, { kind, channel, outcome, shown: message.digest, ifNotSent });
-}
-
-async function edit(
-  outbox: Delivering,
-  work: Work,
-  { channel, ts }: { channel: string; ts: string },
-  { message, ifRefused }: Pick<Posting, 'message'> & Pick<Sent, 'ifRefused'>,
-): Promise<void> {
-  const outcome = await message.edit(channel, ts);
-  const shown = message.digest;
-  await conclude(outbox, work, { kind: 'edit', channel, outcome, shown, ifNotSent: {}, ifRefused });
 }
 
 type Sent = {

@@ -269,13 +269,12 @@ const detailsPaceMs = 3_000;
  * nothing.
  */
 export async function hold(
-  { store }: { store: Pick<Store, 'write'> },
+  { store, leaseMs }: { store: Pick<Store, 'write'>; leaseMs: number },
   work: Work,
   change: Change,
-  holdMs: number,
 ): Promise<Work | undefined> {
   const record = { ...work.record, ...change };
-  const entry = await store.write(work.entry, writeMessageRecord(record), { holdMs });
+  const entry = await store.write(work.entry, writeMessageRecord(record), { holdMs: leaseMs });
   return entry && { entry, record };
 }
 

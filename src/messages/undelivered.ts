@@ -130,7 +130,7 @@ async function waitOrGiveUp(outbox: Outbox, work: Work, refusal: Refusal): Promi
 }
 
 /** A channel that Slack refuses while the bot still retries; one note per channel. Times are UTC milliseconds. */
-export type RefusedNow = Omit<DeadLetters, 'messages'> & { nextTryAtMs: number };
+export type RefusedNow = z.infer<typeof refusedNow>;
 
 const refusedNow = z.object({
   channel: z.string(),

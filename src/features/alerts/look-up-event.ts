@@ -197,7 +197,7 @@ export function createLookUps(
     tagLog({ requestId: record.requestId });
     const work = { entry, record };
     const change = await routeByLookUp(work, openEvent(sealer, entry.key, record));
-    return change && (await hold(account, work, change, account.leaseMs))?.entry;
+    return change && (await hold(account, work, change))?.entry;
   }
 
   return {
