@@ -11,7 +11,7 @@ import { dayNamed } from './domain/local-day.ts';
 import { parseOrderReference } from './domain/order-reference.ts';
 import { orderEventKey } from './domain/payment-event.ts';
 import type { Span } from './domain/span.ts';
-import { noticesOf, type Notice } from './messages/notices.ts';
+import { noticeRenders, type Notice } from './messages/notices.ts';
 import { type MissingEvents, alarmPrefix, createMissingEvents } from './features/alerts/missing-events.ts';
 import { createSeenWebhooks, readSeenWebhooks } from './features/alerts/seen-webhooks.ts';
 import type { HoldersOf, RolesOf } from './slack/people/role.ts';
@@ -348,7 +348,7 @@ export function createFeatures(account: Account, needs: FeatureNeeds) {
     mutes,
     {
       cases: [{ prefix: alarmPrefix, work: missing.work }],
-      messages: noticesOf(
+      messages: noticeRenders(
         account.name === undefined
           ? undefined
           : accountWords(account.place.environment, account.place.account),

@@ -133,8 +133,8 @@ export type Rendered =
   | { kind: 'nothing' }
   /** Not yet: retried with a growing back-off, while its lane goes on. */
   | { kind: 'later' }
-  /** The rendering has already written the record. */
-  | { kind: 'settled' };
+  /** The renderer has already written the record, and ended its lease. */
+  | { kind: 'written' };
 
 type Render<Body> = (body: Body, work: Work, about: PostAttempt) => Promise<Rendered>;
 
@@ -179,7 +179,7 @@ async function deliverEntry(outbox: Delivering, entry: Entry): Promise<void> {
   const about = { key: historyKey(entry.key, record), mayBeRepeat };
   const rendered = await outbox.render(work, about);
   switch (rendered.kind) {
-    case 'settled':
+    case 'written':
       return;
     case 'nothing':
       return await settle(outbox, work);

@@ -28,8 +28,8 @@ const destination = z.object({ channel: z.string(), rule: z.custom<RoutedRule>()
  */
 const messageRecord = z.object({
   /**
-   * A reply in a thread, or a direct message about one step. If deleted it isn't posted again; if the thread is closed
-   * it goes into the channel.
+   * A reply in a thread, or a direct message, about one change. If people delete it, it isn't posted again; if Slack
+   * refuses it in the thread, it goes into the channel.
    */
   isNote: z.literal(true).optional(),
   /** Never a dead letter: retried for as long as Slack refuses it. */
@@ -183,7 +183,7 @@ export const keptBackBy = (mute: string): string => `kept-back:${mute}`;
 /** The list of alerts that a storm's digest counts. */
 export const stormAlerts = (storm: string): string => `storm-alerts:${storm}`;
 
-/** A record's lists. For `arrivals` an alert counts from its post, because a backlog posted at once is a storm, too. */
+/** A record's lists. On `arrivals` a posted alert is sorted by its post: a backlog that is posted at once is a storm, too. */
 export function listsOf(key: string, record: MessageRecord): Index {
   const { refused, receivedAtMs, digest, arrivals, posted, isErased, foundBy = [], keptBy = [] } = record;
   const refunded = referenceOfEventKey(refundKey.exec(key)?.[1] ?? '');

@@ -16,8 +16,8 @@ import type { Notice } from './notices.ts';
  * key posts nothing twice. Every method throws StoreUnavailable.
  */
 export type Messages<Bodies> = {
-  /** Posts a message once, then edits it whenever its subject changes. */
-  keep<Name extends keyof Bodies & string>(
+  /** Posts a message; if it is already stored, requests a new rendering. Call it at each change of the message's subject. */
+  postOrRefresh<Name extends keyof Bodies & string>(
     key: MessageKey<Name>,
     message: Message<Bodies[Name]>,
   ): Promise<void>;
@@ -26,7 +26,7 @@ export type Messages<Bodies> = {
     key: MessageKey<Name>,
     message: Message<Bodies[Name]>,
   ): Promise<void>;
-  /** Renders a posted message again; does nothing if it was never posted. */
+  /** Requests a new rendering of a stored message; does nothing if there is none. */
   refresh(key: string): Promise<void>;
 };
 
@@ -44,7 +44,7 @@ export function createMessages(account: {
 }) {
   const { rememberMs, wake } = account;
   return {
-    async keep(key: string, message: Message<unknown>): Promise<void> {
+    async postOrRefresh(key: string, message: Message<unknown>): Promise<void> {
       if (
         (await storeMessage(account, key, { ...message, rememberMs })) ||
         (await refreshMessage(account, key))

@@ -33,7 +33,7 @@ export function noticeMessage(
   return forPosting(message, 'payops_notice', post);
 }
 
-export function noticesOf(place: string | undefined) {
+export function noticeRenders(place: string | undefined) {
   return {
     async notice(notice: Notice, _work: unknown, about: PostAttempt) {
       return { kind: 'shown' as const, message: noticeMessage({ ...about, notice, place }) };

@@ -24,7 +24,7 @@ import {
 import { tellOperators, tellStuck } from './messages.ts';
 import { dayMs, hourMs } from '../domain/span.ts';
 
-/** What handling a message's record needs. */
+/** What writing a message's outcome needs: its record, the notices to the operators, and the log. */
 export type Outbox = Remembering & {
   store: Pick<Store, 'create' | 'read' | 'write' | 'list'>;
   sealer: Sealer;

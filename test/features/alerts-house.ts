@@ -13,7 +13,7 @@ import type { Transaction } from '../../src/domain/transaction.ts';
 import { createAlerts } from '../../src/features/alerts/alerts.ts';
 import { createOutbox, type FeatureMessages } from '../../src/messages/deliver.ts';
 import { tellStuck } from '../../src/messages/messages.ts';
-import { noticesOf } from '../../src/messages/notices.ts';
+import { noticeRenders } from '../../src/messages/notices.ts';
 import { createPutAside } from '../../src/records/put-aside.ts';
 import { workOnce } from '../../src/records/worker.ts';
 import { assertBlocks } from '../../src/simulators/slack/assert-blocks.ts';
@@ -278,7 +278,7 @@ export function startAlerts(
     beforeReceived: none,
     ...around.needs,
   });
-  const messages: FeatureMessages[] = [alerts.messages, noticesOf(undefined), around.messages ?? {}];
+  const messages: FeatureMessages[] = [alerts.messages, noticeRenders(undefined), around.messages ?? {}];
   const told = { ...account, opsChannel };
   const { guard } = createPutAside({
     ...account,

@@ -12,7 +12,7 @@ import {
 } from '../../src/messages/message-record.ts';
 import { fixFor, readSlackError, refusalAbout } from '../../src/slack/slack-error.ts';
 import { rich, richText } from '../../src/slack/kit/blocks.ts';
-import { noticesOf } from '../../src/messages/notices.ts';
+import { noticeRenders } from '../../src/messages/notices.ts';
 import { channel, ops, sealer } from '../features/house.ts';
 import { memoryStore } from '../features/memory-store.ts';
 import { accountOf } from '../support/account.ts';
@@ -82,7 +82,7 @@ async function sentWith(way: Way, word: string) {
     people: { nameOf: async () => undefined },
     now: () => clock.nowMs,
   });
-  const outbox = createOutbox(account, [renders, noticesOf(undefined)], undefined);
+  const outbox = createOutbox(account, [renders, noticeRenders(undefined)], undefined);
 
   async function put(key: string, change: Partial<MessageRecord>): Promise<void> {
     const record = {

@@ -102,7 +102,7 @@ export function createTelling(
     const { routed } = record;
     if (!routed) {
       await lookUps.routeOrWait(work, event);
-      return { kind: 'settled' };
+      return { kind: 'written' };
     }
     if (routed.length === 0) {
       // A payment can resolve a failure that no channel gets.
@@ -112,7 +112,7 @@ export function createTelling(
     }
     if (!hasChannel(record)) {
       await sendToChannels(account, work, event, known);
-      return { kind: 'settled' };
+      return { kind: 'written' };
     }
     if (record.digest) return { kind: 'nothing' };
     if (record.posted && !record.isErased && areDetailsOver(account, record))
@@ -129,12 +129,12 @@ export function createTelling(
     const { receivedAtMs, posted } = work.record;
     const needsLookUp = !known && !isEnough(event, now() - receivedAtMs);
     const found = needsLookUp ? await lookUps.askOrWait(work, event) : known;
-    if (needsLookUp && !found) return { kind: 'settled' };
-    if (await addToDigest(work, event, found?.lookup)) return { kind: 'settled' };
+    if (needsLookUp && !found) return { kind: 'written' };
+    if (await addToDigest(work, event, found?.lookup)) return { kind: 'written' };
     // A post shows a look-up of now; an edit shows the look-up of the post.
     const isCurrent = needsLookUp || (known && posted);
     const evidence = isCurrent ? found : await lookUps.askOrWait(work, event);
-    return evidence ? await renderAlert(work, event, evidence, about) : { kind: 'settled' };
+    return evidence ? await renderAlert(work, event, evidence, about) : { kind: 'written' };
   }
 
   /**
@@ -248,7 +248,7 @@ async function erase(
     found && sealEvidence(sealer, key, { lookup: outcomeAlone(found.lookup), atMs: found.atMs });
   const sealed = sealer.seal(key, JSON.stringify(withoutDetails(event)));
   await reschedule(account, work, { isErased: true, sealed, evidence }, { holdMs: 0 });
-  return { kind: 'settled' };
+  return { kind: 'written' };
 }
 
 /** `current`: the alert's present state; `id`: the value of its buttons. */

@@ -403,7 +403,7 @@ async function keepCopies(
   const { id } = approval;
   await Promise.all(
     recipientsOf(approval, copies).map(({ channel, to }) =>
-      messages.keep(copyKey(id, channel), { channel, body: { id, to } }),
+      messages.postOrRefresh(copyKey(id, channel), { channel, body: { id, to } }),
     ),
   );
 }

@@ -233,7 +233,7 @@ export function createChargePosts(
   function refreshDesk(reference: string): Promise<void> {
     const key = messageKey('charge', reference);
     if (deskChannel === undefined) return messages.refresh(key);
-    return messages.keep(key, { channel: deskChannel, body: { reference } });
+    return messages.postOrRefresh(key, { channel: deskChannel, body: { reference } });
   }
 
   return {
@@ -267,7 +267,7 @@ export function createChargePosts(
       const key = messageKey('charge_note', `${reference}:${name}`);
       const isVerdict = note.kind === 'told' && note.what !== 'otp';
       const message = { channel: deskChannel, body: { reference, note }, isNote: true } as const;
-      await (isVerdict ? messages.keep(key, message) : messages.post(key, message));
+      await (isVerdict ? messages.postOrRefresh(key, message) : messages.post(key, message));
     },
 
     /** Sends the same note to the agent alone. */

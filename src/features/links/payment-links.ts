@@ -156,7 +156,7 @@ export function createPaymentLinks(account: Account, needs: LinkNeeds) {
       const { customerEmail, customerId } = terms;
       await paid({ reference, money: state.money, atMs: state.atMs, customerEmail, customerId });
     }
-    await messages.keep(linkMessageKey(link), { channel, body: { reference } });
+    await messages.postOrRefresh(linkMessageKey(link), { channel, body: { reference } });
     if (state.kind !== 'paid' && state.kind !== 'review' && state.kind !== 'given_back') return;
     const note = { channel, body: { reference, what: state.kind }, isNote: true } as const;
     await messages.post(messageKey('link_note', `${state.kind}:${reference}`), note);

@@ -91,7 +91,7 @@ export function openMutes(
       due: async ({ isOver, untilMs }, nowMs) =>
         !isOver && nowMs >= untilMs + countAfterMs ? { event: { kind: 'over' } } : undefined,
       async tell({ id, channel, isOver }) {
-        await messages.keep(messageKey('mute', id), { channel, body: { id, isOver: false } });
+        await messages.postOrRefresh(messageKey('mute', id), { channel, body: { id, isOver: false } });
         if (isOver) await messages.post(messageKey('mute', `${id}/over`), { channel, body: { id, isOver } });
       },
     },

@@ -292,7 +292,7 @@ export function createStorms(
       if (counted.count === 0) return;
       // In the channel's own lane it would wait behind a backlog until the storm is over.
       const lane = 'digest:';
-      await messages.keep(messageKey('digest', id), { channel, lane, body: { storm: id } });
+      await messages.postOrRefresh(messageKey('digest', id), { channel, lane, body: { storm: id } });
       for (const [index, step] of steps.entries()) {
         const key = messageKey('digest_note', `${id}#${told + index + 1}`);
         await messages.post(key, { channel, lane, body: { storm: id, step }, isNote: true });
