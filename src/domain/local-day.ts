@@ -20,15 +20,19 @@ export function localDays(timeZone: string): (atMs: number) => LocalDay {
   const format = localDates(timeZone);
   return (atMs) => {
     const date = format.format(atMs);
-    let before = atMs;
-    let after = atMs + longestDayMs;
-    while (after - before > 1) {
-      const middle = Math.floor((before + after) / 2);
-      if (format.format(middle) > date) after = middle;
-      else before = middle;
-    }
-    return { date, endsAtMs: after };
+    return { date, endsAtMs: firstMs(atMs, atMs + longestDayMs, (ms) => format.format(ms) > date) };
   };
+}
+
+/** The first moment after `beforeMs`, and at most `lastMs`, from which on `isReached` holds. */
+function firstMs(beforeMs: number, lastMs: number, isReached: (ms: number) => boolean): number {
+  let [before, at] = [beforeMs, lastMs];
+  while (at - before > 1) {
+    const middle = Math.floor((before + at) / 2);
+    if (isReached(middle)) at = middle;
+    else before = middle;
+  }
+  return at;
 }
 
 /** The date of the last day that ended before `atMs`. */
@@ -43,18 +47,9 @@ const lastMs = 4_102_444_800_000;
 
 /** The local day with a date like `2026-11-21`; undefined if there is no such day. */
 export function dayNamed(timeZone: string, date: string): Span | undefined {
-  const format = localDates(timeZone);
-  function first(isBeyond: (text: string) => boolean): number {
-    let before = -1;
-    let at = lastMs;
-    while (at - before > 1) {
-      const middle = Math.floor((before + at) / 2);
-      if (isBeyond(format.format(middle))) at = middle;
-      else before = middle;
-    }
-    return at;
-  }
   if (!/^\d{4}-\d\d-\d\d$/.test(date)) return undefined;
-  const fromMs = first((text) => text >= date);
-  return format.format(fromMs) === date ? { fromMs, untilMs: first((text) => text > date) } : undefined;
+  const format = localDates(timeZone);
+  const fromMs = firstMs(-1, lastMs, (ms) => format.format(ms) >= date);
+  if (format.format(fromMs) !== date) return undefined;
+  return { fromMs, untilMs: firstMs(fromMs, lastMs, (ms) => format.format(ms) > date) };
 }
