@@ -83,7 +83,7 @@ export type Told = Verdict | 'otp';
 
 /**
  * What the service has ever said about the reference. `exists`: it is known. `paid`: an answer or a signed event says
- * so, which is no proof. `declined`: the charge's own late answer.
+ * so, which is no proof. `declined`: the answer to the charge request, which came after look-ups had begun.
  */
 export type Heard = 'exists' | 'paid' | 'declined';
 
@@ -178,7 +178,10 @@ export type ChargeSeen = {
   nextTry?: RetryVerdict;
 };
 
-/** An earlier, concluded charge with the same card, amount and currency. `by`: Slack user id; `at`: UTC ms. */
+/**
+ * An earlier, concluded charge with the same card, amount and currency. `by`: Slack user id; `at`: UTC ms. `cleared`: it
+ * ended without money, and neither bank nor card had refused.
+ */
 export type Twin = {
   reference: OrderReference;
   by: string;

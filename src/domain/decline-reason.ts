@@ -156,7 +156,10 @@ function patternOf(phrase: string): RegExp | undefined {
 /** The settings for reading a decline. */
 export type DeclineRule = { threeDSecureWords: readonly string[]; waitMs: number };
 
-/** How a charge ended without money. The first line of every message about the charge depends on this. */
+/**
+ * How a charge ended without money. The first line of every message about the charge depends on this. `codes_closed`:
+ * the service accepted no more codes, although tries were left.
+ */
 export type FailedHow = 'declined' | 'expired' | 'wrong_codes' | 'codes_closed';
 
 /**

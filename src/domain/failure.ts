@@ -1,15 +1,12 @@
-const failureKinds = [
-  'timeout',
-  'network',
-  'unauthorized',
-  'forbidden',
-  'rate_limited',
-  'server',
-  'refused',
-  'malformed',
-] as const;
-
-export type FailureKind = (typeof failureKinds)[number];
+export type FailureKind =
+  | 'timeout'
+  | 'network'
+  | 'unauthorized'
+  | 'forbidden'
+  | 'rate_limited'
+  | 'server'
+  | 'refused'
+  | 'malformed';
 
 /**
  * The payments service could not be reached, or gave no usable answer. (Answers like declined, rejected, not found or

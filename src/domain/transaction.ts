@@ -159,10 +159,10 @@ function moneyOf(transaction: Transaction): Money | undefined {
 }
 
 function checkStatus(transaction: Transaction): Check {
-  const { status = 'missing' } = transaction;
-  const outcome = outcomeOf(transaction);
   const doubt = doubtAbout(transaction);
   if (doubt !== undefined) return { part: 'status', holds: false, statement: doubt, isDoubted: true };
+  const { status = 'missing' } = transaction;
+  const outcome = statusMeans(transaction);
   return { part: 'status', holds: outcome === 'paid', statement: `Status is ${status}${meaning[outcome]}` };
 }
 
@@ -219,6 +219,7 @@ function checkAmount(expected: ExpectedCharge, transaction: Transaction, money: 
     );
   }
   const differing = wanted.filter(({ minor, currency = money.currency, source }) => {
+    // An event may have the amount with the service's fee: the record's own one, from which `money` is computed.
     const isTaken = source === 'event' && minor === compared?.takenMinor;
     return currency !== money.currency || (minor !== money.minor && !isTaken);
   });
