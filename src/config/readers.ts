@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { errorCode } from '../domain/failure.ts';
 import { parseRedisAddress, redisAddressForms } from '../store/redis-address.ts';
-import { isJsonObject, isJsonPointer, type JsonObject, parseJson } from '../domain/json.ts';
+import { isJsonObject, isJsonPointer, type JsonObject, parseJson, textsIn } from '../domain/json.ts';
 import { listed } from '../domain/wording.ts';
 
 /**
@@ -117,9 +117,8 @@ export function jsonTemplate(placeholders: readonly string[]): z.ZodType<JsonObj
 
 /** The placeholders in the values. Keys are not searched: they are never filled in. */
 export function placeholdersIn(value: unknown): string[] {
-  if (typeof value === 'string') return [...value.matchAll(/\{\{([^{}]*)\}\}/g)].map(([, name = '']) => name);
-  if (typeof value !== 'object' || value === null) return [];
-  return Object.values(value).flatMap(placeholdersIn);
+  const found = textsIn(value).flatMap((one) => [...one.matchAll(/\{\{([^{}]*)\}\}/g)]);
+  return found.map(([, name = '']) => name);
 }
 
 function parseJsonObject(value: string): JsonObject | undefined {

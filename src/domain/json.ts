@@ -44,6 +44,11 @@ export function leavesOf(json: unknown, at = ''): [pointer: string, value: unkno
   );
 }
 
+/** Every text in the values; names are not searched. */
+export function textsIn(json: unknown): string[] {
+  return leavesOf(json).flatMap(([, value]) => (typeof value === 'string' ? [value] : []));
+}
+
 /**
  * Only the leaves whose names are plain. The pointers are written into settings and printed on a terminal, so outside
  * text must not have special characters there.

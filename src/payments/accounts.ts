@@ -31,7 +31,7 @@ export type Account = {
 };
 
 /** The query parameter to find an account by. */
-export type AccountKey = { by: 'accountId'; value: string } | { by: 'accountRef'; value: string };
+export type AccountKey = { by: 'accountId' | 'accountRef'; value: string };
 
 export type AccountAnswer =
   | { kind: 'found'; account: Account }

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Config } from '../config/config.ts';
 import type { PaymentsClient } from './client.ts';
 import { ServiceFailure } from '../domain/failure.ts';
-import { type JsonObject, valueAtFirst, parseJson } from '../domain/json.ts';
+import { type JsonObject, valueAtFirst, parseJson, textsIn } from '../domain/json.ts';
 import { addressSetting, readable, wordsOf } from './failures.ts';
 import type { SharedToken, Token } from './access-token.ts';
 import { asObject, looseText } from './wire.ts';
@@ -105,11 +105,6 @@ function isRefusal(data: unknown): boolean {
   return data === undefined || (code !== undefined && code !== '00');
 }
 
-function textsIn(value: unknown): string[] {
-  if (typeof value === 'string') return [value];
-  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsIn) : [];
-}
-
 function fillBody(
   template: JsonObject | undefined,
   config: Config,
@@ -190,13 +185,9 @@ type TemplateValues = { readonly [name: string]: string | undefined };
  * change the body's shape.
  */
 export function fillTemplate(template: JsonObject, values: TemplateValues): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(template).map(([name, leaf]) => [name, fillLeaf(leaf, values)]));
-}
-
-function fillLeaf(leaf: unknown, values: TemplateValues): unknown {
-  if (typeof leaf === 'string')
-    return leaf.replace(/\{\{([A-Z_]+)\}\}/g, (_place, name: string) => values[name] ?? '');
-  if (Array.isArray(leaf)) return leaf.map((item) => fillLeaf(item, values));
-  if (typeof leaf === 'object' && leaf !== null) return fillTemplate(leaf as JsonObject, values);
-  return leaf;
+  const fill = (_key: string, leaf: unknown): unknown =>
+    typeof leaf === 'string'
+      ? leaf.replace(/\{\{([A-Z_]+)\}\}/g, (_place, name: string) => values[name] ?? '')
+      : leaf;
+  return JSON.parse(JSON.stringify(template), fill) as Record<string, unknown>;
 }

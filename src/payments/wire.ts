@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import { isJsonObject, type JsonObject, withoutUndefined } from '../domain/json.ts';
-import { minorFromWire } from '../domain/money.ts';
 import { saysNothing } from '../domain/outside-text.ts';
 
 // Loose readers for the service's answers. They never fail: unreadable values become undefined. Be strict where an
@@ -20,9 +19,6 @@ export function textsOf<Name extends string>(
   const read = names.map((name) => [name, looseText.parse(asObject(record)?.[name])]);
   return withoutUndefined(Object.fromEntries(read) as { [Field in Name]?: string });
 }
-
-/** Minor units of a decimal, as text or number. CONTRIBUTING.md's example verb reads amounts with it. */
-export const looseMinor = z.unknown().transform(minorFromWire);
 
 /** The object itself; undefined for anything else. */
 export function asObject(value: unknown): JsonObject | undefined {
