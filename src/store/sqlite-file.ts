@@ -83,11 +83,16 @@ export function openStoreFile(path: string): DatabaseSync {
       throw error;
     }
   } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : 'unknown reason';
-    const why = whyAway(reason);
-    const words = why ? `${why.detail} (${reason}). ${why.fix}` : reason;
-    throw new StoreUnavailable(`The store file ${path} cannot be opened: ${words}`, cause);
+    throw unopened(path, cause);
   }
+}
+
+/** The error of a store's file that can't be opened or read. It has the reason, and what to do if that is known. */
+export function unopened(path: string, cause: unknown): StoreUnavailable {
+  const reason = cause instanceof Error ? cause.message : 'unknown reason';
+  const why = whyAway(reason);
+  const words = why ? `${why.detail} (${reason}). ${why.fix}` : reason;
+  return new StoreUnavailable(`The store file ${path} cannot be opened: ${words}`, cause);
 }
 
 /**
@@ -106,7 +111,7 @@ export function lockStoreFile(path: string): DatabaseSync | undefined {
     db.close();
     if (isBusy(error)) return undefined;
     if (error instanceof StoreUnavailable) throw error;
-    throw new StoreUnavailable(`The store file ${path} cannot be read.`, error);
+    throw unopened(path, error);
   }
 }
 

@@ -14,7 +14,7 @@ import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { StoreUnavailable } from '../domain/failure.ts';
 import { syncToDisk } from './storage.ts';
-import { lockStoreFile } from './sqlite-file.ts';
+import { lockStoreFile, unopened } from './sqlite-file.ts';
 
 /** The number of records in a copy, and how many of them are work. */
 export type CopyContents = { records: number; work: number };
@@ -26,8 +26,8 @@ type CopyEnd =
 
 /**
  * Writes a snapshot of the store's file to the new file `copy`, readable for its owner only, and reads it back. Running
- * bots are not blocked. The copy is complete and on the disk, or doesn't exist. Throws StoreUnavailable, and the file
- * system's errors.
+ * bots are not blocked. The copy is complete and on the disk, or doesn't exist. Throws StoreUnavailable if the store's
+ * file can't be read, and an error that names the copy if that can't be written.
  */
 export function copyStoreFile(path: string, copy: string): CopyEnd {
   if (existsSync(copy)) return { kind: 'exists' };
@@ -48,9 +48,23 @@ export function copyStoreFile(path: string, copy: string): CopyEnd {
     renameSync(draft, copy);
     syncToDisk(dirname(copy));
     return { kind: 'copied', ...contents };
+  } catch (error) {
+    if (error instanceof StoreUnavailable) throw error;
+    if (isReadError(error)) throw unopened(path, error);
+    throw new Error(
+      `${copy} cannot be written (${error instanceof Error ? error.message : 'unknown reason'}). Free some of its disk, or let this user write to that folder.`,
+      { cause: error },
+    );
   } finally {
     removeStoreFile(draft);
   }
+}
+
+/** SQLite's codes for a file that is busy, malformed, can't be opened, or is no database. It has others for the copy. */
+const readErrors: readonly unknown[] = [5, 11, 14, 26];
+
+function isReadError(error: unknown): boolean {
+  return error instanceof Error && 'errcode' in error && readErrors.includes(Number(error.errcode) % 256);
 }
 
 type PutBackEnd =
@@ -137,5 +151,5 @@ function contentsOf(path: string): CopyContents {
 }
 
 function removeStoreFile(path: string): void {
-  for (const part of ['', '-wal', '-shm']) rmSync(path + part, { force: true });
+  for (const part of ['', '-journal', '-wal', '-shm']) rmSync(path + part, { force: true });
 }

@@ -86,7 +86,7 @@ const causes: readonly (readonly [errorText: RegExp, detail: string, fix: string
     'Move the file back, and the bot goes on at once. If it is gone, stop the bot and restore a backup: docs/operating.md.',
   ],
   [
-    /\bE(?:ACCES|PERM)\b/,
+    /\bE(?:ACCES|PERM)\b|unable to open database file/,
     'this user may not open the store file',
     'Run this as the user that owns the file; if that is not the bot’s user, give it the file with chown.',
   ],

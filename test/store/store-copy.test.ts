@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import {
   chownSync,
@@ -5,9 +6,11 @@ import {
   existsSync,
   mkdirSync,
   mkdtempSync,
+  readdirSync,
   renameSync,
   rmSync,
   statSync,
+  writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -55,6 +58,32 @@ it('gives a copy its name only when it is complete, so that a kill leaves none t
   await store.close();
   expect(size).toBe(statSync(copy).size);
   expect(copyStoreFile(path, copy)).toEqual({ kind: 'exists' });
+});
+
+it('names the copy whose disk is full, and leaves nothing of it', async (test) => {
+  const { path } = await snapshotOf(test);
+  const store = openSqliteStore({ path, now: Date.now });
+  for (let n = 0; n < 10; n += 1) await store.create(`key ${n}`, 'x'.repeat(99_000));
+  await store.close();
+  const folder = join(dirname(path), 'other-disk');
+  mkdirSync(folder);
+  const module = new URL('../../src/store/store-copy.ts', import.meta.url).href;
+  // A process that may not let a file grow beyond 256 KiB simulates a full disk.
+  const program = `import { copyStoreFile } from ${JSON.stringify(module)};
+    process.on('SIGXFSZ', () => undefined);
+    copyStoreFile(${JSON.stringify(path)}, ${JSON.stringify(join(folder, 'copy'))});`;
+  const run = `ulimit -f 256; exec '${process.execPath}' --input-type=module -e "$0"`;
+  const { stderr } = spawnSync('bash', ['-c', run, program], { encoding: 'utf8' });
+  expect(stderr).toMatch(/other-disk\/copy cannot be written \(.*disk.*\)\. Free some of its disk/);
+  expect(readdirSync(folder)).toEqual([]);
+});
+
+it('says of a damaged store that it cannot be opened, and what to do, not that the copy cannot', async (test) => {
+  const { path } = await snapshotOf(test);
+  writeFileSync(path, 'this is a text file and no database at all'.repeat(50));
+  expect(() => copyStoreFile(path, `${path}.copy`)).toThrow(
+    /payops\.sqlite cannot be opened: the file is damaged, or no SQLite file .*Stop every bot/,
+  );
 });
 
 it('puts back what is only in the log beside the copy, and leaves the copy as it is', async (test) => {
