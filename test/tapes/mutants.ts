@@ -186,7 +186,7 @@ export const mutants: readonly Mutant[] = [
     name: 'the history leaves out what replay needs',
     edits: [
       [history, '!earlierDue?.times || !earlier?.times || !due?.times', '!earlierDue || !earlier || !due'],
-      [history, '(past.times ?? 0) + (earlier?.times ?? 0)', '(past.times ?? 1) + (earlier?.times ?? 1)'],
+      [history, '(past.times ?? 0) + (earlier.times ?? 0)', '(past.times ?? 1) + (earlier.times ?? 1)'],
     ],
   },
   {

@@ -14,8 +14,6 @@ import { step } from './machine.ts';
  * answer. (`cleanAuditEntry` masks e-mail addresses and card numbers later.) Look-ups that the history has merged
  * (`step-history.ts`) have no entry, nor has a timer with nothing to do: a day in doubt has hundreds. An entry's id
  * depends only on its step.
- *
- * Spec: not shown; this is the bot's own account of what it did.
  */
 export function auditOfCharge(history: readonly PastStep[]): AuditEntry[] {
   const entries: AuditEntry[] = [];

@@ -178,8 +178,6 @@ const allowed = Promise.resolve<LimitVerdict>({ kind: 'allowed' });
  * unless its charge has ended without taking money. Since two records can't change in one step, the agent's is
  * counted first, then the card's, then the charge is stored; a claim without a charge counts for `claimTimes.lostMs`.
  * So for a while too much may be counted, but never too little. Methods throw StoreUnavailable.
- *
- * Spec: not shown; limits are the policy's own.
  */
 export function createLimitClaims(
   account: Account,

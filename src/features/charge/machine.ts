@@ -52,7 +52,7 @@ export function step(
   return { next: { ...moved.next, at, history }, effect: moved.effect };
 }
 
-/** Rebuilds the state from its history alone; the audit relies on this. Spec: not shown. */
+/** Rebuilds the state from its history alone; the audit relies on this. */
 export function replay(history: readonly PastStep[]): ChargeIntent | undefined {
   let intent: ChargeIntent | undefined;
   for (const { at, event, times } of history) intent = step(intent, event, at, times)?.next ?? intent;
