@@ -137,20 +137,18 @@ export function shadowingRule(
 function shadows(before: AlertRule, narrow: RouteMatch, channel: string | undefined): boolean {
   const { match, continues, channels } = before;
   const postsThere = channel !== undefined && channels.includes(channel);
-  return (!continues || postsThere) && coversAccount(match, narrow) && covers(match, narrow);
+  return (!continues || postsThere) && covers(match, narrow);
 }
 
-function coversAccount({ environment, account }: RouteMatch, narrow: RouteMatch): boolean {
-  return isUnsetOrEqual(environment, narrow.environment) && isUnsetOrEqual(account, narrow.account);
-}
-
-/** Whether every event that matches `narrow` also matches `wide`. Ignores environment and account. */
+/** Whether every event that matches `narrow` also matches `wide`. */
 function covers(wide: RouteMatch, narrow: RouteMatch): boolean {
   const { event, amount, customer, reasonPart } = wide;
   // A `card_saved` event is a `payment_success`, too.
   const isSavedSuccess = event === 'payment_success' && narrow.event === 'card_saved';
   return (
     (isSavedSuccess || isUnsetOrEqual(event, narrow.event)) &&
+    isUnsetOrEqual(wide.environment, narrow.environment) &&
+    isUnsetOrEqual(wide.account, narrow.account) &&
     isUnsetOrEqual(wide.isSavedCardCharge, narrow.isSavedCardCharge) &&
     isUnsetOrEqual(wide.currency, narrow.currency) &&
     isUnsetOrEqual(wide.emailDomain, narrow.emailDomain) &&

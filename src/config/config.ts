@@ -1,13 +1,13 @@
 import type { Log } from '../log.ts';
 import type { Merchant } from '../domain/merchant.ts';
 import type { Policy } from './policy.ts';
-import type { Environment } from './settings.ts';
+import type { SettingValues } from './settings.ts';
 
 /**
  * The whole configuration, frozen. If the policy file has `accounts`, ids, addresses and secrets are those of the first
  * account.
  */
-export type Config = Environment & {
+export type Config = SettingValues & {
   readonly policy: Policy;
   /** Absent if the bot has one account only. */
   readonly merchant?: Merchant;
@@ -16,7 +16,7 @@ export type Config = Environment & {
 };
 
 /** How long requests are served after SIGTERM: longer with replicas, which take over meanwhile. */
-export function drainSecondsOf({ drainSeconds, redisUrl }: Pick<Environment, 'drainSeconds' | 'redisUrl'>) {
+export function drainSecondsOf({ drainSeconds, redisUrl }: Pick<SettingValues, 'drainSeconds' | 'redisUrl'>) {
   return drainSeconds ?? (redisUrl === undefined ? 0 : 5);
 }
 

@@ -48,6 +48,8 @@ const customer = shapedText(
     : { kind: 'exact' as const, text: written },
 );
 
+const environment = z.enum(['live', 'sandbox'], 'must be live or sandbox');
+
 const eventMatch = z
   .strictObject({
     event: z
@@ -59,8 +61,7 @@ const eventMatch = z
       .describe(
         'Failed charges unless it says otherwise. card_saved: successes that save a card, which are payment_success too. payment_given_back: what WEBHOOK_KINDS calls that, where no alert, charge or link tells it in its own thread.',
       ),
-    environment: z
-      .enum(['live', 'sandbox'], 'must be live or sandbox')
+    environment: environment
       .optional()
       .describe(
         'Only events of live accounts, or of sandbox ones; without `accounts`: only in the bot of this PAYMENTS_ENVIRONMENT.',
@@ -240,7 +241,7 @@ const account = z.strictObject({
   parent_id: guid
     .optional()
     .describe('The parent account that issues tokens; the account itself when absent.'),
-  environment: z.enum(['live', 'sandbox'], 'must be live or sandbox'),
+  environment,
   base_url: httpUrl()
     .optional()
     .describe(
@@ -306,7 +307,7 @@ const currencyLimits = z
 
 /** Minor units. */
 const limitsSchema = z
-  .record(z.string().regex(/^[A-Z]{3}$/, 'must be a currency code in capitals, like NGN'), currencyLimits)
+  .record(currency, currencyLimits)
   .refine((limits) => Object.keys(limits).length > 0, {
     error: 'names no currency: the role may then charge nothing',
   })

@@ -13,8 +13,8 @@ import {
 } from './read-merchants.ts';
 import { readPolicy } from './read-policy.ts';
 import { fileErrorCode, type Setting } from './readers.ts';
-import { withServiceSet } from './service-sets.ts';
-import { settings, variableName, type Environment } from './settings.ts';
+import { withServiceSet, type Variables } from './service-sets.ts';
+import { settings, variableName, type SettingValues } from './settings.ts';
 
 /**
  * `warnings` alone don't refuse the configuration. They are returned beside problems too: a misspelt name may be why a
@@ -23,8 +23,6 @@ import { settings, variableName, type Environment } from './settings.ts';
 export type ConfigResult =
   | { kind: 'read'; config: Config; warnings: string[] }
   | { kind: 'refused'; problems: string[]; warnings: string[] };
-
-type Variables = Readonly<Record<string, string | undefined>>;
 
 /**
  * Variables with these prefixes can only be meant for the bot, so an unknown one is reported. CARD_ is not among them:
@@ -58,17 +56,17 @@ export function readConfig(given: Variables, checks: readonly SettingsCheck[] = 
   problems.push(...misspelt.problems, ...(file.kind === 'refused' ? file.problems : []));
   const shared = (file.kind === 'read' ? { ...read, policy: file.policy } : read) as Config;
   const allChecks = [...contradictions, ...checks];
-  const merchants = readMerchants(shared, variables, problems);
+  const merchants = readAccounts(shared, variables, problems);
   const [first = {}, ...further] = merchants;
   const config = { ...shared, ...first };
   problems.push(...runChecks(allChecks, config));
   warnings.push(...runChecks(cautions, config));
   for (const own of further) {
     const whole = { ...shared, ...own };
-    addReworded(problems, runChecks(allChecks, whole), own.merchant);
-    addReworded(warnings, runChecks(cautions, whole), own.merchant);
+    addForAccount(problems, runChecks(allChecks, whole), own.merchant);
+    addForAccount(warnings, runChecks(cautions, whole), own.merchant);
   }
-  warnings.push(...secretFilesForAll(variables));
+  warnings.push(...openSecretFiles(variables));
   if (problems.length > 0) return { kind: 'refused', problems, warnings };
   const configs = further.map((own) => Object.freeze({ ...shared, ...own }));
   return {
@@ -78,8 +76,11 @@ export function readConfig(given: Variables, checks: readonly SettingsCheck[] = 
   };
 }
 
-/** Adds what the checks found of a further account, but not again what the accounts share. */
-function addReworded(known: string[], found: readonly string[], merchant: Merchant): void {
+/**
+ * Adds what the checks found about a further account, with the names of its own variables; leaves out what they said of
+ * the first account in the same words, because the accounts share that setting.
+ */
+function addForAccount(known: string[], found: readonly string[], merchant: Merchant): void {
   for (const words of found) {
     const own = withOwnVariables(merchant, words);
     if (own !== words) known.push(own);
@@ -87,7 +88,7 @@ function addReworded(known: string[], found: readonly string[], merchant: Mercha
   }
 }
 
-function readSettings(variables: Variables, problems: string[]): Environment {
+function readSettings(variables: Variables, problems: string[]): SettingValues {
   const found = Object.entries<Setting>(settings).flatMap(([key, setting]) => {
     const reading = readSetting(variableName(key), setting, variables);
     if (reading.ok) return [[key, reading.value] as const];
@@ -95,7 +96,7 @@ function readSettings(variables: Variables, problems: string[]): Environment {
     return [];
   });
   // Each value came from its own setting's reader, so the types fit.
-  return Object.fromEntries(found) as Environment;
+  return Object.fromEntries(found) as SettingValues;
 }
 
 /**
@@ -139,7 +140,7 @@ function runChecks(checks: readonly SettingsCheck[], config: Config): string[] {
 }
 
 /** Each account's own settings, in the policy file's order. Adds its problems to `problems`. */
-function readMerchants(shared: Config, variables: Variables, problems: string[]): MerchantSettings[] {
+function readAccounts(shared: Config, variables: Variables, problems: string[]): MerchantSettings[] {
   const { policy, paymentsAccountId } = shared as Partial<Config>;
   const accounts = policy?.accounts ?? [];
   const present = Object.keys(variables).filter((name) => blankIsAbsent(variables[name]) !== undefined);
@@ -168,29 +169,25 @@ export function secretsOf(config: Config): string[] {
   return [...new Set(all)];
 }
 
-const secretNames = new Set(
-  Object.entries<Setting>(settings).flatMap(([key, { secret }]) => (secret ? [variableName(key)] : [])),
+const byVariable = new Map(
+  Object.entries<Setting>(settings).map(([key, setting]) => [variableName(key), setting]),
 );
 
 /** Whether a variable holds a secret or the path of its file, for the bot or for one account. */
 export function isSecretName(name: string): boolean {
   const [plain = ''] = name.split('__');
-  return secretNames.has(plain) || secretNames.has(plain.replace(/_FILE$/, ''));
+  return byVariable.get(plain.replace(/_FILE$/, ''))?.secret === true;
 }
 
 /** Whether a variable is one of the bot's own, not of a single account. */
 export function isSettingName(name: string): boolean {
-  return settingNames.has(name) || secretNames.has(name.replace(/_FILE$/, ''));
+  return byVariable.has(name) || byVariable.get(name.replace(/_FILE$/, ''))?.secret === true;
 }
 
 /** The default of the variable, as text. */
 export function defaultOf(name: string): string | undefined {
-  return settingNames.get(name)?.fallback;
+  return byVariable.get(name)?.fallback;
 }
-
-const settingNames = new Map(
-  Object.entries<Setting>(settings).map(([key, setting]) => [variableName(key), setting]),
-);
 
 function readSetting(name: string, setting: Setting, variables: Variables): Parsed<unknown> {
   const written = setting.secret ? readSecret(name, variables) : parsed(blankIsAbsent(variables[name]));
@@ -215,7 +212,7 @@ function readSecret(name: string, variables: Variables): Parsed<string | undefin
 }
 
 /** Warns of secret files that every user of the machine may read. */
-function secretFilesForAll(variables: Variables): string[] {
+function openSecretFiles(variables: Variables): string[] {
   const names = Object.keys(variables).filter((name) => name.endsWith('_FILE') && isSecretName(name));
   return names.flatMap((name) => {
     const path = blankIsAbsent(variables[name]);
@@ -240,14 +237,10 @@ function firstMessage(error: z.ZodError): string {
 function findMisspelt(variables: Variables): { problems: string[]; warnings: string[] } {
   const problems: string[] = [];
   const warnings: string[] = [];
-  const names = Object.entries<Setting>(settings).flatMap(([key, setting]) => {
-    const name = variableName(key);
-    return setting.secret ? [name, `${name}_FILE`] : [name];
-  });
+  const names = [...byVariable].flatMap(([name, { secret }]) => (secret ? [name, `${name}_FILE`] : [name]));
   const guesses = names.filter((name) => name.length >= shortestGuess);
-  for (const name of Object.keys(variables).filter(
-    (name) => !names.includes(name) && !isMerchantVariable(name),
-  )) {
+  for (const name of Object.keys(variables)) {
+    if (isSettingName(name) || isMerchantVariable(name)) continue;
     const isOwn = ownPrefixes.some((prefix) => name.startsWith(prefix));
     const nearest = nearestWord(name, guesses);
     if (nearest !== undefined) {

@@ -3,7 +3,7 @@ import type { Merchant } from '../domain/merchant.ts';
 import { withoutUndefined } from '../domain/json.ts';
 import type { Config } from './config.ts';
 import type { AccountColour, Policy } from './policy.ts';
-import { variableName, type Environment } from './settings.ts';
+import { variableName, type SettingValues } from './settings.ts';
 
 type Account = NonNullable<Policy['accounts']>[number];
 
@@ -15,7 +15,7 @@ export const perAccountSettings = [
   'webhookSecrets',
   'webhookForwardUrl',
   'merchantName',
-] as const satisfies (keyof Environment)[];
+] as const satisfies (keyof SettingValues)[];
 
 type PerAccountSetting = (typeof perAccountSettings)[number];
 

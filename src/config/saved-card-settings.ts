@@ -12,16 +12,8 @@ import {
   transformed,
 } from './readers.ts';
 
-export const savedCardFields = [
-  'tokenKey',
-  'cardType',
-  'tokenExpiryDate',
-  'cardPan',
-  'customerEmail',
-] as const satisfies (keyof SavedCard)[];
-
 /** The fields of a listed card, as JSON pointers within it; the first one found wins. */
-type SavedCardPointers = Readonly<Record<(typeof savedCardFields)[number], readonly string[]>>;
+type SavedCardPointers = Readonly<Record<keyof SavedCard, readonly string[]>>;
 
 /** The headers of protected calls. Spec: not shown which of them listing and deleting cards need. */
 const savedCardHeaders = ['Authorization', 'accountId'] as const;
@@ -48,6 +40,8 @@ export const specifiedPointers: SavedCardPointers = {
   cardPan: ['/cardPan'],
   customerEmail: ['/customerEmail'],
 };
+
+export const savedCardFields = Object.keys(specifiedPointers) as (keyof SavedCard)[];
 
 /** How the service's saved cards are listed and deleted. */
 export const savedCardSettings = inGroup('Saved cards', {

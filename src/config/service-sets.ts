@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { parseEnv } from 'node:util';
 import { listed, parsed, problem, type Parsed } from '../domain/wording.ts';
 
-type Variables = Readonly<Record<string, string | undefined>>;
+export type Variables = Readonly<Record<string, string | undefined>>;
 
 /** One .env file per payments service, with the settings that are the same for each of its merchants. */
 export const servicesFolder = new URL('../../openapi/services/', import.meta.url);

@@ -199,7 +199,7 @@ export const settings = {
 type Table = typeof settings;
 
 /** The values of all settings. */
-export type Environment = {
+export type SettingValues = {
   readonly [K in keyof Table]: Table[K] extends RequiredSetting<infer T>
     ? T
     : Table[K] extends Setting<infer T>

@@ -1,5 +1,5 @@
 import type { Config, SettingsCheck } from '../config/config.ts';
-import { variableName, type Environment as Settings } from '../config/settings.ts';
+import { variableName, type SettingValues as Settings } from '../config/settings.ts';
 import { parsed, problem, type Parsed, listed } from '../domain/wording.ts';
 import {
   signaturePresetNames,
