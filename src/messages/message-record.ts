@@ -5,7 +5,7 @@ import { type PaymentEvent, referenceOfEventKey } from '../domain/payment-event.
 import { dayMs, hourMs } from '../domain/span.ts';
 import { requestId } from '../log.ts';
 import { indexAt } from '../records/found-by.ts';
-import { withoutForm } from '../records/newer-release.ts';
+import { notNewer } from '../records/newer-release.ts';
 import type { Entry, Index, Sealer, Store, WriteOptions } from '../store/store.ts';
 
 /**
@@ -208,7 +208,7 @@ export function writeMessageRecord(record: MessageRecord): string {
 
 /** Throws NewerRelease, or another error if the text is no message record: a bug or a shared store. */
 export function readMessageRecord(text: string): MessageRecord {
-  return messageRecord.parse(JSON.parse(withoutForm(text)));
+  return messageRecord.parse(JSON.parse(notNewer(text)));
 }
 
 /** Undefined: no such record. Throws what `readMessageRecord` throws, and StoreUnavailable. */

@@ -51,10 +51,8 @@ export function createPutAside(options: {
   count: (reason: Reason) => void;
   now: () => number;
   log: Log;
-  /** Absent: this release's. */
-  newestForm?: number;
 }) {
-  const { store, tell, count, now, log, newestForm } = options;
+  const { store, tell, count, now, log } = options;
   let isNewerLogged = false;
   const failing = new Map<string, { failures: number; sinceMs: number }>();
   let retried: Promise<void> | undefined;
@@ -125,7 +123,7 @@ export function createPutAside(options: {
     return {
       prefix,
       async work(entry) {
-        if (isNewer(entry.value, newestForm)) return await holdInPlace(entry);
+        if (isNewer(entry.value)) return await holdInPlace(entry);
         try {
           await work(entry);
           failing.delete(entry.key);
@@ -137,7 +135,7 @@ export function createPutAside(options: {
         prepare: {
           ...prepare,
           async run(entry) {
-            if (isNewer(entry.value, newestForm)) return undefined;
+            if (isNewer(entry.value)) return undefined;
             try {
               return await prepare.run(entry);
             } catch (error) {

@@ -12,15 +12,13 @@ import {
 } from '../store/store.ts';
 import { StoreUnavailable } from '../domain/failure.ts';
 import { allEntries } from './pages.ts';
-import { NewerRelease, withForm, withoutForm } from './newer-release.ts';
+import { NewerRelease, notNewer } from './newer-release.ts';
 
 /** A kind of record: the prefix of its keys, its schema, and the lists to which a value belongs. */
 export type RecordKind<T> = {
   prefix: string;
   schema: z.ZodType<T>;
   lists?: (value: T) => Index | Promise<Index>;
-  /** The form in which it is written, see `newer-release.ts`; absent: the first. */
-  form?: number;
 };
 
 export type ListedKind<T> = RecordKind<T> & Required<Pick<RecordKind<T>, 'lists'>>;
@@ -86,20 +84,18 @@ export function createRecords<T>(
     store: Pick<Store, 'create' | 'read' | 'write' | 'list'>;
     sealer: Sealer;
     wait: (ms: number) => Promise<unknown>;
-    /** Absent: this release's. */
-    newestForm?: number;
   },
   kind: RecordKind<T>,
 ): Records<T> {
-  const { store, sealer, wait, newestForm } = account;
-  const { prefix, lists, form } = kind;
+  const { store, sealer, wait } = account;
+  const { prefix, lists } = kind;
   const takeTurn = createTurns();
   const keyOf = (id: string): string => prefix + id;
 
-  const open = (entry: Pick<Entry, 'key' | 'value'>): T => openRecord(sealer, kind, entry, newestForm);
+  const open = (entry: Pick<Entry, 'key' | 'value'>): T => openRecord(sealer, kind, entry);
 
   function sealed(key: string, value: T): string {
-    return withForm(sealer.seal(key, JSON.stringify(value)), form);
+    return sealer.seal(key, JSON.stringify(value));
   }
 
   async function listed(value: T): Promise<{ index?: Index }> {
@@ -203,9 +199,8 @@ export function openRecord<T>(
   sealer: Sealer,
   { schema }: RecordKind<T>,
   { key, value }: Pick<Entry, 'key' | 'value'>,
-  newestForm?: number,
 ): T {
-  return schema.parse(JSON.parse(sealer.open(key, withoutForm(value, newestForm))));
+  return schema.parse(JSON.parse(sealer.open(key, notNewer(value))));
 }
 
 /**

@@ -20,23 +20,40 @@ const changed = z.union([z.object({ money: z.object({ minor: z.number() }) }), o
 const now = fastClock({ fromMs: Date.now(), factor: 10 });
 const open = (): Store => ownStore({ path: ownStorePath('releases'), now });
 
-/** One replica of a release whose newest record form is `newestForm`. */
-function release(store: Store, newestForm: number, schema: z.ZodType) {
-  const records = createRecords(
-    { store, sealer, wait: rest, newestForm },
-    {
-      prefix: 'job:',
-      schema,
-      lists: () => ({ jobs: 1 }),
-      form: newestForm,
+/** The store as a newer release sees it: that release marks the records it writes, and reads marked ones. */
+function marking(store: Store): Store {
+  const mark = '2 ';
+  const unmarked = (entry: Entry): Entry => ({
+    ...entry,
+    value: entry.value.startsWith(mark) ? entry.value.slice(mark.length) : entry.value,
+  });
+  return {
+    ...store,
+    create: (key, value, options) => store.create(key, mark + value, options),
+    write: (entry, value, options) => store.write(entry, mark + value, options),
+    async read(key) {
+      const entry = await store.read(key);
+      return entry && unmarked(entry);
     },
+    take: async (...asked) => (await store.take(...asked)).map(unmarked),
+    async list(name, options) {
+      const listed = await store.list(name, options);
+      return { ...listed, entries: listed.entries.map(unmarked) };
+    },
+  };
+}
+
+/** One replica of a release. */
+function release(store: Store, schema: z.ZodType) {
+  const records = createRecords(
+    { store, sealer, wait: rest },
+    { prefix: 'job:', schema, lists: () => ({ jobs: 1 }) },
   );
   const worked: string[] = [];
   const told: string[] = [];
   const lines: string[] = [];
   const aside = createPutAside({
     store,
-    newestForm,
     tell: async ({ key }) => void told.push(key),
     count: () => undefined,
     now,
@@ -58,11 +75,12 @@ function release(store: Store, newestForm: number, schema: z.ZodType) {
     { prefix: 'job:', work, prepare },
     { prefix: 'about:', work: workAbout, prepare },
   ]);
-  const start = () =>
+  /** With one `idleMs` for both, one replica would look first every time. */
+  const start = ({ idleMs = 10 } = {}) =>
     startWorker({
       workOnce: () => workOnce({ store, leaseMs: 45_000, kinds, now }),
       concurrency: 2,
-      idleMs: 10,
+      idleMs,
       failureDelayMs: 10,
       log: (_level, message) => void lines.push(message),
     });
@@ -72,7 +90,7 @@ function release(store: Store, newestForm: number, schema: z.ZodType) {
 describe('two releases side by side', () => {
   it('leave a newer record to the newer release: not put aside, not overtaken in its lane, logged once', async () => {
     const store = open();
-    const [older, newer] = [release(store, 1, old), release(store, 2, changed)];
+    const [older, newer] = [release(store, old), release(marking(store), changed)];
     await older.records.create('1', { amount: 5 }, { delayMs: 0, lane });
     await newer.records.create('2', { money: { minor: 5 } }, { delayMs: 0, lane });
     await older.records.create('3', { amount: 7 }, { delayMs: 0, lane });
@@ -85,7 +103,7 @@ describe('two releases side by side', () => {
     expect(older.told).toEqual([]);
     expect((await store.list(asideList, { max: 5 })).entries).toEqual([]);
     expect(older.lines).toEqual([expect.stringContaining('newer release')]);
-    const both = [older.start(), newer.start()];
+    const both = [older.start({ idleMs: 30 }), newer.start()];
     await vi.waitFor(() => expect([...older.worked, ...newer.worked]).toContain('3'), 60_000);
     await Promise.all(both.map((one) => one.stop()));
     expect(newer.worked[0]).toBe('2');
@@ -94,7 +112,7 @@ describe('two releases side by side', () => {
 
   it('leave work that needs a newer record to the newer release, and hold its lane only until then', async () => {
     const store = open();
-    const [older, newer] = [release(store, 1, old), release(store, 2, changed)];
+    const [older, newer] = [release(store, old), release(marking(store), changed)];
     await newer.records.create('2', { money: { minor: 5 } }, { ttlMs: 600_000 });
     await store.create('about:2', '', { delayMs: 0, lane });
     const worker = older.start();
@@ -102,7 +120,7 @@ describe('two releases side by side', () => {
     await worker.stop();
     expect(older.worked).toEqual([]);
     expect((await store.read('about:2'))?.value).toBe('');
-    const both = [older.start(), newer.start()];
+    const both = [older.start({ idleMs: 30 }), newer.start()];
     await vi.waitFor(() => expect(newer.worked).toEqual(['about:2']), 20_000);
     await Promise.all(both.map((one) => one.stop()));
     expect(older.worked).toEqual([]);
@@ -111,7 +129,7 @@ describe('two releases side by side', () => {
 
   it('change nothing in a newer record through the older release, which asks its user to try again', async () => {
     const store = open();
-    const [older, newer] = [release(store, 1, old), release(store, 2, changed)];
+    const [older, newer] = [release(store, old), release(marking(store), changed)];
     await newer.records.create('2', { money: { minor: 5 } }, { delayMs: 0, lane });
     const before = await store.read('job:2');
     await expect(older.records.read('2')).rejects.toThrow(StoreUnavailable);
