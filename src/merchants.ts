@@ -438,7 +438,7 @@ export function sharedChecks(
   clients: SlackClients,
 ): Check[] {
   return [
-    ...storeChecks(storage, runtime.now),
+    ...storeChecks(storage, runtime),
     // The background client, which may take long: with the short deadline for opening modals, a slow network would look
     // like a problem of a role or a channel.
     ...slackChecks(runtime, clients.delivery, {

@@ -327,6 +327,14 @@ const setUps: Record<string, SetUp> = {
     found: { Store: ['holds 16 bytes instead of 32', 'Restore it from a backup'] },
     tries: ({ house }) => writeFileSync(join(house.dataDir, 'sealing.key'), Buffer.alloc(32, 7)),
   },
+  'a store that tests have written to': {
+    breaks: (house) =>
+      inStore(house, (store) =>
+        store.create('merchant:', `${house.settings()['PAYMENTS_ACCOUNT_ID']} (sandbox)`),
+      ),
+    found: { 'Store owner': ['of the environment sandbox', 'Give the bot a new store'] },
+    tries: ({ house }) => ({ DATA_DIR: join(house.folder, 'live') }),
+  },
   'a store file that others may read': {
     async breaks(house) {
       await inStore(house, async () => undefined);

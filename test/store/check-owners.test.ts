@@ -70,7 +70,7 @@ describe('the owner of the store’s records', () => {
     const told = await start(store, `lagos ${ids.lagos}`, `main ${ids.main}`);
     expect(told).toContain(`belongs to the account ${ids.main} (live)`);
     expect(told).toMatch(
-      /put the account 8b0e\S+ \(live\) first in \S+payops.yml, or give the bot a new store/,
+      /Put the account 8b0e\S+ \(live\) first in \S+payops.yml, or give the bot a new store/,
     );
   });
 

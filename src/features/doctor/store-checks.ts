@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { statSync } from 'node:fs';
 import type { RedisConnection } from '../../store/redis-client.ts';
+import { foreseeOwners, type Owned } from '../../store/check-owners.ts';
 import { checkRedis } from '../../store/check-redis.ts';
 import { storeHealth, type Storage } from '../../store/storage.ts';
 import { asideList } from '../../records/put-aside.ts';
@@ -30,7 +31,10 @@ export function unopenedStore(words: string): CheckResult {
 }
 
 /** The checks of the whole store. `storage` as a result: there is none to open, and that is the result. */
-export function storeChecks(storage: Storage | CheckResult, now: () => number): Check[] {
+export function storeChecks(
+  storage: Storage | CheckResult,
+  { config, now }: { config: Owned; now: () => number },
+): Check[] {
   if ('state' in storage) {
     return [
       { part: 'Store', look: () => storage },
@@ -53,6 +57,7 @@ export function storeChecks(storage: Storage | CheckResult, now: () => number): 
     { part: 'Store', look: written },
     ...ofRedis,
     ...(file === undefined ? [] : [{ part: 'Store file', look: ifWritable(async () => fileMode(file)) }]),
+    { part: 'Store owner', look: ifWritable(() => ownerOfStore(storage, config)) },
     { part: 'Due work', look: ifWritable(() => dueWork(storage)) },
     { part: 'Sealing keys', look: ifWritable(() => sealingKeys(storage)) },
     { part: 'Records put aside', look: ifWritable(() => putAside(storage)) },
@@ -109,6 +114,14 @@ function fileMode(path: string): CheckResult {
     `The store file may be read by others (mode ${mode.toString(8).padStart(4, '0')})`,
     `Run: chmod 600 ${path}`,
   );
+}
+
+/** Whether the start would accept the accounts of the settings for this store. */
+async function ownerOfStore({ store }: Storage, config: Owned): Promise<CheckResult> {
+  const why = await foreseeOwners(store, config);
+  return why === undefined
+    ? ok('Its records are of the accounts in the settings')
+    : problemWithFix(why, 'Give the bot a new store.');
 }
 
 /** Work that is due for longer is overdue: a worker takes free work within a second. */
