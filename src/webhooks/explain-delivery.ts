@@ -1,7 +1,7 @@
 import { signaturePresetNames } from '../config/webhook-settings.ts';
 import { parsed, problem, type Parsed, counted } from '../domain/wording.ts';
 import { createReader, parseEvent, type EventField, type EventKinds, type EventPointers } from './event.ts';
-import { fitTemplate, unitOfTime } from './fit-template.ts';
+import { changesOf, fitTemplate, type SettingChanges, unitOfTime } from './fit-template.ts';
 import { readJson } from './json.ts';
 import { refusalWords } from './refusal-words.ts';
 import { coverageOf } from './signature-template.ts';
@@ -68,43 +68,34 @@ const ways = (['sha256', 'sha512'] as const).flatMap((algorithm) =>
 const mostHeaders = 20;
 
 /**
- * The fewest settings to change, as `VARIABLE=value`, so that a delivery verifies (its time isn't checked): first tries
- * the present scheme and each preset with other headers and encodings, then other templates. Empty: it verifies
- * already. Undefined: nothing fits. Names headers and fields, never values.
+ * The fewest changes with which a delivery verifies (its time isn't checked): first tries the present scheme and each
+ * preset with other headers and encodings, then other templates. Empty: it verifies already. Undefined: nothing fits.
  */
 export function fitSettings(
   { scheme, secrets, pointers }: ExplainSettings,
   request: SignedRequest,
-): readonly string[] | undefined {
+): SettingChanges | undefined {
   if (secrets.length === 0) return undefined;
   const bases = [
-    ...(scheme ? [{ changes: [], base: scheme }] : []),
+    ...(scheme ? [{ changes: {}, base: scheme }] : []),
     ...signaturePresetNames.map((name) => ({
-      changes: [`WEBHOOK_SIGNATURE_PRESET=${name}`],
+      changes: { WEBHOOK_SIGNATURE_PRESET: name },
       base: presetScheme(name),
     })),
   ];
   const headers = Object.keys(request.headers).slice(0, mostHeaders);
-  const fits: string[][] = [];
+  const fits: SettingChanges[] = [];
   for (const { changes, base: whole } of bases) {
     const { timestamp: _unchecked, ...base } = whole;
-    const known = base.headers.find((name) => headers.includes(name));
     for (const header of headers) {
       for (const way of base.algorithm === 'none' ? [base] : ways) {
-        const { algorithm, encoding, secretEncoding } = way;
-        const tried = { ...base, headers: [header], algorithm, encoding, secretEncoding };
-        if (createVerifier(tried, secrets)(request, 0).kind === 'invalid') continue;
-        fits.push([
-          ...changes,
-          ...(header === known ? [] : [`WEBHOOK_SIGNATURE_HEADER=${header}`]),
-          ...(algorithm === base.algorithm ? [] : [`WEBHOOK_SIGNATURE_ALGORITHM=${algorithm}`]),
-          ...(encoding === base.encoding ? [] : [`WEBHOOK_SIGNATURE_ENCODING=${encoding}`]),
-          ...(secretEncoding === base.secretEncoding ? [] : [`WEBHOOK_SECRET_ENCODING=${secretEncoding}`]),
-        ]);
+        const tried = { ...base, ...way, headers: [header] };
+        if (createVerifier(tried, secrets)(request, 0).kind === 'valid')
+          fits.push({ ...changes, ...changesOf(base, tried, request) });
       }
     }
   }
-  const [best] = fits.toSorted((a, b) => a.length - b.length);
+  const [best] = fits.toSorted((a, b) => Object.keys(a).length - Object.keys(b).length);
   if (best) return best;
   // A static token has no template to change.
   const isSigned = scheme !== undefined && scheme.algorithm !== 'none';
@@ -114,14 +105,15 @@ export function fitSettings(
     Object.values(pointers).flat(),
     request,
   );
-  return fit && [...(isSigned ? [] : ['WEBHOOK_SIGNATURE_PRESET=raw-body']), ...fit];
+  return fit && { ...(!isSigned && { WEBHOOK_SIGNATURE_PRESET: 'raw-body' }), ...fit };
 }
 
 function fixLines(settings: ExplainSettings, request: SignedRequest): string[] {
   if (settings.secrets.length === 0) return [];
   const fit = fitSettings(settings, request);
   if (!fit) return [noFix];
-  if (fit.length > 0 || !settings.scheme) return [`Fix: it would verify with ${fit.join(', ')}`];
+  const changes = Object.entries(fit).map(([name, value]) => `${name}=${value}`);
+  if (changes.length > 0 || !settings.scheme) return [`Fix: it would verify with ${changes.join(', ')}`];
   const unit = otherUnit(settings.scheme, request);
   return [
     unit === undefined

@@ -12,6 +12,9 @@ import {
   type SignedRequest,
 } from './signed-delivery.ts';
 
+/** New values of settings by variable. They name headers and fields of a delivery, never their values. */
+export type SettingChanges = Readonly<Record<string, string>>;
+
 type Unit = NonNullable<SignatureScheme['timestamp']>['unit'];
 
 const separators = [':', '.', '|', ',', '-', '_', '&', ''];
@@ -25,15 +28,14 @@ const plainHeader = /^(?:accept.*|content-.*|user-agent|x-forwarded-.*|forwarded
 
 /**
  * Searches a template under which the delivery verifies (its time isn't checked): the body, the body with a header or
- * pair, or up to four headers and fields in any order. Returns the settings to change, as `VARIABLE=value`; undefined:
- * none found. Names headers and fields, never their values.
+ * pair, or up to four headers and fields in any order. Undefined: none found. `known`: pointers to try before other fields.
  */
 export function fitTemplate(
   current: SignatureScheme,
   secrets: readonly string[],
   known: readonly string[],
   request: SignedRequest,
-): string[] | undefined {
+): SettingChanges | undefined {
   const signatures = signaturesOf(request);
   const joined = joinedTexts(sourcesOf(current, known, request), request);
   const algorithms = [...new Set([...signatures.values()].map(({ algorithm }) => algorithm))];
@@ -53,7 +55,7 @@ export function fitTemplate(
           const tried = { ...rest, headers: [header], template, ...(timestamp && { timestamp }) };
           const timeless = timestamp && { timestamp: { ...timestamp, toleranceSeconds: Infinity } };
           if (createVerifier({ ...tried, ...timeless }, secrets)(request, 0).kind === 'valid')
-            return changesOf(current, tried);
+            return changesOf(current, tried, request);
         }
       }
     }
@@ -199,13 +201,16 @@ function signedTime(
   return undefined;
 }
 
-/** The settings that differ from the current ones. */
-function changesOf(current: SignatureScheme, tried: SignatureScheme): string[] {
-  const before = new Set(written(current));
-  const [header = ''] = tried.headers;
-  return written(tried).filter((line) =>
-    line.startsWith('WEBHOOK_SIGNATURE_HEADER=') ? !current.headers.includes(header) : !before.has(line),
-  );
+/** The settings that must change for this delivery, which has the one header of the scheme that was tried. */
+export function changesOf(
+  current: SignatureScheme,
+  tried: SignatureScheme,
+  { headers }: SignedRequest,
+): SettingChanges {
+  // Of several headers the bot reads the first that the delivery has.
+  const read = current.headers.filter((name) => Object.hasOwn(headers, name)).slice(0, 1);
+  const before = written({ ...current, headers: read });
+  return Object.fromEntries(Object.entries(written(tried)).filter(([name, value]) => value !== before[name]));
 }
 
 function written({
@@ -216,17 +221,17 @@ function written({
   secretEncoding,
   template,
   timestamp,
-}: SignatureScheme) {
+}: SignatureScheme): SettingChanges {
   const at =
     place.kind === 'whole' ? 'whole' : `${place.kind}:${place.kind === 'pair' ? place.key : place.version}`;
-  return [
-    `WEBHOOK_SIGNED_TEMPLATE=${wordsOfTemplate(template)}`,
-    `WEBHOOK_SIGNATURE_HEADER=${headers.join(',')}`,
-    `WEBHOOK_SIGNATURE_PLACE=${at}`,
-    `WEBHOOK_SIGNATURE_ALGORITHM=${algorithm}`,
-    `WEBHOOK_SIGNATURE_ENCODING=${encoding}`,
-    `WEBHOOK_SECRET_ENCODING=${secretEncoding}`,
-    `WEBHOOK_TIMESTAMP_SOURCE=${timestamp ? `${timestamp.source.kind}:${timestamp.source.name}` : 'none'}`,
-    ...(timestamp ? [`WEBHOOK_TIMESTAMP_UNIT=${timestamp.unit}`] : []),
-  ];
+  return {
+    WEBHOOK_SIGNED_TEMPLATE: wordsOfTemplate(template),
+    WEBHOOK_SIGNATURE_HEADER: headers.join(','),
+    WEBHOOK_SIGNATURE_PLACE: at,
+    WEBHOOK_SIGNATURE_ALGORITHM: algorithm,
+    WEBHOOK_SIGNATURE_ENCODING: encoding,
+    WEBHOOK_SECRET_ENCODING: secretEncoding,
+    WEBHOOK_TIMESTAMP_SOURCE: timestamp ? `${timestamp.source.kind}:${timestamp.source.name}` : 'none',
+    ...(timestamp && { WEBHOOK_TIMESTAMP_UNIT: timestamp.unit }),
+  };
 }

@@ -52,12 +52,11 @@ export function proposeWebhook(config: Config, request: SignedRequest): WebhookP
   const pointers = set.ok ? set.value : builtInPointers();
   const fit = fitSettings({ scheme: schemeOf(config), secrets, pointers }, request);
   if (!fit) return { kind: 'none', why: nothingFits };
-  const fitting = Object.fromEntries(fit.map((line) => line.split(/=(.*)/s) as [string, string]));
-  const isPreset = fitting['WEBHOOK_SIGNATURE_PRESET'] !== undefined;
+  const isPreset = fit['WEBHOOK_SIGNATURE_PRESET'] !== undefined;
   const removed = recipeSettings.filter((key) => isPreset && config[key] !== undefined);
   const signing: Changes = {
     ...Object.fromEntries(removed.map((key) => [variableName(key), ''])),
-    ...fitting,
+    ...fit,
   };
   const signed = schemeOf(config, signing);
   const unit = signed && otherUnit(signed, request);
