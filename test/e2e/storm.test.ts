@@ -53,6 +53,9 @@ describe('a storm of failed charges', () => {
   test('Acknowledge all takes all of it with one click, later ones too; the second person reads who was first', async () => {
     const desk = at();
     const digest = await digestSays('failed charges');
+    const waiting = await desk.home('onCall', `Storm: ${inDigest()} failed charges`);
+    expect(waiting.text).toMatch(/Open alerts\n.*Storm/);
+    expect(waiting.buttons).toContain('Acknowledge all');
     await desk.presses('lead', 'Acknowledge all', digest);
     await desk.presses('onCall', 'Acknowledge all', digest);
     await desk.sees(
@@ -63,10 +66,15 @@ describe('a storm of failed charges', () => {
     await digestSays('Acknowledged by', desk.named('lead'));
     await desk.house.decline({ customerEmail: chidi });
     await digestSays(`${inDigest(1)} failed charges`);
-    // The storm's alerts are not listed as theirs; only those posted before it are open.
-    const { text } = await desk.home('lead', 'Open alerts');
-    expect(text).not.toContain('Assigned to you');
+    // The storm is theirs as one; only the alerts posted before it are open.
+    const { text, buttons } = await desk.home('lead', 'Assigned to you');
+    expect(text).toMatch(/Assigned to you\n.*Storm: \d+ failed charges .* \d+ not resolved\n/);
     expect(text.match(/SUB-/g)).toHaveLength(singles().length);
+    expect(buttons).not.toContain('Resolve all…');
+    await desk.house.until('it is nobody else’s', async () => {
+      return !(await desk.home('onCall', 'Open alerts')).text.includes('Storm');
+    });
+    await desk.asks('lead', '/pay', '1 storm assigned to you');
   });
 
   test('Show list has them in one window, ten a page, each with its reason and state, masked', async () => {
@@ -125,6 +133,37 @@ describe('a storm of failed charges', () => {
     await settled('soon');
     expect(singles().some(({ text }) => text.includes(reference))).toBe(true);
     expect(digests()).toHaveLength(1);
+  });
+
+  test('Resolve all…, with a reason, resolves the rest and takes it off its person’s Home', async () => {
+    const desk = at();
+    const home = await desk.home('lead', `Storm over: ${inDigest(2)} failed charges`);
+    expect(home.text).toContain(`${inDigest(2) - 1} not resolved`);
+    const before = await digestSays('Storm over');
+    expect(before.shown.buttons).toEqual(['Resolve all…', 'Show list', 'CSV']);
+    await desk.presses('onCall', 'Resolve all…', before);
+    await desk.modalSays('onCall', `the ${inDigest(2) - 1} failed charges that no payment has resolved`);
+    await desk.presses('lead', 'Resolve all…', 'home');
+    await desk.modalSays('lead', 'No money moves');
+    expect((await desk.submits('lead', { Reason: ' ' }))?.problems).toEqual({
+      Reason: 'Say in a few words why.',
+    });
+    await desk.submits('lead', { Reason: 'The bank works again' });
+    expect(desk.modal('lead')).toBeUndefined();
+    await desk.submits('onCall', { Reason: 'Too late' });
+    await desk.modalSays('onCall', ['Already resolved', 'resolved all of it', 'The bank works again']);
+    await desk.closes('onCall');
+    const digest = await digestSays('Storm resolved', desk.named('lead'), 'The bank works again');
+    expect(digest.shown.buttons).toEqual(['Show list', 'CSV']);
+    await desk.house.until('it is off the Home', async () => {
+      return !(await desk.home('lead', '/pay help')).text.includes('Storm');
+    });
+    await desk.presses('lead', 'Show list', digest);
+    expect((await desk.modalSays('lead', '10. SUB-')).shown.text).not.toMatch(/Acknowledged|Open/);
+    await desk.closes('lead');
+    // A button that was on the screen since before.
+    await desk.presses('lead', 'Resolve all…', before);
+    await desk.sees('lead', ['Already resolved', 'You resolved all of it'], 'payAlerts');
   });
 });
 

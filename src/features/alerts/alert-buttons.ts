@@ -364,6 +364,19 @@ const snoozes = [
   { text: '1 week', value: '168' },
 ] as const;
 
+/** Why somebody resolves it. */
+export function reasonInput(id: string, initial?: string, placeholder = 'The customer paid in cash') {
+  return textInput({
+    id,
+    label: 'Reason',
+    ...withoutUndefined({ initial }),
+    placeholder,
+    hint: 'Everybody in the channel sees it.',
+    maxLength: longestReason,
+    focus: true,
+  });
+}
+
 const forms = {
   close: {
     callbackId: 'alert_close',
@@ -374,15 +387,7 @@ const forms = {
       ...(charging
         ? []
         : [richText([words('The alert keeps its first line and your reason. No money moves.')])]),
-      textInput({
-        id,
-        label: 'Reason',
-        ...(reason === undefined ? {} : { initial: reason }),
-        placeholder: 'The customer paid in cash',
-        hint: 'Everybody in the channel sees it.',
-        maxLength: longestReason,
-        focus: true,
-      }),
+      reasonInput(id, reason),
     ],
   },
   assign: {
@@ -455,7 +460,7 @@ function readAbout(metadata: string): { id: string; despite?: string } {
   return at < 0 ? { id: metadata } : { id: metadata.slice(0, at), despite: metadata.slice(at + 1) };
 }
 
-function readReason(typed: string, by: string): Parsed<CardMove> {
+export function readReason(typed: string, by: string): Parsed<Extract<CardMove, { kind: 'close' }>> {
   const reason = oneLine(typed);
   return reason === '' ? problem('Say in a few words why.') : parsed({ kind: 'close', by, reason });
 }

@@ -39,6 +39,7 @@ import {
   alertMessages,
   alertNoteKey,
   endsCard,
+  handlersOf,
   isMoneyStep,
   moveCard,
   newestOf,
@@ -86,7 +87,7 @@ const mostListed = 50;
 export function createAlertCards(
   account: Pick<Account, 'store' | 'sealer' | 'rememberMs' | 'leaseMs' | 'wake' | 'wait' | 'now'>,
   needs: {
-    storms: Pick<Storms, 'recount' | 'acknowledgedBy' | 'replacesEscalation'>;
+    storms: Pick<Storms, 'recount' | 'cardOf' | 'replacesEscalation'>;
     /** For people: looks up even right after an outage. */
     lookUp: (event: PaymentEvent) => Promise<Lookup>;
     /** For background work: see `sparing`. */
@@ -259,12 +260,12 @@ export function createAlertCards(
 
     /** Why no charge may begin from it now; undefined: it may. In a chain, the first alert counts. */
     async taken(id: string, reference?: string): Promise<AlertTaken | undefined> {
-      const own = await cases.find(id);
-      if (own && endsCard(own.card)) return { kind: 'ended', state: own.card };
-      const first = await cases.find(await firstAlert(id));
-      if (!first) return undefined;
-      if (endsCard(first.card)) return { kind: 'ended', state: first.card };
-      const charge = first.charge?.reference === reference ? undefined : await charging(first);
+      const own = await readAll(id);
+      if (endsCard(own.card)) return { kind: 'ended', state: own.card };
+      const firstId = await firstAlert(id);
+      const { state, card } = firstId === id ? own : await readAll(firstId);
+      if (endsCard(card)) return { kind: 'ended', state: card };
+      const charge = state.charge?.reference === reference ? undefined : await charging(state);
       return charge && { kind: 'charging', charge };
     },
   };
@@ -287,17 +288,19 @@ async function findEach(
   return (await Promise.all(found)).flat();
 }
 
-/** The state that people see: acknowledging a storm acknowledges its open alerts. */
+/** The state that people see: acknowledging or resolving a storm does the same to its open alerts. */
 export async function seenCard(
   { card }: EventCase,
   messages: readonly AlertMessage[],
-  storms: Pick<Storms, 'acknowledgedBy'>,
+  storms: Pick<Storms, 'cardOf'>,
 ): Promise<AlertState> {
   if (card.kind !== 'open') return card;
   const ofStorms = messages.flatMap(({ record }) => record.digest?.storm ?? []);
-  const people = await Promise.all(ofStorms.map((storm) => storms.acknowledgedBy(storm)));
-  const [first] = people.flatMap((one) => one ?? []).toSorted((one, other) => one.at - other.at);
-  return first ? { kind: 'acknowledged', ...first } : card;
+  const found = await Promise.all(ofStorms.map((storm) => storms.cardOf(storm)));
+  const [first] = found
+    .flatMap((one) => one ?? [])
+    .toSorted((one, other) => Number(endsCard(other)) - Number(endsCard(one)) || one.at - other.at);
+  return first ?? card;
 }
 
 /** Returns the function that tells an alert's steps to its messages, threads, people, charges and links. */
@@ -329,9 +332,8 @@ function createStepTelling(
     });
     await Promise.all(threads.map(({ key }) => messages.refresh(key)));
     const resolved = card.kind === 'recovered' ? ofStorms : [];
-    const people = (await Promise.all(resolved.map((storm) => storms.acknowledgedBy(storm)))).map(
-      (acknowledged) => acknowledged?.by,
-    );
+    const ofResolved = await Promise.all(resolved.map((storm) => storms.cardOf(storm)));
+    const people = ofResolved.flatMap((one) => (one ? handlersOf(one) : []));
     const about = shown.find(({ record }) => record.posted) ?? shown[0] ?? all[0];
     // One after the other, so a thread shows them in order.
     for (const [index, one] of steps.entries()) {
@@ -344,7 +346,7 @@ function createStepTelling(
       for (const channel of addressees(one, card)) {
         // The digest tells the person who acknowledged the storm, except of an alert that was assigned to them.
         const isAssigned = 'acknowledged' in card && card.acknowledged?.assignee === channel;
-        if (one.kind === 'recovered' && !isAssigned && people.some((by) => by === channel)) continue;
+        if (one.kind === 'recovered' && !isAssigned && people.includes(channel)) continue;
         const body = { parent: about?.key ?? alertKey(id), step: one };
         const key = messageKey('alert_direct', `${id}#${number}:${channel}`);
         await messages.post(key, { channel, body });

@@ -9,7 +9,7 @@ import {
   recordOfOrder,
 } from './alert.ts';
 import type { AlertState, Recovery, EventAccount, Lookup } from '../../domain/alert.ts';
-import { counted, duration } from '../../domain/wording.ts';
+import { counted, duration, listed } from '../../domain/wording.ts';
 import type { MessagePlace } from '../../messages/delivery.ts';
 import { type Money, formatMoney } from '../../domain/money.ts';
 import { parseOrderReference } from '../../domain/order-reference.ts';
@@ -371,13 +371,15 @@ function cardFoot({ replaced }: AlertCardShown): ContextBlock[] {
   return [context(mrkdwn(`Replaces ${earlier} that can’t be edited; its thread has what was said before.`))];
 }
 
-/** The alert's channel and, once posted, a link to it. */
-function linkToAlert(place: MessagePlace | undefined): ContextBlock[] {
+/** Its channel and, once posted, a link to it. */
+export function linkTo(what: string, place: MessagePlace | undefined): ContextBlock[] {
   if (!place) return [];
   const { channel, ts } = place;
-  const there = ts === undefined ? '' : `: ${messageLink({ channel, ts }, 'the alert and its thread')}`;
+  const there = ts === undefined ? '' : `: ${messageLink({ channel, ts }, what)}`;
   return [context(mrkdwn(`In <#${channel}>${there}`))];
 }
+
+const itsThread = 'the alert and its thread';
 
 /** `place`: where the alert is; for a direct message, which links to it. */
 type About = PostAttempt & { place?: MessagePlace };
@@ -414,7 +416,7 @@ function stepMessage(
   const money = ofPayment ? step.payment.money : step.kind === 'given_back' ? step.money : undefined;
   const { text, block } = alertHeadline(alert, withoutUndefined({ state, money }));
   const { environment, account } = alert;
-  const where = linkToAlert(about.place);
+  const where = linkTo(itsThread, about.place);
   // The assignee can act from here.
   const isTheirs =
     (step.kind === 'assigned' && step.to === to) || (step.kind === 'awake' && to !== undefined);
@@ -505,18 +507,26 @@ function stepFields(step: CardStep, alert: Alert, reader: string | undefined): R
 /** At most this many alerts on the Home. */
 const mostShown = { assigned: 8, open: 5 };
 
-/** For the App Home; empty without alerts. */
-export function homeAlerts(alerts: readonly FoundAlert[], place: EventAccount): MessageBlock[] {
+/** For the App Home; empty without alerts and storms. */
+export function homeAlerts(
+  alerts: readonly FoundAlert[],
+  place: EventAccount,
+  storms: readonly MessageBlock[][] = [],
+): MessageBlock[] {
   const items = alerts.map((alert) => alertItem(alert, place));
-  return homePart('Assigned to you', items, mostShown.assigned);
+  return homePart('Assigned to you', [...storms, ...items], mostShown.assigned);
 }
 
 export type OpenAlert = FoundAlert & { id: string };
 
-/** The newest unacknowledged alerts. */
-export function homeOpenAlerts(alerts: readonly OpenAlert[], place: EventAccount): MessageBlock[] {
+/** The newest unacknowledged alerts, below the storms. */
+export function homeOpenAlerts(
+  alerts: readonly OpenAlert[],
+  place: EventAccount,
+  storms: readonly MessageBlock[][],
+): MessageBlock[] {
   const items = alerts.map((alert) => [...alertItem(alert, place), actions(acknowledgeButton(alert.id))]);
-  return homePart('Open alerts', items, mostShown.open);
+  return homePart('Open alerts', [...storms, ...items], mostShown.open);
 }
 
 function homePart(title: string, items: readonly MessageBlock[][], most: number): MessageBlock[] {
@@ -530,11 +540,14 @@ function homePart(title: string, items: readonly MessageBlock[][], most: number)
   ];
 }
 
-/** For the menu; undefined without alerts. */
-export function assignedAlerts(alerts: readonly FoundAlert[]): OpenItems | undefined {
-  const count = alerts.length;
-  if (count === 0) return undefined;
-  return { count, line: [bold(`🔔 ${counted(count, 'alert')} assigned to you`)] };
+/** For the menu; undefined without alerts and storms. */
+export function assignedAlerts(alerts: number, storms: number): OpenItems | undefined {
+  if (alerts + storms === 0) return undefined;
+  const what = [
+    ...(storms > 0 ? [counted(storms, 'storm')] : []),
+    ...(alerts > 0 ? [counted(alerts, 'alert')] : []),
+  ];
+  return { count: alerts + storms, line: [bold(`🔔 ${listed(what, 'and')} assigned to you`)] };
 }
 
 function alertItem(
@@ -545,5 +558,5 @@ function alertItem(
   const lookup: Lookup = evidence?.lookup ?? { kind: 'unchecked', failure: 'network' };
   const shown = { id: '', card };
   const { block } = alertHeadline({ event, lookup, ...place, receivedAtMs, mayBeRepeat: false, card: shown });
-  return [block, ...linkToAlert(alertPlace)];
+  return [block, ...linkTo(itsThread, alertPlace)];
 }

@@ -14,11 +14,18 @@ import { StoreUnavailable } from '../../domain/failure.ts';
 import { orderEventKey, type PaymentEvent } from '../../domain/payment-event.ts';
 import type { SavedCard } from '../../domain/card.ts';
 import { withoutUndefined } from '../../domain/json.ts';
-import { alertKey, messageKey, openEvent, rememberedFor } from '../../messages/message-record.ts';
+import {
+  alertKey,
+  findMessageRecord,
+  messageKey,
+  openEvent,
+  rememberedFor,
+} from '../../messages/message-record.ts';
 import { createMessages, type Messages } from '../../messages/messages.ts';
 import type { Renders } from '../../messages/deliver.ts';
 import { defineCommand, type Command, type Pressed } from '../../slack/command.ts';
 import { nothingAfter } from '../../slack/command-text.ts';
+import type { MessageBlock } from '../../slack/kit/message.ts';
 import type { Entry } from '../../store/store.ts';
 import { alertButtons, type ButtonsNeeds } from './alert-buttons.ts';
 import { alertClaims, type AlertCards, createAlertCards } from './alert-cards.ts';
@@ -36,7 +43,7 @@ import {
   testOnItsWayMessage,
 } from './alert-rules-message.ts';
 import { type AgainNeeds, createJudge, type JudgeAgain } from './charge-again.ts';
-import { holdEnd, knownDecline, openEvidence, withProvenOrder } from './alert.ts';
+import { holdEnd, knownDecline, openEvidence, placeOf, withProvenOrder } from './alert.ts';
 import {
   createEventLog,
   eventsOfOrder,
@@ -49,9 +56,9 @@ import { createGivenBack, type GivenBackNeeds } from './given-back.ts';
 import { canAskFor, lookUpEvent, sparing } from './look-up-event.ts';
 import { createReceiving } from './receive-event.ts';
 import { createRouting, destinationsOf, type RoutingNeeds, withLookUp } from './route-event.ts';
-import { stormPresses } from './storm/storm-list.ts';
-import { stormRenders } from './storm/storm-message.ts';
-import { createStorms, type DigestBodies, type Storms, stormPrefix } from './storm/storm.ts';
+import { stormButtons } from './storm/storm-list.ts';
+import { stormItem, stormRenders } from './storm/storm-message.ts';
+import { createStorms, type DigestBodies, type Storm, type Storms, stormPrefix } from './storm/storm.ts';
 import { dailySummaryMessage } from './summary/daily-summary-message.ts';
 import {
   type AskDayFile,
@@ -321,7 +328,17 @@ function alertsCommand(
     const ids = all.flat().toSorted((one, other) => (other.failed?.atMs ?? 0) - (one.failed?.atMs ?? 0));
     return await cards.findAll(ids.slice(0, mostLookedAt));
   }
+  /** For the Home, each with a link to its digest. */
+  function stormItems(all: readonly Storm[]): Promise<MessageBlock[][]> {
+    return Promise.all(
+      all.map(async (storm) => {
+        const digest = await findMessageRecord(account.store, messageKey('digest', storm.id));
+        return stormItem(storm, digest && placeOf(digest));
+      }),
+    );
+  }
   const { presses, modals } = alertButtons(account, cards, judging, needs);
+  const stormParts = stormButtons(account, storms, cards);
   return defineCommand<undefined>({
     verb: 'alerts',
     usage: '',
@@ -330,20 +347,19 @@ function alertsCommand(
     permission: 'alerts',
     elsewhere: { words: ['route', 'routes'], answer: rulesElsewhereMessage },
     menu: { actionId: 'menu.alerts', text: 'Alerts here', opens: 'message' },
-    open: async ({ userId }) => assignedAlerts(await cards.assignedTo(userId)),
+    async open({ userId }) {
+      const [own, ownStorms] = await Promise.all([cards.assignedTo(userId), storms.ofPerson(userId)]);
+      return assignedAlerts(own.length, ownStorms.length);
+    },
     effect: 'none',
     parse: nothingAfter('Nothing follows “alerts”: it is about the channel it is typed in.'),
-    presses: [
-      { actionId: testAlertActionId, press: sendTest },
-      ...presses,
-      ...stormPresses(account, storms, cards),
-    ],
-    modals,
+    presses: [{ actionId: testAlertActionId, press: sendTest }, ...presses, ...stormParts.presses],
+    modals: [...modals, ...stormParts.modals],
     home: async ({ userId }) => [
       // Mutes first: many alerts must not cut them off.
       ...muteBlocks(await mutedNow()),
-      ...homeAlerts(await cards.assignedTo(userId), place),
-      ...homeOpenAlerts(await newestOpen(), place),
+      ...homeAlerts(await cards.assignedTo(userId), place, await stormItems(await storms.ofPerson(userId))),
+      ...homeOpenAlerts(await newestOpen(), place, await stormItems(await storms.waiting())),
     ],
     async run(_, { caller: { channelId: channel = '' } }) {
       const [mutes, on] = await Promise.all([

@@ -294,7 +294,10 @@ type Of<Kind extends CaseEvent['kind']> = Extract<CaseEvent, { kind: Kind }>;
 
 function stepMoved(before: EventCase, { move, seen }: Of<'moved'>, nowMs: number): EventCase | undefined {
   const { card, steps } = before;
-  const moved = moveCard(card.kind === 'open' ? seen : card, move, nowMs);
+  // A person who resolved a storm did not look at each customer: a payment is still good news, not a second one.
+  const isStormClosed = move.kind === 'recover' && seen.kind === 'closed';
+  const shown = isStormClosed ? (seen.acknowledged ?? card) : seen;
+  const moved = moveCard(card.kind === 'open' ? shown : card, move, nowMs);
   return moved.kind === 'refused'
     ? undefined
     : { ...before, card: moved.card, steps: [...steps, moved.step] };

@@ -15,7 +15,7 @@ import {
   withProvenOrder,
 } from './alert.ts';
 import { seenCard } from './alert-cards.ts';
-import { stormAcknowledgedBy } from './storm/storm.ts';
+import { stormCard } from './storm/storm.ts';
 import { eventState } from './alert-message.ts';
 import { openStoredEvent, type StoredEvent } from './event-log.ts';
 
@@ -41,8 +41,8 @@ export function eventFinders(
     const { key } = kept.event;
     const entry = await store.read(eventKind.prefix + key);
     const state = entry ? openRecord(sealer, eventKind, entry).state : untouched(key);
-    const acknowledgedBy = (storm: string) => stormAcknowledgedBy({ store, sealer }, storm);
-    const card = await seenCard(state, await alertMessages(store, key), { acknowledgedBy });
+    const cardOf = (storm: string) => stormCard({ store, sealer }, storm);
+    const card = await seenCard(state, await alertMessages(store, key), { cardOf });
     return foundEvent(kept, { ...state, card });
   }
 

@@ -1,4 +1,4 @@
-// A storm's buttons: its list in pages, the list as CSV, and the answers to the person who pressed.
+// A storm's buttons: acknowledge, resolve, its list in pages and as CSV, and the answers to the person who pressed.
 
 import type { Account } from '../../../account.ts';
 import { type CsvColumn, csvHead, csvRows } from '../../../csv.ts';
@@ -6,10 +6,11 @@ import type { AlertState, EventAccount } from '../../../domain/alert.ts';
 import { formatMoney, wireFromMinor } from '../../../domain/money.ts';
 import { findMessageRecord, messageKey } from '../../../messages/message-record.ts';
 import type { AlertCards } from '../alert-cards.ts';
+import { longestReason as longestTypedReason, readReason, reasonInput } from '../alert-buttons.ts';
 import { longestReason } from '../tally.ts';
 import { gathered, stormActions } from './storm-message.ts';
 import type { Storm, StormItem, Storms } from './storm.ts';
-import type { Press, Pressed } from '../../../slack/command.ts';
+import type { ModalDefinition, Press, Pressed, Submission, ViewAnswer } from '../../../slack/command.ts';
 import type { Button } from '@slack/types';
 import {
   actions,
@@ -20,6 +21,7 @@ import {
   moment,
   person,
   plainText,
+  rich,
   richText,
   words,
 } from '../../../slack/kit/blocks.ts';
@@ -27,7 +29,7 @@ import type { Modal, SlackMessage } from '../../../slack/kit/message.ts';
 import { messageModal } from '../../../slack/kit/modals.ts';
 import { noteMessage } from '../../../slack/kit/note.ts';
 import { outsideText } from '../../../slack/kit/text.ts';
-import { accountWords } from '../../../slack/words/account-foot.ts';
+import { accountFoot, accountWords } from '../../../slack/words/account-foot.ts';
 import { customerWord, referenceWord, word } from '../../../slack/words/payment-words.ts';
 
 type StormRow = StormItem & { card: AlertState };
@@ -149,6 +151,15 @@ function alreadyAcknowledgedMessage(
   });
 }
 
+/** For the second person who resolved all, or if payments did. */
+function alreadyResolvedMessage({ closed }: Storm, askedBy: string): SlackMessage {
+  const who = closed?.by === askedBy ? words('You') : person(closed?.by ?? '');
+  const line = closed
+    ? rich`${who} resolved all of it ${moment(closed.at)}: “${outsideText(closed.reason, longestTypedReason)}”.`
+    : [words('Payments resolved all of it.')];
+  return noteMessage({ state: '☑️ Already resolved', body: [line] });
+}
+
 function unknownStormMessage(): SlackMessage {
   const next = words('You can still look up each reference.');
   return noteMessage({ state: 'This storm is too old', body: [[next]] });
@@ -164,11 +175,13 @@ export function csvMessage(
 
 const cardsAtOnce = 50;
 
-export function stormPresses(
+const resolveForm = { callbackId: 'storm_resolve', field: 'storm_resolve_reason' } as const;
+
+export function stormButtons(
   { store, slack, place }: Account,
   storms: Storms,
   alertCards: Pick<AlertCards, 'read'>,
-): Press[] {
+): { presses: Press[]; modals: ModalDefinition[] } {
   /** A page, or all, with the alerts' present states. */
   async function rows(id: string, page?: { from: number }): Promise<StormRow[]> {
     const all = await storms.items(id, page && page.from + pageSize);
@@ -189,6 +202,37 @@ export function stormPresses(
     const result = await storms.acknowledge(value, caller.userId);
     if (!result) await reply(unknownStormMessage());
     else if (!result.isFirst) await reply(alreadyAcknowledgedMessage(result, caller.userId));
+  }
+
+  async function askReason({ value, caller, openModal, reply }: Pressed): Promise<void> {
+    const storm = await storms.find(value);
+    if (!storm) return await reply(unknownStormMessage());
+    const left = storm.counted.count - storm.counted.recovered;
+    if (storm.closed || left === 0) return await reply(alreadyResolvedMessage(storm, caller.userId));
+    const what = `This resolves the ${gathered(storm.gathers, left)} that no payment has resolved. No money moves.`;
+    await openModal(
+      modal({
+        callbackId: resolveForm.callbackId,
+        title: 'Resolve storm',
+        submit: 'Resolve all',
+        privateMetadata: value,
+        blocks: [
+          richText([words(what)]),
+          reasonInput(resolveForm.field, undefined, 'The bank works again; customers retry'),
+          accountFoot(place),
+        ],
+      }),
+    );
+  }
+
+  async function resolveAll({ values, caller, privateMetadata }: Submission): Promise<ViewAnswer> {
+    const { field } = resolveForm;
+    const read = readReason(values[field] ?? '', caller.userId);
+    if (!read.ok) return { kind: 'errors', errors: { [field]: read.problem } };
+    const result = await storms.close(privateMetadata, read.value.by, read.value.reason);
+    if (result?.isMoved) return { kind: 'close' };
+    const message = result ? alreadyResolvedMessage(result.state, caller.userId) : unknownStormMessage();
+    return { kind: 'update', modal: messageModal('Not changed', message) };
   }
 
   async function showList({ value, openModal, reply }: Pressed): Promise<void> {
@@ -230,11 +274,22 @@ export function stormPresses(
     await reply(csvMessage(outcome));
   }
 
-  return [
-    { actionId: stormActions.acknowledgeAll, press: acknowledgeAll },
-    { actionId: stormActions.showList, opensForm: true, press: showList },
-    { actionId: stormActions.back, press: turnPage },
-    { actionId: stormActions.next, press: turnPage },
-    { actionId: stormActions.csv, press: csv },
-  ];
+  return {
+    presses: [
+      { actionId: stormActions.acknowledgeAll, press: acknowledgeAll },
+      { actionId: stormActions.resolveAll, opensForm: true, press: askReason },
+      { actionId: stormActions.showList, opensForm: true, press: showList },
+      { actionId: stormActions.back, press: turnPage },
+      { actionId: stormActions.next, press: turnPage },
+      { actionId: stormActions.csv, press: csv },
+    ],
+    modals: [
+      {
+        callbackId: resolveForm.callbackId,
+        effect: 'none',
+        ifNoAnswer: 'If none comes, look at the digest: it shows what was done. Nothing was charged.',
+        submit: resolveAll,
+      },
+    ],
+  };
 }

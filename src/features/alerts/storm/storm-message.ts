@@ -1,10 +1,11 @@
-import type { RichTextBlock } from '@slack/types';
+import type { Button, RichTextBlock } from '@slack/types';
 import { withoutUndefined } from '../../../domain/json.ts';
 import { counted } from '../../../domain/wording.ts';
 import type { AlertMute, EventAccount } from '../../../domain/alert.ts';
 import type { GatheredKind } from '../../../domain/payment-event.ts';
 import {
   type DigestBodies,
+  isUnresolved,
   isWaiting,
   type Storm,
   type StormCount,
@@ -12,10 +13,12 @@ import {
   type AcknowledgedElsewhere,
 } from './storm.ts';
 import {
+  actions,
   bold,
   button,
   channelName,
   fields,
+  headline,
   moment,
   person,
   richText,
@@ -26,7 +29,10 @@ import { type PostAttempt, forPosting, noteMessage } from '../../../slack/kit/no
 import { messageKey } from '../../../messages/message-record.ts';
 import type { Renders } from '../../../messages/deliver.ts';
 import { accountFoot } from '../../../slack/words/account-foot.ts';
-import type { SlackMessage } from '../../../slack/kit/message.ts';
+import type { MessageBlock, SlackMessage } from '../../../slack/kit/message.ts';
+import type { MessagePlace } from '../../../messages/delivery.ts';
+import { longestReason as longestTypedReason } from '../alert-buttons.ts';
+import { linkTo } from '../alert-message.ts';
 import { calledBy, type Escalated } from '../alert.ts';
 import { escalationFields, muteBlocks } from '../alert-rules-message.ts';
 import { longestReason, sumWords } from '../tally.ts';
@@ -35,6 +41,7 @@ import { outsideText } from '../../../slack/kit/text.ts';
 /** Action ids of a digest's buttons; each button's value is the storm's id. */
 export const stormActions = {
   acknowledgeAll: 'storm_acknowledge_all',
+  resolveAll: 'storm_resolve_all',
   showList: 'storm_show_list',
   /** In the list; the value is the storm's id, a space and the index of the page's first row. */
   back: 'storm_list_back',
@@ -86,18 +93,15 @@ export function stormMessage(
   }: PostAttempt & { storm: Storm; elsewhere?: AcknowledgedElsewhere; muted: readonly AlertMute[] },
   { environment, account }: EventAccount,
 ): SlackMessage {
-  const { id, gathers, counted: of, endedMs, taken } = storm;
+  const { id, gathers, counted: of, endedMs } = storm;
   const { count, sums, moreCurrencies, unsummed, confirmed } = of;
-  const isOver = endedMs !== undefined;
   const isPaid = gathers === 'payment_success';
-  const { over, live, overNext, liveNext } = isPaid ? paymentWords : failureWords;
-  const state = `${isOver ? over : live}: ${isPaid ? count : gathered(gathers, count)}`;
-  const brief = sumWords(of, mostSums).join(', ');
+  const { overNext, liveNext } = isPaid ? paymentWords : failureWords;
   const message = noteMessage({
-    state,
-    about: [brief, isPaid ? 'as their events say' : ''],
+    state: stateOf(storm),
+    about: [sumWords(of, mostSums).join(', '), isPaid ? 'as their events say' : ''],
     body: [
-      [words(isOver ? overNext : liveNext)],
+      ...(storm.closed ? [] : [[words(endedMs === undefined ? liveNext : overNext)]]),
       ...fields({
         Time: timeSpan(of),
         'By currency': sums.length + moreCurrencies > mostSums ? sumWords(of).join(', ') : undefined,
@@ -108,13 +112,41 @@ export function stormMessage(
       ...muteBlocks(muted),
     ],
     buttons: [
-      ...(isPaid || taken ? [] : [acknowledgeButton(id)]),
+      ...stormButtons(storm),
       button({ actionId: stormActions.showList, text: 'Show list', value: id }),
       button({ actionId: stormActions.csv, text: 'CSV', value: id }),
     ],
     foot: accountFoot({ environment, account }),
   });
   return forPosting(message, 'payops_storm', about);
+}
+
+/** The buttons that change it. */
+function stormButtons(storm: Storm): Button[] {
+  const { id, gathers, taken, endedMs } = storm;
+  if (gathers === 'payment_success') return [];
+  if (!taken) {
+    const text = 'Acknowledge all';
+    return [button({ actionId: stormActions.acknowledgeAll, text, value: id, style: 'primary' })];
+  }
+  if (endedMs === undefined || !isUnresolved(storm)) return [];
+  return [button({ actionId: stormActions.resolveAll, text: 'Resolve all…', value: id })];
+}
+
+function stateOf({ gathers, counted: { count }, endedMs, closed }: Storm): string {
+  const isPaid = gathers === 'payment_success';
+  const { over, live } = isPaid ? paymentWords : failureWords;
+  const state = closed ? '☑️ Storm resolved' : endedMs === undefined ? live : over;
+  return `${state}: ${isPaid ? count : gathered(gathers, count)}`;
+}
+
+/** A storm on the App Home. `place`: its digest's. */
+export function stormItem(storm: Storm, place: MessagePlace | undefined): MessageBlock[] {
+  const { count, recovered } = storm.counted;
+  const parts = [sumWords(storm.counted, mostSums).join(', '), `${count - recovered} not resolved`];
+  const { block } = headline(stateOf(storm), parts);
+  const row = stormButtons(storm);
+  return [block, ...linkTo('the digest', place), ...(row.length > 0 ? [actions(...row)] : [])];
 }
 
 /** An escalation step, in the digest's thread. */
@@ -146,7 +178,7 @@ const paymentWords = {
 };
 
 function caseFields(
-  { taken, endedMs, counted: { recovered } }: Storm,
+  { taken, closed, endedMs, counted: { recovered } }: Storm,
   elsewhere: AcknowledgedElsewhere | undefined,
 ): Parameters<typeof fields>[0] {
   const more = words(endedMs === undefined ? ', new ones too' : '');
@@ -160,6 +192,8 @@ function caseFields(
       moment(elsewhere.at, '{time}'),
     ],
     Resolved: recovered === 0 ? undefined : `${recovered} by payment`,
+    'Resolved by': closed && [person(closed.by), words(' '), moment(closed.at, '{time}')],
+    Reason: closed && outsideText(closed.reason, longestTypedReason),
   };
 }
 
@@ -176,15 +210,6 @@ function reasons({ reasons: all, otherReasons, noReason }: StormCount): RichText
 
 function line(count: number, text: string): Run[] {
   return [bold(`${count}×`), words(`  ${text}`)];
-}
-
-function acknowledgeButton(id: string) {
-  return button({
-    actionId: stormActions.acknowledgeAll,
-    text: 'Acknowledge all',
-    value: id,
-    style: 'primary',
-  });
 }
 
 /** "12 failed charges", "12 payments". */

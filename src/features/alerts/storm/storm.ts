@@ -2,7 +2,7 @@ import type { Account } from '../../../account.ts';
 import { setImmediate as letOthersRun } from 'node:timers/promises';
 import { z } from 'zod';
 import { withLookUp, type Destination } from '../route-event.ts';
-import type { RoutedRule } from '../../../domain/alert.ts';
+import type { AlertState, RoutedRule } from '../../../domain/alert.ts';
 import { type Escalated, alertMessages, openEvidence } from '../alert.ts';
 import {
   type Escalation,
@@ -63,6 +63,8 @@ export type Storm = {
   counted: StormCount;
   /** Who acknowledged all its alerts. */
   taken?: { by: string; at: number };
+  /** Who resolved, once it was over, all that no payment had. */
+  closed?: { by: string; at: number; reason: string };
   /** The highest severity among its rules. */
   severity?: ShownSeverity;
   /** The escalations of its rules. */
@@ -86,6 +88,7 @@ type StormEvent =
   /** `paceMs`: how long until they are counted again. */
   | { kind: 'counted'; counted: StormCount; paceMs: number }
   | { kind: 'acknowledged'; by: string }
+  | { kind: 'closed'; by: string; reason: string }
   /** A step of this escalation is due. */
   | { kind: 'escalated'; about: string }
   /** An alert is about to be listed or was, or a payment resolved one. */
@@ -119,6 +122,8 @@ const stormsOf = (stream: string): string => `storms:${stream}`;
 /** The list of storms that are counted again; see `editPaceMs`. */
 const stormsAtWork = 'storms-at-work';
 const openStorms = 'open-storms';
+/** The list of a person's acknowledged storms that aren't resolved. */
+const stormsOfPerson = (userId: string): string => `storms-of-person:${userId}`;
 
 /** A stream: the failures of a channel, or its payments. */
 function streamOf(channel: string, gathers: GatheredKind): string {
@@ -155,6 +160,10 @@ function stepStorm(storm: Storm, event: StormEvent, nowMs: number): Storm | unde
       // Nobody needs to act on payments.
       if (storm.taken || storm.gathers === 'payment_success') return undefined;
       return { ...storm, taken: { by: event.by, at: nowMs } };
+    case 'closed':
+      // While it is on, its next failure would be resolved before anybody saw it.
+      if (!storm.taken || storm.endedMs === undefined || !isUnresolved(storm)) return undefined;
+      return { ...storm, closed: { by: event.by, at: nowMs, reason: event.reason } };
     case 'escalated': {
       if (!isWaiting(storm)) return undefined;
       const after = escalate(storm.escalations, event.about, { nowMs });
@@ -196,9 +205,14 @@ function withGroup(
   };
 }
 
+/** Some of its failures aren't resolved, neither by payments nor all of them by a person. */
+export function isUnresolved({ gathers, closed, counted: { count, recovered } }: Storm): boolean {
+  return gathers === 'payment_failed' && !closed && count > recovered;
+}
+
 /** Nobody has acknowledged it, and some of its failures aren't resolved. */
-export function isWaiting({ gathers, taken, counted: { count, recovered } }: Storm): boolean {
-  return gathers === 'payment_failed' && !taken && count > recovered;
+export function isWaiting(storm: Storm): boolean {
+  return !storm.taken && isUnresolved(storm);
 }
 
 /**
@@ -250,11 +264,12 @@ const stormRules: CaseRules<Storm, StormEvent> = {
   needsMessage: (before, after) =>
     before.counted !== after.counted ||
     before.taken !== after.taken ||
+    before.closed !== after.closed ||
     before.steps !== after.steps ||
     before.endedMs !== after.endedMs,
   shortened: ({ steps = [], told = 0, ...storm }) => ({ ...storm, told: told + steps.length }),
   auditEntries: ({ event, after, turn, atMs }) =>
-    event?.kind === 'acknowledged' ? [auditOf(after, event.by, turn, atMs)] : [],
+    event?.kind === 'acknowledged' || event?.kind === 'closed' ? [auditOf(after, event, turn, atMs)] : [],
 };
 
 const stormKind = caseKind(stormRules);
@@ -323,7 +338,7 @@ export function createStorms(
     const keys = new Set<string>();
     let [firstMs, lastMs, confirmed, recovered] = [Number.MAX_SAFE_INTEGER, 0, 0, 0];
     let lately: number[] = [];
-    for await (const items of itemsOf(id)) {
+    for await (const items of itemsOf(deps, id)) {
       for (const { event, receivedAtMs, isConfirmed } of items) {
         tally.add(event);
         keys.add(event.key);
@@ -339,14 +354,6 @@ export function createStorms(
     }
     const calmSinceMs = (lately.length < stormPace ? lately.at(-1) : lately[0]) ?? 0;
     return { ...tally.total(), firstMs, lastMs, calmSinceMs, confirmed, recovered };
-  }
-
-  /** Its alerts, oldest first, in pages: a long list must not block the process. */
-  async function* itemsOf(id: string): AsyncGenerator<StormItem[]> {
-    for await (const page of pagesOf(store, stormAlerts(id))) {
-      yield page.flatMap((entry) => ifReadable(() => itemOf(sealer, entry)) ?? []);
-      await letOthersRun();
-    }
   }
 
   return {
@@ -416,7 +423,7 @@ export function createStorms(
     /** Its alerts, oldest first. */
     async items(id: string, max = Infinity): Promise<StormItem[]> {
       const found: StormItem[] = [];
-      for await (const items of itemsOf(id)) {
+      for await (const items of itemsOf(deps, id)) {
         found.push(...items);
         if (found.length >= max) break;
       }
@@ -436,8 +443,16 @@ export function createStorms(
       return heard && taken && { ...taken, isFirst: heard.isMoved, isOver: endedMs !== undefined };
     },
 
-    /** Who acknowledged it, and when. */
-    acknowledgedBy: (id: string) => stormAcknowledgedBy(deps, id),
+    /** Resolves what no payment has, once it is over; a later payment still does. Undefined: unknown storm. */
+    close: (id: string, by: string, reason: string) =>
+      storms.applyAndWake(id, { kind: 'closed', by, reason }),
+
+    /** The storms that this person acknowledged and that aren't resolved, newest first. */
+    ofPerson: (userId: string): Promise<Storm[]> =>
+      storms.list(stormsOfPerson(userId), { max: mostListed, newestFirst: true }),
+
+    /** The state that it gives its alerts; undefined: nobody acknowledged it. */
+    cardOf: (id: string) => stormCard(deps, id),
 
     /** The first who acknowledged some of its alerts by another channel's digest. */
     async acknowledgedElsewhere(id: string): Promise<AcknowledgedElsewhere | undefined> {
@@ -458,33 +473,41 @@ export function createStorms(
   };
 }
 
-/** Who acknowledged a storm, and when; undefined also if its record is forgotten or can't be read. */
-export async function stormAcknowledgedBy(
+/** The state that a storm gives its alerts; undefined also if its record is forgotten or can't be read. */
+export async function stormCard(
   { store, sealer }: { store: Pick<Store, 'read'>; sealer: Sealer },
   id: string,
-): Promise<Storm['taken']> {
+): Promise<Exclude<AlertState, { kind: 'open' | 'recovered' }> | undefined> {
   const entry = await store.read(stormPrefix + id);
-  return ifReadable(() => entry && openRecord(sealer, stormKind, entry).state.taken);
+  const { taken, closed } = ifReadable(() => entry && openRecord(sealer, stormKind, entry).state) ?? {};
+  const acknowledged = taken && ({ kind: 'acknowledged', ...taken } as const);
+  return closed && acknowledged ? { kind: 'closed', ...closed, acknowledged } : acknowledged;
 }
 
 function listsOf(storm: Storm): Index {
-  const { channel, gathers, number, sinceMs, lookAtMs } = storm;
+  const { channel, gathers, number, sinceMs, lookAtMs, taken } = storm;
   return {
     [stormsOf(streamOf(channel, gathers))]: number,
     ...(lookAtMs === undefined ? {} : { [stormsAtWork]: number }),
     ...(isWaiting(storm) ? { [openStorms]: sinceMs } : {}),
+    ...(taken && isUnresolved(storm) ? { [stormsOfPerson(taken.by)]: taken.at } : {}),
   };
 }
 
-function auditOf({ id, counted }: Storm, by: string, turn: number, atMs: number): AuditEntry {
-  const reason = `${counted.count} alerts`;
+function auditOf(
+  { id, counted }: Storm,
+  event: Extract<StormEvent, { kind: 'acknowledged' | 'closed' }>,
+  turn: number,
+  atMs: number,
+): AuditEntry {
+  const reason = event.kind === 'closed' ? event.reason : `${counted.count} alerts`;
   return {
     id: `storm:${id}:${turn}`,
     atMs,
     what: 'step',
-    who: by,
+    who: event.by,
     reference: id,
-    result: 'storm_acknowledged',
+    result: `storm_${event.kind}`,
     reason,
   };
 }
@@ -500,6 +523,17 @@ function ifReadable<T>(read: () => T): T | undefined {
 
 function unlessReadable(error: unknown): undefined {
   if (!isUnreadable(error)) throw error;
+}
+
+/** Its alerts, oldest first, in pages: a long list must not block the process. */
+async function* itemsOf(
+  { store, sealer }: Pick<Account, 'store' | 'sealer'>,
+  id: string,
+): AsyncGenerator<StormItem[]> {
+  for await (const page of pagesOf(store, stormAlerts(id))) {
+    yield page.flatMap((entry) => ifReadable(() => itemOf(sealer, entry)) ?? []);
+    await letOthersRun();
+  }
 }
 
 function itemOf(sealer: Sealer, { key, value }: Entry): StormItem {

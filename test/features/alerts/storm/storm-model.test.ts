@@ -74,6 +74,7 @@ function readDigest(shown: Message['shown']) {
     const text = visibleText(shown.blocks);
     const [, count = '', sum = ''] = /: (\d+).* · NGN ([\d,.]+)/.exec(shown.text) ?? [];
     const recovered = Number(/(\d+) by payment/.exec(text)?.[1] ?? 0);
+    const isClosed = shown.text.startsWith('☑️ Storm resolved');
     const takenBy = /Acknowledged by +(?:<@)?(U0\w+)/.exec(text)?.[1];
     return {
       id,
@@ -82,6 +83,7 @@ function readDigest(shown: Message['shown']) {
       sum: Number(sum.replaceAll(/[,.]/g, '')),
       recovered,
       takenBy,
+      isClosed,
       isWaiting: shown.text.includes('failed charge') && takenBy === undefined && Number(count) > recovered,
     };
   });
@@ -122,13 +124,14 @@ async function broken(
     ],
     [new Set(digests.map(({ id }) => id)).size !== digests.length, 'a storm with two digests'],
   ];
-  for (const { id, isOver, count, sum: said, recovered, takenBy: by, editedAtMs } of digests) {
+  for (const { id, isOver, count, sum: said, recovered, takenBy: by, isClosed, editedAtMs } of digests) {
     const items = listed.get(id) ?? [];
     const sum = items.reduce((all, { event: { amountMinor = 0 } }) => all + amountMinor, 0);
     const found = await Promise.all(items.map(async (item) => (await cards.read(item.event.key)).card));
     const resolved = found.filter(({ kind }) => kind === 'recovered').length;
     const open = found.filter(({ kind }) => kind === 'open').length;
     const others = found.filter((card) => card.kind === 'acknowledged' && card.by !== by).length;
+    const unresolved = found.some(({ kind }) => kind === 'open' || kind === 'acknowledged');
     const isHasty = editedAtMs.some((atMs, index) => atMs - (editedAtMs[index - 3] ?? 0) < 5_000);
     wrongs.push(
       [!isOver, `${id} never ends`],
@@ -138,6 +141,7 @@ async function broken(
       [recovered !== resolved, `${id} says that ${recovered} are resolved, not ${resolved}`],
       [by !== undefined && open + others > 0, `${id} is taken by ${by}, ${open} open, ${others} others’`],
       [takenBy.has(id) && takenBy.get(id) !== by, `${id} was taken by ${takenBy.get(id)}, says ${by}`],
+      [isClosed && unresolved, `${id} is resolved, and not all of its alerts`],
       [isHasty, `${id} is edited too often`],
     );
   }
@@ -330,6 +334,10 @@ function openScene(seed: number) {
     const taken = await replica.run(() => replica.storms.acknowledge(digest.id, by));
     if (taken) takenBy.set(digest.id, taken.by);
   }
+  async function resolve(replica: Replica): Promise<void> {
+    const [digest] = digestsOf(world).filter((one) => one.isOver && !one.isClosed);
+    if (digest) await replica.run(() => replica.storms.close(digest.id, ada, 'The bank works again'));
+  }
   async function pay(replica: Replica): Promise<void> {
     if (events.length === 0) return;
     const { key } = some();
@@ -338,7 +346,7 @@ function openScene(seed: number) {
   function pass(): void {
     clock.nowMs += [1_000, 5_000, leaseMs + 1_000, stormWindowMs][roll(4)] ?? 0;
   }
-  const acts = [receive, receive, receive, receive, work, work, work, work, take, pay, wake, pass];
+  const acts = [receive, receive, receive, receive, work, work, work, work, take, resolve, pay, wake, pass];
   return { roll, world, events, takenBy, acts };
 }
 

@@ -246,6 +246,63 @@ describe('Acknowledge all', () => {
   });
 });
 
+/** A storm that is over, acknowledged and resolved by Ada. */
+async function resolvedStorm(): Promise<AlertsHouse> {
+  const house = stormHouse();
+  await burst(house, 1, 10);
+  await house.drain(20_000);
+  const id = idOf(house);
+  await house.storms.acknowledge(id, ada);
+  expect((await house.storms.close(id, ada, 'too early'))?.isMoved).toBe(false);
+  await house.drain(2 * stormWindowMs, 10_000);
+  expect((await house.storms.close(id, ada, 'The bank works again'))?.isMoved).toBe(true);
+  expect((await house.storms.close(id, bola, 'again'))?.state.closed).toMatchObject({ by: ada });
+  await house.drain(20_000);
+  return house;
+}
+
+describe('Resolve all', () => {
+  it('resolves each of its alerts for people: none can be acknowledged or charged', async () => {
+    const house = await resolvedStorm();
+    const { key } = failure(8);
+    expect((await house.cards.read(key)).card).toMatchObject({
+      kind: 'closed',
+      reason: 'The bank works again',
+    });
+    expect(await house.cards.move(key, { kind: 'acknowledge', by: bola })).toMatchObject({ why: 'ended' });
+    expect(await house.cards.taken(key)).toMatchObject({ kind: 'ended', state: { by: ada } });
+    expect(await house.storms.ofPerson(ada)).toEqual([]);
+  });
+
+  it('a later payment still resolves its alert, and is no alarm', async () => {
+    const house = await resolvedStorm();
+    house.records.set('BURST-8', recordOf('BURST-8', 'SUCCESS'));
+    await house.receive(paidBy('BURST-8', { customerId: 'cust-8', customerEmail: 'c8@example.com' }));
+    await house.drain(30_000);
+    expect((await house.cards.read(failure(8).key)).card).toMatchObject({ kind: 'recovered' });
+    expect(linesOf(digestOf(house))).toContain('1 by payment');
+    expect(repliesTo(house)).toEqual([]);
+  });
+
+  it('is not needed once payments have resolved all', async () => {
+    const house = stormHouse();
+    await burst(house, 1, 10);
+    await house.drain(20_000);
+    await house.storms.acknowledge(idOf(house), ada);
+    const listed = await house.storms.items(idOf(house));
+    for (const { event } of listed) {
+      const payment = { reference: `PAID-${event.key}`, isSameReference: false, afterMs: 1 };
+      await house.cards.move(event.key, {
+        kind: 'recover',
+        payment: { ...payment, money: { minor: 1, currency: 'NGN' } },
+      });
+    }
+    await house.drain(2 * stormWindowMs, 10_000);
+    expect(await house.storms.ofPerson(ada)).toEqual([]);
+    expect(pressables(digestOf(house))).toEqual(['Show list', 'CSV']);
+  });
+});
+
 describe('a storm in two channels', () => {
   it('shows in one digest who acknowledged the other, and keeps its own button', async () => {
     const house = alertsHouse({ threshold: 5, channels: ['C0ALERTS01', 'C0ALERTS02'] });
