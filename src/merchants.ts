@@ -374,7 +374,7 @@ export function createFeatures(account: Account, needs: FeatureNeeds) {
 }
 
 /** Readers of the records that `/pay find` shows, one for each kind. */
-export function findersOf(account: Pick<Account, 'store' | 'sealer' | 'wait'>): Finder[] {
+export function findersOf(account: Pick<Account, 'store' | 'sealer'>): Finder[] {
   const { store } = account;
   async function isOwn(text: string): Promise<boolean> {
     const reference = parseOrderReference(text);
@@ -391,7 +391,7 @@ export function findersOf(account: Pick<Account, 'store' | 'sealer' | 'wait'>): 
  * StoreUnavailable.
  */
 export async function dayFile(
-  account: Pick<Account, 'store' | 'sealer' | 'wait' | 'settings'>,
+  account: Pick<Account, 'store' | 'sealer' | 'settings'>,
   date: string,
 ): Promise<DayFile> {
   const { store, settings } = account;

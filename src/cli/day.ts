@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Runtime } from '../config/config.ts';
 import { dayNamed } from '../domain/local-day.ts';
 import { parsed, problem } from '../domain/wording.ts';
@@ -30,10 +29,7 @@ async function writeDay(
   if (!dayNamed(policy.timezone, date))
     return { exitCode: exitCodes.usage, words: `There is no ${date} in the policy file’s time zone.` };
   return await askStore(runtime, async ({ store, sealer }) => {
-    const { text, words, isWhole } = await dayFile(
-      { store, sealer, wait: sleep, settings: runtime.config },
-      date,
-    );
+    const { text, words, isWhole } = await dayFile({ store, sealer, settings: runtime.config }, date);
     await out(text);
     return { exitCode: isWhole ? exitCodes.ok : exitCodes.unproven, words };
   });

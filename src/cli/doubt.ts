@@ -1,10 +1,9 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Runtime } from '../config/config.ts';
 import type { ChargeSeen } from '../domain/charge.ts';
 import { maskEmail } from '../domain/outside-text.ts';
 import { parsed } from '../domain/wording.ts';
 import { doubtLines, doubtTitle } from '../features/charge/charge-list.ts';
-import { chargesInDoubt, createChargeRecords } from '../features/charge/charge-record.ts';
+import { chargesInDoubt } from '../features/charge/charge-record.ts';
 import { referenceWord } from '../slack/words/payment-words.ts';
 import { plainLine } from '../slack/kit/blocks.ts';
 import { chargeHead } from '../slack/words/charge-facts.ts';
@@ -37,8 +36,7 @@ export const doubtCommand = command({
 async function listDoubts(runtime: Runtime, isJson: boolean): Promise<CommandEnd> {
   const { log, now } = runtime;
   return await askStore(runtime, async ({ store, sealer }, askedAccount) => {
-    const charges = createChargeRecords({ store, sealer, wait: sleep });
-    const doubts = await chargesInDoubt({ store, log }, charges);
+    const doubts = await chargesInDoubt({ store, sealer, log });
     return reported(doubtAnswer({ ...doubts, askedAccount, nowMs: now() }), isJson);
   });
 }

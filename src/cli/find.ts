@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Runtime } from '../config/config.ts';
 import type { FoundRecord } from '../domain/found-record.ts';
 import { dayNamed } from '../domain/local-day.ts';
@@ -38,7 +37,7 @@ async function find(runtime: Runtime, asked: TypedQuestion, isJson: boolean): Pr
   const { config, log, now } = runtime;
   return await askStore(runtime, async ({ store, sealer }, askedAccount) => {
     const fingerprint = openFingerprint(store, sealer, log);
-    const records = openFoundRecords({ store, fingerprint, now }, findersOf({ store, sealer, wait: sleep }));
+    const records = openFoundRecords({ store, fingerprint, now }, findersOf({ store, sealer }));
     const timeZone = config.policy.timezone;
     const { by, ...filter } = asked;
     const at = { ...filter, list: await records.listOf(by), number: 0 };

@@ -9,7 +9,8 @@ import type { ChargeTerms, LimitRules } from '../../src/domain/charge.ts';
 import { ServiceFailure } from '../../src/domain/failure.ts';
 import type { PaymentEvent } from '../../src/domain/payment-event.ts';
 import type { Transaction } from '../../src/domain/transaction.ts';
-import { chargeKey, createChargeRecords } from '../../src/features/charge/charge-record.ts';
+import { chargeKey, storedCharge } from '../../src/features/charge/charge-record.ts';
+import { createRecords } from '../../src/records/records.ts';
 import { eventPrefix } from '../../src/features/alerts/event-case.ts';
 import type { EmailChangeAnswer } from '../../src/payments/saved-cards.ts';
 import type { HeldRoles } from '../../src/slack/people/role.ts';
@@ -154,7 +155,7 @@ export async function notesIn({ store }: Pick<World, 'store'>): Promise<ChargeNo
 
 /** Reads the charges of a store. */
 export function recordsIn(store: Store) {
-  return createChargeRecords({ store, sealer, wait: () => Promise.resolve() });
+  return createRecords({ store, sealer, wait: () => Promise.resolve() }, storedCharge);
 }
 
 const late = { kind: 'unknown', cause: new ServiceFailure('timeout', 'too late') } as const;

@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { readDay } from '../../src/features/day/day.ts';
 import { findersOf, storeSteps } from '../../src/merchants.ts';
 import type { Log } from '../../src/log.ts';
@@ -85,7 +84,7 @@ export function stepsOver(store: Store, log: Log, file?: string, key = 'sealing-
 export async function knownOfDay(store: Store, account: Account): Promise<(string | undefined)[]> {
   const part = accountsOf(store, () => undefined).find(({ name }) => name === account);
   if (!part) throw new Error('No such account.');
-  const finders = findersOf({ ...part, wait: sleep });
+  const finders = findersOf(part);
   const { rows } = await readDay(part, finders, { span: sampledDay, hasEvent: async () => true });
   return rows.map(({ reference }) => reference);
 }

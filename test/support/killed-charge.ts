@@ -9,7 +9,8 @@ import { type House, openHouse } from './house.ts';
 import type { PageView } from '../../src/simulators/protocol.ts';
 import { outcomeWords } from '../../src/slack/words/state-words.ts';
 import type { BotPost } from '../../src/simulators/slack/payloads.ts';
-import { type ChargeRecord, createChargeRecords } from '../../src/features/charge/charge-record.ts';
+import { type ChargeRecord, storedCharge } from '../../src/features/charge/charge-record.ts';
+import { createRecords } from '../../src/records/records.ts';
 import type { Bot } from './bot.ts';
 import { readSettings } from '../../src/cli/read-settings.ts';
 import type { Approval } from '../../src/domain/approval.ts';
@@ -350,7 +351,7 @@ export async function openChargeInStore(house: House): Promise<ChargeInStore> {
   if (settings.kind === 'refused') throw new Error(settings.words);
   const kept = await openStorage({ config: settings.config, log: () => undefined, now: Date.now });
   const { store, sealer, close } = kept;
-  const charges = createChargeRecords({ store, sealer, wait: rest });
+  const charges = createRecords({ store, sealer, wait: rest }, storedCharge);
   return {
     read: (reference) => charges.read(reference),
     async approval(id) {

@@ -94,7 +94,7 @@ export function createChargeOperations(
      * it has begun itself doesn't count. `submit` checks again.
      */
     alertTaken: (alert: string, viewId?: string) => needs.alerts.taken(alert, viewId && referenceOf(viewId)),
-    inDoubt: () => chargesInDoubt(account, charges),
+    inDoubt: () => chargesInDoubt(account),
 
     /** Charges that wait for this person's code, oldest first. */
     async waitingFor(userId: string): Promise<ChargeSeen[]> {

@@ -7,9 +7,15 @@ import { step, workAt } from './machine.ts';
 import type { RetryVerdict } from '../../domain/decline-reason.ts';
 import { otpLimits } from '../../domain/otp.ts';
 import { withoutUndefined } from '../../domain/json.ts';
-import { createRecords, isUnreadable, type Records, type Schedule } from '../../records/records.ts';
-import type { Log } from '../../log.ts';
-import type { Index, Store } from '../../store/store.ts';
+import {
+  createRecords,
+  isUnreadable,
+  openRecord,
+  type RecordKind,
+  type Records,
+  type Schedule,
+} from '../../records/records.ts';
+import type { Index } from '../../store/store.ts';
 import type { BotCharge } from '../../domain/alert.ts';
 import { indexAt, searchLists, ownPaymentsList } from '../../records/found-by.ts';
 import { allEntries } from '../../records/pages.ts';
@@ -59,20 +65,12 @@ export type ChargeView = ChargeRecord['views'][number];
 
 export type ChargeRecords = Records<ChargeRecord>;
 
-/** Reads charges. (A write also needs their lists, and those a fingerprint: `openChargeBook`.) */
-export function createChargeRecords(
-  deps: Pick<Account, 'store' | 'sealer' | 'wait'>,
-): Pick<ChargeRecords, 'read' | 'open' | 'idOf' | 'list' | 'all'> {
-  return createRecords(deps, { prefix: chargePrefix, schema: chargeRecord });
-}
+/** For reading charges. Without lists: only a write needs them (`chargeKind`). */
+export const storedCharge: RecordKind<ChargeRecord> = { prefix: chargePrefix, schema: chargeRecord };
 
-/** The record kind of charges, with their lists. */
+/** For writing charges, with their lists. */
 export function chargeKind(account: Pick<Account, 'fingerprint' | 'log'>) {
-  return {
-    prefix: chargePrefix,
-    schema: chargeRecord,
-    lists: (record: ChargeRecord) => listsOfCharge(record, account),
-  };
+  return { ...storedCharge, lists: (record: ChargeRecord) => listsOfCharge(record, account) };
 }
 
 /** A stored step. Only the caller that stored it runs `effect`. */
@@ -312,19 +310,18 @@ export async function tellsFailure(
   charges: Pick<ChargeRecords, 'read'>,
   reference: string,
 ): Promise<boolean> {
-  try {
-    const kind = (await readByReference(charges, reference))?.intent.state.kind;
-    return kind !== undefined && !['approved', 'given_back', 'review'].includes(kind);
-  } catch (error) {
-    if (isUnreadable(error)) return false;
-    throw error;
-  }
+  if (!mayBeCharge(reference)) return false;
+  const tells = await ifStored(
+    charges,
+    reference,
+    ({ state: { kind } }) => kind !== 'approved' && kind !== 'given_back' && kind !== 'review',
+  );
+  return tells === true;
 }
 
-/** Checks the reference first: outside text must not get into a key. */
-async function readByReference(charges: Pick<ChargeRecords, 'read'>, reference: string) {
-  if (!reference.startsWith(chargeReferencePrefix) || !parseOrderReference(reference).ok) return undefined;
-  return await charges.read(reference);
+/** Check this first: outside text must not get into a key. */
+function mayBeCharge(reference: string): boolean {
+  return reference.startsWith(chargeReferencePrefix) && parseOrderReference(reference).ok;
 }
 
 /** The bot's charge with this reference; undefined: there is none, or it is no longer remembered. */
@@ -332,7 +329,7 @@ export async function chargeOf(
   charges: Pick<ChargeRecords, 'read'>,
   reference: string,
 ): Promise<BotCharge | undefined> {
-  const record = await readByReference(charges, reference);
+  const record = mayBeCharge(reference) ? await charges.read(reference) : undefined;
   return (
     record && { card: record.card, agent: record.agent, ...withoutUndefined({ alert: record.terms.alert }) }
   );
@@ -342,18 +339,19 @@ export async function chargeOf(
 export type Doubts = { charges: readonly ChargeSeen[]; unread: readonly string[] };
 
 /** The charges with an unknown outcome, oldest first, then those under review. Changes nothing. */
-export async function chargesInDoubt(
-  { store, log }: { store: Pick<Store, 'list'>; log: Log },
-  charges: Pick<ChargeRecords, 'open' | 'idOf'>,
-): Promise<Doubts> {
+export async function chargesInDoubt({
+  store,
+  sealer,
+  log,
+}: Pick<Account, 'store' | 'sealer' | 'log'>): Promise<Doubts> {
   const unread: string[] = [];
   const records: ChargeRecord[] = [];
   for (const entry of await allEntries(store, chargeLists.open)) {
     try {
-      records.push(charges.open(entry));
+      records.push(openRecord(sealer, storedCharge, entry));
     } catch (error) {
       // One unreadable charge must not hide all others.
-      const reference = charges.idOf(entry);
+      const reference = entry.key.slice(chargePrefix.length);
       log('error', 'a charge on a list cannot be opened', { orderReference: reference }, error);
       unread.push(reference);
     }

@@ -1,21 +1,23 @@
 import type { Account, Finder } from '../../account.ts';
 import type { FoundRecord } from '../../domain/found-record.ts';
 import { withoutUndefined } from '../../domain/json.ts';
+import { openRecord } from '../../records/records.ts';
 import { isInDoubt, stateWord } from '../../slack/words/state-words.ts';
 import {
-  chargePrefix,
-  createChargeRecords,
   hasMovedNothing,
   isOpen,
   outcomeAtMs,
   seenOf,
+  storedCharge,
   type ChargeRecord,
 } from './charge-record.ts';
 
 /** Reads the bot's own charges for `/pay find`. */
-export function chargeFinder(account: Pick<Account, 'store' | 'sealer' | 'wait'>): Finder {
-  const charges = createChargeRecords(account);
-  return { prefix: chargePrefix, read: async (entry) => foundCharge(charges.open(entry)) };
+export function chargeFinder({ sealer }: Pick<Account, 'sealer'>): Finder {
+  return {
+    prefix: storedCharge.prefix,
+    read: async (entry) => foundCharge(openRecord(sealer, storedCharge, entry)),
+  };
 }
 
 function foundCharge(record: ChargeRecord): FoundRecord {

@@ -9,7 +9,8 @@ import { limitRules } from '../../../src/config/policy-rules.ts';
 import { openLimits } from '../../../src/features/charge/charge-limits.ts';
 import { readConfig } from '../../../src/config/read-config.ts';
 import type { HeldRoles } from '../../../src/slack/people/role.ts';
-import { createChargeRecords } from '../../../src/features/charge/charge-record.ts';
+import { storedCharge } from '../../../src/features/charge/charge-record.ts';
+import { createRecords } from '../../../src/records/records.ts';
 import { createStoreMark } from '../../../src/store/store-mark.ts';
 import { createSealer } from '../../../src/store/sealed.ts';
 import { openModelStore } from '../../store/model-store.ts';
@@ -62,7 +63,7 @@ function open(roles: string, standings: Record<string, HeldRoles>) {
     } as Partial<Account['rules']> as Account['rules'];
     const people = { rolesOf } as Account['people'];
     const account = { ...records, rules, people, now } as unknown as Account;
-    return openLimits(account, createChargeRecords(records));
+    return openLimits(account, createRecords(records, storedCharge));
   });
   return { main: limits[0]!, lagos: limits[1]! };
 }

@@ -165,10 +165,7 @@ describe('a payment link', () => {
     const read = readConfig({ ...variables, ...signed });
     if (read.kind === 'refused') throw new Error(read.problems.join());
     const date = new Date(clock.nowMs).toISOString().slice(0, 10);
-    const { text } = await dayFile(
-      { store, sealer, wait: async () => undefined, settings: read.config },
-      date,
-    );
+    const { text } = await dayFile({ store, sealer, settings: read.config }, date);
     expect(text).toContain(`,${reference},payment link,`);
     expect(text.includes(',no event,')).toBe(isMarked);
   });
