@@ -24,9 +24,9 @@ export const sealer = {
 export const killed = () => Promise.reject(new StoreUnavailable('killed'));
 
 /** No channel has too many alerts. */
-export const noStorms: Pick<Storms, 'join' | 'recount' | 'cardOf' | 'replacesEscalation'> = {
+export const noStorms: Pick<Storms, 'join' | 'recount' | 'stateOfAlerts' | 'replacesEscalation'> = {
   join: () => Promise.resolve(undefined),
   recount: () => Promise.resolve(false),
-  cardOf: () => Promise.resolve(undefined),
+  stateOfAlerts: () => Promise.resolve(undefined),
   replacesEscalation: () => Promise.resolve(undefined),
 };

@@ -130,7 +130,7 @@ describe('a message', () => {
     slack.meets = ({ method }) => (method === 'edit' ? slackFaults.lost : undefined);
     await house.receive(failed);
     await house.drain(minuteMs);
-    await house.cards.move(failed.key, { kind: 'acknowledge', by: 'U0ADA00001' });
+    await house.alerts.move(failed.key, { kind: 'acknowledge', by: 'U0ADA00001' });
     await house.drain(minuteMs);
     await house.receive(failure('SUB-2'));
     const receivedAtMs = clock.nowMs;

@@ -60,7 +60,7 @@ describe('a post that may have arrived', () => {
     await house.drain(0);
     // Its history does not show it yet.
     const [posted] = messages.splice(0);
-    await house.cards.move(failed.key, { kind: 'acknowledge', by: 'U0ADA00001' });
+    await house.alerts.move(failed.key, { kind: 'acknowledge', by: 'U0ADA00001' });
     const dead = Promise.withResolvers<void>();
     let hasLooked = false;
     const dying = startAlerts(world, async (name, effect) => {
@@ -87,9 +87,9 @@ describe('a post that may have arrived', () => {
     await house.drain(727_000);
     expect(house.parents()).toHaveLength(3);
     house.slack.meets = () => undefined;
-    await house.cards.move(failed.key, { kind: 'acknowledge', by: 'U0ADA00001' });
+    await house.alerts.move(failed.key, { kind: 'acknowledge', by: 'U0ADA00001' });
     await house.drain(23_000);
-    await house.cards.move(failed.key, { kind: 'close', by: 'U0ADA00001', reason: 'test' });
+    await house.alerts.move(failed.key, { kind: 'close', by: 'U0ADA00001', reason: 'test' });
     // The second reply becomes due before the first.
     await house.drain(1_500_000);
     const repeat = house.parents().at(-1);
@@ -106,9 +106,9 @@ describe('a post that may have arrived', () => {
     await house.drain(2_000);
     house.slack.meets = ({ method }) =>
       method === 'post' ? slackFaults.refuses('never_heard_of') : undefined;
-    await house.cards.move(failed.key, { kind: 'acknowledge', by: 'U0ADA00001' });
-    await house.cards.move(failed.key, { kind: 'assign', by: 'U0ADA00001', to: 'U0BOLA0001' });
-    await house.cards.move(failed.key, { kind: 'close', by: 'U0ADA00001', reason: 'test' });
+    await house.alerts.move(failed.key, { kind: 'acknowledge', by: 'U0ADA00001' });
+    await house.alerts.move(failed.key, { kind: 'assign', by: 'U0ADA00001', to: 'U0BOLA0001' });
+    await house.alerts.move(failed.key, { kind: 'close', by: 'U0ADA00001', reason: 'test' });
     for (let quarter = 0; quarter < 20; quarter += 1) {
       house.clock.nowMs += 900_000;
       await house.drain(5_000);

@@ -94,7 +94,7 @@ async function live(away: SlackFault, mayRead: boolean) {
   async function acknowledge(keys: readonly string[]): Promise<void> {
     for (const key of keys) {
       acknowledged.add(key);
-      await house.cards.move(key, { kind: 'acknowledge', by: ada });
+      await house.alerts.move(key, { kind: 'acknowledge', by: ada });
     }
   }
   for (let second = 0; second < backAt + 290; second += 1) {
@@ -187,7 +187,7 @@ describe.each([
       expect(digest && linesOf(digest)).toContain(bola);
       for (const key of await itemsOf(house, digest)) {
         const by = acknowledged.has(key) ? ada : bola;
-        expect((await house.cards.read(key)).card).toMatchObject({ kind: 'acknowledged', by });
+        expect((await house.alerts.read(key)).state).toMatchObject({ kind: 'acknowledged', by });
       }
 
       expectAcknowledged(house, acknowledged);

@@ -12,9 +12,9 @@ import type { ChargeSeen } from '../../src/domain/charge.ts';
 import { ServiceFailure } from '../../src/domain/failure.ts';
 import type { OrderReference } from '../../src/domain/order-reference.ts';
 import type { HeldRoles } from '../../src/slack/people/role.ts';
-import { type CardMove, alertNoteKey, endsCard } from '../../src/features/alerts/alert.ts';
+import { type AlertMove, alertNoteKey, isEnded } from '../../src/features/alerts/alert.ts';
 import { type CaseEvent, type EventCase, eventPrefix } from '../../src/features/alerts/event-case.ts';
-import { alertClaims, createAlertCards, type AlertCards } from '../../src/features/alerts/alert-cards.ts';
+import { alertClaims, createAlertCases, type AlertCases } from '../../src/features/alerts/alert-cases.ts';
 import {
   createApprovalRequests,
   type ApprovalRequests,
@@ -552,7 +552,7 @@ function alert(world: World): Driven {
   const seen = { steps: new Set<string>(), acknowledged: 0, end: undefined as AlertState | undefined };
   /** Each charge that was stored, and whether it moved money. */
   const charges = new Map<string, 'under way' | 'paid' | 'ended'>();
-  const all: { cards: AlertCards; claims: AlertClaims }[] = [];
+  const all: { alerts: AlertCases; claims: AlertClaims }[] = [];
   const told = writeMessageRecord({
     channel: 'C0ALERTS01',
     fingerprint: '',
@@ -576,8 +576,8 @@ function alert(world: World): Driven {
     const state = charges.get(reference);
     return state && state === 'ended';
   }
-  async function move(cards: AlertCards, made: CardMove): Promise<void> {
-    const result = await cards.move(id, made);
+  async function move(alerts: AlertCases, made: AlertMove): Promise<void> {
+    const result = await alerts.move(id, made);
     if (result.kind === 'unknown_alert') wrong.add('it is not known');
     if (result.kind === 'moved') {
       seen.steps.add(JSON.stringify(result.step));
@@ -585,9 +585,9 @@ function alert(world: World): Driven {
       if (result.step.kind.slice(0, 4) !== made.kind.slice(0, 4))
         wrong.add(`${made.kind} is answered with ${result.step.kind}`);
     }
-    if (result.kind === 'unknown_alert' || !endsCard(result.card)) return;
-    seen.end ??= result.card;
-    if (JSON.stringify(seen.end) !== JSON.stringify(result.card)) wrong.add('it ended twice');
+    if (result.kind === 'unknown_alert' || !isEnded(result.state)) return;
+    seen.end ??= result.state;
+    if (JSON.stringify(seen.end) !== JSON.stringify(result.state)) wrong.add('it ended twice');
   }
   async function charge(claims: AlertClaims, reference: string, by: string): Promise<void> {
     const fromMs = clock.nowMs;
@@ -599,13 +599,13 @@ function alert(world: World): Driven {
     if (others.length > 0) wrong.add(`${reference} is charged beside ${others.join()}`);
     charges.set(reference, 'under way');
   }
-  async function end(at: World['random'], { cards, claims }: { cards: AlertCards; claims: AlertClaims }) {
+  async function end(at: World['random'], { alerts, claims }: { alerts: AlertCases; claims: AlertClaims }) {
     const [reference] = [...charges].find(([, state]) => state === 'under way') ?? [];
     if (reference === undefined) return;
     const isPaid = at.chance(0.3);
     charges.set(reference, isPaid ? 'paid' : 'ended');
     const payment = { reference, isSameReference: false, isChargedAgain: true, money, afterMs: 1 };
-    if (isPaid) await move(cards, { kind: 'recover', payment });
+    if (isPaid) await move(alerts, { kind: 'recover', payment });
     else await claims.updateMessages(id);
   }
   return {
@@ -625,7 +625,7 @@ function alert(world: World): Driven {
           () => ({ kind: 'unchecked', failure: 'timeout' }),
         );
       const audit = auditOf(process, audited);
-      const cards = createAlertCards(kept, {
+      const alerts = createAlertCases(kept, {
         storms: noStorms,
         hasEnded,
         chargeOf: noCharge,
@@ -635,23 +635,23 @@ function alert(world: World): Driven {
         tieFailure: async () => undefined,
         audit,
       });
-      all[index] = { cards, claims: alertClaims(cards, { declineOf: () => Promise.resolve(undefined) }) };
-      return { prefix: eventPrefix, work: (entry) => cards.cases.work(entry) };
+      all[index] = { alerts, claims: alertClaims(alerts, { declineOf: () => Promise.resolve(undefined) }) };
+      return { prefix: eventPrefix, work: (entry) => alerts.cases.work(entry) };
     },
     act(at, index) {
-      const one = all[index] as { cards: AlertCards; claims: AlertClaims };
+      const one = all[index] as { alerts: AlertCases; claims: AlertClaims };
       const by = at.pick(people);
       return at.pick([
-        () => one.cards.applyOrCreate(id, failed),
-        () => move(one.cards, { kind: 'acknowledge', by }),
-        () => move(one.cards, { kind: 'assign', by, to: at.pick(people) }),
-        () => move(one.cards, { kind: 'snooze', by, forMs: at.pick([1_000, 4 * 60 * minuteMs]) }),
+        () => one.alerts.applyOrCreate(id, failed),
+        () => move(one.alerts, { kind: 'acknowledge', by }),
+        () => move(one.alerts, { kind: 'assign', by, to: at.pick(people) }),
+        () => move(one.alerts, { kind: 'snooze', by, forMs: at.pick([1_000, 4 * 60 * minuteMs]) }),
         async () =>
-          at.chance(0.2) ? await move(one.cards, { kind: 'close', by, reason: 'Called' }) : undefined,
+          at.chance(0.2) ? await move(one.alerts, { kind: 'close', by, reason: 'Called' }) : undefined,
         () => charge(one.claims, at.pick(['CARD-1', 'CARD-2', 'CARD-3']), by),
         () => charge(one.claims, at.pick(['CARD-1', 'CARD-2', 'CARD-3']), by),
         () => end(at, one),
-        () => one.cards.lookUpNow(id),
+        () => one.alerts.lookUpNow(id),
       ]);
     },
     async wrongs() {
@@ -706,7 +706,7 @@ function wrongOfEscalation({ card, escalations = [] }: EventCase, audited: reado
 function wrongOfClaim({ card, charge }: EventCase, charges: readonly string[]): string[] {
   return [
     ...(charges.filter((state) => state === 'paid').length <= 1 ? [] : ['it was paid twice']),
-    ...(endsCard(card) && charge && charge.at > card.at ? ['it is charged after its end'] : []),
+    ...(isEnded(card) && charge && charge.at > card.at ? ['it is charged after its end'] : []),
   ];
 }
 

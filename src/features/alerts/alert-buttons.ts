@@ -46,15 +46,16 @@ import { failureWords } from '../../slack/words/error-message.ts';
 import { referenceRun, referenceWord } from '../../slack/words/payment-words.ts';
 import { declineNext, holdLines } from '../../slack/words/next-steps.ts';
 import { revealButtonOf, transactionNote } from '../../slack/words/transaction-message.ts';
-import type { AlertCards, CardMoveResult, FoundAlert } from './alert-cards.ts';
+import type { AlertCases, AlertMoveResult, FoundAlert } from './alert-cases.ts';
 import type { ChargeAgain, JudgeAgain } from './charge-again.ts';
 import {
-  type AlertCardShown,
-  type CardMove,
+  type AlertStatus,
+  type AlertMove,
   type Evidence,
-  type MovedCard,
+  type MovedAlert,
   customerEmailOf,
   isDeclined,
+  isEnded,
   knownDecline,
   moneyOfFailure,
   recordOf,
@@ -97,9 +98,9 @@ export function acknowledgeButton(id: string): Button {
  * At most three buttons and a menu; none once the alert has ended. `canLookUp`: its order is known. A payment link is offered
  * after somebody acknowledged the alert: until then the merchant's own retry may still succeed.
  */
-export function cardButtons({ id, card, again }: AlertCardShown, canLookUp: boolean): ActionsBlock[] {
-  if (card.kind !== 'open' && card.kind !== 'acknowledged') return [];
-  const isOpen = card.kind === 'open';
+export function statusButtons({ id, state, again }: AlertStatus, canLookUp: boolean): ActionsBlock[] {
+  if (isEnded(state)) return [];
+  const isOpen = state.kind === 'open';
   const of = (actionId: string, text: string): Button => button({ actionId, text, value: id });
   const lookUp = of(alertActions.lookUp, 'Look up');
   const close = of(alertActions.close, 'Resolve…');
@@ -151,22 +152,22 @@ const linkPermissions = ['link'];
 /** How long a person may wait for a form. */
 const lookAgainMs = 4_000;
 
-/** Presses and forms of alerts. A person whose press changes nothing reads who was first; see `cards.move`. */
+/** Presses and forms of alerts. A person whose press changes nothing reads who was first; see `alerts.move`. */
 export function alertButtons(
   { place, rules, people, now }: Pick<Account, 'place' | 'rules' | 'people' | 'now'>,
-  cards: Pick<AlertCards, 'find' | 'move' | 'lookUpNow' | 'taken'>,
+  alerts: Pick<AlertCases, 'find' | 'move' | 'lookUpNow' | 'taken'>,
   judging: Pick<JudgeAgain, 'judge' | 'look'>,
   needs: ButtonsNeeds,
 ): { presses: Press[]; modals: ModalDefinition[] } {
   /** The message shows the result; only a second person gets an answer. */
   async function acknowledge({ value, caller, reply }: Pressed): Promise<void> {
-    const result = await cards.move(value, { kind: 'acknowledge', by: caller.userId });
+    const result = await alerts.move(value, { kind: 'acknowledge', by: caller.userId });
     if (result.kind !== 'moved') await reply(answerOf(result, caller.userId));
   }
 
   /** The message shows the result to everybody; the person who pressed gets it in full. */
   async function lookUp({ caller, reply }: Pressed, id: string): Promise<void> {
-    const [found, mayReveal] = await Promise.all([cards.lookUpNow(id), needs.mayReveal(caller)]);
+    const [found, mayReveal] = await Promise.all([alerts.lookUpNow(id), needs.mayReveal(caller)]);
     if (!found?.evidence) return await reply(unknownAlertMessage());
     const { event, evidence } = found;
     const { verdict } = await judging.look(found);
@@ -183,7 +184,7 @@ export function alertButtons(
   }
 
   async function chargingOf(id: string): Promise<AlertCharge | undefined> {
-    const taken = await cards.taken(id);
+    const taken = await alerts.taken(id);
     return taken?.kind === 'charging' ? taken.charge : undefined;
   }
 
@@ -230,8 +231,8 @@ export function alertButtons(
 
   /** The alert as it is now, if a new payment for it may begin; else the person reads why not. */
   async function failedNow({ value, caller, reply }: Pressed): Promise<FoundAlert | undefined> {
-    const alert = await cards.find(value);
-    const taken = alert && (await cards.taken(value));
+    const alert = await alerts.find(value);
+    const taken = alert && (await alerts.taken(value));
     if (alert && !taken) return await lookedAtAgain(value, alert);
     await reply(taken ? takenMessage(taken, caller.userId) : unknownAlertMessage());
     return undefined;
@@ -242,7 +243,7 @@ export function alertButtons(
    */
   async function lookedAtAgain(id: string, known: FoundAlert): Promise<FoundAlert> {
     try {
-      const found = await withDeadline(lookAgainMs, () => cards.lookUpNow(id));
+      const found = await withDeadline(lookAgainMs, () => alerts.lookUpNow(id));
       return found?.evidence && found.evidence.lookup.kind !== 'unchecked' ? found : known;
     } catch (error) {
       if (error instanceof DeadlinePassed) return known;
@@ -253,7 +254,7 @@ export function alertButtons(
   /** A form that moves the alert named in its metadata. `read` turns the typed text into the move, or a problem to show. */
   function form(
     { callbackId, field }: (typeof forms)[keyof typeof forms],
-    read: (typed: string, by: string) => Parsed<CardMove> | Promise<Parsed<CardMove>>,
+    read: (typed: string, by: string) => Parsed<AlertMove> | Promise<Parsed<AlertMove>>,
   ): ModalDefinition {
     return {
       callbackId,
@@ -270,7 +271,7 @@ export function alertButtons(
           const reason = values[field] ?? '';
           return { kind: 'update', modal: alertForm('close', id, place, { charging, reason }) };
         }
-        const result = await cards.move(id, move.value);
+        const result = await alerts.move(id, move.value);
         if (result.kind === 'moved') return { kind: 'close' };
         return { kind: 'update', modal: messageModal('Not changed', answerOf(result, caller.userId)) };
       },
@@ -278,7 +279,7 @@ export function alertButtons(
   }
 
   /** Refuses people who may press none of the alert's buttons. */
-  async function readAssignee(to: string, by: string): Promise<Parsed<CardMove>> {
+  async function readAssignee(to: string, by: string): Promise<Parsed<AlertMove>> {
     if (!/^[UW][A-Z0-9]+$/.test(to)) return problem('Choose a person.');
     const answers = await Promise.all(
       [...lookPermissions, ...chargePermissions].map((one) => people.rolesOf(one, to)),
@@ -460,27 +461,27 @@ function readAbout(metadata: string): { id: string; despite?: string } {
   return at < 0 ? { id: metadata } : { id: metadata.slice(0, at), despite: metadata.slice(at + 1) };
 }
 
-export function readReason(typed: string, by: string): Parsed<Extract<CardMove, { kind: 'close' }>> {
+export function readReason(typed: string, by: string): Parsed<Extract<AlertMove, { kind: 'close' }>> {
   const reason = oneLine(typed);
   return reason === '' ? problem('Say in a few words why.') : parsed({ kind: 'close', by, reason });
 }
 
-function readSnooze(typed: string, by: string): Parsed<CardMove> {
+function readSnooze(typed: string, by: string): Parsed<AlertMove> {
   const chosen = snoozes.find(({ value }) => value === typed);
   return chosen
     ? parsed({ kind: 'snooze', by, forMs: Number(chosen.value) * hourMs })
     : problem('Choose how long.');
 }
 
-function answerOf(result: Exclude<CardMoveResult, { kind: 'moved' }>, userId: string): SlackMessage {
-  return result.kind === 'refused' ? refusedMessage(result.why, result.card, userId) : unknownAlertMessage();
+function answerOf(result: Exclude<AlertMoveResult, { kind: 'moved' }>, userId: string): SlackMessage {
+  return result.kind === 'refused' ? refusedMessage(result.why, result.state, userId) : unknownAlertMessage();
 }
 
-type Refused = Extract<MovedCard, { kind: 'refused' }>['why'];
+type Refused = Extract<MovedAlert, { kind: 'refused' }>['why'];
 
 /** Says why nothing changed, and who did what before. */
-export function refusedMessage(why: Refused, card: AlertState, askedBy: string): SlackMessage {
-  return noteMessage({ state: refusedWords(why, card, askedBy), body: [stateLine(card, askedBy)] });
+export function refusedMessage(why: Refused, state: AlertState, askedBy: string): SlackMessage {
+  return noteMessage({ state: refusedWords(why, state, askedBy), body: [stateLine(state, askedBy)] });
 }
 
 /** Says why no charge can begin from the alert now: it has ended, or is being charged. */
@@ -502,14 +503,14 @@ export function takenMessage(taken: AlertTaken, askedBy: string): SlackMessage {
   });
 }
 
-function refusedWords(why: Refused, card: AlertState, askedBy: string): string {
+function refusedWords(why: Refused, state: AlertState, askedBy: string): string {
   switch (why) {
     case 'acknowledged':
-      return card.kind === 'acknowledged' && card.by === askedBy
+      return state.kind === 'acknowledged' && state.by === askedBy
         ? '👀 You already acknowledged it'
         : '👀 Acknowledged by somebody else first';
     case 'ended':
-      return `${card.kind === 'recovered' ? '✅' : '☑️'} Already resolved`;
+      return `${state.kind === 'recovered' ? '✅' : '☑️'} Already resolved`;
     case 'not_acknowledged':
       return 'Acknowledge it first';
     case 'nothing_new':
@@ -517,19 +518,19 @@ function refusedWords(why: Refused, card: AlertState, askedBy: string): string {
   }
 }
 
-function stateLine(card: AlertState, askedBy: string): Run[] {
+function stateLine(state: AlertState, askedBy: string): Run[] {
   const by = (userId: string): Run => (userId === askedBy ? words('you') : person(userId));
-  switch (card.kind) {
+  switch (state.kind) {
     case 'open':
       return [words('Nobody has acknowledged it yet.')];
     case 'acknowledged': {
-      const to = card.assignee === undefined ? [] : rich`, assigned to ${by(card.assignee)}`;
-      return [...rich`Acknowledged by ${by(card.by)} ${moment(card.at)}`, ...to, words('.')];
+      const to = state.assignee === undefined ? [] : rich`, assigned to ${by(state.assignee)}`;
+      return [...rich`Acknowledged by ${by(state.by)} ${moment(state.at)}`, ...to, words('.')];
     }
     case 'recovered':
-      return rich`A payment resolved it ${moment(card.at)}.`;
+      return rich`A payment resolved it ${moment(state.at)}.`;
     case 'closed':
-      return rich`Resolved by ${by(card.by)} ${moment(card.at)}.`;
+      return rich`Resolved by ${by(state.by)} ${moment(state.at)}.`;
   }
 }
 

@@ -1,9 +1,9 @@
 import type { ActionsBlock, ContextBlock, RichTextBlock } from '@slack/types';
 import {
-  endsCard,
+  isEnded,
   type Alert,
-  type AlertCardShown,
-  type CardStep,
+  type AlertStatus,
+  type AlertStep,
   isDeclined,
   recordOf,
   recordOfOrder,
@@ -19,8 +19,8 @@ import { alreadyPaid } from '../../slack/words/alert-news.ts';
 import { failedState, outcomeWords, saidGivenBack } from '../../slack/words/state-words.ts';
 import type { PaymentEvent, PaymentEventKind } from '../../domain/payment-event.ts';
 import { type Transaction, moneyToTake } from '../../domain/transaction.ts';
-import { acknowledgeButton, cardButtons, longestReason } from './alert-buttons.ts';
-import type { FoundAlert } from './alert-cards.ts';
+import { acknowledgeButton, statusButtons, longestReason } from './alert-buttons.ts';
+import type { FoundAlert } from './alert-cases.ts';
 import { escalationFields, routeBlocks } from './alert-rules-message.ts';
 import {
   type Run,
@@ -71,16 +71,16 @@ const alertEventType = 'payops_alert';
  * group that its rule calls.
  */
 export function alertMessage(alert: Alert): SlackMessage {
-  const { event, card } = alert;
+  const { event, status } = alert;
   const { text, block } = alertHeadline(alert);
   const blocks: MessageBlock[] = event.isErased
-    ? [block, footOf(alert), ...(card ? buttons(alert) : [])]
+    ? [block, footOf(alert), ...(status ? buttons(alert) : [])]
     : [
         block,
-        ...(card && endsCard(card.card) ? fields(cardFields(card)) : body(alert)),
+        ...(status && isEnded(status.state) ? fields(statusFields(status)) : body(alert)),
         footOf(alert),
         ...repeatMark(alert.mayBeRepeat),
-        ...(card ? cardFoot(card) : []),
+        ...(status ? replacedFoot(status) : []),
         ...buttons(alert),
       ];
   return {
@@ -95,18 +95,17 @@ function alertHeadline(
   alert: Alert,
   shown: { state?: string; money?: Money } = {},
 ): ReturnType<typeof headline> {
-  const charge = chargeState(alert);
-  const card = alert.card?.card;
-  const state = shown.state ?? (card ? cardState(card, charge) : charge);
-  return headline(state, details(alert, card?.kind === 'recovered' ? card.payment.money : shown.money));
+  const state = alert.status?.state;
+  const paid = state?.kind === 'recovered' ? state.payment.money : shown.money;
+  return headline(shown.state ?? eventState(alert, state), details(alert, paid));
 }
 
 type Outcome = Pick<Alert, 'event' | 'lookup' | 'declined'>;
 
 /** The state of an event, or of its alert, for the first line of a list. */
-export function eventState(alert: Outcome, card: AlertState | undefined): string {
+export function eventState(alert: Outcome, state: AlertState | undefined): string {
   const charge = chargeState(alert);
-  return card ? cardState(card, charge) : charge;
+  return state ? alertState(state, charge) : charge;
 }
 
 /** The charge's state by event and look-up, without what people did. */
@@ -115,7 +114,7 @@ function chargeState(alert: Outcome): string {
 }
 
 function body(alert: Alert): MessageBlock[] {
-  const { event, lookup, card } = alert;
+  const { event, lookup, status } = alert;
   const { says, next } = verdict(alert);
   return [
     ...routeBlocks(alert.route),
@@ -132,7 +131,7 @@ function body(alert: Alert): MessageBlock[] {
     ...('evidence' in lookup && lookup.kind !== 'confirmed' && !isDeclined(alert)
       ? [richText(...nextForUnproven(lookup))]
       : []),
-    ...(card ? fields(cardFields(card)) : []),
+    ...(status ? fields(statusFields(status)) : []),
   ];
 }
 
@@ -143,9 +142,9 @@ function lines(...all: Run[][]): MessageBlock[] {
 
 /** Environment and account, and the time: of the last look-up by a person, or of the event while the alert is open. */
 function footOf(alert: Alert): ContextBlock {
-  const { card } = alert;
-  const lookedUpAtMs = card?.lookedUpAtMs;
-  const isNew = card === undefined || card.card.kind === 'open';
+  const { status } = alert;
+  const lookedUpAtMs = status?.lookedUpAtMs;
+  const isNew = status === undefined || status.state.kind === 'open';
   return proofFoot({
     environment: alert.environment,
     account: alert.account,
@@ -166,14 +165,14 @@ function isDisputed(lookup: Lookup): boolean {
 }
 
 function buttons(alert: Alert): ActionsBlock[] {
-  const { event, card } = alert;
+  const { event, status } = alert;
   const { orderReference } = event;
-  if (!card) {
+  if (!status) {
     const [lookUp] = orderReference === undefined ? [] : lookUpButton('Look up', orderReference);
     return lookUp ? [actions(lookUp)] : [];
   }
   const isNamed = orderReference !== undefined && parseOrderReference(orderReference).ok;
-  return cardButtons(card, isNamed || alert.canLookUp === true);
+  return statusButtons(status, isNamed || alert.canLookUp === true);
 }
 
 /** Whether the record's words are about this failure: not if it is another order's, or paid. */
@@ -306,14 +305,14 @@ function details(alert: Alert, paid: Money | undefined): string[] {
 }
 
 /** The alert's state, followed by the charge's; an open alert has only the charge's. */
-function cardState(card: AlertState, charge: string): string {
-  switch (card.kind) {
+function alertState(state: AlertState, charge: string): string {
+  switch (state.kind) {
     case 'open':
       return charge;
     case 'acknowledged':
-      return withCharge(card.snoozedUntil === undefined ? '👀 Acknowledged' : '💤 Snoozed', charge);
+      return withCharge(state.snoozedUntil === undefined ? '👀 Acknowledged' : '💤 Snoozed', charge);
     case 'recovered':
-      return recoveredState(card.payment);
+      return recoveredState(state.payment);
     case 'closed':
       return withCharge('☑️ Resolved', charge);
   }
@@ -331,10 +330,10 @@ function recoveredState({ isSameReference }: Recovery): string {
 }
 
 /** Who has the alert, or how it ended. */
-function cardFields({ card, charging }: AlertCardShown): Record<string, string | readonly Run[] | undefined> {
-  if (card.kind === 'open') return {};
-  if (card.kind === 'acknowledged') {
-    const { by, assignee, snoozedUntil } = card;
+function statusFields({ state, charging }: AlertStatus): Record<string, string | readonly Run[] | undefined> {
+  if (state.kind === 'open') return {};
+  if (state.kind === 'acknowledged') {
+    const { by, assignee, snoozedUntil } = state;
     return {
       [assignee === undefined ? 'Acknowledged by' : 'Assigned to']: [person(assignee ?? by)],
       'Snoozed until': snoozedUntil === undefined ? undefined : [moment(snoozedUntil)],
@@ -343,13 +342,13 @@ function cardFields({ card, charging }: AlertCardShown): Record<string, string |
         rich`${person(charging.by)} since ${moment(charging.at)} ${referenceRun(charging.reference)}`,
     };
   }
-  const { acknowledged } = card;
+  const { acknowledged } = state;
   return {
-    ...(card.kind === 'recovered'
-      ? resolvedFields(card.payment)
+    ...(state.kind === 'recovered'
+      ? resolvedFields(state.payment)
       : {
-          Reason: outsideText(card.reason, longestReason),
-          'Resolved by': rich`${person(card.by)} ${moment(card.at)}`,
+          Reason: outsideText(state.reason, longestReason),
+          'Resolved by': rich`${person(state.by)} ${moment(state.at)}`,
         }),
     'Acknowledged by': acknowledged && rich`${person(acknowledged.by)} ${moment(acknowledged.at)}`,
   };
@@ -365,7 +364,7 @@ function resolvedFields({ reference, isSameReference, isChargedAgain, afterMs }:
 }
 
 /** Links the message that this one replaces. */
-function cardFoot({ replaced }: AlertCardShown): ContextBlock[] {
+function replacedFoot({ replaced }: AlertStatus): ContextBlock[] {
   if (!replaced) return [];
   const earlier = messageLink(replaced, 'an earlier message');
   return [context(mrkdwn(`Replaces ${earlier} that can’t be edited; its thread has what was said before.`))];
@@ -385,14 +384,14 @@ const itsThread = 'the alert and its thread';
 type About = PostAttempt & { place?: MessagePlace };
 
 /** A step, for the alert's thread. */
-export function alertNoteMessage(step: CardStep, alert: Alert, about: About): SlackMessage {
+export function alertNoteMessage(step: AlertStep, alert: Alert, about: About): SlackMessage {
   const state = step.kind === 'recovered' ? recoveredState(step.payment) : stateOfStep(step);
   return stepMessage(step, alert, about, { state, eventType: 'payops_alert_note' });
 }
 
 /** A step, for one person's direct messages. Its first line has the charge's state, too. */
 export function alertDirectMessage(
-  step: CardStep,
+  step: AlertStep,
   alert: Alert,
   about: About & { to: string },
 ): SlackMessage {
@@ -407,7 +406,7 @@ export function alertDirectMessage(
 }
 
 function stepMessage(
-  step: CardStep,
+  step: AlertStep,
   alert: Alert,
   about: About,
   { state, eventType, to }: { state: string; eventType: string; to?: string },
@@ -431,9 +430,9 @@ function stepMessage(
   return forPosting({ text, blocks }, eventType, about);
 }
 
-type PaidAgain = Extract<CardStep, { kind: 'paid_again' }>;
+type PaidAgain = Extract<AlertStep, { kind: 'paid_again' }>;
 
-function stateOfStep(step: Exclude<CardStep, { kind: 'recovered' }>): string {
+function stateOfStep(step: Exclude<AlertStep, { kind: 'recovered' }>): string {
   if (step.kind === 'given_back')
     return step.found === 'given_back' ? confirmationWords.given_back : `⚠️ ${saidGivenBack(step.found)}`;
   if (step.kind !== 'paid_again') return stepWords[step.kind];
@@ -454,7 +453,7 @@ function paidAgainLines({ payment, before }: PaidAgain, failed: string): Run[][]
       ];
 }
 
-const stepWords: Record<Exclude<CardStep['kind'], 'recovered' | 'paid_again' | 'given_back'>, string> = {
+const stepWords: Record<Exclude<AlertStep['kind'], 'recovered' | 'paid_again' | 'given_back'>, string> = {
   acknowledged: '👀 Acknowledged',
   assigned: '👤 Assigned',
   snoozed: '💤 Snoozed',
@@ -465,7 +464,7 @@ const stepWords: Record<Exclude<CardStep['kind'], 'recovered' | 'paid_again' | '
 };
 
 /** `reader`: the person who gets it as a direct message. Its first line says already that it is assigned to them. */
-function stepFields(step: CardStep, alert: Alert, reader: string | undefined): RichTextBlock[] {
+function stepFields(step: AlertStep, alert: Alert, reader: string | undefined): RichTextBlock[] {
   switch (step.kind) {
     case 'acknowledged':
       return fields({ By: [person(step.by)] });
@@ -551,12 +550,12 @@ export function assignedAlerts(alerts: number, storms: number): OpenItems | unde
 }
 
 function alertItem(
-  { event, receivedAtMs, card, evidence, place: alertPlace }: FoundAlert,
+  { event, receivedAtMs, state, evidence, place: alertPlace }: FoundAlert,
   place: EventAccount,
 ): MessageBlock[] {
   // Without a look-up, show only what the event says.
   const lookup: Lookup = evidence?.lookup ?? { kind: 'unchecked', failure: 'network' };
-  const shown = { id: '', card };
-  const { block } = alertHeadline({ event, lookup, ...place, receivedAtMs, mayBeRepeat: false, card: shown });
+  const status = { id: '', state };
+  const { block } = alertHeadline({ event, lookup, ...place, receivedAtMs, mayBeRepeat: false, status });
   return [block, ...linkTo(itsThread, alertPlace)];
 }

@@ -7,7 +7,7 @@ import { moneyToTake, type Transaction } from '../../domain/transaction.ts';
 import { withoutUndefined } from '../../domain/json.ts';
 import { newErrorId } from '../../log.ts';
 import { alertKey, findMessageRecord } from '../../messages/message-record.ts';
-import type { AlertCards, FoundAlert } from './alert-cards.ts';
+import type { AlertCases, FoundAlert } from './alert-cases.ts';
 import {
   type Alone,
   type CaseEvent,
@@ -18,7 +18,7 @@ import {
   tied,
   untouched,
 } from './event-case.ts';
-import { endsCard, moneyOfFailure, outcomeAlone, recordOfOrder, withProvenOrder } from './alert.ts';
+import { isEnded, moneyOfFailure, outcomeAlone, recordOfOrder, withProvenOrder } from './alert.ts';
 
 /** What ties two events together, as terms that are listed under keyed hashes. */
 type Terms = {
@@ -71,7 +71,7 @@ const newest = { max: 50, newestFirst: true };
 /** Delay of a payment's first search: a failure that came just before it is listed by then. */
 const lookAfterMs = 2_000;
 
-async function newestIn(cases: AlertCards['cases'], lists: readonly string[]) {
+async function newestIn(cases: AlertCases['cases'], lists: readonly string[]) {
   return (await Promise.all(lists.map((list) => cases.list(list, newest)))).flat();
 }
 
@@ -83,7 +83,7 @@ function eventOf({ event, provenReference: orderReference }: Payment): PaymentEv
 /** Finds failures for payments and payments for failures. Everything throws StoreUnavailable. */
 function createTies(
   account: Pick<Account, 'store' | 'fingerprint'>,
-  { cases, firstAlert }: Pick<AlertCards, 'cases' | 'firstAlert'>,
+  { cases, firstAlert }: Pick<AlertCases, 'cases' | 'firstAlert'>,
   chargeOf: ChargeOf,
 ) {
   /** Names of the lists of failures or payments with these terms. */
@@ -183,20 +183,20 @@ export type AlertRecovery = ReturnType<typeof createAlertRecovery>;
  */
 export function createAlertRecovery(
   account: Pick<Account, 'store' | 'fingerprint' | 'log' | 'now'>,
-  cards: Pick<AlertCards, 'cases' | 'find' | 'move' | 'firstAlert'>,
+  alerts: Pick<AlertCases, 'cases' | 'find' | 'move' | 'firstAlert'>,
   lookUp: LookUp,
   chargeOf: ChargeOf,
 ) {
   const { log } = account;
-  const { cases } = cards;
-  const { listsOf, paymentsOf, tiesOf, failuresOf, unsignedOf } = createTies(account, cards, chargeOf);
+  const { cases } = alerts;
+  const { listsOf, paymentsOf, tiesOf, failuresOf, unsignedOf } = createTies(account, alerts, chargeOf);
 
   /** Returns whether the alert has ended. */
   async function storeTies(id: string, ties: Ties): Promise<boolean> {
     const first = untouched(id);
     if (await cases.create(id, tied(first, ties, account.now()) ?? first)) return false;
     const known = await cases.apply(id, { kind: 'tied', ...ties });
-    return known !== undefined && endsCard(known.state.card);
+    return known !== undefined && isEnded(known.state.card);
   }
 
   async function tie(
@@ -231,7 +231,7 @@ export function createAlertRecovery(
   /** Looks up a failure that names the payment's order unsigned; only the look-up can make it the payment's own. */
   async function checkHint(failure: Failure, proof: Proof): Promise<Failure> {
     if (failure.isOwn || !failure.isHinted) return failure;
-    const alert = await cards.find(failure.id);
+    const alert = await alerts.find(failure.id);
     if (!alert) return failure;
     const { event, receivedAtMs } = alert;
     const lookup = await lookUp(event);
@@ -241,7 +241,7 @@ export function createAlertRecovery(
     // Removed details don't return.
     const evidence = { lookup: event.isErased ? outcomeAlone(lookup) : lookup, atMs: account.now() };
     await cases.applyAndWake(failure.id, { kind: 'looked_up', evidence });
-    const isFirst = (await cards.firstAlert(failure.id)) === failure.id;
+    const isFirst = (await alerts.firstAlert(failure.id)) === failure.id;
     return { ...failure, isOfOrder: true, isOwn: true, isFirst };
   }
 
@@ -285,7 +285,7 @@ export function createAlertRecovery(
     if (failure.isUnchecked) return false;
     const recovery = recoveryOf(payment, failure, proof);
     if (!failure.isOwn) {
-      const alert = failure.hasSameCustomer ? await cards.find(failure.id) : undefined;
+      const alert = failure.hasSameCustomer ? await alerts.find(failure.id) : undefined;
       if (!alert) return true;
       const failed = await failedMoney(lookUp, alert);
       if (failed === 'unchecked') return false;
@@ -300,12 +300,12 @@ export function createAlertRecovery(
   }
 
   async function resolve({ id, isFirst }: Failure, payment: Recovery): Promise<void> {
-    const moved = await cards.move(id, { kind: 'recover', payment });
+    const moved = await alerts.move(id, { kind: 'recover', payment });
     log('info', 'a payment was matched with a failure', { key: id, result: moved.kind });
-    if (!isFirst || moved.kind !== 'refused' || !endsCard(moved.card)) return;
+    if (!isFirst || moved.kind !== 'refused' || !isEnded(moved.state)) return;
     // Something else had ended it: there may be two payments for one failure.
-    const { card } = moved;
-    const other = card.kind === 'recovered' ? [card.payment.reference] : [];
+    const { state } = moved;
+    const other = state.kind === 'recovered' ? [state.payment.reference] : [];
     const charges = await Promise.all([payment.reference, ...other].map(chargeOf));
     const people = [...new Set(charges.flatMap((charge) => charge?.agent ?? []))];
     await cases.applyAndWake(id, { kind: 'paid_again', payment, people });
@@ -358,14 +358,14 @@ export function createAlertRecovery(
     }
   }
 
-  const alertFor = createAlertFor(account, cards, listsOf);
+  const alertFor = createAlertFor(account, alerts, listsOf);
   return { unsignedOf, search, alertFor, addPayment, addOwnPayment, tieFailure };
 }
 
 /** Finds the alert that a new payment link is for: the customer's only open alert of that amount. Throws only StoreUnavailable. */
 function createAlertFor(
   { log }: Pick<Account, 'log'>,
-  { cases, find, firstAlert }: Pick<AlertCards, 'cases' | 'find' | 'firstAlert'>,
+  { cases, find, firstAlert }: Pick<AlertCases, 'cases' | 'find' | 'firstAlert'>,
   listsOf: ReturnType<typeof createTies>['listsOf'],
 ) {
   /** Only open alerts: those that have ended are on none of these lists. */

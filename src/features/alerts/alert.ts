@@ -37,8 +37,8 @@ import {
 import { evidenceContext } from '../../records/reseal.ts';
 import type { Sealer, Store } from '../../store/store.ts';
 
-/** User ids to mention; none for a group. */
-export function calledBy(mention: Mention | undefined): string[] {
+/** The people it mentions; none for a group. */
+export function mentionedUsers(mention: Mention | undefined): string[] {
   return mention?.kind === 'person' ? [mention.id] : [];
 }
 
@@ -48,9 +48,7 @@ export type AlertRoute = { rule: string; severity?: Severity; mention?: Mention 
 /** Shorter than alerts are remembered, so that none is forgotten during its snooze. */
 const longestSnoozeMs = 7 * dayMs;
 
-// In the names below, *card* is an alert's state, by its stored name. A payment card is a `KnownCard`.
-
-export type CardMove =
+export type AlertMove =
   | { kind: 'acknowledge'; by: string }
   | { kind: 'assign'; by: string; to: string }
   | { kind: 'snooze'; by: string; forMs: number }
@@ -60,7 +58,7 @@ export type CardMove =
   | { kind: 'recover'; payment: Recovery };
 
 /** A step. The thread tells each once. */
-export type CardStep =
+export type AlertStep =
   | { kind: 'acknowledged'; by: string; at: number }
   /** `from`: the handler until then, unless that is the same person. */
   | { kind: 'assigned'; by: string; to: string; from?: string; at: number }
@@ -83,26 +81,26 @@ export type Escalated = EscalationStep & { kind: 'escalated'; about: string; at:
 export type GivenBack = { reference: string; found: Lookup['kind']; money?: Money };
 
 /** Whether money may have to be given back, or was. */
-export function isMoneyStep({ kind }: CardStep): boolean {
+export function isMoneyStep({ kind }: AlertStep): boolean {
   return kind === 'paid_again' || kind === 'given_back';
 }
 
-export type MovedCard =
-  | { kind: 'moved'; card: AlertState; step: CardStep }
+export type MovedAlert =
+  | { kind: 'moved'; state: AlertState; step: AlertStep }
   /**
    * `acknowledged`: somebody acknowledged it before. `ended`: it is recovered or closed. `not_acknowledged`: only an acknowledged
    * alert can be assigned or snoozed. `nothing_new`: no change, or not due yet.
    */
   | { kind: 'refused'; why: 'acknowledged' | 'ended' | 'not_acknowledged' | 'nothing_new' };
 
-/** The card after a move, or why the move is refused. */
-export function moveCard(card: AlertState, move: CardMove, at: number): MovedCard {
-  if (endsCard(card)) return refused('ended');
+/** The state after a move, or why the move is refused. */
+export function moveAlert(state: AlertState, move: AlertMove, at: number): MovedAlert {
+  if (isEnded(state)) return refused('ended');
   // Keep the handlers: they are told how it ended.
-  const handlers = card.kind === 'acknowledged' ? { acknowledged: card } : {};
+  const handlers = state.kind === 'acknowledged' ? { acknowledged: state } : {};
   switch (move.kind) {
     case 'acknowledge': {
-      if (card.kind === 'acknowledged') return refused('acknowledged');
+      if (state.kind === 'acknowledged') return refused('acknowledged');
       const acknowledged = { kind: 'acknowledged', by: move.by, at } as const;
       return moved(acknowledged, acknowledged);
     }
@@ -115,52 +113,52 @@ export function moveCard(card: AlertState, move: CardMove, at: number): MovedCar
       return moved({ ...recovered, ...handlers }, recovered);
     }
     default:
-      return card.kind === 'acknowledged' ? handle(card, move, at) : refused('not_acknowledged');
+      return state.kind === 'acknowledged' ? handle(state, move, at) : refused('not_acknowledged');
   }
 }
 
 /** Final states. */
-export function endsCard(card: AlertState): card is EndedAlert {
-  return card.kind === 'recovered' || card.kind === 'closed';
+export function isEnded(state: AlertState): state is EndedAlert {
+  return state.kind === 'recovered' || state.kind === 'closed';
 }
 
 function handle(
-  card: Acknowledged,
-  move: Extract<CardMove, { kind: 'assign' | 'snooze' | 'wake' }>,
+  state: Acknowledged,
+  move: Extract<AlertMove, { kind: 'assign' | 'snooze' | 'wake' }>,
   at: number,
-): MovedCard {
+): MovedAlert {
   switch (move.kind) {
     case 'assign': {
       const { by, to } = move;
-      if (card.assignee === to) return refused('nothing_new');
-      const from = card.assignee ?? card.by;
+      if (state.assignee === to) return refused('nothing_new');
+      const from = state.assignee ?? state.by;
       const step = { kind: 'assigned', by, to, ...(from === to ? {} : { from }), at } as const;
-      return moved({ ...card, assignee: to }, step);
+      return moved({ ...state, assignee: to }, step);
     }
     case 'snooze': {
       const until = at + Math.min(Math.max(move.forMs, 0), longestSnoozeMs);
-      return moved({ ...card, snoozedUntil: until }, { kind: 'snoozed', by: move.by, until, at });
+      return moved({ ...state, snoozedUntil: until }, { kind: 'snoozed', by: move.by, until, at });
     }
     case 'wake': {
-      const { snoozedUntil, ...awake } = card;
+      const { snoozedUntil, ...awake } = state;
       if (snoozedUntil === undefined || snoozedUntil > at) return refused('nothing_new');
       return moved(awake, { kind: 'awake', at });
     }
   }
 }
 
-function moved(card: AlertState, step: CardStep): MovedCard {
-  return { kind: 'moved', card, step };
+function moved(state: AlertState, step: AlertStep): MovedAlert {
+  return { kind: 'moved', state, step };
 }
 
-function refused(why: Extract<MovedCard, { kind: 'refused' }>['why']): MovedCard {
+function refused(why: Extract<MovedAlert, { kind: 'refused' }>['why']): MovedAlert {
   return { kind: 'refused', why };
 }
 
 /** Who acknowledged it, then who it is assigned to; empty if nobody acknowledged it. An ended alert keeps them. */
-export function handlersOf(card: AlertState): string[] {
-  if (card.kind === 'open') return [];
-  const { by, assignee } = (card.kind === 'acknowledged' ? card : card.acknowledged) ?? {};
+export function handlersOf(state: AlertState): string[] {
+  if (state.kind === 'open') return [];
+  const { by, assignee } = (state.kind === 'acknowledged' ? state : state.acknowledged) ?? {};
   return by === undefined ? [] : [...new Set([by, assignee ?? by])];
 }
 
@@ -229,17 +227,17 @@ export type Alert = {
   /** The rule that sent it here; absent: `channels`. The post calls the person it mentions; an edit calls nobody. */
   route?: AlertRoute;
   /** Absent: nobody acts on it. */
-  card?: AlertCardShown;
+  status?: AlertStatus;
 };
 
 /** `charge`: the card may be charged now, at least with a second person's approval. `link`: it may not. */
 export type AgainOffer = 'charge' | 'link';
 
 /** An alert's state as one of its messages shows it. */
-export type AlertCardShown = {
+export type AlertStatus = {
   /** The value of its buttons. */
   id: string;
-  card: AlertState;
+  state: AlertState;
   /** A charge begun from it that may still move money. */
   charging?: AlertCharge;
   /** The offered way to pay; absent: no saved card is known, the bank suspects fraud, or a charge is under way. */

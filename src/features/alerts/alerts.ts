@@ -28,7 +28,7 @@ import { nothingAfter } from '../../slack/command-text.ts';
 import type { MessageBlock } from '../../slack/kit/message.ts';
 import type { Entry } from '../../store/store.ts';
 import { alertButtons, type ButtonsNeeds } from './alert-buttons.ts';
-import { alertClaims, type AlertCards, createAlertCards } from './alert-cards.ts';
+import { alertClaims, type AlertCases, createAlertCases } from './alert-cases.ts';
 import { homeAlerts, homeOpenAlerts, type OpenAlert, assignedAlerts } from './alert-message.ts';
 import { type ShownSeverity, shownSeverities } from './escalation.ts';
 import { eventPrefix, openAlerts } from './event-case.ts';
@@ -110,7 +110,7 @@ export function createAlerts(account: Account, needs: AlertsNeeds) {
   const mutedNow = async (): Promise<AlertMute[]> =>
     (await needs.mutes()).filter(({ untilMs }) => untilMs > now());
   const storms: Storms = createStorms(own, settings.digestThreshold);
-  const cards = createAlertCards(own, {
+  const alerts = createAlertCases(own, {
     ...needs,
     storms,
     audit,
@@ -126,8 +126,8 @@ export function createAlerts(account: Account, needs: AlertsNeeds) {
     search: (payment) => recovery.search(payment),
     tieFailure: (...failure) => recovery.tieFailure(...failure),
   });
-  const recovery = createAlertRecovery(own, cards, lookUp, needs.chargeOf);
-  const tellGivenBack = createGivenBack(account, cards, recovery, needs);
+  const recovery = createAlertRecovery(own, alerts, lookUp, needs.chargeOf);
+  const tellGivenBack = createGivenBack(account, alerts, recovery, needs);
   const eventLog = createEventLog(account);
   const summaries = createDailySummaries(own, summaryTimes(settings), needs.askDayFile);
   const judging = createJudge(account, needs);
@@ -138,7 +138,7 @@ export function createAlerts(account: Account, needs: AlertsNeeds) {
     place,
     declines,
     lookUp,
-    cards,
+    alerts,
     recovery,
     storms,
     judging,
@@ -153,7 +153,7 @@ export function createAlerts(account: Account, needs: AlertsNeeds) {
     // Rendered when posted, after the alerts before it in its channel's lane.
     async daily_summary(span, { record: { channel } }, about) {
       const asked = { channel, plan: routes, nowMs: now(), ...span };
-      const summary = await summariseDay(eventLog, (id) => cards.read(id), asked);
+      const summary = await summariseDay(eventLog, (id) => alerts.read(id), asked);
       const shown = { summary, muted: await mutedNow(), ...about };
       return { kind: 'shown', message: dailySummaryMessage(shown, place) };
     },
@@ -162,7 +162,7 @@ export function createAlerts(account: Account, needs: AlertsNeeds) {
   async function notPosted({ id }: AlertMute): Promise<NotPosted> {
     const { count, newest } = await eventLog.keptBack(id, mostNamed);
     const named = newest.map(async ({ event: { key, orderReference } }) => ({
-      isOver: ['recovered', 'closed'].includes((await cards.read(key)).card.kind),
+      isOver: ['recovered', 'closed'].includes((await alerts.read(key)).state.kind),
       ...withoutUndefined({ orderReference }),
     }));
     return { count, newest: await Promise.all(named) };
@@ -185,16 +185,16 @@ export function createAlerts(account: Account, needs: AlertsNeeds) {
     if (lookup.kind !== 'not_confirmed') return undefined;
     const charge = await needs.findCharge(reference);
     if (charge) return failureOf(charge);
-    const alert = await cards.find(orderEventKey('payment_failed', reference));
+    const alert = await alerts.find(orderEventKey('payment_failed', reference));
     if (!alert) return undefined;
     const { verdict } = await judging.look({ ...alert, evidence: { lookup, atMs: now() } });
     return knownDecline({ ...alert, lookup }, declines, { nowMs: now(), verdict });
   }
   return {
-    verbs: [alertsCommand(account, needs, { storms, cards, judging, mutedNow, notPosted })],
-    claims: alertClaims(cards, judging),
+    verbs: [alertsCommand(account, needs, { storms, alerts, judging, mutedNow, notPosted })],
+    claims: alertClaims(alerts, judging),
     /** For tests. */
-    parts: { cards, recovery, storms },
+    parts: { alerts, recovery, storms },
     async story(reference: string) {
       const events = [...(await eventsOfOrder(account, reference)), ...(await unsignedEvents(reference))];
       return { events, posts: events.map(({ event }) => alertKey(event.key)) };
@@ -202,7 +202,7 @@ export function createAlerts(account: Account, needs: AlertsNeeds) {
     notPosted,
     /** Looks up whether the failed payment was paid after all. False without an answer. Throws StoreUnavailable. */
     isPaid: async (id: string): Promise<boolean> => {
-      const { lookup } = (await cards.lookUpNow(id))?.evidence ?? {};
+      const { lookup } = (await alerts.lookUpNow(id))?.evidence ?? {};
       if (lookup === undefined || !('evidence' in lookup)) return false;
       return lookup.evidence.reference.holds && lookup.evidence.status.holds;
     },
@@ -221,12 +221,12 @@ export function createAlerts(account: Account, needs: AlertsNeeds) {
       addPayment: recovery.addPayment,
     }),
     messages: { ...telling.renders, ...renders },
-    open: () => countOpen(cards, storms),
+    open: () => countOpen(alerts, storms),
     lookUpAhead: telling.lookUpAhead,
     start: () => summaries.start(),
     stop: () => summaries.stop(),
     cases: [
-      { prefix: eventPrefix, work: (entry: Entry) => cards.cases.work(entry) },
+      { prefix: eventPrefix, work: (entry: Entry) => alerts.cases.work(entry) },
       { prefix: dailySummaryPrefix, work: (entry: Entry) => summaries.work(entry) },
       { prefix: stormPrefix, work: (entry: Entry) => storms.work(entry) },
     ],
@@ -238,7 +238,7 @@ const mostCounted = 100;
 
 /** Counts unacknowledged alerts by severity, each up to a hundred; a storm counts once. Throws StoreUnavailable. */
 async function countOpen(
-  { cases }: AlertCards,
+  { cases }: AlertCases,
   storms: Storms,
 ): Promise<{ severity: ShownSeverity; count: number; oldestAtMs: number }[]> {
   const waiting = await storms.waiting();
@@ -287,13 +287,13 @@ function alertsCommand(
   needs: AlertsNeeds,
   {
     storms,
-    cards,
+    alerts,
     judging,
     mutedNow,
     notPosted,
   }: {
     storms: Storms;
-    cards: AlertCards;
+    alerts: AlertCases;
     judging: JudgeAgain;
     mutedNow: () => Promise<AlertMute[]>;
     notPosted: (mute: AlertMute) => Promise<NotPosted>;
@@ -323,10 +323,10 @@ function alertsCommand(
   async function newestOpen(): Promise<OpenAlert[]> {
     const newest = { max: mostLookedAt, newestFirst: true };
     const all = await Promise.all(
-      shownSeverities.map((severity) => cards.cases.list(openAlerts(severity), newest)),
+      shownSeverities.map((severity) => alerts.cases.list(openAlerts(severity), newest)),
     );
     const ids = all.flat().toSorted((one, other) => (other.failed?.atMs ?? 0) - (one.failed?.atMs ?? 0));
-    return await cards.findAll(ids.slice(0, mostLookedAt));
+    return await alerts.findAll(ids.slice(0, mostLookedAt));
   }
   /** For the Home, each with a link to its digest. */
   function stormItems(all: readonly Storm[]): Promise<MessageBlock[][]> {
@@ -337,8 +337,8 @@ function alertsCommand(
       }),
     );
   }
-  const { presses, modals } = alertButtons(account, cards, judging, needs);
-  const stormParts = stormButtons(account, storms, cards);
+  const { presses, modals } = alertButtons(account, alerts, judging, needs);
+  const stormParts = stormButtons(account, storms, alerts);
   return defineCommand<undefined>({
     verb: 'alerts',
     usage: '',
@@ -348,7 +348,7 @@ function alertsCommand(
     elsewhere: { words: ['route', 'routes'], answer: rulesElsewhereMessage },
     menu: { actionId: 'menu.alerts', text: 'Alerts here', opens: 'message' },
     async open({ userId }) {
-      const [own, ownStorms] = await Promise.all([cards.assignedTo(userId), storms.ofPerson(userId)]);
+      const [own, ownStorms] = await Promise.all([alerts.assignedTo(userId), storms.ofPerson(userId)]);
       return assignedAlerts(own.length, ownStorms.length);
     },
     effect: 'none',
@@ -358,7 +358,7 @@ function alertsCommand(
     home: async ({ userId }) => [
       // Mutes first: many alerts must not cut them off.
       ...muteBlocks(await mutedNow()),
-      ...homeAlerts(await cards.assignedTo(userId), place, await stormItems(await storms.ofPerson(userId))),
+      ...homeAlerts(await alerts.assignedTo(userId), place, await stormItems(await storms.ofPerson(userId))),
       ...homeOpenAlerts(await newestOpen(), place, await stormItems(await storms.waiting())),
     ],
     async run(_, { caller: { channelId: channel = '' } }) {

@@ -1,14 +1,14 @@
 import { hash } from 'node:crypto';
 import { z } from 'zod';
 import {
-  endsCard,
+  isEnded,
   type Evidence,
   type GivenBack,
   handlersOf,
-  moveCard,
+  moveAlert,
   newestOf,
-  type CardMove,
-  type CardStep,
+  type AlertMove,
+  type AlertStep,
 } from './alert.ts';
 import type {
   AlertState,
@@ -86,7 +86,7 @@ const eventCase = z.object({
   /** The alert's state, by its stored name; never a payment card. */
   card: z.custom<AlertState>(isKind),
   /** Steps whose messages aren't stored yet, in order; the first is number `told` + 1. A step's number never changes. */
-  steps: z.array(z.custom<CardStep>(isKind)),
+  steps: z.array(z.custom<AlertStep>(isKind)),
   told: z.int(),
   /** Its thread has told of a payment that didn't resolve it. */
   hasOtherPayment: z.literal(true).exactOptional(),
@@ -128,7 +128,7 @@ export type EventCase = z.infer<typeof eventCase>;
 
 export type CaseEvent =
   /** `seen`: the state that people see; an open alert is acknowledged if its storm is. */
-  | { kind: 'moved'; move: CardMove; seen: AlertState }
+  | { kind: 'moved'; move: AlertMove; seen: AlertState }
   | { kind: 'paid_otherwise'; payment: Recovery }
   | { kind: 'paid_again'; payment: Recovery; people: readonly string[] }
   | ({ kind: 'given_back'; key: string } & GivenBack)
@@ -236,7 +236,7 @@ function listsOf({ payment, card, storms, failed, severity }: EventCase): Index 
       [resolvedBy(card.payment.reference)]: card.at,
       ...Object.fromEntries(storms.map((storm) => [stormRecovered(storm), 0])),
     };
-  if (endsCard(card)) return ofOrder;
+  if (isEnded(card)) return ofOrder;
   const userId = handlersOf(card).at(-1);
   return {
     ...(failed && indexAt(failed.lists, failed.atMs)),
@@ -297,10 +297,10 @@ function stepMoved(before: EventCase, { move, seen }: Of<'moved'>, nowMs: number
   // A person who resolved a storm did not look at each customer: a payment is still good news, not a second one.
   const isStormClosed = move.kind === 'recover' && seen.kind === 'closed';
   const shown = isStormClosed ? (seen.acknowledged ?? card) : seen;
-  const moved = moveCard(card.kind === 'open' ? shown : card, move, nowMs);
+  const moved = moveAlert(card.kind === 'open' ? shown : card, move, nowMs);
   return moved.kind === 'refused'
     ? undefined
-    : { ...before, card: moved.card, steps: [...steps, moved.step] };
+    : { ...before, card: moved.state, steps: [...steps, moved.step] };
 }
 
 function stepLookedUp(before: EventCase, { evidence }: Of<'looked_up'>): EventCase {
@@ -361,7 +361,7 @@ export function tied(before: EventCase, event: Ties, nowMs: number): EventCase |
   const storms = union(before.storms, event.storms);
   const proven = failed?.proven ?? event.proven;
   const hints = union(failed?.hints, event.hints);
-  const isAsked = event.isUnanswered === true && !before.unanswered && !endsCard(before.card);
+  const isAsked = event.isUnanswered === true && !before.unanswered && !isEnded(before.card);
   const posting = postedBy(before, event.post, nowMs);
   const isKnown =
     lists.length === failed?.lists.length &&
@@ -415,8 +415,8 @@ function stepPaidOtherwise(
   { payment }: Of<'paid_otherwise'>,
   at: number,
 ): EventCase | undefined {
-  if (before.hasOtherPayment || endsCard(before.card)) return undefined;
-  const step: CardStep = { kind: 'other_payment', payment, at };
+  if (before.hasOtherPayment || isEnded(before.card)) return undefined;
+  const step: AlertStep = { kind: 'other_payment', payment, at };
   return { ...before, hasOtherPayment: true, steps: [...before.steps, step] };
 }
 
@@ -428,10 +428,10 @@ function stepPaidAgain(
 ): EventCase | undefined {
   const { card, paidAgain = [] } = before;
   const { reference } = payment;
-  const end = endsCard(card) ? endOf(card) : undefined;
+  const end = isEnded(card) ? endOf(card) : undefined;
   if (!end || paidAgain.includes(reference)) return undefined;
   if (end.kind === 'paid' && end.reference === reference) return undefined;
-  const step: CardStep = { kind: 'paid_again', payment, before: end, people, at };
+  const step: AlertStep = { kind: 'paid_again', payment, before: end, people, at };
   return { ...before, paidAgain: [...paidAgain, reference], steps: [...before.steps, step] };
 }
 
@@ -446,10 +446,10 @@ function stepGivenBack(
   return { ...before, givenBack: [...givenBack, key], steps: [...steps, { ...refund, at }] };
 }
 
-function endOf(card: EndedAlert): AlertEnd {
-  return card.kind === 'recovered'
-    ? { kind: 'paid', reference: card.payment.reference }
-    : { kind: 'closed', by: card.by, reason: card.reason };
+function endOf(state: EndedAlert): AlertEnd {
+  return state.kind === 'recovered'
+    ? { kind: 'paid', reference: state.payment.reference }
+    : { kind: 'closed', by: state.by, reason: state.reason };
 }
 
 function stepClaimed(
@@ -459,7 +459,7 @@ function stepClaimed(
 ): EventCase | undefined {
   const { card, charge } = before;
   const isFree = !charge || charge.reference === reference || charge.holders.at(-1) === over;
-  if (endsCard(card) || !isFree) return undefined;
+  if (isEnded(card) || !isFree) return undefined;
   // Another delivery of the same submit may still charge.
   const others = charge?.reference === reference ? charge.holders : [];
   const claimed = { ...before, charge: { reference, by, at: nowMs, holders: [...others, holder] } };
@@ -496,7 +496,7 @@ export function timesOf({ card, heldUntil = Infinity, unanswered, escalations }:
     wakesAt: isAcknowledged ? (card.snoozedUntil ?? Infinity) : Infinity,
     unheldAt: isAcknowledged ? heldUntil : Infinity,
     callsAt: card.kind === 'open' ? nextCall(escalations, nowMs).atMs : Infinity,
-    looksAt: looksAt === undefined || endsCard(card) ? Infinity : looksAt,
+    looksAt: looksAt === undefined || isEnded(card) ? Infinity : looksAt,
   };
 }
 
@@ -529,7 +529,7 @@ function referenceOf({ id, failed }: EventCase): string {
  * The references of charges and links that must be told of a step: if the alert ended otherwise, the charge begun from it; at a
  * second payment, that payment and the first.
  */
-export function newsOf(one: CardStep, state: EventCase): [reference: string, news: AlertNews][] {
+export function newsOf(one: AlertStep, state: EventCase): [reference: string, news: AlertNews][] {
   const { card, charge } = state;
   const failed = referenceOf(state);
   if (one.kind === 'paid_again') {
@@ -539,7 +539,7 @@ export function newsOf(one: CardStep, state: EventCase): [reference: string, new
     return [second, [before.reference, { kind: 'paid', reference: payment.reference, failed }]];
   }
   const hasEnded = one.kind === 'closed' || one.kind === 'recovered';
-  if (!hasEnded || !endsCard(card) || !charge) return [];
+  if (!hasEnded || !isEnded(card) || !charge) return [];
   const end = endOf(card);
   const isOwn = end.kind === 'paid' && end.reference === charge.reference;
   return isOwn ? [] : [[charge.reference, { ...end, failed }]];
@@ -549,21 +549,21 @@ export function newsOf(one: CardStep, state: EventCase): [reference: string, new
  * Who gets a step as a direct message, because a thread notifies nobody: the handlers whom it concerns, except the one who did
  * it.
  */
-export function addressees(one: CardStep, card: AlertState): string[] {
+export function addressees(one: AlertStep, state: AlertState): string[] {
   switch (one.kind) {
     case 'recovered':
-      return handlersOf(card);
+      return handlersOf(state);
     case 'paid_again': {
       const closer = one.before.kind === 'closed' ? [one.before.by] : [];
       const people = distinct([...one.people, ...closer]);
-      return people.length > 0 ? people : handlersOf(card);
+      return people.length > 0 ? people : handlersOf(state);
     }
     case 'given_back':
-      return distinct([...handlersOf(card), ...(card.kind === 'closed' ? [card.by] : [])]);
+      return distinct([...handlersOf(state), ...(state.kind === 'closed' ? [state.by] : [])]);
     case 'awake':
-      return handlersOf(card).slice(-1);
+      return handlersOf(state).slice(-1);
     case 'closed':
-      return handlersOf(card)
+      return handlersOf(state)
         .slice(-1)
         .filter((userId) => userId !== one.by);
     case 'assigned':
@@ -588,7 +588,7 @@ function auditOf({ before, after, turn }: CaseStep<EventCase, CaseEvent>): Audit
   }));
 }
 
-function detailOf(one: CardStep): Pick<AuditEntry, 'reason' | 'after'> {
+function detailOf(one: AlertStep): Pick<AuditEntry, 'reason' | 'after'> {
   switch (one.kind) {
     case 'assigned':
       return { after: one.to };

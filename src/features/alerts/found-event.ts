@@ -8,14 +8,14 @@ import { eventKind, untouched } from './event-case.ts';
 import {
   alertMessages,
   customerEmailOf,
-  endsCard,
+  isEnded,
   moneyOfFailure,
   newestOf,
   recordOfOrder,
   withProvenOrder,
 } from './alert.ts';
-import { seenCard } from './alert-cards.ts';
-import { stormCard } from './storm/storm.ts';
+import { seenState } from './alert-cases.ts';
+import { stateByStorm } from './storm/storm.ts';
 import { eventState } from './alert-message.ts';
 import { openStoredEvent, type StoredEvent } from './event-log.ts';
 
@@ -40,10 +40,10 @@ export function eventFinders(
   async function foundFailure(kept: StoredEvent): Promise<FoundRecord> {
     const { key } = kept.event;
     const entry = await store.read(eventKind.prefix + key);
-    const state = entry ? openRecord(sealer, eventKind, entry).state : untouched(key);
-    const cardOf = (storm: string) => stormCard({ store, sealer }, storm);
-    const card = await seenCard(state, await alertMessages(store, key), { cardOf });
-    return foundEvent(kept, { ...state, card });
+    const stored = entry ? openRecord(sealer, eventKind, entry).state : untouched(key);
+    const stateOfAlerts = (storm: string) => stateByStorm({ store, sealer }, storm);
+    const card = await seenState(stored, await alertMessages(store, key), { stateOfAlerts });
+    return foundEvent(kept, { ...stored, card });
   }
 
   return [messageKey('alert', ''), eventKind.prefix].map((prefix) => ({ prefix, read }));
@@ -77,7 +77,7 @@ function foundEvent(
       customerEmail: customerEmailOf(event, lookup),
     }),
     isFailed,
-    isOpen: isFailed && !endsCard(card),
+    isOpen: isFailed && !isEnded(card),
   };
 }
 

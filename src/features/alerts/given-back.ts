@@ -3,7 +3,7 @@ import type { Lookup } from '../../domain/alert.ts';
 import { orderEventKey, type PaymentEvent } from '../../domain/payment-event.ts';
 import { parseOrderReference } from '../../domain/order-reference.ts';
 import { hasChannel } from '../../messages/message-record.ts';
-import type { AlertCards } from './alert-cards.ts';
+import type { AlertCases } from './alert-cases.ts';
 import { alertMessages, recordOfOrder } from './alert.ts';
 import type { AlertRecovery } from './alert-recovery.ts';
 import { resolvedBy } from './event-case.ts';
@@ -24,7 +24,7 @@ const mostResolved = { max: 20, newestFirst: true };
  */
 export function createGivenBack(
   { store }: Pick<Account, 'store'>,
-  { cases, applyOrCreate, firstAlert }: Pick<AlertCards, 'cases' | 'applyOrCreate' | 'firstAlert'>,
+  { cases, applyOrCreate, firstAlert }: Pick<AlertCases, 'cases' | 'applyOrCreate' | 'firstAlert'>,
   { unsignedOf }: Pick<AlertRecovery, 'unsignedOf'>,
   { tellCharge, tellLink }: GivenBackNeeds,
 ) {

@@ -18,18 +18,18 @@ import {
 } from '../../messages/message-record.ts';
 import type { Rendered, Renders } from '../../messages/deliver.ts';
 import type { PostAttempt } from '../../slack/kit/note.ts';
-import type { AlertCards, AlertStep, AlertStepBodies } from './alert-cards.ts';
+import type { AlertCases, AlertStepBody, AlertStepBodies } from './alert-cases.ts';
 import { alertDirectMessage, alertMessage, alertNoteMessage } from './alert-message.ts';
 import type { AlertRecovery } from './alert-recovery.ts';
 import type { JudgeAgain } from './charge-again.ts';
 import {
   type Alert,
-  type AlertCardShown,
-  type CardStep,
+  type AlertStatus,
+  type AlertStep,
   type Evidence,
-  calledBy,
+  mentionedUsers,
   contradicts,
-  endsCard,
+  isEnded,
   holdEnd,
   isMoneyStep,
   knownDecline,
@@ -53,8 +53,8 @@ import { isStormOf, type Storms } from './storm/storm.ts';
  */
 const lateMs = 60_000;
 
-type Apply = { cases: Pick<AlertCards['cases'], 'apply'> };
-type Find = { cases: Pick<AlertCards['cases'], 'find'> };
+type Apply = { cases: Pick<AlertCases['cases'], 'apply'> };
+type Find = { cases: Pick<AlertCases['cases'], 'find'> };
 
 /**
  * Renders alerts and their steps. An alert goes where its rules say: into a storm's digest, or into a message of its own that
@@ -67,7 +67,7 @@ export function createTelling(
     Pick<Account['rules'], 'declines'> & {
       route: Route;
       lookUp: (event: PaymentEvent) => Promise<Lookup>;
-      cards: Pick<AlertCards, 'read'> & Apply & Find;
+      alerts: Pick<AlertCases, 'read'> & Apply & Find;
       recovery: Pick<AlertRecovery, 'tieFailure'>;
       storms: Pick<Storms, 'join' | 'recount'>;
       judging: Pick<JudgeAgain, 'look'>;
@@ -78,10 +78,10 @@ export function createTelling(
     },
 ) {
   const { sealer, now } = account;
-  const { place, cards, recovery, storms } = needs;
+  const { place, alerts, recovery, storms } = needs;
   const lookUps = createLookUps(account, needs);
 
-  /** The content of an alert, without its card and rule. `verdict`: the next try by the saved card's history. */
+  /** The content of an alert, without its status and rule. `verdict`: the next try by the saved card's history. */
   function alertOf(
     { entry, record }: Work,
     { event, lookup, verdict }: { event: PaymentEvent; lookup: Lookup; verdict?: RetryVerdict | undefined },
@@ -116,7 +116,7 @@ export function createTelling(
     }
     if (record.digest) return { kind: 'nothing' };
     if (record.posted && !record.isErased && areDetailsOver(account, record))
-      return await erase({ account, cards }, work, event);
+      return await erase({ account, alerts }, work, event);
     return await lookUpAndRender(work, event, known, about);
   }
 
@@ -173,7 +173,7 @@ export function createTelling(
   ): Promise<string | undefined> {
     const isFirstWorker = entry.attempts <= record.turns + 1;
     if (isFirstWorker || event.kind !== 'payment_failed') return undefined;
-    const { storms: ids = [] } = (await cards.cases.find(event.key)) ?? {};
+    const { storms: ids = [] } = (await alerts.cases.find(event.key)) ?? {};
     const id = ids.find((storm) => isStormOf(channel, storm));
     return id !== undefined && (await storms.recount(id)) ? id : undefined;
   }
@@ -186,42 +186,46 @@ export function createTelling(
     { mayBeRepeat }: PostAttempt,
   ): Promise<Rendered> {
     const { posted, replaced, routed, isErased } = work.record;
-    const failed = event.kind === 'payment_failed' ? await cardOf(work, event, evidence) : undefined;
+    const failed = event.kind === 'payment_failed' ? await statusOf(work, event, evidence) : undefined;
     const { lookup } = failed?.evidence ?? evidence;
     const rule = routed?.[0]?.rule;
     // An alert that is acknowledged or ended before its post calls nobody.
-    const mayCall = replaced === undefined && (!failed || failed.card.card.kind === 'open');
+    const mayCall = replaced === undefined && (!failed || failed.status.state.kind === 'open');
     // An edit says what the post said. A message's `ts` is its time in seconds.
     const route = rule && routeAt(rule, posted ? Number(posted.ts) * 1_000 : now(), mayCall);
     const alert: Alert = {
       ...alertOf(work, { event, lookup, verdict: failed?.verdict }),
       mayBeRepeat,
-      ...withoutUndefined({ route, card: failed?.card }),
+      ...withoutUndefined({ route, status: failed?.status }),
     };
-    const shown = { kind: 'shown', message: alertMessage(alert), calls: calledBy(route?.mention) } as const;
+    const shown = {
+      kind: 'shown',
+      message: alertMessage(alert),
+      calls: mentionedUsers(route?.mention),
+    } as const;
     if (posted) return { ...shown, ...(isErased && { ifRefused: 'leave' }) };
     return { ...shown, evidence: sealEvidence(sealer, work.entry.key, evidence) };
   }
 
   /** The alert's state, and its newest look-up: a person may have looked up again. */
-  async function cardOf(
+  async function statusOf(
     { entry: { key }, record }: Work,
     event: PaymentEvent,
     ofPost: Evidence,
-  ): Promise<{ card: AlertCardShown; evidence: Evidence; verdict?: RetryVerdict }> {
+  ): Promise<{ status: AlertStatus; evidence: Evidence; verdict?: RetryVerdict }> {
     const { receivedAtMs, replaced, routed } = record;
     if (!record.posted) {
       const post = { key, rule: routed?.[0]?.rule };
       await recovery.tieFailure(event, ofPost.lookup, receivedAtMs, { storms: [], post });
     }
-    const { card, charging, evidence: asked } = await cards.read(event.key, { key, record });
+    const { state, charging, evidence: asked } = await alerts.read(event.key, { key, record });
     const evidence = newestOf([ofPost, asked]) ?? ofPost;
     const failed = { event: withProvenOrder(event, evidence.lookup), evidence, receivedAtMs };
-    const { verdict, offer } = endsCard(card) ? {} : await offered(needs, failed);
+    const { verdict, offer } = isEnded(state) ? {} : await offered(needs, failed);
     const again = charging ? undefined : offer;
     const lookedUpAtMs = evidence === asked ? evidence.atMs : undefined;
-    const shown = { id: event.key, card, ...withoutUndefined({ again, charging, lookedUpAtMs, replaced }) };
-    return { card: shown, evidence, ...withoutUndefined({ verdict }) };
+    const status = { id: event.key, state, ...withoutUndefined({ again, charging, lookedUpAtMs, replaced }) };
+    return { status, evidence, ...withoutUndefined({ verdict }) };
   }
 
   const renders: Renders<AlertStepBodies & { alert: unknown }> = {
@@ -236,13 +240,13 @@ export function createTelling(
  * state. Records first, so no later edit shows the details again; the next turn, at once, edits the message.
  */
 async function erase(
-  { account, cards }: { account: Parameters<typeof createTelling>[0]; cards: Apply },
+  { account, alerts }: { account: Parameters<typeof createTelling>[0]; alerts: Apply },
   work: Work,
   event: PaymentEvent,
 ): Promise<Rendered> {
   const { sealer } = account;
   const { key } = work.entry;
-  await cards.cases.apply(event.key, { kind: 'erased' });
+  await alerts.cases.apply(event.key, { kind: 'erased' });
   const found = openEvidence(sealer, key, work.record);
   const evidence =
     found && sealEvidence(sealer, key, { lookup: outcomeAlone(found.lookup), atMs: found.atMs });
@@ -253,9 +257,9 @@ async function erase(
 
 /** `current`: the alert's present state; `id`: the value of its buttons. */
 type ReadStep = {
-  step: CardStep;
+  step: AlertStep;
   parent: MessageRecord;
-  current: Awaited<ReturnType<AlertCards['read']>>;
+  current: Awaited<ReturnType<AlertCases['read']>>;
   alert: Alert;
   id: string;
   evidence?: Evidence;
@@ -266,21 +270,21 @@ function createStepRenders(
   { store, sealer }: Pick<Account, 'store' | 'sealer'>,
   {
     alertOf,
-    cards,
+    alerts,
     judging,
   }: {
     alertOf: (work: Work, found: { event: PaymentEvent; lookup: Lookup }) => Alert;
-    cards: Pick<AlertCards, 'read'>;
+    alerts: Pick<AlertCases, 'read'>;
     judging: Pick<JudgeAgain, 'look'>;
   },
 ): Renders<AlertStepBodies> {
   /** A step and its alert; undefined: the alert is forgotten. */
-  async function readStep({ parent: key, step }: AlertStep): Promise<ReadStep | undefined> {
+  async function readStep({ parent: key, step }: AlertStepBody): Promise<ReadStep | undefined> {
     const entry = await store.read(key);
     if (!entry) return undefined;
     const parent = readMessageRecord(entry.value);
     const event = openEvent(sealer, key, parent);
-    const current = await cards.read(event.key);
+    const current = await alerts.read(event.key);
     const evidence = newestOf([current.evidence, openEvidence(sealer, key, parent)]);
     const lookup: Lookup = evidence?.lookup ?? { kind: 'no_reference' };
     const alert = alertOf({ entry, record: parent }, { event, lookup });
@@ -296,12 +300,12 @@ function createStepRenders(
       // The digest's thread is shared by all its alerts: only what concerns money goes there.
       if (storm !== undefined && !isMoneyStep(step)) return { kind: 'nothing' };
       // Acknowledged before this note was posted.
-      if (step.kind === 'escalated' && current.card.kind !== 'open') return { kind: 'nothing' };
+      if (step.kind === 'escalated' && current.state.kind !== 'open') return { kind: 'nothing' };
       const below =
         storm === undefined
           ? { key: body.parent, after: stepsBefore(entry.key) }
           : { key: messageKey('digest', storm) };
-      const calls = step.kind === 'escalated' ? calledBy(step.to) : [];
+      const calls = step.kind === 'escalated' ? mentionedUsers(step.to) : [];
       const shown = { kind: 'shown', message: alertNoteMessage(step, alert, about), calls } as const;
       // A muted alert has no thread.
       return hasChannel(parent) ? { ...shown, below } : shown;
@@ -324,18 +328,18 @@ async function withButtons(
 ): Promise<Alert> {
   const { event, receivedAtMs } = alert;
   const failed = { event: { ...event, key: id }, receivedAtMs, ...withoutUndefined({ evidence }) };
-  const { offer } = current.charging || endsCard(current.card) ? {} : await judging.look(failed);
-  return { ...alert, card: { id, card: current.card, ...withoutUndefined({ again: offer }) } };
+  const { offer } = current.charging || isEnded(current.state) ? {} : await judging.look(failed);
+  return { ...alert, status: { id, state: current.state, ...withoutUndefined({ again: offer }) } };
 }
 
 /** Judges the next try. If the card is on hold, stores the hold's end: an acknowledged alert's messages are rendered again then. */
 async function offered(
-  { judging, cards }: { judging: Pick<JudgeAgain, 'look'>; cards: Apply },
+  { judging, alerts }: { judging: Pick<JudgeAgain, 'look'>; alerts: Apply },
   failed: Parameters<JudgeAgain['look']>[0],
 ): ReturnType<JudgeAgain['look']> {
   const looked = await judging.look(failed);
   const untilMs = looked.offer === 'link' && looked.verdict ? holdEnd(looked.verdict) : undefined;
-  if (untilMs !== undefined) await cards.cases.apply(failed.event.key, { kind: 'held', untilMs });
+  if (untilMs !== undefined) await alerts.cases.apply(failed.event.key, { kind: 'held', untilMs });
   return looked;
 }
 

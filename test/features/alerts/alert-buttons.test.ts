@@ -154,12 +154,12 @@ describe('Charge again…', () => {
   it.each<[string, Options, string]>([
     [
       'a payment resolved it',
-      { before: ({ cards }) => cards.move(failed.key, { kind: 'recover', payment }) },
+      { before: ({ alerts }) => alerts.move(failed.key, { kind: 'recover', payment }) },
       'Already resolved',
     ],
     [
       'somebody closed it',
-      { before: ({ cards }) => cards.move(failed.key, { kind: 'close', by: bola, reason: 'cash' }) },
+      { before: ({ alerts }) => alerts.move(failed.key, { kind: 'close', by: bola, reason: 'cash' }) },
       'Already resolved',
     ],
     [
@@ -241,11 +241,11 @@ describe('Payment link', () => {
 
 it('an alert can be assigned while Slack does not say who has a role', async () => {
   const { world, house, assign } = await stage({
-    before: ({ cards }) => cards.move(failed.key, { kind: 'acknowledge', by: ada }),
+    before: ({ alerts }) => alerts.move(failed.key, { kind: 'acknowledge', by: ada }),
   });
   world.roles = { kind: 'unknown' };
   expect(await assign(bola)).toEqual({ kind: 'close' });
-  expect((await house.cards.read(failed.key)).card).toMatchObject({ by: ada, assignee: bola });
+  expect((await house.alerts.read(failed.key)).state).toMatchObject({ by: ada, assignee: bola });
 });
 
 it('the Home shows the other alerts if one can’t be read', async () => {
@@ -266,7 +266,7 @@ it('the Home shows the other alerts if one can’t be read', async () => {
   }
   await house.drain();
   for (const order of ['LOST', 'ORDER-1']) {
-    await house.cards.move(`payment_failed/order/${order}`, { kind: 'acknowledge', by: ada });
+    await house.alerts.move(`payment_failed/order/${order}`, { kind: 'acknowledge', by: ada });
   }
   const { home } = open.verbs[0]!;
   const shown = visibleText((await home?.({ userId: ada })) ?? []);

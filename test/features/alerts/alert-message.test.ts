@@ -83,10 +83,10 @@ describe('alertMessage', () => {
   });
 
   it('has at most 40 words while it is open, for any reason', () => {
-    const card = { id: 'a', card: { kind: 'open' }, again: 'charge' } as const;
+    const status = { id: 'a', state: { kind: 'open' }, again: 'charge' } as const;
     for (const reason of ['Insufficient funds', '3-D Secure required', 'Invalid OTP', 'Suspected fraud']) {
       const declined = declinedAlert({ ...event, reason }, { ...declinedRecord, gatewayMessage: reason });
-      const shown = shownLines(alertMessage({ ...declined, card })).join(' ');
+      const shown = shownLines(alertMessage({ ...declined, status })).join(' ');
       // A time counts as one word.
       const read = shown
         .replaceAll(/<!date[^>]*>/g, '21:37')

@@ -189,7 +189,7 @@ describe('a payment of an order that failed itself', () => {
       const entry = await house.store.read(key);
       if (entry) await house.store.write(entry, '', { ttlMs: 0, index: {} });
     }
-    expect(await house.cards.find(id)).toBeUndefined();
+    expect(await house.alerts.find(id)).toBeUndefined();
     const late = { ...failed, key: 'payment_failed/order/ORDER-5', orderReference: 'ORDER-5' };
     await house.recovery.tieFailure(late, { kind: 'not_found' }, house.clock.nowMs - 3_600_000);
     await house.drain(20_000);
@@ -329,7 +329,7 @@ describe('a payment’s event', () => {
         fingerprint: () => Promise.reject(new Error('the key cannot be opened')),
         log: (_level, message) => void logged.push(message),
       },
-      house.cards,
+      house.alerts,
       () => Promise.resolve({ kind: 'not_found' }),
       () => Promise.resolve(undefined),
     );
@@ -341,7 +341,7 @@ describe('a payment’s event', () => {
 describe('a failure that comes during a payment’s search', () => {
   it('is found by that payment’s next search', async () => {
     const house = alertsHouse();
-    const { cases } = house.cards;
+    const { cases } = house.alerts;
     const { key } = paidBy('ORDER-1');
     async function search() {
       const { payment: found } = (await cases.find(key)) ?? {};
@@ -385,7 +385,7 @@ describe('events that sign only a transaction id', () => {
     await house.drain(10_000);
     expect(house.parents()[0]?.shown.text).toMatch(/^✅ Resolved: paid .* ORDER-1$/u);
     // The proven order stays known after the record has another transaction's id.
-    const found = await house.cards.lookUpNow(failure1.key);
+    const found = await house.alerts.lookUpNow(failure1.key);
     expect(found).toMatchObject({
       event: { orderReference: 'ORDER-1' },
       evidence: { lookup: { kind: 'confirmed' } },
@@ -399,7 +399,7 @@ describe('events that sign only a transaction id', () => {
     tells(house, 'T-1', 'FAILED');
     await house.receive(failure1);
     await house.drain();
-    await house.cards.move(failure1.key, { kind: 'close', by: ada, reason: 'cash' });
+    await house.alerts.move(failure1.key, { kind: 'close', by: ada, reason: 'cash' });
     tells(house, 'T-2', 'SUCCESS');
     await house.receive(unsigned('payment_success', 'T-2'));
     await house.drain(10_000);
@@ -422,7 +422,7 @@ describe('events that sign only a transaction id', () => {
     const [parent] = house.parents();
     expect(parent?.shown.text).toMatch(/^✅ Resolved/);
     expect(house.notes(parent?.ts ?? '')).toHaveLength(1);
-    expect((await house.cards.cases.find(failure1.key))?.told).toBe(1);
+    expect((await house.alerts.cases.find(failure1.key))?.told).toBe(1);
   });
 
   it('resolve no failure that names the order only unsigned', async () => {

@@ -119,7 +119,7 @@ function openScene(seed: number) {
   };
   const move = (kind: 'acknowledge' | 'close') =>
     about((number) =>
-      run(({ cards }) => cards.move(failureOf(number).key, { kind, by: ada, reason: 'cash' })),
+      run(({ alerts }) => alerts.move(failureOf(number).key, { kind, by: ada, reason: 'cash' })),
     );
   const drain = async () => {
     const forMs = random.pick([1_000, 5_000, 20_000, 400_000]);
@@ -191,19 +191,19 @@ async function claimsOfMessages({ slack, store }: AlertsWorld): Promise<Claim[]>
 /** Each channel of an alert has its message, or a digest that counts it; and its state is shown everywhere. */
 async function claimsOfAlert(
   { slack, store }: AlertsWorld,
-  { cards }: AlertsHouse,
+  { alerts }: AlertsHouse,
   id: string,
 ): Promise<Claim[]> {
   const messages = await alertMessages(store, id);
   const { routed = [], keptBy } = messages[0]?.record ?? {};
   const posted = messages.filter(({ record }) => record.posted && !record.digest);
   const counted = messages.filter(({ record }) => record.digest);
-  const { card } = await cards.read(id);
-  const lists = shownSeverities.map((severity) => cards.cases.list(openAlerts(severity), { max: 500 }));
+  const { state } = await alerts.read(id);
+  const lists = shownSeverities.map((severity) => alerts.cases.list(openAlerts(severity), { max: 500 }));
   const isListed = (await Promise.all(lists)).flat().some((one) => one.id === id);
-  const isOpen = card.kind === 'open' && posted.length > 0 && counted.length === 0;
+  const isOpen = state.kind === 'open' && posted.length > 0 && counted.length === 0;
   // Acknowledged by its storm in another channel: its own message shows that once somebody presses.
-  const isByStorm = card.kind === 'acknowledged' && (await cards.cases.find(id))?.card.kind === 'open';
+  const isByStorm = state.kind === 'acknowledged' && (await alerts.cases.find(id))?.card.kind === 'open';
   const texts = posted.map(
     ({ record }) => slack.messages.find(({ ts }) => ts === record.posted?.ts)?.shown.text ?? '',
   );
@@ -211,9 +211,9 @@ async function claimsOfAlert(
     [routed.length > 0 || keptBy !== undefined, `${id} has no channel`],
     [posted.length + counted.length === routed.length, `${id} is lost`],
     [counted.every(({ record }) => record.posted === undefined), `${id} is posted, and counted by a digest`],
-    [isListed === isOpen, `${id} is ${card.kind}, and ${isListed ? '' : 'not '}among the open alerts`],
+    [isListed === isOpen, `${id} is ${state.kind}, and ${isListed ? '' : 'not '}among the open alerts`],
     ...texts.map((text): Claim => {
-      return [isByStorm || firstWord[card.kind].test(text), `${id} is ${card.kind}, and says ${text}`];
+      return [isByStorm || firstWord[state.kind].test(text), `${id} is ${state.kind}, and says ${text}`];
     }),
   ];
 }
@@ -221,19 +221,22 @@ async function claimsOfAlert(
 /** Payments end alerts; second payments and refunds are told. */
 async function claimsOfMoney(
   { slack, store }: AlertsWorld,
-  { cards }: AlertsHouse,
+  { alerts }: AlertsHouse,
   { paid, refunded }: Scene['happened'],
   number: number,
 ): Promise<Claim[]> {
   const order = `ORDER-${number}`;
   const isTold = (words: RegExp): boolean =>
     slack.messages.some(({ shown: { text } }) => words.test(text) && text.endsWith(` · ${order}`));
-  const { card } = await cards.read(failureOf(number).key);
-  const isIts = card.kind === 'recovered' && card.payment.reference === order;
+  const { state } = await alerts.read(failureOf(number).key);
+  const isIts = state.kind === 'recovered' && state.payment.reference === order;
   const [refund] = await alertMessages(store, refundOf(number).key);
   const isMuted = refund?.record.keptBy !== undefined;
   return [
-    [!paid.has(number) || card.kind === 'recovered' || card.kind === 'closed', `${order} is paid, but open`],
+    [
+      !paid.has(number) || state.kind === 'recovered' || state.kind === 'closed',
+      `${order} is paid, but open`,
+    ],
     [!paid.has(number) || isIts || isTold(/^🚨 Paid (twice|after)/u), `${order}’s second payment is untold`],
     [!refunded.has(number) || isMuted || isTold(/given back/i), `${order}’s refund is untold`],
   ];

@@ -55,7 +55,7 @@ describe('an alert as old as ALERT_DETAILS_DAYS', () => {
       const house = startAlerts(world);
       await house.receive(failed);
       await house.drain();
-      await house.cards.lookUpNow(failed.key);
+      await house.alerts.lookUpNow(failed.key);
       await house.drain();
       expect(detailsIn(await storedOpen(world, own))).not.toEqual([]);
       world.clock.nowMs += ageMs;
@@ -67,7 +67,7 @@ describe('an alert as old as ALERT_DETAILS_DAYS', () => {
       const text = '❌ Declined by the bank · ORDER-1';
       expect(house.parents().map(({ shown }) => shown.text)).toEqual([text, text]);
       // A person's look-up doesn't bring them back.
-      await house.cards.lookUpNow(failed.key);
+      await house.alerts.lookUpNow(failed.key);
       await house.drain(10_000);
       for (const { shown } of house.parents()) expect(detailsIn(JSON.stringify(shown))).toEqual([]);
       expect(detailsIn(await storedOpen(world, own))).toEqual([]);
@@ -87,10 +87,10 @@ it('an alert without details can still be acknowledged and resolved', async () =
   const [parent] = house.parents();
   expect(parent?.shown.text).toBe('❌ Declined by the bank · ORDER-1');
   expect(parent && pressables(parent)).toEqual(['Acknowledge', 'Look up', 'Resolve…']);
-  await house.cards.move(failed.key, { kind: 'acknowledge', by: ada });
+  await house.alerts.move(failed.key, { kind: 'acknowledge', by: ada });
   await house.drain(10_000);
   expect(parent && pressables(parent)).toEqual(['Look up', 'Resolve…', '⋯ Assign…', '⋯ Snooze…']);
-  await house.cards.move(failed.key, { kind: 'close', by: ada, reason: 'cash' });
+  await house.alerts.move(failed.key, { kind: 'close', by: ada, reason: 'cash' });
   await house.drain(10_000);
   expect(parent && pressables(parent)).toEqual([]);
 });
@@ -145,7 +145,7 @@ describe('many alerts that are old at once', () => {
     // A press isn't delayed either.
     const [last] = old.filter(({ editedAtMs }) => editedAtMs.length === 0).slice(-1);
     const reference = /OLD-\d+/.exec(last?.shown.text ?? '')?.[0] ?? '';
-    await house.cards.move(`payment_failed/order/${reference}`, { kind: 'acknowledge', by: ada });
+    await house.alerts.move(`payment_failed/order/${reference}`, { kind: 'acknowledge', by: ada });
     await house.drain(4_000);
     expect(last?.shown.text).toContain('👀 Acknowledged');
     expect(last && house.notes(last.ts)).toHaveLength(1);

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Lookup } from '../../../src/domain/alert.ts';
 import type { PaymentEvent } from '../../../src/domain/payment-event.ts';
 import { type EventCase, eventPrefix } from '../../../src/features/alerts/event-case.ts';
-import { type AlertCards, createAlertCards } from '../../../src/features/alerts/alert-cards.ts';
+import { type AlertCases, createAlertCases } from '../../../src/features/alerts/alert-cases.ts';
 import { type AlertRecovery, createAlertRecovery } from '../../../src/features/alerts/alert-recovery.ts';
 import { alertKey, newCounters, writeMessageRecord } from '../../../src/messages/message-record.ts';
 import type { Entry } from '../../../src/store/store.ts';
@@ -69,7 +69,7 @@ function recovery(world: World): Driven {
         },
         () => ({ kind: 'unchecked', failure: 'timeout' }),
       );
-    const cards: AlertCards = createAlertCards(kept, {
+    const alerts: AlertCases = createAlertCases(kept, {
       storms: noStorms,
       hasEnded: none,
       chargeOf: none,
@@ -78,8 +78,8 @@ function recovery(world: World): Driven {
       search: (payment) => made.search(payment),
       tieFailure: async () => undefined,
     });
-    const made: AlertRecovery = createAlertRecovery(kept, cards, lookUp, none);
-    return { events: cards.cases, made, lookUp };
+    const made: AlertRecovery = createAlertRecovery(kept, alerts, lookUp, none);
+    return { events: alerts.cases, made, lookUp };
   }
   // A sender repeats an event until it is stored.
   const door = open({ store, call: async (run) => await run(), wait: async () => undefined }).made;

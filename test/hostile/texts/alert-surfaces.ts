@@ -2,11 +2,11 @@
 // signed JSON, records by the service's client.
 
 import {
-  type CardStep,
+  type AlertStep,
   outcomeAlone,
   withoutDetails,
   type Alert,
-  type AlertCardShown,
+  type AlertStatus,
 } from '../../../src/features/alerts/alert.ts';
 import type { AlertState, Recovery, Lookup, AlertMute } from '../../../src/domain/alert.ts';
 import { confirm, type Transaction } from '../../../src/domain/transaction.ts';
@@ -36,17 +36,17 @@ const [ada, bola] = ['U0OWN00001', 'U0OWN00002'];
 const earlier = { channel: 'C0OWN00001', ts: '1700000000.000100' };
 
 export const alertSurfaces: readonly Surface[] = [
-  messageOf('an alert without a card', (outside) => alertMessage(alertOf(outside, undefined))),
+  messageOf('an event that nobody acts on', (outside) => alertMessage(alertOf(outside, undefined))),
   messageOf('an old alert', (outside) => {
-    const { event, lookup, ...alert } = alertOf(outside, cardShown(outside));
+    const { event, lookup, ...alert } = alertOf(outside, statusOf(outside));
     return alertMessage({ ...alert, event: withoutDetails(event), lookup: outcomeAlone(lookup) });
   }),
-  messageOf('an alert’s card', (outside) => alertMessage(alertOf(outside, cardShown(outside)))),
-  messageOf('a note below a card', (outside) =>
-    alertNoteMessage(stepOf(outside), alertOf(outside, cardShown(outside)), aboutOf(outside)),
+  messageOf('an alert', (outside) => alertMessage(alertOf(outside, statusOf(outside)))),
+  messageOf('a note in an alert’s thread', (outside) =>
+    alertNoteMessage(stepOf(outside), alertOf(outside, statusOf(outside)), aboutOf(outside)),
   ),
-  messageOf('a direct message about a card', (outside) =>
-    alertDirectMessage(stepOf(outside), alertOf(outside, cardShown(outside)), {
+  messageOf('a direct message about an alert', (outside) =>
+    alertDirectMessage(stepOf(outside), alertOf(outside, statusOf(outside)), {
       ...aboutOf(outside),
       to: outside.random.pick([ada, bola]),
       place: earlier,
@@ -55,7 +55,7 @@ export const alertSurfaces: readonly Surface[] = [
   messageOf('an answer to a press', (outside) =>
     refusedMessage(
       outside.random.pick(['acknowledged', 'ended', 'not_acknowledged', 'nothing_new']),
-      cardOf(outside),
+      stateOf(outside),
       outside.random.pick([ada, bola]),
     ),
   ),
@@ -81,7 +81,7 @@ export const alertSurfaces: readonly Surface[] = [
   }),
   modalOf('the list of a storm', (outside) => {
     const storm = stormOf(outside);
-    const rows = stormItems(outside).map((item) => ({ ...item, card: cardOf(outside) }));
+    const rows = stormItems(outside).map((item) => ({ ...item, state: stateOf(outside) }));
     return stormListModal(storm, { rows, from: 10 * outside.random.below(3) }, placeOf(outside));
   }),
   messageOf('what became of the CSV of a storm', ({ random, text }) => {
@@ -121,7 +121,7 @@ export function placeOf({ random, text }: Outside): { environment: 'live' | 'san
   return { environment: random.pick(['live', 'sandbox']), account: text() };
 }
 
-function alertOf(outside: Outside, card: AlertCardShown | undefined): Alert {
+function alertOf(outside: Outside, status: AlertStatus | undefined): Alert {
   const { random, text } = outside;
   const event = eventOf(outside);
   return {
@@ -130,7 +130,7 @@ function alertOf(outside: Outside, card: AlertCardShown | undefined): Alert {
     ...placeOf(outside),
     receivedAtMs: at,
     mayBeRepeat: random.chance(0.5),
-    ...(card ? { card } : {}),
+    ...(status ? { status } : {}),
     ...(random.chance(0.5)
       ? {
           route: {
@@ -277,7 +277,7 @@ function summaryOf({ random, text }: Outside): DailySummary {
     proven: 2,
     disputed: { failed: 1, paid: 2, givenBack: 1 },
     postedHere: 3,
-    cards: {
+    alerts: {
       open: [
         { orderReference: text(), receivedAtMs: at, money: { minor: 5, currency: text() } },
         { receivedAtMs: at },
@@ -290,18 +290,18 @@ function summaryOf({ random, text }: Outside): DailySummary {
   };
 }
 
-function cardShown(outside: Outside): AlertCardShown {
+function statusOf(outside: Outside): AlertStatus {
   const { random } = outside;
   return {
     id: 'payment_failed/order/REF-1',
-    card: cardOf(outside),
+    state: stateOf(outside),
     ...(random.chance(0.7) ? { again: random.pick(['charge', 'link'] as const) } : {}),
     ...(random.chance(0.3) ? { lookedUpAtMs: at } : {}),
     ...(random.chance(0.3) ? { replaced: earlier } : {}),
   };
 }
 
-export function cardOf(outside: Outside): AlertState {
+export function stateOf(outside: Outside): AlertState {
   const { random, text } = outside;
   const acknowledged = { kind: 'acknowledged', by: ada, at, assignee: bola, snoozedUntil: at + 1 } as const;
   return random.pick<() => AlertState>([
@@ -312,8 +312,8 @@ export function cardOf(outside: Outside): AlertState {
   ])();
 }
 
-function stepOf(outside: Outside): CardStep {
-  return outside.random.pick<() => CardStep>([
+function stepOf(outside: Outside): AlertStep {
+  return outside.random.pick<() => AlertStep>([
     () => ({ kind: 'acknowledged', by: ada, at }),
     () => ({ kind: 'assigned', by: ada, to: bola, at }),
     () => ({ kind: 'snoozed', by: ada, until: at, at }),

@@ -24,7 +24,7 @@ import {
 } from '../../../src/features/lookup/reveal.ts';
 import { fixFor } from '../../../src/slack/slack-error.ts';
 import type { TransactionView } from '../../../src/slack/words/transaction-message.ts';
-import { cardOf, eventOf, lookupOf, placeOf, recordOf } from './alert-surfaces.ts';
+import { stateOf, eventOf, lookupOf, placeOf, recordOf } from './alert-surfaces.ts';
 import { chargeOf } from './charge-surfaces.ts';
 import { homeOf, messageOf, modalOf, type Outside, type Surface } from './surface.ts';
 import type { AuditEntry } from '../../../src/records/shapes.ts';
@@ -79,7 +79,7 @@ export const lookUpSurfaces: readonly Surface[] = [
   homeOf('alerts in the App Home', (outside) => {
     const event = eventOf(outside);
     const evidence = { lookup: lookupOf(outside, event.orderReference), atMs: at };
-    const alert = { event, receivedAtMs: at, card: cardOf(outside), evidence };
+    const alert = { event, receivedAtMs: at, state: stateOf(outside), evidence };
     return homeAlerts(
       Array.from({ length: 12 }, () => alert),
       placeOf(outside),

@@ -5,7 +5,7 @@ import { type CsvColumn, csvHead, csvRows } from '../../../csv.ts';
 import type { AlertState, EventAccount } from '../../../domain/alert.ts';
 import { formatMoney, wireFromMinor } from '../../../domain/money.ts';
 import { findMessageRecord, messageKey } from '../../../messages/message-record.ts';
-import type { AlertCards } from '../alert-cards.ts';
+import type { AlertCases } from '../alert-cases.ts';
 import { longestReason as longestTypedReason, readReason, reasonInput } from '../alert-buttons.ts';
 import { longestReason } from '../tally.ts';
 import { gathered, stormActions } from './storm-message.ts';
@@ -32,7 +32,7 @@ import { outsideText } from '../../../slack/kit/text.ts';
 import { accountFoot, accountWords } from '../../../slack/words/account-foot.ts';
 import { customerWord, referenceWord, word } from '../../../slack/words/payment-words.ts';
 
-type StormRow = StormItem & { card: AlertState };
+type StormRow = StormItem & { state: AlertState };
 
 const listModalId = 'storm_list';
 
@@ -87,19 +87,19 @@ function amountOf({ event: { amountMinor, currency } }: StormRow): string {
 }
 
 /** A failure's state is its alert's; a payment's, whether a look-up proved it. */
-function stateOf({ event, card, isConfirmed }: StormRow): { words: string; cell: string } {
-  if (event.kind === 'payment_failed') return { words: stateWords(card), cell: card.kind };
+function stateOf({ event, state, isConfirmed }: StormRow): { words: string; cell: string } {
+  if (event.kind === 'payment_failed') return { words: stateWords(state), cell: state.kind };
   return isConfirmed
     ? { words: '✅ Proven by look-up', cell: 'confirmed' }
     : { words: 'By its event alone', cell: 'event_alone' };
 }
 
-function stateWords(card: AlertState): string {
-  switch (card.kind) {
+function stateWords(state: AlertState): string {
+  switch (state.kind) {
     case 'open':
       return 'Open';
     case 'acknowledged':
-      return card.snoozedUntil === undefined ? '👀 Acknowledged' : '💤 Snoozed';
+      return state.snoozedUntil === undefined ? '👀 Acknowledged' : '💤 Snoozed';
     case 'recovered':
       return '✅ Resolved';
     case 'closed':
@@ -124,7 +124,7 @@ const csvColumns: readonly CsvColumn<StormRow>[] = [
   { head: 'state', cell: (row) => stateOf(row).cell },
   {
     head: 'recovered_by',
-    cell: ({ card }) => (card.kind === 'recovered' ? referenceWord(card.payment.reference) : ''),
+    cell: ({ state }) => (state.kind === 'recovered' ? referenceWord(state.payment.reference) : ''),
   },
 ];
 
@@ -173,24 +173,24 @@ export function csvMessage(
   return noteMessage({ state: '⚠️ The CSV couldn’t be put into the thread', body: [why] });
 }
 
-const cardsAtOnce = 50;
+const readsAtOnce = 50;
 
 const resolveForm = { callbackId: 'storm_resolve', field: 'storm_resolve_reason' } as const;
 
 export function stormButtons(
   { store, slack, place }: Account,
   storms: Storms,
-  alertCards: Pick<AlertCards, 'read'>,
+  alerts: Pick<AlertCases, 'read'>,
 ): { presses: Press[]; modals: ModalDefinition[] } {
   /** A page, or all, with the alerts' present states. */
   async function rows(id: string, page?: { from: number }): Promise<StormRow[]> {
     const all = await storms.items(id, page && page.from + pageSize);
     const items = all.slice(page?.from ?? 0);
     const found: StormRow[] = [];
-    for (let from = 0; from < items.length; from += cardsAtOnce) {
-      const some = items.slice(from, from + cardsAtOnce).map(async (item) => {
-        const { card } = await alertCards.read(item.event.key);
-        return { ...item, card };
+    for (let from = 0; from < items.length; from += readsAtOnce) {
+      const some = items.slice(from, from + readsAtOnce).map(async (item) => {
+        const { state } = await alerts.read(item.event.key);
+        return { ...item, state };
       });
       found.push(...(await Promise.all(some)));
     }

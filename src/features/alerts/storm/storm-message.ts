@@ -33,7 +33,7 @@ import type { MessageBlock, SlackMessage } from '../../../slack/kit/message.ts';
 import type { MessagePlace } from '../../../messages/delivery.ts';
 import { longestReason as longestTypedReason } from '../alert-buttons.ts';
 import { linkTo } from '../alert-message.ts';
-import { calledBy, type Escalated } from '../alert.ts';
+import { mentionedUsers, type Escalated } from '../alert.ts';
 import { escalationFields, muteBlocks } from '../alert-rules-message.ts';
 import { longestReason, sumWords } from '../tally.ts';
 import { outsideText } from '../../../slack/kit/text.ts';
@@ -74,7 +74,7 @@ export function stormRenders(
       if (!storm || !isWaiting(storm)) return { kind: 'nothing' };
       const below = { key: messageKey('digest', id) };
       const message = stormNoteMessage({ storm, step, ...about }, place);
-      return { kind: 'shown', message, calls: calledBy(step.to), below };
+      return { kind: 'shown', message, calls: mentionedUsers(step.to), below };
     },
   };
 }

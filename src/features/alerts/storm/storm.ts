@@ -452,7 +452,7 @@ export function createStorms(
       storms.list(stormsOfPerson(userId), { max: mostListed, newestFirst: true }),
 
     /** The state that it gives its alerts; undefined: nobody acknowledged it. */
-    cardOf: (id: string) => stormCard(deps, id),
+    stateOfAlerts: (id: string) => stateByStorm(deps, id),
 
     /** The first who acknowledged some of its alerts by another channel's digest. */
     async acknowledgedElsewhere(id: string): Promise<AcknowledgedElsewhere | undefined> {
@@ -474,7 +474,7 @@ export function createStorms(
 }
 
 /** The state that a storm gives its alerts; undefined also if its record is forgotten or can't be read. */
-export async function stormCard(
+export async function stateByStorm(
   { store, sealer }: { store: Pick<Store, 'read'>; sealer: Sealer },
   id: string,
 ): Promise<Exclude<AlertState, { kind: 'open' | 'recovered' }> | undefined> {

@@ -75,8 +75,8 @@ function reasonBlocks({ failed: { reasons } }: DailySummary): RichTextBlock[] {
   return [richText([bold('Top reasons')], ...lines)];
 }
 
-function openBlock({ cards, nowMs }: DailySummary): RichTextBlock {
-  const { open, acknowledged, snoozed, leftOut } = cards;
+function openBlock({ alerts, nowMs }: DailySummary): RichTextBlock {
+  const { open, acknowledged, snoozed, leftOut } = alerts;
   const state = [
     `${open.length} open`,
     `${acknowledged} acknowledged`,

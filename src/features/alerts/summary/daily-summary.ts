@@ -182,21 +182,21 @@ export type DailySummary = SummarySpan & {
   disputed: { failed: number; paid: number; givenBack: number };
   /** How many events were routed to this channel; a muted one was not. */
   postedHere: number;
-  /** The channel's alerts of the last 7 days; `leftOut`: the newest ones beyond `mostCards`. */
-  cards: { open: readonly OpenAlert[]; acknowledged: number; snoozed: number; leftOut: number };
+  /** The channel's alerts of the last 7 days; `leftOut`: the newest ones beyond `mostAlerts`. */
+  alerts: { open: readonly OpenAlert[]; acknowledged: number; snoozed: number; leftOut: number };
   nowMs: number;
 };
 
 /** At most this many alerts are read, the oldest first: two storms of ten thousand take a few seconds. */
-const mostCards = 20_000;
-const cardsAtOnce = 16;
+const mostAlerts = 20_000;
+const readsAtOnce = 16;
 
-type ReadCard = (id: string) => Promise<{ card: AlertState; evidence?: Evidence }>;
+type ReadState = (id: string) => Promise<{ state: AlertState; evidence?: Evidence }>;
 
-/** The channel's summary of that span; `cards` covers the last 7 days. Throws StoreUnavailable. */
+/** The channel's summary of that span; `alerts` covers the last 7 days. Throws StoreUnavailable. */
 export async function summariseDay(
   eventLog: Pick<EventLog, 'since'>,
-  readCard: ReadCard,
+  readState: ReadState,
   {
     channel,
     plan,
@@ -227,9 +227,9 @@ export async function summariseDay(
       if (!isFailure && lookup === 'confirmed') proven += 1;
     }
   }
-  const cards = await cardsOf(readCard, failuresHere);
+  const alerts = await alertsOf(readState, failuresHere);
   const totals = { failed: failed.total(), paid: paid.total(), givenBack: givenBack.total() };
-  return { fromMs, untilMs, ...totals, proven, disputed, postedHere, cards, nowMs };
+  return { fromMs, untilMs, ...totals, proven, disputed, postedHere, alerts, nowMs };
 }
 
 /** Whether the failure is an alert of this channel: it went there, or a mute held it back from there. */
@@ -245,18 +245,21 @@ function isAlertIn(
   return isByPlan && destinationsOf(plan, event).some((to) => to.channel === channel);
 }
 
-async function cardsOf(readCard: ReadCard, failures: readonly LoggedEvent[]): Promise<DailySummary['cards']> {
-  const oldest = failures.toSorted((a, b) => a.receivedAtMs - b.receivedAtMs).slice(0, mostCards);
+async function alertsOf(
+  readState: ReadState,
+  failures: readonly LoggedEvent[],
+): Promise<DailySummary['alerts']> {
+  const oldest = failures.toSorted((a, b) => a.receivedAtMs - b.receivedAtMs).slice(0, mostAlerts);
   const open: OpenAlert[] = [];
   let [acknowledged, snoozed] = [0, 0];
-  for (let index = 0; index < oldest.length; index += cardsAtOnce) {
-    const some = oldest.slice(index, index + cardsAtOnce);
-    const cards = await Promise.all(some.map(async ({ event }) => await readCard(event.key)));
-    for (const [at, { card, evidence }] of cards.entries()) {
+  for (let index = 0; index < oldest.length; index += readsAtOnce) {
+    const some = oldest.slice(index, index + readsAtOnce);
+    const states = await Promise.all(some.map(async ({ event }) => await readState(event.key)));
+    for (const [at, { state, evidence }] of states.entries()) {
       const failure = some[at];
-      if (card.kind === 'open' && failure) open.push(openAlert(failure, evidence));
-      if (card.kind !== 'acknowledged') continue;
-      if (card.snoozedUntil === undefined) acknowledged += 1;
+      if (state.kind === 'open' && failure) open.push(openAlert(failure, evidence));
+      if (state.kind !== 'acknowledged') continue;
+      if (state.snoozedUntil === undefined) acknowledged += 1;
       else snoozed += 1;
     }
   }

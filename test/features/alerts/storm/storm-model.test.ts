@@ -58,7 +58,7 @@ function startProcess(world: World, pass: Pass = everyPoint().pass) {
       if (kind === 'payment_success') world.records.set(orderReference, record);
       return await process.receive(event);
     },
-    pays: (number: number) => process.cards.move(eventOf(number).key, { kind: 'recover', payment: paid }),
+    pays: (number: number) => process.alerts.move(eventOf(number).key, { kind: 'recover', payment: paid }),
   };
 }
 
@@ -108,7 +108,7 @@ async function broken(
   takenBy: ReadonlyMap<string, string> = new Map(),
 ): Promise<string[]> {
   const process = startProcess(world);
-  const { storms, cards } = process;
+  const { storms, alerts } = process;
   const singles = singlesOf(world).map((key) => referenceOfEventKey(key) ?? '');
   const digests = digestsOf(world);
   const listed = new Map(
@@ -127,7 +127,7 @@ async function broken(
   for (const { id, isOver, count, sum: said, recovered, takenBy: by, isClosed, editedAtMs } of digests) {
     const items = listed.get(id) ?? [];
     const sum = items.reduce((all, { event: { amountMinor = 0 } }) => all + amountMinor, 0);
-    const found = await Promise.all(items.map(async (item) => (await cards.read(item.event.key)).card));
+    const found = await Promise.all(items.map(async (item) => (await alerts.read(item.event.key)).state));
     const resolved = found.filter(({ kind }) => kind === 'recovered').length;
     const open = found.filter(({ kind }) => kind === 'open').length;
     const others = found.filter((card) => card.kind === 'acknowledged' && card.by !== by).length;
@@ -160,7 +160,7 @@ function wasResolved(id: string): (message: Message) => boolean {
 /** Wrong escalations: each unacknowledged storm calls once; an unacknowledged alert too, unless a storm calls instead. */
 async function wrongCalls(
   world: World,
-  { cards }: ReturnType<typeof startProcess>,
+  { alerts }: ReturnType<typeof startProcess>,
 ): Promise<[boolean, string][]> {
   const { messages } = world.slack;
   const digests = digestsOf(world);
@@ -171,7 +171,7 @@ async function wrongCalls(
   const toAlerts = calledIn('message:alert_note:');
   const open = await Promise.all(
     singlesOf(world).map(async (key) =>
-      key.startsWith('payment_failed') && (await cards.read(key)).card.kind === 'open' ? [key] : [],
+      key.startsWith('payment_failed') && (await alerts.read(key)).state.kind === 'open' ? [key] : [],
     ),
   );
   return [
@@ -341,7 +341,7 @@ function openScene(seed: number) {
   async function pay(replica: Replica): Promise<void> {
     if (events.length === 0) return;
     const { key } = some();
-    await replica.run(() => replica.cards.move(key, { kind: 'recover', payment: paid }));
+    await replica.run(() => replica.alerts.move(key, { kind: 'recover', payment: paid }));
   }
   function pass(): void {
     clock.nowMs += [1_000, 5_000, leaseMs + 1_000, stormWindowMs][roll(4)] ?? 0;

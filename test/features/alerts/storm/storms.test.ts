@@ -116,7 +116,7 @@ describe('an alert that was posted just before a storm', () => {
       for (const number of isResolved ? [6, 7, 8] : []) {
         const money = { minor: 1, currency: 'NGN' };
         const payment = { reference: `PAID-${number}`, isSameReference: false, afterMs: 1, money };
-        await house.cards.move(failure(number).key, { kind: 'recover', payment });
+        await house.alerts.move(failure(number).key, { kind: 'recover', payment });
       }
       await house.drain(30 * minuteMs, 10_000);
       const calls = (message: Message | undefined): number =>
@@ -162,8 +162,8 @@ describe('an alert that only a digest shows', () => {
     await house.drain(20_000);
     const money = { minor: 1_250_000, currency: 'NGN' };
     const byOther = { reference: 'PAID-8', isSameReference: false, afterMs: 1, money };
-    await house.cards.move(failure(8).key, { kind: 'recover', payment: byOther });
-    await house.cards.move(failure(9).key, { kind: 'close', by: ada, reason: 'paid in cash' });
+    await house.alerts.move(failure(8).key, { kind: 'recover', payment: byOther });
+    await house.alerts.move(failure(9).key, { kind: 'close', by: ada, reason: 'paid in cash' });
     for (const reference of ['BURST-8', 'BURST-9', 'BURST-10']) {
       house.records.set(reference, recordOf(reference, 'SUCCESS'));
       await house.receive(paidBy(reference));
@@ -196,10 +196,10 @@ describe('Acknowledge all', () => {
     const house = stormHouse();
     await burst(house, 1, 10);
     await house.drain(20_000);
-    await house.cards.move(failure(8).key, { kind: 'acknowledge', by: bola });
+    await house.alerts.move(failure(8).key, { kind: 'acknowledge', by: bola });
     await house.storms.acknowledge(idOf(house), ada);
     await house.drain(20_000);
-    expect((await house.cards.read(failure(8).key)).card).toMatchObject({ by: bola });
+    expect((await house.alerts.read(failure(8).key)).state).toMatchObject({ by: bola });
   });
 
   it('shows in /pay find, as everywhere else', async () => {
@@ -229,11 +229,11 @@ describe('Acknowledge all', () => {
     await house.drain(20_000);
     const digest = house.parents().find(({ shown }) => /Storm/.test(shown.text));
     await house.storms.acknowledge(digest ? idIn(digest) : '', ada);
-    await house.cards.move(failure(8).key, { kind: 'assign', by: bola, to: ada });
+    await house.alerts.move(failure(8).key, { kind: 'assign', by: bola, to: ada });
     for (const number of [8, 9]) {
       const payment = { reference: `PAID-${number}`, isSameReference: false, afterMs: 1 };
       const money = { minor: 1, currency: 'NGN' };
-      await house.cards.move(failure(number).key, { kind: 'recover', payment: { ...payment, money } });
+      await house.alerts.move(failure(number).key, { kind: 'recover', payment: { ...payment, money } });
     }
     await house.drain(20_000);
     const toAda = house.slack.messages
@@ -265,12 +265,12 @@ describe('Resolve all', () => {
   it('resolves each of its alerts for people: none can be acknowledged or charged', async () => {
     const house = await resolvedStorm();
     const { key } = failure(8);
-    expect((await house.cards.read(key)).card).toMatchObject({
+    expect((await house.alerts.read(key)).state).toMatchObject({
       kind: 'closed',
       reason: 'The bank works again',
     });
-    expect(await house.cards.move(key, { kind: 'acknowledge', by: bola })).toMatchObject({ why: 'ended' });
-    expect(await house.cards.taken(key)).toMatchObject({ kind: 'ended', state: { by: ada } });
+    expect(await house.alerts.move(key, { kind: 'acknowledge', by: bola })).toMatchObject({ why: 'ended' });
+    expect(await house.alerts.taken(key)).toMatchObject({ kind: 'ended', state: { by: ada } });
     expect(await house.storms.ofPerson(ada)).toEqual([]);
   });
 
@@ -279,7 +279,7 @@ describe('Resolve all', () => {
     house.records.set('BURST-8', recordOf('BURST-8', 'SUCCESS'));
     await house.receive(paidBy('BURST-8', { customerId: 'cust-8', customerEmail: 'c8@example.com' }));
     await house.drain(30_000);
-    expect((await house.cards.read(failure(8).key)).card).toMatchObject({ kind: 'recovered' });
+    expect((await house.alerts.read(failure(8).key)).state).toMatchObject({ kind: 'recovered' });
     expect(linesOf(digestOf(house))).toContain('1 by payment');
     expect(repliesTo(house)).toEqual([]);
   });
@@ -292,7 +292,7 @@ describe('Resolve all', () => {
     const listed = await house.storms.items(idOf(house));
     for (const { event } of listed) {
       const payment = { reference: `PAID-${event.key}`, isSameReference: false, afterMs: 1 };
-      await house.cards.move(event.key, {
+      await house.alerts.move(event.key, {
         kind: 'recover',
         payment: { ...payment, money: { minor: 1, currency: 'NGN' } },
       });
@@ -334,8 +334,8 @@ describe('a storm in two channels', () => {
     await house.storms.acknowledge(idOf(house), ada);
     await house.drain(5_000);
     const single = () => house.parents().findLast(({ channel }) => channel === 'C0ALERTS02')!;
-    const pressed = await house.cards.move(failure(10).key, { kind: 'acknowledge', by: bola });
-    expect(pressed).toMatchObject({ kind: 'refused', why: 'acknowledged', card: { by: ada } });
+    const pressed = await house.alerts.move(failure(10).key, { kind: 'acknowledge', by: bola });
+    expect(pressed).toMatchObject({ kind: 'refused', why: 'acknowledged', state: { by: ada } });
     await house.drain(5_000);
     expect(single().shown.text).toMatch(/^👀 Acknowledged: .*BURST-10$/);
     expect(pressables(single())).not.toContain('Acknowledge');

@@ -194,11 +194,11 @@ onBothStores('daily summaries of two replicas', (open) => {
   });
 });
 
-type ReadCard = Parameters<typeof summariseDay>[1];
+type ReadState = Parameters<typeof summariseDay>[1];
 
-const open: ReadCard = () => Promise.resolve({ card: { kind: 'open' } });
+const open: ReadState = () => Promise.resolve({ state: { kind: 'open' } });
 
-function summarised(events: readonly LoggedEvent[], span: SummarySpan, readCard = open, to = channel) {
+function summarised(events: readonly LoggedEvent[], span: SummarySpan, readState = open, to = channel) {
   const place = { environment: 'live', account: 'main account' } as const;
   const plan = { ...place, rules: [], failures: channel, successes: undefined };
   const eventLog = {
@@ -207,7 +207,7 @@ function summarised(events: readonly LoggedEvent[], span: SummarySpan, readCard 
       yield events;
     },
   };
-  return summariseDay(eventLog, readCard, { channel: to, plan, nowMs: 200, ...span });
+  return summariseDay(eventLog, readState, { channel: to, plan, nowMs: 200, ...span });
 }
 
 function failureOf(reference: string): LoggedEvent {
@@ -283,8 +283,8 @@ describe('what summaries count', () => {
       failureOf('NOT-ROUTED-YET'),
     ];
     const openIn = async (to: string) => {
-      const { cards } = await summarised(events, { fromMs: 0, untilMs: 2 }, open, to);
-      return cards.open.map(({ orderReference }) => orderReference);
+      const { alerts } = await summarised(events, { fromMs: 0, untilMs: 2 }, open, to);
+      return alerts.open.map(({ orderReference }) => orderReference);
     };
     expect(await openIn(channel)).toEqual(['HERE', 'MUTED', 'MUTED-HERE', 'NOT-ROUTED-YET']);
     expect(await openIn('C0OTHER001')).toEqual(['ELSEWHERE', 'MUTED-HERE']);
@@ -294,9 +294,9 @@ describe('what summaries count', () => {
     const event = { kind: 'payment_failed', key: 'k', transactionId: 'T-1' } as const;
     const transaction = { id: 'T-1', orderReference: 'ORDER-1', amountMinor: 500, currency: 'NGN' };
     const lookup = confirm({ reference: 'ORDER-1' as OrderReference }, transaction);
-    const readCard: ReadCard = async () => ({ card: { kind: 'open' }, evidence: { lookup, atMs: 3 } });
-    const summary = await summarised([{ event, receivedAtMs: 1 }], { fromMs: 0, untilMs: 2 }, readCard);
-    expect(summary.cards.open).toEqual([
+    const readState: ReadState = async () => ({ state: { kind: 'open' }, evidence: { lookup, atMs: 3 } });
+    const summary = await summarised([{ event, receivedAtMs: 1 }], { fromMs: 0, untilMs: 2 }, readState);
+    expect(summary.alerts.open).toEqual([
       { orderReference: 'ORDER-1', money: { minor: 500, currency: 'NGN' }, receivedAtMs: 1 },
     ]);
   });

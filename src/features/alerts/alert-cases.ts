@@ -32,16 +32,16 @@ import {
 } from './event-case.ts';
 import {
   type AlertMessage,
-  type CardMove,
-  type CardStep,
+  type AlertMove,
+  type AlertStep,
   type Evidence,
-  type MovedCard,
+  type MovedAlert,
   alertMessages,
   alertNoteKey,
-  endsCard,
   handlersOf,
+  isEnded,
   isMoneyStep,
-  moveCard,
+  moveAlert,
   newestOf,
   openEvidence,
   placeOf,
@@ -56,26 +56,26 @@ import type { Storms } from './storm/storm.ts';
 export type FoundAlert = {
   event: PaymentEvent;
   receivedAtMs: number;
-  card: AlertState;
+  state: AlertState;
   /** The newest look-up; absent before the first. */
   evidence?: Evidence;
   /** Its first message; absent: it has none. */
   place?: MessagePlace;
 };
 
-/** `card`: the present state, so that the second of two people reads who was first. */
-export type CardMoveResult =
-  | { kind: 'moved'; card: AlertState; step: CardStep }
-  | (Extract<MovedCard, { kind: 'refused' }> & { card: AlertState })
+/** `state`: the present one, so that the second of two people reads who was first. */
+export type AlertMoveResult =
+  | { kind: 'moved'; state: AlertState; step: AlertStep }
+  | (Extract<MovedAlert, { kind: 'refused' }> & { state: AlertState })
   /** Forgotten, or never received. */
   | { kind: 'unknown_alert' };
 
 /** The body of a step's message. `parent`: the key of the alert's message. */
-export type AlertStep = { parent: string; step: CardStep };
+export type AlertStepBody = { parent: string; step: AlertStep };
 
-export type AlertStepBodies = { alert_note: AlertStep; alert_direct: AlertStep };
+export type AlertStepBodies = { alert_note: AlertStepBody; alert_direct: AlertStepBody };
 
-export type AlertCards = ReturnType<typeof createAlertCards>;
+export type AlertCases = ReturnType<typeof createAlertCases>;
 
 /** If there are more, the newest are shown. */
 const mostListed = 50;
@@ -84,10 +84,10 @@ const mostListed = 50;
  * The cases of alerts, by their event's key. A change is stored first; then a worker edits the alert's messages and posts the
  * step in their threads, however often a crash or Slack's outage interrupts it. Everything throws StoreUnavailable.
  */
-export function createAlertCards(
+export function createAlertCases(
   account: Pick<Account, 'store' | 'sealer' | 'rememberMs' | 'leaseMs' | 'wake' | 'wait' | 'now'>,
   needs: {
-    storms: Pick<Storms, 'recount' | 'cardOf' | 'replacesEscalation'>;
+    storms: Pick<Storms, 'recount' | 'stateOfAlerts' | 'replacesEscalation'>;
     /** For people: looks up even right after an outage. */
     lookUp: (event: PaymentEvent) => Promise<Lookup>;
     /** For background work: see `sparing`. */
@@ -137,7 +137,7 @@ export function createAlertCards(
     const { about = '', fromMs = nowMs } = nextCall(state.escalations, nowMs).escalation ?? {};
     const messages = await alertMessages(store, state.id);
     const { digest, routed: [to] = [] } = messages.find(({ key }) => key === about)?.record ?? {};
-    const seen = await seenCard(state, messages, storms);
+    const seen = await seenState(state, messages, storms);
     const isOver = digest !== undefined || !to || seen.kind !== 'open';
     const replaced = isOver ? 'over' : await storms.replacesEscalation(to, fromMs);
     return { kind: 'escalated', about, ...(replaced && { replaced }) };
@@ -146,25 +146,25 @@ export function createAlertCards(
   async function readAll(
     id: string,
     known?: AlertMessage,
-  ): Promise<{ state: EventCase; messages: AlertMessage[]; card: AlertState }> {
-    const [state = untouched(id), messages] = await Promise.all([
+  ): Promise<{ stored: EventCase; messages: AlertMessage[]; state: AlertState }> {
+    const [stored = untouched(id), messages] = await Promise.all([
       cases.find(id),
       alertMessages(store, id, known),
     ]);
-    return { state, messages, card: await seenCard(state, messages, storms) };
+    return { stored, messages, state: await seenState(stored, messages, storms) };
   }
 
   async function find(id: string): Promise<FoundAlert | undefined> {
-    const { state, messages, card } = await readAll(id);
+    const { stored, messages, state } = await readAll(id);
     const [own] = messages;
     if (!own) return undefined;
     const { receivedAtMs } = own.record;
     // A message posted later has a newer look-up than the first.
     const ofPosts = messages.map(({ key, record }) => openEvidence(sealer, key, record));
-    const evidence = newestOf([state.evidence, ...ofPosts]);
+    const evidence = newestOf([stored.evidence, ...ofPosts]);
     const place = messages.map(({ record }) => placeOf(record)).find((one) => one);
     const event = withProvenOrder(openEvent(sealer, own.key, own.record), evidence?.lookup);
-    return { event, receivedAtMs, card, ...withoutUndefined({ evidence, place }) };
+    return { event, receivedAtMs, state, ...withoutUndefined({ evidence, place }) };
   }
 
   /** Applies an event to an alert, creating its case if needed. */
@@ -223,9 +223,9 @@ export function createAlertCards(
     async read(
       id: string,
       known?: AlertMessage,
-    ): Promise<{ card: AlertState; charging?: AlertCharge; evidence?: Evidence }> {
-      const { state, card } = await readAll(id, known);
-      return { card, ...withoutUndefined({ charging: await charging(state), evidence: state.evidence }) };
+    ): Promise<{ state: AlertState; charging?: AlertCharge; evidence?: Evidence }> {
+      const { stored, state } = await readAll(id, known);
+      return { state, ...withoutUndefined({ charging: await charging(stored), evidence: stored.evidence }) };
     },
 
     /** The person's unresolved alerts, newest first. */
@@ -234,17 +234,17 @@ export function createAlertCards(
     },
 
     /** Moves are applied one after the other, over all replicas; a second *Acknowledge* or *Resolve* is refused. */
-    async move(id: string, move: CardMove): Promise<CardMoveResult> {
-      const { messages, card: before } = await readAll(id);
+    async move(id: string, move: AlertMove): Promise<AlertMoveResult> {
+      const { messages, state: before } = await readAll(id);
       if (messages.length === 0) return { kind: 'unknown_alert' };
-      const { state, isMoved } = await applyOrCreate(id, { kind: 'moved', move, seen: before });
-      const card = state.card.kind === 'open' ? before : state.card;
-      const step = state.steps.at(-1);
-      if (isMoved && step) return { kind: 'moved', card, step };
+      const { state: stored, isMoved } = await applyOrCreate(id, { kind: 'moved', move, seen: before });
+      const state = stored.card.kind === 'open' ? before : stored.card;
+      const step = stored.steps.at(-1);
+      if (isMoved && step) return { kind: 'moved', state, step };
       // Acknowledged by its storm: a message of its own, in another channel, doesn't show that yet.
-      if (card !== state.card && card.kind !== 'open') await applyOrCreate(id, { kind: 'retold' });
-      const moved = moveCard(card, move, now());
-      return { kind: 'refused', why: moved.kind === 'refused' ? moved.why : 'nothing_new', card };
+      if (state !== stored.card && state.kind !== 'open') await applyOrCreate(id, { kind: 'retold' });
+      const moved = moveAlert(state, move, now());
+      return { kind: 'refused', why: moved.kind === 'refused' ? moved.why : 'nothing_new', state };
     },
 
     /** Looks up now; an answer shows on the messages. Undefined: unknown alert. */
@@ -261,11 +261,11 @@ export function createAlertCards(
     /** Why no charge may begin from it now; undefined: it may. In a chain, the first alert counts. */
     async taken(id: string, reference?: string): Promise<AlertTaken | undefined> {
       const own = await readAll(id);
-      if (endsCard(own.card)) return { kind: 'ended', state: own.card };
+      if (isEnded(own.state)) return { kind: 'ended', state: own.state };
       const firstId = await firstAlert(id);
-      const { state, card } = firstId === id ? own : await readAll(firstId);
-      if (endsCard(card)) return { kind: 'ended', state: card };
-      const charge = state.charge?.reference === reference ? undefined : await charging(state);
+      const { stored, state } = firstId === id ? own : await readAll(firstId);
+      if (isEnded(state)) return { kind: 'ended', state };
+      const charge = stored.charge?.reference === reference ? undefined : await charging(stored);
       return charge && { kind: 'charging', charge };
     },
   };
@@ -289,28 +289,28 @@ async function findEach(
 }
 
 /** The state that people see: acknowledging or resolving a storm does the same to its open alerts. */
-export async function seenCard(
+export async function seenState(
   { card }: EventCase,
   messages: readonly AlertMessage[],
-  storms: Pick<Storms, 'cardOf'>,
+  storms: Pick<Storms, 'stateOfAlerts'>,
 ): Promise<AlertState> {
   if (card.kind !== 'open') return card;
   const ofStorms = messages.flatMap(({ record }) => record.digest?.storm ?? []);
-  const found = await Promise.all(ofStorms.map((storm) => storms.cardOf(storm)));
+  const found = await Promise.all(ofStorms.map((storm) => storms.stateOfAlerts(storm)));
   const [first] = found
     .flatMap((one) => one ?? [])
-    .toSorted((one, other) => Number(endsCard(other)) - Number(endsCard(one)) || one.at - other.at);
+    .toSorted((one, other) => Number(isEnded(other)) - Number(isEnded(one)) || one.at - other.at);
   return first ?? card;
 }
 
 /** Returns the function that tells an alert's steps to its messages, threads, people, charges and links. */
 function createStepTelling(
-  account: Parameters<typeof createAlertCards>[0],
+  account: Parameters<typeof createAlertCases>[0],
   {
     storms,
     tellPayment,
     mutedIn,
-  }: Pick<Parameters<typeof createAlertCards>[1], 'storms' | 'tellPayment' | 'mutedIn'>,
+  }: Pick<Parameters<typeof createAlertCases>[1], 'storms' | 'tellPayment' | 'mutedIn'>,
 ): (state: EventCase) => Promise<void> {
   const { store } = account;
   const messages: Messages<AlertStepBodies> = createMessages(account);
@@ -332,7 +332,7 @@ function createStepTelling(
     });
     await Promise.all(threads.map(({ key }) => messages.refresh(key)));
     const resolved = card.kind === 'recovered' ? ofStorms : [];
-    const ofResolved = await Promise.all(resolved.map((storm) => storms.cardOf(storm)));
+    const ofResolved = await Promise.all(resolved.map((storm) => storms.stateOfAlerts(storm)));
     const people = ofResolved.flatMap((one) => (one ? handlersOf(one) : []));
     const about = shown.find(({ record }) => record.posted) ?? shown[0] ?? all[0];
     // One after the other, so a thread shows them in order.
@@ -360,8 +360,8 @@ function createStepTelling(
 }
 
 /** Claims are stored in the alert's own case, so it can't end between check and claim. */
-export function alertClaims(cards: AlertCards, judging: Pick<JudgeAgain, 'declineOf'>): AlertClaims {
-  const { cases, firstAlert } = cards;
+export function alertClaims(alerts: AlertCases, judging: Pick<JudgeAgain, 'declineOf'>): AlertClaims {
+  const { cases, firstAlert } = alerts;
   async function release(id: string, holder: string): Promise<void> {
     try {
       await cases.applyAndWake(id, { kind: 'released', holder });
@@ -370,9 +370,9 @@ export function alertClaims(cards: AlertCards, judging: Pick<JudgeAgain, 'declin
     }
   }
   return {
-    taken: (alert, reference) => cards.taken(alert, reference),
+    taken: (alert, reference) => alerts.taken(alert, reference),
     async declined(alert, card) {
-      const found = await cards.find(alert);
+      const found = await alerts.find(alert);
       return found && (await judging.declineOf(found, card));
     },
     async claim(alert, { reference, by }) {
@@ -380,10 +380,10 @@ export function alertClaims(cards: AlertCards, judging: Pick<JudgeAgain, 'declin
       const holder = randomUUID();
       for (;;) {
         const over = (await cases.find(id))?.charge?.holders.at(-1);
-        const why = await cards.taken(alert, reference);
+        const why = await alerts.taken(alert, reference);
         if (why) return { kind: 'taken', taken: why };
-        const { card: seen } = await cards.read(id);
-        const { isMoved } = await cards.applyOrCreate(id, {
+        const { state: seen } = await alerts.read(id);
+        const { isMoved } = await alerts.applyOrCreate(id, {
           kind: 'claimed',
           reference,
           by,
