@@ -41,8 +41,7 @@ import { cardFinder } from './features/cards/found-card.ts';
 import { chargeKey, chargeKind } from './features/charge/charge-record.ts';
 import { chargeFinder } from './features/charge/found-charge.ts';
 import { createFind } from './features/find/find.ts';
-import { linkKind, linkRecord } from './features/links/link-case.ts';
-import { listsOfLink } from './features/links/payment-links.ts';
+import { linkKind, storedLink } from './features/links/link-case.ts';
 import { linkFinder } from './features/links/found-link.ts';
 import { type Charges, createCharges } from './features/charge/charge.ts';
 import { createCustomerCode } from './features/customer-code/customer-code.ts';
@@ -380,7 +379,7 @@ export function findersOf(account: Pick<Account, 'store' | 'sealer'>): Finder[] 
     const reference = parseOrderReference(text);
     // Check the reference first: outside text must not get into a key.
     if (!reference.ok) return false;
-    const keys = [chargeKey(reference.value), linkKind.prefix + reference.value];
+    const keys = [chargeKey(reference.value), storedLink.prefix + reference.value];
     return (await Promise.all(keys.map((key) => store.read(key)))).some((entry) => entry !== undefined);
   }
   return [chargeFinder(account), linkFinder(account), cardFinder(account), ...eventFinders(account, isOwn)];
@@ -413,7 +412,7 @@ export function storeSteps(account: Pick<Account, 'sealer' | 'fingerprint' | 'lo
   const { sealer } = account;
   return [
     // 1. Adds charges and links to the lists of `/pay find` and of a day.
-    [relisted(sealer, chargeKind(account)), relisted(sealer, caseKind(linkRecord(listsOfLink(account))))],
+    [relisted(sealer, chargeKind(account)), relisted(sealer, caseKind(linkKind(account)))],
   ];
 }
 

@@ -1,15 +1,15 @@
 import type { Account, Finder } from '../../account.ts';
 import type { FoundRecord } from '../../domain/found-record.ts';
 import { openRecord } from '../../records/records.ts';
-import { isFollowed, linkKind, outcomeAtMs, type PaymentLink } from './link-case.ts';
+import { isFollowed, outcomeAtMs, storedLink, type PaymentLink } from './link-case.ts';
 import { withoutUndefined } from '../../domain/json.ts';
 import { linkHead } from './link-screens.ts';
 
 /** Payment links, for `/pay find`. */
 export function linkFinder({ sealer }: Pick<Account, 'sealer'>): Finder {
   return {
-    prefix: linkKind.prefix,
-    read: async (entry) => foundLink(openRecord(sealer, linkKind, entry).state),
+    prefix: storedLink.prefix,
+    read: async (entry) => foundLink(openRecord(sealer, storedLink, entry).state),
   };
 }
 

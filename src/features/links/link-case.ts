@@ -1,7 +1,8 @@
-// A payment link: its record, its steps and its audit. All pure.
+// A payment link: its record, its steps and its audit. The steps are pure.
 
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
+import type { Account } from '../../account.ts';
 import type { AlertNews, Lookup } from '../../domain/alert.ts';
 import {
   alertNewsShape,
@@ -14,7 +15,7 @@ import type { CardSaved } from '../../domain/card.ts';
 import { growingDelayMs } from '../../deadline.ts';
 import { formatMoney } from '../../domain/money.ts';
 import { caseKind, type CaseRules, type CaseStep } from '../../records/cases.ts';
-import { type FoundBy, indexAt, ownPaymentsList } from '../../records/found-by.ts';
+import { indexAt, ownPaymentsList, searchLists } from '../../records/found-by.ts';
 import { dayMs, hourMs } from '../../domain/span.ts';
 
 const checkShape = z.object({
@@ -46,9 +47,9 @@ const linkShape = z.object({
   place: z.string(),
   /**
    * `asking`: the order was requested. `open`: the customer can pay. `refused`: certainly no order exists. `lost`: one
-   * may exist, but its link is unknown. `confirming`: a signed event says paid, no look-up proves it yet. `review`:
-   * still no proof after a day, or the payment differs from the terms. `aged`: no payment while it was followed; a
-   * later one still counts. `given_back`: paid, then returned to the customer.
+   * may exist, but its link is unknown. `confirming`: a signed event says paid, no look-up proves it yet (`looks`: how
+   * many have tried). `review`: still no proof after a day, or the payment differs from the terms. `aged`: no payment
+   * while it was followed; a later one still counts. `given_back`: paid, then returned to the customer.
    */
   state: z.discriminatedUnion('kind', [
     z.object({ kind: z.enum(['asking', 'lost', 'open']) }),
@@ -103,8 +104,8 @@ type LinkRules = {
 
 export const linkPrefix = 'link:';
 
-/** For reading links only: `lists` is empty, because only a write needs the lists. */
-export const linkKind = caseKind({ prefix: linkPrefix, schema: linkShape, lists: () => ({}) });
+/** For reading links: `lists` is empty, because only a write needs them (`linkKind`). */
+export const storedLink = caseKind({ prefix: linkPrefix, schema: linkShape, lists: () => ({}) });
 
 /** The list of a person's followed links. */
 export function linksOf(userId: string): string {
@@ -116,28 +117,31 @@ export function linksOfAlert(alert: string): string {
   return `links-of-alert:${alert}`;
 }
 
-/** Gives the lists in which `/pay find` looks for the link. */
-type ListsOfLink = (link: PaymentLink) => Promise<readonly string[]>;
-
-/** For writing links: with all their lists. */
-export function linkRecord(listsOf: ListsOfLink) {
+/** For writing links, with their lists. */
+export function linkKind(account: Pick<Account, 'fingerprint' | 'log'>) {
   return {
     prefix: linkPrefix,
     schema: linkShape,
     async lists(link: PaymentLink) {
-      const { by, alert, askedAtMs } = link;
+      const { by, alert, askedAtMs, terms, cardSaved } = link;
+      const { customerEmail, money } = terms;
+      const lastFour = cardSaved && 'face' in cardSaved ? cardSaved.face.lastFour : undefined;
+      const found = await searchLists(account, { customerEmail, lastFour, amountMinor: money.minor });
       const followed = [linksOf(by), ...(alert === undefined ? [] : [linksOfAlert(alert)])];
       return {
-        ...indexAt([...(isFollowed(link) ? followed : []), ...(await listsOf(link))], askedAtMs),
+        ...indexAt([...(isFollowed(link) ? followed : []), ...found], askedAtMs),
         [ownPaymentsList]: outcomeAtMs(link) ?? askedAtMs,
       };
     },
   };
 }
 
-export function linkRules(rules: LinkRules, listsOf: ListsOfLink): CaseRules<PaymentLink, LinkEvent> {
+export function linkRules(
+  rules: LinkRules,
+  account: Pick<Account, 'fingerprint' | 'log'>,
+): CaseRules<PaymentLink, LinkEvent> {
   return {
-    ...linkRecord(listsOf),
+    ...linkKind(account),
     step: (before, event, nowMs) => stepLink(before, event, nowMs, rules),
     dueInMs: (link, nowMs) => linkDueInMs(link, nowMs, rules),
     auditEntries: (step) => [auditOf(step)],
@@ -147,12 +151,6 @@ export function linkRules(rules: LinkRules, listsOf: ListsOfLink): CaseRules<Pay
 /** Undefined: it has no outcome yet. */
 export function outcomeAtMs({ state }: PaymentLink): number | undefined {
   return 'atMs' in state ? state.atMs : undefined;
-}
-
-/** What people know of a link when they search for it. */
-export function linkFoundBy({ terms: { customerEmail, money }, cardSaved }: PaymentLink): FoundBy {
-  const lastFour = cardSaved && 'face' in cardSaved ? cardSaved.face.lastFour : undefined;
-  return { customerEmail, lastFour, amountMinor: money.minor };
 }
 
 /** Whether the link may still be paid, or a person waits for its result. */

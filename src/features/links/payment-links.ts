@@ -15,13 +15,11 @@ import { newErrorId, tagLog } from '../../log.ts';
 import { messageKey } from '../../messages/message-record.ts';
 import { createMessages, type Messages } from '../../messages/messages.ts';
 import { createCases, type Cases, type StoredCase } from '../../records/cases.ts';
-import { searchLists } from '../../records/found-by.ts';
 import { untilStored } from '../../records/retry.ts';
 import { referenceOf } from '../../records/derived-reference.ts';
 import type { Entry } from '../../store/store.ts';
 import { createBackground } from '../../under-way.ts';
 import {
-  linkFoundBy,
   linkPrefix,
   linkRules,
   linksOf,
@@ -72,11 +70,6 @@ const settleMs = 7 * dayMs;
 
 export type PaymentLinks = ReturnType<typeof createPaymentLinks>;
 
-/** Gives the lists in which `/pay find` looks for a link. */
-export function listsOfLink(account: Pick<Account, 'fingerprint' | 'log'>) {
-  return (link: PaymentLink): Promise<string[]> => searchLists(account, linkFoundBy(link));
-}
-
 /** Links to the service's checkout page, each with at most one order, followed until paid. */
 export function createPaymentLinks(account: Account, needs: LinkNeeds) {
   const { lookUp, lookUpNow, paid, alertFor } = needs;
@@ -88,11 +81,10 @@ export function createPaymentLinks(account: Account, needs: LinkNeeds) {
   const rememberMs = account.rememberMs + rules.followMs + settleMs;
   const linkAccount = { ...account, rememberMs, audit: account.audit.write };
   const messages: Messages<LinkBodies> = createMessages(linkAccount);
-  const links: Cases<PaymentLink, LinkEvent> = createCases(
-    linkAccount,
-    linkRules(rules, listsOfLink(account)),
-    { due, tell },
-  );
+  const links: Cases<PaymentLink, LinkEvent> = createCases(linkAccount, linkRules(rules, account), {
+    due,
+    tell,
+  });
 
   /** A due link's work: request the order again if its answer is unknown, else look up. */
   async function due(link: PaymentLink): Promise<{ event: LinkEvent; isOnce?: boolean } | undefined> {
@@ -106,7 +98,8 @@ export function createPaymentLinks(account: Account, needs: LinkNeeds) {
   }
 
   /**
-   * `isOnce`: only the first answer for an order has its link. `isRepeat`: an earlier request has an unknown result.
+   * `isRepeat`: an earlier request has an unknown result. `isOnce`: the service returns an order's link only in its
+   * first answer, so storing that answer is retried.
    */
   async function requestOrder(link: PaymentLink, isRepeat: boolean) {
     const end = await createOrder(link);
@@ -162,7 +155,7 @@ export function createPaymentLinks(account: Account, needs: LinkNeeds) {
     await messages.post(messageKey('link_note', `${state.kind}:${reference}`), note);
   }
 
-  /** Returns the link; its messages and the audit follow in the background. `told`: needs no message. */
+  /** Returns the link; its message and its audit entries follow in the background, with `told` only the entries. */
   function settled(stored: StoredCase<PaymentLink>, isTold?: 'told'): PaymentLink {
     background.add(links.settle(stored.state.reference, stored, isTold));
     return stored.state;
@@ -206,14 +199,13 @@ export function createPaymentLinks(account: Account, needs: LinkNeeds) {
       if (taken && (await links.find(reference))?.viewId !== request.viewId)
         return { kind: 'alert_taken', taken };
       const alert = request.alert ?? (await alertFor(request.terms));
-      const state = { kind: 'asking' } as const;
-      const link = {
+      const link: PaymentLink = {
         ...asked,
         ...withoutUndefined({ alert }),
         reference,
         place: channel,
         askedAtMs: now(),
-        state,
+        state: { kind: 'asking' },
         misses: 0,
       };
       const begun = await links.begin(reference, link, {

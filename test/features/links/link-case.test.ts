@@ -88,7 +88,7 @@ it('offers no proof of a second payment, one of which may need to be given back'
 });
 
 it('has an audit entry of its own, even if it replaces a refused link within a millisecond', () => {
-  const { auditEntries } = linkRules(rules, async () => []);
+  const { auditEntries } = linkRules(rules, { fingerprint: async () => '', log: () => undefined });
   const ids = [1, 3].map((turn) => auditEntries({ after: asked, turn, atMs: nowMs })[0]?.id);
   expect(new Set(ids).size).toBe(2);
 });
