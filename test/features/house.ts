@@ -1,3 +1,4 @@
+import type { ApprovalGate } from '../../src/domain/approval.ts';
 import type { PaymentEvent } from '../../src/domain/payment-event.ts';
 import { StoreUnavailable } from '../../src/domain/failure.ts';
 import type { Storms } from '../../src/features/alerts/storm/storm.ts';
@@ -22,6 +23,12 @@ export const sealer = {
 
 /** What a kill leaves behind: nothing is written any more. */
 export const killed = () => Promise.reject(new StoreUnavailable('killed'));
+
+/** No action needs a second person. */
+export const noApprovals: Pick<ApprovalGate, 'needFor' | 'request'> = {
+  needFor: () => undefined,
+  request: () => Promise.reject(new Error('Nothing needs approval.')),
+};
 
 /** No channel has too many alerts. */
 export const noStorms: Pick<Storms, 'join' | 'recount' | 'stateOfAlerts' | 'replacesEscalation'> = {

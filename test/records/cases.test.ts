@@ -35,7 +35,7 @@ import {
   type AccountRequests,
 } from '../../src/features/new-account/create-account.ts';
 import { type Cases, createCases } from '../../src/records/cases.ts';
-import { noStorms } from '../features/house.ts';
+import { noApprovals, noStorms } from '../features/house.ts';
 import type { Store } from '../../src/store/store.ts';
 import { aroundStore } from '../support/around-store.ts';
 import { accountOf } from '../support/account.ts';
@@ -477,7 +477,7 @@ function cardEmail(world: World): Driven {
       wait,
       payments: { changeCardEmail },
     });
-    return createEmailChanges(account, undefined, undefined);
+    return createEmailChanges(account, undefined, noApprovals);
   }
   async function submit(emails: EmailChanges, draft: string): Promise<void> {
     const result = await emails.begin(draft, 'U0ADA00001');

@@ -54,8 +54,7 @@ import { messageModal } from '../../slack/kit/modals.ts';
 type CardEmailNeeds = {
   /** Undefined if the bot remembers no cards; then people paste token keys. */
   ledger: (KnownCards & KnownCardEmails) | undefined;
-  /** Undefined: nothing asks for approval. */
-  approvals: ApprovalGate | undefined;
+  approvals: ApprovalGate;
   /** The modal of a change that waits for approval. */
   requestModal: (approval: Approval) => Modal;
 };
@@ -169,12 +168,9 @@ async function readTerms(
   const choice = readCardChoice(values, cardEmailFields);
   const card = choice.ok ? await readCard(choice.value, ledger) : undefined;
   if (filled.kind === 'errors' || !card) {
-    const errors: Record<string, string> = filled.kind === 'errors' ? filled.errors : {};
-    if (!choice.ok) return { kind: 'errors', errors: { ...errors, [cardEmailFields.token]: choice.problem } };
-    return {
-      kind: 'errors',
-      errors: card ? errors : { ...errors, [cardEmailFields.card]: unknownCardWords },
-    };
+    const unknown = { [cardEmailFields.card]: unknownCardWords };
+    const cardErrors = choice.ok ? (card ? {} : unknown) : { [cardEmailFields.token]: choice.problem };
+    return { kind: 'errors', errors: { ...(filled.kind === 'errors' ? filled.errors : {}), ...cardErrors } };
   }
   const { current: typed, new: newEmail } = filled.read;
   const currentEmail = currentOf(typed, card.saved);

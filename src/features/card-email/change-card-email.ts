@@ -19,7 +19,7 @@ import { approvalId } from '../../records/derived-reference.ts';
 import { updateOwnRecords } from '../../records/retry.ts';
 import { cardFaceShape } from '../../records/shapes.ts';
 
-/** The part of the card ledger that changes of e-mails need. */
+/** Changes a remembered card's e-mail. */
 export type KnownCardEmails = Pick<KnownCards, 'idOf'> & {
   /** For a card that the service has linked to another address. */
   changeEmail(id: string, newEmail: string): Promise<void>;
@@ -95,7 +95,7 @@ const endsOfRejections: Partial<Record<RejectionReason, CardEmailEnd['kind']>> =
 export function createEmailChanges(
   account: Account,
   ledger: KnownCardEmails | undefined,
-  approvals: ApprovalGate | undefined,
+  approvals: Pick<ApprovalGate, 'needFor' | 'request'>,
 ) {
   const { fingerprint, payments, audit, log, now } = account;
   const drafts = createRecords<ReviewedChange>(account, { prefix: 'card-email:', schema: reviewedShape });
@@ -118,7 +118,7 @@ export function createEmailChanges(
    * Calls the service, once. Never throws. Does not stop charges that were reviewed with the old address: the service
    * refuses them before the bank sees them.
    */
-  async function callService(terms: CardEmailTerms, by: string): Promise<CardEmailEnd> {
+  async function change(terms: CardEmailTerms, by: string): Promise<CardEmailEnd> {
     const { tokenKey, currentEmail, newEmail, card } = terms;
     const answer = await payments.changeCardEmail({ tokenKey, currentEmail, newEmail });
     const end = endOfChange(answer);
@@ -161,8 +161,8 @@ export function createEmailChanges(
     async begin(draftId: string, by: string): Promise<CardEmailBeginning> {
       const draft = await readDraft(draftId);
       if (!draft) return { kind: 'stale' };
-      const need = approvals?.needFor({ kind: 'card_email' });
-      if (approvals && need) {
+      const need = approvals.needFor({ kind: 'card_email' });
+      if (need) {
         const terms = { kind: 'card_email', terms: draft.terms, card: draft.card } as const;
         const request = { id: approvalId(`card-email:${draftId}`), terms, by, ...need };
         return { kind: 'awaiting_approval', approval: await approvals.request(request) };
@@ -181,7 +181,7 @@ export function createEmailChanges(
         kind: 'begun',
         terms,
         async carryOn() {
-          const end = await callService(before.terms, by);
+          const end = await change(before.terms, by);
           // If the result can't be stored, `askedAtMs` still prevents a second call.
           await updateOwnRecords(account, 'The result of a change of e-mail could not be stored', () =>
             update(draftId, (stored) => ({ ...stored, end })),
@@ -190,7 +190,7 @@ export function createEmailChanges(
         },
       };
     },
-    change: callService,
+    change,
   };
 }
 

@@ -4,7 +4,7 @@ import type { CardEmailEnd } from '../../../src/domain/approval.ts';
 import type { RejectionReason } from '../../../src/domain/failure.ts';
 import type { EmailChangeAnswer } from '../../../src/payments/saved-cards.ts';
 import { accountOf } from '../../support/account.ts';
-import { sealer } from '../house.ts';
+import { noApprovals, sealer } from '../house.ts';
 import { memoryStore } from '../memory-store.ts';
 
 // test/records/cases.test.ts tests how often the service is asked, and what people are told.
@@ -46,6 +46,6 @@ it.each<[string, EmailChangeAnswer, string[]]>([
   });
   const emails = { currentEmail: 'old@example.com', newEmail: 'new@example.com' };
   const terms = { tokenKey: 'canary-token', card: {}, ...emails };
-  await createEmailChanges(account, ledger, undefined).change(terms, 'U0AGENT01');
+  await createEmailChanges(account, ledger, noApprovals).change(terms, 'U0AGENT01');
   expect(heard).toEqual(told);
 });
