@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { counted, parsed } from '../domain/wording.ts';
 import { resealText } from '../records/reseal.ts';
-import { checkRedis } from '../store/check-redis.ts';
+import { checkRedis, refusalIn } from '../store/check-redis.ts';
 import { moveStore, type MoveEnd, type Moved } from '../store/move-store.ts';
 import { createSealer } from '../store/sealed.ts';
 import { embeddedStore } from '../store/storage.ts';
@@ -93,8 +93,8 @@ async function moveTo(
     await redis.tried;
     const findings = await checkRedis(redis.commands);
     for (const { kind, message } of findings) if (kind === 'warning') log('warn', message);
-    const refusals = findings.filter(({ kind }) => kind === 'refusal').map(({ message }) => message);
-    if (refusals.length > 0) return refusals.join(' ');
+    const refusal = refusalIn(findings);
+    if (refusal !== undefined) return refusal;
     return await moveStore({ ...source, now, redis: redis.commands, prefix });
   } finally {
     redis.close();

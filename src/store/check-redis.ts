@@ -120,18 +120,16 @@ export function watchRedis(client: Inspectable & ScriptRunner, prefix: string, l
   let refusal: string | undefined;
   let logged = '';
 
-  /** Logs the findings unless the last check had the same ones; returns the refusal, if there is one. */
-  function logNews(findings: readonly RedisFinding[]): string | undefined {
-    const words = JSON.stringify(findings);
-    const refused = logAll(findings, words === logged ? () => undefined : log);
-    logged = words;
-    return refused;
-  }
-
   /** Resolves when Redis has been checked, or is away. */
   async function check(): Promise<void> {
     try {
-      refusal = logNews([...(await checkRedis(client)), await checkSchema(client, prefix)]);
+      const findings = [...(await checkRedis(client)), await checkSchema(client, prefix)];
+      refusal = refusalIn(findings);
+      const words = JSON.stringify(findings);
+      if (words === logged) return;
+      logged = words;
+      for (const { kind, message } of findings)
+        if (kind !== 'ok') log(kind === 'warning' ? 'warn' : 'error', message);
     } catch {
       // The connection logs the outage.
       clearTimeout(timer);
@@ -150,9 +148,8 @@ export function watchRedis(client: Inspectable & ScriptRunner, prefix: string, l
   };
 }
 
-function logAll(findings: readonly RedisFinding[], log: Log): string | undefined {
-  for (const finding of findings) if (finding.kind === 'warning') log('warn', finding.message);
-  const refusals = findings.filter((finding) => finding.kind === 'refusal').map((finding) => finding.message);
-  for (const message of refusals) log('error', message);
+/** Why this Redis must not be used; undefined if it may. */
+export function refusalIn(findings: readonly RedisFinding[]): string | undefined {
+  const refusals = findings.filter(({ kind }) => kind === 'refusal').map(({ message }) => message);
   return refusals.length > 0 ? refusals.join(' ') : undefined;
 }

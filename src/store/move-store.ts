@@ -2,6 +2,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import { lanesScript, releaseScript, reserveScript, timesScript, type Script } from './redis-scripts.ts';
 import { openRedisStore, type ScriptRunner } from './redis-store.ts';
 import { isMoved, lockStoreFile, markMoved } from './sqlite-file.ts';
+import { toEntry } from './sqlite-store.ts';
 import type { CreateOptions, Entry, Store, WriteOptions } from './store.ts';
 
 /** How many records were moved, and how many of them are work. */
@@ -29,7 +30,7 @@ type Move = {
   prefix: string;
   /** Why these keys can't be the bot's; undefined if they can. */
   checkKeys?: (file: Pick<Store, 'read'>) => Promise<string | undefined>;
-  /** Returns the value to write to Redis. */
+  /** Returns the value as it goes to Redis, resealed with the keys that bots have there. */
   change: (key: string, value: string) => string;
 };
 
@@ -81,14 +82,11 @@ export async function moveStore({ path, now, redis, prefix, checkKeys, change }:
 
 /** Reads records of the locked file. */
 function readerOf(db: DatabaseSync): Pick<Store, 'read'> {
-  const find = db.prepare('select value, version, lane, attempts from entries where key = ?');
+  const find = db.prepare('select key, value, version, lane, attempts from entries where key = ?');
   return {
     async read(key) {
       const row = find.get(key);
-      if (!row) return undefined;
-      const { version, attempts } = row;
-      const [value, lane] = [String(row['value']), String(row['lane'])];
-      return { key, value, lane, version: Number(version), attempts: Number(attempts) };
+      return row && toEntry(row);
     },
   };
 }

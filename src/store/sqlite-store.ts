@@ -505,7 +505,7 @@ function timesOf({ delayMs, ttlMs }: Timing, now: number) {
   };
 }
 
-function toEntry(row: Row): Entry {
+export function toEntry(row: Row): Entry {
   return {
     key: String(row['key']),
     value: String(row['value']),

@@ -76,7 +76,10 @@ export async function openStorage({
   now: () => number;
 }): Promise<Storage> {
   if (config.redisUrl === undefined) {
-    makeDataFolder(config.dataDir);
+    ifWritable(config.dataDir, () => {
+      mkdirSync(config.dataDir, { recursive: true, mode: 0o700 });
+      accessSync(config.dataDir, constants.W_OK | constants.X_OK);
+    });
     const keys = embeddedKeys(config);
     const file = join(config.dataDir, storeFile);
     const opened = openEmbedded(file, keys, now);
@@ -146,13 +149,6 @@ function embeddedKeys({ sealingKeys = [], dataDir }: StoreSettings): readonly Se
 
 /** How long the start waits for Redis: a hanging one must not keep the process from serving. */
 const firstAttemptMs = 2_000;
-
-function makeDataFolder(path: string): void {
-  ifWritable(path, () => {
-    mkdirSync(path, { recursive: true, mode: 0o700 });
-    accessSync(path, constants.W_OK | constants.X_OK);
-  });
-}
 
 /** Throws, with the fix, if this user can't make the folder, or can't write to it. Makes nothing. */
 export function checkFolderCanBeMade(path: string): void {
