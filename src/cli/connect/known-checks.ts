@@ -1,7 +1,7 @@
 import type { Config } from '../../config/config.ts';
 import { ServiceFailure } from '../../domain/failure.ts';
 import { listed } from '../../domain/wording.ts';
-import { adviceOn } from '../../features/doctor/account-checks.ts';
+import { failedCall } from '../../features/doctor/account-checks.ts';
 import {
   ok,
   problem,
@@ -157,7 +157,6 @@ async function afterToken(
     return await look();
   } catch (error) {
     if (!(error instanceof ServiceFailure)) throw error;
-    const { says, fix } = adviceOn(error, config);
-    return problem(says, fix);
+    return failedCall(error, config);
   }
 }

@@ -75,7 +75,7 @@ export function accountChecks(needs: AccountCheckNeeds): Check[] {
       part: servicePart,
       async look() {
         const failure = await away();
-        return failure ? failed(failure, config) : ok('It answers');
+        return failure ? failedCall(failure, config) : ok('It answers');
       },
     },
     {
@@ -84,7 +84,7 @@ export function accountChecks(needs: AccountCheckNeeds): Check[] {
         const failure = await token();
         if (!failure)
           return ok(config.paymentsStaticToken ? 'PAYMENTS_STATIC_TOKEN is used' : 'A new one was given');
-        return isAway(failure) ? skippedFor(servicePart) : failed(failure, config);
+        return isAway(failure) ? skippedFor(servicePart) : failedCall(failure, config);
       },
     },
     {
@@ -93,7 +93,7 @@ export function accountChecks(needs: AccountCheckNeeds): Check[] {
         if (await away()) return skippedFor(servicePart);
         if (await token()) return skippedFor(tokenPart);
         const { failure, found } = await lookUp();
-        if (failure) return failed(failure, config);
+        if (failure) return failedCall(failure, config);
         if (found === undefined) return ok('A reference that cannot exist is not found, as specified');
         return problem(
           'A reference that cannot exist was answered with a transaction',
@@ -189,7 +189,8 @@ const networkAdvice: Readonly<Record<NetworkTrouble, (url: string) => { says: st
   }),
 };
 
-function failed(failure: ServiceFailure, config: Config): CheckResult {
+/** The finding for a failed call to the service. */
+export function failedCall(failure: ServiceFailure, config: Config): CheckResult {
   const { says, fix } = adviceOn(failure, config);
   return problem(says, fix);
 }

@@ -10,8 +10,8 @@ type ChannelReach =
   | { kind: 'unreachable'; slackError: string; fix: string }
   /** Slack doesn't let the bot check this channel, also not later. */
   | { kind: 'unchecked'; slackError: string; fix: string }
-  /** Slack didn't answer, refused the token or asked to wait: check again later. */
-  | { kind: 'away'; slackError: string; retryAfterMs?: number };
+  /** Slack didn't answer, or refused the token: check again later. */
+  | { kind: 'away'; slackError: string };
 
 /** Errors with which Slack refuses the check itself, also later. */
 const cannotLook = new Set([
@@ -28,20 +28,18 @@ const scopeFix =
 
 /**
  * Why Slack would refuse a post in a channel, by Slack's error words. Needs the scopes `channels:read` and
- * `groups:read`; without `groups:read` a missing channel may be a hidden private one. Never throws for errors of Slack
- * or the network.
+ * `groups:read`; without `groups:read` a missing channel may be a hidden private one. Throws Slack's error if Slack asks
+ * to wait; never for other errors of Slack or the network.
  */
-export function createLookAtChannel(client: WebClient): (channel: string) => Promise<ChannelReach> {
-  return async function lookAtChannel(channel) {
-    // A direct message can't be archived or left, and checking it needs a scope that the app has no other use for.
-    if (channel.startsWith('D')) return { kind: 'reachable' };
-    try {
-      const answer = await client.conversations.info({ channel });
-      return judge(channel, answer.channel, answer.response_metadata?.scopes);
-    } catch (error) {
-      return judgeFailure(channel, error);
-    }
-  };
+export async function lookAtChannel(client: WebClient, channel: string): Promise<ChannelReach> {
+  // A direct message can't be archived or left, and checking it needs a scope that the app has no other use for.
+  if (channel.startsWith('D')) return { kind: 'reachable' };
+  try {
+    const answer = await client.conversations.info({ channel });
+    return judge(channel, answer.channel, answer.response_metadata?.scopes);
+  } catch (error) {
+    return judgeFailure(channel, error);
+  }
 }
 
 type Conversation = { is_archived?: boolean; is_member?: boolean };
@@ -56,8 +54,7 @@ function judge(channel: string, found: Conversation = {}, scopes?: readonly stri
 function judgeFailure(channel: string, error: unknown): ChannelReach {
   const problem = readSlackError(error);
   const slackError = slackErrorWord(problem);
-  if (problem.kind === 'rate_limited')
-    return { kind: 'away', slackError, retryAfterMs: problem.retryAfterMs };
+  if (problem.kind === 'rate_limited') throw error;
   if (problem.kind !== 'refused') return { kind: 'away', slackError };
   if (cannotLook.has(slackError)) return unchecked(slackError, channel);
   const about = refusalAbout(slackError, channel);

@@ -1,7 +1,7 @@
-import { setTimeout as rest } from 'node:timers/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Account } from '../../account.ts';
 import type { AuthTestResponse, WebClient } from '@slack/web-api';
-import { createLookAtChannel } from './look-at-channel.ts';
+import { lookAtChannel } from './look-at-channel.ts';
 import {
   emptyGroupFix,
   fetchAccount,
@@ -108,14 +108,11 @@ export function channelChecks(
   policy: Policy,
   client: WebClient,
 ): { part: string; look: () => Promise<CheckResult> }[] {
-  const lookAt = createLookAtChannel(client);
   return namedChannels(policy).map(({ channel, namedBy }) => ({
     part: `Channel ${channel}`,
     async look() {
-      const reach = await withRetries(
-        () => lookAt(channel),
-        (found) => (found.kind === 'away' ? found.retryAfterMs : undefined),
-      );
+      const reach = await withRetries(() => lookAtChannel(client, channel)).catch(() => undefined);
+      if (!reach) return askedToWait;
       if (reach.kind === 'reachable') return ok(`The bot can post there (${namedBy.join(', ')})`);
       if (reach.kind === 'outside')
         return warning(
@@ -123,8 +120,7 @@ export function channelChecks(
           reach.fix,
         );
       const says = `${namedBy.join(', ')} of payops.yml: ${reach.slackError}`;
-      if (reach.kind === 'away')
-        return reach.retryAfterMs === undefined ? problem(says, awayFix) : askedToWait;
+      if (reach.kind === 'away') return problem(says, awayFix);
       const state = reach.kind === 'unreachable' ? 'problem' : 'skipped';
       return { state, says, fix: reach.fix };
     },
@@ -332,23 +328,16 @@ const askedToWait: CheckResult = {
 const longestRetryMs = 8_000;
 
 /** Retries after Slack's rate limit, for up to `longestRetryMs` in total. */
-async function withRetries<T>(
-  ask: () => Promise<T>,
-  waitOf: (answer: T) => number | undefined = () => undefined,
-): Promise<T> {
+async function withRetries<T>(ask: () => Promise<T>): Promise<T> {
   const untilMs = performance.now() + longestRetryMs;
   for (;;) {
-    let waitMs: number | undefined;
     try {
-      const answer = await ask();
-      waitMs = waitOf(answer);
-      if (waitMs === undefined || performance.now() + waitMs > untilMs) return answer;
+      return await ask();
     } catch (error) {
       const found = readSlackError(error);
       if (found.kind !== 'rate_limited' || performance.now() + found.retryAfterMs > untilMs) throw error;
-      waitMs = found.retryAfterMs;
+      await sleep(found.retryAfterMs);
     }
-    await rest(waitMs);
   }
 }
 

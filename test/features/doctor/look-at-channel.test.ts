@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { createLookAtChannel } from '../../../src/features/doctor/look-at-channel.ts';
+import { lookAtChannel } from '../../../src/features/doctor/look-at-channel.ts';
+import { readSlackError } from '../../../src/slack/slack-error.ts';
 import { clientOf, closeAll, openWorkspace } from '../../simulators/slack/support.ts';
 
 const reading = ['channels:read', 'groups:read'];
@@ -9,7 +10,12 @@ afterEach(closeAll);
 async function openLook(grantedOptionalScopes: readonly string[] | 'all') {
   const workspace = await openWorkspace({ grantedOptionalScopes });
   const client = clientOf(workspace);
-  return { workspace, client, channels: workspace.ids.channels, look: createLookAtChannel(client) };
+  return {
+    workspace,
+    client,
+    channels: workspace.ids.channels,
+    look: (id: string) => lookAtChannel(client, id),
+  };
 }
 
 function unchecked(slackError: string) {
@@ -20,7 +26,7 @@ function unchecked(slackError: string) {
   };
 }
 
-describe('createLookAtChannel', () => {
+describe('lookAtChannel', () => {
   it('finds the bot in its channels, and says why it can’t post in others with the words of a failed post', async () => {
     const { workspace, client, channels, look } = await openLook(reading);
     expect(await look(channels.payAlerts)).toEqual({ kind: 'reachable' });
@@ -67,11 +73,14 @@ describe('createLookAtChannel', () => {
 
   it('is to be asked again if Slack asks to wait, refuses the token or can’t be reached', async () => {
     const { workspace, channels, look } = await openLook(reading);
-    const stranger = createLookAtChannel(clientOf(workspace, 'xoxb-revoked'));
-    expect(await stranger(channels.payAlerts)).toEqual({ kind: 'away', slackError: 'invalid_auth' });
-    let last = await look(channels.payAlerts);
-    for (let times = 0; times < 60; times += 1) last = await look(channels.payAlerts);
-    expect(last).toEqual({ kind: 'away', slackError: 'ratelimited', retryAfterMs: expect.any(Number) });
+    const revoked = clientOf(workspace, 'xoxb-revoked');
+    const away = { kind: 'away', slackError: 'invalid_auth' };
+    expect(await lookAtChannel(revoked, channels.payAlerts)).toEqual(away);
+    async function lookOften(): Promise<void> {
+      for (let times = 0; times < 60; times += 1) await look(channels.payAlerts);
+    }
+    const refused = await lookOften().catch(readSlackError);
+    expect(refused).toEqual({ kind: 'rate_limited', retryAfterMs: expect.any(Number) });
     await workspace.close();
     expect(await look(channels.payAlerts)).toEqual({ kind: 'away', slackError: expect.any(String) });
   });
