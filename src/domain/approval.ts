@@ -5,8 +5,8 @@ import type { OrderReference } from './order-reference.ts';
 
 /**
  * What an approval allows, exactly: approvers see these terms, and the hash covers them. E-mail addresses are whole;
- * screens mask them. `card`: its fingerprint. `despite`: references of equal recent charges that the requester saw and
- * accepted. `overridesRest`: the card is on hold after a decline, and the approval lifts that hold.
+ * screens mask them. `card`: its fingerprint. `despite`: equal recent charges that the
+ * requester saw and accepted (see `asAccepted`). `overridesRest`: the card is on hold after a decline, and the approval lifts that hold.
  */
 export type ApprovalShown = ChargeAsked<ShownTerms> | EmailAsked<ShownCardEmail>;
 
@@ -37,7 +37,7 @@ type EmailAsked<Terms> = { kind: 'card_email'; terms: Terms; card: string };
 /** A week: the longest time that the policy may let a request wait for a decision. */
 export const longestRequestMinutes = 7 * 24 * 60;
 
-/** `despite`: references of equal charges made since the request, which the approver saw and accepted. */
+/** `despite`: equal charges made since the request, which the approver saw and accepted (see `asAccepted`). */
 export type Decision = { by: string; atMs: number; despite?: readonly string[] };
 
 export type ApprovalState =

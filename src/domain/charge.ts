@@ -189,6 +189,13 @@ export type Twin = {
   outcome: 'approved' | 'given_back' | 'declined' | 'three_d_secure' | 'cleared' | 'review';
 };
 
+/**
+ * A twin or payment link as a person accepts it: with the outcome that they saw, so that another outcome is shown again.
+ */
+export function asAccepted({ reference, outcome }: { reference: string; outcome: string }): string {
+  return `${reference} (${outcome})`;
+}
+
 /** The limits' names in `payops.yml`. */
 export type LimitKind = 'per_charge' | 'per_agent_per_day' | 'per_card_per_day';
 

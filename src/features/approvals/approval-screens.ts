@@ -2,7 +2,7 @@ import type { Button } from '@slack/types';
 import { z } from 'zod';
 import { maskedApart } from '../../domain/outside-text.ts';
 import type { Approval, ApprovalShown, ApprovalState, ShownCardEmail } from '../../domain/approval.ts';
-import type { ChargeSeen, Twin } from '../../domain/charge.ts';
+import { asAccepted, type ChargeSeen, type Twin } from '../../domain/charge.ts';
 import { counted } from '../../domain/wording.ts';
 import type { OpenItems } from '../../slack/command.ts';
 import {
@@ -280,8 +280,8 @@ function decideButtons(approval: Approval): Button[] {
 }
 
 /**
- * A button's value: the request, the hash of the terms shown above the button, and the references of the equal charges
- * shown (`despite`). An approval counts for exactly these.
+ * A button's value: the request, the hash of the terms shown above the button, and the equal charges shown (`despite`,
+ * see `asAccepted`). An approval counts for exactly these.
  */
 export const requestValue = codec(
   z.object({ id: z.string(), termsHash: z.string(), despite: z.array(z.string()).exactOptional() }),
@@ -416,7 +416,7 @@ export function emailsModal(approval: Approval, { currentEmail, newEmail, card }
  * Lists other charges of the same card and amount since the request, newest first. Approving here accepts all of them.
  */
 export function twinsModal(approval: Approval, twins: readonly Twin[], nowMs: number): Modal {
-  const despite = twins.map(({ reference }) => reference);
+  const despite = twins.map(asAccepted);
   return approveModal(approval, { despite }, [
     ...twinBlocks(twins, nowMs),
     richText([...whatLine(approval.shown), words('.')], rich`${afterYours(approval) ?? startsAtOnce}`),

@@ -3,7 +3,7 @@ import type { Account } from '../../account.ts';
 import { isUnsettled, type ChargeRecords } from './charge-record.ts';
 import { z } from 'zod';
 import { longestRequestMinutes } from '../../domain/approval.ts';
-import { type Twin, claimTimes } from '../../domain/charge.ts';
+import { type Twin, asAccepted, claimTimes } from '../../domain/charge.ts';
 import type { Money } from '../../domain/money.ts';
 import type { OrderReference } from '../../domain/order-reference.ts';
 import { createRecords, type RecordChange } from '../../records/records.ts';
@@ -24,7 +24,7 @@ export type CardClaim = {
   by: string;
   /** When the person read the terms, UTC ms; default: now. Twins are looked for from `twinMs` before that. */
   readAtMs?: number;
-  /** References of the twins (equal recent charges) that the person saw and accepted. */
+  /** The twins (equal recent charges) that the person saw and accepted; see `asAccepted`. */
   despite?: readonly string[];
   /** A second person allows the charge despite the hold after a decline; all other rules apply. */
   overridesRest?: true;
@@ -44,8 +44,8 @@ export type CardHistory = ReturnType<typeof createCardHistory>;
 type CardRules = {
   rule: RetryRule;
   /**
-   * A settled equal charge is a twin, which the person must confirm, if it was begun at most this long before they read
-   * the terms, or later. 0: only a charge that needs review is one, as always.
+   * A settled equal charge is a twin, which the person must confirm, if it was begun or found paid at most this long
+   * before they read the terms, or later. 0: only a charge that needs review is one, as always.
    */
   twinMs: number;
   /**
@@ -268,10 +268,15 @@ function twinsOf(
 ): Twin[] {
   return attempts
     .filter(isSettled)
-    .filter((attempt) => isSame(attempt, money) && (attempt.outcome === 'review' || attempt.begunAt > after))
-    .filter(({ reference }) => !despite.includes(reference))
+    .filter((attempt) => isSame(attempt, money) && (attempt.outcome === 'review' || newsAt(attempt) > after))
+    .filter((attempt) => !despite.includes(asAccepted(attempt)))
     .toSorted((a, b) => b.begunAt - a.begunAt)
     .map(({ reference, by, begunAt, outcome }) => ({ reference, by, at: begunAt, outcome }));
+}
+
+/** A charge in doubt or under review may be found paid long after it was begun. */
+function newsAt({ outcome, at, begunAt }: Settled): number {
+  return outcome === 'approved' ? at : begunAt;
 }
 
 function isSame(attempt: Attempt, money: Money): boolean {

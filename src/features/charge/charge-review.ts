@@ -3,7 +3,7 @@ import type { Account } from '../../account.ts';
 import type { AlertTaken } from '../../domain/alert.ts';
 import type { Approval, ApprovalNeeded } from '../../domain/approval.ts';
 import type { KnownCards } from '../../domain/card.ts';
-import type { ChargeTerms, ShownTerms, Twin } from '../../domain/charge.ts';
+import { asAccepted, type ChargeTerms, type ShownTerms, type Twin } from '../../domain/charge.ts';
 import type { CardRefusal } from './card-history.ts';
 import { withoutUndefined } from '../../domain/json.ts';
 import type {
@@ -289,7 +289,7 @@ export function chargeReviewModal(options: ReviewModalOptions): Modal {
       : { submit: approval ? 'Ask for approval' : submitWords(terms, twins.length > 0) }),
     privateMetadata: reviewMetadata.write({
       draft,
-      ...(twins.length > 0 ? { despite: twins.map(({ reference }) => reference) } : {}),
+      ...(twins.length > 0 ? { despite: twins.map(asAccepted) } : {}),
     }),
   });
 }

@@ -4,6 +4,7 @@ import { approvalPrefix, type ApprovalCase } from '../../../src/features/approva
 import {
   ada,
   bola,
+  charge,
   minuteMs,
   openWorld,
   type Plan,
@@ -230,15 +231,41 @@ describe('an approved request is checked again before it is carried out', () => 
     const [second, third] = [await another('V0SECOND1'), await another('V0THIRD01')];
     await approve(process, first);
     expect(await process.approvals.twinsOf(third)).toMatchObject([{ reference: first.id, by: ada }]);
-    await approve(process, second, bola, [first.id]);
+    const seen = [`${first.id} (approved)`];
+    await approve(process, second, bola, seen);
     expect(world.bank.posts).toEqual([first.id, second.id]);
-    await approve(process, third, bola, [first.id]);
+    await approve(process, third, bola, seen);
     const { state } = (await process.approvals.find(third.id)) ?? {};
     expect(state).toMatchObject({
       kind: 'stopped',
       why: expect.stringContaining(`Since then, ${second.id} charged`),
     });
-    expect(world.audited.get(`approval:${second.id}:1`)?.reason).toBe(`1 of 1, despite ${first.id}`);
+    expect(world.audited.get(`approval:${second.id}:1`)?.reason).toBe(
+      `1 of 1, despite ${first.id} (approved)`,
+    );
+  });
+
+  it('shows a twin under review to its approver once that is paid, although the requester accepted it', async () => {
+    const world = openWorld('approved');
+    const process = startProcess(world);
+    const inHalf = { status: 'SUCCESS', amountMinor: terms.money.minor / 2, wrong: 0 } as const;
+    world.bank.charge = (one) => {
+      world.bank.charges.set(one, { ...inHalf });
+      return { kind: 'approved' };
+    };
+    await charge(process);
+    expect((await process.operations.find(reference))?.state.kind).toBe('review');
+    world.approvalRules.push(...usualRules);
+    const second = await submit(process, 'V0SECOND1', ada, [`${reference} (review)`]);
+    if (second.kind !== 'awaiting_approval') throw new Error(second.kind);
+    expect(await process.approvals.twinsOf(second.approval)).toEqual([]);
+    world.bank.charges.set(reference, { ...inHalf, amountMinor: terms.money.minor });
+    await process.workFor(2 * 60 * minuteMs);
+    const twins = [{ reference, outcome: 'approved' }];
+    expect(await process.approvals.twinsOf(second.approval)).toMatchObject(twins);
+    await approve(process, second.approval);
+    const { state } = (await process.approvals.find(second.approval.id)) ?? {};
+    expect(state).toMatchObject({ kind: 'stopped', why: expect.stringContaining(reference) });
   });
 
   it('counts for the day of the request, even if it is approved after midnight', async () => {

@@ -1,5 +1,15 @@
 import { isDeepStrictEqual } from 'node:util';
-import { array, assert, asyncProperty, constant, constantFrom, integer, oneof, record } from 'fast-check';
+import {
+  array,
+  assert,
+  asyncProperty,
+  constant,
+  constantFrom,
+  integer,
+  oneof,
+  record,
+  tuple,
+} from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
   mayTry,
@@ -54,9 +64,12 @@ class PlainHistory {
     }
     if (verdict.kind !== 'allowed') return { kind: 'refused', refusal: verdict };
     const twins = others.filter(
-      (one) => one.outcome !== 'pending' && one.minor === money.minor && one.begunAt > since,
+      (one) =>
+        one.outcome !== 'pending' &&
+        one.minor === money.minor &&
+        (one.outcome === 'approved' ? one.at : one.begunAt) > since,
     );
-    const unseen = twins.filter((twin) => !despite.includes(twin.reference));
+    const unseen = twins.filter((twin) => !despite.includes(`${twin.reference} (${twin.outcome})`));
     if (unseen.length > 0) {
       const newestFirst = unseen.toSorted((a, b) => b.begunAt - a.begunAt);
       return {
@@ -87,7 +100,10 @@ const outcome = oneof(
   { weight: 1, arbitrary: constant<Twin['outcome']>('three_d_secure') },
 );
 const minor = constantFrom(100, 200, 300);
-const despite = array(reference, { maxLength: 3 });
+const despite = array(
+  tuple(reference, outcome).map(([named, as]) => `${named} (${as})`),
+  { maxLength: 3 },
+);
 /** How long before the claim the terms were read. */
 const readAgoMs = oneof(
   constant(0),

@@ -91,7 +91,12 @@ describe('the history of a card', () => {
       expect(await history.judge(claimOf('other', 1))).toEqual({ kind: 'claimed' });
       const twins = [{ reference: ref('unsure'), by: 'U1', at: start, outcome: 'review' }];
       expect(await history.claim(claimOf('again'))).toEqual({ kind: 'twin', twins });
-      const seen = claimOf('again', undefined, { despite: ['unsure'] });
+      const seen = claimOf('again', undefined, { despite: ['unsure (review)'] });
+      expect((await history.judge(seen)).kind).toBe('claimed');
+      // Whoever accepted the doubt has not accepted that it was paid.
+      await history.settle(card, ref('unsure'), 'approved');
+      expect((await history.judge(seen)).kind).toBe(usualMs === 0 ? 'claimed' : 'twin');
+      await history.settle(card, ref('unsure'), 'review');
       expect(await history.claim(seen)).toEqual({ kind: 'claimed' });
     },
   );

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { ChargeState, LimitRules } from '../../../src/domain/charge.ts';
+import { asAccepted, type ChargeState, type LimitRules } from '../../../src/domain/charge.ts';
 import { type ChargeRecord, hasEnded } from '../../../src/features/charge/charge-record.ts';
 import {
   ada,
@@ -84,12 +84,7 @@ describe('a charge counts for the limits', () => {
     const twin = await submit(process, 'V0TWIN001');
     if (twin.kind !== 'twin') throw new Error(twin.kind);
     expect(await usedOf(process)).toBe(minor);
-    const again = await submit(
-      process,
-      'V0TWIN001',
-      ada,
-      twin.twins.map(({ reference }) => reference),
-    );
+    const again = await submit(process, 'V0TWIN001', ada, twin.twins.map(asAccepted));
     expect(again.kind).toBe('begun');
     expect(await usedOf(process)).toBe(2 * minor);
     const held = startProcess(openWorld('declined', roomy));
