@@ -285,8 +285,8 @@ export function createFeatures(account: Account, needs: FeatureNeeds) {
     lookUpNow: (expected) => lookUpExpected(payments.findTransaction, expected),
     paid: alerts.paid,
     alertFor: alerts.alertFor,
+    firstAlert: alerts.firstAlert,
     alertTaken: (alert) => alerts.claims.taken(alert),
-    takenMessage,
   });
   const { customerLink, answerCodePage } = createCustomerCode(account, {
     find: (reference) => charges.find(reference),
@@ -300,7 +300,7 @@ export function createFeatures(account: Account, needs: FeatureNeeds) {
     tellOperators: needs.tellOperators,
     ledger,
     linkForm: links.form,
-    openLinks: (alert) => links.openFor(alert),
+    openLinks: async (alert) => links.openFor(await alerts.firstAlert(alert)),
     approvals: gate,
     alerts: { ...alerts.claims, paid: alerts.paid },
     awaitEvent: missing.approved,

@@ -81,6 +81,14 @@ type AlertClaim =
   /** Call `release` if the charge was not stored: it undoes the claim. Never throws StoreUnavailable. */
   { kind: 'claimed'; release: () => Promise<void> } | { kind: 'taken'; taken: AlertTaken };
 
+/** A payment link of an alert that may be paid, or is paid already. `by`: Slack user id. */
+export type OpenLink = {
+  reference: string;
+  by: string;
+  askedAtMs: number;
+  outcome: 'unpaid' | 'perhaps_paid';
+};
+
 /** A charge or link of the bot's own. `card`: the charged card's fingerprint; `alert`: the alert it was begun from. */
 export type BotCharge = { card?: string; agent?: string; alert?: string };
 

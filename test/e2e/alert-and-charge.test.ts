@@ -279,6 +279,40 @@ describe('two payments for one alert', () => {
   });
 });
 
+describe('a payment link and a charge for one alert', () => {
+  it('names the link that a colleague made while the review was open, before the card is charged', async () => {
+    const desk = at();
+    const customerEmail = 'chidi.eze@example.com';
+    const failed = await desk.house.decline({ customerEmail, amount: '2700.00' });
+    await desk.presses('lead', 'Acknowledge', await alertSays(failed, 'Acknowledge'));
+    desk.house.later(dayMs + minuteMs);
+    await desk.presses('agent', 'Charge again…', await alertSays(failed, 'Charge again…'));
+    await desk.modalSays('agent', 'Charge a card');
+    const review = await desk.submits('agent', { 'Saved card': '4081' });
+    expect(review?.shown.text).not.toContain('payment link');
+    const link = await makesLink(desk, 'lead', '2700.00', { 'Customer’s e-mail': customerEmail });
+    const charged = desk.calls('/tokenized-card-payment');
+    await desk.submits('agent');
+    const again = await desk.modalSays('agent', ['A payment link of this alert isn’t settled yet', link]);
+    expect(again.submit).toBe('Charge NGN 2,700.00');
+    expect(desk.calls('/tokenized-card-payment')).toBe(charged);
+    await desk.submits('agent');
+    await desk.modalSays('agent', 'Paid (confirmed)');
+    expect(desk.calls('/tokenized-card-payment')).toBe(charged + 1);
+  });
+
+  it('makes no link, not even a typed one, while the alert’s card is being charged', async () => {
+    const desk = at();
+    const { first } = await chargesAgain('2800.00', bola);
+    await desk.modalSays('agent', 'Needs a code');
+    const orders = desk.calls('/checkout/order');
+    await desk.opens('lead', '/pay link 2800.00');
+    await desk.submits('lead', { 'Customer’s e-mail': 'bola.ade@example.com' });
+    await desk.modalSays('lead', ['No payment link', first]);
+    expect(desk.calls('/checkout/order')).toBe(orders);
+  });
+});
+
 describe('an alert whose charge needs review', () => {
   it('says so, instead of *being charged*, in its channel and to a person who would charge it again', async () => {
     const desk = at();

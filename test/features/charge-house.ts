@@ -12,6 +12,7 @@ import type { Transaction } from '../../src/domain/transaction.ts';
 import { chargeKey, storedCharge } from '../../src/features/charge/charge-record.ts';
 import { createRecords } from '../../src/records/records.ts';
 import { eventPrefix } from '../../src/features/alerts/event-case.ts';
+import type { CheckoutOrderAnswer } from '../../src/payments/orders.ts';
 import type { EmailChangeAnswer } from '../../src/payments/saved-cards.ts';
 import type { HeldRoles } from '../../src/slack/people/role.ts';
 import { createFeatures } from '../../src/merchants.ts';
@@ -49,6 +50,7 @@ type Kept = { status: 'SUCCESS' | 'AWAITING_OTP' | 'FAILED'; amountMinor: number
 function openBank(plan: Plan) {
   const charges = new Map<string, Kept>();
   const posts: string[] = [];
+  const orders: string[] = [];
   const codes: string[] = [];
   function keep(reference: string, status: Kept['status']): void {
     charges.set(reference, { status, amountMinor: terms.money.minor, wrong: 0 });
@@ -56,6 +58,7 @@ function openBank(plan: Plan) {
   return {
     charges,
     posts,
+    orders,
     codes,
     charge(reference: string): ChargeAnswer {
       posts.push(reference);
@@ -78,6 +81,10 @@ function openBank(plan: Plan) {
           keep(reference, 'SUCCESS');
           return { kind: 'unknown', cause: new ServiceFailure('timeout', 'no answer') };
       }
+    },
+    order(reference: string): CheckoutOrderAnswer {
+      orders.push(reference);
+      return { kind: 'created', orderId: `S-${reference}`, checkoutLink: 'https://pay.example.com/1' };
     },
     code(reference: string, otp: string): OtpAnswer {
       codes.push(otp);
@@ -195,6 +202,7 @@ export function startProcess(world: World, points: Points = everyPoint(), hasMod
       webhookRememberDays: 30,
       alertDetailsDays: 0,
       digestThreshold: 0,
+      linkFollowHours: 72,
       cardLedger: world.cardLedger,
       savedCardDays: 30,
       accountNewFields: [],
@@ -227,12 +235,16 @@ export function startProcess(world: World, points: Points = everyPoint(), hasMod
         points.pass('charge', () => (clock.nowMs > leaveBy ? late : bank.charge(charge.reference))),
       submitOtp: (code, { leaveBy }) =>
         points.pass('submit_otp', () => (clock.nowMs > leaveBy ? late : bank.code(code.reference, code.otp))),
+      createCheckoutOrder: ({ reference }) => points.pass('order', () => bank.order(reference)),
       findTransaction: (wanted) => points.pass('look_up', () => bank.find(wanted)),
       resendOtp: () => points.pass('resend', () => ({ kind: 'resent' })),
       changeCardEmail: () => points.pass('change_email', () => world.emailAnswer),
       savedCards: { kind: 'not_set_up' } as never,
     },
-    slack: { interactive: { views: { update } } as unknown as Account['slack']['interactive'] },
+    slack: {
+      interactive: { views: { update } } as unknown as Account['slack']['interactive'],
+      showResult: async () => undefined,
+    },
     store,
     sealer,
     fingerprint: (tokenKey) => Promise.resolve(String(tokenKey.length).padStart(32, '0')),
@@ -262,8 +274,9 @@ export function startProcess(world: World, points: Points = everyPoint(), hasMod
   async function drained(): Promise<void> {
     await approvals.drained();
     await charges.drained();
+    await links.drained();
   }
-  const kinds = [...charges.cases, ...approvals.cases];
+  const kinds = [...charges.cases, ...approvals.cases, ...links.cases];
   async function workOn(entry: Entry): Promise<void> {
     const kind = kinds.find(({ prefix }) => entry.key.startsWith(prefix));
     // An alert or a message: counts as sent.

@@ -212,6 +212,7 @@ export function createAlerts(account: Account, needs: AlertsNeeds) {
       wake();
     },
     alertFor: recovery.alertFor,
+    firstAlert: alerts.firstAlert,
     /** Undefined also while the store is away, so that a look-up still gets its answer. */
     declineOf: (reference: string, lookup: Confirmation) => ifStoreAnswers(declineOf(reference, lookup)),
     receiving: createReceiving(own, {

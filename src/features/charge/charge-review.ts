@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Account } from '../../account.ts';
-import type { AlertTaken } from '../../domain/alert.ts';
+import type { AlertTaken, OpenLink } from '../../domain/alert.ts';
 import type { Approval, ApprovalNeeded } from '../../domain/approval.ts';
 import type { KnownCards } from '../../domain/card.ts';
 import { asAccepted, type ChargeTerms, type ShownTerms, type Twin } from '../../domain/charge.ts';
@@ -39,7 +39,7 @@ import { amountWord, emailWord, labelled, plain, termFields } from '../../slack/
 import { type ShownAccount, accountWords } from '../../slack/words/account-foot.ts';
 import { referenceRun, word } from '../../slack/words/payment-words.ts';
 import { holdLines } from '../../slack/words/next-steps.ts';
-import { type OpenLink, openLinkBlocks, timeAgo, twinBlocks } from '../../slack/words/twins.ts';
+import { openLinkBlocks, timeAgo, twinBlocks } from '../../slack/words/twins.ts';
 import type { ChargeOperations } from './charge-operations.ts';
 import { type ChargeForm, chargeFields, chargeModalId } from './charge-form.ts';
 import {
@@ -50,6 +50,7 @@ import {
   unsureChargeModal,
 } from './charge-modal.ts';
 import { limitProblem, limitRefusalModal, notChargedModal } from './limit-words.ts';
+import type { SubmitNeeds } from './submit-charge.ts';
 
 /** Functions of other features that reviews need. */
 export type ReviewNeeds = {
@@ -59,8 +60,6 @@ export type ReviewNeeds = {
   requestModal: (approval: Approval) => Modal;
   /** The message that no charge can be begun from an alert now, with the reason. */
   takenMessage: (taken: AlertTaken, askedBy: string) => SlackMessage;
-  /** The payment links of this alert that may still be paid, newest first. */
-  openLinks: (alert: string) => Promise<readonly OpenLink[]>;
 };
 
 /**
@@ -73,7 +72,7 @@ export function createReview(
     operations: ChargeOperations;
     form: ChargeForm;
     views: ChargeViews;
-    needs: ReviewNeeds;
+    needs: ReviewNeeds & Pick<SubmitNeeds, 'openLinks'>;
   },
 ) {
   const { operations, form, views, needs } = parts;
@@ -156,8 +155,8 @@ export function createReview(
   }
 
   /**
-   * The review of the same terms with new facts: a hold, or twins (equal recent charges). Submitting it accepts those
-   * twins.
+   * The review of the same terms with new facts: a hold, twins (equal recent charges), or payment links. Submitting it
+   * accepts those twins and links.
    */
   async function reviewAgain({ viewId, caller }: Submission, draft: string): Promise<Modal> {
     const kept = await operations.readDraft(viewId, draft);
@@ -219,7 +218,7 @@ const whyNowInput = textInput({
 type ReadReview = { kind: 'read'; draft: string; despite?: readonly string[]; override?: string };
 
 /**
- * Reads the submitted review: the draft's id, the accepted twins, and why to charge a card on hold now. `stale`: the
+ * Reads the submitted review: the draft's id, the accepted twins and payment links, and why to charge a card on hold now. `stale`: the
  * metadata is not that of a review.
  */
 function readReview(
@@ -259,7 +258,8 @@ type ReviewModalOptions = {
 export function chargeReviewModal(options: ReviewModalOptions): Modal {
   const { place, terms, draft, twins = [], links = [], hold, approval, nowMs } = options;
   // With a restriction the modal is long enough, so leave other lines out.
-  const isPlain = !hold && !approval && twins.length + links.length === 0;
+  const others = [...twins, ...links];
+  const isPlain = !hold && !approval && others.length === 0;
   const amount = amountWord(terms.money);
   const email = emailWord(terms.customerEmail);
   const { Reason: reason, 'Customer id': customerId } = termFields(terms);
@@ -289,7 +289,7 @@ export function chargeReviewModal(options: ReviewModalOptions): Modal {
       : { submit: approval ? 'Ask for approval' : submitWords(terms, twins.length > 0) }),
     privateMetadata: reviewMetadata.write({
       draft,
-      ...(twins.length > 0 ? { despite: twins.map(asAccepted) } : {}),
+      ...(others.length > 0 ? { despite: others.map(asAccepted) } : {}),
     }),
   });
 }
@@ -338,7 +338,7 @@ function submitWords({ money }: ShownTerms, isAgain: boolean): string {
   return fits ?? (isAgain ? 'Charge again' : 'Charge');
 }
 
-/** The review's metadata: the draft's id, and the references of the shown twins. Contains no secret. */
+/** The review's metadata: the draft's id, and the shown twins and payment links. Contains no secret. */
 const reviewMetadata = codec(
   z.object({ draft: z.string().min(1), despite: z.array(z.string()).exactOptional() }),
 );

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import type { Account } from '../../account.ts';
-import type { AlertClaims, AlertTaken } from '../../domain/alert.ts';
+import type { AlertClaims, AlertTaken, OpenLink } from '../../domain/alert.ts';
 import type {
   Approval,
   ApprovalGate,
@@ -10,7 +10,13 @@ import type {
   ApprovedEnd,
   ShownCharge,
 } from '../../domain/approval.ts';
-import type { CardHold, ChargeSeen, ChargeTerms, Twin } from '../../domain/charge.ts';
+import {
+  asAccepted,
+  type CardHold,
+  type ChargeSeen,
+  type ChargeTerms,
+  type Twin,
+} from '../../domain/charge.ts';
 import type { LimitRefusal, LimitClaims, LimitedCharge } from './charge-limits.ts';
 import type { CardRefusal, CardClaim, CardHistory } from './card-history.ts';
 import { StoreUnavailable } from '../../domain/failure.ts';
@@ -20,6 +26,7 @@ import { tagLog } from '../../log.ts';
 import { createRecords } from '../../records/records.ts';
 import { referenceOf } from '../../records/derived-reference.ts';
 import { chargeTermsShape } from '../../records/shapes.ts';
+import { alertTakenWords } from '../../slack/words/twins.ts';
 import { type ChargeBook, type ChargeRecord } from './charge-record.ts';
 import { limitProblem } from './limit-words.ts';
 import { step } from './machine.ts';
@@ -47,7 +54,8 @@ type Claimed =
   /** The dialogue has charged already: a double click, or a repeated delivery. */
   | { kind: 'known'; charge: ChargeSeen }
   | { kind: 'refused'; refusal: CardRefusal }
-  | { kind: 'twin'; twins: readonly Twin[] }
+  /** Equal charges, or payment links of the alert, that the person hasn't accepted. Nothing was sent. */
+  | { kind: 'twin'; twins: readonly { reference: string; outcome: string }[] }
   /** The amount now exceeds the person's limits. Nothing was sent. */
   | { kind: 'over_limit'; refusal: LimitRefusal }
   /** The alert is resolved, closed or being charged by now. Nothing was sent. */
@@ -69,7 +77,7 @@ type SubmitRequest = {
   /** The id of the reviewed terms, from `keepDraft`. */
   draft: string;
   by: string;
-  /** References of twins (equal recent charges) that the person saw and accepted. */
+  /** The twins (equal recent charges) and payment links that the person saw and accepted; see `asAccepted`. */
   despite?: readonly string[];
   /** Why to charge a card on hold now, in the agent's words; given if a second person is to allow that. */
   override?: string;
@@ -84,6 +92,8 @@ type UnclaimedCharge = Omit<ShownCharge, 'viewId' | 'readAtMs'> & { readAtMs?: n
 /** What submitting needs of other features. */
 export type SubmitNeeds = {
   alerts: AlertClaims;
+  /** The payment links of this alert that may be paid, newest first. */
+  openLinks: (alert: string) => Promise<readonly OpenLink[]>;
   approvals: ApprovalGate;
 };
 
@@ -119,6 +129,16 @@ export function createSubmits(account: Account, parts: SubmitParts) {
     if (limit.kind === 'refused') return { kind: 'over_limit', refusal: limit.refusal } as const;
     const card = await cards[how](claim);
     return card.kind === 'claimed' ? undefined : card;
+  }
+
+  /**
+   * Payment links of the charge's alert that the person hasn't accepted. Read after the alert is claimed: a link begun
+   * later finds that claim, and is refused.
+   */
+  async function findLinks({ terms: { alert }, despite = [] }: UnclaimedCharge) {
+    const links = alert === undefined ? [] : await needs.openLinks(alert);
+    const twins = links.filter((one) => !despite.includes(asAccepted(one)));
+    return twins.length > 0 ? ({ kind: 'twin', twins } as const) : undefined;
   }
 
   /** All restrictions on these terms, to show before the button is pressed. Claims nothing: `submit` decides. */
@@ -197,7 +217,8 @@ export function createSubmits(account: Account, parts: SubmitParts) {
     if (!need) return undefined;
     const taken = alert === undefined ? undefined : await alerts.taken(alert, id);
     if (taken) return { kind: 'alert_taken', taken };
-    const obstacle = await findObstacle(await claimOf(charge, account.now()), 'judge');
+    const obstacle =
+      (await findLinks(charge)) ?? (await findObstacle(await claimOf(charge, account.now()), 'judge'));
     if (obstacle) return obstacle;
     const approval = await approvals.request({ id, terms: { kind: 'charge', ...requested }, by, ...need });
     return { kind: 'awaiting_approval', approval };
@@ -211,7 +232,9 @@ export function createSubmits(account: Account, parts: SubmitParts) {
     const claim = await claimOf(charge, nowMs);
     // Check before claiming, so that a refused charge uses up no limit (unless two submits race).
     const obstacle =
-      (await findObstacle(claim, 'judge', countedAtMs)) ?? (await findObstacle(claim, 'claim', countedAtMs));
+      (await findLinks(charge)) ??
+      (await findObstacle(claim, 'judge', countedAtMs)) ??
+      (await findObstacle(claim, 'claim', countedAtMs));
     if (!obstacle) return await begin(charge, nowMs);
     await alert?.release();
     return obstacle;
@@ -306,18 +329,16 @@ function approvedEnd(result: Claimed): ApprovedEnd {
       return result.refusal.kind === 'roles_unknown'
         ? { kind: 'later' }
         : { kind: 'stopped', why: limitProblem(result.refusal, 'the requester’s') };
-    case 'twin':
+    case 'twin': {
+      const begun = result.twins.map(({ reference }) => reference).join(', ');
       return {
         kind: 'stopped',
-        why: `Since then, ${twinReferences(result.twins)} charged this card the same. Still owed? Ask again.`,
+        why: `Since then, another payment of the same was begun: ${begun}. Still owed? Ask again.`,
       };
+    }
     case 'alert_taken':
-      return { kind: 'stopped', why: takenWords(result.taken) };
+      return { kind: 'stopped', why: alertTakenWords(result.taken) };
   }
-}
-
-function twinReferences(twins: readonly Twin[]): string {
-  return twins.map(({ reference }) => reference).join(', ');
 }
 
 const holdWords: Record<CardRefusal['kind'], string> = {
@@ -326,12 +347,6 @@ const holdWords: Record<CardRefusal['kind'], string> = {
   save_again: 'The card must be saved again before it can be charged.',
   under_way: 'Another charge of the card is still open.',
 };
-
-function takenWords(taken: AlertTaken): string {
-  return taken.kind === 'ended'
-    ? 'The alert it was begun from was resolved or closed meanwhile.'
-    : `Another charge of the same alert was begun meanwhile: ${taken.charge.reference}.`;
-}
 
 /** `word`: the draft's id. `readAtMs`: when the terms were first shown, UTC ms; if it is missing, every twin is shown. */
 const chargeDraft = z.object({ word: z.string(), terms: chargeTermsShape, readAtMs: z.number().default(0) });

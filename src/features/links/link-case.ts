@@ -3,7 +3,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import type { Account } from '../../account.ts';
-import type { AlertNews, Lookup } from '../../domain/alert.ts';
+import type { AlertNews, Lookup, OpenLink } from '../../domain/alert.ts';
 import {
   alertNewsShape,
   type AuditEntry,
@@ -37,8 +37,10 @@ const linkShape = z.object({
     /** Saves the payer's card; then only a card can pay. */
     savesCard: z.boolean(),
   }),
-  /** The id of the alert that it should resolve. */
+  /** The id of the alert that it should resolve: the first of its chain. */
   alert: z.string().exactOptional(),
+  /** Other links of that alert that its requester saw and accepted; see `asAccepted`. */
+  despite: z.array(z.string()).exactOptional(),
   /** Another payment, or a person, ended that alert. */
   alertNews: alertNewsShape.exactOptional(),
   by: z.string(),
@@ -112,7 +114,7 @@ export function linksOf(userId: string): string {
   return `links-of:${userId}`;
 }
 
-/** The list of the followed links that should resolve this alert. */
+/** The list of this alert's links that may be paid, or are. */
 export function linksOfAlert(alert: string): string {
   return `links-of-alert:${alert}`;
 }
@@ -127,9 +129,10 @@ export function linkKind(account: Pick<Account, 'fingerprint' | 'log'>) {
       const { customerEmail, money } = terms;
       const lastFour = cardSaved && 'face' in cardSaved ? cardSaved.face.lastFour : undefined;
       const found = await searchLists(account, { customerEmail, lastFour, amountMinor: money.minor });
-      const followed = [linksOf(by), ...(alert === undefined ? [] : [linksOfAlert(alert)])];
+      const own = isFollowed(link) ? [linksOf(by)] : [];
+      const ofAlert = alert !== undefined && outcomeOf(link) ? [linksOfAlert(alert)] : [];
       return {
-        ...indexAt([...(isFollowed(link) ? followed : []), ...found], askedAtMs),
+        ...indexAt([...own, ...ofAlert, ...found], askedAtMs),
         [ownPaymentsList]: outcomeAtMs(link) ?? askedAtMs,
       };
     },
@@ -151,6 +154,19 @@ export function linkRules(
 /** Undefined: it has no outcome yet. */
 export function outcomeAtMs({ state }: PaymentLink): number | undefined {
   return 'atMs' in state ? state.atMs : undefined;
+}
+
+/** Undefined: it has no payment, and nobody can pay it. */
+function outcomeOf({ state: { kind } }: PaymentLink): OpenLink['outcome'] | undefined {
+  if (kind === 'refused' || kind === 'lost' || kind === 'given_back') return undefined;
+  return kind === 'asking' || kind === 'open' || kind === 'aged' ? 'unpaid' : 'perhaps_paid';
+}
+
+/** The link as people see it who may begin another payment; none if it takes no money. */
+export function openLinkOf(link: PaymentLink): OpenLink[] {
+  const { reference, by, askedAtMs } = link;
+  const outcome = outcomeOf(link);
+  return outcome ? [{ reference, by, askedAtMs, outcome }] : [];
 }
 
 /** Whether the link may still be paid, or a person waits for its result. */

@@ -1,5 +1,9 @@
 import type { Button, RichTextBlock } from '@slack/types';
+import { z } from 'zod';
+import type { OpenLink } from '../../domain/alert.ts';
+import { asAccepted } from '../../domain/charge.ts';
 import { alertNewsBlocks } from '../../slack/words/alert-news.ts';
+import { openLinkBlocks } from '../../slack/words/twins.ts';
 import { outcomeWords } from '../../slack/words/state-words.ts';
 import { cardSavedLines, cardSavedState } from '../../slack/words/card-words.ts';
 import {
@@ -28,7 +32,7 @@ import {
   referenceWord,
   word,
 } from '../../slack/words/payment-words.ts';
-import type { Modal, SlackMessage, ViewBlock } from '../../slack/kit/message.ts';
+import type { Modal, SlackMessage } from '../../slack/kit/message.ts';
 import { messageModal } from '../../slack/kit/modals.ts';
 import { type MessageKey, messageKey } from '../../messages/message-record.ts';
 import type { Renders } from '../../messages/deliver.ts';
@@ -39,7 +43,7 @@ import {
   parseOrderReference,
 } from '../../domain/order-reference.ts';
 import { withoutUndefined } from '../../domain/json.ts';
-import { choice, email, form, optional, text } from '../../slack/kit/form.ts';
+import { choice, codec, email, form, optional, text } from '../../slack/kit/form.ts';
 import type { ViewValues } from '../../slack/command.ts';
 import { parsed } from '../../domain/wording.ts';
 import type { LinkState, PaymentLink } from './link-case.ts';
@@ -266,9 +270,19 @@ type LinkFormOptions = {
   prefill?: LinkPrefill;
   /** The id of the alert that it should resolve; kept in the form's metadata too. */
   alert?: string;
-  /** Shown above the fields. */
-  notice?: readonly ViewBlock[];
+  /** That alert's links that may be paid; submitting the form accepts them. */
+  openLinks?: readonly OpenLink[];
+  nowMs: number;
 };
+
+/** `channel`: of the request. `despite`: the accepted links of the alert. */
+const linkMetadata = codec(
+  z.object({
+    channel: z.string().exactOptional(),
+    alert: z.string().exactOptional(),
+    despite: z.array(z.string()).exactOptional(),
+  }),
+);
 
 const longestCustomerId = 100;
 /** Values of the form's choices. */
@@ -316,7 +330,7 @@ function linkFields(currencies: readonly string[], channel: string | undefined) 
 
 /** The form for a link's terms. Submitting it requests an order, which charges nobody. */
 export function linkForm(options: LinkFormOptions): Modal {
-  const { place, currencies, channel, alert, prefill = {}, notice = [] } = options;
+  const { place, currencies, channel, alert, prefill = {}, openLinks = [], nowMs } = options;
   const { amountMinor, currency, savesCard = true, customerEmail, customerId, reference } = prefill;
   const isOffered = currency === undefined || currencies.includes(currency);
   const filled = {
@@ -332,13 +346,16 @@ export function linkForm(options: LinkFormOptions): Modal {
     callbackId: linkModalId,
     title: 'Payment link',
     blocks: [
-      ...notice,
+      ...openLinkBlocks(openLinks, nowMs),
       richText(rich`The customer pays on the payments service’s page. It charges nobody by itself.`),
       ...linkFields(currencies, channel).inputs(filled),
       accountFoot(place),
     ],
     submit: 'Create the link',
-    privateMetadata: alert === undefined ? (channel ?? '') : `${channel ?? ''} ${alert}`,
+    privateMetadata: linkMetadata.write({
+      ...withoutUndefined({ channel, alert }),
+      ...(openLinks.length > 0 && { despite: openLinks.map(asAccepted) }),
+    }),
   });
 }
 
@@ -354,11 +371,12 @@ export function readLinkForm(
       reference?: OrderReference;
       channel?: string;
       alert?: string;
+      despite?: readonly string[];
     }
   | { kind: 'errors'; errors: Record<string, string> } {
-  // Metadata is `channel alert`; a channel's id holds no space.
-  const [, askedIn = '', alert] = /^(\S*)(?: (.+))?$/s.exec(metadata) ?? [];
-  const channel = askedIn === '' ? undefined : askedIn;
+  const about = linkMetadata.read(metadata);
+  if (!about) return { kind: 'errors', errors: { link_amount: 'This form has expired. Open it again.' } };
+  const { channel, ...ofAlert } = about;
   const filled = linkFields(currencies, channel).read(values);
   if (filled.kind === 'errors') return filled;
   const {
@@ -379,7 +397,8 @@ export function readLinkForm(
   return {
     kind: 'read',
     terms,
-    ...withoutUndefined({ reference, alert, channel: place === here ? channel : undefined }),
+    ...ofAlert,
+    ...withoutUndefined({ reference, channel: place === here ? channel : undefined }),
   };
 }
 

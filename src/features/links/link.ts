@@ -23,10 +23,8 @@ import {
 } from '../../slack/command.ts';
 import type { MessageBlock, Modal, SlackMessage } from '../../slack/kit/message.ts';
 import { parseAmountAlone } from '../../slack/command-text.ts';
-import type { AlertTaken, Lookup } from '../../domain/alert.ts';
-import { messageModal } from '../../slack/kit/modals.ts';
+import type { Lookup } from '../../domain/alert.ts';
 import { referenceWord } from '../../slack/words/payment-words.ts';
-import { openLinkBlocks } from '../../slack/words/twins.ts';
 import type { PaymentLink } from './link-case.ts';
 import { type LinkNeeds, createPaymentLinks } from './payment-links.ts';
 import {
@@ -42,25 +40,23 @@ import {
   takenErrors,
 } from './link-screens.ts';
 
-type LinksNeeds = LinkNeeds & {
-  /** The message that no payment can be begun from an alert now, with the reason. */
-  takenMessage: (taken: AlertTaken, askedBy: string) => SlackMessage;
-};
-
 /**
  * Payment links: their orders, followed until they are paid (`payment-links.ts`). `/pay link [amount]` opens a form;
  * submitting it requests an order and posts its link in a message, which later says when it is paid. A form requests at
  * most one order, even if submitted twice.
  */
-export function createLinks(account: Account, needs: LinksNeeds) {
+export function createLinks(
+  account: Account,
+  needs: LinkNeeds & { firstAlert: (alert: string) => Promise<string> },
+) {
   const { place, settings, slack, now } = account;
   const { chargeCurrencies: currencies } = settings;
   const links = createPaymentLinks(account, needs);
 
-  async function formFor(prefill: LinkPrefill, caller: Caller, alert?: string): Promise<Modal> {
-    const open = alert === undefined ? [] : await links.openFor(alert);
-    const shown = { place, currencies, prefill, notice: openLinkBlocks(open, now()) };
-    return linkForm({ ...shown, ...channelOf(caller), ...withoutUndefined({ alert }) });
+  async function formFor(prefill: LinkPrefill, where: { channel?: string }, alert?: string): Promise<Modal> {
+    const openLinks = alert === undefined ? [] : await links.openFor(alert);
+    const shown = { place, currencies, prefill, openLinks, nowMs: now() };
+    return linkForm({ ...shown, ...where, ...withoutUndefined({ alert }) });
   }
 
   /** One request per modal; a repeated submit shows the existing link. */
@@ -73,10 +69,6 @@ export function createLinks(account: Account, needs: LinksNeeds) {
     switch (beginning.kind) {
       case 'taken':
         return { kind: 'errors', errors: takenErrors };
-      case 'alert_taken': {
-        const message = needs.takenMessage(beginning.taken, userId);
-        return { kind: 'update', modal: messageModal('No payment link', message) };
-      }
       case 'known':
         return { kind: 'update', modal: linkModal(beginning.link, place, whereOf(beginning.link)) };
       case 'begun':
@@ -121,22 +113,18 @@ export function createLinks(account: Account, needs: LinksNeeds) {
     if (!link) return;
     const { money, customerEmail, customerId, savesCard } = link.terms;
     const isRefused = link.state.kind === 'refused';
-    const form = linkForm({
-      place,
-      currencies,
-      ...withoutUndefined({ alert: link.alert }),
-      ...(caller.channelId === undefined ? channelOfLink(link) : channelOf(caller)),
-      prefill: {
-        amountMinor: money.minor,
-        currency: money.currency,
-        savesCard,
-        ...withoutUndefined({
-          customerId,
-          customerEmail: link.by === caller.userId ? customerEmail : undefined,
-        }),
-        ...(isRefused ? typedReference(link) : {}),
-      },
-    });
+    const prefill: LinkPrefill = {
+      amountMinor: money.minor,
+      currency: money.currency,
+      savesCard,
+      ...withoutUndefined({
+        customerId,
+        customerEmail: link.by === caller.userId ? customerEmail : undefined,
+      }),
+      ...(isRefused ? typedReference(link) : {}),
+    };
+    const where = caller.channelId === undefined ? channelOfLink(link) : channelOf(caller);
+    const form = await formFor(prefill, where, link.alert);
     await (isRefused && view ? updateModal(form) : openModal(form));
   }
 
@@ -176,13 +164,15 @@ export function createLinks(account: Account, needs: LinksNeeds) {
     home: async ({ userId }) => homeLinks(await links.openOf(userId), place),
 
     async run(prefill, { caller, openModal }) {
-      await openModal(await formFor(prefill, caller));
+      await openModal(await formFor(prefill, channelOf(caller)));
       return undefined;
     },
   });
   return {
     ...links,
-    form: formFor,
+    /** `alert`: the one that the link should resolve. */
+    form: async (prefill: LinkPrefill, caller: Caller, alert?: string) =>
+      await formFor(prefill, channelOf(caller), alert && (await needs.firstAlert(alert))),
     verbs: [verb],
     messages: linkRenders(links.find, place),
   };

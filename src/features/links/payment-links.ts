@@ -1,6 +1,14 @@
 import { hash } from 'node:crypto';
 import type { Account } from '../../account.ts';
-import type { AlertNews, AlertTaken, BotCharge, Lookup, ProvenPayment } from '../../domain/alert.ts';
+import type {
+  AlertNews,
+  AlertTaken,
+  BotCharge,
+  Lookup,
+  OpenLink,
+  ProvenPayment,
+} from '../../domain/alert.ts';
+import { asAccepted } from '../../domain/charge.ts';
 import type { CheckoutOrderAnswer } from '../../payments/orders.ts';
 import type { ExpectedCharge } from '../../domain/transaction.ts';
 import {
@@ -18,9 +26,11 @@ import { createCases, type Cases, type StoredCase } from '../../records/cases.ts
 import { untilStored } from '../../records/retry.ts';
 import { referenceOf } from '../../records/derived-reference.ts';
 import type { Entry } from '../../store/store.ts';
+import { alertTakenWords } from '../../slack/words/twins.ts';
 import { createBackground } from '../../under-way.ts';
 import {
   linkPrefix,
+  openLinkOf,
   linkRules,
   linksOf,
   linksOfAlert,
@@ -45,7 +55,10 @@ export type LinkNeeds = {
   alertTaken: (alert: string) => Promise<AlertTaken | undefined>;
 };
 
+/** `alert`: the first of its chain. */
 type LinkRequest = Pick<PaymentLink, 'viewId' | 'terms' | 'by' | 'alert'> & {
+  /** Other links of the alert that the person accepted. */
+  despite?: readonly string[];
   /** Typed by the person; default: generated from the modal's id. */
   reference?: OrderReference;
   /** The channel for its message; absent: to the person alone. */
@@ -58,9 +71,7 @@ type LinkBeginning =
   /** This modal was submitted before; no new request is made. */
   | { kind: 'known'; link: PaymentLink }
   /** Another link has this reference. */
-  | { kind: 'taken' }
-  /** The alert from which it was opened is resolved, closed or being charged by now. Nothing was requested. */
-  | { kind: 'alert_taken'; taken: AlertTaken };
+  | { kind: 'taken' };
 
 /** The most open links shown to a person. */
 const mostShown = 20;
@@ -102,12 +113,33 @@ export function createPaymentLinks(account: Account, needs: LinkNeeds) {
    * first answer, so storing that answer is retried.
    */
   async function requestOrder(link: PaymentLink, isRepeat: boolean) {
-    const end = await createOrder(link);
+    const why = await alertRefuses(link);
+    const end = why === undefined ? await createOrder(link) : ({ kind: 'refused', why } as const);
     if (end.kind === 'created') {
       const key = linkOrderKey(end.orderId);
       await untilStored(account, () => store.create(key, link.reference, { ttlMs: rememberMs }));
     }
     return { event: { kind: 'answered', end, isRepeat } as const, isOnce: true };
+  }
+
+  /**
+   * Why the link's alert allows no order now; undefined: it does. The link is listed before this is read, and a charge
+   * claims its alert before it reads that list: of a link and a charge begun together at least one finds the other.
+   */
+  async function alertRefuses({ alert, reference, despite = [] }: PaymentLink): Promise<string | undefined> {
+    if (alert === undefined) return undefined;
+    const taken = await needs.alertTaken(alert);
+    if (taken) return alertTakenWords(taken);
+    const [other] = (await openFor(alert)).filter(
+      (link) => link.reference !== reference && !despite.includes(asAccepted(link)),
+    );
+    return other && `Another payment link of the same alert was begun meanwhile: ${other.reference}.`;
+  }
+
+  /** The links of a chain's first alert that may be paid, newest first. */
+  async function openFor(alert: string): Promise<OpenLink[]> {
+    const listed = await links.list(linksOfAlert(alert), { max: mostShown, newestFirst: true });
+    return listed.flatMap(openLinkOf);
   }
 
   /**
@@ -121,20 +153,7 @@ export function createPaymentLinks(account: Account, needs: LinkNeeds) {
     const order = { ...terms, reference, callbackUrl: settings.linkCallbackUrl };
     const answer = await payments.createCheckoutOrder(order);
     log('info', 'checkout order answered', { orderReference: reference, userId: by, result: answer.kind });
-    switch (answer.kind) {
-      case 'created':
-        return answer;
-      case 'rejected':
-        if (answer.reason === 'reference_exists') return { kind: 'refused', why: takenWords };
-        return { kind: 'refused', why: answer.message ?? 'The payments service rejected the order.' };
-      case 'not_made':
-        return { kind: 'refused', why: notMadeWords(answer) };
-      case 'unknown':
-        return {
-          kind: 'unknown',
-          why: 'The payments service has not answered. Nothing was charged; try again in a minute.',
-        };
-    }
+    return orderEndOf(answer);
   }
 
   /**
@@ -194,14 +213,11 @@ export function createPaymentLinks(account: Account, needs: LinkNeeds) {
   return {
     /** Stores the request before anything is sent. Throws StoreUnavailable; then nothing was sent. */
     async begin(request: LinkRequest): Promise<LinkBeginning> {
-      const { reference = referenceOf(request.viewId), channel = request.by, ...asked } = request;
-      const taken = request.alert === undefined ? undefined : await needs.alertTaken(request.alert);
-      if (taken && (await links.find(reference))?.viewId !== request.viewId)
-        return { kind: 'alert_taken', taken };
+      const { reference = referenceOf(request.viewId), channel = request.by, despite, ...asked } = request;
       const alert = request.alert ?? (await alertFor(request.terms));
       const link: PaymentLink = {
         ...asked,
-        ...withoutUndefined({ alert }),
+        ...withoutUndefined({ alert, despite: despite && [...despite] }),
         reference,
         place: channel,
         askedAtMs: now(),
@@ -231,8 +247,7 @@ export function createPaymentLinks(account: Account, needs: LinkNeeds) {
     },
     /** The person's followed links, newest first. */
     openOf: (userId: string) => links.list(linksOf(userId), { max: mostShown, newestFirst: true }),
-    /** The alert's followed links, newest first. */
-    openFor: (alert: string) => links.list(linksOfAlert(alert), { max: mostShown, newestFirst: true }),
+    openFor,
     lookNow: (reference: string) => look(reference, lookUpNow),
     /**
      * Called before a webhook is acknowledged. Must be idempotent. Resolves once stored; the look-up runs in the
@@ -275,6 +290,23 @@ export function createPaymentLinks(account: Account, needs: LinkNeeds) {
 
 const takenWords =
   'The service has an order with this reference already. Choose another reference, or leave it empty.';
+
+function orderEndOf(answer: CheckoutOrderAnswer): OrderEnd {
+  switch (answer.kind) {
+    case 'created':
+      return answer;
+    case 'rejected':
+      if (answer.reason === 'reference_exists') return { kind: 'refused', why: takenWords };
+      return { kind: 'refused', why: answer.message ?? 'The payments service rejected the order.' };
+    case 'not_made':
+      return { kind: 'refused', why: notMadeWords(answer) };
+    case 'unknown':
+      return {
+        kind: 'unknown',
+        why: 'The payments service has not answered. Nothing was charged; try again in a minute.',
+      };
+  }
+}
 
 function notMadeWords(answer: Extract<CheckoutOrderAnswer, { kind: 'not_made' }>): string {
   return answer.failure === 'invalid_request'

@@ -1,5 +1,6 @@
 // Other payments for the same money, for people about to begin or approve another.
 
+import type { AlertTaken, OpenLink } from '../../domain/alert.ts';
 import type { Twin } from '../../domain/charge.ts';
 import { counted } from '../../domain/wording.ts';
 import { type Run, bold, context, person, plainText, richText, words } from '../kit/blocks.ts';
@@ -13,7 +14,6 @@ const mostTwins = 3;
 export function twinBlocks(twins: readonly Twin[], nowMs: number): ViewBlock[] {
   const [newest] = twins;
   if (!newest) return [];
-  const left = twins.length - mostTwins;
   const often = twins.length === 1 ? '' : `${counted(twins.length, 'time')}, last `;
   return [
     richText(
@@ -28,24 +28,38 @@ export function twinBlocks(twins: readonly Twin[], nowMs: number): ViewBlock[] {
         ]),
       plain(`Charge ${twins.length === 1 ? 'a second' : 'another'} time?`),
     ),
-    ...(left > 0 ? [context(plainText(`And ${counted(left, 'more charge')}.`))] : []),
+    ...moreBlocks(twins, 'more charge'),
   ];
 }
 
-/** A payment link that may still be paid, or may be paid already. `by`: Slack user id. */
-export type OpenLink = { reference: string; by: string; askedAtMs: number };
-
-/** Names the newest open payment link of an alert; nothing without one. */
-export function openLinkBlocks([newest]: readonly OpenLink[], nowMs: number): ViewBlock[] {
-  if (!newest) return [];
-  const { reference, by, askedAtMs } = newest;
+/** Names the payment links of an alert that may be paid; nothing without one. `links`: newest first. */
+export function openLinkBlocks(links: readonly OpenLink[], nowMs: number): ViewBlock[] {
+  if (links.length === 0) return [];
+  const isPaid = links.some(({ outcome }) => outcome === 'perhaps_paid');
   return [
     richText(
-      [bold('⚠️ A payment link of this alert isn’t settled yet')],
-      plain('by ', person(by), `, ${timeAgo(askedAtMs, nowMs)}, `, referenceRun(reference)),
+      [bold(`⚠️ A payment link of this alert ${isPaid ? 'may be paid already' : 'isn’t settled yet'}`)],
+      ...links
+        .slice(0, mostTwins)
+        .map(({ reference, by, askedAtMs }) =>
+          plain('by ', person(by), `, ${timeAgo(askedAtMs, nowMs)}, `, referenceRun(reference)),
+        ),
       plain('If that is paid too, one payment must be given back.'),
     ),
+    ...moreBlocks(links, 'more payment link'),
   ];
+}
+
+/** Why nothing may be begun from an alert, as one sentence. */
+export function alertTakenWords(taken: AlertTaken): string {
+  return taken.kind === 'ended'
+    ? 'Its alert was resolved or closed meanwhile.'
+    : `Another charge of the same alert was begun meanwhile: ${taken.charge.reference}.`;
+}
+
+function moreBlocks({ length }: readonly unknown[], what: string): ViewBlock[] {
+  const left = length - mostTwins;
+  return left > 0 ? [context(plainText(`And ${counted(left, what)}.`))] : [];
 }
 
 const twinWords: Record<Twin['outcome'], string> = {

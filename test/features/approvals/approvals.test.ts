@@ -200,7 +200,7 @@ describe('an approved request is checked again before it is carried out', () => 
       1,
       /^This is above the requester’s limit per day: NGN 12,499.99 of NGN 24,999.99 is left .*role lead\.$/,
     ],
-    [0, /^Since then, pay-\S+ charged this card the same\. Still owed\? Ask again\.$/],
+    [0, /^Since then, another payment of the same was begun: pay-\S+\. Still owed\? Ask again\.$/],
   ])(
     'is stopped, as the second of two equal ones, by a limit or as a twin (the limit lacks %d), and counts for no limit',
     async (lacking, why) => {
@@ -238,7 +238,7 @@ describe('an approved request is checked again before it is carried out', () => 
     const { state } = (await process.approvals.find(third.id)) ?? {};
     expect(state).toMatchObject({
       kind: 'stopped',
-      why: expect.stringContaining(`Since then, ${second.id} charged`),
+      why: expect.stringContaining(`was begun: ${second.id}. Still owed?`),
     });
     expect(world.audited.get(`approval:${second.id}:1`)?.reason).toBe(
       `1 of 1, despite ${first.id} (approved)`,

@@ -1,5 +1,7 @@
-import { describe, expect, it } from 'vitest';
-import type { ChargeTerms } from '../../../src/domain/charge.ts';
+import { describe, expect, it, vi } from 'vitest';
+import { asAccepted, type ChargeTerms } from '../../../src/domain/charge.ts';
+import { referenceOf } from '../../../src/records/derived-reference.ts';
+import { everyPoint } from '../../support/every-point.ts';
 import type { EndedAlert } from '../../../src/domain/alert.ts';
 import { untouched } from '../../../src/features/alerts/event-case.ts';
 import { ServiceFailure, StoreUnavailable } from '../../../src/domain/failure.ts';
@@ -106,55 +108,103 @@ describe('submit', () => {
       expect(process.shown.at(-1)).toContain('The alert was resolved or closed meanwhile. No money moved.');
     });
 
+    /** The modal of `/pay link`, opened for the alert and submitted by Bola; `form` is its metadata. */
+    async function askForLink(process: Process, view: string, form?: string): Promise<string> {
+      const [modal] = process.links.verbs[0]?.modals ?? [];
+      const privateMetadata =
+        form ?? (await process.links.form({}, { userId: bola }, alert)).private_metadata ?? '';
+      const values = { link_amount: '12,500.00', link_email: 'jane@example.com', link_saves_card: 'save' };
+      const answer = await modal?.submit({ caller: { userId: bola }, viewId: view, privateMetadata, values });
+      if (answer?.kind === 'update') await answer.carryOn?.();
+      await process.drained();
+      return JSON.stringify(await process.links.find(referenceOf(view)));
+    }
+    async function review(process: Process): Promise<string> {
+      const [modal] = process.charges.verbs[0]?.modals ?? [];
+      const values = {
+        charge_token: terms.tokenKey,
+        charge_email: 'jane@example.com',
+        charge_amount: '12,500.00',
+      };
+      const given = { caller: { userId: ada }, viewId, privateMetadata: alert, values };
+      return JSON.stringify(await modal?.submit(given));
+    }
+
     it('makes no payment link once the alert has ended or is charged, even from a form opened before', async () => {
       const world = openWorld('approved');
       const process = startProcess(world);
-      const [form] = process.links.verbs[0]?.modals ?? [];
-      const values = { link_amount: '12,500.00', link_email: 'jane@example.com', link_saves_card: 'save' };
-      const link = async (view: string) =>
-        JSON.stringify(
-          await form?.submit({
-            caller: { userId: bola },
-            viewId: view,
-            privateMetadata: ` ${alert}`,
-            values,
-          }),
-        );
-      expect(await link('V0LINK')).toContain('Asking for a payment link');
       const agree = await submitFor(process);
       await agree();
-      expect(await link('V0OTHER')).toContain('Already being charged');
+      expect(await askForLink(process, 'V0LINK')).toContain(`was begun meanwhile: ${reference}`);
       await end(world, { kind: 'recovered', at: 1, payment });
-      expect(await link('V0OTHER')).toContain('Already resolved');
-      expect(await link('V0LINK')).toContain('Asking for a payment link');
+      expect(await askForLink(process, 'V0OTHER')).toContain('resolved or closed meanwhile');
+      expect(world.bank.orders).toEqual([]);
     });
 
-    it('names an open payment link of the alert, before the card is charged as well', async () => {
-      const process = startProcess(openWorld('approved'));
-      const [charging] = process.charges.verbs[0]?.modals ?? [];
-      const [linking] = process.links.verbs[0]?.modals ?? [];
-      const review = async (view: string) =>
-        JSON.stringify(
-          await charging?.submit({
-            caller: { userId: ada },
-            viewId: view,
-            privateMetadata: alert,
-            values: {
-              charge_token: terms.tokenKey,
-              charge_email: 'jane@example.com',
-              charge_amount: '12,500.00',
-            },
-          }),
-        );
-      expect(await review(viewId)).toMatch(/Nothing sent yet(?!.*payment link)/);
-      const values = { link_amount: '12,500.00', link_email: 'jane@example.com', link_saves_card: 'save' };
-      const asked = { caller: { userId: bola }, viewId: 'V0LINK', privateMetadata: ` ${alert}`, values };
-      await linking?.submit(asked);
-      expect(await review(viewId)).toMatch(/payment link of this alert isn’t settled.*U0AGENT02/);
-      const form = async (of?: string) => JSON.stringify(await process.links.form({}, asked.caller, of));
-      expect(await form(alert)).toMatch(/payment link of this alert isn’t settled.*U0AGENT02/);
-      expect(await form()).not.toContain('settled yet');
+    it('makes no payment link for a crashed request once the alert is charged', async () => {
+      const world = openWorld('approved');
+      const dying = startProcess(world, everyPoint());
+      dying.account.payments.createCheckoutOrder = () => new Promise(() => undefined);
+      void askForLink(dying, 'V0LINK');
+      await vi.waitFor(async () => expect(await dying.links.find(referenceOf('V0LINK'))).toBeDefined());
+      const process = startProcess(world);
+      const link = { reference: referenceOf('V0LINK'), by: bola, outcome: 'unpaid' };
+      const draft = await process.operations.keepDraft(viewId, { ...terms, alert });
+      const given = { viewId, draft, by: ada };
+      expect(await process.operations.submit(given)).toMatchObject({ kind: 'twin', twins: [link] });
+      const begun = await process.operations.submit({ ...given, despite: [asAccepted(link)] });
+      expect(begun.kind).toBe('begun');
+      await process.workFor(5 * minuteMs);
+      expect(world.bank.orders).toEqual([]);
+      expect((await process.links.find(link.reference))?.state.kind).toBe('lost');
     });
+
+    it('names an open payment link of the alert, before the card is charged or another link is made', async () => {
+      const process = startProcess(openWorld('approved'));
+      expect(await review(process)).toMatch(/Nothing sent yet(?!.*payment link)/);
+      const { private_metadata: before = '' } = await process.links.form({}, { userId: ada }, alert);
+      expect(await askForLink(process, 'V0LINK')).toContain('"open"');
+      const named = /payment link of this alert isn’t settled.*U0AGENT02/;
+      expect(await review(process)).toMatch(named);
+      const form = async (of?: string) => await process.links.form({}, { userId: bola }, of);
+      expect(JSON.stringify(await form(alert))).toMatch(named);
+      expect(JSON.stringify(await form())).not.toContain('settled yet');
+      const why = `was begun meanwhile: ${referenceOf('V0LINK')}`;
+      expect(await askForLink(process, 'V0OTHER', before)).toContain(why);
+      expect(await askForLink(process, 'V0OTHER')).toContain('"open"');
+    });
+
+    async function begin(what: 'charge' | 'link', process: Process): Promise<void> {
+      if (what === 'link') return void (await askForLink(process, 'V0LINK', JSON.stringify({ alert })));
+      const begun = await (await submitFor(process))();
+      if (begun.kind === 'begun') await begun.carryOn();
+      await process.drained();
+    }
+
+    it.each(['charge', 'link'] as const)(
+      'begins a charge or a payment link, never both, wherever the %s is interrupted by the other',
+      async (slow) => {
+        const made = new Set<string>();
+        for (let awaits = 0; ; awaits += 1) {
+          const world = openWorld('approved');
+          let left = awaits;
+          const points = everyPoint();
+          const process = startProcess(world, {
+            ...points,
+            async pass(name, effect) {
+              left -= 1;
+              if (left === -1) await begin(slow === 'charge' ? 'link' : 'charge', startProcess(world));
+              return await points.pass(name, effect);
+            },
+          });
+          await begin(slow, process);
+          const { posts, orders } = world.bank;
+          made.add(`${posts.length} charges, ${orders.length} links`);
+          if (left >= 0) break;
+        }
+        expect([...made].toSorted()).toEqual(['0 charges, 1 links', '1 charges, 0 links']);
+      },
+    );
 
     it('charges nothing from the closed alert of a charge that was begun from this alert', async () => {
       const world = openWorld('declined');

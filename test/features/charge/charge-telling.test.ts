@@ -286,8 +286,9 @@ describe('a card that needs 3-D Secure', () => {
 
   it('ties the link to the alert from which the charge was begun', async () => {
     const { press, review } = await openDeclined();
-    expect(await press(undefined)).toMatchObject({ private_metadata: ` ${alert}` });
-    expect(await press((await review()) as never)).toMatchObject({ private_metadata: ` ${alert}` });
+    const tied = { private_metadata: JSON.stringify({ alert }) };
+    expect(await press(undefined)).toMatchObject(tied);
+    expect(await press((await review()) as never)).toMatchObject(tied);
   });
 });
 

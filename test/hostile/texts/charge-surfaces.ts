@@ -133,6 +133,7 @@ export const chargeSurfaces: readonly Surface[] = [
     linkForm({
       place: placeOf(outside),
       currencies: ['NGN'],
+      nowMs: 0,
       channel: 'C0OWN00001',
       prefill: { customerEmail: outside.text(), customerId: outside.text(), reference: outside.text() },
     }),
