@@ -256,6 +256,7 @@ export function createFeatures(account: Account, needs: FeatureNeeds) {
       await charges.operations.onAlertEnded(reference, news);
       await links.onAlertEnded(reference, news);
     },
+    openLinks: (alert) => links.openFor(alert),
     tellsFailure: (reference) => charges.tellsFailure(reference),
     tellCharge: (reference, refund) => charges.onGivenBack(reference, refund),
     tellLink: (reference, lookup) => links.onGivenBack(reference, lookup),

@@ -311,6 +311,19 @@ describe('a payment link and a charge for one alert', () => {
     await desk.modalSays('lead', ['No payment link', first]);
     expect(desk.calls('/checkout/order')).toBe(orders);
   });
+
+  it('says on the link that its alert was paid otherwise, instead of asking to send it', async () => {
+    const desk = at();
+    const customerEmail = 'chidi.eze@example.com';
+    const failed = await desk.house.decline({ customerEmail, amount: '2900.00' });
+    await desk.presses('lead', 'Acknowledge', await alertSays(failed, 'Acknowledge'));
+    const link = await makesLink(desk, 'lead', '2900.00', { 'Customer’s e-mail': customerEmail });
+    await desk.reads('lead', [link, 'send it to the customer'], 'payDesk');
+    const paid = await desk.house.approve({ customerEmail, amount: '2900.00' });
+    await alertSays(failed, '✅ Resolved', paid);
+    const told = await desk.reads('lead', [link, failed, 'was already paid by', paid], 'payDesk');
+    expect(told.shown.text).not.toContain('send it to the customer');
+  });
 });
 
 describe('an alert whose charge needs review', () => {

@@ -269,6 +269,7 @@ export function startAlerts(
     mayReveal: no,
     hasEnded: none,
     tellPayment: none,
+    openLinks: async () => [],
     tellsFailure: no,
     findCharge: none,
     rememberCard: undefined,

@@ -8,6 +8,7 @@ import type {
   AlertTaken,
   BotCharge,
   Lookup,
+  OpenLink,
 } from '../../domain/alert.ts';
 import type { AuditEntry } from '../../records/shapes.ts';
 import { claimTimes } from '../../domain/charge.ts';
@@ -27,6 +28,7 @@ import {
   eventRules,
   newsOf,
   type Payment,
+  isEnd,
   timesOf,
   untouched,
 } from './event-case.ts';
@@ -105,6 +107,8 @@ export function createAlertCases(
     audit?: (entry: AuditEntry) => Promise<boolean>;
     /** Tells the bot's own charge or link how else its alert ended. Idempotent. */
     tellPayment?: (reference: string, news: AlertNews) => Promise<void>;
+    /** The payment links of this alert that may be paid. */
+    openLinks?: (alert: string) => Promise<readonly OpenLink[]>;
     /** A channel that a mute kept the alert from; undefined: no mute did. */
     mutedIn?: (message: AlertMessage) => string | undefined;
   },
@@ -309,11 +313,20 @@ function createStepTelling(
   {
     storms,
     tellPayment,
+    openLinks,
     mutedIn,
-  }: Pick<Parameters<typeof createAlertCases>[1], 'storms' | 'tellPayment' | 'mutedIn'>,
+  }: Pick<Parameters<typeof createAlertCases>[1], 'storms' | 'tellPayment' | 'openLinks' | 'mutedIn'>,
 ): (state: EventCase) => Promise<void> {
   const { store } = account;
   const messages: Messages<AlertStepBodies> = createMessages(account);
+
+  /** The alert's end is stored before its links are read: a link begun later finds the end, and is refused. */
+  async function tellPayments(state: EventCase): Promise<void> {
+    const links = state.steps.some(isEnd) ? await openLinks?.(state.id) : [];
+    for (const [reference, news] of state.steps.flatMap((one) => newsOf(one, state, links))) {
+      await tellPayment?.(reference, news);
+    }
+  }
 
   /**
    * Messages first: one that Slack no longer lets be edited is replaced before its thread gets a note. Safe to repeat: a note
@@ -353,9 +366,7 @@ function createStepTelling(
       }
     }
     await Promise.all(resolved.map((storm) => storms.recount(storm)));
-    for (const [reference, news] of steps.flatMap((one) => newsOf(one, state))) {
-      await tellPayment?.(reference, news);
-    }
+    await tellPayments(state);
   };
 }
 

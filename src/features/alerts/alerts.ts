@@ -5,6 +5,7 @@ import {
   type AlertMute,
   type AlertNews,
   type NotPosted,
+  type OpenLink,
   postsTo,
 } from '../../domain/alert.ts';
 import type { ChargeSeen } from '../../domain/charge.ts';
@@ -80,6 +81,8 @@ type AlertsNeeds = ButtonsNeeds &
     hasEnded: (reference: string) => Promise<boolean | undefined>;
     /** Tells the bot's own charge or link how else its alert ended. Idempotent. */
     tellPayment: (reference: string, news: AlertNews) => Promise<void>;
+    /** The payment links of this alert that may be paid. */
+    openLinks: (alert: string) => Promise<readonly OpenLink[]>;
     findCharge: (reference: string) => Promise<ChargeSeen | undefined>;
     /** Stores an event's saved card; undefined: the bot stores no tokens. */
     rememberCard: ((card: SavedCard) => Promise<void>) | undefined;

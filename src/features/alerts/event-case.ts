@@ -15,6 +15,7 @@ import type {
   AlertEnd,
   AlertNews,
   EndedAlert,
+  OpenLink,
   Recovery,
   RoutedRule,
 } from '../../domain/alert.ts';
@@ -525,11 +526,20 @@ function referenceOf({ id, failed }: EventCase): string {
   return referenceOfEventKey(id) ?? failed?.proven?.reference ?? id;
 }
 
+/** Whether the step ended the alert. */
+export function isEnd({ kind }: AlertStep): boolean {
+  return kind === 'closed' || kind === 'recovered';
+}
+
 /**
- * The references of charges and links that must be told of a step: if the alert ended otherwise, the charge begun from it; at a
- * second payment, that payment and the first.
+ * The references of charges and links that must be told of a step: if the alert ended otherwise, the charge begun from it and
+ * its open `links`; at a second payment, that payment and the first.
  */
-export function newsOf(one: AlertStep, state: EventCase): [reference: string, news: AlertNews][] {
+export function newsOf(
+  one: AlertStep,
+  state: EventCase,
+  links: readonly OpenLink[] = [],
+): [reference: string, news: AlertNews][] {
   const { card, charge } = state;
   const failed = referenceOf(state);
   if (one.kind === 'paid_again') {
@@ -538,11 +548,12 @@ export function newsOf(one: AlertStep, state: EventCase): [reference: string, ne
     if (before.kind === 'closed') return [second];
     return [second, [before.reference, { kind: 'paid', reference: payment.reference, failed }]];
   }
-  const hasEnded = one.kind === 'closed' || one.kind === 'recovered';
-  if (!hasEnded || !isEnded(card) || !charge) return [];
+  if (!isEnd(one) || !isEnded(card)) return [];
   const end = endOf(card);
-  const isOwn = end.kind === 'paid' && end.reference === charge.reference;
-  return isOwn ? [] : [[charge.reference, { ...end, failed }]];
+  return [...(charge ? [charge] : []), ...links].flatMap(({ reference }) => {
+    const isOwn = end.kind === 'paid' && end.reference === reference;
+    return isOwn ? [] : [[reference, { ...end, failed }]];
+  });
 }
 
 /**

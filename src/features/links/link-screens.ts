@@ -121,7 +121,7 @@ const givenBackWords = 'its money went back to the customer. If you delivered, t
 const noteWords = { paid: 'your link is paid.', review: reviewWords, given_back: givenBackWords } as const;
 
 function body(link: PaymentLink, place: ShownAccount): NonNullable<Note['body']> {
-  const { state, order, evidence, terms } = link;
+  const { state, order, evidence, terms, alertNews } = link;
   const proof = evidence ? proofLine(evidence) : [];
   // Other links never save a card, so they say nothing about it.
   const saved = terms.savesCard ? cardSavedLines(link.cardSaved, place) : [];
@@ -135,7 +135,9 @@ function body(link: PaymentLink, place: ShownAccount): NonNullable<Note['body']>
       const how = terms.savesCard ? 'by card, which is saved.' : 'there. No card is saved.';
       return [
         ...(order ? [codeLines([order.checkoutLink])] : []),
-        labelled('Copy it and send it to the customer', `they pay ${amountWord(terms.money)} ${how}`),
+        alertNews
+          ? labelled('Next', 'don’t send it, unless the customer still owes this.')
+          : labelled('Copy it and send it to the customer', `they pay ${amountWord(terms.money)} ${how}`),
         ...failure(link),
       ];
     }
