@@ -87,8 +87,8 @@ export type OrderEnd =
   | { kind: 'unknown'; why: string };
 
 export type LinkEvent =
-  /** `isRepeat`: an earlier request has an unknown result. */
-  | { kind: 'answered'; end: OrderEnd; isRepeat: boolean }
+  /** `terms`: of the requested order. `isRepeat`: an earlier request has an unknown result. */
+  | { kind: 'answered'; end: OrderEnd; terms: PaymentLink['terms']; isRepeat: boolean }
   | { kind: 'payment_success'; cardSaved?: CardSaved }
   | { kind: 'payment_failed'; why?: string }
   | { kind: 'looked_up'; lookup: Lookup }
@@ -225,11 +225,15 @@ export function stepLink(
   }
 }
 
-/** An answer with the link opens it, even if it comes after the link was given up as lost. */
+/**
+ * An answer with the link opens it, even if it comes after the link was given up as lost. A late answer may be about a
+ * refused link that this one replaced: its order has other terms.
+ */
 function afterAnswer(
   link: PaymentLink,
-  { end, isRepeat }: Extract<LinkEvent, { kind: 'answered' }>,
+  { end, terms, isRepeat }: Extract<LinkEvent, { kind: 'answered' }>,
 ): PaymentLink | undefined {
+  if (!isDeepStrictEqual(terms, link.terms)) return undefined;
   const { kind } = link.state;
   if (end.kind === 'created') {
     const { orderId, checkoutLink } = end;

@@ -119,7 +119,8 @@ export function createPaymentLinks(account: Account, needs: LinkNeeds) {
       const key = linkOrderKey(end.orderId);
       await untilStored(account, () => store.create(key, link.reference, { ttlMs: rememberMs }));
     }
-    return { event: { kind: 'answered', end, isRepeat } as const, isOnce: true };
+    const { terms } = link;
+    return { event: { kind: 'answered', end, terms, isRepeat } as const, isOnce: true };
   }
 
   /**

@@ -27,6 +27,7 @@ const asked: PaymentLink = {
 };
 const created: LinkEvent = {
   kind: 'answered',
+  terms: asked.terms,
   isRepeat: false,
   end: { kind: 'created', orderId: 'S-1', checkoutLink: 'https://pay.example/1' },
 };
@@ -58,6 +59,7 @@ const none = looked({ kind: 'not_found' });
 const [open, confirming] = [{ kind: 'open' }, { kind: 'confirming', sinceMs: nowMs, looks: 0 }] as const;
 const refusedWith = (isRepeat: boolean): LinkEvent => ({
   kind: 'answered',
+  terms: asked.terms,
   end: { kind: 'refused', why: 'no' },
   isRepeat,
 });
@@ -65,7 +67,12 @@ const success: LinkEvent = { kind: 'payment_success' };
 const paid: LinkState = { kind: 'paid', money: asked.terms.money, atMs: nowMs };
 const overMs = nowMs + rules.followMs;
 
-const unanswered: LinkEvent = { kind: 'answered', end: { kind: 'unknown', why: '' }, isRepeat: true };
+const unanswered: LinkEvent = {
+  kind: 'answered',
+  terms: asked.terms,
+  end: { kind: 'unknown', why: '' },
+  isRepeat: true,
+};
 
 /** Applies the same event whenever the link is due, until it never is again; counts how often. */
 function follow(

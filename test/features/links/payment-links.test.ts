@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import type { Lookup, ProvenPayment } from '../../../src/domain/alert.ts';
 import { StoreUnavailable } from '../../../src/domain/failure.ts';
 import type { OrderReference } from '../../../src/domain/order-reference.ts';
@@ -6,6 +6,7 @@ import type { PaymentEvent } from '../../../src/domain/payment-event.ts';
 import { readDay } from '../../../src/features/day/day.ts';
 import { linkFinder } from '../../../src/features/links/found-link.ts';
 import { createPaymentLinks } from '../../../src/features/links/payment-links.ts';
+import type { CheckoutOrderAnswer } from '../../../src/payments/orders.ts';
 import { workOnce } from '../../../src/records/worker.ts';
 import type { Entry } from '../../../src/store/store.ts';
 import { dayFile } from '../../../src/merchants.ts';
@@ -214,5 +215,55 @@ describe('a payment link', () => {
       order: { checkoutLink: order.checkoutLink },
     });
     expect(asked).toBe(1);
+  });
+
+  it('takes no late answer to the request for a link that it replaced, whose order has other terms', async () => {
+    const clock = { nowMs: 1_900_000_000_000 };
+    const store = memoryStore(clock);
+    const asked: PromiseWithResolvers<CheckoutOrderAnswer>[] = [];
+    const links = createPaymentLinks(
+      accountOf({
+        store,
+        sealer,
+        now: () => clock.nowMs,
+        settings: { linkFollowHours: 72 },
+        payments: {
+          createCheckoutOrder() {
+            const answer = Promise.withResolvers<CheckoutOrderAnswer>();
+            asked.push(answer);
+            return answer.promise;
+          },
+        },
+      }),
+      {
+        lookUp,
+        lookUpNow: lookUp,
+        paid: async () => undefined,
+        alertFor: async () => undefined,
+        alertTaken: async () => undefined,
+      },
+    );
+    const begin = async (minor: number) => {
+      const other = { ...terms, money: { minor, currency: 'NGN' } };
+      const begun = await links.begin({ viewId: 'V1', terms: other, reference, by: 'U0AGENT01' });
+      if (begun.kind !== 'begun') throw new Error(`It is ${begun.kind}.`);
+      return begun.carryOn();
+    };
+    const first = begin(15_000);
+    await vi.waitFor(() => expect(asked).toHaveLength(1));
+    // The first process is slow, so a worker asks too.
+    clock.nowMs += 60_000;
+    const work = workOnce({ store, leaseMs: 45_000, kinds: links.cases });
+    await vi.waitFor(() => expect(asked).toHaveLength(2));
+    asked[0]?.resolve({ kind: 'not_made', failure: 'rate_limited' } as CheckoutOrderAnswer);
+    expect((await first).state.kind).toBe('refused');
+    const second = begin(90_000);
+    await vi.waitFor(() => expect(asked).toHaveLength(3));
+    asked[1]?.resolve(order);
+    await work;
+    expect(await links.find(reference)).toMatchObject({ state: { kind: 'asking' } });
+    asked[2]?.resolve({ kind: 'rejected', reason: 'reference_exists', message: undefined });
+    expect((await second).state.kind).toBe('refused');
+    expect(await links.find(reference)).not.toHaveProperty('order');
   });
 });
