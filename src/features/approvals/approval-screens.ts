@@ -33,6 +33,7 @@ import { type PostAttempt, type Note, noteMessage, noteModal, forPosting } from 
 import { cut, oneLine, outsideText } from '../../slack/kit/text.ts';
 import { cardWords } from '../../slack/words/card-words.ts';
 import { amountWord, labelled } from '../../slack/words/charge-facts.ts';
+import { alertRuns } from '../../slack/words/alert-news.ts';
 import { type ShownAccount, homeFoot, accountFoot } from '../../slack/words/account-foot.ts';
 import {
   customerWord,
@@ -195,6 +196,12 @@ function decidedLine(approval: Approval): Run[] {
 
 /** Below the first line, after the decision: who decided, what happens next, or why nothing does. */
 function closedBody(approval: Approval): Body {
+  const { shown } = approval;
+  const alert = shown.kind === 'charge' ? shown.terms.alert : undefined;
+  return [...endBody(approval), ...fields({ 'Asked from': alert && alertRuns(alert) })];
+}
+
+function endBody(approval: Approval): Body {
   const { state, shown } = approval;
   const decided = decidedLine(approval);
   const notDone = [...decided, ...rich`. ${kindWords[shown.kind].not}`];

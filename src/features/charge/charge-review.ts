@@ -36,6 +36,7 @@ import { loadingModal, messageModal } from '../../slack/kit/modals.ts';
 import { oneLine, outsideText } from '../../slack/kit/text.ts';
 import { cardWords } from '../../slack/words/card-words.ts';
 import { amountWord, emailWord, labelled, plain, termFields } from '../../slack/words/charge-facts.ts';
+import { alertRuns } from '../../slack/words/alert-news.ts';
 import { type ShownAccount, accountWords } from '../../slack/words/account-foot.ts';
 import { referenceRun, word } from '../../slack/words/payment-words.ts';
 import { holdLines } from '../../slack/words/next-steps.ts';
@@ -76,6 +77,16 @@ export function createReview(
   },
 ) {
   const { operations, form, views, needs } = parts;
+
+  /** Shown if the reviewed terms are gone or were changed. */
+  function expiredModal(alert?: string): Modal {
+    const next =
+      alert === undefined
+        ? labelled('Next', 'start over with ', code('/pay charge'), '.')
+        : labelled('Next', 'press Charge again… on ', ...alertRuns(alert), '.');
+    const note = { state: '⌛ This review has expired', body: [plain('Nothing was charged.'), next] };
+    return notChargedModal(note, place);
+  }
 
   /** Says why in the same words as the alert's *Charge again…*. */
   const alertTakenModal = (taken: AlertTaken, userId: string): Modal =>
@@ -130,8 +141,8 @@ export function createReview(
     const { caller, viewId, privateMetadata, values } = submission;
     const read = readReview(values, privateMetadata);
     if (read.kind === 'errors') return read;
-    if (read.kind === 'stale') return update(expiredModal(place));
-    const { kind: _read, ...confirmed } = read;
+    if (read.kind === 'stale') return update(expiredModal());
+    const { kind: _read, alert, ...confirmed } = read;
     const result = await operations.submit({ viewId, by: caller.userId, ...confirmed });
     switch (result.kind) {
       case 'begun':
@@ -140,7 +151,7 @@ export function createReview(
         return views.showAndCarryOn(result.charge, submission);
       case 'refused':
       case 'twin':
-        return update(await reviewAgain(submission, confirmed.draft));
+        return update(await reviewAgain(submission, read));
       case 'over_limit':
         return update(limitRefusalModal(result.refusal, place));
       case 'awaiting_approval':
@@ -148,7 +159,7 @@ export function createReview(
       case 'alert_taken':
         return update(alertTakenModal(result.taken, caller.userId));
       case 'stale':
-        return update(expiredModal(place));
+        return update(expiredModal(alert));
       case 'unsure':
         return update(unsureChargeModal(result.reference, place));
     }
@@ -158,9 +169,12 @@ export function createReview(
    * The review of the same terms with new facts: a hold, twins (equal recent charges), or payment links. Submitting it
    * accepts those twins and links.
    */
-  async function reviewAgain({ viewId, caller }: Submission, draft: string): Promise<Modal> {
+  async function reviewAgain(
+    { viewId, caller }: Submission,
+    { draft, alert }: ReviewMetadata,
+  ): Promise<Modal> {
     const kept = await operations.readDraft(viewId, draft);
-    return kept ? await reviewOf(kept.terms, viewId, caller.userId, draft) : expiredModal(place);
+    return kept ? await reviewOf(kept.terms, viewId, caller.userId, draft) : expiredModal(alert);
   }
 
   /** Back to the form in the same dialogue. If the dialogue has charged already, submitting again shows that charge. */
@@ -168,7 +182,7 @@ export function createReview(
     if (!view) return;
     const shownReview = reviewMetadata.read(view.privateMetadata);
     const kept = shownReview && (await operations.readDraft(view.id, shownReview.draft));
-    if (!kept) return await updateModal(expiredModal(place));
+    if (!kept) return await updateModal(expiredModal(shownReview?.alert));
     const { terms } = kept;
     // Without a ledger no card is known, so its token key must be pasted again.
     const card = (await needs.ledger?.idOf(terms.tokenKey)) ?? '';
@@ -181,7 +195,7 @@ export function createReview(
     const shownReview = view && reviewMetadata.read(view.privateMetadata);
     const kept = shownReview && (await operations.readDraft(view.id, shownReview.draft));
     if (kept) return { terms: shown(kept.terms), by: caller.userId };
-    await updateModal(expiredModal(place));
+    await updateModal(expiredModal(shownReview?.alert));
     return undefined;
   }
 
@@ -215,7 +229,7 @@ const whyNowInput = textInput({
   maxLength: longestWhyNow,
 });
 
-type ReadReview = { kind: 'read'; draft: string; despite?: readonly string[]; override?: string };
+type ReadReview = { kind: 'read'; override?: string } & ReviewMetadata;
 
 /**
  * Reads the submitted review: the draft's id, the accepted twins and payment links, and why to charge a card on hold now. `stale`: the
@@ -289,6 +303,7 @@ export function chargeReviewModal(options: ReviewModalOptions): Modal {
       : { submit: approval ? 'Ask for approval' : submitWords(terms, twins.length > 0) }),
     privateMetadata: reviewMetadata.write({
       draft,
+      ...withoutUndefined({ alert: terms.alert }),
       ...(others.length > 0 ? { despite: others.map(asAccepted) } : {}),
     }),
   });
@@ -305,13 +320,6 @@ function restrictions({ hold, approval, nowMs }: ReviewModalOptions): ViewBlock[
       : []),
     ...(hold && approval ? [whyNowInput] : []),
   ];
-}
-
-/** Shown if the reviewed terms are gone or were changed. */
-function expiredModal(place: ShownAccount): Modal {
-  const next = labelled('Next', 'start over with ', code('/pay charge'), '.');
-  const note = { state: '⌛ This review has expired', body: [plain('Nothing was charged.'), next] };
-  return notChargedModal(note, place);
 }
 
 function underWay(
@@ -338,7 +346,13 @@ function submitWords({ money }: ShownTerms, isAgain: boolean): string {
   return fits ?? (isAgain ? 'Charge again' : 'Charge');
 }
 
-/** The review's metadata: the draft's id, and the shown twins and payment links. Contains no secret. */
+/** The review's metadata: the draft's id, its alert, and the shown twins and payment links. Contains no secret. */
 const reviewMetadata = codec(
-  z.object({ draft: z.string().min(1), despite: z.array(z.string()).exactOptional() }),
+  z.object({
+    draft: z.string().min(1),
+    alert: z.string().exactOptional(),
+    despite: z.array(z.string()).exactOptional(),
+  }),
 );
+
+type ReviewMetadata = NonNullable<ReturnType<typeof reviewMetadata.read>>;

@@ -1,6 +1,7 @@
 import type { RichTextBlock } from '@slack/types';
 import type { AlertNews } from '../../domain/alert.ts';
 import { type Run, bold, person, rich, richText, words } from '../kit/blocks.ts';
+import { referenceOfEventKey } from '../../domain/payment-event.ts';
 import { outsideText } from '../kit/text.ts';
 import { labelled } from './charge-facts.ts';
 import { referenceRun } from './payment-words.ts';
@@ -11,6 +12,12 @@ const longestWhy = 300;
 export function alreadyPaid(failed: string, by: string): Run[] {
   const said = rich`${referenceRun(failed)} was already paid`;
   return by === failed ? said : [...said, ...rich` by ${referenceRun(by)}`];
+}
+
+/** Names an alert by its order: *the alert of ORDER-1*. */
+export function alertRuns(alert: string): Run[] {
+  const reference = referenceOfEventKey(alert);
+  return reference === undefined ? rich`its alert` : rich`the alert of ${referenceRun(reference)}`;
 }
 
 /** For a charge or link made from an alert: what ended that alert meanwhile. People read this before they deliver or type a code. */

@@ -16,6 +16,7 @@ import {
   viewId,
   type World,
 } from '../charge-house.ts';
+import { approvalNoteMessage } from '../../../src/features/approvals/approval-screens.ts';
 import { everyPoint, type Points } from '../../support/every-point.ts';
 import { sealer } from '../house.ts';
 
@@ -98,6 +99,26 @@ describe('a charge that needs approval', () => {
     expect(sealer.open('', await kept())).not.toContain(terms.tokenKey);
   });
 });
+
+it.each(['expired', 'stopped', 'withdrawn'] as const)(
+  'a request for an alert that has %s leads back to it',
+  async (kind) => {
+    const process = startProcess(openApprovalWorld());
+    const draft = await process.operations.keepDraft(viewId, {
+      ...terms,
+      alert: 'payment_failed/order/ORDER-9',
+    });
+    const result = await process.operations.submit({ viewId, draft, by: ada });
+    if (result.kind !== 'awaiting_approval') throw new Error(result.kind);
+    const approval = { ...result.approval, state: { kind, atMs: 1, why: 'Why' } };
+    const place = { environment: 'live', account: 'main account' } as const;
+    const said = approvalNoteMessage(kind, { approval, to: 'requester' }, place, {
+      key: 'k',
+      mayBeRepeat: false,
+    });
+    expect(JSON.stringify(said)).toMatch(/alert of.*ORDER-9/);
+  },
+);
 
 /** Approves while nothing can be executed, makes the change, and lets the worker run. */
 async function approvedBefore(world: World, change: (process: Process) => unknown): Promise<Approval> {

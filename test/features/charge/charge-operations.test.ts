@@ -130,6 +130,17 @@ describe('submit', () => {
       return JSON.stringify(await modal?.submit(given));
     }
 
+    it('leads back to the alert from a review that has expired', async () => {
+      const world = openWorld('approved');
+      const process = startProcess(world);
+      const { modal } = JSON.parse(await review(process)) as { modal: { private_metadata: string } };
+      world.clock.nowMs += 31 * minuteMs;
+      const [, submitted] = process.charges.verbs[0]?.modals ?? [];
+      const given = { caller: { userId: ada }, viewId, privateMetadata: modal.private_metadata, values: {} };
+      const expired = JSON.stringify(await submitted?.submit(given));
+      expect(expired).toMatch(/This review has expired.*Charge again….*ORDER-1/);
+    });
+
     it('makes no payment link once the alert has ended or is charged, even from a form opened before', async () => {
       const world = openWorld('approved');
       const process = startProcess(world);
