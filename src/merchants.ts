@@ -301,7 +301,10 @@ export function createFeatures(account: Account, needs: FeatureNeeds) {
     tellOperators: needs.tellOperators,
     ledger,
     linkForm: links.form,
-    openLinks: async (alert) => links.openFor(await alerts.firstAlert(alert)),
+    async openLinks({ alert, ...terms }) {
+      const first = await (alert === undefined ? alerts.alertFor(terms) : alerts.firstAlert(alert));
+      return first === undefined ? [] : await links.openFor(first);
+    },
     approvals: gate,
     alerts: { ...alerts.claims, paid: alerts.paid },
     awaitEvent: missing.approved,

@@ -293,7 +293,7 @@ describe('a payment link and a charge for one alert', () => {
     const link = await makesLink(desk, 'lead', '2700.00', { 'Customer’s e-mail': customerEmail });
     const charged = desk.calls('/tokenized-card-payment');
     await desk.submits('agent');
-    const again = await desk.modalSays('agent', ['A payment link of this alert isn’t settled yet', link]);
+    const again = await desk.modalSays('agent', ['A payment link for this isn’t settled yet', link]);
     expect(again.submit).toBe('Charge NGN 2,700.00');
     expect(desk.calls('/tokenized-card-payment')).toBe(charged);
     await desk.submits('agent');

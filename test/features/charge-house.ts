@@ -288,6 +288,7 @@ export function startProcess(world: World, points: Points = everyPoint(), hasMod
     account,
     missing,
     claims: alerts.claims,
+    recovery: alerts.parts.recovery,
     receive: (event: PaymentEvent, fingerprint: string) => alerts.receiving.receive(event, fingerprint),
     charges,
     links,

@@ -114,8 +114,9 @@ export function createReview(
     terms: ChargeTerms,
     draft: string,
   ): Promise<Modal> {
-    const links = terms.alert === undefined ? [] : await needs.openLinks(terms.alert);
-    return chargeReviewModal({ ...reviewed, links, place, terms: shown(terms), draft, nowMs: now() });
+    const asked = shown(terms);
+    const links = await needs.openLinks(asked);
+    return chargeReviewModal({ ...reviewed, links, place, terms: asked, draft, nowMs: now() });
   }
 
   /** The review of these terms with all restrictions of now. `draft`: their id; default: they are stored first. */

@@ -15,6 +15,7 @@ import {
   type CardHold,
   type ChargeSeen,
   type ChargeTerms,
+  type ShownTerms,
   type Twin,
 } from '../../domain/charge.ts';
 import type { LimitRefusal, LimitClaims, LimitedCharge } from './charge-limits.ts';
@@ -54,7 +55,7 @@ type Claimed =
   /** The dialogue has charged already: a double click, or a repeated delivery. */
   | { kind: 'known'; charge: ChargeSeen }
   | { kind: 'refused'; refusal: CardRefusal }
-  /** Equal charges, or payment links of the alert, that the person hasn't accepted. Nothing was sent. */
+  /** Equal charges, or payment links for the same money, that the person hasn't accepted. Nothing was sent. */
   | { kind: 'twin'; twins: readonly { reference: string; outcome: string }[] }
   /** The amount now exceeds the person's limits. Nothing was sent. */
   | { kind: 'over_limit'; refusal: LimitRefusal }
@@ -92,8 +93,8 @@ type UnclaimedCharge = Omit<ShownCharge, 'viewId' | 'readAtMs'> & { readAtMs?: n
 /** What submitting needs of other features. */
 export type SubmitNeeds = {
   alerts: AlertClaims;
-  /** The payment links of this alert that may be paid, newest first. */
-  openLinks: (alert: string) => Promise<readonly OpenLink[]>;
+  /** The payment links for the same money that may be paid: of the terms' alert, else of the one that fits. Newest first. */
+  openLinks: (terms: ShownTerms) => Promise<readonly OpenLink[]>;
   approvals: ApprovalGate;
 };
 
@@ -132,11 +133,11 @@ export function createSubmits(account: Account, parts: SubmitParts) {
   }
 
   /**
-   * Payment links of the charge's alert that the person hasn't accepted. Read after the alert is claimed: a link begun
+   * Payment links for the same money that the person hasn't accepted. Read after the alert is claimed: a link begun
    * later finds that claim, and is refused.
    */
-  async function findLinks({ terms: { alert }, despite = [] }: UnclaimedCharge) {
-    const links = alert === undefined ? [] : await needs.openLinks(alert);
+  async function findLinks({ terms, despite = [] }: UnclaimedCharge) {
+    const links = await needs.openLinks(terms);
     const twins = links.filter((one) => !despite.includes(asAccepted(one)));
     return twins.length > 0 ? ({ kind: 'twin', twins } as const) : undefined;
   }

@@ -134,7 +134,7 @@ export function createPaymentLinks(account: Account, needs: LinkNeeds) {
     const [other] = (await openFor(alert)).filter(
       (link) => link.reference !== reference && !despite.includes(asAccepted(link)),
     );
-    return other && `Another payment link of the same alert was begun meanwhile: ${other.reference}.`;
+    return other && `Another payment link for this was begun meanwhile: ${other.reference}.`;
   }
 
   /** The links of a chain's first alert that may be paid, newest first. */

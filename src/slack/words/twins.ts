@@ -32,13 +32,13 @@ export function twinBlocks(twins: readonly Twin[], nowMs: number): ViewBlock[] {
   ];
 }
 
-/** Names the payment links of an alert that may be paid; nothing without one. `links`: newest first. */
+/** Names the payment links for the same money that may be paid; nothing without one. `links`: newest first. */
 export function openLinkBlocks(links: readonly OpenLink[], nowMs: number): ViewBlock[] {
   if (links.length === 0) return [];
   const isPaid = links.some(({ outcome }) => outcome === 'perhaps_paid');
   return [
     richText(
-      [bold(`⚠️ A payment link of this alert ${isPaid ? 'may be paid already' : 'isn’t settled yet'}`)],
+      [bold(`⚠️ A payment link for this ${isPaid ? 'may be paid already' : 'isn’t settled yet'}`)],
       ...links
         .slice(0, mostTwins)
         .map(({ reference, by, askedAtMs }) =>
@@ -50,11 +50,14 @@ export function openLinkBlocks(links: readonly OpenLink[], nowMs: number): ViewB
   ];
 }
 
-/** Why nothing may be begun from an alert, as one sentence. */
+/** Why no payment may be begun for an alert, in plain text. */
 export function alertTakenWords(taken: AlertTaken): string {
-  return taken.kind === 'ended'
-    ? 'Its alert was resolved or closed meanwhile.'
-    : `Another charge of the same alert was begun meanwhile: ${taken.charge.reference}.`;
+  if (taken.kind === 'ended')
+    return 'Its alert was resolved or closed meanwhile. Still owed? Start over with /pay charge or /pay link.';
+  const { reference, needsReview } = taken.charge;
+  return needsReview
+    ? `The alert’s charge ${reference} needs review: money may have moved.`
+    : `The alert of this payment is being charged: ${reference}. Wait for its result.`;
 }
 
 function moreBlocks({ length }: readonly unknown[], what: string): ViewBlock[] {

@@ -119,16 +119,61 @@ describe('submit', () => {
       await process.drained();
       return JSON.stringify(await process.links.find(referenceOf(view)));
     }
-    async function review(process: Process): Promise<string> {
+    /** A failed charge of the same customer and amount, whose alert is open. */
+    async function fail(process: Process): Promise<void> {
+      const { money, customerEmail } = terms;
+      const { minor: amountMinor, currency } = money;
+      const named = { orderReference: 'ORDER-1', customerEmail, amountMinor, currency };
+      const event = { kind: 'payment_failed', key: alert, ...named } as const;
+      await process.receive(event, 'f');
+      await process.recovery.tieFailure(event, { kind: 'no_reference' }, process.account.now());
+    }
+    async function review(process: Process, view = viewId, metadata = alert): Promise<string> {
       const [modal] = process.charges.verbs[0]?.modals ?? [];
       const values = {
         charge_token: terms.tokenKey,
         charge_email: 'jane@example.com',
         charge_amount: '12,500.00',
       };
-      const given = { caller: { userId: ada }, viewId, privateMetadata: alert, values };
+      const given = { caller: { userId: ada }, viewId: view, privateMetadata: metadata, values };
       return JSON.stringify(await modal?.submit(given));
     }
+
+    it('names a payment link also on the review of a charge that was not begun from the alert', async () => {
+      const world = openWorld('approved');
+      const process = startProcess(world);
+      await fail(process);
+      expect(await review(process, 'V0TYPED', '')).not.toContain('payment link');
+      expect(await askForLink(process, 'V0LINK', '{}')).toContain('"open"');
+      expect(await review(process, 'V0TYPED', '')).toMatch(/payment link for this isn’t settled.*U0AGENT02/);
+      const draft = await process.operations.keepDraft('V0TYPED', terms);
+      const given = { viewId: 'V0TYPED', draft, by: ada };
+      const twins = [{ reference: referenceOf('V0LINK'), outcome: 'unpaid' }];
+      expect(await process.operations.submit(given)).toMatchObject({ kind: 'twin', twins });
+      const despite = twins.map(asAccepted);
+      expect((await process.operations.submit({ ...given, despite })).kind).toBe('begun');
+    });
+
+    it('names an aged and a paid payment link of the alert, too', async () => {
+      const world = openWorld('approved');
+      const process = startProcess(world);
+      expect(await askForLink(process, 'V0LINK')).toContain('"open"');
+      await process.workFor(73 * hourMs);
+      const link = referenceOf('V0LINK');
+      expect((await process.links.find(link))?.state.kind).toBe('aged');
+      expect(await review(process)).toContain('isn’t settled yet');
+      world.bank.charges.set(link, { status: 'SUCCESS', amountMinor: terms.money.minor, wrong: 0 });
+      expect((await process.links.lookNow(link))?.link.state.kind).toBe('paid');
+      // The alert hasn't heard of it yet.
+      expect(await review(process)).toContain('may be paid already');
+      const despite = [`${link} (unpaid)`];
+      const draft = await process.operations.keepDraft(viewId, { ...terms, alert });
+      const submitted = await process.operations.submit({ viewId, draft, by: ada, despite });
+      expect(submitted).toMatchObject({
+        kind: 'twin',
+        twins: [{ reference: link, outcome: 'perhaps_paid' }],
+      });
+    });
 
     it('leads back to the alert from a review that has expired', async () => {
       const world = openWorld('approved');
@@ -146,7 +191,7 @@ describe('submit', () => {
       const process = startProcess(world);
       const agree = await submitFor(process);
       await agree();
-      expect(await askForLink(process, 'V0LINK')).toContain(`was begun meanwhile: ${reference}`);
+      expect(await askForLink(process, 'V0LINK')).toContain(`is being charged: ${reference}`);
       await end(world, { kind: 'recovered', at: 1, payment });
       expect(await askForLink(process, 'V0OTHER')).toContain('resolved or closed meanwhile');
       expect(world.bank.orders).toEqual([]);
@@ -175,7 +220,7 @@ describe('submit', () => {
       expect(await review(process)).toMatch(/Nothing sent yet(?!.*payment link)/);
       const { private_metadata: before = '' } = await process.links.form({}, { userId: ada }, alert);
       expect(await askForLink(process, 'V0LINK')).toContain('"open"');
-      const named = /payment link of this alert isn’t settled.*U0AGENT02/;
+      const named = /payment link for this isn’t settled.*U0AGENT02/;
       expect(await review(process)).toMatch(named);
       const form = async (of?: string) => await process.links.form({}, { userId: bola }, of);
       expect(JSON.stringify(await form(alert))).toMatch(named);
