@@ -154,11 +154,15 @@ function whatSentence(shown: ApprovalShown): string {
 }
 
 /** The facts for the decision; amount and customer are in the first line already. */
-function factsOf({ shown, by, rule }: Approval): Record<string, string | Run[]> {
+function factsOf({ shown, by, rule }: Approval): Record<string, string | Run[] | undefined> {
   const asked = { 'Asked by': [person(by)], Rule: outsideText(rule, longestReason) };
   if (shown.kind !== 'charge') return asked;
   const onHold = shown.overridesRest ? [words(', '), bold('on hold')] : [];
-  return { Card: [words(cardWords(shown.terms.card)), ...onHold, words(idWords(shown.terms))], ...asked };
+  return {
+    Card: [words(cardWords(shown.terms.card)), ...onHold, words(idWords(shown.terms))],
+    'Other payments': shown.despite && outsideText(shown.despite.join(', '), longestReason),
+    ...asked,
+  };
 }
 
 /** Those who approved, with commas between; at most `mostPeople`. */

@@ -16,7 +16,7 @@ import {
   viewId,
   type World,
 } from '../charge-house.ts';
-import { approvalNoteMessage } from '../../../src/features/approvals/approval-screens.ts';
+import { approvalMessage, approvalNoteMessage } from '../../../src/features/approvals/approval-screens.ts';
 import { everyPoint, type Points } from '../../support/every-point.ts';
 import { sealer } from '../house.ts';
 
@@ -119,6 +119,19 @@ it.each(['expired', 'stopped', 'withdrawn'] as const)(
     expect(JSON.stringify(said)).toMatch(/alert of.*ORDER-9/);
   },
 );
+
+it('a request says which other payments its requester accepted', async () => {
+  const world = openWorld('approved');
+  const process = startProcess(world);
+  await charge(process);
+  world.approvalRules.push(...usualRules);
+  const result = await submit(process, 'V0SECOND1', ada, [`${reference} (approved)`]);
+  if (result.kind !== 'awaiting_approval') throw new Error(result.kind);
+  const view = { approval: result.approval, to: 'approver' } as const;
+  const place = { environment: 'live', account: 'main account' } as const;
+  const said = approvalMessage(view, place, { key: 'k', mayBeRepeat: false });
+  expect(JSON.stringify(said)).toContain(`${reference} (approved)`);
+});
 
 /** Approves while nothing can be executed, makes the change, and lets the worker run. */
 async function approvedBefore(world: World, change: (process: Process) => unknown): Promise<Approval> {
