@@ -53,7 +53,7 @@ export type Recovery = {
   reference: string;
   /** True: the failed order itself was paid. False: another order of the same customer or card. */
   isSameReference: boolean;
-  /** The payment is a charge that was begun from this alert. */
+  /** The payment is of a charge or payment link for this alert. */
   isChargedAgain?: boolean;
   money: Money;
   afterMs: number;

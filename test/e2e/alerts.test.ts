@@ -313,7 +313,7 @@ describe('Charge again…', () => {
     await desk.modalSays('lead', 'Charge a card');
     await desk.submits('lead', { 'Saved card': '4081' });
     await desk.submits('lead');
-    await alertSays(reference, '✅ Resolved', 'charged again');
+    await alertSays(reference, '✅ Resolved', 'for this alert');
     await desk.closes('lead');
   });
 
@@ -329,7 +329,7 @@ describe('Charge again…', () => {
     const held = await underWay;
     await alertSays(reference, '👀 Acknowledged', `Acknowledged by ${desk.named('lead')}`, 'Charging now');
     held.release();
-    await alertSays(reference, '✅ Resolved', 'charged again');
+    await alertSays(reference, '✅ Resolved', 'for this alert');
   });
 
   test('charges a failed charge again only once: with three people and two cards, and resolves it without any event', async ({
@@ -370,7 +370,7 @@ describe('Charge again…', () => {
     expect(charging.shown.buttons).not.toContain('Charge again…');
     held.release();
     await desk.modalSays('lead', 'Paid (confirmed)');
-    await alertSays(reference, '✅ Resolved', 'charged again');
+    await alertSays(reference, '✅ Resolved', 'for this alert');
     await desk.submits('onCall', { 'Saved card': '4081' });
     await desk.modalSays('onCall', 'Already resolved');
     expect(charges() - before).toBe(1);

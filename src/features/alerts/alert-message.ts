@@ -354,9 +354,9 @@ function statusFields({ state, charging }: AlertStatus): Record<string, string |
   };
 }
 
-/** "ORDER-7, charged again", unless the first line names it; "2 h 5 min after the failure". */
+/** "ORDER-7, for this alert", unless the first line names it; "2 h 5 min after the failure". */
 function resolvedFields({ reference, isSameReference, isChargedAgain, afterMs }: Recovery) {
-  const paidBy = rich`${referenceRun(reference)}${isChargedAgain ? ', charged again' : ''}`;
+  const paidBy = rich`${referenceRun(reference)}${isChargedAgain ? ', for this alert' : ''}`;
   return {
     'Paid by': isSameReference ? undefined : paidBy,
     Resolved: `${duration(Math.abs(afterMs))} ${afterMs < 0 ? 'before' : 'after'} the failure`,

@@ -206,7 +206,7 @@ export const rejectionWords: Record<Refusal['reason'], RejectionWords> = {
     isQuoted: true,
   },
   alert_ended: {
-    why: 'The alert was resolved or closed meanwhile.',
+    why: 'The alert was resolved meanwhile.',
     fix: 'look at the alert; charge only what is still owed.',
   },
 };

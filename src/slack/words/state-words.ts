@@ -32,7 +32,7 @@ const refusalWords: Record<Refusal['reason'], string> = {
   rate_limited: 'too many calls',
   invalid_request: 'request refused',
   other: 'request refused',
-  alert_ended: 'alert resolved or closed',
+  alert_ended: 'alert resolved',
 };
 
 /** An event says given back, and its look-up disagrees or was not made. */

@@ -223,7 +223,7 @@ describe('a charge of the bot that is proven, without any event', () => {
     await prove(house, { ...charged, money: { minor: 1, currency: 'NGN' } });
     expect(statesOf(house)).toEqual(['✅ Resolved by another payment']);
     const [parent] = house.parents();
-    expect(parent && linesOf(parent)).toContain('Paid by  pay-1, charged again');
+    expect(parent && linesOf(parent)).toContain('Paid by  pay-1, for this alert');
     // As after a crash.
     await prove(house);
     expect(house.notes(parent?.ts ?? '')).toHaveLength(1);

@@ -105,7 +105,7 @@ describe('submit', () => {
         kind: 'rejected',
         reason: 'alert_ended',
       });
-      expect(process.shown.at(-1)).toContain('The alert was resolved or closed meanwhile. No money moved.');
+      expect(process.shown.at(-1)).toContain('The alert was resolved meanwhile. No money moved.');
     });
 
     /** The modal of `/pay link`, opened for the alert and submitted by Bola; `form` is its metadata. */
