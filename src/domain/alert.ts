@@ -1,5 +1,5 @@
 import type { Confirmation } from './transaction.ts';
-import type { OutsideDecline } from './decline-reason.ts';
+import type { KnownDecline, OutsideDecline } from './decline-reason.ts';
 import type { FailureKind } from './failure.ts';
 import type { Money } from './money.ts';
 import { type PaymentEventKind } from './payment-event.ts';
@@ -76,6 +76,9 @@ export type AlertCharge = {
 
 /** Why no charge can be begun from an alert now: the alert has ended, or another charge is open. */
 export type AlertTaken = { kind: 'ended'; state: EndedAlert } | { kind: 'charging'; charge: AlertCharge };
+
+/** A decline, as a look-up shows it. `taken`: its alert has ended or is being charged, so no other payment may begin. */
+export type FoundDecline = KnownDecline & { taken?: AlertTaken };
 
 type AlertClaim =
   /** Call `release` if the charge was not stored: it undoes the claim. Never throws StoreUnavailable. */
@@ -223,6 +226,6 @@ export type AlertMute = {
 /** The events that a mute kept from its channel. */
 export type NotPosted = {
   count: number;
-  /** The newest of them; `isOver`: its alert was resolved or closed since. */
+  /** The newest of them; `isOver`: its alert was resolved since. */
   newest: readonly { orderReference?: string; isOver: boolean }[];
 };

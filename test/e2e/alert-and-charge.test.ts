@@ -326,6 +326,38 @@ describe('a payment link and a charge for one alert', () => {
   });
 });
 
+describe('a look-up of a failure', () => {
+  it('says that somebody charges it, then that another payment paid it: not to charge it again', async () => {
+    const desk = at();
+    const { failed, first } = await chargesAgain('3100.00', bola);
+    await desk.modalSays('agent', 'Needs a code');
+    const charging = await desk.asks('lead', `/pay ${failed}`, 'is charging it');
+    expect(charging.shown.text).toContain(`<@${desk.id('agent')}> is charging it: ${first}`);
+    expect(charging.shown.text).toContain('Next: wait for its result.');
+    const { otp } = desk.house.payments.state().orders.find((one) => one.orderReference === first) ?? {};
+    await desk.submits('agent', { 'Code from the bank': otp?.code ?? '' });
+    await desk.modalSays('agent', 'Paid (confirmed)');
+    await alertSays(failed, '✅ Resolved', first);
+    const paid = await desk.asks('lead', `/pay ${failed}`, 'was already paid by');
+    expect(paid.shown.text).toContain(`${failed} was already paid by ${first}`);
+    expect(paid.shown.text).not.toMatch(/another card|try again|charge again/);
+  });
+
+  it('says who resolved its alert, and why', async () => {
+    const desk = at();
+    const failed = await desk.house.decline({ amount: '3200.00', reason: 'Expired card' });
+    const before = await desk.asks('agent', `/pay ${failed}`, 'Expired card');
+    expect(before.shown.text).toContain('Next: ask the customer for another card.');
+    await desk.presses('onCall', 'Resolve…', await alertSays(failed, 'Resolve…'));
+    await desk.modalSays('onCall', 'Resolve alert');
+    await desk.submits('onCall', { Reason: 'Paid in cash' });
+    await alertSays(failed, '☑️ Resolved');
+    const after = await desk.asks('agent', `/pay ${failed}`, 'Paid in cash');
+    expect(after.shown.text).toMatch(/Its alert was resolved by <@U0ONCALL01>.*Paid in cash/);
+    expect(after.shown.text).not.toContain('another card');
+  });
+});
+
 describe('an alert whose charge needs review', () => {
   it('says so, instead of *being charged*, in its channel and to a person who would charge it again', async () => {
     const desk = at();

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Account } from '../../account.ts';
 import {
+  type FoundDecline,
   type ProvenPayment,
   type AlertMute,
   type AlertNews,
@@ -184,11 +185,20 @@ export function createAlerts(account: Account, needs: AlertsNeeds) {
     return events.flat();
   }
   /** Why an order failed: by the bot's own charge, else by its alert. Undefined: unknown, or the look-up contradicts it. */
-  async function declineOf(reference: string, lookup: Confirmation): Promise<KnownDecline | undefined> {
+  async function declineOf(reference: string, lookup: Confirmation): Promise<FoundDecline | undefined> {
     if (lookup.kind !== 'not_confirmed') return undefined;
+    const id = orderEventKey('payment_failed', reference);
+    const [declined, taken] = await Promise.all([knownFailure(reference, id, lookup), alerts.taken(id)]);
+    return declined && { ...declined, ...withoutUndefined({ taken }) };
+  }
+  async function knownFailure(
+    reference: string,
+    id: string,
+    lookup: Confirmation,
+  ): Promise<KnownDecline | undefined> {
     const charge = await needs.findCharge(reference);
     if (charge) return failureOf(charge);
-    const alert = await alerts.find(orderEventKey('payment_failed', reference));
+    const alert = await alerts.find(id);
     if (!alert) return undefined;
     const { verdict } = await judging.look({ ...alert, evidence: { lookup, atMs: now() } });
     return knownDecline({ ...alert, lookup }, declines, { nowMs: now(), verdict });

@@ -1,7 +1,7 @@
 import type { Account } from '../../account.ts';
 import { withoutUndefined } from '../../domain/json.ts';
 import { confirm, type Confirmation } from '../../domain/transaction.ts';
-import type { KnownDecline } from '../../domain/decline-reason.ts';
+import type { FoundDecline } from '../../domain/alert.ts';
 import { parseAmount } from '../../domain/money.ts';
 import { parseOrderReference, type OrderReference } from '../../domain/order-reference.ts';
 import { parsed, problem, type Parsed } from '../../domain/wording.ts';
@@ -13,7 +13,7 @@ import type { Reveals } from './reveal.ts';
 export type DeclineOf = (
   reference: OrderReference,
   lookup: Confirmation,
-) => Promise<KnownDecline | undefined>;
+) => Promise<FoundDecline | undefined>;
 
 /** What the look-up's screens need. */
 export type Lookups = {

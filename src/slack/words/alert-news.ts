@@ -20,13 +20,18 @@ export function alertRuns(alert: string): Run[] {
   return reference === undefined ? rich`its alert` : rich`the alert of ${referenceRun(reference)}`;
 }
 
+/** "was resolved by @Ada (“paid in cash”)". */
+export function wasResolved({ by, reason }: { by: string; reason: string }): Run[] {
+  return rich`was resolved by ${person(by)} (“${outsideText(reason, longestWhy)}”)`;
+}
+
 /** For a charge or link made from an alert: what ended that alert meanwhile. People read this before they deliver or type a code. */
 export function alertNewsBlocks(news: AlertNews | undefined, isPaid: boolean): RichTextBlock[] {
   if (!news) return [];
   const ended =
     news.kind === 'paid'
       ? alreadyPaid(news.failed, news.reference)
-      : rich`The alert of ${referenceRun(news.failed)} was resolved by ${person(news.by)} (“${outsideText(news.reason, longestWhy)}”)`;
+      : [...rich`The alert of ${referenceRun(news.failed)} `, ...wasResolved(news)];
   const next = isPaid ? ': one of them may need to be given back.' : '. Money may still move here.';
   return [
     richText(

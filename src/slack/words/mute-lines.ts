@@ -27,7 +27,7 @@ export function muteLine(mute: AlertMute): Run[] {
   ];
 }
 
-/** "12 not posted: ORD-1, ORD-2 ✓ and 10 earlier."; ✓: resolved or closed since. */
+/** "12 not posted: ORD-1, ORD-2 ✓ and 10 earlier."; ✓: resolved since. */
 export function notPostedLine({ count, newest }: NotPosted): Run[] {
   if (count === 0) return [words('Nothing was held back.')];
   const named = newest.flatMap(({ orderReference, isOver }, index): Run[] => [

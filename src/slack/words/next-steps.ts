@@ -2,7 +2,9 @@
 
 import { counted } from '../../domain/wording.ts';
 import { nextSteps, reasonAfter, type KnownDecline, type RetryVerdict } from '../../domain/decline-reason.ts';
-import { bold, moment, words, type Run } from '../kit/blocks.ts';
+import type { AlertTaken } from '../../domain/alert.ts';
+import { alreadyPaid, wasResolved } from './alert-news.ts';
+import { bold, moment, person, words, type Run } from '../kit/blocks.ts';
 import { referenceRun } from './payment-words.ts';
 import { labelled, plain } from './charge-facts.ts';
 
@@ -15,6 +17,24 @@ export function declineNext({ reason, nextTryFrom }: Pick<KnownDecline, 'reason'
   const [before = '', after] = said.split('{time}');
   const rest = after === undefined ? [] : [moment(nextTryFrom), words(after)];
   return [[bold('Next: '), words(before), ...rest]];
+}
+
+/** Why nobody may charge it again now. `failed`: the failed order's reference. */
+export function takenLines(taken: AlertTaken, failed: string): Run[][] {
+  if (taken.kind === 'charging') {
+    const { by, reference, needsReview } = taken.charge;
+    const what = needsReview ? 'has a charge under review: money may have moved' : 'is charging it';
+    return [
+      plain(person(by), ` ${what}: `, referenceRun(reference)),
+      labelled('Next', needsReview ? 'don’t charge it. Ask your payments lead.' : 'wait for its result.'),
+    ];
+  }
+  const { state } = taken;
+  const how =
+    state.kind === 'recovered'
+      ? alreadyPaid(failed, state.payment.reference)
+      : [words('Its alert '), ...wasResolved(state)];
+  return [[...how, words('.')], labelled('Next', 'don’t charge it again.')];
 }
 
 /** What helps after a decline, by the bank's reason; else when the card may be charged next. */

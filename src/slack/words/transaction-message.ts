@@ -15,14 +15,14 @@ import {
 } from './payment-words.ts';
 import type { MessageBlock } from '../kit/message.ts';
 import type { Note } from '../kit/note.ts';
-import type { Environment } from '../../domain/alert.ts';
+import type { Environment, FoundDecline } from '../../domain/alert.ts';
 import { maskNumbers } from '../../domain/card.ts';
 import type { Confirmation, Transaction } from '../../domain/transaction.ts';
 import { formatMoney } from '../../domain/money.ts';
 import type { OrderReference } from '../../domain/order-reference.ts';
 import { failedState, outcomeWords } from './state-words.ts';
 import type { KnownDecline } from '../../domain/decline-reason.ts';
-import { declineNext } from './next-steps.ts';
+import { declineNext, takenLines } from './next-steps.ts';
 
 export type TransactionView = {
   reference: OrderReference;
@@ -34,7 +34,7 @@ export type TransactionView = {
   /** The amount that the person gave, to compare again on *Look up*. */
   amountMinor?: number;
   /** Not paid, because the bank declined it. */
-  declined?: KnownDecline;
+  declined?: FoundDecline;
   /** For *not found*: a similar reference that the person found lately. */
   near?: OrderReference;
 };
@@ -128,7 +128,7 @@ export function notPaidWords({ status }: Transaction): string {
 }
 
 /** The decline to show. A final status overrides it, because the decline may be an earlier attempt's. */
-function shownDecline({ confirmation, declined }: TransactionView): KnownDecline | undefined {
+function shownDecline({ confirmation, declined }: TransactionView): FoundDecline | undefined {
   return confirmation.kind === 'not_confirmed' ? declined : undefined;
 }
 
@@ -150,7 +150,11 @@ function body(view: TransactionView): ProofNote['body'] {
   const proof = proofLine(evidence, transaction);
   if (kind === 'confirmed') return facts(transaction);
   const declined = shownDecline(view);
-  if (declined) return [...reasonWords(declined, transaction), ...declineNext(declined), ...proof];
+  if (declined) {
+    const { taken } = declined;
+    const next = taken ? takenLines(taken, view.reference) : declineNext(declined);
+    return [...reasonWords(declined, transaction), ...next, ...proof];
+  }
   const gateway = evidence.status.holds ? [] : quoted('Gateway:', transaction.gatewayMessage);
   return [...gateway, ...proof, ...nextForUnproven(confirmation)];
 }

@@ -53,7 +53,7 @@ export function openLinkBlocks(links: readonly OpenLink[], nowMs: number): ViewB
 /** Why no payment may be begun for an alert, in plain text. */
 export function alertTakenWords(taken: AlertTaken): string {
   if (taken.kind === 'ended')
-    return 'Its alert was resolved or closed meanwhile. Still owed? Start over with /pay charge or /pay link.';
+    return 'Its alert was resolved meanwhile. Still owed? Start over with /pay charge or /pay link.';
   const { reference, needsReview } = taken.charge;
   return needsReview
     ? `The alert’s charge ${reference} needs review: money may have moved.`

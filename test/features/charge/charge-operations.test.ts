@@ -193,7 +193,7 @@ describe('submit', () => {
       await agree();
       expect(await askForLink(process, 'V0LINK')).toContain(`is being charged: ${reference}`);
       await end(world, { kind: 'recovered', at: 1, payment });
-      expect(await askForLink(process, 'V0OTHER')).toContain('resolved or closed meanwhile');
+      expect(await askForLink(process, 'V0OTHER')).toContain('resolved meanwhile');
       expect(world.bank.orders).toEqual([]);
     });
 
