@@ -12,6 +12,7 @@ import {
   referenceShape,
 } from '../../records/shapes.ts';
 import type { CardSaved } from '../../domain/card.ts';
+import { orderEventKey } from '../../domain/payment-event.ts';
 import { growingDelayMs } from '../../deadline.ts';
 import { formatMoney } from '../../domain/money.ts';
 import { caseKind, type CaseRules, type CaseStep } from '../../records/cases.ts';
@@ -125,12 +126,14 @@ export function linkKind(account: Pick<Account, 'fingerprint' | 'log'>) {
     prefix: linkPrefix,
     schema: linkShape,
     async lists(link: PaymentLink) {
-      const { by, alert, askedAtMs, terms, cardSaved } = link;
+      const { by, reference, askedAtMs, terms, cardSaved } = link;
+      // Without an alert it is in the list of the one that its own failure may get.
+      const { alert = orderEventKey('payment_failed', reference) } = link;
       const { customerEmail, money } = terms;
       const lastFour = cardSaved && 'face' in cardSaved ? cardSaved.face.lastFour : undefined;
       const found = await searchLists(account, { customerEmail, lastFour, amountMinor: money.minor });
       const own = isFollowed(link) ? [linksOf(by)] : [];
-      const ofAlert = alert !== undefined && outcomeOf(link) ? [linksOfAlert(alert)] : [];
+      const ofAlert = outcomeOf(link) ? [linksOfAlert(alert)] : [];
       return {
         ...indexAt([...own, ...ofAlert, ...found], askedAtMs),
         [ownPaymentsList]: outcomeAtMs(link) ?? askedAtMs,

@@ -25,6 +25,20 @@ import { sealer } from '../house.ts';
 
 const away = () => Promise.reject(new StoreUnavailable('away'));
 
+/** A process that does something at its nth await. */
+function pausedAt(world: World, nth: number, doing: () => Promise<void>): Process {
+  let left = nth;
+  const points = everyPoint();
+  return startProcess(world, {
+    ...points,
+    async pass(name, effect) {
+      left -= 1;
+      if (left === -1) await doing();
+      return await points.pass(name, effect);
+    },
+  });
+}
+
 describe('submit', () => {
   it.each<Partial<ChargeTerms>>([
     { tokenKey: 'other' },
@@ -154,6 +168,14 @@ describe('submit', () => {
       expect((await process.operations.submit({ ...given, despite })).kind).toBe('begun');
     });
 
+    it('names a payment link on the review of a charge from the alert of its own failed try', async () => {
+      const process = startProcess(openWorld('approved'));
+      const own = `payment_failed/order/${referenceOf('V0LINK')}`;
+      expect(await askForLink(process, 'V0LINK', '{}')).toContain('"open"');
+      expect(await review(process, viewId, own)).toMatch(/payment link for this isn’t settled.*U0AGENT02/);
+      expect(await review(process)).not.toContain('payment link');
+    });
+
     it('names an aged and a paid payment link of the alert, too', async () => {
       const world = openWorld('approved');
       const process = startProcess(world);
@@ -230,37 +252,46 @@ describe('submit', () => {
       expect(await askForLink(process, 'V0OTHER')).toContain('"open"');
     });
 
-    async function begin(what: 'charge' | 'link', process: Process): Promise<void> {
-      if (what === 'link') return void (await askForLink(process, 'V0LINK', JSON.stringify({ alert })));
+    type Begun = 'charge' | 'link' | 'other link';
+    async function begin(what: Begun, process: Process): Promise<void> {
+      const form = JSON.stringify({ alert });
+      if (what !== 'charge') return void (await askForLink(process, what, form));
       const begun = await (await submitFor(process))();
       if (begun.kind === 'begun') await begun.carryOn();
       await process.drained();
     }
-
-    it.each(['charge', 'link'] as const)(
-      'begins a charge or a payment link, never both, wherever the %s is interrupted by the other',
-      async (slow) => {
-        const made = new Set<string>();
-        for (let awaits = 0; ; awaits += 1) {
+    it.each<[Begun, Begun]>([
+      ['link', 'charge'],
+      ['link', 'other link'],
+    ])('never lets a %s and a %s both begin, wherever each waits for the other', async (one, other) => {
+      const made = new Set<string>();
+      let isOver = false;
+      for (let first = 0; !isOver; first += 1) {
+        let isOtherOver = false;
+        for (let second = 0; !isOtherOver && !isOver; second += 1) {
           const world = openWorld('approved');
-          let left = awaits;
-          const points = everyPoint();
-          const process = startProcess(world, {
-            ...points,
-            async pass(name, effect) {
-              left -= 1;
-              if (left === -1) await begin(slow === 'charge' ? 'link' : 'charge', startProcess(world));
-              return await points.pass(name, effect);
-            },
+          const [paused, goesOn] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+          isOver = true;
+          isOtherOver = true;
+          const quick = pausedAt(world, second, async () => {
+            isOtherOver = false;
+            paused.resolve();
+            await goesOn.promise;
           });
-          await begin(slow, process);
-          const { posts, orders } = world.bank;
-          made.add(`${posts.length} charges, ${orders.length} links`);
-          if (left >= 0) break;
+          let ended: Promise<void> | undefined;
+          const slow = pausedAt(world, first, async () => {
+            isOver = false;
+            ended = begin(other, quick).finally(paused.resolve);
+            await paused.promise;
+          });
+          await begin(one, slow);
+          goesOn.resolve();
+          await ended;
+          made.add(`${world.bank.posts.length + world.bank.orders.length} begun`);
         }
-        expect([...made].toSorted()).toEqual(['0 charges, 1 links', '1 charges, 0 links']);
-      },
-    );
+      }
+      expect([...made].toSorted()).toEqual(['0 begun', '1 begun']);
+    });
 
     it('charges nothing from the closed alert of a charge that was begun from this alert', async () => {
       const world = openWorld('declined');
