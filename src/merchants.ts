@@ -301,10 +301,7 @@ export function createFeatures(account: Account, needs: FeatureNeeds) {
     tellOperators: needs.tellOperators,
     ledger,
     linkForm: links.form,
-    async openLinks({ alert, ...terms }) {
-      const first = await (alert === undefined ? alerts.alertFor(terms) : alerts.firstAlert(alert));
-      return first === undefined ? [] : await links.openFor(first);
-    },
+    openPayments: alerts.openPayments,
     approvals: gate,
     alerts: { ...alerts.claims, paid: alerts.paid },
     awaitEvent: missing.approved,

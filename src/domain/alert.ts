@@ -84,11 +84,11 @@ type AlertClaim =
   /** Call `release` if the charge was not stored: it undoes the claim. Never throws StoreUnavailable. */
   { kind: 'claimed'; release: () => Promise<void> } | { kind: 'taken'; taken: AlertTaken };
 
-/** A payment link of an alert that may be paid, or is paid already. `by`: Slack user id. */
-export type OpenLink = {
+/** A payment link, or a charge begun from an alert, that may be paid or is paid already. `by`: Slack user id. */
+export type OpenPayment = {
   reference: string;
   by: string;
-  askedAtMs: number;
+  atMs: number;
   outcome: 'unpaid' | 'perhaps_paid';
 };
 

@@ -190,7 +190,7 @@ export type Twin = {
 };
 
 /**
- * A twin or payment link as a person accepts it: with the outcome that they saw, so that another outcome is shown again.
+ * A twin or open payment as a person accepts it: with the outcome that they saw, so that another outcome is shown again.
  */
 export function asAccepted({ reference, outcome }: { reference: string; outcome: string }): string {
   return `${reference} (${outcome})`;

@@ -293,7 +293,7 @@ describe('a payment link and a charge for one alert', () => {
     const link = await makesLink(desk, 'lead', '2700.00', { 'Customer’s e-mail': customerEmail });
     const charged = desk.calls('/tokenized-card-payment');
     await desk.submits('agent');
-    const again = await desk.modalSays('agent', ['A payment link for this isn’t settled yet', link]);
+    const again = await desk.modalSays('agent', ['A payment for this isn’t settled yet', link]);
     expect(again.submit).toBe('Charge NGN 2,700.00');
     expect(desk.calls('/tokenized-card-payment')).toBe(charged);
     await desk.submits('agent');
@@ -319,6 +319,8 @@ describe('a payment link and a charge for one alert', () => {
     await desk.presses('lead', 'Acknowledge', await alertSays(failed, 'Acknowledge'));
     const link = await makesLink(desk, 'lead', '2900.00', { 'Customer’s e-mail': customerEmail });
     await desk.reads('lead', [link, 'send it to the customer'], 'payDesk');
+    await desk.presses('onCall', 'Resolve…', await alertSays(failed, 'Acknowledged'));
+    await desk.modalSays('onCall', ['Resolve alert', 'isn’t settled yet', link]);
     const paid = await desk.house.approve({ customerEmail, amount: '2900.00' });
     await alertSays(failed, '✅ Resolved', paid);
     const told = await desk.reads('lead', [link, failed, 'was already paid by', paid], 'payDesk');

@@ -3,7 +3,7 @@
 import type { ActionsBlock, Button, InputBlock, RichTextBlock } from '@slack/types';
 import type { Account } from '../../account.ts';
 import { DeadlinePassed, withDeadline } from '../../deadline.ts';
-import type { AlertState, AlertCharge, AlertTaken } from '../../domain/alert.ts';
+import type { AlertState, AlertCharge, AlertTaken, OpenPayment } from '../../domain/alert.ts';
 import type { KnownDecline } from '../../domain/decline-reason.ts';
 import type { OrderReference } from '../../domain/order-reference.ts';
 import { type Parsed, parsed, problem, listed } from '../../domain/wording.ts';
@@ -35,7 +35,7 @@ import {
 } from '../../slack/kit/blocks.ts';
 import type { OfferedCard } from '../../slack/kit/form.ts';
 import { limits } from '../../slack/kit/limits.ts';
-import type { Modal, SlackMessage } from '../../slack/kit/message.ts';
+import type { Modal, SlackMessage, ViewBlock } from '../../slack/kit/message.ts';
 import { messageModal } from '../../slack/kit/modals.ts';
 import { noteMessage } from '../../slack/kit/note.ts';
 import { oneLine } from '../../slack/kit/text.ts';
@@ -45,6 +45,7 @@ import { type ShownAccount, accountFoot } from '../../slack/words/account-foot.t
 import { failureWords } from '../../slack/words/error-message.ts';
 import { referenceRun, referenceWord } from '../../slack/words/payment-words.ts';
 import { declineNext, holdLines } from '../../slack/words/next-steps.ts';
+import { openPaymentBlocks } from '../../slack/words/twins.ts';
 import { revealButtonOf, transactionNote } from '../../slack/words/transaction-message.ts';
 import type { AlertCases, AlertMoveResult, FoundAlert } from './alert-cases.ts';
 import type { ChargeAgain, JudgeAgain } from './charge-again.ts';
@@ -133,6 +134,8 @@ export type ButtonsNeeds = {
   linkForm: (filled: LinkPrefill, caller: Caller, alert: string) => Promise<Modal>;
   /** The customer's whole e-mail, for people with the permission. */
   mayReveal: (caller: Caller) => Promise<boolean>;
+  /** The payment links of this alert that may be paid. */
+  openLinks: (alert: string) => Promise<readonly OpenPayment[]>;
 };
 
 type LinkPrefill = {
@@ -178,9 +181,11 @@ export function alertButtons(
     await reply(lookedUpMessage(evidence, reference, { environment, account, mayReveal, declined }));
   }
 
-  /** The form warns of a charge that may still move money. */
+  /** The form warns of a charge and of payment links that may still move money. */
   async function openForm(kind: keyof typeof forms, { value, openModal }: Pressed): Promise<void> {
-    await openModal(alertForm(kind, value, place, withoutUndefined({ charging: await chargingOf(value) })));
+    const open = openPaymentBlocks(await needs.openLinks(value), now());
+    const charging = await chargingOf(value);
+    await openModal(alertForm(kind, value, place, withoutUndefined({ charging, open })));
   }
 
   async function chargingOf(id: string): Promise<AlertCharge | undefined> {
@@ -423,8 +428,11 @@ const forms = {
   },
 } as const;
 
-/** `charging`: a charge that may still move money. `reason`: as typed before the warning about that charge. */
-type Filled = { charging?: AlertCharge; reason?: string };
+/**
+ * `charging`: a charge that may still move money. `open`: the same of payment links, in words. `reason`: as typed before the
+ * warning about that charge.
+ */
+type Filled = { charging?: AlertCharge; open?: readonly ViewBlock[]; reason?: string };
 
 export function alertForm(
   kind: keyof typeof forms,
@@ -433,14 +441,19 @@ export function alertForm(
   filled: Filled = {},
 ): Modal {
   const { callbackId, field, title, submit, asks } = forms[kind];
-  const { charging, reason } = filled;
+  const { charging, open = [], reason } = filled;
   const isAskedAgain = charging !== undefined && reason !== undefined;
   return modal({
     callbackId,
     title: title,
     submit: isAskedAgain ? 'Resolve anyway' : submit,
     privateMetadata: isAskedAgain ? `${id}\n${charging.reference}` : id,
-    blocks: [...(charging ? [chargingLine(charging)] : []), ...asks(field, filled), accountFoot(place)],
+    blocks: [
+      ...(charging ? [chargingLine(charging)] : []),
+      ...open,
+      ...asks(field, filled),
+      accountFoot(place),
+    ],
   });
 }
 

@@ -8,7 +8,7 @@ import type {
   AlertTaken,
   BotCharge,
   Lookup,
-  OpenLink,
+  OpenPayment,
 } from '../../domain/alert.ts';
 import type { AuditEntry } from '../../records/shapes.ts';
 import { claimTimes } from '../../domain/charge.ts';
@@ -108,7 +108,7 @@ export function createAlertCases(
     /** Tells the bot's own charge or link how else its alert ended. Idempotent. */
     tellPayment?: (reference: string, news: AlertNews) => Promise<void>;
     /** The payment links of this alert that may be paid. */
-    openLinks?: (alert: string) => Promise<readonly OpenLink[]>;
+    openLinks?: (alert: string) => Promise<readonly OpenPayment[]>;
     /** A channel that a mute kept the alert from; undefined: no mute did. */
     mutedIn?: (message: AlertMessage) => string | undefined;
   },

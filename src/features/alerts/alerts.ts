@@ -2,14 +2,15 @@ import { randomUUID } from 'node:crypto';
 import type { Account } from '../../account.ts';
 import {
   type FoundDecline,
+  type AlertCharge,
   type ProvenPayment,
   type AlertMute,
   type AlertNews,
   type NotPosted,
-  type OpenLink,
+  type OpenPayment,
   postsTo,
 } from '../../domain/alert.ts';
-import type { ChargeSeen } from '../../domain/charge.ts';
+import type { ChargeSeen, ShownTerms } from '../../domain/charge.ts';
 import type { Confirmation } from '../../domain/transaction.ts';
 import { type KnownDecline, reasonAfter } from '../../domain/decline-reason.ts';
 import { StoreUnavailable } from '../../domain/failure.ts';
@@ -82,8 +83,6 @@ type AlertsNeeds = ButtonsNeeds &
     hasEnded: (reference: string) => Promise<boolean | undefined>;
     /** Tells the bot's own charge or link how else its alert ended. Idempotent. */
     tellPayment: (reference: string, news: AlertNews) => Promise<void>;
-    /** The payment links of this alert that may be paid. */
-    openLinks: (alert: string) => Promise<readonly OpenLink[]>;
     findCharge: (reference: string) => Promise<ChargeSeen | undefined>;
     /** Stores an event's saved card; undefined: the bot stores no tokens. */
     rememberCard: ((card: SavedCard) => Promise<void>) | undefined;
@@ -226,6 +225,17 @@ export function createAlerts(account: Account, needs: AlertsNeeds) {
     },
     alertFor: recovery.alertFor,
     firstAlert: alerts.firstAlert,
+    /**
+     * Payments for the same money that may be paid, newest first: links of the terms' alert. If the terms name no alert, the
+     * one that fits counts, with the charge begun from it. Throws StoreUnavailable.
+     */
+    openPayments: async ({ alert, ...terms }: ShownTerms): Promise<readonly OpenPayment[]> => {
+      const id = await (alert === undefined ? recovery.alertFor(terms) : alerts.firstAlert(alert));
+      if (id === undefined) return [];
+      const links = await needs.openLinks(id);
+      const taken = alert === undefined ? await alerts.taken(id) : undefined;
+      return taken?.kind === 'charging' ? [openCharge(taken.charge), ...links] : links;
+    },
     /** Undefined also while the store is away, so that a look-up still gets its answer. */
     declineOf: (reference: string, lookup: Confirmation) => ifStoreAnswers(declineOf(reference, lookup)),
     receiving: createReceiving(own, {
@@ -245,6 +255,10 @@ export function createAlerts(account: Account, needs: AlertsNeeds) {
       { prefix: stormPrefix, work: (entry: Entry) => storms.work(entry) },
     ],
   };
+}
+
+function openCharge({ reference, by, at: atMs, needsReview }: AlertCharge): OpenPayment {
+  return { reference, by, atMs, outcome: needsReview ? 'perhaps_paid' : 'unpaid' };
 }
 
 /** Counting reads each alert, so it stops here. */

@@ -15,7 +15,7 @@ import type {
   AlertEnd,
   AlertNews,
   EndedAlert,
-  OpenLink,
+  OpenPayment,
   Recovery,
   RoutedRule,
 } from '../../domain/alert.ts';
@@ -538,7 +538,7 @@ export function isEnd({ kind }: AlertStep): boolean {
 export function newsOf(
   one: AlertStep,
   state: EventCase,
-  links: readonly OpenLink[] = [],
+  links: readonly OpenPayment[] = [],
 ): [reference: string, news: AlertNews][] {
   const { card, charge } = state;
   const failed = referenceOf(state);

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Account } from '../../account.ts';
-import type { AlertTaken, OpenLink } from '../../domain/alert.ts';
+import type { AlertTaken, OpenPayment } from '../../domain/alert.ts';
 import type { Approval, ApprovalNeeded } from '../../domain/approval.ts';
 import type { KnownCards } from '../../domain/card.ts';
 import { asAccepted, type ChargeTerms, type ShownTerms, type Twin } from '../../domain/charge.ts';
@@ -40,7 +40,7 @@ import { alertRuns } from '../../slack/words/alert-news.ts';
 import { type ShownAccount, accountWords } from '../../slack/words/account-foot.ts';
 import { referenceRun, word } from '../../slack/words/payment-words.ts';
 import { holdLines } from '../../slack/words/next-steps.ts';
-import { openLinkBlocks, timeAgo, twinBlocks } from '../../slack/words/twins.ts';
+import { openPaymentBlocks, timeAgo, twinBlocks } from '../../slack/words/twins.ts';
 import type { ChargeOperations } from './charge-operations.ts';
 import { type ChargeForm, chargeFields, chargeModalId } from './charge-form.ts';
 import {
@@ -73,7 +73,7 @@ export function createReview(
     operations: ChargeOperations;
     form: ChargeForm;
     views: ChargeViews;
-    needs: ReviewNeeds & Pick<SubmitNeeds, 'openLinks'>;
+    needs: ReviewNeeds & Pick<SubmitNeeds, 'openPayments'>;
   },
 ) {
   const { operations, form, views, needs } = parts;
@@ -115,8 +115,8 @@ export function createReview(
     draft: string,
   ): Promise<Modal> {
     const asked = shown(terms);
-    const links = await needs.openLinks(asked);
-    return chargeReviewModal({ ...reviewed, links, place, terms: asked, draft, nowMs: now() });
+    const open = await needs.openPayments(asked);
+    return chargeReviewModal({ ...reviewed, open, place, terms: asked, draft, nowMs: now() });
   }
 
   /** The review of these terms with all restrictions of now. `draft`: their id; default: they are stored first. */
@@ -167,8 +167,8 @@ export function createReview(
   }
 
   /**
-   * The review of the same terms with new facts: a hold, twins (equal recent charges), or payment links. Submitting it
-   * accepts those twins and links.
+   * The review of the same terms with new facts: a hold, twins (equal recent charges), or other open payments. Submitting
+   * it accepts those twins and payments.
    */
   async function reviewAgain(
     { viewId, caller }: Submission,
@@ -233,7 +233,7 @@ const whyNowInput = textInput({
 type ReadReview = { kind: 'read'; override?: string } & ReviewMetadata;
 
 /**
- * Reads the submitted review: the draft's id, the accepted twins and payment links, and why to charge a card on hold now. `stale`: the
+ * Reads the submitted review: the draft's id, the accepted twins and open payments, and why to charge a card on hold now. `stale`: the
  * metadata is not that of a review.
  */
 function readReview(
@@ -258,8 +258,8 @@ type ReviewModalOptions = {
   draft: string;
   /** Equal recent charges, which the person must confirm. */
   twins?: readonly Twin[];
-  /** Open payment links of the same alert: the customer may pay by one as well. */
-  links?: readonly OpenLink[];
+  /** Other open payments for the same money: the customer may pay by one as well. */
+  open?: readonly OpenPayment[];
   /** The card can't be charged now; with `approval` a second person may allow it. */
   hold?: CardRefusal;
   /** Submitting asks a second person. */
@@ -271,9 +271,9 @@ type ReviewModalOptions = {
  * The review: the exact terms with all restrictions. The submit button says what it does: charge, or ask for approval.
  */
 export function chargeReviewModal(options: ReviewModalOptions): Modal {
-  const { place, terms, draft, twins = [], links = [], hold, approval, nowMs } = options;
+  const { place, terms, draft, twins = [], open = [], hold, approval, nowMs } = options;
   // With a restriction the modal is long enough, so leave other lines out.
-  const others = [...twins, ...links];
+  const others = [...twins, ...open];
   const isPlain = !hold && !approval && others.length === 0;
   const amount = amountWord(terms.money);
   const email = emailWord(terms.customerEmail);
@@ -281,7 +281,7 @@ export function chargeReviewModal(options: ReviewModalOptions): Modal {
   const blocks: ViewBlock[] = [
     ...(isLiveAmongOthers(place) ? [header(`🔴 Real money: ${word(place.account)}`)] : []),
     ...twinBlocks(twins, nowMs),
-    ...openLinkBlocks(links, nowMs),
+    ...openPaymentBlocks(open, nowMs),
     richText(plain('Charge ', bold(amount), ' to ', bold(cardWords(terms.card)), ' of ', bold(email), '.')),
     ...restrictions(options),
     ...fields({ 'Customer id': customerId, Reason: reason }),
@@ -347,7 +347,7 @@ function submitWords({ money }: ShownTerms, isAgain: boolean): string {
   return fits ?? (isAgain ? 'Charge again' : 'Charge');
 }
 
-/** The review's metadata: the draft's id, its alert, and the shown twins and payment links. Contains no secret. */
+/** The review's metadata: the draft's id, its alert, and the shown twins and open payments. Contains no secret. */
 const reviewMetadata = codec(
   z.object({
     draft: z.string().min(1),

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import type { Account } from '../../account.ts';
-import type { AlertClaims, AlertTaken, OpenLink } from '../../domain/alert.ts';
+import type { AlertClaims, AlertTaken, OpenPayment } from '../../domain/alert.ts';
 import type {
   Approval,
   ApprovalGate,
@@ -55,7 +55,7 @@ type Claimed =
   /** The dialogue has charged already: a double click, or a repeated delivery. */
   | { kind: 'known'; charge: ChargeSeen }
   | { kind: 'refused'; refusal: CardRefusal }
-  /** Equal charges, or payment links for the same money, that the person hasn't accepted. Nothing was sent. */
+  /** Equal charges, or other payments for the same money, that the person hasn't accepted. Nothing was sent. */
   | { kind: 'twin'; twins: readonly { reference: string; outcome: string }[] }
   /** The amount now exceeds the person's limits. Nothing was sent. */
   | { kind: 'over_limit'; refusal: LimitRefusal }
@@ -78,7 +78,7 @@ type SubmitRequest = {
   /** The id of the reviewed terms, from `keepDraft`. */
   draft: string;
   by: string;
-  /** The twins (equal recent charges) and payment links that the person saw and accepted; see `asAccepted`. */
+  /** The twins (equal recent charges) and open payments that the person saw and accepted; see `asAccepted`. */
   despite?: readonly string[];
   /** Why to charge a card on hold now, in the agent's words; given if a second person is to allow that. */
   override?: string;
@@ -93,8 +93,8 @@ type UnclaimedCharge = Omit<ShownCharge, 'viewId' | 'readAtMs'> & { readAtMs?: n
 /** What submitting needs of other features. */
 export type SubmitNeeds = {
   alerts: AlertClaims;
-  /** The payment links for the same money that may be paid: of the terms' alert, else of the one that fits. Newest first. */
-  openLinks: (terms: ShownTerms) => Promise<readonly OpenLink[]>;
+  /** Other payments for the same money that may be paid, newest first. */
+  openPayments: (terms: ShownTerms) => Promise<readonly OpenPayment[]>;
   approvals: ApprovalGate;
 };
 
@@ -133,12 +133,12 @@ export function createSubmits(account: Account, parts: SubmitParts) {
   }
 
   /**
-   * Payment links for the same money that the person hasn't accepted. Read after the alert is claimed: a link begun
+   * Other payments for the same money that the person hasn't accepted. Read after the alert is claimed: a link begun
    * later finds that claim, and is refused.
    */
-  async function findLinks({ terms, despite = [] }: UnclaimedCharge) {
-    const links = await needs.openLinks(terms);
-    const twins = links.filter((one) => !despite.includes(asAccepted(one)));
+  async function findOpenPayments({ terms, despite = [] }: UnclaimedCharge) {
+    const open = await needs.openPayments(terms);
+    const twins = open.filter((one) => !despite.includes(asAccepted(one)));
     return twins.length > 0 ? ({ kind: 'twin', twins } as const) : undefined;
   }
 
@@ -219,7 +219,7 @@ export function createSubmits(account: Account, parts: SubmitParts) {
     const taken = alert === undefined ? undefined : await alerts.taken(alert, id);
     if (taken) return { kind: 'alert_taken', taken };
     const obstacle =
-      (await findLinks(charge)) ?? (await findObstacle(await claimOf(charge, account.now()), 'judge'));
+      (await findOpenPayments(charge)) ?? (await findObstacle(await claimOf(charge, account.now()), 'judge'));
     if (obstacle) return obstacle;
     const approval = await approvals.request({ id, terms: { kind: 'charge', ...requested }, by, ...need });
     return { kind: 'awaiting_approval', approval };
@@ -233,7 +233,7 @@ export function createSubmits(account: Account, parts: SubmitParts) {
     const claim = await claimOf(charge, nowMs);
     // Check before claiming, so that a refused charge uses up no limit (unless two submits race).
     const obstacle =
-      (await findLinks(charge)) ??
+      (await findOpenPayments(charge)) ??
       (await findObstacle(claim, 'judge', countedAtMs)) ??
       (await findObstacle(claim, 'claim', countedAtMs));
     if (!obstacle) return await begin(charge, nowMs);

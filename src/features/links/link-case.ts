@@ -3,7 +3,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import type { Account } from '../../account.ts';
-import type { AlertNews, Lookup, OpenLink } from '../../domain/alert.ts';
+import type { AlertNews, Lookup, OpenPayment } from '../../domain/alert.ts';
 import {
   alertNewsShape,
   type AuditEntry,
@@ -160,16 +160,16 @@ export function outcomeAtMs({ state }: PaymentLink): number | undefined {
 }
 
 /** Undefined: it has no payment, and nobody can pay it. */
-function outcomeOf({ state: { kind } }: PaymentLink): OpenLink['outcome'] | undefined {
+function outcomeOf({ state: { kind } }: PaymentLink): OpenPayment['outcome'] | undefined {
   if (kind === 'refused' || kind === 'lost' || kind === 'given_back') return undefined;
   return kind === 'asking' || kind === 'open' || kind === 'aged' ? 'unpaid' : 'perhaps_paid';
 }
 
 /** The link as people see it who may begin another payment; none if it takes no money. */
-export function openLinkOf(link: PaymentLink): OpenLink[] {
-  const { reference, by, askedAtMs } = link;
+export function openLinkOf(link: PaymentLink): OpenPayment[] {
+  const { reference, by, askedAtMs: atMs } = link;
   const outcome = outcomeOf(link);
-  return outcome ? [{ reference, by, askedAtMs, outcome }] : [];
+  return outcome ? [{ reference, by, atMs, outcome }] : [];
 }
 
 /** Whether the link may still be paid, or a person waits for its result. */

@@ -1,9 +1,9 @@
 import type { Button, RichTextBlock } from '@slack/types';
 import { z } from 'zod';
-import type { OpenLink } from '../../domain/alert.ts';
+import type { OpenPayment } from '../../domain/alert.ts';
 import { asAccepted } from '../../domain/charge.ts';
 import { alertNewsBlocks } from '../../slack/words/alert-news.ts';
-import { openLinkBlocks } from '../../slack/words/twins.ts';
+import { openPaymentBlocks } from '../../slack/words/twins.ts';
 import { outcomeWords } from '../../slack/words/state-words.ts';
 import { cardSavedLines, cardSavedState } from '../../slack/words/card-words.ts';
 import {
@@ -273,7 +273,7 @@ type LinkFormOptions = {
   /** The id of the alert that it should resolve; kept in the form's metadata too. */
   alert?: string;
   /** That alert's links that may be paid; submitting the form accepts them. */
-  openLinks?: readonly OpenLink[];
+  openLinks?: readonly OpenPayment[];
   nowMs: number;
 };
 
@@ -348,7 +348,7 @@ export function linkForm(options: LinkFormOptions): Modal {
     callbackId: linkModalId,
     title: 'Payment link',
     blocks: [
-      ...openLinkBlocks(openLinks, nowMs),
+      ...openPaymentBlocks(openLinks, nowMs),
       richText(rich`The customer pays on the payments service’s page. It charges nobody by itself.`),
       ...linkFields(currencies, channel).inputs(filled),
       accountFoot(place),

@@ -5,7 +5,7 @@ import type {
   AlertTaken,
   BotCharge,
   Lookup,
-  OpenLink,
+  OpenPayment,
   ProvenPayment,
 } from '../../domain/alert.ts';
 import { asAccepted } from '../../domain/charge.ts';
@@ -138,7 +138,7 @@ export function createPaymentLinks(account: Account, needs: LinkNeeds) {
   }
 
   /** The links of a chain's first alert that may be paid, newest first. */
-  async function openFor(alert: string): Promise<OpenLink[]> {
+  async function openFor(alert: string): Promise<OpenPayment[]> {
     const listed = await links.list(linksOfAlert(alert), { max: mostShown, newestFirst: true });
     return listed.flatMap(openLinkOf);
   }

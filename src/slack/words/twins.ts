@@ -1,6 +1,6 @@
 // Other payments for the same money, for people about to begin or approve another.
 
-import type { AlertTaken, OpenLink } from '../../domain/alert.ts';
+import type { AlertTaken, OpenPayment } from '../../domain/alert.ts';
 import type { Twin } from '../../domain/charge.ts';
 import { counted } from '../../domain/wording.ts';
 import { type Run, bold, context, person, plainText, richText, words } from '../kit/blocks.ts';
@@ -32,21 +32,21 @@ export function twinBlocks(twins: readonly Twin[], nowMs: number): ViewBlock[] {
   ];
 }
 
-/** Names the payment links for the same money that may be paid; nothing without one. `links`: newest first. */
-export function openLinkBlocks(links: readonly OpenLink[], nowMs: number): ViewBlock[] {
-  if (links.length === 0) return [];
-  const isPaid = links.some(({ outcome }) => outcome === 'perhaps_paid');
+/** Names other payments for the same money that may be paid; nothing without one. `open`: newest first. */
+export function openPaymentBlocks(open: readonly OpenPayment[], nowMs: number): ViewBlock[] {
+  if (open.length === 0) return [];
+  const isPaid = open.some(({ outcome }) => outcome === 'perhaps_paid');
   return [
     richText(
-      [bold(`⚠️ A payment link for this ${isPaid ? 'may be paid already' : 'isn’t settled yet'}`)],
-      ...links
+      [bold(`⚠️ A payment for this ${isPaid ? 'may be paid already' : 'isn’t settled yet'}`)],
+      ...open
         .slice(0, mostTwins)
-        .map(({ reference, by, askedAtMs }) =>
-          plain('by ', person(by), `, ${timeAgo(askedAtMs, nowMs)}, `, referenceRun(reference)),
+        .map(({ reference, by, atMs }) =>
+          plain('by ', person(by), `, ${timeAgo(atMs, nowMs)}, `, referenceRun(reference)),
         ),
       plain('If that is paid too, one payment must be given back.'),
     ),
-    ...moreBlocks(links, 'more payment link'),
+    ...moreBlocks(open, 'more payment'),
   ];
 }
 

@@ -157,9 +157,9 @@ describe('submit', () => {
       const world = openWorld('approved');
       const process = startProcess(world);
       await fail(process);
-      expect(await review(process, 'V0TYPED', '')).not.toContain('payment link');
+      expect(await review(process, 'V0TYPED', '')).not.toContain('settled yet');
       expect(await askForLink(process, 'V0LINK', '{}')).toContain('"open"');
-      expect(await review(process, 'V0TYPED', '')).toMatch(/payment link for this isn’t settled.*U0AGENT02/);
+      expect(await review(process, 'V0TYPED', '')).toMatch(/payment for this isn’t settled.*U0AGENT02/);
       const draft = await process.operations.keepDraft('V0TYPED', terms);
       const given = { viewId: 'V0TYPED', draft, by: ada };
       const twins = [{ reference: referenceOf('V0LINK'), outcome: 'unpaid' }];
@@ -172,8 +172,15 @@ describe('submit', () => {
       const process = startProcess(openWorld('approved'));
       const own = `payment_failed/order/${referenceOf('V0LINK')}`;
       expect(await askForLink(process, 'V0LINK', '{}')).toContain('"open"');
-      expect(await review(process, viewId, own)).toMatch(/payment link for this isn’t settled.*U0AGENT02/);
-      expect(await review(process)).not.toContain('payment link');
+      expect(await review(process, viewId, own)).toMatch(/payment for this isn’t settled.*U0AGENT02/);
+      expect(await review(process)).not.toContain('settled yet');
+    });
+
+    it('names the alert’s charge on the review of a charge of another card that somebody typed', async () => {
+      const process = startProcess(openWorld('approved'));
+      await fail(process);
+      await process.claims.claim(alert, { reference: 'pay-first', by: bola });
+      expect(await review(process, 'V0TYPED', '')).toMatch(/isn’t settled yet.*U0AGENT02.*pay-first/);
     });
 
     it('names an aged and a paid payment link of the alert, too', async () => {
@@ -239,10 +246,10 @@ describe('submit', () => {
 
     it('names an open payment link of the alert, before the card is charged or another link is made', async () => {
       const process = startProcess(openWorld('approved'));
-      expect(await review(process)).toMatch(/Nothing sent yet(?!.*payment link)/);
+      expect(await review(process)).toMatch(/Nothing sent yet(?!.*settled)/);
       const { private_metadata: before = '' } = await process.links.form({}, { userId: ada }, alert);
       expect(await askForLink(process, 'V0LINK')).toContain('"open"');
-      const named = /payment link for this isn’t settled.*U0AGENT02/;
+      const named = /payment for this isn’t settled.*U0AGENT02/;
       expect(await review(process)).toMatch(named);
       const form = async (of?: string) => await process.links.form({}, { userId: bola }, of);
       expect(JSON.stringify(await form(alert))).toMatch(named);
