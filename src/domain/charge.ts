@@ -101,6 +101,15 @@ export type ChargeState =
 
 export type Conclusion = { kind: Verdict; concludedAt: number; askedAt?: number } & ConclusionDetails;
 
+export function isConcluded(state: ChargeState): state is Conclusion {
+  return 'concludedAt' in state;
+}
+
+/** Whether the charge is done: it needs no person, and at most one late look-up. */
+export function isClosed({ state }: { state: ChargeState }): boolean {
+  return isConcluded(state) && state.kind !== 'review';
+}
+
 /**
  * Why a charge was concluded. `reason`: why the service refused the request; each reason has its own fix. `from:
  * 'record'`: the words come from the transaction record, because the bank gave none.

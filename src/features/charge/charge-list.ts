@@ -1,5 +1,5 @@
 import type { Button } from '@slack/types';
-import type { ChargeSeen } from '../../domain/charge.ts';
+import { type ChargeSeen, isClosed, isConcluded } from '../../domain/charge.ts';
 import {
   type Run,
   actions,
@@ -26,7 +26,7 @@ import {
   checkedFoot,
 } from '../../slack/words/account-foot.ts';
 import { holdWords } from '../../slack/words/next-steps.ts';
-import { isConcluded, isInDoubt } from '../../slack/words/state-words.ts';
+import { isInDoubt } from '../../slack/words/state-words.ts';
 import { type Command, type OpenItems, defineCommand } from '../../slack/command.ts';
 import { nothingAfter } from '../../slack/command-text.ts';
 import type { Account } from '../../account.ts';
@@ -147,7 +147,7 @@ function homeItem(charge: ChargeSeen, nowMs: number): MessageBlock[] {
 function homeLines(charge: ChargeSeen, nowMs: number): Run[][] {
   const { state } = charge;
   if (state.kind === 'otp') return [codeLine(charge)];
-  if (!isConcluded(state) || state.kind === 'review') return [nextLine(charge, nowMs)];
+  if (!isClosed(charge)) return [nextLine(charge, nowMs)];
   const nextTry = state.kind === 'declined' ? holdWords(charge.nextTry) : undefined;
   return nextTry ? [labelled('Card', ...nextTry)] : [];
 }

@@ -1,7 +1,7 @@
 import type { RichTextBlock } from '@slack/types';
 import type { Account } from '../../account.ts';
 import type { Lookup } from '../../domain/alert.ts';
-import type { ChargeSeen, Told } from '../../domain/charge.ts';
+import { type ChargeSeen, type Told, isClosed, isConcluded } from '../../domain/charge.ts';
 import type { Notice } from '../../messages/notices.ts';
 import { bold, fields, moment, person, richText } from '../../slack/kit/blocks.ts';
 import type { SlackMessage } from '../../slack/kit/message.ts';
@@ -10,7 +10,7 @@ import type { ShownAccount } from '../../slack/words/account-foot.ts';
 import { quoted, referenceWord } from '../../slack/words/payment-words.ts';
 import { type PostAttempt, type Note, noteMessage, forPosting } from '../../slack/kit/note.ts';
 import { holdWords } from '../../slack/words/next-steps.ts';
-import { isClosed, isInDoubt, saidGivenBack, toldWord } from '../../slack/words/state-words.ts';
+import { isInDoubt, saidGivenBack, toldWord } from '../../slack/words/state-words.ts';
 import { type MessageKey, messageKey } from '../../messages/message-record.ts';
 import type { Renders } from '../../messages/deliver.ts';
 import { messageButtons, modalButtons } from './charge-modal.ts';
@@ -193,7 +193,7 @@ export function chargeRenders(
       const charge = await requireCharge(reference);
       if (note.kind === 'told' && !posted && charge.state.kind !== note.what) {
         // A look-up is under way. It may confirm this verdict, so wait; another verdict has a note of its own.
-        return note.what === 'otp' || 'concludedAt' in charge.state ? { kind: 'nothing' } : { kind: 'later' };
+        return note.what === 'otp' || isConcluded(charge.state) ? { kind: 'nothing' } : { kind: 'later' };
       }
       const message = chargeNoteMessage(note, charge, place, about);
       const shown = {
@@ -207,11 +207,10 @@ export function chargeRenders(
     async charge_direct({ reference, what }, { entry: { key }, record: { posted } }, about) {
       const charge = await requireCharge(reference);
       const { state } = charge;
-      const isConcluded = 'concludedAt' in state;
-      const holds = what === 'otp' ? !isConcluded : state.kind === what;
+      const holds = what === 'otp' ? !isConcluded(state) : state.kind === what;
       if (posted || holds) return { kind: 'shown', message: chargeDirectMessage(what, charge, place, about) };
       // A look-up is under way. If it confirms this verdict, no second message is stored, so wait with this one.
-      if (!isConcluded) return { kind: 'later' };
+      if (!isConcluded(state)) return { kind: 'later' };
       log('info', 'not told: it no longer holds', { key, result: state.kind });
       return { kind: 'nothing' };
     },

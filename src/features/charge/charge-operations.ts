@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Account } from '../../account.ts';
 import type { AlertNews } from '../../domain/alert.ts';
-import { chargeLimits, type ChargeSeen, type Resend } from '../../domain/charge.ts';
+import { type ChargeSeen, type Resend, chargeLimits, isConcluded } from '../../domain/charge.ts';
 import { codeEntry, otpLimits } from '../../domain/otp.ts';
 import type { Notice } from '../../messages/notices.ts';
 import { referenceOf } from '../../records/derived-reference.ts';
@@ -197,7 +197,7 @@ export function createChargeOperations(
     async takeOver({ reference, by }: Request): Promise<ChargeSeen | undefined> {
       const at = account.now();
       const taken = await charges.amend(reference, (record) => {
-        if (record.agent === by || 'concludedAt' in record.intent.state) return undefined;
+        if (record.agent === by || isConcluded(record.intent.state)) return undefined;
         return { ...record, agent: by, handOvers: [...record.handOvers, { at, from: record.agent, to: by }] };
       });
       const from = taken?.handOvers.at(-1)?.from;

@@ -1,6 +1,13 @@
 import { z } from 'zod';
 import type { Account } from '../../account.ts';
-import type { ChargeSeen, SeenOtp, ChargeState, Verdict } from '../../domain/charge.ts';
+import {
+  type ChargeSeen,
+  type ChargeState,
+  type SeenOtp,
+  type Verdict,
+  isClosed,
+  isConcluded,
+} from '../../domain/charge.ts';
 import { chargeReferencePrefix, parseOrderReference } from '../../domain/order-reference.ts';
 import type { ChargeEvent, ChargeIntent, Effect, PendingOtp, StoredOtpAnswer } from './charge-intent.ts';
 import { step, workAt } from './machine.ts';
@@ -138,7 +145,7 @@ async function listsOfCharge(
   const { intent, terms, by, agent, handOvers } = record;
   const people = [by, agent, ...handOvers.map(({ to }) => to)];
   const names = people.map(chargeLists.of);
-  if (isOpen(record)) names.push(chargeLists.open);
+  if (!isClosed(intent)) names.push(chargeLists.open);
   if (intent.state.kind === 'otp') names.push(chargeLists.codesOf(agent));
   const { customerEmail, card, money } = terms;
   const known = { customerEmail, lastFour: card.lastFour, amountMinor: money.minor };
@@ -151,7 +158,7 @@ async function listsOfCharge(
 
 /** Undefined: it has no outcome yet. */
 export function outcomeAtMs({ intent: { state } }: ChargeRecord): number | undefined {
-  return 'concludedAt' in state ? state.concludedAt : undefined;
+  return isConcluded(state) ? state.concludedAt : undefined;
 }
 
 export function chargeKey(reference: string): string {
@@ -184,10 +191,9 @@ export function seenOf(record: ChargeRecord, nextTry?: RetryVerdict): ChargeSeen
   const { tokenKey: _secret, ...shown } = terms;
   const { reference, submittedAt, at, state, dueAt, otp, bankWords, heard } = intent;
   // The last verdict that the agent was told, if the charge ended otherwise.
-  const corrects =
-    'concludedAt' in state
-      ? intent.told.findLast((what): what is Verdict => what !== state.kind && what !== 'otp')
-      : undefined;
+  const corrects = isConcluded(state)
+    ? intent.told.findLast((what): what is Verdict => what !== state.kind && what !== 'otp')
+    : undefined;
   return {
     reference,
     terms: shown,
@@ -243,11 +249,6 @@ function seenOtp({ state, history }: ChargeIntent, { until, tries, unanswered }:
   };
 }
 
-/** The charge is unfinished or needs a person. */
-export function isOpen({ intent: { state } }: Pick<ChargeRecord, 'intent'>): boolean {
-  return !('concludedAt' in state) || state.kind === 'review';
-}
-
 const withoutMoney = new Set<ChargeState['kind']>([
   'declined',
   'rejected',
@@ -284,7 +285,7 @@ export function isUnsettled(
   charges: Pick<ChargeRecords, 'read'>,
   reference: string,
 ): Promise<boolean | undefined> {
-  return ifStored(charges, reference, ({ state }) => !('concludedAt' in state));
+  return ifStored(charges, reference, ({ state }) => !isConcluded(state));
 }
 
 /** Undefined: the charge is not stored. False: its sealing key is gone. */

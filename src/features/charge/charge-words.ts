@@ -1,12 +1,18 @@
 import type { RichTextBlock, ContextBlock } from '@slack/types';
-import type { ChargeSeen, Conclusion, Refusal } from '../../domain/charge.ts';
+import {
+  type ChargeSeen,
+  type Conclusion,
+  type Refusal,
+  isClosed,
+  isConcluded,
+} from '../../domain/charge.ts';
 import { type Run, bold, moment, richText } from '../../slack/kit/blocks.ts';
 import { provenBy, quoted } from '../../slack/words/payment-words.ts';
 import { outsideText } from '../../slack/kit/text.ts';
 import { labelled, plain } from '../../slack/words/charge-facts.ts';
 import { alertNewsBlocks } from '../../slack/words/alert-news.ts';
 import { declineNext, nextAfterDecline } from '../../slack/words/next-steps.ts';
-import { isConcluded, isInDoubt, wordsOfTold } from '../../slack/words/state-words.ts';
+import { isInDoubt, wordsOfTold } from '../../slack/words/state-words.ts';
 import { type ShownAccount, checkedFoot, accountFoot } from '../../slack/words/account-foot.ts';
 
 // What a charge's state means, and what to do next, for modals and messages.
@@ -214,7 +220,7 @@ export const rejectionWords: Record<Refusal['reason'], RejectionWords> = {
 /** Says that the customer pressed *I did not ask for this*; empty once it is certain that no money moved. */
 export function notMineBlocks({ notMineAt, state }: ChargeSeen): RichTextBlock[] {
   const isPaid = state.kind === 'approved';
-  if (notMineAt === undefined || (isConcluded(state) && !isPaid && state.kind !== 'review')) return [];
+  if (notMineAt === undefined || (isClosed({ state }) && !isPaid)) return [];
   return [
     richText(
       [bold(`🚨 ${notMineWords} · `), moment(notMineAt, '{time}')],

@@ -1,6 +1,6 @@
 import type { Account } from '../../account.ts';
 import type { OutsideDecline } from '../../domain/decline-reason.ts';
-import type { ChargeSeen } from '../../domain/charge.ts';
+import { type ChargeSeen, isClosed } from '../../domain/charge.ts';
 import { cardsOfEmail } from '../../domain/card.ts';
 import { withoutUndefined } from '../../domain/json.ts';
 import { parsed, problem, type Parsed } from '../../domain/wording.ts';
@@ -79,7 +79,7 @@ export function createCharges(account: Account, needs: ChargeNeeds) {
   async function homeRecent({ userId }: Caller): Promise<MessageBlock[]> {
     const found = await operations.recent(userId, 2 * recentCharges);
     // Leave out open charges, which have their own section.
-    const settled = found.filter(({ state }) => 'concludedAt' in state && state.kind !== 'review');
+    const settled = found.filter(isClosed);
     return homeCharges('Your last charges', settled.slice(0, recentCharges), place, now());
   }
 

@@ -1,16 +1,10 @@
 import type { Account, Finder } from '../../account.ts';
+import { isClosed } from '../../domain/charge.ts';
 import type { FoundRecord } from '../../domain/found-record.ts';
 import { withoutUndefined } from '../../domain/json.ts';
 import { openRecord } from '../../records/records.ts';
 import { isInDoubt, stateWord } from '../../slack/words/state-words.ts';
-import {
-  hasMovedNothing,
-  isOpen,
-  outcomeAtMs,
-  seenOf,
-  storedCharge,
-  type ChargeRecord,
-} from './charge-record.ts';
+import { hasMovedNothing, outcomeAtMs, seenOf, storedCharge, type ChargeRecord } from './charge-record.ts';
 
 /** Reads the bot's own charges for `/pay find`. */
 export function chargeFinder({ sealer }: Pick<Account, 'sealer'>): Finder {
@@ -37,6 +31,6 @@ function foundCharge(record: ChargeRecord): FoundRecord {
     card,
     customerEmail,
     isFailed: hasMovedNothing(intent),
-    isOpen: isOpen(record),
+    isOpen: !isClosed(intent),
   };
 }

@@ -5,8 +5,9 @@ import {
   type Refusal,
   type Told,
   type Verdict,
-  chargeLimits,
   type ConclusionDetails,
+  chargeLimits,
+  isConcluded,
 } from '../../domain/charge.ts';
 import { otpLimits } from '../../domain/otp.ts';
 import { confirm, type Transaction } from '../../domain/transaction.ts';
@@ -284,10 +285,6 @@ function recordTold(intent: ChargeIntent, what: Told, at: number): Step | undefi
   if (state.kind !== what || isAsked) return enter(known, state, intent.dueAt);
   const dueAt = isConcluded(state) ? lateLookUpAt(known, state, state.concludedAt) : codeLookUpAt(known, at);
   return enter(known, state, dueAt);
-}
-
-function isConcluded(state: ChargeIntent['state']): state is Conclusion {
-  return 'concludedAt' in state;
 }
 
 /** A look-up has proven the payment. The money may have been given back since. */

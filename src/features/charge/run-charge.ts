@@ -21,7 +21,7 @@ import type {
 import { findingOf } from './machine.ts';
 import type { AlertClaims, Lookup, ProvenPayment } from '../../domain/alert.ts';
 import type { ApprovalGate } from '../../domain/approval.ts';
-import type { ChargeSeen, ChargeState, Told } from '../../domain/charge.ts';
+import { type ChargeSeen, type ChargeState, type Told, isConcluded } from '../../domain/charge.ts';
 import type { SavedCard } from '../../domain/card.ts';
 import { chargeReferencePrefix } from '../../domain/order-reference.ts';
 import { declineReason, isThreeDSecure } from '../../domain/decline-reason.ts';
@@ -235,7 +235,7 @@ export function createChargeRunner(
     if (!outcome) return;
     await cards.settle(card, reference, outcome);
     await forgetWrongEmail(account, needs.ledger, { state, card, terms });
-    if (outcome === 'approved' && 'concludedAt' in state) {
+    if (outcome === 'approved' && isConcluded(state)) {
       await needs.alerts.paid({ ...terms, reference, atMs: state.concludedAt });
     } else if (terms.alert !== undefined) await needs.alerts.updateMessages(terms.alert);
   }

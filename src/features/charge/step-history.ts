@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import { isConcluded } from '../../domain/charge.ts';
 import type { ChargeEvent, ChargeIntent, PastStep } from './charge-intent.ts';
 
 /**
@@ -26,7 +27,7 @@ export function addToHistory(
 
 /** The last step concluded the charge. The first timer step after that is not idle: it has an audit entry. */
 function isJustConcluded({ state, at }: ChargeIntent): boolean {
-  return 'concludedAt' in state && state.concludedAt === at;
+  return isConcluded(state) && state.concludedAt === at;
 }
 
 /** Merges the look-up if the last three steps were timer, look-up, timer, all idle, and it found the same. */

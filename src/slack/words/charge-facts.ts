@@ -1,11 +1,11 @@
 import type { RichTextBlock } from '@slack/types';
-import type { ChargeSeen, ShownTerms } from '../../domain/charge.ts';
+import { type ChargeSeen, type ShownTerms, isClosed } from '../../domain/charge.ts';
 import { formatMoney, type Money } from '../../domain/money.ts';
 import { bold, fields, headline, person, words, type Run } from '../kit/blocks.ts';
 import { customerWord, referenceWord, word } from './payment-words.ts';
 import { cut, oneLine, outsideText } from '../kit/text.ts';
 import { cardWords } from './card-words.ts';
-import { isClosed, stateWord } from './state-words.ts';
+import { stateWord } from './state-words.ts';
 
 // Shared by all messages and modals of a charge.
 

@@ -1,6 +1,6 @@
 import type { Lookup } from '../../domain/alert.ts';
 import type { FailedHow } from '../../domain/decline-reason.ts';
-import type { ChargeSeen, Conclusion, Refusal, Told } from '../../domain/charge.ts';
+import type { ChargeSeen, Refusal, Told } from '../../domain/charge.ts';
 
 /** The words for an outcome, the same everywhere. Doubt is never called failed. */
 export const outcomeWords = {
@@ -120,13 +120,4 @@ export function failedState(how: FailedHow): string {
 
 function marked(what: Told): string {
   return `${symbols[what]} ${wordsOfTold[what]}`;
-}
-
-export function isConcluded(state: ChargeSeen['state']): state is Conclusion {
-  return 'concludedAt' in state;
-}
-
-/** Whether the charge needs neither a person nor a look-up: its message then loses its buttons and details. */
-export function isClosed({ state }: ChargeSeen): boolean {
-  return isConcluded(state) && state.kind !== 'review';
 }
