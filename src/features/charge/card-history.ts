@@ -22,11 +22,11 @@ export type CardClaim = {
   reference: OrderReference;
   money: Money;
   by: string;
-  /** When the person read the terms, UTC ms; default: now. Twins are looked for from `twinMs` before that. */
+  /** When the person first saw the terms, UTC ms; default: now. Twins are looked for from `twinMs` before that. */
   readAtMs?: number;
   /** The twins (equal recent charges) that the person saw and accepted; see `asAccepted`. */
   despite?: readonly string[];
-  /** A second person allows the charge despite the hold after a decline; all other rules apply. */
+  /** A second person lifts the hold after a decline; all other rules apply. */
   overridesRest?: true;
   /** The failed payment that this charge retries. Though made outside the bot, it counts like one of its charges. */
   outside?: OutsideDecline;
@@ -45,7 +45,7 @@ type CardRules = {
   rule: RetryRule;
   /**
    * A settled equal charge is a twin, which the person must confirm, if it was begun or found paid at most this long
-   * before they read the terms, or later. 0: only a charge that needs review is one, as always.
+   * before they saw the terms, or later. 0: only a charge that needs review is one, as always.
    */
   twinMs: number;
   /**
@@ -93,7 +93,7 @@ type Settled = Attempt & Pick<Twin, 'outcome'>;
 export function createCardHistory(account: Account, { rule, twinMs, isUnsettled }: CardRules) {
   const { now } = account;
   const cards = createRecords<Attempt[]>(account, { prefix: 'card:', schema: z.array(attemptRecord) });
-  // Twins of an approved charge are looked for from when its requester read the terms, so keep them that much longer.
+  // Twins of an approved charge are looked for from when its requester saw the terms, so keep them that much longer.
   const keepMs = Math.max(rule.forgetMs, twinMs + longestRequestMinutes * 60_000);
 
   /** Without settled attempts that are too old to count. */

@@ -93,8 +93,8 @@ export type ChargeEvent =
   | { kind: 'told'; what: Told };
 
 /**
- * The work to do once the step is stored; only the process that stored the step does it. A call that can't be sent by
- * `leaveBy` must not be sent, and counts as `unknown`. At `giveUpAt` the charge is due, and any replica may continue it.
+ * The work to do once the step is stored; only the process that stored the step does it. A call must be sent by
+ * `leaveBy` or not at all; if it isn't, its answer is `unknown`. At `giveUpAt` the charge is due, and any replica may continue it.
  * `key` makes `tell` idempotent.
  */
 export type Effect =

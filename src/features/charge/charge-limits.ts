@@ -24,7 +24,7 @@ export type LimitRefusal =
       money: Money;
       limitMinor: number;
       leftMinor: number;
-      /** When a daily limit is reset, UTC ms; absent for a limit per charge, and for a day that is over (`isPast`). */
+      /** When a daily limit frees up, UTC ms; absent for a limit per charge, and for a day that is over (`isPast`). */
       freesAtMs?: number;
       isPast?: true;
       timeZone: string;

@@ -217,7 +217,9 @@ export const rejectionWords: Record<Refusal['reason'], RejectionWords> = {
   },
 };
 
-/** Says that the customer pressed *I did not ask for this*; empty once it is certain that no money moved. */
+// “Not mine”: the customer pressed *I did not ask for this* on the page for the code.
+
+/** Empty once it is certain that no money moved. */
 export function notMineBlocks({ notMineAt, state }: ChargeSeen): RichTextBlock[] {
   const isPaid = state.kind === 'approved';
   if (notMineAt === undefined || (isClosed({ state }) && !isPaid)) return [];

@@ -163,7 +163,7 @@ export function createChargeRunner(
     const stored = storedChargeAnswer(answer, (transactionId) =>
       sealer.seal(chargeKey(reference), transactionId),
     );
-    const answered = await withRecordWords(stored, () => find(intent));
+    const answered = await withDeclineWords(stored, () => find(intent));
     await handle(reference, { kind: 'charge_answered', send, answer: answered });
   }
 
@@ -285,7 +285,7 @@ function logAnswer(
 }
 
 /** If a decline has no words, adds those of its transaction record, provided that the record is unpaid as well. */
-async function withRecordWords(
+async function withDeclineWords(
   answer: StoredChargeAnswer,
   find: () => Promise<Finding>,
 ): Promise<StoredChargeAnswer> {
@@ -332,7 +332,7 @@ const mostAtOnce = 32;
 /** Due charges beyond `mostAtOnce` are due again within this, each at a random time. */
 const dueAgainMs = 30_000;
 
-/** Continues charges without people: after timers and signed events. */
+/** Continues charges when no person does: after a timer, a crash or a signed event. */
 export function createChargeWork(
   account: Account,
   charges: ChargeBook,

@@ -84,10 +84,10 @@ type SubmitRequest = {
   override?: string;
 };
 
-/** What limits and card history judge and claim. */
+/** A charge as limits and card history check it (`judge`) or count it (`claim`). */
 type Claim = CardClaim & LimitedCharge;
 
-/** `readAtMs`: absent if these terms are reviewed for the first time. */
+/** `readAtMs`: when the person first saw the terms; absent: they see them now. */
 type UnclaimedCharge = Omit<ShownCharge, 'viewId' | 'readAtMs'> & { readAtMs?: number };
 
 /** What submitting needs of other features. */
@@ -122,8 +122,8 @@ export function createSubmits(account: Account, parts: SubmitParts) {
   }
 
   /**
-   * Why limits or card refuse the charge now; undefined: they allow it and, with `claim`, it is claimed. `countedAtMs`:
-   * a time on the day for which limits count it.
+   * Why limits or card refuse the charge now; undefined: they allow it and, with `claim`, it is counted. `countedAtMs`: a
+   * time of the day whose limits count it.
    */
   async function findObstacle(claim: Claim, how: 'judge' | 'claim', countedAtMs = claim.atMs) {
     const limit = await limits[how]({ ...claim, atMs: countedAtMs });
@@ -146,7 +146,7 @@ export function createSubmits(account: Account, parts: SubmitParts) {
   async function review(given: { viewId: string; terms: ChargeTerms; by: string }): Promise<ChargeReview> {
     const { viewId, terms, by } = given;
     const card = await account.fingerprint(terms.tokenKey);
-    const readAtMs = await drafts.readSince(viewId, terms);
+    const readAtMs = await drafts.shownSince(viewId, terms);
     const charge = { reference: referenceOf(viewId), card, by, terms, ...withoutUndefined({ readAtMs }) };
     const claim = await claimOf(charge, account.now());
     const obstacle = await findObstacle(claim, 'judge');
@@ -383,7 +383,7 @@ function createDrafts(account: Account) {
       return draft?.word === id ? draft : undefined;
     },
     /** When this dialogue first showed these terms, UTC ms; undefined: it has not. */
-    async readSince(viewId: string, given: ChargeTerms): Promise<number | undefined> {
+    async shownSince(viewId: string, given: ChargeTerms): Promise<number | undefined> {
       const draft = await records.read(viewId);
       return draft && isSame(draft.terms, chargeTermsShape.parse(given)) ? draft.readAtMs : undefined;
     },
