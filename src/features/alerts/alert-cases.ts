@@ -29,6 +29,7 @@ import {
   newsOf,
   type Payment,
   isEnd,
+  referenceOf,
   timesOf,
   untouched,
 } from './event-case.ts';
@@ -100,6 +101,8 @@ export function createAlertCases(
     hasEnded: (reference: string) => Promise<boolean | undefined>;
     /** Searches for failures that a payment may resolve. */
     search: (payment: Payment) => Promise<CaseEvent>;
+    /** The bot's own charge with this reference, unless it ended without money. */
+    ownCharge?: (reference: string) => Promise<AlertCharge | undefined>;
     /** Whether that charge needs review. */
     needsReview?: (reference: string) => Promise<boolean>;
     chargeOf: (reference: string) => Promise<BotCharge | undefined>;
@@ -114,7 +117,7 @@ export function createAlertCases(
   },
 ) {
   const { store, sealer, now } = account;
-  const { storms, hasEnded, needsReview, chargeOf } = needs;
+  const { storms, hasEnded, needsReview, ownCharge, chargeOf } = needs;
   const tell = createStepTelling(account, needs);
   const cases = createCases<EventCase, CaseEvent>({ ...account, audit: needs.audit }, eventRules, {
     due,
@@ -205,14 +208,14 @@ export function createAlertCases(
   }
 
   /**
-   * The charge that holds the alert: under way, in doubt or paid. After a crash before the charge was stored, its claim lasts
+   * The charge that holds the alert: under way, in doubt or paid; begun from it, or itself the one that failed. After a crash before the charge was stored, its claim lasts
    * `claimTimes.lostMs`, like a card's.
    */
-  async function charging({ charge }: EventCase): Promise<AlertCharge | undefined> {
-    if (!charge) return undefined;
+  async function charging(stored: EventCase): Promise<AlertCharge | undefined> {
+    const { charge } = stored;
+    const isOver = !charge || ((await hasEnded(charge.reference)) ?? now() - charge.at >= claimTimes.lostMs);
+    if (isOver) return await ownCharge?.(referenceOf(stored));
     const { reference, by, at } = charge;
-    const ended = (await hasEnded(reference)) ?? now() - at >= claimTimes.lostMs;
-    if (ended) return undefined;
     return { reference, by, at, ...((await needsReview?.(reference)) && { needsReview: true }) };
   }
 
@@ -269,8 +272,8 @@ export function createAlertCases(
       const firstId = await firstAlert(id);
       const { stored, state } = firstId === id ? own : await readAll(firstId);
       if (isEnded(state)) return { kind: 'ended', state };
-      const charge = stored.charge?.reference === reference ? undefined : await charging(stored);
-      return charge && { kind: 'charging', charge };
+      const charge = await charging(stored);
+      return charge && charge.reference !== reference ? { kind: 'charging', charge } : undefined;
     },
   };
 }

@@ -126,6 +126,15 @@ export function createAlerts(account: Account, needs: AlertsNeeds) {
       return destinationsOf(routes, lookup ? withLookUp(event, lookup) : event)[0]?.channel;
     },
     needsReview: async (reference) => (await needs.findCharge(reference))?.state.kind === 'review',
+    async ownCharge(reference) {
+      // Outside text must not shape a key: `chargeOf` checks it first.
+      const isCharge = (await needs.chargeOf(reference))?.card !== undefined;
+      if (!isCharge || (await needs.hasEnded(reference)) !== false) return undefined;
+      const charge = await needs.findCharge(reference);
+      if (!charge) return undefined;
+      const { by, submittedAt: at, state } = charge;
+      return { reference, by, at, ...(state.kind === 'review' && { needsReview: true }) };
+    },
     search: (payment) => recovery.search(payment),
     tieFailure: (...failure) => recovery.tieFailure(...failure),
   });

@@ -522,7 +522,7 @@ function needsMessage(before: EventCase, after: EventCase): boolean {
 }
 
 /** The signed or proven order reference; else the event's key. */
-function referenceOf({ id, failed }: EventCase): string {
+export function referenceOf({ id, failed }: EventCase): string {
   return referenceOfEventKey(id) ?? failed?.proven?.reference ?? id;
 }
 

@@ -183,6 +183,22 @@ describe('submit', () => {
       expect(await review(process, 'V0TYPED', '')).toMatch(/isn’t settled yet.*U0AGENT02.*pay-first/);
     });
 
+    it('begins nothing from the alert of a charge that itself needs review', async () => {
+      const world = openWorld('approved');
+      const process = startProcess(world);
+      world.bank.charge = () => ({ kind: 'approved' });
+      await charge(process);
+      await process.workFor(26 * hourMs);
+      expect((await process.operations.find(reference))?.state.kind).toBe('review');
+      // Its event comes late and says failed.
+      const own = `payment_failed/order/${reference}`;
+      const underReview = { kind: 'charging', charge: { reference, by: ada, needsReview: true } };
+      expect(await process.operations.alertTaken(own)).toMatchObject(underReview);
+      expect(await askForLink(process, 'V0LINK', JSON.stringify({ alert: own }))).toContain('needs review');
+      world.bank.charges.set(reference, { status: 'SUCCESS', amountMinor: terms.money.minor, wrong: 0 });
+      expect(await process.operations.alertTaken(alert)).toBeUndefined();
+    });
+
     it('names an aged and a paid payment link of the alert, too', async () => {
       const world = openWorld('approved');
       const process = startProcess(world);
