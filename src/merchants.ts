@@ -179,6 +179,8 @@ export function createMerchantBot(scope: MerchantScope, shared: Shared) {
   const webhooks = readWebhooks(settings);
   const health = accountHealth(settings, account);
   const operators = { store, sealer, opsChannel: settings.policy.channels.ops, now };
+  const notifyOperators = (name: string, notice: Notice): Promise<void> =>
+    tellOperators({ ...operators, wake }, name, notice);
   // If no delivery can be accepted (the bot warns of that at start), don't raise alarms for missing events.
   const waitMs = webhooks.problem === undefined ? settings.alarmMissingEventMinutes * 60_000 : 0;
   const missing = createMissingEvents({ ...operators, log }, waitMs, readsField(webhooks, 'orderReference'));
@@ -186,7 +188,7 @@ export function createMerchantBot(scope: MerchantScope, shared: Shared) {
     missing,
     charged: metrics.charged,
     forwarded: metrics.forwarded,
-    tellOperators: (name, notice) => tellOperators({ ...operators, wake }, name, notice),
+    tellOperators: notifyOperators,
     doctor() {
       const checks = [
         ...sharedChecks(runtime, { ...storage, ...storage.whole }, clients),
@@ -214,7 +216,6 @@ export function createMerchantBot(scope: MerchantScope, shared: Shared) {
     payments,
     webhooks,
     health,
-    missing,
     seenWebhooks: createSeenWebhooks(store, log),
     routes: account.rules.routes,
     features,
@@ -223,7 +224,7 @@ export function createMerchantBot(scope: MerchantScope, shared: Shared) {
     receiving,
     steps: storeSteps(account),
     kinds: [outbox, ...features.flatMap(({ cases = [] }) => cases)],
-    tellOperators: (name: string, notice: Notice) => tellOperators({ ...operators, wake }, name, notice),
+    tellOperators: notifyOperators,
     tellStuck: (key: string, errorId: string) => tellStuck({ ...operators, wake }, key, errorId),
     mayRun: account.people.mayRun,
     verbs: verbsOf(features),
@@ -368,7 +369,6 @@ export function createFeatures(account: Account, needs: FeatureNeeds) {
     alerts,
     undelivered,
     forwarding,
-    mutes,
     answerCodePage,
   };
 }
