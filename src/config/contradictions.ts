@@ -58,8 +58,7 @@ export const contradictions: readonly SettingsCheck[] = [
     'PAYMENTS_SANDBOX_URL is missing: the test address of the payments service, needed while PAYMENTS_ENVIRONMENT is sandbox (the default).',
   ({ paymentsEnvironment, paymentsBaseUrl: url }) =>
     paymentsEnvironment === 'live' &&
-    url?.startsWith('http:') === true &&
-    !isLoopback(new URL(url).hostname) &&
+    isUnencrypted(url) &&
     'PAYMENTS_BASE_URL (or base_url of a live account) must start with https:// while the environment is live: over http:// tokens and customers’ data travel in the clear.',
   ({ paymentsAccountId }) =>
     !paymentsAccountId && 'PAYMENTS_ACCOUNT_ID is missing: the merchant account’s id, a UUID.',
@@ -100,8 +99,7 @@ export const contradictions: readonly SettingsCheck[] = [
   forwardCheck,
   ({ publicUrl: url, paymentsEnvironment }) =>
     paymentsEnvironment === 'live' &&
-    url?.startsWith('http:') === true &&
-    !isLoopback(new URL(url).hostname) &&
+    isUnencrypted(url) &&
     'PUBLIC_URL must start with https:// while an account is live, or the bank’s codes travel in the clear.',
   ({ publicUrl, otpEntry }) =>
     otpEntry === 'customer' &&
@@ -155,6 +153,13 @@ function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '::1' || host === '[::1]' || /^127(?:\.\d{1,3}){3}$/.test(host);
 }
 
+/** Whether requests to this address leave the machine by http://. */
+function isUnencrypted(url: string | undefined): boolean {
+  if (url === undefined) return false;
+  const { protocol, hostname } = new URL(url);
+  return protocol === 'http:' && !isLoopback(hostname);
+}
+
 /** Customers’ data must not be sent unencrypted, and a forwarded event must not come back to this bot. */
 function forwardCheck({ webhookForwardUrl: url, webhookForwardHttpHosts = [], ...own }: Config) {
   if (url === undefined) return false;
@@ -166,8 +171,7 @@ function forwardCheck({ webhookForwardUrl: url, webhookForwardHttpHosts = [], ..
     return 'WEBHOOK_FORWARD_URL leads to this bot itself: write the address of your own backend.';
   }
   return (
-    protocol === 'http:' &&
-    !isLoopback(hostname) &&
+    isUnencrypted(url) &&
     !webhookForwardHttpHosts.includes(hostname) &&
     'WEBHOOK_FORWARD_URL must start with https://, or events travel in the clear. Where it leads to your own network, name its host in WEBHOOK_FORWARD_HTTP_HOSTS.'
   );

@@ -265,6 +265,7 @@ describe('readConfig', () => {
         expect.stringContaining('must start with https://'),
       ]);
     expect(problemsOf({ ...complete, PAYMENTS_BASE_URL: 'http://127.0.0.1:8080' })).toEqual([]);
+    expect(problemsOf({ ...complete, PAYMENTS_BASE_URL: 'HTTP://payments.test' })).toHaveLength(1);
   });
 
   it('warns of a remote Redis without TLS or a password, of short secrets and of secret files that all may read', () => {
