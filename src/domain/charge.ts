@@ -68,15 +68,17 @@ export const claimTimes = { renewMs: 60_000, lostMs: 300_000 } as const;
  * How a charge ends. `abandoned`: it never reached the service. `wrong_codes`: every code was refused. `expired`: it
  * was not paid in time. `given_back`: paid, then returned to the customer. `review`: a person must look.
  */
-export type Verdict =
-  | 'approved'
-  | 'declined'
-  | 'rejected'
-  | 'abandoned'
-  | 'wrong_codes'
-  | 'expired'
-  | 'given_back'
-  | 'review';
+export const verdicts = [
+  'approved',
+  'declined',
+  'rejected',
+  'abandoned',
+  'wrong_codes',
+  'expired',
+  'given_back',
+  'review',
+] as const;
+export type Verdict = (typeof verdicts)[number];
 
 /** The kinds of messages to the agent. Each kind is sent once. */
 export type Told = Verdict | 'otp';

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { withDeadline } from '../deadline.ts';
+import { verdicts } from '../domain/charge.ts';
 import { StoreUnavailable } from '../domain/failure.ts';
 import { bringsToken, sendJson, type Route } from './server.ts';
 import type { Log } from '../log.ts';
@@ -8,18 +9,6 @@ import type { Store } from '../store/store.ts';
 
 /** All metrics, each defined once: rules, dashboard and docs use these names. */
 export type Metrics = ReturnType<typeof createMetrics>;
-
-/** Labels for the end of a charge. */
-const outcomes = [
-  'approved',
-  'declined',
-  'rejected',
-  'abandoned',
-  'wrong_codes',
-  'expired',
-  'given_back',
-  'review',
-] as const;
 
 /** Histogram bounds in seconds: from a quick store call to longer than a person waits. */
 const buckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
@@ -31,8 +20,10 @@ type WatchedAccount = {
   openAlerts: () => Promise<readonly { severity: string; count: number; oldestAtMs: number }[]>;
   undelivered: () => Promise<number>;
   /** Absent if no event is forwarded. */
-  forwards?: (() => Promise<{ waiting: number; abandoned: number; oldestAtMs?: number }>) | undefined;
+  forwards?: (() => Promise<Forwards>) | undefined;
 };
+
+type Forwards = { waiting: number; abandoned: number; oldestAtMs?: number };
 
 type Sample = { value: number; labels?: Record<string, string> };
 type AddGauge = (
@@ -162,7 +153,7 @@ export function createMetrics({
     of(account: string) {
       for (const result of webhookResults) deliveries.inc({ account, result }, 0);
       for (const cause of refusalCauses) refusals.inc({ account, cause }, 0);
-      for (const outcome of outcomes) charges.inc({ account, outcome }, 0);
+      for (const outcome of verdicts) charges.inc({ account, outcome }, 0);
       service.zero({ account, operation: 'POST /v1/auth/token/issue', result: 'ok' });
       return {
         delivered: (result: string) => deliveries.inc({ account, result }),
@@ -215,13 +206,15 @@ function addAccounts(
   accounts: ReadonlyMap<string, WatchedAccount>,
   now: () => number,
 ): void {
-  const each = async (read: (watched: WatchedAccount) => Promise<number>): Promise<Sample[]> =>
-    await Promise.all(
-      Array.from(accounts, async ([account, watched]) => ({
-        value: await read(watched),
-        labels: { account },
-      })),
+  const ofEach = async (read: (watched: WatchedAccount) => Promise<readonly Sample[]>): Promise<Sample[]> => {
+    const all = await Promise.all(
+      Array.from(accounts, async ([account, watched]) =>
+        (await read(watched)).map(({ value, labels }) => ({ value, labels: { account, ...labels } })),
+      ),
     );
+    return all.flat();
+  };
+  const ageSeconds = (atMs: number): number => Math.max(0, now() - atMs) / 1_000;
   const submitted = async ({ openCharges }: WatchedAccount, waitsForCode: boolean): Promise<number[]> =>
     (await openCharges())
       .filter(({ intent }) => (intent.state.kind === 'otp') === waitsForCode)
@@ -230,75 +223,66 @@ function addAccounts(
     'payops_charges_in_doubt',
     'Charges whose outcome is not known yet, those under way included; without those that wait for a code.',
     ['account'],
-    () => each(async (watched) => (await submitted(watched, false)).length),
+    () => ofEach(async (watched) => [{ value: (await submitted(watched, false)).length }]),
   );
   gauge(
     'payops_charges_in_doubt_oldest_seconds',
     'How long ago the oldest of them was submitted; 0: there is none.',
     ['account'],
-    () =>
-      each(
-        async (watched) => Math.max(0, now() - Math.min(now(), ...(await submitted(watched, false)))) / 1_000,
-      ),
+    () => ofEach(async (watched) => [{ value: ageSeconds(Math.min(...(await submitted(watched, false)))) }]),
   );
   gauge('payops_charge_codes_open', 'Charges that wait for a code.', ['account'], () =>
-    each(async (watched) => (await submitted(watched, true)).length),
+    ofEach(async (watched) => [{ value: (await submitted(watched, true)).length }]),
   );
-  const eachSeverity = async (
-    read: (open: Awaited<ReturnType<WatchedAccount['openAlerts']>>[number]) => number,
-  ): Promise<Sample[]> => {
-    const all = await Promise.all(
-      Array.from(accounts, async ([account, { openAlerts }]) =>
-        (await openAlerts()).map((open) => ({
-          value: read(open),
-          labels: { account, severity: open.severity },
-        })),
-      ),
-    );
-    return all.flat();
-  };
   gauge(
     'payops_alerts_open',
     'Alerts that nobody has acknowledged, by the severity of their rule; a storm counts as one. 100 stands for that many or more.',
     ['account', 'severity'],
-    () => eachSeverity(({ count }) => count),
+    () =>
+      ofEach(async ({ openAlerts }) =>
+        (await openAlerts()).map(({ count, severity }) => ({ value: count, labels: { severity } })),
+      ),
   );
   gauge(
     'payops_alerts_open_oldest_seconds',
     'How long ago the oldest of them came; 0: there is none.',
     ['account', 'severity'],
-    () => eachSeverity(({ oldestAtMs }) => Math.max(0, now() - Math.min(now(), oldestAtMs)) / 1_000),
+    () =>
+      ofEach(async ({ openAlerts }) =>
+        (await openAlerts()).map(({ oldestAtMs, severity }) => ({
+          value: ageSeconds(oldestAtMs),
+          labels: { severity },
+        })),
+      ),
   );
   gauge(
     'payops_undelivered_messages',
     'Messages that Slack refused for too long, kept until somebody has them delivered again.',
     ['account'],
-    () => each(({ undelivered }) => undelivered()),
+    () => ofEach(async ({ undelivered }) => [{ value: await undelivered() }]),
   );
-  type Forwards = Awaited<ReturnType<NonNullable<WatchedAccount['forwards']>>>;
-  const eachForwarding = async (read: (depth: Forwards) => number): Promise<Sample[]> => {
-    const all = await Promise.all(
-      Array.from(accounts, async ([account, watched]) => ({ account, depth: await watched.forwards?.() })),
-    );
-    return all.flatMap(({ account, depth }) => (depth ? [{ value: read(depth), labels: { account } }] : []));
-  };
+  const ofForwards = (read: (forwards: Forwards) => number): Promise<Sample[]> =>
+    ofEach(async (watched) => {
+      const forwards = await watched.forwards?.();
+      return forwards ? [{ value: read(forwards) }] : [];
+    });
   gauge(
     'payops_forwards_waiting',
     'Events that wait for your own backend. 1,000 stands for that many or more.',
     ['account'],
-    () => eachForwarding(({ waiting }) => waiting),
+    () => ofForwards(({ waiting }) => waiting),
   );
   gauge(
     'payops_forwards_oldest_seconds',
     'How long the oldest of them waits; 0: none does.',
     ['account'],
-    () => eachForwarding(({ oldestAtMs = now() }) => Math.max(0, now() - oldestAtMs) / 1_000),
+    () => ofForwards(({ oldestAtMs = Infinity }) => ageSeconds(oldestAtMs)),
   );
   gauge(
     'payops_forwards_left',
     'Events that your backend did not take, kept until somebody has them sent once more.',
     ['account'],
-    () => eachForwarding(({ abandoned }) => abandoned),
+    () => ofForwards(({ abandoned }) => abandoned),
   );
 }
 
