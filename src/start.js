@@ -1,8 +1,9 @@
-// What `npm start` and the image run: src/main.ts, with the compile cache on before any TypeScript is read. Else Node
-// loads its compiler for that one file at every start, which keeps some 16 MB.
+// What `npm start` and the image run: src/main.ts, with the compile cache on before any TypeScript is read. Otherwise
+// Node would load its TypeScript compiler at every start to compile main.ts, and keep it in memory: about 16 MB.
 import module from 'node:module';
 
-// By name: an older Node has none of these, and would end here with a word about syntax.
+// An older Node can't run TypeScript. The import above is of the whole module, because importing `registerHooks` by name
+// would end an older Node with a SyntaxError before this sentence.
 if (!process.features.typescript) {
   process.stderr.write(
     `Payops cannot start. Node ${process.versions.node} is too old to run Payops. Start it with npm start, which brings Node 24, or by the image.\n`,
@@ -14,11 +15,12 @@ const { enableCompileCache, registerHooks } = module;
 enableCompileCache();
 
 /**
- * Bolt loads what any of its receivers may need, a sixth of the time to start and 10 MB: a web server and an installer that
- * the bot never uses, and the socket of Socket Mode, which is loaded here when it is asked for. prom-client loads OpenTelemetry
- * for exemplars, which are off. Where these files stand is their packages' affair: under another name they are loaded as before.
+ * Files of packages, by their path within `node_modules`, and the source that replaces each. Loading them would cost a
+ * sixth of the start's time and 10 MB. Bolt loads a web server and an installer that the bot never uses, and the Socket
+ * Mode client, which is loaded here once it is used. prom-client loads OpenTelemetry for exemplars, which are off. If a
+ * package moves such a file, the file is loaded as usual.
  */
-const notYet = {
+const replacements = {
   'express/index.js': '// empty',
   '@slack/oauth/dist/index.js': '// empty',
   '@opentelemetry/api/dist/index.cjs': '// empty',
@@ -27,7 +29,7 @@ const notYet = {
 };
 const hooks = registerHooks({
   load(url, context, nextLoad) {
-    const source = notYet[url.split('/node_modules/').at(-1)];
+    const source = replacements[url.split('/node_modules/').at(-1)];
     return source === undefined ? nextLoad(url, context) : { format: 'commonjs', source, shortCircuit: true };
   },
 });
