@@ -1,4 +1,4 @@
-import { setTimeout as rest } from 'node:timers/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { warnOfForeignRules, warnOfUnreadFields } from './config/alert-rules.ts';
 import { beginAudit } from './audit/audit-chain.ts';
 import { createAuditTrail, type AuditTrail } from './audit/audit-trail.ts';
@@ -139,7 +139,7 @@ export function createApp(runtime: Runtime, opened: Storage): App {
   const routes = [
     ...slackRoute,
     ...merchantBots.flatMap((bot) => webhookRoutes(bot, now)),
-    ...codePageRoutes(merchantBots, { log, now, wait: rest }),
+    ...codePageRoutes(merchantBots, { log, now, wait: sleep }),
     healthRoute,
   ];
   // On METRICS_PORT if it is set, else on the public port.
@@ -158,7 +158,7 @@ export function createApp(runtime: Runtime, opened: Storage): App {
 
   async function finish(drainMs: number): Promise<void> {
     server.drain();
-    if (drainMs > 0) await rest(drainMs);
+    if (drainMs > 0) await sleep(drainMs);
     for (const feature of features) feature.stop?.();
     storeWatch.stop();
     // In parallel, to fit in the platform's grace period.
@@ -209,7 +209,7 @@ export function createApp(runtime: Runtime, opened: Storage): App {
       stopping.abort();
       return await Promise.race([
         finish(drainMs).then(() => 'finished' as const),
-        rest(config.stopSeconds * 1_000, 'late' as const, { ref: false }),
+        sleep(config.stopSeconds * 1_000, 'late' as const, { ref: false }),
       ]);
     },
     wake,
@@ -283,7 +283,7 @@ function webhookRoutes(
   return paths
     .flatMap((path) => [path, `${path}/`])
     .map((path) => {
-      return { method: 'POST', path, handle: (...asked) => inAccount(merchant, () => handle(...asked)) };
+      return { method: 'POST', path, handle: (...args) => inAccount(merchant, () => handle(...args)) };
     });
 }
 

@@ -1,5 +1,5 @@
 import { enableCompileCache } from 'node:module';
-import { setTimeout as rest } from 'node:timers/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { App } from './app.ts';
 
 enableCompileCache();
@@ -82,7 +82,7 @@ async function stop(drainMs: number): Promise<void> {
   stopping = true;
   log('info', 'Payops stops');
   const stopped = starting.then((app) => app.stop(drainMs));
-  if ((await Promise.race([stopped, rest(config.stopSeconds * 1_000, 'late' as const)])) === 'late') {
+  if ((await Promise.race([stopped, sleep(config.stopSeconds * 1_000, 'late' as const)])) === 'late') {
     log('warn', 'Not all was finished by STOP_SECONDS; it is taken up again at the next start');
   }
   process.exit(0);

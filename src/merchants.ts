@@ -22,7 +22,7 @@ import { relisted } from './records/records.ts';
 import type { MayRun, Permission } from './slack/command.ts';
 import { createUploadFile } from './slack/kit/upload-file.ts';
 import type { Called } from './payments/client.ts';
-import type { NameOf } from './slack/people/names.ts';
+import type { Directory } from './slack/people/directory.ts';
 import { readRefusedRequest } from './features/doctor/refused-requests.ts';
 import { createShowResult } from './slack/reply.ts';
 import { type ShownAccount, accountWords } from './slack/words/account-foot.ts';
@@ -153,16 +153,11 @@ export type MerchantBots = readonly [MerchantBot, ...MerchantBot[]];
 /** All parts that work for one merchant account. */
 export type MerchantBot = ReturnType<typeof createMerchantBot>;
 
-/** Shared by all merchant accounts. */
-type Shared = {
+/** Shared by all merchant accounts. The permission checks are for all of them; `permissionChecksFor` narrows them to one. */
+type Shared = Directory & {
   clients: SlackClients;
   wake: () => void;
   metrics: Metrics;
-  /** These checks are for all accounts; `permissionChecksFor` narrows them to one. */
-  mayRun: MayRun;
-  rolesOf: RolesOf;
-  holdersOf: HoldersOf;
-  nameOf: NameOf;
   audit: Pick<AuditTrail, 'ofReference' | 'append' | 'notesOf'>;
 };
 
@@ -178,9 +173,9 @@ export function createMerchantBot(scope: MerchantScope, shared: Shared) {
   const { payments, settings, store, sealer, log, now } = account;
   const webhooks = readWebhooks(settings);
   const health = accountHealth(settings, account);
-  const operators = { store, sealer, opsChannel: settings.policy.channels.ops, now };
+  const operators = { store, sealer, opsChannel: settings.policy.channels.ops, wake, now };
   const notifyOperators = (name: string, notice: Notice): Promise<void> =>
-    tellOperators({ ...operators, wake }, name, notice);
+    tellOperators(operators, name, notice);
   // If no delivery can be accepted (the bot warns of that at start), don't raise alarms for missing events.
   const waitMs = webhooks.problem === undefined ? settings.alarmMissingEventMinutes * 60_000 : 0;
   const missing = createMissingEvents({ ...operators, log }, waitMs, readsField(webhooks, 'orderReference'));
@@ -225,7 +220,7 @@ export function createMerchantBot(scope: MerchantScope, shared: Shared) {
     steps: storeSteps(account),
     kinds: [outbox, ...features.flatMap(({ cases = [] }) => cases)],
     tellOperators: notifyOperators,
-    tellStuck: (key: string, errorId: string) => tellStuck({ ...operators, wake }, key, errorId),
+    tellStuck: (key: string, errorId: string) => tellStuck(operators, key, errorId),
     mayRun: account.people.mayRun,
     verbs: verbsOf(features),
   };
@@ -264,7 +259,7 @@ export function createFeatures(account: Account, needs: FeatureNeeds) {
     findCharge: (reference) => charges.find(reference),
     chargeForm: (filled) => charges.form(filled),
     linkForm: (filled, caller, alert) => links.form(filled, caller, alert),
-    askDayFile: (...asked) => dayFiles.ask(...asked),
+    askDayFile: (...args) => dayFiles.ask(...args),
     mayReveal: (caller) => lookup.reveals.may(caller),
     mutes: () => mutes.all(),
     rememberCard: ledger && ((card) => ledger.remember(card)),
@@ -455,7 +450,7 @@ export function sharedChecks(
 /** The permission checks for this account alone. */
 export function permissionChecksFor(
   merchant: Merchant | undefined,
-  { mayRun, rolesOf, holdersOf }: Pick<Shared, 'mayRun' | 'rolesOf' | 'holdersOf'>,
+  { mayRun, rolesOf, holdersOf }: Pick<Directory, 'mayRun' | 'rolesOf' | 'holdersOf'>,
 ) {
   if (!merchant) return { mayRun, rolesOf, holdersOf };
   const at = (permission: Permission): Permission => merchantPermission(permission, merchant);
