@@ -12,7 +12,7 @@ import type { FeatureMessages } from './messages/deliver.ts';
 import type { Payments } from './payments/payments.ts';
 import type { Fingerprint } from './records/fingerprint.ts';
 import type { AuditEntry } from './records/shapes.ts';
-import type { Kind } from './records/worker.ts';
+import type { WorkKind } from './records/worker.ts';
 import type { Command } from './slack/command.ts';
 import type { UploadFile } from './slack/kit/upload-file.ts';
 import type { Directory } from './slack/people/directory.ts';
@@ -62,7 +62,7 @@ export type Feature = {
   /** Its commands, each with its buttons, forms, shortcuts, menu entry and part of the Home. */
   verbs?: readonly Command[];
   /** Handlers for its records, by key prefix. The worker calls them when a record is due. */
-  cases?: readonly Kind[];
+  cases?: readonly WorkKind[];
   /** Renders its messages. */
   messages?: FeatureMessages;
   /** Called before a signed webhook is acknowledged. Must be idempotent. */

@@ -13,7 +13,7 @@ import { type AnswerCodePage, answerCodePages, codePagePath } from './features/c
 import { formPageRoutes } from './http/form-page.ts';
 import { createReadinessRoute, healthRoute, type PartCheck } from './http/health.ts';
 import { createHttpServer, type Route } from './http/server.ts';
-import { startWorker, type Worker, workOnce, type Kind } from './records/worker.ts';
+import { startWorker, type Worker, workOnce, type WorkKind } from './records/worker.ts';
 import { createSlack, type Slack } from './slack/router/bolt.ts';
 import { refusalCauses as slackRefusalCauses } from './slack/router/receiver.ts';
 import { inAccount } from './slack/own-account.ts';
@@ -391,7 +391,7 @@ export function startWork(
       if (!own) throw new Error('A record was taken for another account.');
       return own;
     }
-    return kinds.map(({ prefix, work, prepare }): Kind => {
+    return kinds.map(({ prefix, work, prepare }): WorkKind => {
       const kind = {
         prefix: keyPrefix + prefix,
         work: (entry: Entry) =>

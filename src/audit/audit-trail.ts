@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import { createAuditLog, hasTime, type Audit } from './audit-log.ts';
 import { auditRetentionPrefix, createAuditRetention } from './audit-retention.ts';
-import type { Kind } from '../records/worker.ts';
+import type { WorkKind } from '../records/worker.ts';
 import type { Sealer, Store } from '../store/store.ts';
 import type { Log } from '../log.ts';
 import { randomUUID } from 'node:crypto';
@@ -18,7 +18,9 @@ export function createAuditTrail(
   const { append, ofReference, start, stop } = createAuditLog({ store, sealer, log });
   const retention = createAuditRetention({ store, sealer, append, keepMs, now, log });
   const notes = createAuditNotes({ audit: append, now, wait: sleep, log });
-  const kinds: readonly Kind[] = [{ prefix: auditRetentionPrefix, work: (entry) => retention.work(entry) }];
+  const kinds: readonly WorkKind[] = [
+    { prefix: auditRetentionPrefix, work: (entry) => retention.work(entry) },
+  ];
   return {
     append,
     ofReference,

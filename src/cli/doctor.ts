@@ -3,7 +3,7 @@ import { accountChecks, checkDeadlineMs } from '../features/doctor/account-check
 import { mayShareToken } from './ask-service.ts';
 import { exitCodes } from './exit-codes.ts';
 import { readDeliveryFile } from './explain-delivery.ts';
-import { knownChecks, type Known } from './connect/known-checks.ts';
+import { knownChecks, type KnownFacts } from './connect/known-checks.ts';
 import { parseAmount } from '../domain/money.ts';
 import { parseOrderReference } from '../domain/order-reference.ts';
 import { countWords, partOf, sorted, stateSigns } from '../features/doctor/doctor.ts';
@@ -60,7 +60,7 @@ export const doctorCommand = command({
           ...(cards === undefined ? {} : { cardsOf: cards }),
           ...(delivery ? { delivery: delivery.value } : {}),
         };
-        return await examineAll(runtime, known, { json, knownOf: named?.value[0] });
+        return await runDoctor(runtime, known, { json, knownOf: named?.value[0] });
       },
     });
   },
@@ -70,12 +70,12 @@ export const doctorCommand = command({
  * Checks every part, and the facts that the person gave of one account (`knownOf`; default: the first). Returns the
  * command's end.
  */
-export async function examineAll(
+export async function runDoctor(
   runtime: Runtime,
-  known: Known,
+  known: KnownFacts,
   { json = false, knownOf = runtime.config }: { json?: boolean; knownOf?: Config | undefined } = {},
 ): Promise<CommandEnd> {
-  const findings = await lookAtAll(runtime, known, knownOf);
+  const findings = await allFindings(runtime, known, knownOf);
   const words = json ? doctorJson(findings) : doctorText(findings);
   return { exitCode: isWell(findings) ? exitCodes.ok : exitCodes.failed, words, isReport: true };
 }
@@ -90,7 +90,7 @@ function doctorJson(findings: readonly Finding[]): string {
   return jsonText({ kind: 'doctor', ok: isWell(findings), findings: sorted(findings) });
 }
 
-async function lookAtAll(runtime: Runtime, known: Known, knownOf: Config): Promise<Finding[]> {
+async function allFindings(runtime: Runtime, known: KnownFacts, knownOf: Config): Promise<Finding[]> {
   const { config, log } = runtime;
   const opened = await openStore(runtime);
   const storage = 'state' in opened ? undefined : opened;
@@ -118,7 +118,7 @@ async function lookAtAll(runtime: Runtime, known: Known, knownOf: Config): Promi
 function openAccount(
   runtime: Runtime,
   storage: Storage | undefined,
-  { known, isTokenShared }: { known: Known; isTokenShared: boolean },
+  { known, isTokenShared }: { known: KnownFacts; isTokenShared: boolean },
 ) {
   const { config, now } = runtime;
   const own = storage && storagePart(storage, config.merchant).storage;

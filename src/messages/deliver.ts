@@ -1,7 +1,7 @@
 import type { WebClient } from '@slack/web-api';
 import { growingDelayMs } from '../deadline.ts';
 import { tagLog } from '../log.ts';
-import type { Kind } from '../records/worker.ts';
+import type { WorkKind } from '../records/worker.ts';
 import type { SlackMessage } from '../slack/kit/message.ts';
 import { mrkdwnText } from '../slack/kit/text.ts';
 import type { RefusalAbout } from '../slack/slack-error.ts';
@@ -48,8 +48,8 @@ export function createOutbox(
     people: { nameOf: NameOf };
   },
   messages: readonly FeatureMessages[],
-  prepare: Kind['prepare'],
-): Kind {
+  prepare: WorkKind['prepare'],
+): WorkKind {
   const { sealer, settings, slack, people } = account;
   const renders: FeatureMessages = Object.assign({}, ...messages);
   const postTimeoutMs = settings.slackTimeoutSeconds * 1_000;

@@ -5,7 +5,7 @@ import { chargeReference, chargeReferencePrefix, type OrderReference } from '../
  * Derives an order reference from a text, like a modal's id. The same text gives the same reference on every replica
  * and after every crash.
  */
-export function referenceOf(text: string): OrderReference {
+export function derivedReference(text: string): OrderReference {
   return chargeReference(text, (hashed) => hash('sha256', hashed, 'buffer'));
 }
 
@@ -14,5 +14,5 @@ export function referenceOf(text: string): OrderReference {
  * text.
  */
 export function approvalId(text: string): string {
-  return `apr-${referenceOf(text).slice(chargeReferencePrefix.length)}`;
+  return `apr-${derivedReference(text).slice(chargeReferencePrefix.length)}`;
 }

@@ -5,7 +5,7 @@ import { SealBroken, type Entry, type Store } from '../store/store.ts';
 import { allEntries } from './pages.ts';
 import { NewerRelease, isNewer } from './newer-release.ts';
 import { isUnreadable } from './records.ts';
-import type { Kind } from './worker.ts';
+import type { WorkKind } from './worker.ts';
 
 /**
  * Why a record is put aside. `unreadable`: it can't be opened or parsed, or is of an unknown kind. `failing`: working
@@ -119,7 +119,7 @@ export function createPutAside(options: {
     }
   }
 
-  function guarded({ prefix, work, prepare }: Kind): Kind {
+  function guarded({ prefix, work, prepare }: WorkKind): WorkKind {
     return {
       prefix,
       async work(entry) {
@@ -154,7 +154,7 @@ export function createPutAside(options: {
      * Wraps the kinds, and adds one for unknown records. An error in their work delays the record or puts it aside; it
      * is thrown only if the store, Slack or the service is away.
      */
-    guard: (kinds: readonly Kind[]): Kind[] => [
+    guard: (kinds: readonly WorkKind[]): WorkKind[] => [
       ...kinds.map(guarded),
       guarded({ prefix: '', work: rejectUnknown }),
     ],

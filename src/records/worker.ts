@@ -102,7 +102,7 @@ export function startWorker(options: {
 }
 
 /** How to work on the records whose keys have this prefix. */
-export type Kind = {
+export type WorkKind = {
   prefix: string;
   work: (entry: Entry) => Promise<unknown>;
   /**
@@ -122,7 +122,7 @@ export async function workOnce(options: {
   /** Must be longer than any work takes. */
   leaseMs: number;
   /** First match wins. All kinds with `prepare` must name the same `lanes` and `most`; there is one per account. */
-  kinds: readonly Kind[];
+  kinds: readonly WorkKind[];
   now?: () => number;
 }): Promise<boolean> {
   const { store, leaseMs, kinds, now = Date.now } = options;
@@ -145,7 +145,7 @@ export async function workOnce(options: {
   return taken.length > 0;
 }
 
-function kindOf(kinds: readonly Kind[], { key }: Entry): Kind {
+function kindOf(kinds: readonly WorkKind[], { key }: Entry): WorkKind {
   const kind = kinds.find(({ prefix }) => key.startsWith(prefix));
   if (!kind) throw new Error('Work of no known kind is due.');
   return kind;

@@ -15,7 +15,7 @@ import {
   type ServingNode,
 } from './redis-node.ts';
 import type { ScriptRunner } from './redis-store.ts';
-import { whyAway } from './why-away.ts';
+import { explainStoreError } from './explain-error.ts';
 
 export type RedisConnection = {
   /** The current connection. Read it each time, because it is replaced after an outage. */
@@ -245,7 +245,7 @@ function createOutageLog(log: Log) {
       log('error', 'Redis cannot be used. Every store call fails until it is back; trying again.', {
         failure,
         fix:
-          whyAway(failure)?.fix ??
+          explainStoreError(failure)?.fix ??
           'Check that Redis runs and that the address, password and TLS setting are right.',
       });
     },

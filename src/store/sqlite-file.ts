@@ -2,7 +2,7 @@ import { closeSync, mkdirSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { StoreUnavailable } from '../domain/failure.ts';
-import { whyAway } from './why-away.ts';
+import { explainStoreError } from './explain-error.ts';
 
 const schemaVersion = 3;
 /** The schema version of a file whose records were moved to Redis. */
@@ -90,7 +90,7 @@ export function openStoreFile(path: string): DatabaseSync {
 /** The error of a store's file that can't be opened or read. It has the reason, and what to do if that is known. */
 export function unopened(path: string, cause: unknown): StoreUnavailable {
   const reason = cause instanceof Error ? cause.message : 'unknown reason';
-  const why = whyAway(reason);
+  const why = explainStoreError(reason);
   const words = why ? `${why.detail} (${reason}). ${why.fix}` : reason;
   return new StoreUnavailable(`The store file ${path} cannot be opened: ${words}`, cause);
 }

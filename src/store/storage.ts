@@ -22,7 +22,7 @@ import { openRedisStore } from './redis-store.ts';
 import { openSqliteStore } from './sqlite-store.ts';
 import { watchRedis } from './check-redis.ts';
 import { createStoreMark, lostFix, type StoreMark } from './store-mark.ts';
-import { whyAway } from './why-away.ts';
+import { explainStoreError } from './explain-error.ts';
 import type { Log } from '../log.ts';
 import { randomBytes } from 'node:crypto';
 
@@ -185,7 +185,7 @@ export async function storeHealth({
   } catch (error) {
     const cause = error instanceof Error ? String(error.cause) : '';
     // If there is no connection, the call's error doesn't say why; the connection's failure does.
-    const why = whyAway(cause) ?? whyAway(redis?.failure() ?? '');
+    const why = explainStoreError(cause) ?? explainStoreError(redis?.failure() ?? '');
     if (!why) throw error;
     return { state: 'down', ...why };
   }

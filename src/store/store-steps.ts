@@ -7,7 +7,7 @@ import { counted } from '../domain/wording.ts';
 import type { Log } from '../log.ts';
 import { storeForm } from './store-mark.ts';
 import type { Entry, Index, Store } from './store.ts';
-import { whyAway } from './why-away.ts';
+import { explainStoreError } from './explain-error.ts';
 
 /**
  * How one step changes the records with this key prefix. `unread`: the record can't be opened here, and stays as it is.
@@ -182,7 +182,7 @@ export function createStoreSteps(options: {
     } catch (error) {
       const level = isFailing ? 'debug' : 'warn';
       const { message, cause = '' } = error instanceof Error ? error : { message: '' };
-      const why = whyAway(`${message} ${cause instanceof Error ? cause.message : ''}`);
+      const why = explainStoreError(`${message} ${cause instanceof Error ? cause.message : ''}`);
       log(level, 'the store’s next step failed; it is retried', why && { fix: why.fix }, error);
       isFailing = true;
     }

@@ -5,7 +5,7 @@ import nock from 'nock';
 import { describe, expect, it } from 'vitest';
 import { askService, askStore, serviceProblem } from '../../src/cli/ask-service.ts';
 import { readCommand, type CommandEnd } from '../../src/cli/command.ts';
-import { examineAll } from '../../src/cli/doctor.ts';
+import { runDoctor } from '../../src/cli/doctor.ts';
 import { exitCodeOf, exitCodes } from '../../src/cli/exit-codes.ts';
 import { rehearseCommand } from '../../src/cli/rehearse.ts';
 import type { Config, Runtime } from '../../src/config/config.ts';
@@ -26,7 +26,7 @@ describe('a command where no bot has started', () => {
   it.for([
     ['that asks the service', (runtime: Runtime) => askService(runtime, async () => ok), exitCodes.ok],
     ['rehearse', rehearse, exitCodes.settings],
-    ['doctor', (runtime: Runtime) => examineAll(runtime, {}), exitCodes.failed],
+    ['doctor', (runtime: Runtime) => runDoctor(runtime, {}), exitCodes.failed],
   ] as const)('%s makes no store, which another would take for the bot’s', async ([, run, code], test) => {
     const folder = mkdtempSync(join(tmpdir(), 'payops-'));
     test.onTestFinished(() => rmSync(folder, { recursive: true }));
@@ -113,7 +113,7 @@ describe.skipIf(missing)('a command on Redis', () => {
     });
     expect(end).toEqual({ exitCode: exitCodes.ok, words: '' });
     expect(await memory.read()).toEqual(shared);
-    await examineAll(other, {});
+    await runDoctor(other, {});
     expect(await memory.read()).toEqual(shared);
     await storage.close();
   });

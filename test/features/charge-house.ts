@@ -18,7 +18,7 @@ import type { HeldRoles } from '../../src/slack/people/role.ts';
 import { createFeatures } from '../../src/merchants.ts';
 import type { SubmitResult } from '../../src/features/charge/submit-charge.ts';
 import { readMessageRecord } from '../../src/messages/message-record.ts';
-import { referenceOf } from '../../src/records/derived-reference.ts';
+import { derivedReference } from '../../src/records/derived-reference.ts';
 import type { Entry, Store } from '../../src/store/store.ts';
 import { accountOf } from '../support/account.ts';
 import { aroundStore } from '../support/around-store.ts';
@@ -37,7 +37,7 @@ export const terms: ChargeTerms = {
 export const [ada, bola] = ['U0AGENT01', 'U0AGENT02'];
 /** A dialogue, and the reference of its charge. */
 export const viewId = 'V0CHARGE1';
-export const reference = referenceOf(viewId);
+export const reference = derivedReference(viewId);
 export const minuteMs = 60_000;
 export const hourMs = 60 * minuteMs;
 

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import type { Entry } from '../../src/store/store.ts';
-import { workOnce, type Kind } from '../../src/records/worker.ts';
+import { workOnce, type WorkKind } from '../../src/records/worker.ts';
 import { memoryStore } from '../features/memory-store.ts';
 
 function workshop() {
   const clock = { nowMs: 1_000_000 };
   const store = memoryStore(clock);
   const done: string[] = [];
-  function kind(name: string): Kind {
+  function kind(name: string): WorkKind {
     return {
       prefix: `${name}:`,
       async work(entry) {

@@ -1,4 +1,4 @@
-import { referenceOf } from '../../src/records/derived-reference.ts';
+import { derivedReference } from '../../src/records/derived-reference.ts';
 import type { BotPost } from '../../src/simulators/slack/payloads.ts';
 import { type Desk, reviews, sitAt } from './desk.ts';
 import type { House } from './house.ts';
@@ -128,7 +128,7 @@ const plays: Record<CasePlay, Play> = {
   'four-eyes': {
     async prepare(scene) {
       const { id } = await reviews(scene.desk, 'agent', { ...cards.approved, amount: '150,000.00' });
-      scene.seen.asked = referenceOf(id);
+      scene.seen.asked = derivedReference(id);
       await scene.desk.submits('agent');
       await scene.until('it is asked', async () => (await approvalOf(scene)) !== undefined);
       await settled(scene);

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as rest } from 'node:timers/promises';
-import { referenceOf } from '../../src/records/derived-reference.ts';
+import { derivedReference } from '../../src/records/derived-reference.ts';
 import type { Bundle } from './bot-bundle.ts';
 import { reviews, sitAt, type Typed } from './desk.ts';
 import { fastClock } from './fast-clock.ts';
@@ -55,7 +55,7 @@ async function begin(run: Run, cleanUps: (() => unknown)[]): Promise<Begun> {
     house,
     first,
     store,
-    reference: referenceOf(viewId),
+    reference: derivedReference(viewId),
     pressedAgain: false,
     tooEarly: new Set(),
   };

@@ -14,7 +14,7 @@ import { fieldLines, maskedFields } from '../masked-fields.ts';
 import { agrees, type Conversation, type QuestionName } from './conversation.ts';
 import { askSetting, type Changes, offer, type Step } from './draft.ts';
 import { cardsWords, type FittingCards, listRequest, proposeCards } from './propose-cards.ts';
-import type { Known } from './known-checks.ts';
+import type { KnownFacts } from './known-checks.ts';
 import { holdsCredentials, proposeTokenBody, proposeTokenReading } from './propose-token.ts';
 import { type KnownPayment, proposeTransaction } from './propose-transaction.ts';
 import { parseShownRequest } from './shown-request.ts';
@@ -25,7 +25,7 @@ type ServiceStep = Step & { now: () => number };
  * Connects the payments service: asks for credentials, a payment known as paid, and a customer with saved cards.
  * Returns the facts that fit.
  */
-export async function connectService(step: ServiceStep): Promise<Pick<Known, 'paid' | 'cardsOf'>> {
+export async function connectService(step: ServiceStep): Promise<Pick<KnownFacts, 'paid' | 'cardsOf'>> {
   const { talk, draft } = step;
   const environment = await talk.ask({
     name: 'environment',

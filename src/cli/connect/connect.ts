@@ -6,7 +6,7 @@ import { fileErrorCode } from '../../config/readers.ts';
 import { servicesFolder } from '../../config/service-sets.ts';
 import { counted, parsed, problem } from '../../domain/wording.ts';
 import { command, type CommandEnd, type WithoutSettings } from '../command.ts';
-import { examineAll } from '../doctor.ts';
+import { runDoctor } from '../doctor.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { openLog, readSettings } from '../read-settings.ts';
 import { connectService } from './connect-service.ts';
@@ -22,7 +22,7 @@ import {
   Stopped,
 } from './conversation.ts';
 import { changeLines, type Changes, type Draft, openDraft } from './draft.ts';
-import type { Known } from './known-checks.ts';
+import type { KnownFacts } from './known-checks.ts';
 import {
   envWith,
   type PolicyAnswers,
@@ -131,7 +131,7 @@ async function converse(
   written.push(...(await writeSettings(talk, draft, path)));
   if (policy) written.push(...(await writePolicy(talk, policyPath, policy)));
   await talk.tell(writtenWords(written), 'Written');
-  const end = await runDoctor(invocation, draft, { ...known, ...(delivery && { delivery }) });
+  const end = await runDoctorOn(invocation, draft, { ...known, ...(delivery && { delivery }) });
   const isFailed = end.exitCode === exitCodes.ok && written.some((words) => words.startsWith(failedSign));
   return isFailed ? { ...end, exitCode: exitCodes.failed } : end;
 }
@@ -203,13 +203,13 @@ function tryToWrite(path: string, write: () => string): string[] {
 }
 
 /** Runs the doctor on the settings in progress, even if they were not written. */
-async function runDoctor(
+async function runDoctorOn(
   { variables, now }: WithoutSettings,
   draft: Draft,
-  known: Known,
+  known: KnownFacts,
 ): Promise<CommandEnd> {
   const settings = readSettings({ ...variables, ...draft.changes() }, 'Not yet enough to run the doctor.');
   if (settings.kind === 'refused') return { exitCode: exitCodes.settings, words: settings.words };
   const { config } = settings;
-  return await examineAll({ config, log: openLog(config, 'error', () => undefined), now }, known);
+  return await runDoctor({ config, log: openLog(config, 'error', () => undefined), now }, known);
 }

@@ -21,7 +21,7 @@ import { type KnownPayment, proposeTransaction } from './propose-transaction.ts'
 import { proposeWebhook } from './propose-webhook.ts';
 
 /** Facts that a person gives because the bot can't find them out. */
-export type Known = {
+export type KnownFacts = {
   paid?: KnownPayment;
   /** The e-mail of a customer with saved cards. */
   cardsOf?: string;
@@ -43,7 +43,7 @@ type CheckedAccount = {
  * Checks that the settings read facts that the person knows from the service's answers. A finding names each wrong
  * setting with the right value.
  */
-export function knownChecks(account: CheckedAccount, { paid, cardsOf, delivery }: Known): Check[] {
+export function knownChecks(account: CheckedAccount, { paid, cardsOf, delivery }: KnownFacts): Check[] {
   const { config } = account;
   const name = config.merchant?.name;
   const checks: Check[] = [

@@ -4,7 +4,7 @@ import type { AlertNews } from '../../domain/alert.ts';
 import { type ChargeSeen, type Resend, chargeLimits, isConcluded } from '../../domain/charge.ts';
 import { codeEntry, otpLimits } from '../../domain/otp.ts';
 import type { Notice } from '../../messages/notices.ts';
-import { referenceOf } from '../../records/derived-reference.ts';
+import { derivedReference } from '../../records/derived-reference.ts';
 import { untilStored } from '../../records/retry.ts';
 import { notMineNotice } from './charge-messages.ts';
 import {
@@ -93,7 +93,8 @@ export function createChargeOperations(
      * Why no charge can be begun from that alert now; undefined: one can. `viewId`: the dialogue that asks; a charge that
      * it has begun itself doesn't count. `submit` checks again.
      */
-    alertTaken: (alert: string, viewId?: string) => needs.alerts.taken(alert, viewId && referenceOf(viewId)),
+    alertTaken: (alert: string, viewId?: string) =>
+      needs.alerts.taken(alert, viewId && derivedReference(viewId)),
     inDoubt: () => chargesInDoubt(account),
 
     /** Charges that wait for this person's code, oldest first. */

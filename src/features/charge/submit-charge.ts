@@ -25,7 +25,7 @@ import { draftKeepMs } from '../../domain/card.ts';
 import { withoutUndefined } from '../../domain/json.ts';
 import { tagLog } from '../../log.ts';
 import { createRecords } from '../../records/records.ts';
-import { referenceOf } from '../../records/derived-reference.ts';
+import { derivedReference } from '../../records/derived-reference.ts';
 import { chargeTermsShape } from '../../records/shapes.ts';
 import { alertTakenWords } from '../../slack/words/twins.ts';
 import { type ChargeBook, type ChargeRecord } from './charge-record.ts';
@@ -147,7 +147,13 @@ export function createSubmits(account: Account, parts: SubmitParts) {
     const { viewId, terms, by } = given;
     const card = await account.fingerprint(terms.tokenKey);
     const readAtMs = await drafts.shownSince(viewId, terms);
-    const charge = { reference: referenceOf(viewId), card, by, terms, ...withoutUndefined({ readAtMs }) };
+    const charge = {
+      reference: derivedReference(viewId),
+      card,
+      by,
+      terms,
+      ...withoutUndefined({ readAtMs }),
+    };
     const claim = await claimOf(charge, account.now());
     const obstacle = await findObstacle(claim, 'judge');
     if (obstacle?.kind === 'over_limit') return obstacle;
@@ -181,7 +187,7 @@ export function createSubmits(account: Account, parts: SubmitParts) {
 
   async function submit(request: SubmitRequest): Promise<SubmitResult> {
     const { viewId, draft, by, despite, override } = request;
-    const reference = referenceOf(viewId);
+    const reference = derivedReference(viewId);
     const known = await charges.read(reference);
     if (known) return { kind: 'known', charge: await runner.toSeen(known) };
     // A dialogue has one charge and so one request, also after its terms were changed.
@@ -289,7 +295,7 @@ export function createSubmits(account: Account, parts: SubmitParts) {
       } catch (error) {
         if (!(error instanceof StoreUnavailable)) throw error;
         // An earlier submit of this dialogue may have charged; only the reference is known.
-        return { kind: 'unsure', reference: referenceOf(request.viewId) };
+        return { kind: 'unsure', reference: derivedReference(request.viewId) };
       }
     },
   };

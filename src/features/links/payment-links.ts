@@ -24,7 +24,7 @@ import { messageKey } from '../../messages/message-record.ts';
 import { createMessages, type Messages } from '../../messages/messages.ts';
 import { createCases, type Cases, type StoredCase } from '../../records/cases.ts';
 import { untilStored } from '../../records/retry.ts';
-import { referenceOf } from '../../records/derived-reference.ts';
+import { derivedReference } from '../../records/derived-reference.ts';
 import type { Entry } from '../../store/store.ts';
 import { alertTakenWords } from '../../slack/words/twins.ts';
 import { createBackground } from '../../under-way.ts';
@@ -214,7 +214,8 @@ export function createPaymentLinks(account: Account, needs: LinkNeeds) {
   return {
     /** Stores the request before anything is sent. Throws StoreUnavailable; then nothing was sent. */
     async begin(request: LinkRequest): Promise<LinkBeginning> {
-      const { reference = referenceOf(request.viewId), channel = request.by, despite, ...asked } = request;
+      const { channel = request.by, despite, ...asked } = request;
+      const reference = request.reference ?? derivedReference(request.viewId);
       const alert = request.alert ?? (await alertFor(request.terms));
       const link: PaymentLink = {
         ...asked,

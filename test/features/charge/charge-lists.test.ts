@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { chargeFinder } from '../../../src/features/charge/found-charge.ts';
 import { readDay } from '../../../src/features/day/day.ts';
-import { referenceOf } from '../../../src/records/derived-reference.ts';
+import { derivedReference } from '../../../src/records/derived-reference.ts';
 import {
   ada,
   charge,
@@ -44,7 +44,7 @@ describe('the lists of charges, if the sealing key of one charge is gone', () =>
     const world = openWorld('approved');
     const process = startProcess(world);
     await charge(process, 'V1');
-    await loseKey(world, referenceOf('V1'));
+    await loseKey(world, derivedReference('V1'));
     world.clock.nowMs += hourMs;
     await charge(process, 'V2');
     expect(await process.operations.recent(ada, 5)).toHaveLength(1);
@@ -59,9 +59,9 @@ describe('the lists of charges, if the sealing key of one charge is gone', () =>
     await charge(process, 'V2');
     process.account.fingerprint = () => Promise.resolve('a third card');
     await submit(process, 'V3');
-    expect(await process.operations.waitingFor(ada)).toMatchObject([{ reference: referenceOf('V2') }]);
+    expect(await process.operations.waitingFor(ada)).toMatchObject([{ reference: derivedReference('V2') }]);
     expect(await process.operations.inDoubt()).toMatchObject({
-      charges: [{ reference: referenceOf('V3') }],
+      charges: [{ reference: derivedReference('V3') }],
       unread: [reference],
     });
   });

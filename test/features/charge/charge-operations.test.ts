@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
 import { asAccepted, type ChargeTerms } from '../../../src/domain/charge.ts';
-import { referenceOf } from '../../../src/records/derived-reference.ts';
+import { derivedReference } from '../../../src/records/derived-reference.ts';
 import { everyPoint } from '../../support/every-point.ts';
 import type { EndedAlert } from '../../../src/domain/alert.ts';
 import { untouched } from '../../../src/features/alerts/event-case.ts';
@@ -131,7 +131,7 @@ describe('submit', () => {
       const answer = await modal?.submit({ caller: { userId: bola }, viewId: view, privateMetadata, values });
       if (answer?.kind === 'update') await answer.carryOn?.();
       await process.drained();
-      return JSON.stringify(await process.links.find(referenceOf(view)));
+      return JSON.stringify(await process.links.find(derivedReference(view)));
     }
     /** A failed charge of the same customer and amount, whose alert is open. */
     async function fail(process: Process): Promise<void> {
@@ -162,7 +162,7 @@ describe('submit', () => {
       expect(await review(process, 'V0TYPED', '')).toMatch(/payment for this isn’t settled.*U0AGENT02/);
       const draft = await process.operations.keepDraft('V0TYPED', terms);
       const given = { viewId: 'V0TYPED', draft, by: ada };
-      const twins = [{ reference: referenceOf('V0LINK'), outcome: 'unpaid' }];
+      const twins = [{ reference: derivedReference('V0LINK'), outcome: 'unpaid' }];
       expect(await process.operations.submit(given)).toMatchObject({ kind: 'twin', twins });
       const despite = twins.map(asAccepted);
       expect((await process.operations.submit({ ...given, despite })).kind).toBe('begun');
@@ -170,7 +170,7 @@ describe('submit', () => {
 
     it('names a payment link on the review of a charge from the alert of its own failed try', async () => {
       const process = startProcess(openWorld('approved'));
-      const own = `payment_failed/order/${referenceOf('V0LINK')}`;
+      const own = `payment_failed/order/${derivedReference('V0LINK')}`;
       expect(await askForLink(process, 'V0LINK', '{}')).toContain('"open"');
       expect(await review(process, viewId, own)).toMatch(/payment for this isn’t settled.*U0AGENT02/);
       expect(await review(process)).not.toContain('settled yet');
@@ -204,7 +204,7 @@ describe('submit', () => {
       const process = startProcess(world);
       expect(await askForLink(process, 'V0LINK')).toContain('"open"');
       await process.workFor(73 * hourMs);
-      const link = referenceOf('V0LINK');
+      const link = derivedReference('V0LINK');
       expect((await process.links.find(link))?.state.kind).toBe('aged');
       expect(await review(process)).toContain('isn’t settled yet');
       world.bank.charges.set(link, { status: 'SUCCESS', amountMinor: terms.money.minor, wrong: 0 });
@@ -247,9 +247,9 @@ describe('submit', () => {
       const dying = startProcess(world, everyPoint());
       dying.account.payments.createCheckoutOrder = () => new Promise(() => undefined);
       void askForLink(dying, 'V0LINK');
-      await vi.waitFor(async () => expect(await dying.links.find(referenceOf('V0LINK'))).toBeDefined());
+      await vi.waitFor(async () => expect(await dying.links.find(derivedReference('V0LINK'))).toBeDefined());
       const process = startProcess(world);
-      const link = { reference: referenceOf('V0LINK'), by: bola, outcome: 'unpaid' };
+      const link = { reference: derivedReference('V0LINK'), by: bola, outcome: 'unpaid' };
       const draft = await process.operations.keepDraft(viewId, { ...terms, alert });
       const given = { viewId, draft, by: ada };
       expect(await process.operations.submit(given)).toMatchObject({ kind: 'twin', twins: [link] });
@@ -270,7 +270,7 @@ describe('submit', () => {
       const form = async (of?: string) => await process.links.form({}, { userId: bola }, of);
       expect(JSON.stringify(await form(alert))).toMatch(named);
       expect(JSON.stringify(await form())).not.toContain('settled yet');
-      const why = `was begun meanwhile: ${referenceOf('V0LINK')}`;
+      const why = `was begun meanwhile: ${derivedReference('V0LINK')}`;
       expect(await askForLink(process, 'V0OTHER', before)).toContain(why);
       expect(await askForLink(process, 'V0OTHER')).toContain('"open"');
     });

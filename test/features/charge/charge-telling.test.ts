@@ -5,7 +5,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { StoreUnavailable } from '../../../src/domain/failure.ts';
 import { openLedger } from '../../../src/features/cards/card-ledger.ts';
 import { chargeActions } from '../../../src/features/charge/charge-modal.ts';
-import { referenceOf } from '../../../src/records/derived-reference.ts';
+import { derivedReference } from '../../../src/records/derived-reference.ts';
 import type { Conversation, Pressed } from '../../../src/slack/command.ts';
 import type { Modal } from '../../../src/slack/kit/message.ts';
 import {
@@ -257,7 +257,7 @@ describe('a card that needs 3-D Secure', () => {
       const opened: Modal[] = [];
       const pressed = {
         caller,
-        value: view ? '' : referenceOf('V0FIRST'),
+        value: view ? '' : derivedReference('V0FIRST'),
         ...(view && { view: { id: view.id, privateMetadata: view.private_metadata, values: {} } }),
         openModal: async (modal: Modal) => `V${opened.push(modal)}`,
       };

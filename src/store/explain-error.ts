@@ -1,7 +1,7 @@
 import { networkTrouble, type NetworkTrouble } from '../domain/failure.ts';
 
 /** Why the store can't be used, and what to do about it. Contains nothing secret. */
-type WhyAway = { detail: string; fix: string };
+type Explained = { detail: string; fix: string };
 
 /**
  * Matched on errors of Redis, SQLite or the connection. No fix may lose records, because people follow it in a hurry.
@@ -102,7 +102,7 @@ const causes: readonly (readonly [errorText: RegExp, detail: string, fix: string
   ],
 ];
 
-const networkCauses: Readonly<Record<NetworkTrouble, WhyAway>> = {
+const networkCauses: Readonly<Record<NetworkTrouble, Explained>> = {
   no_host: {
     detail: 'The host in REDIS_URL has no address',
     fix: 'Check the host in REDIS_URL, and whether this machine can look names up.',
@@ -125,8 +125,8 @@ const networkCauses: Readonly<Record<NetworkTrouble, WhyAway>> = {
   },
 };
 
-/** Reads an error's text; undefined if it shows no known cause. */
-export function whyAway(errorText: string): WhyAway | undefined {
+/** Undefined: the text shows no known cause. */
+export function explainStoreError(errorText: string): Explained | undefined {
   const trouble = networkTrouble(errorText);
   if (trouble !== undefined) return networkCauses[trouble];
   const found = causes.find(([cause]) => cause.test(errorText));
