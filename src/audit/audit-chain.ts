@@ -16,7 +16,7 @@ export type AuditHead = { seq: number; hash: string };
 export type ChainedEntry = AuditHead & {
   /** The hash of the entry before. */
   prev: string;
-  /** Whether the hash is that of the line. */
+  /** False: the line was changed after its hash was made. */
   isTrue: boolean;
   entry: AuditEntry;
 };
@@ -338,7 +338,7 @@ export async function readMarks(chain: Chain): Promise<Marks> {
 }
 
 /**
- * What ties the chain to its store. `storeHash`: hash of the store's id; undefined: no bot of this release has started
+ * What ties the chain to its store, so that another store's chain is found out. `storeHash`: hash of the store's id; undefined: no bot of this release has started
  * on the store. `isIdUnreadable`: the id can't be read, as its sealing key is not configured.
  */
 export type Tie = {

@@ -65,8 +65,8 @@ export type AuditLog = {
 /** The most entries in a block. To read one entry its whole block must be read. */
 const mostPerBlock = 512;
 /**
- * How long the known end of the chain is used without reading it again. Too short to put back a backup unnoticed: a
- * failed write ends the trust.
+ * How long the known end of the chain is used without reading it again. Putting back a backup takes longer, and writes
+ * fail meanwhile; after a failed write the end is read again.
  */
 const trustedMs = 1_000;
 const moveHeadAfterMs = 1_000;
@@ -230,8 +230,8 @@ function createChainEnd(store: Pick<Store, 'create' | 'read' | 'list'>, sealer: 
     return same !== undefined && endOf(same).hash === hash;
   }
 
-  /** Logs the entry that is gone. If chain and head were put back together, only the log outside the store shows it. */
-  function logGoneBack({ seq, hash }: Tail): void {
+  /** Logs the known end that is gone. If chain and head were replaced together, no check of the store would find that. */
+  function logLostEnd({ seq, hash }: Tail): void {
     const fix = `Run npm run audit -- verify --head ${seq}:${hash}; keep a copy of the store as it is.`;
     log('error', 'The audit trail has gone back: an entry that stood in it is gone or another', {
       auditSeq: seq,
@@ -252,7 +252,7 @@ function createChainEnd(store: Pick<Store, 'create' | 'read' | 'list'>, sealer: 
       if (known && isThere && !next) return trust(known);
       const marks = await readMarks(chain);
       const removedBlock = trusted(marks.stub)?.block ?? -1;
-      if (known && !isThere && known.block > removedBlock) logGoneBack(known);
+      if (known && !isThere && known.block > removedBlock) logLostEnd(known);
       const tail = await findTail(chain, marks);
       if (tail.seq > 0) return trust(tail);
       const tie = await readTie(chain);

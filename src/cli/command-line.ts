@@ -93,6 +93,7 @@ export async function runCommandLine(line: CommandLine): Promise<ExitCode> {
     // Never rejects: a failed write ends the process through the stream's `error` event.
     await new Promise<void>((resolve) => line.stdout.write(text, (error) => error || resolve()));
   }
+  // Log lines and warnings, which are printed after the command's own words.
   const asides: string[] = [];
   try {
     const { exitCode, words, isReport } = await run(line, out, (text) => void asides.push(text));
@@ -106,7 +107,6 @@ export async function runCommandLine(line: CommandLine): Promise<ExitCode> {
   }
 }
 
-/** `aside`: for log lines and warnings, which are printed after the command's own words. */
 async function run(
   line: CommandLine,
   out: (text: string) => Promise<void>,

@@ -4,9 +4,10 @@ import { minorFromWire } from '../domain/money.ts';
 import { outsideText } from '../domain/outside-text.ts';
 import { counted } from '../domain/wording.ts';
 
+/** `shows`: the value or only its type. `is`: the fact that the reader gave and that this field has. */
 type MaskedField = { pointer: string; shows: string; is?: string };
 
-/** Values that the reader gave. Fields with these values say so. */
+/** Facts that the reader gave. */
 type Known = { reference?: string; minor?: number | undefined };
 
 /**
@@ -21,8 +22,8 @@ export function maskedFields(answer: unknown, { reference, minor }: Known = {}):
       return { pointer, shows: kindOf(value), is: 'the reference you gave' };
     if (/\/status$/i.test(at) && typeof value === 'string') return { pointer, shows: outsideText(value, 40) };
     const isDecimal = /^\d{1,12}\.\d{1,2}$/.test(String(value));
-    const isLife = /expir|ttl|life/i.test(at) && /^\d{1,13}$/.test(String(value));
-    const shows = isDecimal || isLife ? String(value) : kindOf(value);
+    const isLifetime = /expir|ttl|life/i.test(at) && /^\d{1,13}$/.test(String(value));
+    const shows = isDecimal || isLifetime ? String(value) : kindOf(value);
     return { pointer, shows, ...(isYours && { is: 'the amount you gave' }) };
   });
 }

@@ -102,8 +102,8 @@ type WorkOptions = { fromMs?: number; taken?: Taken };
 /** How long a caller has to settle a changed case; after that a worker does. */
 const settledWithinMs = 2_000;
 /**
- * How long a worker has to continue a case that is due at once; if the worker dies, another one takes the case after
- * that. Longer than a look-up takes.
+ * How long a worker keeps a case that it continues at once: if the worker dies, another one takes the case after that.
+ * Longer than a look-up takes.
  */
 const continuedWithinMs = 60_000;
 
@@ -209,8 +209,8 @@ export function createCases<State, Event>(
   }
 
   /**
-   * The change to a case whose messages and audit entries are all stored. `atOnceMs`: the delay of a case that is due at
-   * once; above 0 if the caller continues the case itself.
+   * The change to a case whose messages and audit entries are all stored. `atOnceMs`: the delay if the case is due at
+   * once. A worker that continues the case itself gives one, so that no other worker takes the case meanwhile.
    */
   function settledChange<Result>(
     stored: Stored,

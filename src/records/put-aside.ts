@@ -140,7 +140,7 @@ export function createPutAside(options: {
               return await prepare.run(entry);
             } catch (error) {
               if (isOutside(error)) throw error;
-              // Count it as ready: `work` will fail in the same way when it is the record's turn, and handles the error.
+              // Leave the error to `work`, which fails in the same way when it is the record's turn.
               return entry;
             }
           },

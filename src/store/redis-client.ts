@@ -163,10 +163,10 @@ export function connectRedis(options: RedisOptions): RedisConnection {
   }
 
   /**
-   * Runs a script and waits until `waitReplicas` replicas have its changes. WAIT only covers writes of its own
-   * connection, so it is sent there after the script, and after a small write of ours: a script that changed nothing
-   * may have read a write that no replica has yet, and its answer ("exists") must not depend on that. (Redis 7 waits
-   * for all writes, but doesn't promise to.)
+   * Runs a script and waits until `waitReplicas` replicas have what it wrote or read. WAIT only covers writes of its own
+   * connection, so it is sent on the script's. Before it goes a small write: without one, WAIT would not cover a script
+   * that only read, and its answer ("exists") could rest on a write that a failover loses. (Redis 7 waits for all
+   * writes, but doesn't promise to.)
    */
   async function askReplicated<T>(call: (client: RedisClient) => Promise<T>): Promise<T> {
     return await ask(async (asked) => {

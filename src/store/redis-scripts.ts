@@ -104,15 +104,16 @@ local function put_in_lists(key, index)
   return #names > 0
 end
 -- Takes expired records out of their lists: Redis expires only the record. Runs with every change of a record in lists.
-local function forget_ended(most)
+local function clean_lists(most)
   for _, ended in ipairs(redis.call('ZRANGEBYSCORE', ends, '-inf', whole(now), 'LIMIT', 0, most)) do
     if redis.call('EXISTS', record_of(ended)) == 0 then leave_lists(ended) end
   end
 end
-local function note_end(key, ttl)
+-- Call after a change of the record's expiry or lists (ttl empty: it doesn't expire).
+local function note_expiry(key, ttl)
   if redis.call('EXISTS', lists_of(key)) == 0 then return end
   if ttl == '' then redis.call('ZREM', ends, key) else redis.call('ZADD', ends, after(ttl), key) end
-  forget_ended(4)
+  clean_lists(4)
 end
 `;
 
@@ -156,7 +157,7 @@ for at = 1, #ARGV, 6 do
   now = now + 1
 end
 if version then redis.call('SET', root .. ':version', whole(version)) end
-if listed > 0 then forget_ended(4 * listed) end
+if listed > 0 then clean_lists(4 * listed) end
 for _, lane in ipairs(lanes) do
   redis.call('ZADD', work_of(lane), unpack(work[lane]))
   if not redis.call('ZSCORE', blocked, lane) then
@@ -195,7 +196,7 @@ redis.call('HSET', record_of(key), 'value', value, 'version', new_version())
 if index ~= '' then
   put_in_lists(key, index)
   local left = redis.call('PTTL', record_of(key))
-  note_end(key, left < 0 and '' or left)
+  note_expiry(key, left < 0 and '' or left)
 end
 return 1
 `);
@@ -324,7 +325,7 @@ else
   if ttl ~= '' then redis.call('PEXPIRE', record, ttl) else redis.call('PERSIST', record) end
 end
 if index ~= '' then put_in_lists(key, index) end
-note_end(key, delay == '' and ttl or '')
+note_expiry(key, delay == '' and ttl or '')
 if mine and redis.call('HINCRBY', state, 'out', -1) == 0 then
   redis.call('HDEL', state, 'lease', 'out', 'lease_until')
 end
@@ -375,8 +376,9 @@ end
 export const movingSchema = 'moving';
 
 /**
- * ARGV: 'interrupted' to reserve no empty Redis. Reserves an empty Redis, or one from an interrupted move, whose
- * records it deletes. Returns 1; for any other Redis 0, and changes nothing.
+ * Reserves an empty Redis, or one that an interrupted move has reserved, whose records it deletes. Returns 1; for any
+ * other Redis 0, and changes nothing. ARGV: 'interrupted' if the file is marked as moved: then an empty Redis is refused,
+ * because the file's records are in another one; else ''.
  */
 export const reserveScript = script(`
 local schema = redis.call('GET', root .. ':schema')

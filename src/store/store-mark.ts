@@ -4,7 +4,10 @@ import { SealBroken, type Sealer, type Store } from './store.ts';
 /** The store's random id, sealed. Created by the first bot; never changed, but `npm run reseal` reseals it. */
 const markKey = 'store-mark';
 
-/** The number of steps (`store-steps.ts`) that the store has taken. A new store starts with all of them. */
+/**
+ * The form of the store's records: the number of steps (`store-steps.ts`) that it has taken. A new store starts with all
+ * of them. The schema is another number: with another schema no bot starts, while a step is taken by a running bot.
+ */
 export const storeForm = { key: 'store-form', newest: 1 };
 
 /**

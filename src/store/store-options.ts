@@ -7,7 +7,7 @@ import { hourMs, dayMs } from '../domain/span.ts';
  */
 export type Timing = { holdMs?: number; delayMs?: number; ttlMs?: number };
 
-/** The longest lease, hold or pause; a longer one is shortened. */
+/** The longest time for which a lease, hold or pause blocks a lane; a longer one is shortened. */
 const longestBlockMs = hourMs;
 
 const longestMs = 100 * 365 * dayMs;
@@ -27,7 +27,7 @@ function wholeMs(name: string, ms: number): number {
   return Math.ceil(ms);
 }
 
-/** Reads a lease, hold or pause. Throws RangeError like `wholeMs`. */
+/** Reads the time for which a lease, hold or pause blocks a lane. Throws RangeError like `wholeMs`. */
 export function blockMs(name: string, ms: number): number {
   return Math.min(wholeMs(name, ms), longestBlockMs);
 }

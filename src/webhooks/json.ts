@@ -29,6 +29,7 @@ export function readJson(body: Buffer): Parsed<JsonReading> {
     // A document that is a single number: `doubtfulNumber` needs characters around it.
     const value = typeof parsedPlainly === 'number' ? text.trim() : parsedPlainly;
     const holder = { value };
+    // Without the holder's own key.
     const keptKeys = textsForNumbers(holder) - 1;
     return parsed({ value: holder.value, hasDuplicateKeys: () => countKeys(text) !== keptKeys });
   } catch {

@@ -60,8 +60,8 @@ export function isSigned(source: TextSource, template: SignatureTemplate): boole
 
 /**
  * The first two places without a separator between them: text could be moved from one to the other under the same
- * signature. A time is an exception, because its own format shows where it ends, and at the template's end also where
- * it begins.
+ * signature. Allowed next to a time, whose format shows where it ends; before a time only if the time is the template's
+ * end, because then its format shows where it begins.
  */
 export function unseparated(
   template: SignatureTemplate,

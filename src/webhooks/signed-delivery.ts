@@ -55,12 +55,12 @@ export function readDelivery(
 ): Parsed<DeliveryParts & { signatures: readonly string[] }> {
   const name = headers.find((name) => ownHeader(request.headers, name) !== undefined);
   if (name === undefined) return problem(`no signature header (${headers.join(', ')})`);
-  const carrier = onlyText(request.headers[name], `header ${name}`);
-  if (!carrier.ok) return carrier;
-  const pairs = readPairs(carrier.value);
+  const header = onlyText(request.headers[name], `header ${name}`);
+  if (!header.ok) return header;
+  const pairs = readPairs(header.value);
   const signatures = [
-    ...signaturesIn(place, carrier.value, pairs),
-    ...(algorithm === 'none' && name === 'authorization' ? bearerIn(carrier.value) : []),
+    ...signaturesIn(place, header.value, pairs),
+    ...(algorithm === 'none' && name === 'authorization' ? bearerIn(header.value) : []),
   ];
   if (signatures.length === 0) return problem(`header ${name} carries no signature where the scheme has it`);
   const readsFields = [...template, timestamp?.source].some((part) => part?.kind === 'json');
@@ -98,9 +98,9 @@ function valuesOf(headers: Headers, name: string): PickedHeaders {
   return (typeof found === 'string' ? [found] : found).map((value) => [name, value]);
 }
 
-function readPairs(carrier: string): Map<string, string[]> {
+function readPairs(header: string): Map<string, string[]> {
   const pairs = new Map<string, string[]>();
-  for (const element of carrier.includes('=') ? carrier.split(',') : []) {
+  for (const element of header.includes('=') ? header.split(',') : []) {
     const [, key, value] = /^([^=\s]+)=(.*)$/.exec(element.trim()) ?? [];
     if (key === undefined || value === undefined) continue;
     const known = pairs.get(key);
@@ -111,20 +111,20 @@ function readPairs(carrier: string): Map<string, string[]> {
 }
 
 /** A static token in `authorization` usually follows the word Bearer. */
-function bearerIn(carrier: string): string[] {
-  const [, token] = /^bearer +(\S+)$/i.exec(carrier) ?? [];
+function bearerIn(header: string): string[] {
+  const [, token] = /^bearer +(\S+)$/i.exec(header) ?? [];
   return token === undefined ? [] : [token];
 }
 
 function signaturesIn(
   place: SignatureScheme['place'],
-  carrier: string,
+  header: string,
   pairs: DeliveryParts['pairs'],
 ): readonly string[] {
-  if (place.kind === 'whole') return [carrier];
+  if (place.kind === 'whole') return [header];
   if (place.kind === 'pair') return pairs.get(place.key) ?? [];
   const lead = `${place.version},`;
-  return carrier.split(' ').flatMap((item) => (item.startsWith(lead) ? [item.slice(lead.length)] : []));
+  return header.split(' ').flatMap((item) => (item.startsWith(lead) ? [item.slice(lead.length)] : []));
 }
 
 /**

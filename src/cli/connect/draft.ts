@@ -19,7 +19,7 @@ export type Draft = {
   changes: () => Changes;
   /** Changes settings. Throws for an invalid value, so check it with `problemOf` first. */
   take: (more: Changes) => void;
-  /** Removes these settings, which the set has now, and chooses the set with PAYMENTS_SERVICE. */
+  /** Chooses the set with PAYMENTS_SERVICE; the settings that were written into it are no changes any more. */
   moveToSet: (set: string, settings: Changes) => void;
   textOf: (name: string) => string | undefined;
   /** What is wrong with a value, like "must be a UUID of 36 characters"; undefined: nothing. */
