@@ -112,7 +112,11 @@ describe('routes of payops.yml', () => {
       'Send a test alert',
       await desk.sees('onCall', 'This channel gets alerts', 'payOps'),
     );
-    const alert = await desk.reads('onCall', ['TEST alert', desk.named('onCall')], 'payOps');
+    const alert = await desk.reads(
+      'onCall',
+      ['TEST alert', 'alerts reach this channel', desk.named('onCall')],
+      'payOps',
+    );
     await desk.settled('soon');
     expect(desk.posts('lead', 'payOps').filter(({ text }) => text.includes('TEST alert'))).toHaveLength(1);
     expect(alert.shown.buttons).not.toContain('Acknowledge');

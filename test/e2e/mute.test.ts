@@ -62,6 +62,10 @@ test('a mute of everything can be ended by the button in the channel, and in the
   };
   await mutes();
   const first = await desk.reads('lead', ['🔕 Muted', 'Everything here', 'Tests'], 'payAlerts');
+  const rules = await desk.asks('onCall', '/pay alerts', '1 muted now', 'payAlerts');
+  await desk.presses('onCall', 'Send a test alert', rules);
+  const testAlert = await desk.reads('lead', ['TEST alert', 'Muted: Everything here until'], 'payAlerts');
+  expect(testAlert.shown.text).not.toContain('alerts reach this channel');
   await desk.seesBy('agent', 'Not allowed', () => desk.presses('agent', 'End mute', first));
   await desk.presses('onCall', 'End mute', first);
   await desk.reads('lead', ['🔕 Muted', 'Ended'], 'payAlerts');

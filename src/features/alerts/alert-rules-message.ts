@@ -193,15 +193,21 @@ export function testOnItsWayMessage(): SlackMessage {
   return noteMessage({ state: '🧪 A test alert is on its way to this channel', body: [next] });
 }
 
-/** Proves that alerts reach this channel. Must not look like a real alert. */
+/** Proves that alerts, but for the muted ones, reach this channel. Must not look like a real alert. */
 export function testAlertMessage(
-  test: { askedBy: string; key: string; mayBeRepeat: boolean },
+  test: { askedBy: string; mutes: readonly AlertMute[]; key: string; mayBeRepeat: boolean },
   place: { environment: Environment; account: string },
 ): SlackMessage {
   const note = noteMessage({
     state: '🧪 TEST alert',
-    about: ['no charge failed', 'alerts reach this channel'],
-    body: [[bold('Asked for by: '), person(test.askedBy), words(' with /pay alerts')]],
+    about: [
+      'no charge failed',
+      test.mutes.length === 0 ? 'alerts reach this channel' : 'muted alerts don’t reach this channel',
+    ],
+    body: [
+      ...test.mutes.slice(0, mostMuted).map((mute): Run[] => [bold('Muted: '), ...muteLine(mute)]),
+      [bold('Asked for by: '), person(test.askedBy), words(' with /pay alerts')],
+    ],
     foot: accountFoot(place),
   });
   return forPosting(note, 'payops_test_alert', test);

@@ -110,8 +110,7 @@ export function createAlerts(account: Account, needs: AlertsNeeds) {
   const lookUp = sparing(now, lookUpNow);
   const audit = account.audit.write;
   const own = { ...account, ...rememberedFor(settings), audit };
-  const mutedNow = async (): Promise<AlertMute[]> =>
-    (await needs.mutes()).filter(({ untilMs }) => untilMs > now());
+  const mutedNow = currentMutes(needs, now);
   const storms: Storms = createStorms(own, settings.digestThreshold);
   const alerts = createAlertCases(own, {
     ...needs,
@@ -159,8 +158,9 @@ export function createAlerts(account: Account, needs: AlertsNeeds) {
   });
   const renders: Renders<TestBodies & DigestBodies & { daily_summary: SummarySpan }> = {
     ...stormRenders(storms, mutedNow, place),
-    async test_alert({ askedBy }, _work, about) {
-      return { kind: 'shown', message: testAlertMessage({ askedBy, ...about }, place) };
+    async test_alert({ askedBy }, { record: { channel } }, about) {
+      const shown = { askedBy, mutes: await mutedNow(channel), ...about };
+      return { kind: 'shown', message: testAlertMessage(shown, place) };
     },
     // Rendered when posted, after the alerts before it in its channel's lane.
     async daily_summary(span, { record: { channel } }, about) {
@@ -268,6 +268,12 @@ export function createAlerts(account: Account, needs: AlertsNeeds) {
 
 function openCharge({ reference, by, at: atMs, needsReview }: AlertCharge): OpenPayment {
   return { reference, by, atMs, outcome: needsReview ? 'perhaps_paid' : 'unpaid' };
+}
+
+/** Reads the mutes that are on, of that channel or of all. */
+function currentMutes({ mutes }: Pick<AlertsNeeds, 'mutes'>, now: () => number) {
+  return async (channel?: string): Promise<AlertMute[]> =>
+    (await mutes()).filter((one) => one.untilMs > now() && one.channel === (channel ?? one.channel));
 }
 
 /** Counting reads each alert, so it stops here. */

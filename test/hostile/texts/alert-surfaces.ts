@@ -243,7 +243,7 @@ function stormOf(outside: Outside): Storm {
   };
 }
 
-function muteOf({ text }: Outside): AlertMute {
+export function muteOf({ text }: Outside): AlertMute {
   const match = { reasonPart: text(), customer: { kind: 'prefix', text: text() } } as const;
   const span = { fromMs: at, untilMs: at + 60_000 };
   return {
