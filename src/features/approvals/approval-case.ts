@@ -37,7 +37,7 @@ export type ApprovalCase = {
   run?: Run;
   /** A run is about to change the e-mail at the service, or has. No later run may repeat that call. */
   asked?: true;
-  /** How often in a row the execution was postponed. */
+  /** How often in a row a run ended without effect (`put_off`). */
   misses: number;
   copies: Copies;
 };
@@ -57,7 +57,7 @@ type ApprovalCaseEvent =
 export type ApprovalCases = Cases<ApprovalCase, ApprovalCaseEvent>;
 
 export const approvalPrefix = 'approval:';
-/** A reason that begins with these words is about the requester; screens show their name instead. */
+/** Where a stored reason begins with these words, screens show the requester’s name instead. */
 export const theRequester = 'The requester';
 
 const optional = z.string().exactOptional();
@@ -105,11 +105,11 @@ const approvalShape: z.ZodType<ApprovalCase> = z.object({
 });
 
 /** Lists of requests by time: open ones (waiting or approved), and each person's own. */
-export const lists = { open: 'open-approvals', of: (userId: string) => `approvals-of:${userId}` };
+export const approvalLists = { open: 'open-approvals', of: (userId: string) => `approvals-of:${userId}` };
 
 function listsOf({ approval: { by, askedAtMs, state } }: ApprovalCase): Index {
   const isOpen = state.kind === 'waiting' || state.kind === 'approved';
-  return { [lists.of(by)]: askedAtMs, ...(isOpen ? { [lists.open]: askedAtMs } : {}) };
+  return { [approvalLists.of(by)]: askedAtMs, ...(isOpen ? { [approvalLists.open]: askedAtMs } : {}) };
 }
 
 export const approvalRules: CaseRules<ApprovalCase, ApprovalCaseEvent> = {

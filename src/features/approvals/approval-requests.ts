@@ -31,7 +31,7 @@ import {
   withTokenKey,
   withoutTokenKey,
   decide,
-  lists,
+  approvalLists,
   termsHash,
   theRequester,
   whyNotExecute,
@@ -230,7 +230,7 @@ export function createApprovalRequests(account: Account, needs: ApprovalsNeeds) 
       withdraw: ({ id, by }: { id: string; by: string }) => decideNow(id, { kind: 'withdraw', by }),
       /** All requests that wait for a decision, oldest first. */
       async waiting(): Promise<Approval[]> {
-        const open = await approvals.all(lists.open);
+        const open = await approvals.all(approvalLists.open);
         return open
           .map(({ approval }) => approval)
           .filter(({ state, expiresAtMs }) => state.kind === 'waiting' && now() < expiresAtMs);
@@ -238,7 +238,7 @@ export function createApprovalRequests(account: Account, needs: ApprovalsNeeds) 
       copyFor: async (id: string, userId: string) => await copyFor(account, await approvals.find(id), userId),
       /** This person's own requests, newest first. */
       async askedBy(userId: string, max: number): Promise<Approval[]> {
-        const asked = await approvals.list(lists.of(userId), { max, newestFirst: true });
+        const asked = await approvals.list(approvalLists.of(userId), { max, newestFirst: true });
         return asked.map(({ approval }) => approval);
       },
     },
@@ -265,10 +265,9 @@ async function askOthers(
   { terms, by }: { terms: ApprovalTerms; by: string },
 ): Promise<RunResult | undefined> {
   const permission = terms.kind === 'charge' ? 'charge' : 'card-email';
-  const standing = await people.rolesOf(permission, by);
-  if (standing.kind === 'unknown') return { kind: 'later' };
-  if (standing.roles.length === 0)
-    return stopped(`${theRequester} may not ${mayWords[permission]} any more.`);
+  const held = await people.rolesOf(permission, by);
+  if (held.kind === 'unknown') return { kind: 'later' };
+  if (held.roles.length === 0) return stopped(`${theRequester} may not ${mayWords[permission]} any more.`);
   const alert = terms.kind === 'charge' ? terms.terms.alert : undefined;
   return alert !== undefined && (await needs.isAlertPaid(alert)) ? stopped(paidWords) : undefined;
 }

@@ -61,7 +61,7 @@ export function createApprovals(account: Account, needs: ApprovalsNeeds) {
     find: requests.find,
     charged: refresh,
   };
-  const hasRules = rules.approvals.length > 0;
+  const hidden = rules.approvals.length === 0 ? ({ hidden: true } as const) : {};
   async function withCharge(approval: Approval): Promise<ApprovalItem> {
     const charge = approval.shown.kind === 'charge' ? await needs.findCharge(approval.id) : undefined;
     return { approval, ...withoutUndefined({ charge }) };
@@ -74,9 +74,7 @@ export function createApprovals(account: Account, needs: ApprovalsNeeds) {
     messages: approvalRenders(find, place),
     gate,
     // Not listed without a rule; but requests that were made under one still wait for their buttons.
-    verbs: [
-      { ...approvalsCommand(account, requests, withCharge), ...(hasRules ? {} : { hidden: true as const }) },
-    ],
+    verbs: [{ ...approvalsCommand(account, requests, withCharge), ...hidden }],
     cases,
     /** For tests. */
     requests,
@@ -111,10 +109,15 @@ function approvalsCommand(
     };
   }
 
+  /** The value of a button or a modal, and the request that it names. */
+  async function namedIn(text: string) {
+    const value = requestValue.read(text);
+    return { value, approval: value && (await requests.find(value.id)) };
+  }
+
   /** Approves the terms above the button; if the stored terms differ, nothing is approved. */
   async function approve(pressed: Pressed): Promise<void> {
-    const value = requestValue.read(pressed.value);
-    const approval = value && (await requests.find(value.id));
+    const { value, approval } = await namedIn(pressed.value);
     if (!value || !approval) return await answer(pressed, undefined, value?.id);
     // A change of an e-mail has no such button: it needs the modal.
     if (approval.shown.kind === 'card_email') return await openEmails(pressed);
@@ -147,10 +150,10 @@ function approvalsCommand(
    * recorded who sees them. Throws StoreUnavailable; then nothing is shown.
    */
   async function openEmails(pressed: Pressed): Promise<void> {
-    const value = requestValue.read(pressed.value);
-    const approval = value && (await requests.find(value.id));
+    const { value, approval } = await namedIn(pressed.value);
     const by = pressed.caller.userId;
-    const judged = approval && decide(approval, { kind: 'approve', by, termsHash: value.termsHash }, now());
+    const event = { kind: 'approve', by, termsHash: value?.termsHash ?? '' } as const;
+    const judged = approval && decide(approval, event, now());
     if (approval?.shown.kind !== 'card_email' || judged?.kind !== 'decided')
       return await answer(pressed, judged, value?.id);
     const atMs = now();
@@ -162,8 +165,7 @@ function approvalsCommand(
 
   /** Approves in the modal with the whole e-mails, or with the twins. */
   async function submitApproval({ caller, privateMetadata }: Submission): Promise<ViewAnswer> {
-    const value = requestValue.read(privateMetadata);
-    const approval = value && (await requests.find(value.id));
+    const { value, approval } = await namedIn(privateMetadata);
     if (!value || !approval) return update(answerMessage(undefined, value?.id));
     const by = caller.userId;
     const twins = await askAboutTwins(approval, value, by);
@@ -174,8 +176,7 @@ function approvalsCommand(
 
   /** Opens the form for the reason, unless the person can't refuse any more. */
   async function openRefusal(pressed: Pressed): Promise<void> {
-    const value = requestValue.read(pressed.value);
-    const approval = value && (await requests.find(value.id));
+    const { value, approval } = await namedIn(pressed.value);
     const event = { kind: 'refuse', by: pressed.caller.userId, reason: '' } as const;
     const judged = approval && decide(approval, event, now());
     if (!approval || judged?.kind !== 'decided') return await answer(pressed, judged, value?.id);
