@@ -1,5 +1,11 @@
 import { stringify } from 'csv-stringify/sync';
 
+/** "storm-2026-11-21-1002.csv": the name and a time (UTC). */
+export function csvFileName(name: string, atMs: number): string {
+  const time = new Date(atMs).toISOString().slice(0, 16).replace('T', '-').replace(':', '');
+  return `${name}-${time}.csv`;
+}
+
 export type CsvColumn<Row> = { head: string; cell: (row: Row) => string | undefined };
 
 /**

@@ -14,7 +14,7 @@ import { type ShownAccount, checkedFoot, accountWords } from '../../slack/words/
 import { failureWords } from '../../slack/words/error-message.ts';
 import type { SlackMessage } from '../../slack/kit/message.ts';
 import { mrkdwnText, outsideText } from '../../slack/kit/text.ts';
-import type { CsvColumn } from '../../csv.ts';
+import { type CsvColumn, csvFileName } from '../../csv.ts';
 import type { UploadedFile, UploadOutcome } from '../../slack/kit/upload-file.ts';
 
 /** A kind of list: its words, columns and buttons. */
@@ -223,7 +223,7 @@ export function listFile<Item>(
   const ends =
     reading.end === 'repeated_cursor' ? ['the list may be longer: the service gave a cursor twice'] : [];
   return {
-    name: `${subject.verb}-${new Date(nowMs).toISOString().slice(0, 16).replace('T', '-').replace(':', '')}.csv`,
+    name: csvFileName(subject.verb, nowMs),
     title: `CSV of ${title}`,
     text,
     comment: mrkdwnText([...comment, ...ends].filter((part) => part !== '').join(' · '), longestComment),

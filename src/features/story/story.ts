@@ -2,6 +2,7 @@ import type { ActionsBlock } from '@slack/types';
 import type { Account, Chapter, Feature } from '../../account.ts';
 import { cleanAuditEntry } from '../../audit/audit-chain.ts';
 import type { AuditEntry } from '../../records/shapes.ts';
+import { csvFileName } from '../../csv.ts';
 import type { ChargeSeen } from '../../domain/charge.ts';
 import type { PaymentEvent, PaymentEventKind } from '../../domain/payment-event.ts';
 import { messageName, type MessageRecord, readMessageRecord } from '../../messages/message-record.ts';
@@ -118,7 +119,7 @@ async function sendFile(
   const placed = await account.slack.uploadFile(
     { channel: caller.userId },
     {
-      name: `story-${new Date(account.now()).toISOString().slice(0, 16).replace('T', '-').replace(':', '')}.csv`,
+      name: csvFileName('story', account.now()),
       title: 'Story',
       of: referenceWord(story.reference),
       text: entriesCsv(story.entries),

@@ -1,7 +1,7 @@
 // A storm's buttons: acknowledge, resolve, its list in pages and as CSV, and the answers to the person who pressed.
 
 import type { Account } from '../../../account.ts';
-import { type CsvColumn, csvHead, csvRows } from '../../../csv.ts';
+import { type CsvColumn, csvFileName, csvHead, csvRows } from '../../../csv.ts';
 import type { AlertState, EventAccount } from '../../../domain/alert.ts';
 import { formatMoney, wireFromMinor } from '../../../domain/money.ts';
 import { findMessageRecord, messageKey } from '../../../messages/message-record.ts';
@@ -128,10 +128,8 @@ const csvColumns: readonly CsvColumn<StormRow>[] = [
   },
 ];
 
-/** "storm-2026-11-21-1002.csv". */
 function stormFileName({ gathers, counted }: Storm): string {
-  const name = gathers === 'payment_failed' ? 'storm' : 'payments';
-  return `${name}-${new Date(counted.firstMs).toISOString().slice(0, 16).replace('T', '-').replace(':', '')}.csv`;
+  return csvFileName(gathers === 'payment_failed' ? 'storm' : 'payments', counted.firstMs);
 }
 
 /** For the second person who pressed *Acknowledge all*. */
