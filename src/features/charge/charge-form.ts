@@ -2,7 +2,7 @@ import type { Account } from '../../account.ts';
 import type { ChargeSeen, ChargeTerms, ShownTerms } from '../../domain/charge.ts';
 import { nextSteps, reasonAfter } from '../../domain/decline-reason.ts';
 import { amountOnly, formatMoney, parseAmount } from '../../domain/money.ts';
-import { parsed, problem } from '../../domain/wording.ts';
+import { parsed } from '../../domain/wording.ts';
 import type { KnownCard, KnownCards } from '../../domain/card.ts';
 import { withoutUndefined } from '../../domain/json.ts';
 import type { ViewValues } from '../../slack/command.ts';
@@ -11,7 +11,7 @@ import {
   type CardChoice,
   type OfferedCard,
   cardInput,
-  choice,
+  currencyField,
   email,
   form,
   optional,
@@ -71,18 +71,6 @@ const longestMoney = 40;
 
 /** The form's inputs. It asks for the currency only if there are several. */
 function inputsOf(currencies: readonly string[], isWhole: boolean) {
-  const [, ...others] = currencies;
-  const currency = choice({
-    label: 'Currency',
-    choices: currencies.map((one) => ({ text: one, value: one })),
-  });
-  const customerId = optional(
-    text({ label: 'Customer id', maxLength: longestCustomerId }, (typed) =>
-      typed.length <= longestCustomerId
-        ? parsed(typed)
-        : problem(`A customer id has at most ${longestCustomerId} characters.`),
-    ),
-  );
   const reason = {
     label: 'Reason',
     hint: 'Colleagues and approvers read it, never the customer.',
@@ -94,9 +82,11 @@ function inputsOf(currencies: readonly string[], isWhole: boolean) {
       ? { email: optional(email({ label: 'Customer’s e-mail', hint: 'Required with a token key.' })) }
       : {}),
     amount: text({ label: amountLabel(currencies), placeholder: '12,500.00' }, parseAmount),
-    ...(others.length === 0 ? {} : { currency }),
+    ...(currencies.length > 1 ? { currency: currencyField(currencies) } : {}),
     reason: optional(text(reason, parsed)),
-    ...(isWhole ? { customer_id: customerId } : {}),
+    ...(isWhole
+      ? { customer_id: optional(text({ label: 'Customer id', maxLength: longestCustomerId }, parsed)) }
+      : {}),
   });
 }
 

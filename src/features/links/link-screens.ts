@@ -43,7 +43,7 @@ import {
   parseOrderReference,
 } from '../../domain/order-reference.ts';
 import { withoutUndefined } from '../../domain/json.ts';
-import { choice, codec, email, form, optional, text } from '../../slack/kit/form.ts';
+import { choice, currencyField, codec, email, form, optional, text } from '../../slack/kit/form.ts';
 import type { ViewValues } from '../../slack/command.ts';
 import { parsed } from '../../domain/wording.ts';
 import type { LinkState, PaymentLink } from './link-case.ts';
@@ -300,13 +300,9 @@ function linkFields(currencies: readonly string[], channel: string | undefined) 
       { text: 'To me only', value: 'alone' },
     ],
   });
-  const currency = choice({
-    label: 'Currency',
-    choices: currencies.map((one) => ({ text: one, value: one })),
-  });
   return form('link', {
     amount: text({ label: amountLabel(currencies), placeholder: '12,500.00' }, parseAmount),
-    ...(currencies.length === 1 ? {} : { currency }),
+    ...(currencies.length > 1 ? { currency: currencyField(currencies) } : {}),
     email: email({ label: 'Customer’s e-mail', hint: 'A saved card is charged with this e-mail.' }),
     saves_card: choice({
       label: 'Card',

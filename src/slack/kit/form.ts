@@ -35,6 +35,10 @@ export function choice(parts: { label: string; hint?: string; choices: readonly 
   };
 }
 
+export function currencyField(currencies: readonly string[]): Field<string> {
+  return choice({ label: 'Currency', choices: currencies.map((one) => ({ text: one, value: one })) });
+}
+
 /** A field that may be empty. */
 export function optional<T>({ input, read }: Field<T>): Field<T | undefined> {
   return {
