@@ -2,6 +2,8 @@ import { spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import type { Readable } from 'node:stream';
 import { setTimeout as rest } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it, type TestContext } from 'vitest';
@@ -9,7 +11,7 @@ import { openSqliteStore } from '../../src/store/sqlite-store.ts';
 import { charges, openDesk, type Desk, type DeskOptions } from '../support/desk.ts';
 import { serveOnLoopback } from '../support/loopback.ts';
 import { findProgram } from '../support/programs.ts';
-import { freePort, startRedis } from '../support/redis-server.ts';
+import { startRedis } from '../support/redis-server.ts';
 
 const prometheus = findProgram('prometheus');
 if (prometheus === undefined) console.warn('SKIPPED: firing the rules, because prometheus is not installed.');
@@ -33,6 +35,20 @@ rule_files: [rules.yml]
 scrape_configs: [{ job_name: payops, static_configs: [{ targets: ${JSON.stringify(targets)} }] }]
 `;
 
+/** The address at which a Prometheus listens, by its log. */
+async function addressSaid(log: Readable): Promise<string> {
+  const lines: string[] = [];
+  const { promise, resolve, reject } = Promise.withResolvers<string>();
+  createInterface({ input: log })
+    .on('line', (line) => {
+      lines.push(line);
+      const [, address] = /msg="Listening on" address=(\S+)/.exec(line) ?? [];
+      if (address !== undefined) resolve(address);
+    })
+    .once('close', () => reject(new Error(`Prometheus ended before it listened:\n${lines.join('\n')}`)));
+  return await promise;
+}
+
 type Firing = { minutes?: number; passes?: (ms: number) => void; meanwhile?: () => unknown };
 
 /**
@@ -43,23 +59,19 @@ async function watch(test: TestContext, ...urls: readonly string[]) {
   const folder = mkdtempSync(join(tmpdir(), 'payops-prometheus-'));
   writeFileSync(join(folder, 'rules.yml'), rules);
   writeFileSync(join(folder, 'prometheus.yml'), settings(urls.map((url) => new URL(url).host)));
-  const address = `127.0.0.1:${await freePort()}`;
-  const child = spawn(
-    prometheus ?? '',
-    [
-      `--web.listen-address=${address}`,
-      '--config.file=prometheus.yml',
-      '--storage.tsdb.path=data',
-      '--log.level=error',
-    ],
-    { cwd: folder, stdio: ['ignore', 'ignore', 'inherit'] },
-  );
+  const args = [
+    '--web.listen-address=127.0.0.1:0',
+    '--config.file=prometheus.yml',
+    '--storage.tsdb.path=data',
+  ];
+  const child = spawn(prometheus ?? '', args, { cwd: folder, stdio: ['ignore', 'ignore', 'pipe'] });
   const ended = new Promise((resolve) => child.once('exit', resolve));
   test.onTestFinished(async () => {
     child.kill('SIGKILL');
     await ended;
     rmSync(folder, { recursive: true });
   });
+  const address = await addressSaid(child.stderr);
   const ask = async (path: string): Promise<unknown> => (await fetch(`http://${address}/${path}`)).json();
   await expect
     .poll(() => ask('api/v1/query?query=count_over_time(up[1m])>3').catch(() => ''))
