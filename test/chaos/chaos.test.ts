@@ -6,8 +6,8 @@ import { runChaos, type ChaosResult } from './run-chaos.ts';
 const missing = findProgram('redis-server') === undefined;
 if (missing) console.warn('SKIPPED: chaos on Redis, because redis-server is not installed.');
 
-const events = 40;
-const kills = 3;
+const events = 24;
+const kills = 2;
 
 let bundle: Bundle;
 beforeAll(async () => {
@@ -78,8 +78,8 @@ describe.concurrent('a small chaos', () => {
       isBroken: true,
     });
     expect(result.acknowledged).toBe(events);
-    expect(numbersOf(result.lost)).toEqual(['000007', '000017', '000027', '000037']);
-    expect(numbersOf(result.doubled)).toEqual(['000003', '000013', '000023', '000033']);
+    expect(numbersOf(result.lost)).toEqual(['000007', '000017']);
+    expect(numbersOf(result.doubled)).toEqual(['000003', '000013', '000023']);
     expect(result).toMatchObject({ misplaced: [], strangers: [], workLeft: 0 });
   });
 });

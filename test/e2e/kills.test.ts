@@ -5,7 +5,7 @@ import { bundleOf } from '../support/bot-bundle.ts';
 import { createLimit } from '../support/limit.ts';
 
 /** A charge has some 110 moments; `npm run kills` takes all of every story on both stores, and CI a share of each. */
-const every = 30;
+const every = 50;
 /** Random, so that over time all moments are tried. */
 const from = Math.floor(Math.random() * every);
 
@@ -19,5 +19,5 @@ it('a charge whose answer is lost and whose bot is killed: made once, ends corre
   console.log(`${result.kills} kills from moment ${from} of ${result.moments}`);
   expect(result.wrong).toEqual([]);
   expect(result.points).toBeGreaterThan(100);
-  expect(result.kills).toBeGreaterThan(2);
+  expect(result.kills).toBeGreaterThan(1);
 });

@@ -130,7 +130,7 @@ describe.concurrent('SIGTERM', () => {
 
 describe.concurrent('a bot that is stopped', () => {
   it('while it starts ends with status 0, too', async (test) => {
-    const house = await openHouse(test, { program: deployedBot });
+    const house = await openHouse(test, { processes: true });
     // Its first line comes before it has opened its store and port.
     const bot = house.bot({ PAYMENTS_NOT_A_SETTING: 'warned of' });
     const started = bot.start();
@@ -141,7 +141,7 @@ describe.concurrent('a bot that is stopped', () => {
   });
 
   it('answers /readyz with 503 and continues to serve for DRAIN_SECONDS', async (test) => {
-    const house = await openHouse(test, { program: deployedBot });
+    const house = await openHouse(test, { processes: true });
     const bot = house.bot({ DRAIN_SECONDS: '2' });
     await house.start(bot);
     const stopped = bot.stop();

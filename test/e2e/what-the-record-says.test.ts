@@ -1,4 +1,5 @@
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { itInFull } from '../support/counts.ts';
 import { charges, reviews, shareDesk } from '../support/desk.ts';
 
 // How a charge ends if its record says more, less or something else than its answer.
@@ -103,40 +104,38 @@ describe('a service without an answer for more than a day', () => {
   });
 });
 
-describe('a service that answers for a day without proof', () => {
-  it(
-    'leaves the charge for a person to review, and a later proof corrects it',
-    { timeout: 600_000 },
-    async () => {
-      const desk = at();
-      const { house } = desk;
-      const looked = (): number => house.payments.stats().calls[lookUps.operation] ?? 0;
-      house.payments.sendWebhooksTo(undefined);
-      tells = (record) => ({ ...record, status: 'PROCESSING' });
-      const reference = await charges(desk, 'agent', { card: ada, amount: '1500.00' });
-      await desk.modalSays('agent', ['Approved, confirming', reference]);
-      const isReviewed = (): boolean => desk.modal('agent')?.shown.text.includes('Needs review') === true;
-      // Time passes between an answer and the next look-up, but never between a request and its answer.
-      async function isAnswered(before: number): Promise<boolean> {
-        const soon = await house.due(house.now() + minuteMs);
-        return looked() > before && soon.every(({ key }) => key !== `charge:${reference}`);
-      }
-      let answers = 0;
-      for (; !isReviewed(); answers += 1) {
-        const before = looked();
-        house.later(10 * minuteMs);
-        await house.until('it is looked up', async () => isReviewed() || (await isAnswered(before)));
-      }
-      expect(answers).toBeGreaterThan(140);
-      await desk.modalSays('agent', ['Needs review', reference]);
-      await desk.sees('agent', ['Needs review', 'No proof of the charge within 24 hours'], 'payDesk');
-      tells = (record) => record;
-      house.later(25 * hourMs);
-      await desk.modalSays('agent', ['✅ Paid (confirmed)', reference]);
-      house.payments.sendWebhooksTo(`${house.webhookGate.url}/webhooks/payments`);
-    },
-  );
-});
+itInFull(
+  'a service that answers for a day without proof leaves the charge for a person to review, and a later proof corrects it',
+  { timeout: 600_000 },
+  async () => {
+    const desk = at();
+    const { house } = desk;
+    const looked = (): number => house.payments.stats().calls[lookUps.operation] ?? 0;
+    house.payments.sendWebhooksTo(undefined);
+    tells = (record) => ({ ...record, status: 'PROCESSING' });
+    const reference = await charges(desk, 'agent', { card: ada, amount: '1500.00' });
+    await desk.modalSays('agent', ['Approved, confirming', reference]);
+    const isReviewed = (): boolean => desk.modal('agent')?.shown.text.includes('Needs review') === true;
+    // Time passes between an answer and the next look-up, but never between a request and its answer.
+    async function isAnswered(before: number): Promise<boolean> {
+      const soon = await house.due(house.now() + minuteMs);
+      return looked() > before && soon.every(({ key }) => key !== `charge:${reference}`);
+    }
+    let answers = 0;
+    for (; !isReviewed(); answers += 1) {
+      const before = looked();
+      house.later(10 * minuteMs);
+      await house.until('it is looked up', async () => isReviewed() || (await isAnswered(before)));
+    }
+    expect(answers).toBeGreaterThan(140);
+    await desk.modalSays('agent', ['Needs review', reference]);
+    await desk.sees('agent', ['Needs review', 'No proof of the charge within 24 hours'], 'payDesk');
+    tells = (record) => record;
+    house.later(25 * hourMs);
+    await desk.modalSays('agent', ['✅ Paid (confirmed)', reference]);
+    house.payments.sendWebhooksTo(`${house.webhookGate.url}/webhooks/payments`);
+  },
+);
 
 describe('a code whose answer is lost', () => {
   const codes = { operation: 'POST /v1/checkout/checkout-card-otp' } as const;

@@ -1,6 +1,6 @@
 import { it } from 'vitest';
 
-export const isFull = process.env['PAYOPS_FULL_COUNTS'] === '1';
+const isFull = process.env['PAYOPS_FULL_COUNTS'] === '1';
 
 /**
  * How many repetitions: all of them in `npm run test:full`, a representative share in `npm test`, which people wait for.
