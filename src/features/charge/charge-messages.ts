@@ -143,6 +143,7 @@ export function chargeDirectMessage(
 function codeRequest(charge: ChargeSeen): RichTextBlock[] {
   return [
     ...notMineBlocks(charge),
+    ...alertNewsOf(charge),
     ...quoted('The bank says:', charge.bankWords),
     richText(
       plain(whoTypes(charge)),

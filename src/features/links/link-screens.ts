@@ -110,7 +110,7 @@ export function linkNoteMessage(
 ): SlackMessage {
   const message = noteMessage({
     ...linkHead(link, note),
-    body: [rich`${person(link.by)}: ${noteWords[note]}`],
+    body: [rich`${person(link.by)}: ${noteWords[note]}`, ...alertNewsBlocks(link.alertNews, note === 'paid')],
     foot: foot(link, place),
   });
   return forPosting(message, `${linkEventType}_note`, about);

@@ -4,6 +4,7 @@ import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it, vi } from 'vitest';
 import { StoreUnavailable } from '../../../src/domain/failure.ts';
 import { openLedger } from '../../../src/features/cards/card-ledger.ts';
+import { chargeDirectMessage } from '../../../src/features/charge/charge-messages.ts';
 import { chargeActions } from '../../../src/features/charge/charge-modal.ts';
 import { derivedReference } from '../../../src/records/derived-reference.ts';
 import type { Conversation, Pressed } from '../../../src/slack/command.ts';
@@ -177,6 +178,17 @@ it('an earlier direct message is edited when its verdict turns out to be wrong, 
   const news = { kind: 'paid', reference: 'OTHER', failed: 'ORDER' } as const;
   await process.operations.onAlertEnded(reference, news);
   expect(await wanted('approved')).toBeGreaterThan(1);
+});
+
+it('a request for a code says that the alert of its charge was paid otherwise', async () => {
+  const process = startProcess(openWorld('otp'));
+  await charge(process);
+  const news = { kind: 'paid', reference: 'OTHER', failed: 'ORDER' } as const;
+  await process.operations.onAlertEnded(reference, news);
+  const seen = await process.operations.find(reference);
+  if (!seen) throw new Error('gone');
+  const said = chargeDirectMessage('otp', seen, process.account.place, { key: 'k', mayBeRepeat: false });
+  expect(JSON.stringify(said)).toMatch(/ORDER.* was already paid.*OTHER.*Money may still move/);
 });
 
 it.each([

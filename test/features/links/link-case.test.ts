@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Lookup } from '../../../src/domain/alert.ts';
 import type { OrderReference } from '../../../src/domain/order-reference.ts';
 import { alertNewsShape } from '../../../src/records/shapes.ts';
-import { linkModal } from '../../../src/features/links/link-screens.ts';
+import { linkModal, linkNoteMessage } from '../../../src/features/links/link-screens.ts';
 import { dayMs } from '../../../src/domain/span.ts';
 import {
   linkDueInMs,
@@ -92,6 +92,9 @@ it('offers no proof of a second payment, one of which may need to be given back'
   const alertNews = { kind: 'paid', failed: 'ORDER-1', reference: 'ORDER-2' } as const;
   expect(JSON.stringify(linkModal(link, place))).toContain('"button"');
   expect(JSON.stringify(linkModal({ ...link, alertNews }, place))).not.toContain('"button"');
+  // An edit notifies nobody: its requester may read the note alone.
+  const note = linkNoteMessage('paid', { ...link, alertNews }, place, { key: 'k', mayBeRepeat: false });
+  expect(JSON.stringify(note)).toMatch(/was already paid.*don’t deliver twice/);
 });
 
 it('has an audit entry of its own, even if it replaces a refused link within a millisecond', () => {
