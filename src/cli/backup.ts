@@ -1,62 +1,57 @@
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Runtime } from '../config/config.ts';
-import { counted, type Parsed, parsed, problem } from '../domain/wording.ts';
+import { counted, parsed, problem } from '../domain/wording.ts';
 import { beginAudit } from '../audit/audit-chain.ts';
 import { embeddedStore, hasKeys, hasStore, openEmbedded, storeFile } from '../store/storage.ts';
 import { copyStoreFile, putBackStoreFile, type CopyContents } from '../store/store-copy.ts';
-import { command, type CommandEnd, noteInNewStore, reasonOf } from './command.ts';
+import { type CliCommand, command, type CommandEnd, noteInNewStore, reasonOf } from './command.ts';
 
 /** Copies the embedded store to a new file and verifies the copy. Bots may run meanwhile. */
-export const backupCommand = command({
+export const backupCommand = fileCommand('No backup was made', backUp, {
   summary: 'Copy the SQLite store to a file, verified, while the bot runs',
   usage: ['npm run backup -- FILE'],
   more: 'For all accounts. The file is new, and readable by its owner alone. Keep the sealing keys too, in another place.',
-  scope: 'shared',
-  options: {},
-  mostWords: 1,
-  prepare: onFile('No backup was made', backUp),
 });
 
 /** Replaces the embedded store with a backup, after checking that its keys open the backup. */
-export const restoreCommand = command({
+export const restoreCommand = fileCommand('Nothing was restored', restore, {
   summary: 'Put a backup in place of the SQLite store, with the bot stopped',
   usage: ['npm run restore -- FILE'],
   more: 'For all accounts. Stop the bot first. The store that was there is kept beside it.',
-  scope: 'shared',
-  options: {},
-  mostWords: 1,
-  prepare: onFile('Nothing was restored', restore),
 });
 
 /** Returns the command's end. If nothing was done, returns the reason, or throws it. */
 type Work = (runtime: Runtime, file: string) => CommandEnd | string | Promise<CommandEnd | string>;
 
-/** Prepares a command that takes one file name. `notDone`: the first words if nothing was done. */
-function onFile(notDone: string, work: Work) {
+/** A command that takes one file name. `notDone`: the first words if nothing was done. */
+function fileCommand(
+  notDone: string,
+  work: Work,
+  help: Pick<CliCommand, 'summary' | 'usage' | 'more'>,
+): CliCommand {
   const notDoneEnd = (reason: string): CommandEnd => ({ exitCode: 1, words: `${notDone}. ${reason}` });
-  return ({
-    positionals: [file],
-  }: {
-    positionals: string[];
-  }): Parsed<{
-    run: (runtime: Runtime) => Promise<CommandEnd>;
-  }> => {
-    if (file === undefined) return problem('Name the file.');
-    return parsed({
-      async run(runtime) {
-        if (runtime.config.redisUrl !== undefined) return notDoneEnd(inRedis);
-        // Every file that the command makes is readable for its owner only, from the start.
-        process.umask(0o077);
-        try {
-          const end = await work(runtime, file);
-          return typeof end === 'string' ? notDoneEnd(end) : end;
-        } catch (error) {
-          return notDoneEnd(reasonOf(error));
-        }
-      },
-    });
-  };
+  async function run(runtime: Runtime, file: string): Promise<CommandEnd> {
+    if (runtime.config.redisUrl !== undefined) return notDoneEnd(inRedis);
+    // Every file that the command makes is readable for its owner only, from the start.
+    process.umask(0o077);
+    try {
+      const end = await work(runtime, file);
+      return typeof end === 'string' ? notDoneEnd(end) : end;
+    } catch (error) {
+      return notDoneEnd(reasonOf(error));
+    }
+  }
+  return command({
+    ...help,
+    scope: 'shared',
+    options: {},
+    mostWords: 1,
+    prepare: ({ positionals: [file] }) =>
+      file === undefined
+        ? problem('Name the file.')
+        : parsed({ run: (runtime: Runtime) => run(runtime, file) }),
+  });
 }
 
 const inRedis =

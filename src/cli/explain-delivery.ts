@@ -1,5 +1,5 @@
 import { readFile, stat } from 'node:fs/promises';
-import { errorCode } from '../domain/failure.ts';
+import { fileErrorCode } from '../config/readers.ts';
 import { parsed, problem, type Parsed, counted } from '../domain/wording.ts';
 import { type CapturedDelivery, explainDelivery, readCapture } from '../webhooks/explain-delivery.ts';
 import { command, type CommandEnd } from './command.ts';
@@ -53,10 +53,15 @@ async function explain(runtime: Runtime, path: string, atMs?: number): Promise<C
 
 /** Reads a captured delivery; the problem says why the file has none. */
 export async function readDeliveryFile(path: string): Promise<Parsed<CapturedDelivery>> {
-  const file = await readWhole(path);
-  if (!file.ok) return problem(`The file cannot be read: ${file.problem}.`);
-  const capture = readCapture(file.value);
-  return capture.ok ? capture : problem(`The file holds no delivery: ${capture.problem}.`);
+  try {
+    const { size } = await stat(path);
+    if (size > mostBytes) return problem(`The file cannot be read: it is larger than ${mostBytes} bytes.`);
+    const capture = readCapture(await readFile(path));
+    return capture.ok ? capture : problem(`The file holds no delivery: ${capture.problem}.`);
+  } catch (error) {
+    const code = fileErrorCode(error);
+    return problem(`The file cannot be read: ${whyUnread[code] ?? code}.`);
+  }
 }
 
 /** ISO 8601 with a zone, or Unix time in seconds or milliseconds. */
@@ -71,14 +76,3 @@ const whyUnread: Readonly<Record<string, string>> = {
   EISDIR: 'it is a folder',
   EACCES: 'this user may not read it',
 };
-
-async function readWhole(path: string): Promise<Parsed<Buffer>> {
-  try {
-    const { size } = await stat(path);
-    if (size > mostBytes) return problem(`it is larger than ${mostBytes} bytes`);
-    return parsed(await readFile(path));
-  } catch (error) {
-    const code = errorCode(error) ?? 'unknown error';
-    return problem(whyUnread[code] ?? code);
-  }
-}

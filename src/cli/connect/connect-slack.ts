@@ -1,4 +1,4 @@
-import type { WebClient } from '@slack/web-api';
+import type { ConversationsListResponse, WebClient } from '@slack/web-api';
 import type { Log } from '../../log.ts';
 import { outsideText } from '../../domain/outside-text.ts';
 import { fetchAccount, whyNoMember, noMemberRules } from '../../slack/people/people.ts';
@@ -101,19 +101,16 @@ async function channelsOf(client: WebClient): Promise<Channel[]> {
   for (const types of ['public_channel,private_channel', 'public_channel']) {
     const channels: Channel[] = [];
     try {
-      let cursor = '';
-      for (let page = 0; page < mostPages && (page === 0 || cursor !== ''); page += 1) {
-        const answer = await client.conversations.list({
-          types,
-          limit: 200,
-          exclude_archived: true,
-          ...(cursor === '' ? {} : { cursor }),
-        });
-        for (const { id, name, is_member: isMember = false } of answer.channels ?? []) {
+      let pages = 0;
+      const options = { types, limit: 200, exclude_archived: true };
+      for await (const page of client.paginate('conversations.list', options)) {
+        for (const { id, name, is_member: isMember = false } of (page as ConversationsListResponse)
+          .channels ?? []) {
           if (id !== undefined && name !== undefined)
             channels.push({ id, name: outsideText(name, 80), isMember });
         }
-        cursor = answer.response_metadata?.next_cursor ?? '';
+        pages += 1;
+        if (pages === mostPages) break;
       }
       return channels;
     } catch {
