@@ -1,4 +1,4 @@
-import type { AlertNews } from './alert.ts';
+import type { AlertNews, AlertTaken } from './alert.ts';
 import type { CardFace } from './card.ts';
 import type { Money } from './money.ts';
 import type { NotMade, RejectionReason } from './failure.ts';
@@ -185,6 +185,8 @@ export type ChargeSeen = {
   resends: readonly Resend[];
   /** Another payment or a person has ended the alert from which this charge was begun. */
   alertNews?: AlertNews;
+  /** It took no money, and its alert has ended or is being charged: no other payment may begin. */
+  taken?: AlertTaken;
   /** After a decline: whether this card may be charged now. */
   nextTry?: RetryVerdict;
 };

@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createCache } from '../../src/store/cache.ts';
+import { connectRedis } from '../../src/store/redis-client.ts';
 import { StoreUnavailable } from '../../src/domain/failure.ts';
+import { explainStoreError } from '../../src/store/explain-error.ts';
 import { calmMs } from '../support/calm-ms.ts';
 import { findProgram } from '../support/programs.ts';
 import { freePort, startRedis, type RedisServer } from '../support/redis-server.ts';
@@ -22,6 +24,32 @@ describe.skipIf(missing)('the store on a Redis Cluster', () => {
       expect(await store.create('a', '')).toBe(true);
       close();
     }
+  });
+
+  it('finds it on a Cluster whose nodes announce no host names, if its address names that node', async () => {
+    const prefix = 'nameless';
+    const { owner, other } = await cluster.ownerOf(`{${prefix}}`);
+    const announce = (type: string) =>
+      Promise.all(
+        cluster.nodes.map(({ port }) =>
+          askRedis(port, 'CONFIG', 'SET', 'cluster-preferred-endpoint-type', type),
+        ),
+      );
+    await announce('hostname');
+    const at = (...nodes: RedisServer[]) =>
+      connectRedis({
+        url: `redis+cluster://${nodes.map(({ port }) => `127.0.0.1:${port}`).join(',')}`,
+        log: () => undefined,
+        prefix,
+      });
+    const [all, one] = [at(...cluster.nodes), at(other)];
+    await Promise.all([all.tried, one.tried]);
+    expect(all.failure()).toBeUndefined();
+    expect(all.client.options?.socket).toMatchObject({ port: owner.port });
+    expect(explainStoreError(one.failure() ?? '')?.fix).toContain('with several of its nodes');
+    all.close();
+    one.close();
+    await announce('ip');
   });
 
   it('refuses every call while its slot is being moved, creates no key twice, and continues on the new node', async () => {

@@ -219,7 +219,8 @@ export function createShowCharge(
 
 /** The buttons of a charge's message, by its state; none if there is nothing left to do. */
 export function messageButtons(charge: ChargeSeen): ActionsBlock[] {
-  const { reference, state, nextTry } = charge;
+  const { reference, state, nextTry, taken } = charge;
+  if (taken) return [];
   switch (state.kind) {
     case 'otp':
       return [actions(...codeButtons(charge))];
@@ -235,7 +236,8 @@ export function messageButtons(charge: ChargeSeen): ActionsBlock[] {
 
 /** The buttons of a charge's modal. Some open the form for a new charge, filled with this one's terms. */
 export function modalButtons(charge: ChargeSeen, { environment }: ShownAccount): ActionsBlock[] {
-  const { reference, state, bankWords, nextTry } = charge;
+  const { reference, state, bankWords, nextTry, taken } = charge;
+  if (taken) return [];
   const chargeAgain = (text: string) => [actions(chargeButton('another', text, reference))];
   switch (state.kind) {
     case 'otp':

@@ -132,14 +132,15 @@ export function createChargeOperations(
 
     /**
      * Another payment or a person has ended the charge's alert, which message and modals then show. Does nothing if the
-     * charge ended without taking money, or doesn't exist. Idempotent.
+     * charge doesn't exist. Idempotent.
      */
     async onAlertEnded(reference: string, news: AlertNews): Promise<void> {
       const told = await charges.amend(reference, (record) => {
         const isKnown = isDeepStrictEqual(record.alertNews, news);
         return isKnown || hasMovedNothing(record.intent) ? undefined : { ...record, alertNews: news };
       });
-      if (told) await runner.showProgress(told);
+      const record = told ?? (await charges.read(reference));
+      if (record) await runner.showProgress(record);
     },
 
     /** Looks up a charge now; resolves when the answer is stored. */

@@ -11,7 +11,6 @@ import {
 import { chargeReferencePrefix, parseOrderReference } from '../../domain/order-reference.ts';
 import type { ChargeEvent, ChargeIntent, Effect, PendingOtp, StoredOtpAnswer } from './charge-intent.ts';
 import { step, workAt } from './machine.ts';
-import type { RetryVerdict } from '../../domain/decline-reason.ts';
 import { otpLimits } from '../../domain/otp.ts';
 import { withoutUndefined } from '../../domain/json.ts';
 import {
@@ -185,8 +184,8 @@ export function isAudited({ intent, auditedAt }: ChargeRecord): boolean {
   return auditedAt >= intent.at;
 }
 
-/** The charge for display. */
-export function seenOf(record: ChargeRecord, nextTry?: RetryVerdict): ChargeSeen {
+/** The charge for display. `blocks`: what stands against another. */
+export function seenOf(record: ChargeRecord, blocks: Pick<ChargeSeen, 'nextTry' | 'taken'> = {}): ChargeSeen {
   const { intent, terms, by, agent, handOvers, resends, customer, notMineAt, alertNews } = record;
   const { tokenKey: _secret, ...shown } = terms;
   const { reference, submittedAt, at, state, dueAt, otp, bankWords, heard } = intent;
@@ -207,13 +206,13 @@ export function seenOf(record: ChargeRecord, nextTry?: RetryVerdict): ChargeSeen
     sends: intent.sends.length,
     handOvers,
     resends,
+    ...blocks,
     ...withoutUndefined({
       dueAt,
       otp: otp && seenOtp(intent, otp),
       proof: state.kind === 'approved' ? proofOf(intent) : undefined,
       bankWords,
       corrects,
-      nextTry,
       customer,
       notMineAt,
       alertNews,

@@ -6,12 +6,13 @@ import {
   isClosed,
   isConcluded,
 } from '../../domain/charge.ts';
+import { referenceOfEventKey } from '../../domain/payment-event.ts';
 import { type Run, bold, moment, richText } from '../../slack/kit/blocks.ts';
 import { provenBy, quoted } from '../../slack/words/payment-words.ts';
 import { outsideText } from '../../slack/kit/text.ts';
 import { labelled, plain } from '../../slack/words/charge-facts.ts';
 import { alertNewsBlocks } from '../../slack/words/alert-news.ts';
-import { declineNext, nextAfterDecline } from '../../slack/words/next-steps.ts';
+import { declineNext, nextAfterDecline, takenLines } from '../../slack/words/next-steps.ts';
 import { isInDoubt, wordsOfTold } from '../../slack/words/state-words.ts';
 import { type ShownAccount, checkedFoot, accountFoot } from '../../slack/words/account-foot.ts';
 
@@ -23,7 +24,7 @@ export function stateBlocks(charge: ChargeSeen): RichTextBlock[] {
     ...correction(charge),
     ...notMineBlocks(charge),
     ...quotedReason(charge),
-    ...(mayDeliver(charge) ? [richText(...stateLines(charge))] : []),
+    ...(mayDeliver(charge) ? [richText(...nextLines(charge))] : []),
     ...alertNewsOf(charge),
   ];
 }
@@ -74,6 +75,14 @@ function quotedReason({ state, bankWords, otp }: ChargeSeen): RichTextBlock[] {
   }
 }
 
+function nextLines(charge: ChargeSeen): Run[][] {
+  const { taken, terms, reference } = charge;
+  const lines = stateLines(charge);
+  const failed = referenceOfEventKey(terms.alert ?? '') ?? reference;
+  // The first line says that no money moved; the others that it may be charged again.
+  return taken ? [...lines.slice(0, 1), ...takenLines(taken, failed)] : lines;
+}
+
 function stateLines(charge: ChargeSeen): Run[][] {
   const { state, sends, heard } = charge;
   const again = 'The request was repeated; the customer can only be charged once.';
@@ -114,7 +123,7 @@ function stateLines(charge: ChargeSeen): Run[][] {
         charge.otp !== undefined && charge.otp.answerLost !== true
           ? plain('No code was accepted in time. No money moved.')
           : plain(
-              'No payment found after a lost answer. Safe to charge again; the bot checks once more tomorrow and tells you if it was paid.',
+              `No payment found after a lost answer. ${charge.taken ? 'T' : 'Safe to charge again; t'}he bot checks once more tomorrow and tells you if it was paid.`,
             ),
         ...declineNext({ reason: 'code_expired' }),
       ];

@@ -1,4 +1,5 @@
 import { randomInt } from 'node:crypto';
+import { withoutUndefined } from '../../domain/json.ts';
 import type { Account } from '../../account.ts';
 import type { ChargeAnswer, OtpAnswer } from '../../payments/charges.ts';
 import { auditOfCharge } from './charge-audit.ts';
@@ -7,6 +8,7 @@ import {
   type ChargeBook,
   chargeKey,
   isAudited,
+  hasMovedNothing,
   seenOf,
   type ChargeRecord,
 } from './charge-record.ts';
@@ -67,10 +69,8 @@ export function createChargeRunner(
   });
   const background = createBackground(log, 'a charge');
 
-  /** The charge for display; after a decline, with whether the card may be charged now. */
   async function toSeen(record: ChargeRecord): Promise<ChargeSeen> {
-    const isDeclined = record.intent.state.kind === 'declined';
-    const seen = seenOf(record, isDeclined ? await cards.mayTry(record.card) : undefined);
+    const seen = seenOf(record, await blocksOf(record, cards, needs.alerts));
     const entry = codeEntry(account.settings);
     if (entry !== 'agent') return { ...seen, codeEntry: entry };
     // The settings no longer let customers type codes, so a link made earlier has ended.
@@ -241,6 +241,19 @@ export function createChargeRunner(
   }
 
   return { run, toSeen, findCharge, show, showProgress, posts, auditSteps, background };
+}
+
+/** What stands against another charge, for one that took no money. */
+async function blocksOf(
+  { intent, terms: { alert }, card }: ChargeRecord,
+  cards: CardHistory,
+  alerts: Pick<AlertClaims, 'taken'>,
+): Promise<Pick<ChargeSeen, 'nextTry' | 'taken'>> {
+  const isOfAlert = alert !== undefined && hasMovedNothing(intent);
+  return withoutUndefined({
+    nextTry: intent.state.kind === 'declined' ? await cards.mayTry(card) : undefined,
+    taken: isOfAlert ? await alerts.taken(alert, intent.reference) : undefined,
+  });
 }
 
 /**

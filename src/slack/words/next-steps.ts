@@ -30,11 +30,15 @@ export function takenLines(taken: AlertTaken, failed: string): Run[][] {
     ];
   }
   const { state } = taken;
-  const how =
-    state.kind === 'recovered'
-      ? alreadyPaid(failed, state.payment.reference)
-      : [words('Its alert '), ...wasResolved(state)];
-  return [[...how, words('.')], labelled('Next', 'don’t charge it again.')];
+  return state.kind === 'recovered'
+    ? [
+        [...alreadyPaid(failed, state.payment.reference), words('.')],
+        labelled('Next', 'don’t charge it again.'),
+      ]
+    : [
+        [words('Its alert '), ...wasResolved(state), words('.')],
+        labelled('Next', 'charge only what is still owed.'),
+      ];
 }
 
 /** What helps after a decline, by the bank's reason; else when the card may be charged next. */
