@@ -63,8 +63,10 @@ async function checkOwns(client: RedisClient, key: string): Promise<void> {
 
 function readMoved(error: unknown, asked: RedisNode): RedisNode | undefined {
   const match = error instanceof Error ? /^MOVED \d+ (.*):(\d+)$/.exec(error.message) : null;
-  // Without a host it means itself: the node doesn't know its own address.
-  return match === null ? undefined : { host: match[1] || asked.host, port: Number(match[2]) };
+  // `?`: the owner announces no host name. It says so itself, if REDIS_URL names it.
+  if (match === null || match[1] === '?') return undefined;
+  // Without a host it means the host that was asked.
+  return { host: match[1] || asked.host, port: Number(match[2]) };
 }
 
 /** The master with the Sentinels' newest epoch. Rejects if none is known. */

@@ -360,6 +360,42 @@ describe('a look-up of a failure', () => {
   });
 });
 
+describe('a charge that ended without money', () => {
+  it.each([
+    ['another payment resolved its alert', 'was already paid by'],
+    ['a person resolved its alert', 'was resolved by'],
+    ['a colleague charges the alert', 'is charging it'],
+  ])('offers no other once %s', async (how, words) => {
+    const desk = at();
+    const amount = `${3300 + words.length}.00`;
+    const { failed, first } = await chargesAgain(amount, bola);
+    await desk.modalSays('agent', 'Needs a code');
+    for (const code of ['999991', '999992', '999993'])
+      await desk.submits('agent', { 'Code from the bank': code });
+    const before = await desk.modalSays('agent', ['🚫 Code wrong three times', 'then charge again']);
+    expect(before.shown.buttons).toEqual(['Charge again']);
+    if (how.startsWith('another')) {
+      await desk.house.approve({ customerEmail: 'bola.ade@example.com', amount });
+      await alertSays(failed, '✅ Resolved');
+    } else if (how.startsWith('a person')) {
+      await desk.presses('onCall', 'Resolve…', await alertSays(failed, 'Resolve…'));
+      await desk.modalSays('onCall', 'Resolve alert');
+      await desk.submits('onCall', { Reason: 'Paid in cash' });
+      await alertSays(failed, '☑️ Resolved');
+    } else {
+      await desk.house.payments.act({ kind: 'order_next_charge', next: 'otp' });
+      await againFrom('lead', failed, '4081');
+      await desk.modalSays('lead', 'Needs a code');
+      await desk.closes('agent');
+      await desk.home('agent', first);
+      await desk.presses('agent', 'Show it', 'home');
+    }
+    const ended = await desk.modalSays('agent', ['🚫 Code wrong three times', words]);
+    expect(ended.shown.text).not.toContain('then charge again');
+    expect(ended.shown.buttons).toEqual([]);
+  });
+});
+
 describe('an alert whose charge needs review', () => {
   it('says so, instead of *being charged*, in its channel and to a person who would charge it again', async () => {
     const desk = at();
