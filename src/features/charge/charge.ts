@@ -1,5 +1,4 @@
 import type { Account } from '../../account.ts';
-import type { OutsideDecline } from '../../domain/decline-reason.ts';
 import { type ChargeSeen, isClosed } from '../../domain/charge.ts';
 import { cardsOfEmail } from '../../domain/card.ts';
 import { withoutUndefined } from '../../domain/json.ts';
@@ -95,7 +94,11 @@ export function createCharges(account: Account, needs: ChargeNeeds) {
   /** Opens the form for a payment link, filled with the terms of a review or of the named charge. */
   async function openLinkForm(pressed: Pressed): Promise<void> {
     const found = pressed.value === '' ? await review.read(pressed) : await views.findUnpaid(pressed);
-    if (found) await pressed.openModal(await linkFormOf(needs, found, pressed.caller));
+    if (!found) return;
+    const { money, customerId, alert } = found.terms;
+    const known = withoutUndefined({ customerId, customerEmail: emailFor(pressed.caller, found) });
+    const terms = { amountMinor: money.minor, currency: money.currency, ...known };
+    await pressed.openModal(await needs.linkForm(terms, pressed.caller, alert));
   }
 
   async function checkNow(pressed: Pressed): Promise<void> {
@@ -219,7 +222,7 @@ export function createCharges(account: Account, needs: ChargeNeeds) {
     onPaymentEvent: work.onPaymentEvent,
     onCardSaved: work.onCardSaved,
     onGivenBack: work.onGivenBack,
-    mayTry: (card: string, outside?: OutsideDecline) => cards.mayTry(card, outside),
+    mayTry: cards.mayTry,
     /** Open charges. */
     open: () => charges.all(chargeLists.open),
     hasEnded: (reference: string) => hasEnded(charges, reference),
@@ -254,17 +257,6 @@ function parseBeginning(typed: readonly string[]): Parsed<Beginning> {
 /** The e-mail for a form, if this person reviewed it. A colleague has seen it only masked, so they must type it. */
 function emailFor({ userId }: Caller, { by, terms }: Pick<ChargeSeen, 'by' | 'terms'>): string | undefined {
   return by === userId ? terms.customerEmail : undefined;
-}
-
-/** The form for a payment link with these terms. */
-function linkFormOf(
-  { linkForm }: Pick<ChargeNeeds, 'linkForm'>,
-  charge: Pick<ChargeSeen, 'terms' | 'by'>,
-  caller: Caller,
-): Promise<Modal> {
-  const { money, customerId, alert } = charge.terms;
-  const known = withoutUndefined({ customerId, customerEmail: emailFor(caller, charge) });
-  return linkForm({ amountMinor: money.minor, currency: money.currency, ...known }, caller, alert);
 }
 
 const recentCharges = 3;
