@@ -38,9 +38,9 @@ const minuteMs = 60_000;
 const perMinute = { get: 20, post: 6, unknown: 60 };
 
 /**
- * One address of a charge's page; its key in the store is the hash of its secret. The customer's link `shows` the
- * `form`. Each typed code adds an address that outlives the link and `shows` its `result`; *I did not ask for this*
- * adds one that shows `stopped`, the thanks for it. `link`: the hash of the customer's link.
+ * One address of the page, stored under the hash of its secret. `shows`: the link that the customer was sent shows the
+ * `form`. Each typed code adds an address for its `result`, which lives on when the link has ended; *I did not ask for
+ * this* adds one that thanks for it (`stopped`). `link`: the hash of the secret of the link that the customer was sent.
  */
 const pageShape = z.object({
   reference: z.string(),

@@ -49,7 +49,7 @@ function buttonsFor(view: TransactionView, { share, reveal }: AnswerMay): Button
   ];
 }
 
-/** What a modal needs to know. `channelId`: where its answer may be shared. */
+/** The account that a modal names, and the channel in which its answer may be shared. */
 export type AnswerContext = ShownAccount & { channelId?: string | undefined };
 
 const answerModalId = 'lookup_answer';

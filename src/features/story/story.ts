@@ -143,7 +143,8 @@ async function readStory(
 ): Promise<Story | undefined> {
   const [audited, found] = await Promise.all([account.audit.ofReference(reference), chapters(reference)]);
   const known = found.filter((chapter) => chapter !== undefined);
-  const { charge, link }: Partial<Chapter> = Object.assign({}, ...known);
+  const [charge] = known.flatMap((chapter) => chapter.charge ?? []);
+  const [link] = known.flatMap((chapter) => chapter.link ?? []);
   const received = known.flatMap(({ events = [] }) => events);
   const posts = known.flatMap((chapter) => chapter.posts);
   const missing = [

@@ -28,7 +28,7 @@ export type Undelivered = ReturnType<typeof createUndelivered>;
 /** The dead letters of one channel or person. */
 type DeadLetters = Awaited<ReturnType<typeof readUndelivered>>[number];
 
-/** `/pay undelivered`: messages that Slack refused for so long that only a person can have them redelivered. */
+/** `/pay undelivered`: messages that Slack refused for so long that the bot retries them only on a person’s press. */
 export function createUndelivered({ store, place, wake, log }: Account) {
   const verb = defineCommand<undefined>({
     verb: 'undelivered',
@@ -101,7 +101,7 @@ const mostShown = 10;
  */
 export function undeliveredMessage(
   all: readonly DeadLetters[],
-  refusedNow: readonly RefusedNow[] = [],
+  refusedNow: readonly RefusedNow[],
 ): SlackMessage {
   const waiting = refusedNow
     .slice(0, mostShown)

@@ -44,9 +44,10 @@ export const botSurfaces: readonly Surface[] = [
   messageOf('what is undelivered', ({ random, text }) => {
     const slackError = text();
     const where = random.pick([channel, ada]);
-    return undeliveredMessage([
-      { channel: where, messages: 7, sinceMs: at, slackError, fix: fixFor(slackError, where) },
-    ]);
+    return undeliveredMessage(
+      [{ channel: where, messages: 7, sinceMs: at, slackError, fix: fixFor(slackError, where) }],
+      [],
+    );
   }),
   messageOf('what is delivered again', ({ random }) => deliveringAgainMessage(channel, random.below(3))),
   messageOf('what a channel gets', (outside) =>
