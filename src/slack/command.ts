@@ -67,13 +67,16 @@ export type ViewValues = Readonly<Record<string, string>>;
 /** A submitted modal. `viewId` survives every `update`, so it identifies one dialogue. */
 export type Submission = { caller: Caller; viewId: string; privateMetadata: string; values: ViewValues };
 
+/** A message for each wrong field, by block id. Never contains typed text. */
+export type FormErrors = { kind: 'errors'; errors: Readonly<Record<string, string>> };
+
 /**
  * The answer to a submitted modal, within Slack's three seconds. `carryOn` runs once Slack has the answer, so slow calls
  * belong there; an error in `carryOn` is logged and sent as a direct message.
  */
 export type ViewAnswer =
-  /** A message for each wrong field, by block id. The modal stays, with what the person typed. */
-  | { kind: 'errors'; errors: Readonly<Record<string, string>> }
+  /** The modal stays, with what the person typed. */
+  | FormErrors
   | { kind: 'update'; modal: Modal; carryOn?: () => Promise<void> }
   /** Closes this modal; modals below it stay. */
   | { kind: 'close' };

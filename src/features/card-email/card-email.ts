@@ -20,6 +20,7 @@ import { type ShownAccount, checkedFoot, accountFoot, accountWords } from '../..
 import type { CardFace, KnownCards } from '../../domain/card.ts';
 import { type KnownCardEmails, createEmailChanges, shownTerms } from './change-card-email.ts';
 import {
+  type FormErrors,
   type Pressed,
   type Submission,
   type ViewAnswer,
@@ -163,7 +164,7 @@ const unknownCardWords = 'The bot does not know this card any more. Choose anoth
 async function readTerms(
   values: ViewValues,
   ledger: KnownCards | undefined,
-): Promise<{ kind: 'terms'; terms: CardEmailTerms } | { kind: 'errors'; errors: Record<string, string> }> {
+): Promise<{ kind: 'terms'; terms: CardEmailTerms } | FormErrors> {
   const filled = emailFields(ledger !== undefined).read(values);
   const choice = readCardChoice(values, cardEmailFields);
   const card = choice.ok ? await readCard(choice.value, ledger) : undefined;

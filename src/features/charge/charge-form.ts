@@ -5,7 +5,7 @@ import { amountOnly, formatMoney, parseAmount } from '../../domain/money.ts';
 import { parsed } from '../../domain/wording.ts';
 import type { KnownCard, KnownCards } from '../../domain/card.ts';
 import { withoutUndefined } from '../../domain/json.ts';
-import type { ViewValues } from '../../slack/command.ts';
+import type { FormErrors, ViewValues } from '../../slack/command.ts';
 import { actions, button, modal, noticeLine, richText, select, words } from '../../slack/kit/blocks.ts';
 import {
   type CardChoice,
@@ -225,8 +225,8 @@ export function isCardWrong({ state, bankWords, nextTry }: ChargeSeen): boolean 
 
 type ReadTerms =
   | { kind: 'terms'; terms: ChargeTerms }
-  /** By block id. Never contains typed text, and a card's e-mail only masked. */
-  | { kind: 'errors'; errors: Record<string, string> };
+  /** A card's e-mail is in them only masked. */
+  | FormErrors;
 
 type Card = Pick<ChargeTerms, 'tokenKey' | 'card' | 'customerEmail'>;
 
@@ -240,7 +240,7 @@ async function readCard(
   card: CardChoice,
   typedEmail: string,
   ledger: KnownCards | undefined,
-): Promise<Card | { errors: Record<string, string> }> {
+): Promise<Card | Pick<FormErrors, 'errors'>> {
   if (card.kind === 'pasted') {
     const { tokenKey } = card;
     const known = await ledger?.find(await ledger.idOf(tokenKey));

@@ -8,6 +8,7 @@ import type { CardRefusal } from './card-history.ts';
 import { withoutUndefined } from '../../domain/json.ts';
 import type {
   Conversation,
+  FormErrors,
   ModalDefinition,
   Pressed,
   Submission,
@@ -236,10 +237,7 @@ type ReadReview = { kind: 'read'; override?: string } & ReviewMetadata;
  * Reads the submitted review: the draft's id, the accepted twins and open payments, and why to charge a card on hold now. `stale`: the
  * metadata is not that of a review.
  */
-function readReview(
-  values: ViewValues,
-  metadata: string,
-): ReadReview | { kind: 'stale' } | { kind: 'errors'; errors: Record<string, string> } {
+function readReview(values: ViewValues, metadata: string): ReadReview | { kind: 'stale' } | FormErrors {
   const shownReview = reviewMetadata.read(metadata);
   if (!shownReview) return { kind: 'stale' };
   const { [whyNowField]: typed } = values;

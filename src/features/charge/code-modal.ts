@@ -1,7 +1,7 @@
 import type { Button } from '@slack/types';
 import type { ChargeSeen, Resend } from '../../domain/charge.ts';
 import { z } from 'zod';
-import type { ViewValues } from '../../slack/command.ts';
+import type { FormErrors, ViewValues } from '../../slack/command.ts';
 import {
   type Run,
   actions,
@@ -245,7 +245,7 @@ export function codeButtons(charge: ChargeSeen): Button[] {
 type ReadOtp =
   /** `code` is a secret: use it for a single call. */
   | { kind: 'read'; reference: string; code: string; triesLeft: number }
-  | { kind: 'errors'; errors: Record<string, string> }
+  | FormErrors
   /** The metadata is not that of a code modal. */
   | { kind: 'not_ours' };
 

@@ -44,7 +44,7 @@ import {
 } from '../../domain/order-reference.ts';
 import { withoutUndefined } from '../../domain/json.ts';
 import { choice, currencyField, codec, email, form, optional, text } from '../../slack/kit/form.ts';
-import type { ViewValues } from '../../slack/command.ts';
+import type { FormErrors, ViewValues } from '../../slack/command.ts';
 import { parsed } from '../../domain/wording.ts';
 import type { LinkState, PaymentLink } from './link-case.ts';
 
@@ -371,7 +371,7 @@ export function readLinkForm(
       alert?: string;
       despite?: readonly string[];
     }
-  | { kind: 'errors'; errors: Record<string, string> } {
+  | FormErrors {
   const about = linkMetadata.read(metadata);
   if (!about) return { kind: 'errors', errors: { link_amount: 'This form has expired. Open it again.' } };
   const { channel, ...ofAlert } = about;
