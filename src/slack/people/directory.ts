@@ -3,7 +3,7 @@ import { readPermission } from '../../domain/merchant.ts';
 import type { Log } from '../../log.ts';
 import type { Caller, MayRun, Permission, Permit, Refused } from '../command.ts';
 import { usersReadFix } from '../slack-error.ts';
-import type { Identity } from '../workspace.ts';
+import { identityOf, type Identity } from '../workspace.ts';
 import { emptyGroupFix, fetchAccount, membersOf, whyNoMember, noMemberRules } from './people.ts';
 import type { NameOf } from './names.ts';
 import { createCachedAnswers, type SharedAnswers } from './cached-answers.ts';
@@ -35,6 +35,8 @@ export function createDirectory(
   const { client, log, now, identity } = slack;
   const named = Object.entries(roles).map(([name, role]) => ({ name, role }));
   const people = createCachedAnswers(slack, 'slack-person', (userId) => fetchAccount(client, userId));
+  /** Asked only until `identity` knows the bot. */
+  const bots = createCachedAnswers(slack, 'slack-bot', async () => identityOf(await client.auth.test()));
   const warned = new Set<string>();
   const groups = createCachedAnswers(slack, 'slack-group', async (group) => {
     const members = await membersOf(client, group);
@@ -84,7 +86,14 @@ export function createDirectory(
     }
     const person = await people.of(userId);
     if (person.kind === 'unknown') return accountUnknown(person.slackError);
-    const why = whyNoMember(person.value, identity());
+    let own = identity();
+    if (own === undefined) {
+      // Without the bot's workspace everybody would pass for a member of it.
+      const bot = await bots.of('own');
+      if (bot.kind === 'unknown') return accountUnknown(bot.slackError);
+      own = bot.value;
+    }
+    const why = whyNoMember(person.value, own);
     return why === undefined ? { kind: 'allowed' } : refused(noMemberRules[why], memberInRole);
   }
 

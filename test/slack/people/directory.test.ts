@@ -29,6 +29,7 @@ function told<Value>(name: string, says: Says<Value>): Value {
 }
 
 const client = {
+  auth: { test: async () => ({ team_id: 'T0TEAM', ...told('bot', accounts['bot'] ?? {}) }) },
   users: {
     info: async ({ user: id }: { user: string }) => ({
       user: { id, team_id: 'T0TEAM', ...told<Record<string, unknown>>(id, accounts[id] ?? {}) },
@@ -55,8 +56,9 @@ function log(_level: string, message: string, fields = {}): void {
 
 function directory(
   roles: Record<string, Partial<Role>>,
-  { cache = memory(), identity = { teamId: 'T0TEAM' } }: { cache?: SharedAnswers; identity?: Identity } = {},
+  options: { cache?: SharedAnswers; identity?: Identity | undefined } = {},
 ) {
+  const { cache = memory(), identity } = { identity: { teamId: 'T0TEAM' }, ...options };
   const whole = Object.entries(roles).map(([name, role]) => [
     name,
     { users: [], groups: [], may: ['*'], ...role },
@@ -154,6 +156,17 @@ describe('a permitted person', () => {
       const { permitOf } = directory(byId, { identity: { teamId: 'T0TEAM', enterpriseId } });
       expect(await permitOf('U0AGENT')).toMatchObject({ kind });
     }
+  });
+
+  it('is of the bot’s workspace also while the bot does not know its own: Slack is asked then', async () => {
+    accounts['U0BOSS'] = { team_id: 'T0OTHER' };
+    const { permitOf } = directory(byId, { identity: undefined });
+    expect(await permitOf('U0BOSS')).toMatchObject(refusedFor('own workspace'));
+    expect(await permitOf('U0AGENT')).toEqual(allowed);
+    expect(asked.filter((one) => one === 'bot')).toEqual(['bot']);
+    accounts['bot'] = 'down';
+    const away = directory(byId, { identity: undefined });
+    expect(await away.permitOf('U0AGENT')).toMatchObject(refusedFor('Slack didn’t confirm your account'));
   });
 
   it('is fetched once for simultaneous questions, and known for a day while Slack is away', async () => {
