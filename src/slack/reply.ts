@@ -5,24 +5,23 @@ import type { AckFn, RespondArguments } from '@slack/bolt';
 import type { WebClient } from '@slack/web-api';
 import { isJsonObject, parseJson } from '../domain/json.ts';
 import type { Log } from '../log.ts';
-import type { Caller } from './command.ts';
 import { fixFor, isAboutMessage, readSlackError, slackErrorWord } from './slack-error.ts';
 
 /** An answer to one person, as a response_url takes it. */
 type Answer = SlackMessage & { response_type: 'ephemeral'; replace_original: boolean; thread_ts?: string };
 
 /** Where an answer goes: the response_url, if any, and the person. */
-export type ReplyAddress = {
-  caller: Caller;
-  respond: ((answer: Answer) => Promise<unknown>) | undefined;
+type ReplyAddress = {
+  userId: string;
+  respond?: ((answer: Answer) => Promise<unknown>) | undefined;
   /** The pressed message's thread. Without it Slack shows the answer in the channel. */
   threadTs?: string | undefined;
   /**
    * What an answer replaces. `pressed`: the ephemeral message with the button. `earlier`: the previous answer; on a slash
    * command's response_url Slack may post another message instead (bolt-js #2287), so each answer must make sense alone.
-   * `nothing`: a channel's message stays.
+   * `nothing`, the default: a channel's message stays.
    */
-  replaces: 'pressed' | 'earlier' | 'nothing';
+  replaces?: 'pressed' | 'earlier' | 'nothing';
   /** The request's acknowledgement, if it is still open. */
   acknowledgement?: Acknowledgement;
 };
@@ -67,8 +66,7 @@ export type Reply = (message: SlackMessage, inDirect?: SlackMessage) => Promise<
  * answer, the first message may have arrived.
  */
 export function createReply(address: ReplyAddress, client: WebClient, log: Log): Reply {
-  const { respond, threadTs, replaces, acknowledgement } = address;
-  const { userId } = address.caller;
+  const { userId, respond, threadTs, replaces, acknowledgement } = address;
   let isFirst = true;
 
   return async function reply({ text, blocks }, inDirect = { text, blocks }) {
@@ -136,7 +134,6 @@ export function createShowResult({ client, log }: { client: WebClient; log: Log 
   return async function showResult({ viewId, userId }, { modal, message }) {
     const result = await updateModal(client, { viewId, modal }, log);
     if (result === 'shown' || !message) return;
-    const reply = createReply({ caller: { userId }, respond: undefined, replaces: 'nothing' }, client, log);
-    await reply(message);
+    await createReply({ userId }, client, log)(message);
   };
 }

@@ -24,7 +24,7 @@ async function tellsBy(answered: Response): Promise<string[]> {
     ways.push('response_url');
     return Promise.resolve(answered);
   };
-  await createReply({ caller: { userId: 'U1' }, respond, replaces: 'nothing' }, client, log)(message);
+  await createReply({ userId: 'U1', respond }, client, log)(message);
   return ways;
 }
 

@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import type { InputBlock } from '@slack/types';
+import { parseJson } from '../../domain/json.ts';
 import { parsed, problem, type Parsed } from '../../domain/wording.ts';
 import type { ViewValues } from '../command.ts';
 import { externalSelect, select, textInput, type Choice } from './blocks.ts';
@@ -77,13 +78,7 @@ type Codec<T> = {
 export function codec<T>(schema: z.ZodType<T>): Codec<T> {
   return {
     write: (value) => JSON.stringify(value),
-    read(text) {
-      try {
-        return schema.safeParse(JSON.parse(text)).data;
-      } catch {
-        return undefined;
-      }
-    },
+    read: (text) => schema.safeParse(parseJson(text)).data,
   };
 }
 

@@ -117,12 +117,7 @@ function createFormScreen(ack: AckFn<ViewResponseAction>, submitted: Submitted, 
       const doing = { who: caller, verb: submitted.command.verb, moneyMayHaveMoved };
       const { message } = errorReply(error, doing, log);
       // The modal may be closed, so send a direct message.
-      const { userId } = caller;
-      await createReply(
-        { caller: { userId }, respond: undefined, replaces: 'nothing' },
-        client,
-        log,
-      )(message);
+      await createReply({ userId: caller.userId }, client, log)(message);
     }
   }
 

@@ -8,7 +8,7 @@ import type { Caller, Mention } from '../command.ts';
 import type { SlackMessage } from '../kit/message.ts';
 import { ModalRefused } from '../kit/modals.ts';
 import { messageTexts } from '../message-texts.ts';
-import { createReply, type Reply } from '../reply.ts';
+import { createReply } from '../reply.ts';
 import { readSlackError, slackErrorWord } from '../slack-error.ts';
 import { createScreen } from './screen.ts';
 import { requestOf } from './turns.ts';
@@ -31,11 +31,7 @@ export function mentionTurn(event: AppMentionEvent, teamId: string, side: SlackS
   const { user_team: theirs = event.team ?? teamId } = event as { user_team?: string };
   const from = { from: 'command', ...withoutUndefined({ teamId: theirs, threadTs }) } as const;
   const caller: Caller = { userId, channelId, ...from };
-  const reply: Reply = createReply(
-    { caller, respond: inPlace(client, caller), threadTs, replaces: 'nothing' },
-    client,
-    log,
-  );
+  const reply = createReply({ userId, respond: inPlace(client, caller), threadTs }, client, log);
   const texts = messageTexts(event);
   return {
     what: 'command' as const,

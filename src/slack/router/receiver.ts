@@ -2,7 +2,7 @@ import { createHmac, createSecretKey, timingSafeEqual, type KeyObject } from 'no
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { parse } from 'node:querystring';
 import type { App, Receiver } from '@slack/bolt';
-import { isJsonObject } from '../../domain/json.ts';
+import { isJsonObject, parseJson } from '../../domain/json.ts';
 import { endResponse, readBody } from '../../http/body.ts';
 import { fewLinesOf, type Log } from '../../log.ts';
 
@@ -110,14 +110,10 @@ function whyRefused({ headers }: IncomingMessage, body: Buffer, secret: KeyObjec
 
 /** Undefined for a body that Slack would not send. */
 function parseBody(text: string, isForm: boolean): unknown {
-  try {
-    if (!isForm) return JSON.parse(text);
-    const form = parse(text);
-    if (Object.values(form).some((value) => typeof value !== 'string')) return undefined;
-    return typeof form['payload'] === 'string' ? JSON.parse(form['payload']) : form;
-  } catch {
-    return undefined;
-  }
+  if (!isForm) return parseJson(text);
+  const form = parse(text);
+  if (Object.values(form).some((value) => typeof value !== 'string')) return undefined;
+  return typeof form['payload'] === 'string' ? parseJson(form['payload']) : form;
 }
 
 function retryOf({ headers }: IncomingMessage): { retryNum?: number; retryReason?: string } {

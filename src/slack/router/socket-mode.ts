@@ -1,5 +1,5 @@
 import { SocketModeReceiver, type App, type Logger, type Receiver } from '@slack/bolt';
-import { isJsonObject } from '../../domain/json.ts';
+import { isJsonObject, parseJson } from '../../domain/json.ts';
 import { asRequest, type Log } from '../../log.ts';
 import { fixFor, readSlackError, slackErrorWord } from '../slack-error.ts';
 import {
@@ -284,18 +284,14 @@ type Envelope = { envelope_id: string };
 /** What Slack says about the connection; undefined for requests. */
 function readSaid(data: unknown): { type: unknown; reason?: string; connections: number } | undefined {
   if (typeof data !== 'string' || data.includes('"envelope_id"')) return undefined;
-  try {
-    const said: unknown = JSON.parse(data);
-    if (!isJsonObject(said)) return undefined;
-    const { type, reason, num_connections: connections } = said;
-    return {
-      type,
-      ...(typeof reason === 'string' ? { reason } : {}),
-      connections: typeof connections === 'number' ? connections : 0,
-    };
-  } catch {
-    return undefined;
-  }
+  const said = parseJson(data);
+  if (!isJsonObject(said)) return undefined;
+  const { type, reason, num_connections: connections } = said;
+  return {
+    type,
+    ...(typeof reason === 'string' ? { reason } : {}),
+    connections: typeof connections === 'number' ? connections : 0,
+  };
 }
 
 function tooMany(count: number, own: number): SlackDown {

@@ -55,7 +55,7 @@ import type { SlackMessage } from '../kit/message.ts';
 import { messageTexts } from '../message-texts.ts';
 import { createOpenModal, messageModal } from '../kit/modals.ts';
 import { inAccount } from '../own-account.ts';
-import { createAcknowledgement, createReply, type Reply, type ReplyAddress } from '../reply.ts';
+import { createAcknowledgement, createReply, type Reply } from '../reply.ts';
 import { fixFor, readSlackError, slackErrorWord } from '../slack-error.ts';
 import type { Identity } from '../workspace.ts';
 import { answerForm, toViewResponse } from './form.ts';
@@ -85,6 +85,7 @@ type Turn = {
   go: () => Promise<void>;
 };
 
+/** Why a request was not answered as asked, and what the person is told. */
 type Stopped = { result: 'refused' | 'failed'; title: string; message: SlackMessage; reason: string };
 
 /**
@@ -94,7 +95,7 @@ type Stopped = { result: 'refused' | 'failed'; title: string; message: SlackMess
 export async function take(turn: Turn | undefined, side: SlackSide): Promise<void> {
   if (!turn) return;
   const { caller: who, what } = turn;
-  const stopped = guarded(turn, side) ?? (await turn.go().then(() => undefined, broken));
+  const stopped = refusalOf(turn, side) ?? (await turn.go().then(() => undefined, broken));
   if (!stopped) return;
   const { result, title, message, reason } = stopped;
   if (what) recordRequest(side, { what, who, about: {}, result, reason });
@@ -107,7 +108,7 @@ export async function take(turn: Turn | undefined, side: SlackSide): Promise<voi
 }
 
 /** Refuses a typed card number first, then a person of another workspace. */
-function guarded({ caller, hasCardNumber }: Turn, { log, identity }: SlackSide): Stopped | undefined {
+function refusalOf({ caller, hasCardNumber }: Turn, { log, identity }: SlackSide): Stopped | undefined {
   if (hasCardNumber === true) {
     log('warn', 'A card number was typed and refused', { userId: caller.userId });
     const reason = 'a card number was typed';
@@ -141,7 +142,7 @@ export function commandTurn(
   const { client, log } = side;
   const caller: Caller = { userId, teamId, channelId, from: 'command' };
   const acknowledgement = createAcknowledgement(ack, { withinMs: side.ackMs, log });
-  const reply = createReply({ caller, respond, replaces: 'earlier', acknowledgement }, client, log);
+  const reply = createReply({ userId, respond, replaces: 'earlier', acknowledgement }, client, log);
   return {
     what: 'command',
     caller,
@@ -227,16 +228,19 @@ export function pressTurn(body: BlockAction, respond: RespondFn, side: SlackSide
   const caller = { ...callerOf(body, fromOf(body)), ...withoutUndefined({ threadTs: threadOf(body) }) };
   const view = body.view?.type === 'modal' ? body.view : undefined;
   const label = labelOf(action);
-  // In a modal and the App Home there is no response_url, so Bolt's `respond` doesn't work.
-  const working = body.response_url ? respond : undefined;
-  const replyThat = (replaces: ReplyAddress['replaces']) =>
-    createReply({ caller, respond: working, threadTs: threadOf(body), replaces }, client, log);
+  const address = {
+    userId: caller.userId,
+    // In a modal and the App Home there is no response_url, so Bolt's `respond` doesn't work.
+    respond: body.response_url ? respond : undefined,
+    threadTs: threadOf(body),
+  };
   const isEphemeral = body.container['is_ephemeral'] === true;
   // Replace only an ephemeral message, and only if its other buttons are no longer useful.
   const isReplaced = found && ('words' in found.part || found.part.replacesMessage);
   const replaces = isEphemeral && isReplaced ? 'pressed' : 'nothing';
   const openModal = createOpenModal(client, { triggerId: body.trigger_id, onTop: view !== undefined });
-  const [reply, beside] = [replyThat(replaces), replyThat('nothing')];
+  const reply = createReply({ ...address, replaces }, client, log);
+  const beside = createReply(address, client, log);
   const screen = createScreen({ client, log, label, openModal, reply, beside, view });
   const turn = {
     what: 'press',
@@ -332,7 +336,7 @@ export function shortcutTurn(
   const openModal = createOpenModal(client, { triggerId: body.trigger_id, onTop: false });
   // Replace nothing: the message may be one of the bot's own.
   const threadTs = body.type === 'message_action' ? threadOf({ message: body.message }) : undefined;
-  const direct = createReply({ caller, respond, threadTs, replaces: 'nothing' }, client, log);
+  const direct = createReply({ userId: caller.userId, respond, threadTs }, client, log);
   /** Without a message there is no channel, and the person expects a modal. */
   const inModal: Reply = (message) =>
     openModal(messageModal('Not opened', message)).then(

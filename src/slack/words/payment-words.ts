@@ -4,6 +4,7 @@ import type { Button, RichTextBlock } from '@slack/types';
 import type { Environment } from '../../domain/alert.ts';
 import type { Evidence } from '../../domain/transaction.ts';
 import { maskNumbers } from '../../domain/card.ts';
+import { parseJson } from '../../domain/json.ts';
 import { isGeneratedReference, parseOrderReference } from '../../domain/order-reference.ts';
 import { maskEmail } from '../../domain/outside-text.ts';
 import { wireFromMinor } from '../../domain/money.ts';
@@ -69,12 +70,8 @@ export function lookUpArguments(reference: string, amountMinor?: number): string
 
 /** Reads those words from a button's value; none if the value is malformed. */
 export function lookUpWords(value: string): readonly string[] {
-  try {
-    const read: unknown = JSON.parse(value);
-    return Array.isArray(read) && read.every((word) => typeof word === 'string') ? read : [];
-  } catch {
-    return [];
-  }
+  const read = parseJson(value);
+  return Array.isArray(read) && read.every((word) => typeof word === 'string') ? read : [];
 }
 
 /** A short outside text, cleaned and cut: a status, a method, an id, a name. */
