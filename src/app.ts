@@ -391,26 +391,21 @@ export function startWork(
       if (!own) throw new Error('A record was taken for another account.');
       return own;
     }
-    return kinds.map(({ prefix, work, prepare }): WorkKind => {
-      const kind = {
-        prefix: keyPrefix + prefix,
-        work: (entry: Entry) =>
-          logged({ key: entry.key }, () => inAccount(merchant, () => work(ownOf(entry)))),
-      };
-      if (!prepare) return kind;
-      return {
-        ...kind,
+    const forOwn = <Result>(entry: Entry, work: (own: Entry) => Promise<Result>): Promise<Result> =>
+      logged({ key: entry.key }, () => inAccount(merchant, () => work(ownOf(entry))));
+    return kinds.map(({ prefix, work, prepare }): WorkKind => ({
+      prefix: keyPrefix + prefix,
+      work: (entry) => forOwn(entry, work),
+      ...(prepare && {
         prepare: {
           ...prepare,
           async run(entry) {
-            const ready = await logged({ key: entry.key }, () =>
-              inAccount(merchant, () => prepare.run(ownOf(entry))),
-            );
+            const ready = await forOwn(entry, prepare.run);
             return ready && { ...ready, key: entry.key };
           },
         },
-      };
-    });
+      }),
+    }));
   });
   const putAside = createPutAside({
     store,

@@ -121,42 +121,33 @@ export function createStoreSteps(options: {
     const copied = copy.make(number).then(() => true);
     while (!(await Promise.race([copied, sleep(lookEveryMs, false, { ref: false })]))) await hold();
     const counts = { changed: 0, unread: 0 };
-    const changeAll = (keys: readonly string[]): Promise<string[]> => changeSome(keys, number, counts);
     // Keys of records that a worker had, or that changed meanwhile; they are retried.
     const busy: string[] = [];
+    async function changeAll(keys: readonly string[]): Promise<void> {
+      for (let from = 0; from < keys.length; from += recordsAtOnce) {
+        const some = keys.slice(from, from + recordsAtOnce);
+        const ends = await Promise.all(some.map((key) => changeOne(key, number)));
+        for (const [at, end] of ends.entries()) {
+          if (end === 'busy') busy.push(some[at] ?? '');
+          else if (end !== 'stays') counts[end] += 1;
+        }
+      }
+    }
     let after: string | undefined = '';
     while (after !== undefined) {
       const page: Awaited<ReturnType<Store['keysAfter']>> = await store.keysAfter(after);
-      busy.push(...(await changeAll(page.keys)));
+      await changeAll(page.keys);
       if (isStopped || !(await hold())) return;
       after = page.next;
     }
     while (busy.length > 0) {
       await sleep(busyRetryMs);
-      busy.push(...(await changeAll(busy.splice(0))));
+      await changeAll(busy.splice(0));
       if (isStopped || !(await hold())) return;
     }
     if (!(await store.write(form, String(number)))) return;
     const unread = counts.unread === 0 ? '' : `; ${counts.unread} can’t be read here and stayed`;
     log('info', `the store took step ${number}: ${counted(counts.changed, 'record')} changed${unread}`);
-  }
-
-  /** Changes these records; returns the keys of busy ones. */
-  async function changeSome(
-    keys: readonly string[],
-    number: number,
-    counts: { changed: number; unread: number },
-  ): Promise<string[]> {
-    const busy: string[] = [];
-    for (let from = 0; from < keys.length; from += recordsAtOnce) {
-      const some = keys.slice(from, from + recordsAtOnce);
-      const ends = await Promise.all(some.map((key) => changeOne(key, number)));
-      for (const [at, end] of ends.entries()) {
-        if (end === 'busy') busy.push(some[at] ?? '');
-        else if (end !== 'stays') counts[end] += 1;
-      }
-    }
-    return busy;
   }
 
   /** `stays`: no step of this number is about the record. */

@@ -98,14 +98,13 @@ type List = { pointer: string; cards: readonly JsonObject[]; isCurrent: boolean 
 
 /** The list at the current settings' pointers, else the first list of objects that look like cards. */
 function listIn(body: unknown, current: SavedCardShape): List | undefined {
-  const known = current.savedCardsListPointers.find((pointer) => cardsAt(body, pointer) !== undefined);
-  if (known !== undefined) return { pointer: known, cards: cardsAt(body, known) ?? [], isCurrent: true };
-  const pointer = [...new Set(plainLeavesOf(body).flatMap(([at]) => /^(.*?)\/0\//.exec(at)?.[1] ?? []))].find(
-    (at) => cardsAt(body, at) !== undefined,
-  );
-  return pointer === undefined
-    ? undefined
-    : { pointer, cards: cardsAt(body, pointer) ?? [], isCurrent: false };
+  const ofSettings = current.savedCardsListPointers;
+  const others = plainLeavesOf(body).flatMap(([at]) => /^(.*?)\/0\//.exec(at)?.[1] ?? []);
+  for (const pointer of new Set([...ofSettings, ...others])) {
+    const cards = cardsAt(body, pointer);
+    if (cards) return { pointer, cards, isCurrent: ofSettings.includes(pointer) };
+  }
+  return undefined;
 }
 
 function cardsAt(body: unknown, pointer: string): readonly JsonObject[] | undefined {
