@@ -1,21 +1,14 @@
-import { signaturePresetNames } from '../config/webhook-settings.ts';
 import { parsed, problem, type Parsed, counted } from '../domain/wording.ts';
-import { createReader, parseEvent, type EventField, type EventKinds, type EventPointers } from './event.ts';
-import { changesOf, fitTemplate, type SettingChanges, unitOfTime } from './fit-template.ts';
+import { createReader, parseEvent, type EventField, type EventKinds } from './event.ts';
+import { fitSettings, type FitSettings, otherUnit } from './fit-settings.ts';
 import { readJson } from './json.ts';
 import { refusalWords } from './refusal-words.ts';
 import { coverageOf } from './signature-template.ts';
 import { unreadAnswer } from './route.ts';
 import { createVerifier } from './signature.ts';
-import { readDelivery, readText, type SignatureScheme, type SignedRequest } from './signed-delivery.ts';
-import { presetScheme } from './webhook-settings.ts';
+import type { SignedRequest } from './signed-delivery.ts';
 
-type ExplainSettings = {
-  scheme: SignatureScheme | undefined;
-  secrets: readonly string[];
-  pointers: EventPointers;
-  kinds?: EventKinds;
-};
+type ExplainSettings = FitSettings & { kinds?: EventKinds };
 
 /**
  * Explains for a terminal why the bot accepts or refuses a delivery, which settings would fit, and where it would find
@@ -56,58 +49,6 @@ export function unreadWords(request: SignedRequest, method?: string): string | u
   return answer && `The bot answers ${answer.status}: ${answer.words}. ${unreadFixes[answer.status] ?? ''}`;
 }
 
-const ways = (['sha256', 'sha512'] as const).flatMap((algorithm) =>
-  (['hex', 'base64'] as const).flatMap((encoding) =>
-    (['utf8', 'hex', 'base64', 'whsec'] as const).map((secretEncoding) => ({
-      algorithm,
-      encoding,
-      secretEncoding,
-    })),
-  ),
-);
-const mostHeaders = 20;
-
-/**
- * The fewest changes with which a delivery verifies (its time isn't checked): first tries the present scheme and each
- * preset with other headers and encodings, then other templates. Empty: it verifies already. Undefined: nothing fits.
- */
-export function fitSettings(
-  { scheme, secrets, pointers }: ExplainSettings,
-  request: SignedRequest,
-): SettingChanges | undefined {
-  if (secrets.length === 0) return undefined;
-  const bases = [
-    ...(scheme ? [{ changes: {}, base: scheme }] : []),
-    ...signaturePresetNames.map((name) => ({
-      changes: { WEBHOOK_SIGNATURE_PRESET: name },
-      base: presetScheme(name),
-    })),
-  ];
-  const headers = Object.keys(request.headers).slice(0, mostHeaders);
-  const fits: SettingChanges[] = [];
-  for (const { changes, base: whole } of bases) {
-    const { timestamp: _unchecked, ...base } = whole;
-    for (const header of headers) {
-      for (const way of base.algorithm === 'none' ? [base] : ways) {
-        const tried = { ...base, ...way, headers: [header] };
-        if (createVerifier(tried, secrets)(request, 0).kind === 'valid')
-          fits.push({ ...changes, ...changesOf(base, tried, request) });
-      }
-    }
-  }
-  const [best] = fits.toSorted((a, b) => Object.keys(a).length - Object.keys(b).length);
-  if (best) return best;
-  // A static token has no template to change.
-  const isSigned = scheme !== undefined && scheme.algorithm !== 'none';
-  const fit = fitTemplate(
-    isSigned ? scheme : presetScheme('raw-body'),
-    secrets,
-    Object.values(pointers).flat(),
-    request,
-  );
-  return fit && { ...(!isSigned && { WEBHOOK_SIGNATURE_PRESET: 'raw-body' }), ...fit };
-}
-
 function fixLines(settings: ExplainSettings, request: SignedRequest): string[] {
   if (settings.secrets.length === 0) return [];
   const fit = fitSettings(settings, request);
@@ -124,18 +65,6 @@ function fixLines(settings: ExplainSettings, request: SignedRequest): string[] {
 
 const noFix =
   'Fix: no preset fits, nor any template of the body or of up to four headers and fields. Check WEBHOOK_SECRETS, and that nothing on the way changes the body.';
-
-/** The unit of a delivery's time, if it isn't the one in the settings. */
-export function otherUnit(
-  scheme: SignatureScheme,
-  request: SignedRequest,
-): ReturnType<typeof unitOfTime> | undefined {
-  const delivery = readDelivery(scheme, request);
-  const { timestamp } = scheme;
-  const text = timestamp && delivery.ok ? readText(timestamp.source, delivery.value) : undefined;
-  const unit = text?.ok ? unitOfTime(text.value) : undefined;
-  return unit === timestamp?.unit ? undefined : unit;
-}
 
 const timeFix =
   'Fix: the signature holds, and only its time does not. It came late or again, or a clock is wrong. A sender that repeats deliveries with their first signature needs WEBHOOK_TIMESTAMP_SOURCE=none.';

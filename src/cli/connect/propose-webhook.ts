@@ -10,7 +10,8 @@ import {
   parseEvent,
   readEventPointers,
 } from '../../webhooks/event.ts';
-import { fitSettings, otherUnit, unreadWords } from '../../webhooks/explain-delivery.ts';
+import { unreadWords } from '../../webhooks/explain-delivery.ts';
+import { fitSettings, otherUnit } from '../../webhooks/fit-settings.ts';
 import { readJson } from '../../webhooks/json.ts';
 import { type Coverage, coverageOf } from '../../webhooks/signature-template.ts';
 import { createVerifier } from '../../webhooks/signature.ts';

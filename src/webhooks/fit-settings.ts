@@ -1,19 +1,90 @@
 import { createHmac, createSecretKey } from 'node:crypto';
+import { signaturePresetNames } from '../config/webhook-settings.ts';
 import { plainLeavesOf } from '../domain/json.ts';
+import type { EventPointers } from './event.ts';
 import { readJson } from './json.ts';
 import { isSame, isTextSource, wordsOfTemplate, type TextSource } from './signature-template.ts';
 import { createVerifier, keyBytes } from './signature.ts';
 import {
   exactBytes,
+  readDelivery,
   readText,
   wholeHeaders,
   type DeliveryParts,
   type SignatureScheme,
   type SignedRequest,
 } from './signed-delivery.ts';
+import { presetScheme } from './webhook-settings.ts';
 
 /** New values of settings by variable. They name headers and fields of a delivery, never their values. */
-export type SettingChanges = Readonly<Record<string, string>>;
+type SettingChanges = Readonly<Record<string, string>>;
+
+export type FitSettings = {
+  scheme: SignatureScheme | undefined;
+  secrets: readonly string[];
+  pointers: EventPointers;
+};
+
+const ways = (['sha256', 'sha512'] as const).flatMap((algorithm) =>
+  (['hex', 'base64'] as const).flatMap((encoding) =>
+    (['utf8', 'hex', 'base64', 'whsec'] as const).map((secretEncoding) => ({
+      algorithm,
+      encoding,
+      secretEncoding,
+    })),
+  ),
+);
+const mostSignatureHeaders = 20;
+
+/**
+ * The fewest changes with which a delivery verifies (its time isn't checked): first tries the present scheme and each
+ * preset with other headers and encodings, then other templates. Empty: it verifies already. Undefined: nothing fits.
+ */
+export function fitSettings(
+  { scheme, secrets, pointers }: FitSettings,
+  request: SignedRequest,
+): SettingChanges | undefined {
+  if (secrets.length === 0) return undefined;
+  const bases = [
+    ...(scheme ? [{ changes: {}, base: scheme }] : []),
+    ...signaturePresetNames.map((name) => ({
+      changes: { WEBHOOK_SIGNATURE_PRESET: name },
+      base: presetScheme(name),
+    })),
+  ];
+  const headers = Object.keys(request.headers).slice(0, mostSignatureHeaders);
+  const fits: SettingChanges[] = [];
+  for (const { changes, base: whole } of bases) {
+    const { timestamp: _unchecked, ...base } = whole;
+    for (const header of headers) {
+      for (const way of base.algorithm === 'none' ? [base] : ways) {
+        const tried = { ...base, ...way, headers: [header] };
+        if (createVerifier(tried, secrets)(request, 0).kind === 'valid')
+          fits.push({ ...changes, ...changesOf(base, tried, request) });
+      }
+    }
+  }
+  const [best] = fits.toSorted((a, b) => Object.keys(a).length - Object.keys(b).length);
+  if (best) return best;
+  // A static token has no template to change.
+  const isSigned = scheme !== undefined && scheme.algorithm !== 'none';
+  const fit = fitTemplate(
+    isSigned ? scheme : presetScheme('raw-body'),
+    secrets,
+    Object.values(pointers).flat(),
+    request,
+  );
+  return fit && { ...(!isSigned && { WEBHOOK_SIGNATURE_PRESET: 'raw-body' }), ...fit };
+}
+
+/** The unit of a delivery's time, if it isn't the one in the settings. */
+export function otherUnit(scheme: SignatureScheme, request: SignedRequest): Unit | undefined {
+  const delivery = readDelivery(scheme, request);
+  const { timestamp } = scheme;
+  const text = timestamp && delivery.ok ? readText(timestamp.source, delivery.value) : undefined;
+  const unit = text?.ok ? unitOfTime(text.value) : undefined;
+  return unit === timestamp?.unit ? undefined : unit;
+}
 
 type Unit = NonNullable<SignatureScheme['timestamp']>['unit'];
 
@@ -30,7 +101,7 @@ const plainHeader = /^(?:accept.*|content-.*|user-agent|x-forwarded-.*|forwarded
  * Searches a template under which the delivery verifies (its time isn't checked): the body, the body with a header or
  * pair, or up to four headers and fields in any order. Undefined: none found. `known`: pointers to try before other fields.
  */
-export function fitTemplate(
+function fitTemplate(
   current: SignatureScheme,
   secrets: readonly string[],
   known: readonly string[],
@@ -64,7 +135,7 @@ export function fitTemplate(
 }
 
 /** The unit of a time written as text; undefined: it is no time. */
-export function unitOfTime(text: string): Unit | undefined {
+function unitOfTime(text: string): Unit | undefined {
   if (/^\d{10}$/.test(text)) return 's';
   if (/^\d{13}$/.test(text)) return 'ms';
   return /^\d{4}-\d\d-\d\dT\S*(?:Z|[+-]\d\d:?\d\d)$/.test(text) ? 'iso' : undefined;
@@ -202,7 +273,7 @@ function signedTime(
 }
 
 /** The settings that must change for this delivery, which has the one header of the scheme that was tried. */
-export function changesOf(
+function changesOf(
   current: SignatureScheme,
   tried: SignatureScheme,
   { headers }: SignedRequest,
