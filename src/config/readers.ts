@@ -132,10 +132,11 @@ type SealingKey = { id: string; key: Uint8Array };
 /** `id:base64` pairs, newest first: the first key seals, every key opens. */
 export function sealingKeys(): z.ZodType<SealingKey[], string> {
   const words =
-    'must be id:key pairs separated by commas, each key 32 random bytes in base64 (openssl rand -base64 32)';
+    'must be id:key pairs with an id of its own each, separated by commas, the key 32 random bytes in base64 (openssl rand -base64 32)';
   return transformed(list(), words, (items) => {
     const keys = items.map(parseSealingKey).filter((key) => key !== undefined);
-    return keys.length > 0 && keys.length === items.length ? keys : undefined;
+    const ids = new Set(keys.map(({ id }) => id));
+    return ids.size > 0 && ids.size === items.length ? keys : undefined;
   });
 }
 

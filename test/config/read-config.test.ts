@@ -323,6 +323,11 @@ describe('readConfig', () => {
   });
 
   it.each([
+    [
+      'two sealing keys of one id',
+      { SEALING_KEYS: [1, 2].map((n) => `k1:${Buffer.alloc(32, n).toString('base64')}`).join() },
+      'SEALING_KEYS must be id:key pairs with an id of its own each',
+    ],
     ['Redis without shared sealing keys', { REDIS_URL: 'redis://localhost' }, 'SEALING_KEYS is missing'],
     ['a recipe without a secret', { WEBHOOK_SIGNATURE_PRESET: 'raw-body' }, 'WEBHOOK_SECRETS is missing'],
     [
