@@ -21,6 +21,7 @@ import {
   writeAuditLine,
   type AuditBlock,
   type AuditHead,
+  type Chain,
   type Marks,
   type Tail,
   type Tie,
@@ -88,7 +89,7 @@ export function createAuditLog(options: {
 }): AuditLog {
   const { store, sealer, log, blockEveryMs = 50 } = options;
   const chain = { store, sealer };
-  const queue = createQueue(createChainEnd(store, sealer, log), blockEveryMs, moveHeadSoon);
+  const queue = createQueue(createChainEnd(chain, log), blockEveryMs, moveHeadSoon);
   let headTimer: NodeJS.Timeout | undefined;
   let logTimer: NodeJS.Timeout | undefined;
   let isDamageLogged = false;
@@ -214,8 +215,7 @@ function cleanId(id: string): string {
 type ChainEnd = ReturnType<typeof createChainEnd>;
 
 /** The end of the chain as this process knows it. Call `write` one at a time. */
-function createChainEnd(store: Pick<Store, 'create' | 'read' | 'list'>, sealer: Sealer, log: Log) {
-  const chain = { store, sealer };
+function createChainEnd(chain: Chain & { store: Pick<Store, 'create'> }, log: Log) {
   let known: Tail | undefined;
   let trustedUntilMs = -Infinity;
 
@@ -257,7 +257,7 @@ function createChainEnd(store: Pick<Store, 'create' | 'read' | 'list'>, sealer: 
       if (tail.seq > 0) return trust(tail);
       const tie = await readTie(chain);
       // The store has no mark yet, because it was away when the bot started.
-      if (!marks.head && tie.storeHash === undefined) await beginAudit({ store, sealer });
+      if (!marks.head && tie.storeHash === undefined) await beginAudit(chain);
       return trust({ ...tail, ...beginningOf(tie) });
     },
     /** Writes the entries after the tail. False: another replica was faster. */

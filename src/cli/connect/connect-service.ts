@@ -102,18 +102,15 @@ async function askTokenBody({ talk, draft }: Step): Promise<void> {
 async function tryToken(step: ServiceStep): Promise<string | undefined> {
   const { talk, draft, now } = step;
   let answer: unknown;
-  // Report only if nothing came: if the token is elsewhere in the answer, the proposed settings find it.
-  const isReported = (): boolean => answer === undefined;
   const request = (): Promise<string | undefined> =>
-    resultOf(
-      step,
-      async () => {
-        const config = draft.config();
-        const token = await issueToken(clientOf(step), config, now(), (body) => (answer = body));
-        return token.accessToken;
-      },
-      isReported,
-    );
+    resultOf(step, async () => {
+      const issued = issueToken(clientOf(step), draft.config(), now(), (body) => (answer = body));
+      // If an answer came, the token may be elsewhere in it, and the proposed settings find it: report no failure.
+      const token = await issued.catch((error: unknown) => {
+        if (answer === undefined || !(error instanceof ServiceFailure)) throw error;
+      });
+      return token?.accessToken;
+    });
   const token = await request();
   if (answer === undefined) return undefined;
   await talk.tell(fieldLines(maskedFields(answer)).join('\n'), 'The answer, values masked');
@@ -235,16 +232,12 @@ function clientOf({ draft, now }: ServiceStep, token = ''): PaymentsClient {
 }
 
 /** The call's result; undefined after a failure, which is reported with its fix. */
-async function resultOf<T>(
-  { talk, draft }: Step,
-  call: () => Promise<T>,
-  isReported = (): boolean => true,
-): Promise<T | undefined> {
+async function resultOf<T>({ talk, draft }: Step, call: () => Promise<T>): Promise<T | undefined> {
   try {
     return await call();
   } catch (error) {
     if (!(error instanceof ServiceFailure)) throw error;
-    if (isReported()) await talk.tell(`❌ ${serviceProblem(draft.config(), error)}`);
+    await talk.tell(`❌ ${serviceProblem(draft.config(), error)}`);
     return undefined;
   }
 }
