@@ -224,3 +224,17 @@ export function relisted<T>(sealer: Sealer, kind: ListedKind<T>) {
 export function isUnreadable(error: unknown): boolean {
   return error instanceof SealBroken || error instanceof SyntaxError || error instanceof z.ZodError;
 }
+
+/** Undefined: the record can't be read; the worker puts it aside. */
+export function ifReadable<T>(read: () => T): T | undefined {
+  try {
+    return read();
+  } catch (error) {
+    return undefinedIfUnreadable(error);
+  }
+}
+
+/** For `catch`: rethrows every error except that of an unreadable record. */
+export function undefinedIfUnreadable(error: unknown): undefined {
+  if (!isUnreadable(error)) throw error;
+}

@@ -18,7 +18,7 @@ import { withoutUndefined } from '../../domain/json.ts';
 import type { MessagePlace } from '../../messages/delivery.ts';
 import { alertKey, hasChannel, messageKey, openEvent } from '../../messages/message-record.ts';
 import { type Applied, createCases } from '../../records/cases.ts';
-import { isUnreadable } from '../../records/records.ts';
+import { undefinedIfUnreadable } from '../../records/records.ts';
 import { createMessages, type Messages } from '../../messages/messages.ts';
 import {
   addressees,
@@ -284,13 +284,8 @@ async function findEach(
   find: (id: string) => Promise<FoundAlert | undefined>,
 ): Promise<(FoundAlert & { id: string })[]> {
   const found = ids.map(async ({ id }) => {
-    try {
-      const alert = await find(id);
-      return alert ? [{ id, ...alert }] : [];
-    } catch (error) {
-      if (!isUnreadable(error)) throw error;
-      return [];
-    }
+    const alert = await find(id).catch(undefinedIfUnreadable);
+    return alert ? [{ id, ...alert }] : [];
   });
   return (await Promise.all(found)).flat();
 }

@@ -16,15 +16,17 @@ import {
 } from '../../messages/message-record.ts';
 import { pagesOf } from '../../records/pages.ts';
 import { unreadableFix } from '../../records/put-aside.ts';
-import { isUnreadable, openRecord } from '../../records/records.ts';
+import { ifReadable, openRecord } from '../../records/records.ts';
 import { dayMs } from '../../domain/span.ts';
 
-/** An event of the last week, completed by its look-up as the rules saw it. */
-export type LoggedEvent = {
+/** A stored event. Its record is an alert's message, or the payment case of a success that goes to no channel. */
+export type StoredEvent = {
   event: PaymentEvent;
   receivedAtMs: number;
-  /** Absent: it was never looked up. */
-  lookup?: Lookup['kind'];
+  /** A repeated event with another fingerprint is reported. */
+  fingerprint?: string;
+  /** The look-up that its message shows; absent: it was never looked up. */
+  lookup?: Lookup;
   /** Shown by its charge's message or in an alert's thread, whatever the rules say. */
   byCharge?: true;
   /** The channels it was routed to; absent: none, or not routed yet. */
@@ -33,18 +35,8 @@ export type LoggedEvent = {
   isMuted?: true;
 };
 
-/** A stored event. Its record is an alert's message, or the payment case of a success that goes to no channel. */
-export type StoredEvent = {
-  event: PaymentEvent;
-  receivedAtMs: number;
-  /** A repeated event with another fingerprint is reported. */
-  fingerprint?: string;
-  /** The look-up that its message shows. */
-  lookup?: Lookup;
-  byCharge?: true;
-  channels?: readonly string[];
-  isMuted?: true;
-};
+/** A stored event, completed by its look-up as the rules saw it. */
+export type LoggedEvent = Omit<StoredEvent, 'lookup'> & { lookup?: Lookup['kind'] };
 
 /** The record of the event with this key. */
 export async function findEvent(store: Pick<Store, 'read'>, key: string): Promise<Entry | undefined> {
@@ -110,10 +102,9 @@ export function createEventLog({
     try {
       const kept = openStoredEvent(sealer, entry);
       if (!kept) return [];
-      const { event, receivedAtMs, lookup, byCharge, channels, isMuted } = kept;
-      const logged = { receivedAtMs, ...withoutUndefined({ byCharge, channels, isMuted }) };
-      if (!lookup) return [{ event, ...logged }];
-      return [{ event: withLookUp(event, lookup), ...logged, lookup: lookup.kind }];
+      const { lookup, ...stored } = kept;
+      if (!lookup) return [stored];
+      return [{ ...stored, event: withLookUp(stored.event, lookup), lookup: lookup.kind }];
     } catch (error) {
       const about = { key: entry.key, fix: unreadableFix(error) };
       log('error', 'an event of the last week cannot be read; it is left out', about, error);
@@ -150,10 +141,5 @@ export async function newestEventMs({
   sealer: Sealer;
 }): Promise<number | undefined> {
   const [newest] = (await store.list(eventsList, { max: 1, newestFirst: true })).entries;
-  try {
-    return newest && openStoredEvent(sealer, newest)?.receivedAtMs;
-  } catch (error) {
-    if (isUnreadable(error)) return undefined;
-    throw error;
-  }
+  return newest && ifReadable(() => openStoredEvent(sealer, newest))?.receivedAtMs;
 }

@@ -21,7 +21,7 @@ import { openEvent, messageKey, readMessageRecord, stormAlerts } from '../../../
 import { createMessages, type Messages } from '../../../messages/messages.ts';
 import { eventPrefix, stormRecovered } from '../event-case.ts';
 import { createTally, type Tally } from '../tally.ts';
-import { isUnreadable, openRecord } from '../../../records/records.ts';
+import { ifReadable, openRecord, undefinedIfUnreadable } from '../../../records/records.ts';
 import { caseKind, type CaseRules, createCases } from '../../../records/cases.ts';
 import { pagesOf } from '../../../records/pages.ts';
 
@@ -329,7 +329,7 @@ export function createStorms(
     const all = await Promise.all(items.map(({ event }) => alertMessages(store, event.key)));
     const ids = new Set(all.flat().flatMap(({ record }) => record.digest?.storm ?? []));
     ids.delete(id);
-    const found = await Promise.all([...ids].map((other) => storms.find(other).catch(unlessReadable)));
+    const found = await Promise.all([...ids].map((other) => storms.find(other).catch(undefinedIfUnreadable)));
     return found.filter((storm) => storm !== undefined);
   }
 
@@ -392,7 +392,7 @@ export function createStorms(
         await storms
           .begin(id, withGroup(storm, { kind: 'joined', group, rule }, sinceMs))
           .catch((error: unknown) => {
-            unlessReadable(error);
+            undefinedIfUnreadable(error);
             unreadable += 1;
           });
       }
@@ -466,7 +466,7 @@ export function createStorms(
      * can't be read.
      */
     async recount(id: string): Promise<boolean> {
-      return (await storms.applyAndWake(id, { kind: 'changed' }).catch(unlessReadable)) !== undefined;
+      return (await storms.applyAndWake(id, { kind: 'changed' }).catch(undefinedIfUnreadable)) !== undefined;
     },
 
     work: (entry: Entry) => storms.work(entry),
@@ -510,19 +510,6 @@ function auditOf(
     result: `storm_${event.kind}`,
     reason,
   };
-}
-
-/** Undefined: it can't be read; the worker puts it aside. */
-function ifReadable<T>(read: () => T): T | undefined {
-  try {
-    return read();
-  } catch (error) {
-    return unlessReadable(error);
-  }
-}
-
-function unlessReadable(error: unknown): undefined {
-  if (!isUnreadable(error)) throw error;
 }
 
 /** Its alerts, oldest first, in pages: a long list must not block the process. */
