@@ -385,8 +385,7 @@ type About = PostAttempt & { place?: MessagePlace };
 
 /** A step, for the alert's thread. */
 export function alertNoteMessage(step: AlertStep, alert: Alert, about: About): SlackMessage {
-  const state = step.kind === 'recovered' ? recoveredState(step.payment) : stateOfStep(step);
-  return stepMessage(step, alert, about, { state, eventType: 'payops_alert_note' });
+  return stepMessage(step, alert, about, { state: stateOfStep(step), eventType: 'payops_alert_note' });
 }
 
 /** A step, for one person's direct messages. Its first line has the charge's state, too. */
@@ -397,11 +396,9 @@ export function alertDirectMessage(
 ): SlackMessage {
   const whom = step.kind === 'assigned' && (step.to === about.to ? ' to you' : ' to somebody else');
   const state =
-    step.kind === 'recovered'
-      ? recoveredState(step.payment)
-      : step.kind === 'paid_again' || step.kind === 'given_back'
-        ? stateOfStep(step)
-        : withCharge(`${stepWords[step.kind]}${whom || ''}`, chargeState(alert));
+    step.kind === 'recovered' || step.kind === 'paid_again' || step.kind === 'given_back'
+      ? stateOfStep(step)
+      : withCharge(`${stepWords[step.kind]}${whom || ''}`, chargeState(alert));
   return stepMessage(step, alert, about, { state, eventType: 'payops_alert_direct', to: about.to });
 }
 
@@ -432,7 +429,8 @@ function stepMessage(
 
 type PaidAgain = Extract<AlertStep, { kind: 'paid_again' }>;
 
-function stateOfStep(step: Exclude<AlertStep, { kind: 'recovered' }>): string {
+function stateOfStep(step: AlertStep): string {
+  if (step.kind === 'recovered') return recoveredState(step.payment);
   if (step.kind === 'given_back')
     return step.found === 'given_back' ? confirmationWords.given_back : `⚠️ ${saidGivenBack(step.found)}`;
   if (step.kind !== 'paid_again') return stepWords[step.kind];

@@ -219,7 +219,7 @@ export type Alert = {
   /** Absent: no decline, or its event and look-up don't prove one. */
   declined?: KnownDecline;
   /** It can be looked up although no reference is signed. */
-  canLookUp?: true;
+  canLookUp?: boolean;
   /** The bot can list the customer's saved cards. */
   canListCards?: boolean;
   /** An earlier post may have arrived; the channel's history couldn't be read to find out. */

@@ -1,7 +1,9 @@
 import type { Account, Finder } from '../../account.ts';
 import type { FoundRecord } from '../../domain/found-record.ts';
 import { withoutUndefined } from '../../domain/json.ts';
+import type { Lookup } from '../../domain/alert.ts';
 import type { Money } from '../../domain/money.ts';
+import type { PaymentEvent } from '../../domain/payment-event.ts';
 import { openRecord } from '../../records/records.ts';
 import { messageKey } from '../../messages/message-record.ts';
 import { eventKind, untouched } from './event-case.ts';
@@ -32,7 +34,7 @@ export function eventFinders(
     if (!kept) return undefined;
     const { kind, key } = kept.event;
     const { orderReference: reference } = withProvenOrder(kept.event, kept.lookup);
-    // The row of its charge shows a failure; that of an alert shows no refund.
+    // Its charge's row shows such a failure. A refund has a row of its own, because its alert's row doesn't show it.
     if (kind === 'payment_failed') return kept.byCharge ? undefined : await foundFailure(kept);
     return reference !== undefined && (await isOwn(reference)) ? undefined : foundEvent(kept, untouched(key));
   };
@@ -82,8 +84,7 @@ function foundEvent(
 }
 
 /** For a success the amount taken; for a failure the amount that was to be taken. */
-function moneyOf(...[event, lookup]: Parameters<typeof moneyOfFailure>): Money | undefined {
-  const record = event.kind === 'payment_success' && lookup ? recordOfOrder(lookup) : undefined;
-  const taken = record && lookup && 'money' in lookup ? lookup.money : undefined;
-  return taken ?? moneyOfFailure(event, lookup);
+function moneyOf(event: PaymentEvent, lookup: Lookup): Money | undefined {
+  const isTaken = event.kind === 'payment_success' && recordOfOrder(lookup) && 'money' in lookup;
+  return (isTaken ? lookup.money : undefined) ?? moneyOfFailure(event, lookup);
 }

@@ -53,9 +53,6 @@ import { isStormOf, type Storms } from './storm/storm.ts';
  */
 const lateMs = 60_000;
 
-type Apply = { cases: Pick<AlertCases['cases'], 'apply'> };
-type Find = { cases: Pick<AlertCases['cases'], 'find'> };
-
 /**
  * Renders alerts and their steps. An alert goes where its rules say: into a storm's digest, or into a message of its own that
  * is edited as people act on it, and loses its details when it is old.
@@ -67,18 +64,18 @@ export function createTelling(
     Pick<Account['rules'], 'declines'> & {
       route: Route;
       lookUp: (event: PaymentEvent) => Promise<Lookup>;
-      alerts: Pick<AlertCases, 'read'> & Apply & Find;
+      alerts: Pick<AlertCases, 'read' | 'cases'>;
       recovery: Pick<AlertRecovery, 'tieFailure'>;
       storms: Pick<Storms, 'join' | 'recount'>;
       judging: Pick<JudgeAgain, 'look'>;
-      /** Whether the service can be asked about an event without a signed reference; absent: no. */
-      canAskFor?: (event: PaymentEvent) => boolean;
+      /** Whether the service can be asked about an event without a signed reference. */
+      canAskFor: (event: PaymentEvent) => boolean;
       /** `/pay cards` works here, so messages about a missing token name it. */
-      canListCards?: boolean;
+      canListCards: boolean;
     },
 ) {
   const { sealer, now } = account;
-  const { place, alerts, recovery, storms } = needs;
+  const { alerts, recovery, storms, canListCards } = needs;
   const lookUps = createLookUps(account, needs);
 
   /** The content of an alert, without its status and rule. `verdict`: the next try by the saved card's history. */
@@ -86,13 +83,13 @@ export function createTelling(
     { entry, record }: Work,
     { event, lookup, verdict }: { event: PaymentEvent; lookup: Lookup; verdict?: RetryVerdict | undefined },
   ): Alert {
-    const [{ environment, account: name }, { receivedAtMs }] = [place, record];
+    const { environment, account: name } = needs.place;
+    const { receivedAtMs } = record;
     const named = { ...withProvenOrder(event, lookup), key: historyKey(entry.key, record) };
     const alert = { event: named, lookup, environment, account: name, receivedAtMs, mayBeRepeat: false };
     const declined = knownDecline(alert, needs.declines, { nowMs: now(), verdict });
-    const canLookUp = (named.orderReference === undefined && needs.canAskFor?.(event)) || undefined;
-    const canListCards = needs.canListCards || undefined;
-    return { ...alert, ...withoutUndefined({ canLookUp, canListCards, declined }) };
+    const canLookUp = named.orderReference === undefined && needs.canAskFor(event);
+    return { ...alert, canLookUp, canListCards, ...withoutUndefined({ declined }) };
   }
 
   async function render(work: Work, about: PostAttempt): Promise<Rendered> {
@@ -240,7 +237,7 @@ export function createTelling(
  * state. Records first, so no later edit shows the details again; the next turn, at once, edits the message.
  */
 async function erase(
-  { account, alerts }: { account: Parameters<typeof createTelling>[0]; alerts: Apply },
+  { account, alerts }: { account: Parameters<typeof createTelling>[0]; alerts: Pick<AlertCases, 'cases'> },
   work: Work,
   event: PaymentEvent,
 ): Promise<Rendered> {
@@ -334,7 +331,7 @@ async function withButtons(
 
 /** Judges the next try. If the card is on hold, stores the hold's end: an acknowledged alert's messages are rendered again then. */
 async function offered(
-  { judging, alerts }: { judging: Pick<JudgeAgain, 'look'>; alerts: Apply },
+  { judging, alerts }: { judging: Pick<JudgeAgain, 'look'>; alerts: Pick<AlertCases, 'cases'> },
   failed: Parameters<JudgeAgain['look']>[0],
 ): ReturnType<JudgeAgain['look']> {
   const looked = await judging.look(failed);
