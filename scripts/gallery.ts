@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import { fullest, galleryVariable, type Recorded, type Screen } from '../test/support/screens.ts';
 import { everyThing, type Thing } from '../test/support/permission-stage.ts';
 import { everyVerb } from './every-verb.ts';
-import { people } from '../src/simulators/slack/cast.ts';
+import { people } from '../src/simulators/slack/directory.ts';
 
 type Part = { [field: string]: unknown };
 

@@ -4,7 +4,7 @@ import type { Locator } from 'playwright-core';
 import type { PageState } from '../src/simulators/protocol.ts';
 import { seedCards } from '../src/simulators/payments/seed.ts';
 import { startPlayground, type Playground } from '../src/playground/playground.ts';
-import { channelIds } from '../src/simulators/slack/cast.ts';
+import { channelIds } from '../src/simulators/slack/directory.ts';
 import { openBrowser } from '../test/support/browser.ts';
 import { openWindow, type PersonWindow } from '../test/support/person-window.ts';
 

@@ -1,6 +1,6 @@
 import type { Request } from 'autocannon';
 import { signSlack, slashBody } from '../../test/support/slack-requests.ts';
-import { credentials, teamId, userIds } from '../../src/simulators/slack/cast.ts';
+import { credentials, teamId, userIds } from '../../src/simulators/slack/directory.ts';
 
 /** `answer`: the acknowledgement's expected content; empty: none. */
 export type CommandOrder = { kind: 'command'; words: string; responseUrl: string; answer: string };

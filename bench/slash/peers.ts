@@ -2,7 +2,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { RespondArguments } from '@slack/bolt';
-import { credentials } from '../../src/simulators/slack/cast.ts';
+import { credentials } from '../../src/simulators/slack/directory.ts';
 
 const { PORT: port, PEER: peer, ANSWER: said = '', RESPOND: responds } = process.env;
 const { signingSecret } = credentials;

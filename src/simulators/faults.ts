@@ -11,14 +11,14 @@ export type Faults<Fault> = {
   set: (faults: readonly Fault[]) => void;
   all: () => readonly Fault[];
   /** The first fault that is for this call, if chance lets it happen; counts it. */
-  strike: (isFor: (fault: Fault) => boolean) => Fault | undefined;
+  pick: (isFor: (fault: Fault) => boolean) => Fault | undefined;
   /** Faulted calls by kind, since the start. */
-  struck: () => Record<string, number>;
+  counts: () => Record<string, number>;
 };
 
 /** A simulator's faults, tried in order. `dice` draws from 0 up to 1, like Math.random. */
 export function createFaults<Fault extends Often & { kind: string }>(dice: () => number): Faults<Fault> {
-  const struck: Record<string, number> = {};
+  const counts: Record<string, number> = {};
   let open: { fault: Fault; left: number }[] = [];
 
   return {
@@ -26,15 +26,15 @@ export function createFaults<Fault extends Often & { kind: string }>(dice: () =>
       open = faults.map((fault) => ({ fault, left: fault.times ?? Infinity }));
     },
     all: () => open.filter(({ left }) => left > 0).map(({ fault }) => fault),
-    strike(isFor) {
+    pick(isFor) {
       const found = open.find(
         ({ fault, left }) => left > 0 && isFor(fault) && (fault.share === undefined || dice() < fault.share),
       );
       if (found === undefined) return undefined;
       found.left -= 1;
-      struck[found.fault.kind] = (struck[found.fault.kind] ?? 0) + 1;
+      counts[found.fault.kind] = (counts[found.fault.kind] ?? 0) + 1;
       return found.fault;
     },
-    struck: () => ({ ...struck }),
+    counts: () => ({ ...counts }),
   };
 }

@@ -14,7 +14,7 @@ export type Holds = {
   /** Resolves when the next request whose path ends with `path` is at that point. */
   hold: (path: string, point: HoldPoint) => Promise<Held>;
   /** Called when a request reaches the point: resolves once it is released. Undefined: no test holds it. */
-  stand: (path: string, point: HoldPoint) => Promise<void> | undefined;
+  reached: (path: string, point: HoldPoint) => Promise<void> | undefined;
 };
 
 type Order = { path: string; point: HoldPoint; held: PromiseWithResolvers<Held> };
@@ -28,7 +28,7 @@ export function createHolds(): Holds {
       orders.push({ path, point, held });
       return held.promise;
     },
-    stand(path, point) {
+    reached(path, point) {
       const index = orders.findIndex((order) => order.point === point && path.endsWith(order.path));
       const [order] = index < 0 ? [] : orders.splice(index, 1);
       if (!order) return undefined;

@@ -115,7 +115,7 @@ export type PaymentsCard = {
 };
 
 export type PaymentsState = {
-  weather: PaymentsWeather;
+  mode: PaymentsMode;
   orders: PaymentsOrder[];
   deliveries: PaymentsDelivery[];
   cards: PaymentsCard[];
@@ -144,9 +144,9 @@ const nextCharge = z.enum([
 /** The outcome of the next saved-card charge that is not rejected, once; `as_usual`: by its amount and card. */
 export type NextCharge = z.infer<typeof nextCharge>;
 
-const weather = z.enum(['normal', 'hang', 'error_500', 'rate_limited', 'unauthorized']);
+const mode = z.enum(['normal', 'hang', 'error_500', 'rate_limited', 'unauthorized']);
 /** How the simulated service behaves until it is changed. */
-export type PaymentsWeather = z.infer<typeof weather>;
+export type PaymentsMode = z.infer<typeof mode>;
 
 const redelivery = z.enum(['again', 'new_id', 'late', 'bad_signature']);
 /** How an event is redelivered. */
@@ -165,8 +165,8 @@ export const paymentsAction = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('give_back'), orderReference: id, sends: z.boolean() }),
   z.object({ kind: z.literal('redeliver'), deliveryId: z.int(), how: redelivery }),
   /** `reason` with `decline`: the bank's words. */
-  z.object({ kind: z.literal('order_next_charge'), next: nextCharge, reason: line.exactOptional() }),
-  z.object({ kind: z.literal('set_weather'), weather }),
+  z.object({ kind: z.literal('set_next_charge'), next: nextCharge, reason: line.exactOptional() }),
+  z.object({ kind: z.literal('set_mode'), mode }),
 ]);
 export type PaymentsAction = z.infer<typeof paymentsAction>;
 
@@ -188,8 +188,8 @@ export const workspaceAction = z.discriminatedUnion('kind', [
       z.object({ type: z.literal('view'), viewId: id }),
     ]),
     values,
-    /** The person's screen is out of date: the element existed when it was drawn, and is sent as it was then. */
-    behind: z.literal(true).exactOptional(),
+    /** If the element is no longer there, it is sent as the person's screen had drawn it. */
+    mayBeOutdated: z.literal(true).exactOptional(),
   }),
   z.object({ kind: z.literal('submit_view'), viewId: id, values }),
   z.object({ kind: z.literal('close_view'), viewId: id }),

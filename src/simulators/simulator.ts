@@ -104,7 +104,7 @@ export async function openSimulator<Fault extends Often & { kind: string }>(
     }
     const written = asWritten(reply);
     end(() => ({ status: reply.status, outcome, response: reply.body }));
-    await holds.stand(url.pathname, 'after');
+    await holds.reached(url.pathname, 'after');
     if (options.keepPassed === true)
       passed.push({ path: url.pathname, request: `${request.url}\n${body}`, answer: written.body });
     return written;
@@ -139,7 +139,7 @@ export async function openSimulator<Fault extends Often & { kind: string }>(
           if (read === undefined) return;
           // As bytes: decoding as `text` would drop a file's byte order mark.
           const body = read.toString();
-          await holds.stand(url.pathname, 'before');
+          await holds.reached(url.pathname, 'before');
           const asked = { request, url, body };
           const written = await answer(visit(asked), asked);
           if (written) response.writeHead(written.status, written.headers).end(written.body);

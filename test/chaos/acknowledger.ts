@@ -1,4 +1,4 @@
-import { userIds } from '../../src/simulators/slack/cast.ts';
+import { userIds } from '../../src/simulators/slack/directory.ts';
 import type { BotPost } from '../../src/simulators/slack/payloads.ts';
 import type { Workspace } from '../../src/simulators/slack/workspace.ts';
 import { pressable } from '../walks/people.ts';

@@ -383,7 +383,7 @@ describe('a charge that ended without money', () => {
       await desk.submits('onCall', { Reason: 'Paid in cash' });
       await alertSays(failed, '☑️ Resolved');
     } else {
-      await desk.house.payments.act({ kind: 'order_next_charge', next: 'otp' });
+      await desk.house.payments.act({ kind: 'set_next_charge', next: 'otp' });
       await againFrom('lead', failed, '4081');
       await desk.modalSays('lead', 'Needs a code');
       await desk.closes('agent');

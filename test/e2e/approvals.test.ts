@@ -172,14 +172,14 @@ describe('a charge that a second person decides', () => {
       'leadDm',
     );
     expect(waits.shown.text).toContain('NGN 900.00');
-    await desk.house.payments.act({ kind: 'order_next_charge', next: 'approve' });
+    await desk.house.payments.act({ kind: 'set_next_charge', next: 'approve' });
     await desk.presses('lead', approve(card), card);
     await desk.modalSays('agent', ['✅ Paid (confirmed)', 'NGN 900.00']);
   });
 
   it('of a card on hold after an earlier charge of the same amount says that too', async () => {
     const desk = at();
-    await desk.house.payments.act({ kind: 'order_next_charge', next: 'approve' });
+    await desk.house.payments.act({ kind: 'set_next_charge', next: 'approve' });
     await charges(desk, 'agent', { card: chidi, amount: '902.00' });
     await desk.modalSays('agent', '✅ Paid (confirmed)');
     await desk.closes('agent');

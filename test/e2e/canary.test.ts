@@ -6,7 +6,7 @@ import { randomBytes, randomInt } from 'node:crypto';
 import { rightOtp } from '../../src/simulators/payments/bank.ts';
 import { foreignTokenKey, seedCards } from '../../src/simulators/payments/seed.ts';
 import { signatureHeader, signWebhook } from '../../src/simulators/payments/webhooks-out.ts';
-import type { PaymentsWeather } from '../../src/simulators/protocol.ts';
+import type { PaymentsMode } from '../../src/simulators/protocol.ts';
 import type { Passed } from '../../src/simulators/holds.ts';
 import type { Bot } from '../support/bot.ts';
 import { type Canaries, findCanaries, type Places } from '../support/canaries.ts';
@@ -156,14 +156,8 @@ async function driveEvents(house: House, bot: Bot): Promise<void> {
 }
 
 async function driveWeather(house: House): Promise<void> {
-  for (const weather of [
-    'error_500',
-    'unauthorized',
-    'rate_limited',
-    'hang',
-    'normal',
-  ] as PaymentsWeather[]) {
-    await house.payments.act({ kind: 'set_weather', weather });
+  for (const weather of ['error_500', 'unauthorized', 'rate_limited', 'hang', 'normal'] as PaymentsMode[]) {
+    await house.payments.act({ kind: 'set_mode', mode: weather });
     await type(house, 'ORDER-1001');
   }
   for (const weather of ['error_500', 'rate_limited', 'down'] as const) {
@@ -671,13 +665,13 @@ async function walkRejections(desk: Desk, typed: Typed, [, , card]: readonly New
 /** The service in the states that cause most log lines. */
 async function walkWeather(desk: Desk, [, , , one, two]: readonly NewCard[]): Promise<void> {
   const { payments } = desk.house;
-  await payments.act({ kind: 'set_weather', weather: 'unauthorized' });
+  await payments.act({ kind: 'set_mode', mode: 'unauthorized' });
   await charge(desk, 'agent', { ...formOf(one), amount: '20.00' });
   await desk.modalSays('agent', 'Not charged: ');
-  await payments.act({ kind: 'set_weather', weather: 'error_500' });
+  await payments.act({ kind: 'set_mode', mode: 'error_500' });
   await charge(desk, 'agent', { ...formOf(two), amount: '20.00' });
   await desk.modalSays('agent', 'In doubt, checking');
-  await payments.act({ kind: 'set_weather', weather: 'normal' });
+  await payments.act({ kind: 'set_mode', mode: 'normal' });
   await desk.presses('agent', 'Look up');
   await desk.modalSays('agent', 'Paid (confirmed)');
 }

@@ -5,7 +5,7 @@ import { chargeFields, chargeModalId } from '../../src/features/charge/charge-fo
 import { chargeReviewModalId } from '../../src/features/charge/charge-review.ts';
 import { chargeActions } from '../../src/features/charge/charge-modal.ts';
 import { otpActions, otpModalId } from '../../src/features/charge/code-modal.ts';
-import { teamId, userIds } from '../../src/simulators/slack/cast.ts';
+import { teamId, userIds } from '../../src/simulators/slack/directory.ts';
 import { openSlackLine, sendToBot, type SlackLine } from '../support/charge-line.ts';
 import { charges, openDesk, reviews, shareDesk, type Desk } from '../support/desk.ts';
 import { bySocket } from '../support/house.ts';

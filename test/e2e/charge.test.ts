@@ -23,7 +23,7 @@ const taken = (reference: string): number => at().house.payments.stats().charges
 
 async function orderNext(next: NextCharge, reason?: string): Promise<void> {
   await at().house.payments.act({
-    kind: 'order_next_charge',
+    kind: 'set_next_charge',
     next,
     ...(reason === undefined ? {} : { reason }),
   });
@@ -346,10 +346,10 @@ describe('a charge that the service rejects: Not charged, with the reason', () =
   ] as const)('as it is %s, and charges nothing', async (weather, why) => {
     const desk = at();
     await reviews(desk, 'agent', { card: ada, amount: '1,600.00' });
-    await desk.house.payments.act({ kind: 'set_weather', weather });
+    await desk.house.payments.act({ kind: 'set_mode', mode: weather });
     await desk.submits('agent');
     const shown = await desk.modalSays('agent', [why, 'No money moved']);
-    await desk.house.payments.act({ kind: 'set_weather', weather: 'normal' });
+    await desk.house.payments.act({ kind: 'set_mode', mode: 'normal' });
     expect(taken(referenceIn(shown.shown.text))).toBe(0);
   });
 });

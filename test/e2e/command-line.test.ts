@@ -117,7 +117,7 @@ describe('payops lookup', () => {
       ['rate_limited', 6, 'as the service asks'],
       ['unauthorized', 7, 'PAYMENTS_CLIENT_SECRET'],
     ] as const) {
-      await desk.house.payments.act({ kind: 'set_weather', weather });
+      await desk.house.payments.act({ kind: 'set_mode', mode: weather });
       const end = await desk.runs(['payops', 'lookup', 'ORDER-1001', '--json']);
       expect({ weather, ...end }).toMatchObject({ code, stdout: '' });
       expect(end.stderr).toContain(words);
@@ -176,7 +176,7 @@ describe('payops doubt', () => {
     expect(settled).toMatchObject({ code: 0, stdout: expect.stringMatching(/^No charge is in doubt\n/) });
     await desk.opens('agent', '/pay charge 2500');
     await desk.submits('agent', { 'Saved card': 'ada' });
-    await desk.house.payments.act({ kind: 'set_weather', weather: 'hang' });
+    await desk.house.payments.act({ kind: 'set_mode', mode: 'hang' });
     await desk.submits('agent');
     const modal = await desk.modalSays('agent', 'In doubt, checking');
     const [reference = ''] = /pay-\w+/.exec(modal.shown.text) ?? [];
@@ -300,11 +300,11 @@ describe('the operators’ commands', () => {
       ['error_500', 6, 'Whether the access token was revoked is not known'],
       ['unauthorized', 7, 'Nothing was revoked'],
     ] as const) {
-      await desk.house.payments.act({ kind: 'set_weather', weather });
+      await desk.house.payments.act({ kind: 'set_mode', mode: weather });
       const end = await desk.runs(['revoke-token']);
       expect(end).toMatchObject({ code, stdout: '', stderr: expect.stringContaining(words) });
     }
-    await desk.house.payments.act({ kind: 'set_weather', weather: 'normal' });
+    await desk.house.payments.act({ kind: 'set_mode', mode: 'normal' });
   });
 
   it('reseal seals everything with the first key, which is then enough for the bot', async () => {

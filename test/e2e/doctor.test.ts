@@ -94,7 +94,7 @@ const setUps: Record<string, SetUp> = {
     problems: { 'User group @payers': ['no_such_subteam', 'payops.yml'] },
   },
   'user groups on a free plan': {
-    house: { workspace: { grantedOptionalScopes: 'all', userNamesOnPaidPlan: false } },
+    house: { workspace: { grantedOptionalScopes: 'all', hasUserGroups: false } },
     policy: withGroup('@support-agents'),
     problems: { 'User group @support-agents': ['plan_upgrade_required', 'list user ids'] },
   },

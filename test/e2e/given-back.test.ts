@@ -51,7 +51,7 @@ describe('a payment whose status the settings call given back', () => {
   it('ends a charge whose answer was lost the same way: not as untaken money, and without a hold on the card', async () => {
     const desk = at();
     const { house } = desk;
-    await house.payments.act({ kind: 'order_next_charge', next: 'lost_answer' });
+    await house.payments.act({ kind: 'set_next_charge', next: 'lost_answer' });
     const look = { operation: 'GET /v1/transactions/accounts/single' } as const;
     house.payments.setFaults({ kind: 'error_500', ...look });
     const reference = await charges(desk, 'agent', ada);

@@ -19,7 +19,7 @@ describe('while the payments service hangs', () => {
     const { house, types, sees } = at();
     const texts = (): string[] => house.seenBy('agent').map(({ text }) => text);
     // There is no token yet: getting one hangs as well.
-    await house.payments.act({ kind: 'set_weather', weather: 'hang' });
+    await house.payments.act({ kind: 'set_mode', mode: 'hang' });
     const typed = Array.from({ length: commands }, () => types('agent', '/pay ORDER-1001'));
     await Promise.all([house.decline(), house.decline(), ...typed]);
     await house.payments.settled();
@@ -33,7 +33,7 @@ describe('while the payments service hangs', () => {
     const { shown } = await sees('agent', 'No answer from the payments service in time');
     for (const words of ['none was moved by this', 'try again in a minute'])
       expect(shown.text).toContain(words);
-    await house.payments.act({ kind: 'set_weather', weather: 'normal' });
+    await house.payments.act({ kind: 'set_mode', mode: 'normal' });
     await house.until('it works again', async () => {
       // A request at the very moment when the last wait for a token ends gets that end.
       const told = texts().length;
@@ -55,15 +55,15 @@ describe('while the payments service hangs', () => {
     // This amount makes the bank ask for a code.
     await charges(desk, 'agent', formOf(one, '2,500.01'));
     await desk.modalSays('agent', 'tries left');
-    await house.payments.act({ kind: 'set_weather', weather: 'hang' });
+    await house.payments.act({ kind: 'set_mode', mode: 'hang' });
     const entered = desk.submits('agent', { 'Code from the bank': '123456' });
     await desk.modalSays('agent', 'Checking the code …');
     await entered;
-    await house.payments.act({ kind: 'set_weather', weather: 'normal' });
+    await house.payments.act({ kind: 'set_mode', mode: 'normal' });
     await desk.closes('agent');
 
     await reviews(desk, 'agent', formOf(two));
-    await house.payments.act({ kind: 'set_weather', weather: 'hang' });
+    await house.payments.act({ kind: 'set_mode', mode: 'hang' });
     const agreed = desk.submits('agent');
     await desk.modalSays('agent', 'Charging …');
     await agreed;

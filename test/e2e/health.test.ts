@@ -59,7 +59,7 @@ describe('health and metrics', () => {
       'undelivered',
       'process',
     ]);
-    await desk.house.payments.act({ kind: 'set_weather', weather: 'hang' });
+    await desk.house.payments.act({ kind: 'set_mode', mode: 'hang' });
     await desk.asks('agent', '/pay ORDER-1001', 'No answer from the payments service in time');
     const ill = await get('/readyz');
     expect(ill.status).toBe(200);
@@ -68,7 +68,7 @@ describe('health and metrics', () => {
       state: 'degraded',
       detail: expect.stringContaining('the last look-up failed'),
     });
-    await desk.house.payments.act({ kind: 'set_weather', weather: 'normal' });
+    await desk.house.payments.act({ kind: 'set_mode', mode: 'normal' });
     await desk.house.decline();
     await desk.house.until('the post of its alert is counted', async () =>
       /^payops_slack_request_duration_seconds_count\{method="chat.postMessage",result="ok"\} 1$/m.test(

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { channelIds, userIds } from '../../src/simulators/slack/cast.ts';
+import { channelIds, userIds } from '../../src/simulators/slack/directory.ts';
 import { openDesk, shareDesk, type Desk } from '../support/desk.ts';
 
 const at = shareDesk({
@@ -199,7 +199,7 @@ describe('roles', () => {
     await paid.asks('lead', '/pay ORDER-1001', 'Not allowed');
     const free = await openDesk(test, {
       policy: byGroup,
-      workspace: { userNamesOnPaidPlan: false, grantedOptionalScopes: 'all' },
+      workspace: { hasUserGroups: false, grantedOptionalScopes: 'all' },
     });
     const told = await free.asks('agent', '/pay ORDER-1001', 'Not allowed');
     expect(told.shown.text).toContain('User groups need a paid Slack plan: list user ids');
@@ -208,7 +208,7 @@ describe('roles', () => {
 
 /** A charge of Ada’s card that waits for a code. */
 async function waitsForCode(desk: Desk, person: 'agent' | 'lead' = 'agent'): Promise<void> {
-  await desk.house.payments.act({ kind: 'order_next_charge', next: 'otp' });
+  await desk.house.payments.act({ kind: 'set_next_charge', next: 'otp' });
   await desk.opens(person, `/pay charge ${person === 'agent' ? '900.00' : '1,000.00'}`);
   await desk.submits(person, { 'Saved card': '4081' });
   await desk.submits(person);

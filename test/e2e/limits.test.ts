@@ -82,7 +82,7 @@ describe('limits in payops.yml', () => {
 
   it('are released after a decline, and count charges that wait for a code, also after a restart', async () => {
     const desk = at();
-    await desk.house.payments.act({ kind: 'order_next_charge', next: 'decline' });
+    await desk.house.payments.act({ kind: 'set_next_charge', next: 'decline' });
     await charges(desk, 'agent', { card: ada, amount: '5,000.00' });
     await desk.modalSays('agent', 'Declined by the bank');
     await desk.closes('agent');

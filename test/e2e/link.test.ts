@@ -149,11 +149,11 @@ describe('/pay link', () => {
     await desk.opens('agent', '/pay link');
     await submits(desk, 'LINK-7');
     await desk.reads('lead', ['Payment link, not paid yet', 'LINK-7'], 'payDesk');
-    await desk.house.payments.act({ kind: 'set_weather', weather: 'error_500' });
+    await desk.house.payments.act({ kind: 'set_mode', mode: 'error_500' });
     await pay(desk, 'LINK-7');
     const confirming = await desk.reads('lead', ['🕓 Approved, confirming', 'LINK-7'], 'payDesk');
     expect(confirming.shown.text).not.toContain('Paid');
-    await desk.house.payments.act({ kind: 'set_weather', weather: 'normal' });
+    await desk.house.payments.act({ kind: 'set_mode', mode: 'normal' });
     await desk.reads('lead', ['✅ Paid (confirmed)', 'LINK-7'], 'payDesk');
   });
 

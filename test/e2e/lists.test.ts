@@ -48,11 +48,11 @@ describe('/pay terminals', () => {
   it('keeps the pages read before a rate limit, and reads on from there', async (test) => {
     const desk = await openDesk(test, { env: patient, payments: { terminals: 600 } });
     await desk.asks('agent', '/pay terminals yaba', 'searched 5 pages so far, 250 terminals');
-    await desk.house.payments.act({ kind: 'set_weather', weather: 'rate_limited' });
+    await desk.house.payments.act({ kind: 'set_mode', mode: 'rate_limited' });
     await desk.seesBy('agent', ['searched 5 pages so far', 'call limit'], () =>
       desk.presses('agent', 'Search all'),
     );
-    await desk.house.payments.act({ kind: 'set_weather', weather: 'normal' });
+    await desk.house.payments.act({ kind: 'set_mode', mode: 'normal' });
     await desk.seesBy('agent', 'searched all 12 pages, 600 terminals', () =>
       desk.presses('agent', 'Go on searching'),
     );
@@ -149,11 +149,11 @@ describe('/pay accounts', () => {
   it('new: tells a person who closed the window during a hang that the account may exist', async () => {
     const desk = at();
     await desk.opens('lead', '/pay account new');
-    await desk.house.payments.act({ kind: 'set_weather', weather: 'hang' });
+    await desk.house.payments.act({ kind: 'set_mode', mode: 'hang' });
     await desk.submits('lead', kiosk);
     await desk.closes('lead');
     await desk.sees('lead', ['In doubt: the account may have been created', '/pay account PAY'], 'leadDm');
-    await desk.house.payments.act({ kind: 'set_weather', weather: 'normal' });
+    await desk.house.payments.act({ kind: 'set_mode', mode: 'normal' });
     await desk.seesBy('lead', 'Not found', () => desk.presses('lead', 'Look up'));
   });
 
@@ -221,10 +221,10 @@ describe('CSV', () => {
   it('says what to do without the upload scope, and when the service fails halfway', async (test) => {
     const desk = await openDesk(test, { env: patient, payments: { terminals: 300 } });
     await desk.asks('agent', '/pay terminals', 'Terminals 1–10');
-    await desk.house.payments.act({ kind: 'set_weather', weather: 'rate_limited' });
+    await desk.house.payments.act({ kind: 'set_mode', mode: 'rate_limited' });
     const stopped = ['⚠️ The CSV was not made', 'Press CSV again to go on'];
     await desk.seesBy('agent', stopped, () => desk.presses('agent', 'CSV'));
-    await desk.house.payments.act({ kind: 'set_weather', weather: 'normal' });
+    await desk.house.payments.act({ kind: 'set_mode', mode: 'normal' });
     await desk.seesBy('agent', ['⚠️ CSV of 300 terminals couldn’t be put into Slack', 'files:write'], () =>
       desk.presses('agent', 'CSV'),
     );

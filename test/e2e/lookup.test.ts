@@ -87,7 +87,7 @@ describe('/pay <reference>', () => {
       ['rate_limited', 'call limit is reached'],
       ['unauthorized', 'refused the bot’s access token'],
     ] as const) {
-      await desk.house.payments.act({ kind: 'set_weather', weather });
+      await desk.house.payments.act({ kind: 'set_mode', mode: weather });
       const told = await desk.asks('agent', '/pay ORDER-1001', words);
       expect(told.shown.text).toContain('none was moved by this');
       expect(told.shown.text).not.toContain('Paid');
@@ -249,10 +249,10 @@ describe('Look up reference here', () => {
     expect(choice.shown.buttons).toEqual(['ORDER-1001', 'ORDER-1002']);
     await desk.presses('agent', 'ORDER-1002');
     await desk.modalSays('agent', 'Not confirmed');
-    await desk.house.payments.act({ kind: 'set_weather', weather: 'error_500' });
+    await desk.house.payments.act({ kind: 'set_mode', mode: 'error_500' });
     await desk.presses('agent', 'Look up');
     await desk.modalSays('agent', 'fault of its own');
-    await desk.house.payments.act({ kind: 'set_weather', weather: 'normal' });
+    await desk.house.payments.act({ kind: 'set_mode', mode: 'normal' });
     await desk.presses('agent', 'Look up');
     await desk.modalSays('agent', 'Not confirmed');
     desk.house.workspace.setFaults({ kind: 'answer_lost', method: 'chat.postMessage', times: 1 });

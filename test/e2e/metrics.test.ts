@@ -108,7 +108,7 @@ describe('metrics', () => {
     expect(await seen('payops_charges_in_doubt_oldest_seconds{account="main"}')).toBeGreaterThanOrEqual(60);
     house.payments.setFaults();
     await desk.closes('agent');
-    await house.payments.act({ kind: 'order_next_charge', next: 'otp' });
+    await house.payments.act({ kind: 'set_next_charge', next: 'otp' });
     await charges(desk, 'lead', { amount: '2500.00', card: '1127' });
     await house.until(
       'it waits for its code',

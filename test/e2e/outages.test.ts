@@ -47,7 +47,7 @@ describe('without the payments service', () => {
     const house = await openHouse(test, { clock: true });
     const bot = house.bot();
     await house.start(bot);
-    await house.payments.act({ kind: 'set_weather', weather: 'error_500' });
+    await house.payments.act({ kind: 'set_mode', mode: 'error_500' });
     const reference = await house.decline();
     await house.type('agent', '/pay ORDER-1001');
     await house.until('the agent is answered', () => house.seenBy('agent').length === 1);

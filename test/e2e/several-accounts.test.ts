@@ -2,7 +2,7 @@ import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { rightOtp } from '../../src/simulators/payments/bank.ts';
 import { startPaymentsService, type PaymentsService } from '../../src/simulators/payments/service.ts';
-import { channelIds } from '../../src/simulators/slack/cast.ts';
+import { channelIds } from '../../src/simulators/slack/directory.ts';
 import { reviews, sitAt, type Desk, type Message } from '../support/desk.ts';
 import { openBackend } from '../support/backend.ts';
 import { openGate, type Gate } from '../support/gate.ts';
@@ -122,7 +122,7 @@ describe('several merchant accounts in one bot', () => {
     const tokenKey = await savedToken(lagos, 'CARD-L');
     const form = await desk.opens('agent', '/pay charge 1,234.00 --account lagos');
     expect(form.shown.text).toContain('lagos');
-    await lagos.service.act({ kind: 'order_next_charge', next: 'otp' });
+    await lagos.service.act({ kind: 'set_next_charge', next: 'otp' });
     await desk.submits('agent', { 'Or the card’s token key': tokenKey, 'Customer’s e-mail': ada });
     expect((await desk.modalSays('agent', 'Nothing sent yet.')).shown.text).toContain('lagos');
     await desk.submits('agent');
@@ -284,7 +284,7 @@ describe('further accounts', () => {
     await house.start(bot);
     const desk = sitAt(house, bot);
     const tokenKey = await savedToken(main, 'CARD-M');
-    await main.service.act({ kind: 'order_next_charge', next: 'otp' });
+    await main.service.act({ kind: 'set_next_charge', next: 'otp' });
     await desk.opens('agent', '/pay charge 321.00');
     await desk.submits('agent', { 'Or the card’s token key': tokenKey, 'Customer’s e-mail': ada });
     await desk.submits('agent');

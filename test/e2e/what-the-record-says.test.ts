@@ -32,7 +32,7 @@ describe('a decline without words', () => {
   it('quotes its record’s, and never says that the bank gave no reason', async () => {
     const desk = at();
     tells = (record) => ({ ...record, gatewayMessage: 'Do not honour' });
-    await desk.house.payments.act({ kind: 'order_next_charge', next: 'decline', reason: '' });
+    await desk.house.payments.act({ kind: 'set_next_charge', next: 'decline', reason: '' });
     await charges(desk, 'agent', { card: ada, amount: '1100.00' });
     const { shown } = await desk.modalSays('agent', ['❌ Declined by the bank', 'Do not honour']);
     expect(shown.text).toContain('Gateway:');
@@ -44,7 +44,7 @@ describe('a decline without words', () => {
     const desk = at();
     const { house } = desk;
     house.payments.sendWebhooksTo(undefined);
-    await house.payments.act({ kind: 'order_next_charge', next: 'decline', reason: '' });
+    await house.payments.act({ kind: 'set_next_charge', next: 'decline', reason: '' });
     const orderReference = await charges(desk, 'agent', { card: chidi, amount: '1150.00' });
     await desk.modalSays('agent', ['❌ Declined by the bank', 'The bank gave no reason']);
     const transaction = { gatewayMessage: '3D Secure authentication required' };
@@ -90,7 +90,7 @@ describe('a service without an answer for more than a day', () => {
   it('leaves the charge in doubt, and proves it with the first answer', async () => {
     const desk = at();
     const { house } = desk;
-    await house.payments.act({ kind: 'order_next_charge', next: 'lost_answer' });
+    await house.payments.act({ kind: 'set_next_charge', next: 'lost_answer' });
     house.payments.sendWebhooksTo(undefined);
     house.payments.setFaults({ kind: 'error_500', ...lookUps });
     const reference = await charges(desk, 'agent', { card: ada, amount: '1400.00' });

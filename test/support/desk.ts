@@ -8,7 +8,7 @@ import type {
   PageView,
   WorkspaceAction,
 } from '../../src/simulators/protocol.ts';
-import { people as cast } from '../../src/simulators/slack/cast.ts';
+import { people as cast } from '../../src/simulators/slack/directory.ts';
 import { elementValues } from '../../src/simulators/slack/elements.ts';
 import type { Bot } from './bot.ts';
 import { findCanaries, type Canaries } from './canaries.ts';

@@ -19,15 +19,15 @@ export type Gate = {
  * once; the caller gets the worst of their answers. The simulators have gates of their own.
  */
 export async function openGate(targets: () => readonly string[]): Promise<Gate> {
-  const { hold, stand } = createHolds();
+  const { hold, reached } = createHolds();
   const passed: (Passed & { headers: IncomingHttpHeaders })[] = [];
   async function pass(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const url = request.url ?? '/';
     const path = url.split('?', 1)[0] ?? '/';
     const body = await buffer(request);
-    await stand(path, 'before');
+    await reached(path, 'before');
     const answers = await Promise.all(targets().map((target) => forward(target + url, request, body)));
-    await stand(path, 'after');
+    await reached(path, 'after');
     const [worst] = answers.toSorted((one, other) => other.status - one.status);
     if (!worst) throw new Error('nowhere to pass it to');
     const { headers } = request;

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { PageBlock, PageView } from '../../src/simulators/protocol.ts';
-import { people } from '../../src/simulators/slack/cast.ts';
+import { people } from '../../src/simulators/slack/directory.ts';
 import type { Workspace } from '../../src/simulators/slack/workspace.ts';
 
 /** One screen: a message, a window, or the Home. */

@@ -1,6 +1,6 @@
 import { chargeReferencePrefix } from '../../src/domain/order-reference.ts';
 import type { PaymentsOrder } from '../../src/simulators/protocol.ts';
-import { onCallGroup, people as cast } from '../../src/simulators/slack/cast.ts';
+import { onCallGroup, people as cast } from '../../src/simulators/slack/directory.ts';
 import type { BotPost } from '../../src/simulators/slack/payloads.ts';
 import { people, pressable, textOf } from './people.ts';
 import type { Scene } from './scene.ts';

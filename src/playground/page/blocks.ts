@@ -280,7 +280,15 @@ function press(
     const values = root ? readValues(root) : {};
     const sent = { ...state, action_id: actionId, block_id: blockId };
     // As in Slack, a drawn element can be pressed even if the message has changed since.
-    void act({ kind: 'block_action', blockId, actionId, element: sent, container, values, behind: true });
+    void act({
+      kind: 'block_action',
+      blockId,
+      actionId,
+      element: sent,
+      container,
+      values,
+      mayBeOutdated: true,
+    });
   };
   if (dialog) update({ confirm: { dialog, go } });
   else go();

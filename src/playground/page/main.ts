@@ -5,7 +5,7 @@ import { drawConversation } from './conversation.ts';
 import { drawLog } from './log.ts';
 import { closeDialogs, drawDialogs, settleDialogs } from './modal.ts';
 import { drawPanel } from './panel.ts';
-import { act, be, drawWith, focusSoon, openChannel, page, ui, unread, update } from './state.ts';
+import { act, drawWith, focusSoon, followAs, openChannel, page, ui, unread, update } from './state.ts';
 
 const nearEndPx = 60;
 let isFirst = true;
@@ -32,7 +32,7 @@ function drawTop(): TemplateResult {
             class="row"
             aria-pressed=${String(id === page.user.id)}
             title="Be ${realName}, ${role}"
-            @click=${() => be(id)}
+            @click=${() => followAs(id)}
           >
             ${avatar(realName, avatarColor, 24)} <span><b>${realName}</b> <small>${role}</small></span>
           </button>`,
@@ -163,4 +163,4 @@ drawWith(() => {
 });
 // Closes the guide when the window becomes too small for it.
 addEventListener('resize', () => update());
-be(new URL(location.href).searchParams.get('user') ?? undefined);
+followAs(new URL(location.href).searchParams.get('user') ?? undefined);

@@ -5,7 +5,7 @@ import type {
   PageView,
   PaymentsDelivery,
   PaymentsOrder,
-  PaymentsWeather,
+  PaymentsMode,
   Redelivery,
   WorkspaceFault,
 } from '../../simulators/protocol.ts';
@@ -17,7 +17,7 @@ const tabs = { Orders: drawOrders, 'Saved cards': drawCards, Events: drawEvents,
 
 /** The right side: the simulated payments service, what a person can make happen there, and the bot's state. */
 export function drawPanel(): TemplateResult {
-  const isCalm = page.payments.weather === 'normal' && page.slackFaults.length === 0;
+  const isCalm = page.payments.mode === 'normal' && page.slackFaults.length === 0;
   const names = Object.keys(tabs) as (keyof typeof tabs)[];
   return html`<aside class="column ${ui.isPanelShown ? 'shown' : ''}" aria-label="Payments service">
     <div class="tabs" role="tablist" aria-label="Payments service">
@@ -98,9 +98,9 @@ const nextCharges: Record<NextCharge, string> = {
   lost_request: 'Hangs: not charged, no answer',
 };
 
-function orderNext({ currentTarget }: Event): void {
+function setNextCharge({ currentTarget }: Event): void {
   const next = (currentTarget as HTMLSelectElement).value as NextCharge;
-  void act({ kind: 'order_next_charge', next });
+  void act({ kind: 'set_next_charge', next });
 }
 
 /** Charges with the form's values, which stay in the form for the next charge. */
@@ -118,7 +118,7 @@ function drawCards(): TemplateResult {
   const { cards, declineReasons, nextCharge } = page.payments;
   return html`<label
       >The next charge from Slack, once
-      <select @change=${orderNext}>
+      <select @change=${setNextCharge}>
         ${Object.entries(nextCharges).map(
           ([next, says]) =>
             html`<option value=${next} .selected=${live(next === nextCharge)}>${says}</option>`,
@@ -206,7 +206,7 @@ function drawDelivery(delivery: PaymentsDelivery): TemplateResult {
   </li>`;
 }
 
-const weathers: Record<PaymentsWeather, string> = {
+const modes: Record<PaymentsMode, string> = {
   normal: 'Works: answers as the specification says',
   hang: 'Hangs: calls are taken and never answered',
   error_500: 'Answers 500: a downstream system failed',
@@ -222,9 +222,9 @@ const slackFaults: Record<WorkspaceFault, string> = {
 function drawFaults(): TemplateResult {
   return html`<fieldset class="box">
       <legend>The payments service</legend>
-      ${Object.entries(weathers).map(([weather, says]) =>
-        drawTick(says, 'radio', page.payments.weather === weather, () => {
-          void act({ kind: 'set_weather', weather: weather as PaymentsWeather });
+      ${Object.entries(modes).map(([mode, says]) =>
+        drawTick(says, 'radio', page.payments.mode === mode, () => {
+          void act({ kind: 'set_mode', mode: mode as PaymentsMode });
         }),
       )}
     </fieldset>

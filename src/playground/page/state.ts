@@ -58,23 +58,19 @@ export function update(change: Partial<Ui> = {}): void {
  * Follows the server as that person while the page is open. The person is in the address, so a second tab can be
  * another one.
  */
-export function be(userId: string | undefined): void {
+export function followAs(userId: string | undefined): void {
   source?.close();
   const query = userId === undefined ? '' : `?user=${encodeURIComponent(userId)}`;
   if (userId !== undefined) history.replaceState(null, '', query);
   source = new EventSource(`/events${query}`);
-  source.addEventListener(
-    'message',
-    ({ data }: MessageEvent<string>) => {
-      receive(JSON.parse(data) as PageState);
-      const isStranger = userId !== undefined && page.user.id !== userId;
-      if (isStranger) update({ problem: `Nobody here is ${userId}. You are ${page.user.realName}.` });
-    },
-    { once: true },
-  );
-  source.addEventListener('message', ({ data }: MessageEvent<string>) =>
-    receive(JSON.parse(data) as PageState),
-  );
+  let isFirst = true;
+  source.addEventListener('message', ({ data }: MessageEvent<string>) => {
+    receive(JSON.parse(data) as PageState);
+    const isStranger = userId !== undefined && page.user.id !== userId;
+    if (isFirst && isStranger)
+      update({ problem: `Nobody here is ${userId}. You are ${page.user.realName}.` });
+    isFirst = false;
+  });
   source.addEventListener('error', () => update({ connection: 'reconnecting' }));
 }
 

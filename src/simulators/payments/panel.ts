@@ -14,7 +14,7 @@ import type { World } from './world.ts';
 
 export function panelState(world: World, faults: Faults<PaymentsFault>): PaymentsState {
   return {
-    weather: weatherOf(faults.all()),
+    mode: modeOf(faults.all()),
     orders: world.orders.all().map((order) => panelOrder(order, world.baseUrl())),
     deliveries: world.webhooks.deliveries(),
     cards: world.cards
@@ -27,7 +27,7 @@ export function panelState(world: World, faults: Faults<PaymentsFault>): Payment
 }
 
 /** The panel shows only faults that apply to every call. */
-function weatherOf(faults: readonly PaymentsFault[]): PaymentsState['weather'] {
+function modeOf(faults: readonly PaymentsFault[]): PaymentsState['mode'] {
   for (const { kind, operation } of faults) {
     if (operation !== undefined) continue;
     if (kind === 'hang' || kind === 'error_500' || kind === 'rate_limited' || kind === 'unauthorized')
@@ -86,15 +86,15 @@ export function act(
       return world.webhooks.redeliver(action.deliveryId, action.how)
         ? { ok: true }
         : problem('There is no delivery of that number.');
-    case 'order_next_charge':
+    case 'set_next_charge':
       world.next = {
         charge: action.next,
         ...(action.reason === undefined ? {} : { reason: action.reason }),
       };
       world.changed();
       return { ok: true };
-    case 'set_weather':
-      setFaults(...(action.weather === 'normal' ? [] : [{ kind: action.weather }]));
+    case 'set_mode':
+      setFaults(...(action.mode === 'normal' ? [] : [{ kind: action.mode }]));
       return { ok: true };
   }
 }

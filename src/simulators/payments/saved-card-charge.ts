@@ -57,7 +57,7 @@ function charge(world: World, call: Call): Answer {
   if (bare !== undefined) return refusal(bare, 'The request is refused');
   const checked = check(world, call, read.value, byAmount);
   if (checked.kind === 'rejected') return rejected(checked.message);
-  const script = takeOrdered(world, byAmount);
+  const script = takeScript(world, byAmount);
   const reference = read.value.order.orderReference ?? world.orders.newReference('SUB');
   const accident = script.accident;
   if (accident?.when === 'before' && !world.accidentsHad.has(reference)) {
@@ -78,13 +78,13 @@ function charge(world: World, call: Call): Answer {
 }
 
 /** The panel's choice applies once: a repeat of the reference is an ordinary charge. */
-function takeOrdered(world: World, usual: ChargeScript): ChargeScript {
-  const ordered = world.next.charge;
-  if (ordered === 'as_usual') return usual;
+function takeScript(world: World, usual: ChargeScript): ChargeScript {
+  const chosen = world.next.charge;
+  if (chosen === 'as_usual') return usual;
   const { reason } = world.next;
   world.next = { charge: 'as_usual' };
   world.changed();
-  return reason === undefined ? nextChargeScripts[ordered] : { behaviour: { kind: 'decline', reason } };
+  return reason === undefined ? nextChargeScripts[chosen] : { behaviour: { kind: 'decline', reason } };
 }
 
 function termsOf({ order }: ChargeBody): Pick<Order, 'amountMinor' | 'currency' | 'customerId'> {

@@ -95,7 +95,7 @@ const overdueCheckMs = 1_000;
  *     expect(service.stats()).toMatchObject({ chargesByReference: { 'PAY-1': 1 }, faults: { answer_lost: 1 } });
  *
  * Faults are in `faults.ts`. A test chooses the bank's behaviour by saved card (`seedCards`), by the amount's last two
- * digits (`magicKobo`), by the OTP, or by `act({ kind: 'order_next_charge' })`; `act` also makes customers pay and events
+ * digits (`magicKobo`), by the OTP, or by `act({ kind: 'set_next_charge' })`; `act` also makes customers pay and events
  * leave.
  *
  * Spec: the whole of it; choices where it is silent are named where they are made.
@@ -131,7 +131,7 @@ export async function startPaymentsService(options: PaymentsOptions): Promise<Pa
     },
     sendWebhooksTo: world.webhooks.sendTo,
     settled: () => world.webhooks.settled(),
-    stats: () => ({ ...structuredClone(world.stats), faults: faults.struck() }),
+    stats: () => ({ ...structuredClone(world.stats), faults: faults.counts() }),
     close: () => {
       clearInterval(clock);
       world.webhooks.close();
@@ -257,7 +257,7 @@ function answerCall(gate: Gate, route: Route, call: Call): Answer {
   increase(world.stats.calls, operation);
   failOverdue(world);
   if (route.path.startsWith('/checkout/')) return route.answer(world, call);
-  const fault = faults.strike((one) => (one.operation ?? operation) === operation);
+  const fault = faults.pick((one) => (one.operation ?? operation) === operation);
   if (fault === undefined) return carryOut(gate, route, call);
   return underFault(
     fault,

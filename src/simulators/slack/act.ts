@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import type { ActResult, PageBlock, PageOption, PageUser, WorkspaceAction } from '../protocol.ts';
 import { applyAnswer } from './app-answer.ts';
-import type { BotAnswer, BotLine } from './bot-line.ts';
-import { botName, botUserId, canSee, type Channel, teamId } from './cast.ts';
+import type { BotAnswer, BotDelivery } from './bot-delivery.ts';
+import { botName, botUserId, canSee, type Channel, teamId } from './directory.ts';
 import {
   findElement,
   type Element,
@@ -43,7 +43,7 @@ export async function act(deps: ActDeps, userId: string, action: WorkspaceAction
 }
 
 /** Slack would repeat this event to a bot that is away; here the person reopens their Home. */
-async function openHome({ world, line }: ActDeps, user: PageUser): Promise<ActResult> {
+async function openHome({ world, bot }: ActDeps, user: PageUser): Promise<ActResult> {
   if (!world.app.hasHome) return no('This app has no Home.');
   const shown = world.views.home(user.id);
   if (!world.app.events.has('app_home_opened')) return { ok: true };
@@ -56,13 +56,13 @@ async function openHome({ world, line }: ActDeps, user: PageUser): Promise<ActRe
     event_ts: world.ids.ts(),
   };
   const payload = eventPayload(world, event);
-  await line.send({ kind: 'events_api', payload }, `${user.realName} opens the App Home`);
+  await bot.send({ kind: 'events_api', payload }, `${user.realName} opens the App Home`);
   return { ok: true };
 }
 
 function interact(deps: ActDeps, user: PageUser, payload: object, does: string): Promise<BotAnswer> {
   const whole = { ...commonPayload(user), ...payload };
-  return deps.line.send({ kind: 'interactive', payload: whole }, `${user.realName} ${does}`);
+  return deps.bot.send({ kind: 'interactive', payload: whole }, `${user.realName} ${does}`);
 }
 
 /** Offers only shortcuts that the manifest names. */
@@ -111,7 +111,7 @@ function shortcutName(world: World, kind: 'global' | 'message', callbackId: stri
 
 type ActDeps = {
   world: World;
-  line: BotLine;
+  bot: BotDelivery;
   /** The whole address of a response_url's path. */
   responseUrl: (path: string) => string;
 };
@@ -158,7 +158,7 @@ type Place = { user: PageUser; channel: Channel };
  * event if there is none.
  */
 async function postAsPerson(
-  { world, line }: ActDeps,
+  { world, bot }: ActDeps,
   at: Place,
   typed: Of<'send_message'>,
 ): Promise<ActResult> {
@@ -190,7 +190,7 @@ async function postAsPerson(
     team: teamId,
     ...thread,
   };
-  await line.send(
+  await bot.send(
     { kind: 'events_api', payload: eventPayload(world, event) },
     `${user.realName} names the bot`,
   );
@@ -220,7 +220,7 @@ async function runSlash(deps: ActDeps, at: Place, typed: Of<'send_message'>): Pr
     responseUrl: deps.responseUrl(world.responseUrls.issue(target)),
   });
   const summary = `${[command, rest].join(' ').trim()} by ${at.user.realName}`;
-  const answer = await deps.line.send({ kind: 'slash_commands', payload }, summary);
+  const answer = await deps.bot.send({ kind: 'slash_commands', payload }, summary);
   const error = answer.kind === 'acknowledged' ? shownError(world, target, answer.body) : slashError(answer);
   return error === undefined
     ? { ok: true }
@@ -319,8 +319,13 @@ async function press(deps: ActDeps, user: PageUser, pressed: Of<'block_action'>)
   return actResult(await interact(deps, user, payload, `presses ${labelOf(placed, action)}`));
 }
 
-function asDrawn({ behind, blockId, actionId, element }: Of<'block_action'>): PlacedElement | undefined {
-  if (behind !== true) return undefined;
+function asDrawn({
+  mayBeOutdated,
+  blockId,
+  actionId,
+  element,
+}: Of<'block_action'>): PlacedElement | undefined {
+  if (mayBeOutdated !== true) return undefined;
   return { block: { type: 'actions', block_id: blockId }, blockId, actionId, element };
 }
 

@@ -8,7 +8,7 @@ import {
   refused,
   text,
 } from './api-answer.ts';
-import { botUserId, canSee, type Channel } from './cast.ts';
+import { botUserId, canSee, type Channel } from './directory.ts';
 import { readContent } from './message-content.ts';
 import { botDraft, type Message, type MessageContent } from './messages.ts';
 import { messagePayload } from './payloads.ts';

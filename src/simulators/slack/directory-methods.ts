@@ -1,5 +1,14 @@
 import { type ApiAnswer, granted, type Method, method, missingScope, refused, text } from './api-answer.ts';
-import { type Account, appId, botId, botName, botUserId, type Channel, teamDomain, teamId } from './cast.ts';
+import {
+  type Account,
+  appId,
+  botId,
+  botName,
+  botUserId,
+  type Channel,
+  teamDomain,
+  teamId,
+} from './directory.ts';
 import { tier2Pace, tier3Pace } from './rate-limits.ts';
 import type { World } from './world.ts';
 

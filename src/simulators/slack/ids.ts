@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { teamId } from './cast.ts';
+import { teamId } from './directory.ts';
 
 export type Ids = ReturnType<typeof createIds>;
 

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import type { WorkspaceState } from '../protocol.ts';
 
 /** The kinds of request that Slack sends an app; each has its own address in the manifest. */
-export type Brought = 'commands' | 'interactions' | 'options' | 'events';
+export type RequestKind = 'commands' | 'interactions' | 'options' | 'events';
 
 /** What the app has once it is installed with its manifest. */
 export type InstalledApp = {
@@ -12,7 +12,7 @@ export type InstalledApp = {
   slashCommands: (WorkspaceState['slashCommands'][number] & { escapes: boolean })[];
   shortcuts: readonly { kind: 'global' | 'message'; callbackId: string; name: string }[];
   /** Over HTTP Slack sends only what the manifest has an address for; Socket Mode needs none. */
-  addresses: Readonly<Record<Brought, boolean>>;
+  addresses: Readonly<Record<RequestKind, boolean>>;
   /** Whether presses, forms, shortcuts and lists are sent, in either mode. */
   isInteractive: boolean;
   events: ReadonlySet<string>;

@@ -1,5 +1,5 @@
 import type { PageBlock, PageMessage, SharedFile } from '../protocol.ts';
-import { botName, botUserId, slackbotId } from './cast.ts';
+import { botName, botUserId, slackbotId } from './directory.ts';
 import type { Ids } from './ids.ts';
 
 export type MessageMetadata = { event_type: string; event_payload: Record<string, unknown> };

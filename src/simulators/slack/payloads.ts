@@ -1,5 +1,5 @@
 import type { PageUser, PageBlock, PageMessage, SharedFile, WorkspaceState } from '../protocol.ts';
-import { appId, botId, botName, botUserId, canSee, type Channel, teamDomain, teamId } from './cast.ts';
+import { appId, botId, botName, botUserId, canSee, type Channel, teamDomain, teamId } from './directory.ts';
 import { readBack } from './read-back.ts';
 import { type Message, type MessageMetadata, toPageMessage } from './messages.ts';
 import { toPageView } from './views.ts';

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { type RawData, type WebSocket, WebSocketServer } from 'ws';
 import { z } from 'zod';
-import { appId } from './cast.ts';
+import { appId } from './directory.ts';
 import type { Ids } from './ids.ts';
 import type { Quirks } from './quirks.ts';
 

@@ -1,7 +1,7 @@
 import type { PageBlock, PageView } from '../protocol.ts';
 import { type ApiAnswer, granted, type Method, method, optionalText, refused, text } from './api-answer.ts';
 import { findViewProblems } from './assert-blocks.ts';
-import { appId, botId, teamId } from './cast.ts';
+import { appId, botId, teamId } from './directory.ts';
 import { completeValues, nameBlocks, stillThere, type Values } from './elements.ts';
 import type { Ids, Trigger } from './ids.ts';
 import { parsedJson } from './message-content.ts';

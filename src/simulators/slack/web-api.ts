@@ -7,7 +7,7 @@ import {
   type ApiArguments,
   type Method,
 } from './api-answer.ts';
-import type { Credentials } from './cast.ts';
+import type { Credentials } from './directory.ts';
 import { chatMethods } from './chat-methods.ts';
 import { directoryMethods } from './directory-methods.ts';
 import { fileMethods } from './files.ts';

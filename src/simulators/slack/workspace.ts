@@ -1,7 +1,7 @@
 import type { ActResult, WorkspaceAction, WorkspaceState } from '../protocol.ts';
 import { openSimulator, type Simulator, type SimulatorOptions } from '../simulator.ts';
 import { act } from './act.ts';
-import { createBotLine } from './bot-line.ts';
+import { createBotDelivery } from './bot-delivery.ts';
 import {
   type AccountKind,
   botId,
@@ -13,8 +13,8 @@ import {
   talksOfPeople,
   teamId,
   userIds,
-} from './cast.ts';
-import { createDoor } from './door.ts';
+} from './directory.ts';
+import { createHttpApi } from './http-api.ts';
 import { isDown, type SlackFault, type SlackStats } from './faults.ts';
 import { installApp } from './manifest.ts';
 import { botPosts, type BotPost, workspaceState } from './payloads.ts';
@@ -28,7 +28,7 @@ type WorkspaceOptions = { manifestPath: string } & WorkspaceSettings;
 /** Signatures carry `now`; the bot refuses them if that is five minutes off the real time. */
 export type WorkspaceSettings = SimulatorOptions & {
   /** Whether the workspace has user groups, which Slack's free plan lacks. Default true. */
-  userNamesOnPaidPlan?: boolean;
+  hasUserGroups?: boolean;
   /** The manifest's optional scopes that the installer granted. Default none. */
   grantedOptionalScopes?: readonly string[] | 'all';
   /** How long the bot has to acknowledge. Default 3000, as Slack. */
@@ -101,7 +101,7 @@ export async function startWorkspace(options: WorkspaceOptions): Promise<Workspa
     app,
     now,
     changed,
-    hasUserGroups: options.userNamesOnPaidPlan ?? true,
+    hasUserGroups: options.hasUserGroups ?? true,
     triggerLifeMs: options.triggerLifeMs,
     postBurst: options.postBurst ?? 3,
     quirks: options.quirks ?? {},
@@ -111,7 +111,7 @@ export async function startWorkspace(options: WorkspaceOptions): Promise<Workspa
     ],
   });
   const sockets = createSocketMode(world.ids, options.quirks ?? {});
-  const line = createBotLine({
+  const bot = createBotDelivery({
     app,
     signingSecret: credentials.signingSecret,
     ackTimeoutMs: options.ackTimeoutMs ?? 3000,
@@ -122,26 +122,28 @@ export async function startWorkspace(options: WorkspaceOptions): Promise<Workspa
   });
   const { url } = simulator;
   const openSocketUrl = (): string => `${url.replace('http', 'ws')}/link?ticket=${sockets.ticket()}`;
-  opened.serve(createDoor({ world, api: createWebApi({ world, credentials, url, openSocketUrl }), faults }));
+  opened.serve(
+    createHttpApi({ world, api: createWebApi({ world, credentials, url, openSocketUrl }), faults }),
+  );
   server.on('upgrade', (request, socket, head) => {
     if (isDown(faults.all())) socket.destroy();
     else sockets.upgrade(request, socket, head);
   });
-  const actDeps = { world, line, responseUrl: (path: string) => url + path };
+  const actDeps = { world, bot, responseUrl: (path: string) => url + path };
 
   return {
     ...simulator,
     apiUrl: `${url}/api/`,
     credentials: { ...credentials },
     ids: { teamId, botId, botUserId, channels: channelIds, users: userIds },
-    connect: (botUrl) => line.connect(botUrl),
+    connect: (botUrl) => bot.connect(botUrl),
     state: (userId) => workspaceState(world, userId),
     act: (userId, action) => act(actDeps, userId, action),
     setFaults(...next) {
       simulator.setFaults(...next);
       if (isDown(next)) sockets.cut();
     },
-    stats: () => ({ ...world.counter.read(), faults: faults.struck() }),
+    stats: () => ({ ...world.counter.read(), faults: faults.counts() }),
     posts: (channelId) => botPosts(world, channelId),
     setChannel(channelId, change) {
       const found = world.directory.channel(channelId);

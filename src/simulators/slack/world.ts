@@ -1,4 +1,4 @@
-import { type Channel, createDirectory } from './cast.ts';
+import { type Channel, createDirectory } from './directory.ts';
 import { createCounter } from './faults.ts';
 import { createFiles } from './files.ts';
 import { createIds, createResponseUrls, createTriggers } from './ids.ts';

@@ -42,7 +42,7 @@ export function emptyState(userId = 'U1'): PageState {
     globalShortcuts: [{ callbackId: 'charge', name: 'Charge a saved card' }],
     messageShortcuts: [{ callbackId: 'lookup_here', name: 'Look up the reference here' }],
     payments: {
-      weather: 'normal',
+      mode: 'normal',
       orders: [],
       deliveries: [],
       cards: [],

@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, expect, it } from 'vitest';
-import { channelIds, userIds } from '../../../src/simulators/slack/cast.ts';
+import { channelIds, userIds } from '../../../src/simulators/slack/directory.ts';
 import {
   clientOf,
   closeAll,

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import type { WorkspaceAction } from '../../../src/simulators/protocol.ts';
-import { channelIds, onCallGroup, userIds } from '../../../src/simulators/slack/cast.ts';
+import { channelIds, onCallGroup, userIds } from '../../../src/simulators/slack/directory.ts';
 import type { Workspace } from '../../../src/simulators/slack/workspace.ts';
 import {
   clientOf,

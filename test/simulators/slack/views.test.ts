@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { userIds } from '../../../src/simulators/slack/cast.ts';
+import { userIds } from '../../../src/simulators/slack/directory.ts';
 import type { Workspace, WorkspaceSettings } from '../../../src/simulators/slack/workspace.ts';
 import {
   clientOf,

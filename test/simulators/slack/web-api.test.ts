@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { channelIds, credentials, userIds } from '../../../src/simulators/slack/cast.ts';
+import { channelIds, credentials, userIds } from '../../../src/simulators/slack/directory.ts';
 import type { Workspace } from '../../../src/simulators/slack/workspace.ts';
 import { clientOf, closeAll, createClock, openWorkspace, refusal, textInput } from './support.ts';
 

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import type { Recorder } from '../exchanges.ts';
-import type { Brought, InstalledApp } from './manifest.ts';
+import type { RequestKind, InstalledApp } from './manifest.ts';
 import type { Quirks } from './quirks.ts';
 import type { Envelope, SocketMode } from './socket-mode.ts';
 
@@ -14,7 +14,7 @@ export type BotAnswer =
   /** The manifest switches it off or has no address for it: nothing was sent. */
   | { kind: 'not_asked' };
 
-type BotLineDeps = {
+type BotDeliveryDeps = {
   app: InstalledApp;
   signingSecret: string;
   ackTimeoutMs: number;
@@ -24,9 +24,9 @@ type BotLineDeps = {
   quirks: Quirks;
 };
 
-export type BotLine = ReturnType<typeof createBotLine>;
+export type BotDelivery = ReturnType<typeof createBotDelivery>;
 
-export function createBotLine(deps: BotLineDeps) {
+export function createBotDelivery(deps: BotDeliveryDeps) {
   let target: string | undefined;
 
   async function throughHttp(url: string, envelope: Envelope): Promise<BotAnswer & { status: number }> {
@@ -82,7 +82,7 @@ export function createBotLine(deps: BotLineDeps) {
         summary,
         request: envelope.payload,
       }));
-      const isTwice = deps.quirks.deliversTwice === true && isDone(envelope);
+      const isTwice = deps.quirks.deliversTwice === true && isByPerson(envelope);
       const answer = await (isTwice ? firstAcknowledged([carry(), carry()]) : carry());
       end(() => ({
         status: answer.status,
@@ -100,19 +100,19 @@ export function createBotLine(deps: BotLineDeps) {
 }
 
 function isAsked(app: InstalledApp, envelope: Envelope, bySocket: boolean): boolean {
-  const brought = broughtBy(envelope);
+  const kind = requestKindOf(envelope);
   const isOff = envelope.kind === 'interactive' && !app.isInteractive;
-  return !isOff && (bySocket || app.addresses[brought]);
+  return !isOff && (bySocket || app.addresses[kind]);
 }
 
-function broughtBy({ kind, payload }: Envelope): Brought {
+function requestKindOf({ kind, payload }: Envelope): RequestKind {
   if (kind === 'slash_commands') return 'commands';
   if (kind === 'events_api') return 'events';
   return payload['type'] === 'block_suggestion' ? 'options' : 'interactions';
 }
 
 /** A command, a press or a form. */
-function isDone({ kind, payload }: Envelope): boolean {
+function isByPerson({ kind, payload }: Envelope): boolean {
   return (
     kind === 'slash_commands' || payload['type'] === 'block_actions' || payload['type'] === 'view_submission'
   );

@@ -9,7 +9,7 @@ import { parsedJson } from './message-content.ts';
 import type { WebApi } from './web-api.ts';
 import type { World } from './world.ts';
 
-type DoorDeps = { world: World; api: WebApi; faults: Faults<SlackFault> };
+type HttpApiDeps = { world: World; api: WebApi; faults: Faults<SlackFault> };
 
 type Answer = { status: number; headers?: Record<string, string>; body: string | object };
 /** One call of the bot, and how it would be answered without a fault. */
@@ -22,7 +22,7 @@ type Call = FaultedCall & {
 };
 
 /** The HTTP side of the workspace: `/api/<method>` and response_urls, under the current faults. */
-export function createDoor(deps: DoorDeps) {
+export function createHttpApi(deps: HttpApiDeps) {
   const { counter } = deps.world;
   return function visit(asked: Asked): Visit {
     const call = route(deps, asked);
@@ -37,8 +37,8 @@ export function createDoor(deps: DoorDeps) {
         request: call.request?.(),
       }),
       run() {
-        const fault = deps.faults.strike((one) => isFaultFor(one, call));
-        const reply = fault === undefined ? told(call.run()) : underFault(fault, call);
+        const fault = deps.faults.pick((one) => isFaultFor(one, call));
+        const reply = fault === undefined ? replyOf(call.run()) : underFault(fault, call);
         if (reply.kind === 'answer' && reply.status === 429) counter.rateLimited(call.method);
         return reply;
       },
@@ -46,7 +46,7 @@ export function createDoor(deps: DoorDeps) {
   };
 }
 
-function told(answer: Answer): Reply {
+function replyOf(answer: Answer): Reply {
   const { body } = answer;
   const isRefusal = typeof body === 'object' && 'error' in body;
   return { kind: 'answer', ...answer, outcome: isRefusal ? ` → ${String(body.error)}` : '' };
@@ -64,17 +64,17 @@ function underFault(fault: SlackFault, call: Call): Reply {
     case 'hang':
       return { kind: 'silence', ...noAnswer };
     case 'error_500':
-      return told(call.tooSoon?.() ?? { status: 500, body: 'Internal Server Error' });
+      return replyOf(call.tooSoon?.() ?? { status: 500, body: 'Internal Server Error' });
     case 'rate_limited':
-      return told({
+      return replyOf({
         status: 429,
         headers: { 'retry-after': '1' },
         body: { ok: false, error: 'ratelimited' },
       });
     case 'refused':
-      return told(call.tooSoon?.() ?? { status: 200, body: { ok: false, error: fault.error } });
+      return replyOf(call.tooSoon?.() ?? { status: 200, body: { ok: false, error: fault.error } });
     case 'unknown_blocks':
-      return told(call.tooSoon?.() ?? refuseBlocks(call, fault.types));
+      return replyOf(call.tooSoon?.() ?? refuseBlocks(call, fault.types));
   }
 }
 
@@ -88,7 +88,7 @@ function refuseBlocks({ method, blockTypes }: Call, unknown: readonly string[]):
   return { status: method === 'response_url' ? 400 : 200, body };
 }
 
-function route(deps: DoorDeps, asked: Asked): Call {
+function route(deps: HttpApiDeps, asked: Asked): Call {
   const { pathname } = asked.url;
   if (pathname.startsWith('/api/')) return apiCall(deps, asked);
   const isPost = asked.request.method === 'POST';
@@ -103,7 +103,7 @@ function route(deps: DoorDeps, asked: Asked): Call {
   };
 }
 
-function apiCall({ world, api }: DoorDeps, { request, url, body }: Asked): Call {
+function apiCall({ world, api }: HttpApiDeps, { request, url, body }: Asked): Call {
   const name = url.pathname.slice('/api/'.length);
   const read = readArguments(request, url, body);
   const bearer = /^Bearer (.+)$/.exec(request.headers.authorization ?? '')?.[1];
@@ -155,7 +155,7 @@ function typeOf(block: unknown): string {
 }
 
 /** The bytes of a file; no token is needed: only the address is secret. */
-function fileUpload({ world }: DoorDeps, path: string, body: string): Call {
+function fileUpload({ world }: HttpApiDeps, path: string, body: string): Call {
   return {
     method: 'upload',
     channel: undefined,
@@ -168,7 +168,7 @@ function fileUpload({ world }: DoorDeps, path: string, body: string): Call {
   };
 }
 
-function urlAnswer(deps: DoorDeps, path: string, body: string): Call {
+function urlAnswer(deps: HttpApiDeps, path: string, body: string): Call {
   const { world } = deps;
   const checked = world.responseUrls.check(path);
   const target = checked.kind === 'open' ? checked.for : undefined;
