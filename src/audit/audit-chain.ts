@@ -1,12 +1,12 @@
 import { hash } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { z } from 'zod';
-import type { AuditEntry } from '../records/shapes.ts';
+import { type AuditEntry, auditEntryShape } from '../records/shapes.ts';
 import { holdsCardNumber } from '../domain/card.ts';
 import { outsideText, cut } from '../domain/outside-text.ts';
 import { SealBroken, type Sealer, type Entry, type Store } from '../store/store.ts';
 import { readStoreId } from '../store/store-mark.ts';
-import { withoutUndefined, parseJson } from '../domain/json.ts';
+import { parseJson } from '../domain/json.ts';
 import { pagesOf } from '../records/pages.ts';
 
 /** A position in the chain: an entry's number, counted from 1, and its hash. */
@@ -94,21 +94,11 @@ export function auditReference(reference: string): string {
 const hashEnd = /,"hash":"([0-9a-f]{64})"\}$/;
 
 /** Strict only about the chain's own fields: an entry of a newer release may have more. */
-const lineShape = z.object({
+const lineShape = auditEntryShape.omit({ atMs: true }).extend({
   seq: z.number().int().min(1),
   prev: z.string(),
-  id: z.string(),
   at: z.iso.datetime(),
-  who: z.string(),
-  where: z.string().optional(),
   what: z.string(),
-  verb: z.string().optional(),
-  account: z.string().optional(),
-  reference: z.string().optional(),
-  before: z.string().optional(),
-  after: z.string().optional(),
-  result: z.string().optional(),
-  reason: z.string().optional(),
 });
 
 /** Parses a line; undefined if it is not a line of a chain. */
@@ -120,7 +110,7 @@ export function readAuditLine(line: string): ChainedEntry | undefined {
   const read = lineShape.safeParse(parseJson(unhashed));
   if (!read.success) return undefined;
   const { seq, prev, at, what, ...rest } = read.data;
-  const entry = { ...withoutUndefined(rest), what: what as AuditEntry['what'], atMs: Date.parse(at) };
+  const entry = { ...rest, what: what as AuditEntry['what'], atMs: Date.parse(at) };
   return { seq, prev, hash, isTrue: sha256(unhashed) === hash, entry };
 }
 
