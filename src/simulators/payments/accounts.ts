@@ -158,10 +158,8 @@ export const accountRoutes: readonly Route[] = [
 
 /** Bare: no envelope around results and cursor. */
 function listAccounts(world: World, call: Call): Answer {
-  const wanted = pageRequest(call.query);
-  if (!wanted) return refusal(400, 'limit must be an integer from 1 to 50');
-  const page = pageOf(world.accounts.newestFirst(), ({ accountId }) => accountId, wanted);
-  if (!page) return refusal(400, 'cursor is not one that was returned by this list');
+  const page = pageOf(world.accounts.newestFirst(), ({ accountId }) => accountId, call.query);
+  if (typeof page === 'string') return refusal(400, page);
   return answered(page, `${page.results.length} accounts${page.cursor === '' ? ', the last page' : ''}`);
 }
 
@@ -191,40 +189,30 @@ function details(world: World, call: Call): Answer {
 
 /** Unlike the account list, this one is wrapped in the envelope. */
 function listTerminals(world: World, call: Call): Answer {
-  const wanted = pageRequest(call.query);
-  if (!wanted) return refusal(400, 'limit must be an integer from 1 to 50');
-  const page = pageOf(world.terminals, ({ terminalId }) => terminalId, wanted);
-  if (!page) return refusal(400, 'cursor is not one that was returned by this list');
+  const page = pageOf(world.terminals, ({ terminalId }) => terminalId, call.query);
+  if (typeof page === 'string') return refusal(400, page);
   return enveloped(page, `${page.results.length} terminals${page.cursor === '' ? ', the last page' : ''}`);
 }
 
 const largestPage = 50;
 const usualPage = 20;
 
-/** The request for a list; undefined if the limit exceeds the spec's maximum. Spec: Limits (page size). */
-function pageRequest(query: URLSearchParams): { limit: number; cursor: string | undefined } | undefined {
-  const text = query.get('limit');
-  const limit = text === null ? usualPage : Number(text);
-  if (!Number.isInteger(limit) || limit < 1 || limit > largestPage) return undefined;
-  return { limit, cursor: query.get('cursor') ?? undefined };
-}
-
 type Page<T> = { results: T[]; cursor: string };
 
 /**
- * Pages by "after this element": a new element neither repeats nor hides another. Refuses a cursor that this list did not
- * return.
+ * The requested page, or words for a limit above the spec's maximum or a cursor that this list did not return. Pages by
+ * "after this element": a new element neither repeats nor hides another.
  *
- * Spec: Limits (pagination).
+ * Spec: Limits (page size, pagination).
  */
-function pageOf<T>(
-  items: readonly T[],
-  idOf: (item: T) => string,
-  { limit, cursor = '' }: { limit: number; cursor: string | undefined },
-): Page<T> | undefined {
+function pageOf<T>(items: readonly T[], idOf: (item: T) => string, query: URLSearchParams): Page<T> | string {
+  const limit = Number(query.get('limit') ?? usualPage);
+  if (!Number.isInteger(limit) || limit < 1 || limit > largestPage)
+    return 'limit must be an integer from 1 to 50';
+  const cursor = query.get('cursor') ?? '';
   const after = Buffer.from(cursor, 'base64url').toString();
   const start = cursor === '' ? 0 : items.findIndex((item) => idOf(item) === after) + 1;
-  if (cursor !== '' && start === 0) return undefined;
+  if (cursor !== '' && start === 0) return 'cursor is not one that was returned by this list';
   const results = items.slice(start, start + limit);
   const last = results.at(-1);
   const hasMore = start + limit < items.length && last !== undefined;

@@ -1,6 +1,6 @@
 import { parseAmount } from '../../domain/money.ts';
 import { parseOrderReference } from '../../domain/order-reference.ts';
-import type { Parsed } from '../../domain/wording.ts';
+import { problem, type Parsed } from '../../domain/wording.ts';
 import type { ActResult, PaymentsAction, PaymentsCard, PaymentsState } from '../protocol.ts';
 import type { Faults } from '../faults.ts';
 import { declineReasons, rightOtp, testCardNumbers, threeDSecureWords, type CardBehaviour } from './bank.ts';
@@ -196,8 +196,4 @@ function readReference(world: World, given: string | undefined): Parsed<string> 
   if (reference.ok && world.orders.has(reference.value))
     return problem(`${reference.value} is already used.`);
   return reference;
-}
-
-function problem(text: string): { ok: false; problem: string } {
-  return { ok: false, problem: text };
 }

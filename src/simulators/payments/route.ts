@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { z } from 'zod';
+import { parseJson } from '../../domain/json.ts';
 import { minorFromWire } from '../../domain/money.ts';
 import type { Exchange } from '../protocol.ts';
 import type { Asked, Reply } from '../simulator.ts';
@@ -90,12 +91,8 @@ export function parseBody({ request, body }: Asked): { isJson: boolean; value?: 
   const type = request.headers['content-type']?.split(';')[0]?.trim().toLowerCase();
   if (type === 'application/x-www-form-urlencoded')
     return { isJson: true, value: Object.fromEntries(new URLSearchParams(body)) };
-  if (type !== 'application/json') return { isJson: false };
-  try {
-    return { isJson: true, value: JSON.parse(body) as unknown };
-  } catch {
-    return { isJson: false };
-  }
+  const value = type === 'application/json' ? parseJson(body) : undefined;
+  return value === undefined ? { isJson: false } : { isJson: true, value };
 }
 
 /** Reads the body strictly, like a service; otherwise HTTP 400 with the field's name, never its value. */

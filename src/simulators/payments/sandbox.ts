@@ -21,16 +21,19 @@ const sampleCard = {
 };
 
 /**
- * The checkout paths for the sandbox, without resend-otp. Orders save no card; saved cards are fixed samples. All else
+ * The live checkout routes on the sandbox's paths, without resend-otp. Orders save no card; saved cards are fixed samples. All else
  * works as in live.
  *
  * Spec: Sandbox endpoints.
  */
 export function sandboxRoutes(checkout: readonly Route[]): Route[] {
-  return checkout.map((route) => ({
-    ...route,
-    ...samples[`${route.method} ${route.path.slice('/sandbox/checkout/'.length)}`],
-  }));
+  return checkout
+    .filter(({ path }) => !path.endsWith('/resend-otp'))
+    .map((route) => ({
+      ...route,
+      ...samples[`${route.method} ${route.path.slice('/v1/checkout/'.length)}`],
+      path: route.path.replace('/v1/', '/sandbox/'),
+    }));
 }
 
 const samples: Readonly<Record<string, Partial<Route>>> = {

@@ -192,15 +192,12 @@ function madeUp(
 }
 
 const checkout = [...checkoutRoutes, ...otpRoutes, savedCardChargeRoute, ...savedCardRoutes];
-const sandboxCheckout = checkout
-  .filter(({ path }) => !path.endsWith('/resend-otp'))
-  .map((route) => ({ ...route, path: route.path.replace('/v1/', '/sandbox/') }));
 const routes: readonly Route[] = [
   ...authRoutes,
   ...accountRoutes,
   ...checkout,
   transactionRoute,
-  ...sandboxRoutes(sandboxCheckout),
+  ...sandboxRoutes(checkout),
   ...checkoutPageRoutes,
 ];
 

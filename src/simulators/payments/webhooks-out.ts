@@ -1,4 +1,5 @@
 import { createHmac, randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { SavedCard } from '../../domain/card.ts';
 import type { PaymentsDelivery, Redelivery } from '../protocol.ts';
 import type { Recorder } from '../exchanges.ts';
@@ -82,7 +83,7 @@ export function createWebhooksOut(options: WebhooksOutOptions) {
     const delayMs = shown.how === 'bad_signature' ? undefined : options.retryDelaysMs[shown.attempts - 1];
     if (!isReceived && delayMs !== undefined) {
       options.changed();
-      await pause(delayMs, closing.signal);
+      await sleep(delayMs, undefined, { signal: closing.signal }).catch(() => undefined);
       if (!closing.signal.aborted) return attempt(delivery);
     }
     shown.state = isReceived ? 'delivered' : 'gave_up';
@@ -137,17 +138,6 @@ export function createWebhooksOut(options: WebhooksOutOptions) {
     },
     close: () => closing.abort(),
   };
-}
-
-function pause(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) return resolve();
-    const timer = setTimeout(resolve, ms);
-    signal.addEventListener('abort', () => {
-      clearTimeout(timer);
-      resolve();
-    });
-  });
 }
 
 const notes: Record<Redelivery, string> = {

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { problem } from '../../domain/wording.ts';
 import type { ActResult, PageBlock, PageOption, PageUser, WorkspaceAction } from '../protocol.ts';
 import { applyAnswer } from './app-answer.ts';
 import type { BotAnswer, BotDelivery } from './bot-delivery.ts';
@@ -21,7 +22,7 @@ type Of<Kind extends WorkspaceAction['kind']> = Extract<WorkspaceAction, { kind:
 /** Does what a person does in Slack; resolves when the bot has acknowledged, or failed to. */
 export async function act(deps: ActDeps, userId: string, action: WorkspaceAction): Promise<ActResult> {
   const user = deps.world.directory.user(userId);
-  if (user === undefined) return { ok: false, problem: `There is no person ${userId} in this workspace.` };
+  if (user === undefined) return problem(`There is no person ${userId} in this workspace.`);
   switch (action.kind) {
     case 'send_message':
       return sendMessage(deps, user, action);
@@ -44,7 +45,7 @@ export async function act(deps: ActDeps, userId: string, action: WorkspaceAction
 
 /** Slack would repeat this event to a bot that is away; here the person reopens their Home. */
 async function openHome({ world, bot }: ActDeps, user: PageUser): Promise<ActResult> {
-  if (!world.app.hasHome) return no('This app has no Home.');
+  if (!world.app.hasHome) return problem('This app has no Home.');
   const shown = world.views.home(user.id);
   if (!world.app.events.has('app_home_opened')) return { ok: true };
   const event = {
@@ -69,7 +70,7 @@ function interact(deps: ActDeps, user: PageUser, payload: object, does: string):
 async function globalShortcut(deps: ActDeps, user: PageUser, callbackId: string): Promise<ActResult> {
   const { world } = deps;
   const name = shortcutName(world, 'global', callbackId);
-  if (name === undefined) return no('This app has no such shortcut.');
+  if (name === undefined) return problem('This app has no such shortcut.');
   const payload = {
     type: 'shortcut',
     callback_id: callbackId,
@@ -86,11 +87,11 @@ async function messageShortcut(
 ): Promise<ActResult> {
   const { world } = deps;
   const name = shortcutName(world, 'message', asked.callbackId);
-  if (name === undefined) return no('This app has no such shortcut.');
+  if (name === undefined) return problem('This app has no such shortcut.');
   const channel = world.directory.channel(asked.channel);
   const message = world.messages.find(asked.channel, asked.ts);
   if (channel === undefined || message === undefined || !canSee(channel, user.id))
-    return no('That message is gone.');
+    return problem('That message is gone.');
   const target = { channel: channel.id, userId: user.id, messageTs: message.ts };
   const payload = {
     type: 'message_action',
@@ -122,31 +123,26 @@ function actResult(answer: BotAnswer): ActResult {
     case 'acknowledged':
       return { ok: true };
     case 'timeout':
-      return { ok: false, problem: 'Operation timed out. Apps need to respond within 3 seconds.' };
+      return problem('Operation timed out. Apps need to respond within 3 seconds.');
     case 'refused':
-      return { ok: false, problem: `This app responded with status code ${answer.status}.` };
+      return problem(`This app responded with status code ${answer.status}.`);
     case 'unreachable':
-      return { ok: false, problem: 'This app could not be reached.' };
+      return problem('This app could not be reached.');
     case 'not_asked':
-      return { ok: false, problem: 'This app is not configured to handle interactive responses.' };
+      return problem('This app is not configured to handle interactive responses.');
   }
-}
-
-/** Slack's words if nothing is sent. */
-function no(problem: string): ActResult {
-  return { ok: false, problem };
 }
 
 /** Text typed into the message field: a message or a slash command. */
 async function sendMessage(deps: ActDeps, user: PageUser, typed: Of<'send_message'>): Promise<ActResult> {
   const { world } = deps;
   const channel = world.directory.channel(typed.channel);
-  if (channel === undefined || !canSee(channel, user.id)) return no('There is no such channel.');
-  if (channel.archived) return no('This channel is archived.');
+  if (channel === undefined || !canSee(channel, user.id)) return problem('There is no such channel.');
+  if (channel.archived) return problem('This channel is archived.');
   if (channel.kind === 'dm' && world.app.messagesTab !== 'on')
-    return no('Sending messages to this app has been turned off.');
+    return problem('Sending messages to this app has been turned off.');
   const text = typed.text.trim();
-  if (text === '') return no('Type something first.');
+  if (text === '') return problem('Type something first.');
   if (text.startsWith('/')) return runSlash(deps, { user, channel }, { ...typed, text });
   return await postAsPerson(deps, { user, channel }, { ...typed, text });
 }
@@ -165,7 +161,7 @@ async function postAsPerson(
   const { user, channel } = at;
   const text = withIds(world, typed.text, false);
   const parent = typed.threadTs === undefined ? undefined : world.messages.find(channel.id, typed.threadTs);
-  if (typed.threadTs !== undefined && parent === undefined) return no('That thread is gone.');
+  if (typed.threadTs !== undefined && parent === undefined) return problem('That thread is gone.');
   const posted = world.messages.post({
     text,
     blocks: [],
@@ -300,14 +296,14 @@ type Surface = { kind: 'message'; message: Message } | { kind: 'view'; view: Vie
 async function press(deps: ActDeps, user: PageUser, pressed: Of<'block_action'>): Promise<ActResult> {
   const { world } = deps;
   const surface = findSurface(world, user, pressed.container);
-  if (surface === undefined) return no('That message or view is gone.');
+  if (surface === undefined) return problem('That message or view is gone.');
   const placed = findElement(blocksOf(surface), pressed.blockId, pressed.actionId) ?? asDrawn(pressed);
-  if (placed === undefined) return no('That button or field is not there any more.');
+  if (placed === undefined) return problem('That button or field is not there any more.');
   const { block } = placed;
   if (block.type === 'input' && block['dispatch_action'] !== true)
-    return no('That field is sent with its form alone.');
+    return problem('That field is sent with its form alone.');
   const action = readAction(world, placed, pressed.element);
-  if (action === undefined) return no('That choice is not one of the options.');
+  if (action === undefined) return problem('That choice is not one of the options.');
   if (surface.kind === 'view') fill(surface.view, pressed.values);
   const fromModal = surface.kind === 'view' && surface.view.definition.type === 'modal';
   const payload = {
@@ -338,7 +334,7 @@ async function suggest(deps: ActDeps, user: PageUser, asked: Of<'suggest'>): Pro
   const surface = findSurface(world, user, { type: 'view', viewId: asked.viewId });
   const placed = surface && findElement(blocksOf(surface), asked.blockId, asked.actionId);
   if (surface === undefined || placed === undefined || !placed.element.type.endsWith('external_select')) {
-    return no('That field is not there any more.');
+    return problem('That field is not there any more.');
   }
   const noResults: ActResult = { ok: true, options: [] };
   if (surface.kind === 'view' && surface.view.silentLists.has(asked.blockId)) return noResults;
@@ -357,7 +353,7 @@ async function suggest(deps: ActDeps, user: PageUser, asked: Of<'suggest'>): Pro
   }
   if (answer.kind !== 'acknowledged') return actResult(answer);
   const options = readOptions(answer.body);
-  return options === undefined ? no('There was a problem loading the options.') : { ok: true, options };
+  return options === undefined ? problem('There was a problem loading the options.') : { ok: true, options };
 }
 
 function findSurface(
@@ -470,20 +466,20 @@ function labelOf(placed: PlacedElement, action: Record<string, unknown>): string
   return label.success ? `"${label.data.text}"` : placed.actionId;
 }
 
-const trouble: ActResult = { ok: false, problem: 'We had some trouble connecting. Try again?' };
+const trouble: ActResult = problem('We had some trouble connecting. Try again?');
 
 /** Submits a modal and applies the acknowledgement; without one in time the modal stays. */
 async function submitView(deps: ActDeps, user: PageUser, submitted: Of<'submit_view'>): Promise<ActResult> {
   const { world } = deps;
   const view = topView(world, user, submitted.viewId);
-  if (view === undefined) return no('That view is not in front of you any more.');
-  if (view.busy) return no('It is being sent already.');
-  if (view.definition.submit === undefined) return no('This view has nothing to submit.');
+  if (view === undefined) return problem('That view is not in front of you any more.');
+  if (view.busy) return problem('It is being sent already.');
+  if (view.definition.submit === undefined) return problem('This view has nothing to submit.');
   fill(view, submitted.values);
   view.errors = unfilledInputs(view.blocks, view.values);
   if (Object.keys(view.errors).length > 0) {
     world.changed();
-    return no('Some fields need your attention.');
+    return problem('Some fields need your attention.');
   }
   view.busy = true;
   world.changed();
@@ -551,7 +547,7 @@ function showNext(world: World, view: View, next: unknown): ActResult {
 /** Closes at once: the app never asks to be notified. */
 function closeView({ world }: ActDeps, user: PageUser, closed: Of<'close_view'>): ActResult {
   const view = topView(world, user, closed.viewId);
-  if (view === undefined) return no('That view is not in front of you any more.');
+  if (view === undefined) return problem('That view is not in front of you any more.');
   world.views.close(view);
   world.changed();
   return { ok: true };

@@ -1,5 +1,6 @@
 import { createHmac } from 'node:crypto';
 import type { Recorder } from '../exchanges.ts';
+import { parsedJson } from './message-content.ts';
 import type { RequestKind, InstalledApp } from './manifest.ts';
 import type { Quirks } from './quirks.ts';
 import type { Envelope, SocketMode } from './socket-mode.ts';
@@ -51,7 +52,12 @@ export function createBotDelivery(deps: BotDeliveryDeps) {
       const { status } = response;
       if (!response.ok) return { kind: 'refused', status };
       const durationMs = Math.round(performance.now() - startedAt);
-      return { kind: 'acknowledged', status, body: answerBody(text), durationMs };
+      return {
+        kind: 'acknowledged',
+        status,
+        body: text.trim() === '' ? undefined : parsedJson(text),
+        durationMs,
+      };
     } catch (error) {
       const late = error instanceof Error && (error.name === 'TimeoutError' || error.name === 'AbortError');
       return { kind: late ? 'timeout' : 'unreachable', status: 0 };
@@ -138,15 +144,6 @@ function formBody(envelope: Envelope): string {
   const form = new URLSearchParams();
   for (const [name, value] of Object.entries(envelope.payload)) form.set(name, String(value));
   return form.toString();
-}
-
-function answerBody(text: string): unknown {
-  if (text.trim() === '') return undefined;
-  try {
-    return JSON.parse(text);
-  } catch {
-    return text;
-  }
 }
 
 /** Socket clients acknowledge with `{}` where an HTTP server sends an empty body. */

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { parseJson } from '../../domain/json.ts';
 import { findBlockProblems } from './assert-blocks.ts';
 import type { PageBlock } from '../protocol.ts';
 import { nameBlocks } from './elements.ts';
@@ -71,9 +72,6 @@ function refuse(error: string, messages: string[] = []): Refusal {
 /** Form bodies carry structures as JSON text. Text that is not JSON stays as it is, and fails the shape check later. */
 export function parsedJson(raw: unknown): unknown {
   if (typeof raw !== 'string') return raw;
-  try {
-    return JSON.parse(raw);
-  } catch {
-    return raw;
-  }
+  const json = parseJson(raw);
+  return json === undefined ? raw : json;
 }

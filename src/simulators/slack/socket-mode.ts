@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { type RawData, type WebSocket, WebSocketServer } from 'ws';
 import { z } from 'zod';
+import { parseJson } from '../../domain/json.ts';
 import { appId } from './directory.ts';
 import type { Ids } from './ids.ts';
 import type { Quirks } from './quirks.ts';
@@ -180,7 +181,7 @@ function createAcks() {
   const waiting = new Map<string, (answer: SocketAnswer) => void>();
   return {
     take(data: RawData) {
-      const ack = ackShape.safeParse(json(data));
+      const ack = ackShape.safeParse(parseJson(Buffer.isBuffer(data) ? data.toString() : ''));
       if (ack.success) waiting.get(ack.data.envelope_id)?.({ kind: 'acknowledged', body: ack.data.payload });
     },
     deliver: (connection: WebSocket | undefined, envelope: Envelope & { id: string }, timeoutMs: number) =>
@@ -209,12 +210,4 @@ function frameOf(envelope: Envelope & { id: string }): Record<string, unknown> {
     accepts_response_payload: envelope.kind !== 'events_api',
     payload: envelope.payload,
   };
-}
-
-function json(data: RawData): unknown {
-  try {
-    return JSON.parse(Buffer.isBuffer(data) ? data.toString('utf8') : '');
-  } catch {
-    return undefined;
-  }
 }
