@@ -31,7 +31,7 @@ import { type Merchant, merchantPermission } from './domain/merchant.ts';
 import { type Alerts, createAlerts } from './features/alerts/alerts.ts';
 import { takenMessage } from './features/alerts/alert-buttons.ts';
 import { eventFinders } from './features/alerts/found-event.ts';
-import { lookUpExpected, sparing } from './features/alerts/look-up-event.ts';
+import { lookUpExpected, withCircuitBreaker } from './features/alerts/look-up-event.ts';
 import { findEvent } from './features/alerts/event-log.ts';
 import { type Approvals, createApprovals } from './features/approvals/approvals.ts';
 import { type CardEmail, createCardEmail } from './features/card-email/card-email.ts';
@@ -278,7 +278,7 @@ export function createFeatures(account: Account, needs: FeatureNeeds) {
   });
   const { gate, requestModal } = approvals;
   const links = createLinks(account, {
-    lookUp: sparing(account.now, (expected) => lookUpExpected(payments.findTransaction, expected)),
+    lookUp: withCircuitBreaker(account.now, (expected) => lookUpExpected(payments.findTransaction, expected)),
     lookUpNow: (expected) => lookUpExpected(payments.findTransaction, expected),
     paid: alerts.paid,
     alertFor: alerts.alertFor,

@@ -159,7 +159,7 @@ const lookAgainMs = 4_000;
 export function alertButtons(
   { place, rules, people, now }: Pick<Account, 'place' | 'rules' | 'people' | 'now'>,
   alerts: Pick<AlertCases, 'find' | 'move' | 'lookUpNow' | 'taken'>,
-  judging: Pick<JudgeAgain, 'judge' | 'look'>,
+  judging: Pick<JudgeAgain, 'judge' | 'nextTry'>,
   needs: ButtonsNeeds,
 ): { presses: Press[]; modals: ModalDefinition[] } {
   /** The message shows the result; only a second person gets an answer. */
@@ -173,7 +173,7 @@ export function alertButtons(
     const [found, mayReveal] = await Promise.all([alerts.lookUpNow(id), needs.mayReveal(caller)]);
     if (!found?.evidence) return await reply(unknownAlertMessage());
     const { event, evidence } = found;
-    const { verdict } = await judging.look(found);
+    const { verdict } = await judging.nextTry(found);
     const current = { ...found, lookup: evidence.lookup };
     const declined = knownDecline(current, rules.declines, { nowMs: now(), verdict });
     const reference = event.orderReference ?? recordOf(evidence.lookup)?.orderReference ?? '';
@@ -208,7 +208,7 @@ export function alertButtons(
     if (!alert) return;
     const { value, reply, openModal } = pressed;
     const again = await judging.judge(alert);
-    if (again.kind === 'no') return await reply(notAgain(noWords[again.why]));
+    if (again.kind === 'no') return await reply(notAgain(refusalWords[again.why]));
     const { card, verdict } = again;
     if (again.offer !== 'charge') {
       const isFraud = again.offer === undefined || verdict.kind === 'allowed';
@@ -225,9 +225,9 @@ export function alertButtons(
     const { value, caller, reply, openModal } = pressed;
     const { event, evidence } = alert;
     if (!evidence || !isDeclined({ event, lookup: evidence.lookup })) {
-      return await reply(notAgain(noWords.not_declined));
+      return await reply(notAgain(refusalWords.not_declined));
     }
-    if (event.isErased) return await reply(notAgain(noWords.erased));
+    if (event.isErased) return await reply(notAgain(refusalWords.erased));
     const mayReveal = await needs.mayReveal(caller);
     const customerEmail = mayReveal ? customerEmailOf(event, evidence.lookup) : undefined;
     const filled = withoutUndefined({ ...failedTerms(alert), customerEmail });
@@ -345,8 +345,8 @@ function notAgain(body: Run[][]): SlackMessage {
   return noteMessage({ state: '🚫 Not charged again', body });
 }
 
-/** Why no payment can be begun from the alert. */
-const noWords: Record<Extract<ChargeAgain, { kind: 'no' }>['why'], Run[][]> = {
+/** Says why no payment can be begun from the alert. */
+const refusalWords: Record<Extract<ChargeAgain, { kind: 'no' }>['why'], Run[][]> = {
   not_declined: [
     plain('The look-up doesn’t say declined, so money may have moved.'),
     labelled('Next', 'look it up first.'),
@@ -360,7 +360,7 @@ const noWords: Record<Extract<ChargeAgain, { kind: 'no' }>['why'], Run[][]> = {
 
 const mayPressNothing = `They can’t use its buttons: no role in payops.yml gives them ${listed([...lookPermissions, ...chargePermissions], 'or')}. Choose somebody else.`;
 
-export const longestReason = 300;
+export const longestTypedReason = 300;
 
 const snoozes = [
   { text: '1 hour', value: '1' },
@@ -378,7 +378,7 @@ export function reasonInput(id: string, initial?: string, placeholder = 'The cus
     ...withoutUndefined({ initial }),
     placeholder,
     hint: 'Everybody in the channel sees it.',
-    maxLength: longestReason,
+    maxLength: longestTypedReason,
     focus: true,
   });
 }

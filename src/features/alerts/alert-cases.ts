@@ -93,7 +93,7 @@ export function createAlertCases(
     storms: Pick<Storms, 'recount' | 'stateOfAlerts' | 'replacesEscalation'>;
     /** For people: looks up even right after an outage. */
     lookUp: (event: PaymentEvent) => Promise<Lookup>;
-    /** For background work: see `sparing`. */
+    /** For background work, behind a circuit breaker. */
     lookUpSparingly: (event: PaymentEvent) => Promise<Lookup>;
     /** Called with a look-up after the alert was posted. */
     tieFailure: (event: PaymentEvent, lookup: Lookup, receivedAtMs: number) => Promise<void>;
@@ -329,7 +329,8 @@ function createStepTelling(
   /**
    * Messages first: one that Slack no longer lets be edited is replaced before its thread gets a note. Safe to repeat: a note
    * is stored once by its number. An alert in a storm's digest has neither message nor thread: the digest says how many are
-   * resolved, and its thread gets the steps of `isMoneyStep`. A muted alert's go into the channel that it was kept from.
+   * resolved, and its thread gets the steps of `isMoneyStep`. If a mute held the alert back, those steps go into the channel that
+   * it was held back from.
    */
   return async function tell(state: EventCase): Promise<void> {
     const { id, card, steps, told, storms: ofStorms } = state;
@@ -388,7 +389,7 @@ export function alertClaims(alerts: AlertCases, judging: Pick<JudgeAgain, 'decli
       const id = await firstAlert(alert);
       const holder = randomUUID();
       for (;;) {
-        const over = (await cases.find(id))?.charge?.holders.at(-1);
+        const lastHolder = (await cases.find(id))?.charge?.holders.at(-1);
         const why = await alerts.taken(alert, reference);
         if (why) return { kind: 'taken', taken: why };
         const { state: seen } = await alerts.read(id);
@@ -397,7 +398,7 @@ export function alertClaims(alerts: AlertCases, judging: Pick<JudgeAgain, 'decli
           reference,
           by,
           holder,
-          over,
+          lastHolder,
           seen,
         });
         if (isMoved) return { kind: 'claimed', release: () => release(id, holder) };

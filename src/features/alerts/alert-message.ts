@@ -19,7 +19,7 @@ import { alreadyPaid } from '../../slack/words/alert-news.ts';
 import { failedState, outcomeWords, saidGivenBack } from '../../slack/words/state-words.ts';
 import type { PaymentEvent, PaymentEventKind } from '../../domain/payment-event.ts';
 import { type Transaction, moneyToTake } from '../../domain/transaction.ts';
-import { acknowledgeButton, statusButtons, longestReason } from './alert-buttons.ts';
+import { acknowledgeButton, statusButtons, longestTypedReason } from './alert-buttons.ts';
 import type { FoundAlert } from './alert-cases.ts';
 import { escalationFields, routeBlocks } from './alert-rules-message.ts';
 import {
@@ -110,12 +110,12 @@ export function eventState(alert: Outcome, state: AlertState | undefined): strin
 
 /** The charge's state by event and look-up, without what people did. */
 function chargeState(alert: Outcome): string {
-  return cardSavedState(alert.event.cardSaved, verdict(alert).state);
+  return cardSavedState(alert.event.cardSaved, findingOf(alert).state);
 }
 
 function body(alert: Alert): MessageBlock[] {
   const { event, lookup, status } = alert;
-  const { says, next } = verdict(alert);
+  const { says, next } = findingOf(alert);
   return [
     ...routeBlocks(alert.route),
     ...cardSavedLines(event.cardSaved, alert),
@@ -187,7 +187,7 @@ function reasons(event: PaymentEvent, record: Transaction | undefined): MessageB
 }
 
 /** `says` and `next`: only if the proof doesn't explain itself. A decline's next step comes from `declineNext`. */
-type Verdict = { state: string; says?: string; next?: string };
+type Finding = { state: string; says?: string; next?: string };
 
 const eventWords: Record<PaymentEventKind, string> = {
   payment_failed: 'Event says failed',
@@ -195,7 +195,7 @@ const eventWords: Record<PaymentEventKind, string> = {
   payment_given_back: 'Event says given back',
 };
 
-function verdict(alert: Outcome): Verdict {
+function findingOf(alert: Outcome): Finding {
   const { lookup, event } = alert;
   if (isDeclined(alert)) return { state: failedState(howOf(alert)) };
   const isPayment = event.kind === 'payment_success';
@@ -347,7 +347,7 @@ function statusFields({ state, charging }: AlertStatus): Record<string, string |
     ...(state.kind === 'recovered'
       ? resolvedFields(state.payment)
       : {
-          Reason: outsideText(state.reason, longestReason),
+          Reason: outsideText(state.reason, longestTypedReason),
           'Resolved by': rich`${person(state.by)} ${moment(state.at)}`,
         }),
     'Acknowledged by': acknowledged && rich`${person(acknowledged.by)} ${moment(acknowledged.at)}`,
@@ -363,7 +363,7 @@ function resolvedFields({ reference, isSameReference, isChargedAgain, afterMs }:
   };
 }
 
-/** Links the message that this one replaces. */
+/** A link to the message that this one replaces. */
 function replacedFoot({ replaced }: AlertStatus): ContextBlock[] {
   if (!replaced) return [];
   const earlier = messageLink(replaced, 'an earlier message');
@@ -446,7 +446,7 @@ function paidAgainLines({ payment, before }: PaidAgain, failed: string): Run[][]
         rich`Deliver once. One of them may need to be given back.`,
       ]
     : [
-        rich`${second} is paid. ${person(before.by)} had resolved the alert: “${outsideText(before.reason, longestReason)}”.`,
+        rich`${second} is paid. ${person(before.by)} had resolved the alert: “${outsideText(before.reason, longestTypedReason)}”.`,
         rich`If that was a payment, one of them may need to be given back.`,
       ];
 }
@@ -473,7 +473,7 @@ function stepFields(step: AlertStep, alert: Alert, reader: string | undefined): 
     case 'awake':
       return [richText(rich`${bold('Next: ')}look it up, or resolve it with a reason.`)];
     case 'closed':
-      return fields({ Reason: outsideText(step.reason, longestReason), By: [person(step.by)] });
+      return fields({ Reason: outsideText(step.reason, longestTypedReason), By: [person(step.by)] });
     case 'other_payment': {
       const { reference, money, afterMs } = step.payment;
       const paid = word(formatMoney(money)) ?? '';

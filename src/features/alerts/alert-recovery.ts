@@ -20,7 +20,7 @@ import {
 } from './event-case.ts';
 import { isEnded, moneyOfFailure, outcomeAlone, recordOfOrder, withProvenOrder } from './alert.ts';
 
-/** What ties two events together, as terms that are listed under keyed hashes. */
+/** The terms by which a failure and a payment find each other; each is a list, named by a keyed hash. */
 type Terms = {
   orders: readonly string[];
   /** References that an event names unsigned: they find the other event, but prove nothing. */
@@ -46,7 +46,7 @@ type Failure = {
   isUnchecked?: true;
 };
 
-/** What shows the failure: storms' digests, or a message of its own. */
+/** Where people see the failure: in storms' digests, or in a message of its own. */
 type ShownBy = Pick<Ties, 'storms' | 'post'>;
 
 /** Flags of a failure that is found by its key. */

@@ -56,7 +56,7 @@ import {
   openStoredEvent,
 } from './event-log.ts';
 import { createGivenBack, type GivenBackNeeds } from './given-back.ts';
-import { canAskFor, lookUpEvent, sparing } from './look-up-event.ts';
+import { canAskFor, lookUpEvent, withCircuitBreaker } from './look-up-event.ts';
 import { createReceiving } from './receive-event.ts';
 import { createRouting, destinationsOf, type RoutingNeeds, withLookUp } from './route-event.ts';
 import { stormButtons } from './storm/storm-list.ts';
@@ -107,7 +107,7 @@ export function createAlerts(account: Account, needs: AlertsNeeds) {
   const { routes, declines } = rules;
   const { findTransaction, findTransactionById: findById } = payments;
   const lookUpNow = (event: PaymentEvent) => lookUpEvent(findTransaction, event, findById);
-  const lookUp = sparing(now, lookUpNow);
+  const lookUp = withCircuitBreaker(now, lookUpNow);
   const audit = account.audit.write;
   const own = { ...account, ...rememberedFor(settings), audit };
   const mutedNow = currentMutes(needs, now);
@@ -208,7 +208,7 @@ export function createAlerts(account: Account, needs: AlertsNeeds) {
     if (charge) return failureOf(charge);
     const alert = await alerts.find(id);
     if (!alert) return undefined;
-    const { verdict } = await judging.look({ ...alert, evidence: { lookup, atMs: now() } });
+    const { verdict } = await judging.nextTry({ ...alert, evidence: { lookup, atMs: now() } });
     return knownDecline({ ...alert, lookup }, declines, { nowMs: now(), verdict });
   }
   return {

@@ -90,7 +90,7 @@ export function createJudge(
     judge,
 
     /** The part of `judge` that a message shows: the verdict on the next try, and the offered way to pay. */
-    async look(failed: Failed): Promise<{ verdict?: RetryVerdict; offer?: AgainOffer }> {
+    async nextTry(failed: Failed): Promise<{ verdict?: RetryVerdict; offer?: AgainOffer }> {
       const again = await judge(failed);
       if (again.kind === 'no') return {};
       return { verdict: again.verdict, ...withoutUndefined({ offer: again.offer }) };

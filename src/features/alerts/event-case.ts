@@ -142,13 +142,13 @@ export type CaseEvent =
    * message is forgotten. `later`: a storm may call people soon; the step is due again after its time.
    */
   | { kind: 'escalated'; about: string; replaced?: 'over' | 'later' }
-  /** `over`: the last holder of the earlier charge, which can move no more money. The claim fails if it isn't the last by now. */
+  /** `lastHolder`: of the earlier charge, which has ended. The claim fails if that charge has got another holder meanwhile. */
   | {
       kind: 'claimed';
       reference: string;
       by: string;
       holder: string;
-      over: string | undefined;
+      lastHolder: string | undefined;
       seen: AlertState;
     }
   | { kind: 'released'; holder: string }
@@ -177,7 +177,7 @@ type PaymentMove =
 /** The message that is about to post the alert, and its rule. */
 type PostedBy = { key: string; rule: RoutedRule | undefined };
 
-/** What ties an alert to payments and messages. `isUnanswered`: its look-up had no answer. */
+/** Where payments look for an alert, and which messages show it. `isUnanswered`: its look-up had no answer. */
 export type Ties = {
   atMs: number;
   lists: readonly string[];
@@ -455,11 +455,11 @@ function endOf(state: EndedAlert): AlertEnd {
 
 function stepClaimed(
   before: EventCase,
-  { reference, by, holder, over, seen }: Of<'claimed'>,
+  { reference, by, holder, lastHolder, seen }: Of<'claimed'>,
   nowMs: number,
 ): EventCase | undefined {
   const { card, charge } = before;
-  const isFree = !charge || charge.reference === reference || charge.holders.at(-1) === over;
+  const isFree = !charge || charge.reference === reference || charge.holders.at(-1) === lastHolder;
   if (isEnded(card) || !isFree) return undefined;
   // Another delivery of the same submit may still charge.
   const others = charge?.reference === reference ? charge.holders : [];

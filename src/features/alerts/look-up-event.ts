@@ -98,11 +98,11 @@ const outageKinds = new Set<FailureKind>(['timeout', 'network', 'server', 'rate_
 const shortestQuietMs = 2_000;
 
 /**
- * Wraps a look-up: after a failure of the service, everything is `unchecked` at once for three times as long as the failure
- * took, at least 2 s. So a burst of alerts waits once for a hanging service, not once each. `sinceMs` says since when
- * nothing was answered.
+ * A circuit breaker around a look-up. After a failure of the service, every look-up is `unchecked` at once, for three times as
+ * long as the failure took, at least 2 s: a burst of alerts waits once for a hanging service, not once each. `sinceMs`: when
+ * the outage began.
  */
-export function sparing<About>(
+export function withCircuitBreaker<About>(
   now: () => number,
   look: (about: About) => Promise<Lookup>,
 ): (about: About) => Promise<Lookup> {
@@ -136,9 +136,9 @@ const lookUpPatienceMs = 10_000;
 const retryLookUpMs = 2_000;
 
 /**
- * Whether the alert still waits for the service. The time counts from the event, or from the outage's start if that is later:
- * otherwise one failed look-up would route a whole backlog unchecked. If only this order gets no answer, there is no outage, and
- * it counts from the event.
+ * Whether the alert still waits for the service. Its time counts from the event, or from the outage's start if that is later:
+ * otherwise a backlog older than the time would be posted unchecked at the first failed look-up. `sinceMs`: the outage's start;
+ * absent: only this order got no answer.
  */
 function mayWait(
   { receivedAtMs, unansweredSinceMs }: MessageRecord,

@@ -67,7 +67,7 @@ export function createTelling(
       alerts: Pick<AlertCases, 'read' | 'cases'>;
       recovery: Pick<AlertRecovery, 'tieFailure'>;
       storms: Pick<Storms, 'join' | 'recount'>;
-      judging: Pick<JudgeAgain, 'look'>;
+      judging: Pick<JudgeAgain, 'nextTry'>;
       /** Whether the service can be asked about an event without a signed reference. */
       canAskFor: (event: PaymentEvent) => boolean;
       /** `/pay cards` works here, so messages about a missing token name it. */
@@ -124,7 +124,7 @@ export function createTelling(
     about: PostAttempt,
   ): Promise<Rendered> {
     const { receivedAtMs, posted } = work.record;
-    const needsLookUp = !known && !isEnough(event, now() - receivedAtMs);
+    const needsLookUp = !known && !canCountWithoutLookUp(event, now() - receivedAtMs);
     const found = needsLookUp ? await lookUps.askOrWait(work, event) : known;
     if (needsLookUp && !found) return { kind: 'written' };
     if (await addToDigest(work, event, found?.lookup)) return { kind: 'written' };
@@ -272,7 +272,7 @@ function createStepRenders(
   }: {
     alertOf: (work: Work, found: { event: PaymentEvent; lookup: Lookup }) => Alert;
     alerts: Pick<AlertCases, 'read'>;
-    judging: Pick<JudgeAgain, 'look'>;
+    judging: Pick<JudgeAgain, 'nextTry'>;
   },
 ): Renders<AlertStepBodies> {
   /** A step and its alert; undefined: the alert is forgotten. */
@@ -321,27 +321,30 @@ function createStepRenders(
 /** A step's alert for one person, who can act from there. */
 async function withButtons(
   { current, alert, id, evidence }: ReadStep,
-  judging: Pick<JudgeAgain, 'look'>,
+  judging: Pick<JudgeAgain, 'nextTry'>,
 ): Promise<Alert> {
   const { event, receivedAtMs } = alert;
   const failed = { event: { ...event, key: id }, receivedAtMs, ...withoutUndefined({ evidence }) };
-  const { offer } = current.charging || isEnded(current.state) ? {} : await judging.look(failed);
+  const { offer } = current.charging || isEnded(current.state) ? {} : await judging.nextTry(failed);
   return { ...alert, status: { id, state: current.state, ...withoutUndefined({ again: offer }) } };
 }
 
 /** Judges the next try. If the card is on hold, stores the hold's end: an acknowledged alert's messages are rendered again then. */
 async function offered(
-  { judging, alerts }: { judging: Pick<JudgeAgain, 'look'>; alerts: Pick<AlertCases, 'cases'> },
-  failed: Parameters<JudgeAgain['look']>[0],
-): ReturnType<JudgeAgain['look']> {
-  const looked = await judging.look(failed);
+  { judging, alerts }: { judging: Pick<JudgeAgain, 'nextTry'>; alerts: Pick<AlertCases, 'cases'> },
+  failed: Parameters<JudgeAgain['nextTry']>[0],
+): ReturnType<JudgeAgain['nextTry']> {
+  const looked = await judging.nextTry(failed);
   const untilMs = looked.offer === 'link' && looked.verdict ? holdEnd(looked.verdict) : undefined;
   if (untilMs !== undefined) await alerts.cases.apply(failed.event.key, { kind: 'held', untilMs });
   return looked;
 }
 
-/** Whether a digest needs no look-up: the event says everything, or it is late. No event proves a payment. */
-function isEnough({ kind, amountMinor, currency, reason }: PaymentEvent, waitedMs: number): boolean {
+/** Whether a digest may count the event as it is: it says everything, or it is late. No event proves a payment. */
+function canCountWithoutLookUp(
+  { kind, amountMinor, currency, reason }: PaymentEvent,
+  waitedMs: number,
+): boolean {
   const saysItAll =
     kind === 'payment_failed' && amountMinor !== undefined && currency !== undefined && reason !== undefined;
   return saysItAll || waitedMs >= lateMs;

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { ServiceFailure, type FailureKind } from '../../../src/domain/failure.ts';
 import type { PaymentEvent } from '../../../src/domain/payment-event.ts';
 import type { Transaction } from '../../../src/domain/transaction.ts';
-import { lookUpEvent, sparing } from '../../../src/features/alerts/look-up-event.ts';
+import { lookUpEvent, withCircuitBreaker } from '../../../src/features/alerts/look-up-event.ts';
 
 const event: PaymentEvent = { kind: 'payment_failed', key: 'k', orderReference: 'SUB-1' };
 const record: Transaction = {
@@ -85,7 +85,7 @@ function service(tookMs: number, answers: boolean[]) {
     clock.nowMs += tookMs;
     return answers.shift() ? found() : away('timeout');
   };
-  const lookUp = sparing(
+  const lookUp = withCircuitBreaker(
     () => clock.nowMs,
     (about: PaymentEvent) => lookUpEvent(findTransaction, about),
   );

@@ -6,7 +6,7 @@ import type { AlertState, EventAccount } from '../../../domain/alert.ts';
 import { formatMoney, wireFromMinor } from '../../../domain/money.ts';
 import { findMessageRecord, messageKey } from '../../../messages/message-record.ts';
 import type { AlertCases } from '../alert-cases.ts';
-import { longestReason as longestTypedReason, readReason, reasonInput } from '../alert-buttons.ts';
+import { longestTypedReason, readReason, reasonInput } from '../alert-buttons.ts';
 import { longestReason } from '../tally.ts';
 import { gathered, stormActions } from './storm-message.ts';
 import type { Storm, StormItem, Storms } from './storm.ts';

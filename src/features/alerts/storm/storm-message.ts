@@ -31,7 +31,7 @@ import type { Renders } from '../../../messages/deliver.ts';
 import { accountFoot } from '../../../slack/words/account-foot.ts';
 import type { MessageBlock, SlackMessage } from '../../../slack/kit/message.ts';
 import type { MessagePlace } from '../../../messages/delivery.ts';
-import { longestReason as longestTypedReason } from '../alert-buttons.ts';
+import { longestTypedReason } from '../alert-buttons.ts';
 import { linkTo } from '../alert-message.ts';
 import { mentionedUsers, type Escalated } from '../alert.ts';
 import { escalationFields, muteBlocks } from '../alert-rules-message.ts';

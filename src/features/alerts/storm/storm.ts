@@ -414,7 +414,7 @@ export function createStorms(
     async on(channel: string): Promise<Storm[]> {
       const kinds = ['payment_failed', 'payment_success'] as const;
       const newest = await Promise.all(kinds.map((kind) => newestOf(streamOf(channel, kind))));
-      return newest.filter((storm) => storm !== undefined && storm.endedMs === undefined) as Storm[];
+      return newest.flatMap((storm) => (storm && storm.endedMs === undefined ? [storm] : []));
     },
 
     /** Undefined: unknown or forgotten. */
