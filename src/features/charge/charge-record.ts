@@ -356,11 +356,7 @@ export async function chargesInDoubt({
       unread.push(reference);
     }
   }
-  const unsettled = records.filter(({ intent }) => isInDoubt(intent));
+  const unsettled = records.filter(({ intent: { state } }) => !isConcluded(state) && state.kind !== 'otp');
   const underReview = records.filter(({ intent }) => intent.state.kind === 'review');
   return { charges: [...unsettled, ...underReview].map((record) => seenOf(record)), unread };
-}
-
-function isInDoubt({ state }: ChargeIntent): boolean {
-  return state.kind === 'charging' || state.kind === 'confirming' || state.kind === 'otp_checking';
 }
