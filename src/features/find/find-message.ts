@@ -14,7 +14,7 @@ import {
   type Run,
 } from '../../slack/kit/blocks.ts';
 import { codec } from '../../slack/kit/form.ts';
-import type { MessageBlock, SlackMessage } from '../../slack/kit/message.ts';
+import type { SlackMessage } from '../../slack/kit/message.ts';
 import { noteMessage } from '../../slack/kit/note.ts';
 import { cardWords } from '../../slack/words/card-words.ts';
 import { amountWord } from '../../slack/words/charge-facts.ts';
@@ -64,12 +64,12 @@ type FoundShown = {
 
 /** One page of the records of a customer or a card, newest first. */
 export function foundMessage(shown: FoundShown, place: ShownAccount): SlackMessage {
-  const { at, page } = shown;
+  const { at, page, may } = shown;
   return noteMessage({
     state: headWords(shown),
     about: [at.whom, ...(at.day === undefined ? [] : [at.day])],
     body: [
-      ...page.records.flatMap((record) => rowOf(record, shown)),
+      ...page.records.flatMap((record) => [richText(...recordLines(record, at)), ...rowButtons(record, may)]),
       ...(page.unread > 0
         ? [rich`${counted(page.unread, 'record')} can’t be read: a sealing key is missing.`]
         : []),
@@ -102,10 +102,6 @@ export function headWords({
 export function knownWords({ since, alertDays }: Pick<FoundShown, 'since' | 'alertDays'>): string {
   const alerts = alertDays === 0 ? '' : `, alerts for ${counted(alertDays, 'day')}`;
   return `Known to this bot since ${since}${alerts}; the payments service can’t be searched.`;
-}
-
-function rowOf(record: FoundRecord, { at, may }: FoundShown): MessageBlock[] {
-  return [richText(...recordLines(record, at)), ...rowButtons(record, may)];
 }
 
 /** State and amount, then the details. */

@@ -242,7 +242,9 @@ function understand(text: string, { all, menu }: Pick<Listed, 'all' | 'menu'>): 
   if (verb) return { kind: 'command', command: verb, words: rest };
   const elsewhere = isQuoted ? undefined : doneElsewhere(first.toLowerCase(), all);
   if (elsewhere) return elsewhere;
-  const own = isQuoted ? undefined : all.find((command) => claimsWords(command, words));
+  const own = isQuoted
+    ? undefined
+    : all.find(({ takesBareWords }) => typeof takesBareWords === 'function' && takesBareWords(words));
   if (own) return { kind: 'command', command: own, words };
   const bare = all.find((command) => command.takesBareWords === true);
   const nearest = nearestWord(
@@ -314,10 +316,6 @@ function unclearAccount(
 
 function withButtons(message: SlackMessage, buttons: readonly Button[]): SlackMessage {
   return buttons.length === 0 ? message : { ...message, blocks: [...message.blocks, actions(...buttons)] };
-}
-
-function claimsWords({ takesBareWords }: Command, words: readonly string[]): boolean {
-  return typeof takesBareWords === 'function' && takesBareWords(words);
 }
 
 function endsInAmount(rest: readonly string[]): boolean {

@@ -64,7 +64,7 @@ export function createServiceList<Item>(
     return undefined;
   }
 
-  function open(reload = false): Remembered<Item> {
+  function open(reload: boolean | undefined): Remembered<Item> {
     if (remembered && !reload && now() - remembered.readAt < rememberMs) return remembered;
     return { readAt: now(), pages: 0, items: [], cursors: [], end: 'more' };
   }

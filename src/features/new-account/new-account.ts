@@ -457,11 +457,8 @@ function readAccountField(field: AccountField, typed: string): Parsed<string | u
   if (choices !== undefined) {
     return choices.includes(typed) ? parsed(typed) : problem('Choose one of those offered.');
   }
-  const wrong = lengthProblem(field, [...typed].length);
-  return wrong === undefined ? parsed(typed) : problem(wrong);
-}
-
-function lengthProblem({ shortest, longest }: AccountField, length: number): string | undefined {
-  if (length >= shortest && length <= longest) return undefined;
-  return `Needs ${lengthWords({ shortest, longest })}; this has ${length}.`;
+  const { length } = [...typed];
+  return length >= field.shortest && length <= field.longest
+    ? parsed(typed)
+    : problem(`Needs ${lengthWords(field)}; this has ${length}.`);
 }

@@ -5,7 +5,7 @@ import type { AuditEntry } from '../../records/shapes.ts';
 import { csvFileName } from '../../csv.ts';
 import type { ChargeSeen } from '../../domain/charge.ts';
 import type { PaymentEvent, PaymentEventKind } from '../../domain/payment-event.ts';
-import { messageName, type MessageRecord, readMessageRecord } from '../../messages/message-record.ts';
+import { findMessageRecord, messageName } from '../../messages/message-record.ts';
 import { parseOrderReference, type OrderReference } from '../../domain/order-reference.ts';
 import { parsed, problem, type Parsed, counted } from '../../domain/wording.ts';
 import { withoutUndefined } from '../../domain/json.ts';
@@ -201,13 +201,9 @@ function eventEntry(
   };
 }
 
-async function readPost({ store }: Account, reference: string, key: string): Promise<AuditEntry[]> {
-  const entry = await store.read(key);
-  return entry ? postEntries(reference, key, readMessageRecord(entry.value)) : [];
-}
-
 /** Where and when the message was posted, by Slack's timestamp. */
-function postEntries(reference: string, key: string, { posted }: MessageRecord): AuditEntry[] {
+async function readPost({ store }: Account, reference: string, key: string): Promise<AuditEntry[]> {
+  const { posted } = (await findMessageRecord(store, key)) ?? {};
   if (!posted) return [];
   const { channel, ts } = posted;
   return [
