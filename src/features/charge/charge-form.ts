@@ -1,7 +1,7 @@
 import type { Account } from '../../account.ts';
 import type { ChargeSeen, ChargeTerms, ShownTerms } from '../../domain/charge.ts';
 import { nextSteps, reasonAfter } from '../../domain/decline-reason.ts';
-import { amountOnly, formatMoney, parseAmount } from '../../domain/money.ts';
+import { type Money, amountOnly, formatMoney, parseAmount } from '../../domain/money.ts';
 import { parsed } from '../../domain/wording.ts';
 import type { KnownCard, KnownCards } from '../../domain/card.ts';
 import { withoutUndefined } from '../../domain/json.ts';
@@ -23,7 +23,7 @@ import type { Modal, ViewBlock } from '../../slack/kit/message.ts';
 import { oneLine, outsideText } from '../../slack/kit/text.ts';
 import { offeredCard, pasteAgainWords } from '../../slack/words/card-words.ts';
 import { amountLabel } from '../../slack/words/charge-facts.ts';
-import { type ShownAccount, accountFoot } from '../../slack/words/account-foot.ts';
+import { accountFoot } from '../../slack/words/account-foot.ts';
 import { customerWord } from '../../slack/words/payment-words.ts';
 import { chargeActions } from './charge-modal.ts';
 
@@ -49,12 +49,7 @@ type ChargePrefill = {
   reason?: string;
 };
 
-type ChargeModalOptions = {
-  place: ShownAccount;
-  /** The first is the default. */
-  currencies: readonly string[];
-  /** Whether saved cards can be chosen. */
-  hasLedger: boolean;
+type ChargeFormOptions = {
   prefill?: ChargePrefill;
   problem?: string;
   /** Shows also the rarely needed fields: an unknown card's token key and e-mail, and the customer's id. */
@@ -90,59 +85,50 @@ function inputsOf(currencies: readonly string[], isWhole: boolean) {
   });
 }
 
-/** The form for a charge; submitting it sends nothing yet. No field accepts a card number. */
-export function chargeModal(options: ChargeModalOptions): Modal {
-  const { place, hasLedger, currencies, prefill = {} } = options;
-  const { amountMinor, currency, customerEmail, reason, customerId } = prefill;
-  // Don't prefill an amount in a currency that can't be chosen: in another currency it would be another charge.
-  const isOffered = currency === undefined || currencies.includes(currency);
-  const amount = amountMinor === undefined || !isOffered ? undefined : amountOnly(amountMinor);
-  const filled = { email: customerEmail, amount, currency, reason, customer_id: customerId };
-  const isWhole = options.isWhole || !hasLedger || customerEmail !== undefined || customerId !== undefined;
-  const blocks: ViewBlock[] = [
-    ...problems(options, isOffered).map((problem) => noticeLine('warning', problem)),
-    richText([words('You review it before anything is charged.')]),
-    ...(hasLedger ? [cardField(options, isWhole)] : []),
-    ...(isWhole ? [tokenInput(chargeFields.token, hasLedger)] : []),
-    ...inputsOf(currencies, isWhole).inputs(filled),
-    ...(isWhole || options.cards
-      ? []
-      : [actions(button({ actionId: chargeActions.more, text: 'More fields' }))]),
-    accountFoot(place),
-  ];
-  return modal({
-    callbackId: chargeModalId,
-    title: 'Charge a card',
-    blocks,
-    submit: 'Review',
-    ...(options.alert === undefined ? {} : { privateMetadata: options.alert }),
-  });
-}
-
-function cardField({ cards = [], prefill = {} }: ChargeModalOptions, isWhole: boolean): ViewBlock {
-  if (cards.length === 0) return cardInput(chargeFields.card, prefill.card, { optional: isWhole });
-  const choices = cards.map((card) => ({ ...offeredCard(card), value: card.id }));
-  return select({ id: chargeFields.card, label: 'Saved card', choices });
-}
-
-function problems({ problem, currencies, prefill = {} }: ChargeModalOptions, isOffered: boolean): string[] {
-  const { amountMinor: minor, currency } = prefill;
-  const given = problem === undefined ? [] : [problem];
-  if (minor === undefined || currency === undefined || isOffered) return given;
-  const amount = outsideText(formatMoney({ minor, currency }), longestMoney);
-  return [
-    ...given,
-    `The failed charge was ${amount}, but this account only charges in ${currencies.join(', ')}. Enter the amount.`,
-  ];
-}
-
 export type ChargeForm = ReturnType<typeof createChargeForm>;
 
 /** Opens, refills and reads one account's form. Without a `ledger` every token key must be pasted. */
-export function createChargeForm({ place, settings }: Account, ledger: KnownCards | undefined) {
+export function createChargeForm(
+  { place, settings }: Pick<Account, 'place' | 'settings'>,
+  ledger: KnownCards | undefined,
+) {
   const currencies = settings.chargeCurrencies;
-  const open = (filled: Omit<ChargeModalOptions, 'place' | 'currencies' | 'hasLedger'> = {}): Modal =>
-    chargeModal({ place, currencies, hasLedger: ledger !== undefined, ...filled });
+
+  /** The form for a charge; submitting it sends nothing yet. No field accepts a card number. */
+  function open(options: ChargeFormOptions): Modal {
+    const { prefill = {}, problem, cards, alert } = options;
+    const { amountMinor: minor, currency, customerEmail, reason, customerId } = prefill;
+    const isWhole = options.isWhole || !ledger || customerEmail !== undefined || customerId !== undefined;
+    // Don't prefill an amount in a currency that can't be chosen: in another currency it would be another charge.
+    const isOther = minor !== undefined && currency !== undefined && !currencies.includes(currency);
+    const amount = minor === undefined || isOther ? undefined : amountOnly(minor);
+    const warnings = [
+      ...(problem === undefined ? [] : [problem]),
+      ...(isOther ? [otherCurrencyWords({ minor, currency }, currencies)] : []),
+    ];
+    return modal({
+      callbackId: chargeModalId,
+      title: 'Charge a card',
+      blocks: [
+        ...warnings.map((warning) => noticeLine('warning', warning)),
+        richText([words('You review it before anything is charged.')]),
+        ...(ledger ? [cardField(cards, prefill.card, isWhole)] : []),
+        ...(isWhole ? [tokenInput(chargeFields.token, ledger !== undefined)] : []),
+        ...inputsOf(currencies, isWhole).inputs({
+          email: customerEmail,
+          amount,
+          currency,
+          reason,
+          customer_id: customerId,
+        }),
+        ...(isWhole || cards ? [] : [actions(button({ actionId: chargeActions.more, text: 'More fields' }))]),
+        accountFoot(place),
+      ],
+      submit: 'Review',
+      ...(alert === undefined ? {} : { privateMetadata: alert }),
+    });
+  }
+
   return {
     open,
 
@@ -214,6 +200,21 @@ export function createChargeForm({ place, settings }: Account, ledger: KnownCard
       return { kind: 'terms', terms: { ...card, money, ...withoutUndefined({ customerId, reason }) } };
     },
   };
+}
+
+function cardField(
+  cards: readonly KnownCard[] | undefined,
+  chosen: OfferedCard | undefined,
+  isOptional: boolean,
+): ViewBlock {
+  if (!cards) return cardInput(chargeFields.card, chosen, { optional: isOptional });
+  const choices = cards.map((card) => ({ ...offeredCard(card), value: card.id }));
+  return select({ id: chargeFields.card, label: 'Saved card', choices });
+}
+
+function otherCurrencyWords(money: Money, currencies: readonly string[]): string {
+  const amount = outsideText(formatMoney(money), longestMoney);
+  return `The failed charge was ${amount}, but this account only charges in ${currencies.join(', ')}. Enter the amount.`;
 }
 
 /** Whether the charge failed because of the card itself, so that another card must be chosen. */

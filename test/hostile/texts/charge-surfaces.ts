@@ -15,9 +15,10 @@ import {
   endMessage,
   reviewModal,
 } from '../../../src/features/card-email/card-email.ts';
+import type { KnownCards } from '../../../src/domain/card.ts';
 import { cardWords } from '../../../src/slack/words/card-words.ts';
 import { doubtMessage, homeCharges, pendingCodesMessage } from '../../../src/features/charge/charge-list.ts';
-import { chargeModal } from '../../../src/features/charge/charge-form.ts';
+import { createChargeForm } from '../../../src/features/charge/charge-form.ts';
 import { chargeReviewModal } from '../../../src/features/charge/charge-review.ts';
 import { homeLimits, limitRefusalModal } from '../../../src/features/charge/limit-words.ts';
 import {
@@ -36,6 +37,7 @@ import type { PaymentLink } from '../../../src/features/links/link-case.ts';
 import { homeLinks } from '../../../src/features/links/link.ts';
 import { agent, colleague, everyCharge, nowMs } from '../../features/charge/seen-charges.ts';
 import { everyLink } from '../../features/links/seen-links.ts';
+import { accountOf } from '../../support/account.ts';
 import { placeOf } from './alert-surfaces.ts';
 import { homeOf, messageOf, modalOf, type Outside, type Shown, type Surface } from './surface.ts';
 import type { ShownAccount } from '../../../src/slack/words/account-foot.ts';
@@ -84,10 +86,8 @@ export const chargeSurfaces: readonly Surface[] = [
   modalOf('the form of a charge', (outside) => {
     const { random, text } = outside;
     const { terms, card } = chargeOf(outside);
-    return chargeModal({
-      place: placeOf(outside),
-      currencies: ['NGN', 'USD'],
-      hasLedger: random.chance(0.7),
+    const account = accountOf({ place: placeOf(outside), settings: { chargeCurrencies: ['NGN', 'USD'] } });
+    return createChargeForm(account, random.chance(0.7) ? ({} as KnownCards) : undefined).open({
       prefill: {
         card: { id: card, text: cardWords(terms.card, text()) },
         amountMinor: 500,
