@@ -29,7 +29,7 @@ const storedCardShape = z.object({
 });
 type StoredCard = z.infer<typeof storedCardShape>;
 
-export const storedCardKind = { prefix: 'ledger:card:', schema: storedCardShape };
+export const storedCard = { prefix: 'ledger:card:', schema: storedCardShape };
 
 const mostInList = 100;
 
@@ -56,7 +56,7 @@ export function createCardLedger(
   const listOf = async (term: string): Promise<string> => `cards:${await fingerprint(`\0term\0${term}`)}`;
 
   const cards = createRecords<StoredCard>(account, {
-    ...storedCardKind,
+    ...storedCard,
     async lists(card) {
       const names = await Promise.all(termsOfCard(card).map(listOf));
       return indexAt([...names, ...(await searchLists(account, card))], card.savedAt);

@@ -25,8 +25,8 @@ const listedCardShape = z.object({
 });
 export type ListedCard = z.infer<typeof listedCardShape>;
 
-/** A listed card as stored. There is no field for the card number, so it can't be stored. */
-const storedCardShape = listedCardShape.extend({
+/** A listed card as stored, with its token. There is no field for the card number, so it can't be stored. */
+const cardWithTokenShape = listedCardShape.extend({
   tokenKey: z.string().exactOptional(),
   /** The service sent the card's e-mail. Absent: `customerEmail` is the one searched for, which may differ slightly. */
   isEmailTold: z.literal(true).exactOptional(),
@@ -42,10 +42,10 @@ const listingShape = z.object({
   email: z.string(),
   total: z.number().int(),
   mayHaveMore: z.literal(true).exactOptional(),
-  cards: z.array(storedCardShape),
+  cards: z.array(cardWithTokenShape),
 });
 
-type StoredCard = z.infer<typeof storedCardShape>;
+type CardWithToken = z.infer<typeof cardWithTokenShape>;
 type StoredListing = z.infer<typeof listingShape>;
 
 /** A listing for display. `list`: the listing's random name. */
@@ -96,7 +96,7 @@ export function createCardListings(
     list,
     index,
     by,
-  }: OwnPosition): Promise<(StoredCard & { listedAtMs: number }) | undefined> {
+  }: OwnPosition): Promise<(CardWithToken & { listedAtMs: number }) | undefined> {
     const listing = await read(list, by);
     const card = listing?.cards[index];
     return card && listing && { ...card, listedAtMs: listing.atMs };
@@ -125,7 +125,7 @@ export function createCardListings(
       const answer = await calls.list(email);
       if (answer.kind !== 'cards') return answer;
       const cards = await Promise.all(
-        answer.cards.slice(0, mostListed).map(async (sent): Promise<StoredCard> => {
+        answer.cards.slice(0, mostListed).map(async (sent): Promise<CardWithToken> => {
           const card = storedOf(sent, email);
           const { tokenKey } = card;
           return tokenKey === undefined ? card : { ...card, fingerprint: await fingerprint(tokenKey) };
@@ -204,12 +204,12 @@ export function createCardListings(
 }
 
 /** The card for display, without its token. */
-function shownCard({ fingerprint, face, expiry, customerEmail }: StoredCard): ListedCard {
+function shownCard({ fingerprint, face, expiry, customerEmail }: CardWithToken): ListedCard {
   return withoutUndefined({ fingerprint, face, expiry, customerEmail });
 }
 
 /** The card to store. If the service sends no e-mail, takes the one searched for. */
-function storedOf(sent: ServiceCard, email: string): StoredCard {
+function storedOf(sent: ServiceCard, email: string): CardWithToken {
   const { tokenKey = '', tokenExpiryDate, customerEmail } = sent;
   /** Undefined if the text contains the token key or a card number. */
   function safe(text: string | undefined): string | undefined {

@@ -1,13 +1,13 @@
 import type { Account, Finder } from '../../account.ts';
 import { openRecord } from '../../records/records.ts';
-import { storedCardKind } from './card-ledger.ts';
+import { storedCard } from './card-ledger.ts';
 
 /** Reads remembered saved cards for `/pay find`. */
 export function cardFinder({ sealer }: Pick<Account, 'sealer'>): Finder {
   return {
-    prefix: storedCardKind.prefix,
+    prefix: storedCard.prefix,
     async read(entry) {
-      const { face, customerEmail, savedAt } = openRecord(sealer, storedCardKind, entry);
+      const { face, customerEmail, savedAt } = openRecord(sealer, storedCard, entry);
       return {
         kind: 'saved card',
         isProven: false,
