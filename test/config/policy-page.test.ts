@@ -159,10 +159,8 @@ async function limitAnswer(policy: Policy, [who = '', charges = '', used = '']: 
   const standing = await directoryOf(policy).rolesOf('charge', people.get(who)?.id ?? '');
   const money = moneyOf(charges);
   const found = limitsFor(rules.roles, limitsOfRoles(rules.roles, standing), money);
-  if (found.kind === 'refused') {
-    return found.refusal.kind === 'currency'
-      ? 'no: the currency is not named'
-      : 'no: in no role that may charge';
+  if (found.kind !== 'found') {
+    return found.kind === 'currency' ? 'no: the currency is not named' : 'no: in no role that may charge';
   }
   const over = found.limits && overLimit(found.limits, money, dayOf(used));
   return over ? `no: above \`${over.limit}\`` : 'yes';

@@ -41,8 +41,6 @@ export type LimitRefusal =
 /** The amounts used in a day, in minor units: by the agent, and of the card by all agents. */
 export type DayUse = Partial<Record<Exclude<LimitKind, 'per_charge'>, number>>;
 
-export type LimitVerdict = { kind: 'allowed' } | { kind: 'refused'; refusal: LimitRefusal };
-
 /** A person's limits in all currencies, with what they used today. `none`: unlimited, or the person may not charge. */
 export type OwnLimits =
   | { kind: 'none' }
@@ -58,16 +56,16 @@ export type OwnLimits =
 type PersonLimits =
   | { kind: 'none' }
   | { kind: 'limited'; byCurrency: RoleLimits; roles: readonly string[] }
-  | { kind: 'refused'; refusal: Extract<LimitRefusal, { kind: 'no_role' | 'roles_unknown' }> };
+  | Extract<LimitRefusal, { kind: 'no_role' | 'roles_unknown' }>;
 
 /**
  * Combines the limits of these roles. For each kind of limit and each currency the most generous role counts, and a
  * role without limits lifts all: a second role never takes anything away.
  */
 export function limitsOfRoles(roles: ChargingRoles, ofPerson: HeldRoles): PersonLimits {
-  if (ofPerson.kind === 'unknown') return { kind: 'refused', refusal: { kind: 'roles_unknown' } };
+  if (ofPerson.kind === 'unknown') return { kind: 'roles_unknown' };
   const held = ofPerson.roles.filter((name) => Object.hasOwn(roles, name));
-  if (held.length === 0) return { kind: 'refused', refusal: { kind: 'no_role' } };
+  if (held.length === 0) return { kind: 'no_role' };
   const all = held.map((name) => roles[name]?.limits);
   if (all.includes(undefined)) return { kind: 'none' };
   const limited = all.filter((limits) => limits !== undefined);
@@ -91,23 +89,20 @@ function mostGenerous(all: readonly CurrencyLimits[]): CurrencyLimits {
   return found;
 }
 
-/** The limits in this currency; undefined: unlimited. */
+/** The limits in this currency (undefined: unlimited), or why it can't be charged. */
 export function limitsFor(
   roles: ChargingRoles,
   person: PersonLimits,
   money: Money,
-): { kind: 'found'; limits: CurrencyLimits | undefined } | { kind: 'refused'; refusal: LimitRefusal } {
-  if (person.kind === 'refused') return person;
+): { kind: 'found'; limits: CurrencyLimits | undefined } | LimitRefusal {
   if (person.kind === 'none') return { kind: 'found', limits: undefined };
+  if (person.kind !== 'limited') return person;
   const { byCurrency } = person;
   const { currency } = money;
   const limits = Object.hasOwn(byCurrency, currency) ? byCurrency[currency] : undefined;
   if (limits) return { kind: 'found', limits };
   const whoCan = rolesThatCould(roles, person.roles, { money, cardMinor: 0 });
-  return {
-    kind: 'refused',
-    refusal: { kind: 'currency', currency, allowed: Object.keys(byCurrency), whoCan },
-  };
+  return { kind: 'currency', currency, allowed: Object.keys(byCurrency), whoCan };
 }
 
 /** What is left of a limit; 0 if more was used, which a late correction can cause. */
@@ -167,11 +162,8 @@ export type LimitClaims = ReturnType<typeof createLimitClaims>;
 export function openLimits(account: Account, charges: Pick<ChargeRecords, 'read'>): LimitClaims {
   const { limits } = account.rules;
   if (limits) return createLimitClaims(account, limits, (reference) => hasEnded(charges, reference));
-  const none = { kind: 'none' } as const;
-  return { claim: () => allowed, judge: () => allowed, of: () => Promise.resolve(none) };
+  return { claim: async () => undefined, judge: async () => undefined, of: async () => ({ kind: 'none' }) };
 }
-
-const allowed = Promise.resolve<LimitVerdict>({ kind: 'allowed' });
 
 /**
  * Limits charges by role, over all replicas. An agent's day and a card's day are one record each. A claim counts
@@ -212,10 +204,10 @@ export function createLimitClaims(
     return endsAtMs > now() ? { freesAtMs: endsAtMs } : ({ isPast: true } as const);
   }
 
-  function refused(check: LimitCheck, over: OverLimit, cardMinor: number): Refused {
+  function refused(check: LimitCheck, over: OverLimit, cardMinor: number): LimitRefusal {
     const names = check.person.kind === 'limited' ? check.person.roles : [];
     const { money } = check.charge;
-    const refusal: LimitRefusal = {
+    return {
       kind: 'over',
       money,
       ...over,
@@ -223,16 +215,15 @@ export function createLimitClaims(
       timeZone: rules.timeZone,
       whoCan: rolesThatCould(rules.roles, names, { money, cardMinor }),
     };
-    return { kind: 'refused', refusal };
   }
 
   /**
-   * Checks the limits. A charge that is counted already is not checked again: an earlier delivery of the same submit
+   * Why the limits refuse the charge; undefined: they allow it. A charge that is counted already is not checked again: an earlier delivery of the same submit
    * may have charged.
    */
-  async function checkLimits(check: LimitCheck): Promise<LimitVerdict> {
+  async function checkLimits(check: LimitCheck): Promise<LimitRefusal | undefined> {
     const { charge, limits, day } = check;
-    if (!limits) return { kind: 'allowed' };
+    if (!limits) return undefined;
     const { money, reference } = charge;
     const [agent, card] = await Promise.all([read(agentDay(charge, day)), read(cardDay(charge, day))]);
     const cardMinor = minorUsed(card, reference);
@@ -240,21 +231,21 @@ export function createLimitClaims(
       ...(isCounted(agent, charge) ? {} : { per_agent_per_day: minorUsed(agent, reference) }),
       ...(isCounted(card, charge) ? {} : { per_card_per_day: cardMinor }),
     });
-    return over ? refused(check, over, cardMinor) : { kind: 'allowed' };
+    return over && refused(check, over, cardMinor);
   }
 
-  async function findLimits(charge: LimitedCharge): Promise<LimitCheck | Refused> {
+  async function findLimits(charge: LimitedCharge): Promise<LimitCheck | LimitRefusal> {
     const person = await limitsOf(charge.by);
     const found = limitsFor(rules.roles, person, charge.money);
-    if (found.kind === 'refused') return found;
+    if (found.kind !== 'found') return found;
     return { kind: 'found', charge, person, limits: found.limits, day: dayOf(charge.atMs) };
   }
 
   /** Counts the charge in one record, unless it exceeds the limit; undefined: it is counted. */
-  function claimIn(id: string, check: LimitCheck, limit: keyof DayUse): Promise<Refused | undefined> {
+  function claimIn(id: string, check: LimitCheck, limit: keyof DayUse): Promise<LimitRefusal | undefined> {
     const { charge, limits = {}, day } = check;
     const { reference, money } = charge;
-    return days.change(id, async (before): Promise<RecordChange<DayClaim[], Refused | undefined>> => {
+    return days.change(id, async (before): Promise<RecordChange<DayClaim[], LimitRefusal | undefined>> => {
       const claims = await withCounts(before);
       const usedMinor = minorUsed(claims, reference);
       const over = isCounted(claims, charge) ? undefined : overLimit(limits, money, { [limit]: usedMinor });
@@ -271,25 +262,23 @@ export function createLimitClaims(
 
   return {
     /** What `claim` would return now. Changes nothing. */
-    async judge(charge: LimitedCharge): Promise<LimitVerdict> {
+    async judge(charge: LimitedCharge): Promise<LimitRefusal | undefined> {
       const check = await findLimits(charge);
-      return check.kind === 'refused' ? check : await checkLimits(check);
+      return check.kind === 'found' ? await checkLimits(check) : check;
     },
 
     /**
-     * Counts the charge if it exceeds no limit. Two replicas can't both use the remainder. Idempotent for a reference.
+     * Counts the charge, or returns why it is refused; undefined: it is counted. Two replicas can't both use the remainder. Idempotent for a reference.
      * Unlimited agents still count towards the card's limit.
      */
-    async claim(charge: LimitedCharge): Promise<LimitVerdict> {
+    async claim(charge: LimitedCharge): Promise<LimitRefusal | undefined> {
       const check = await findLimits(charge);
-      if (check.kind === 'refused') return check;
-      // Check before counting, so that a refused charge uses nothing.
-      const verdict = await checkLimits(check);
-      if (verdict.kind === 'refused') return verdict;
+      if (check.kind !== 'found') return check;
       return (
+        // Check both before counting, so that a refused charge uses nothing.
+        (await checkLimits(check)) ??
         (await claimIn(agentDay(charge, check.day), check, 'per_agent_per_day')) ??
-        (await claimIn(cardDay(charge, check.day), check, 'per_card_per_day')) ??
-        verdict
+        (await claimIn(cardDay(charge, check.day), check, 'per_card_per_day'))
       );
     },
 
@@ -297,7 +286,7 @@ export function createLimitClaims(
     async of(userId: string): Promise<OwnLimits> {
       const own = await limitsOf(userId);
       if (own.kind === 'none') return own;
-      if (own.kind === 'refused') return { kind: own.refusal.kind === 'no_role' ? 'none' : 'unknown' };
+      if (own.kind !== 'limited') return { kind: own.kind === 'no_role' ? 'none' : 'unknown' };
       const day = dayOf(now());
       const currencies = await Promise.all(
         Object.entries(own.byCurrency).map(async ([currency, limits]) => {
@@ -312,7 +301,6 @@ export function createLimitClaims(
 
 type CountedClaim = { claim: DayClaim; countedMinor: number };
 type OverLimit = NonNullable<ReturnType<typeof overLimit>>;
-type Refused = Extract<LimitVerdict, { kind: 'refused' }>;
 /** A charge with the limits to check it by; `limits` undefined: unlimited. */
 type LimitCheck = {
   kind: 'found';

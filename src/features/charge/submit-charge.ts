@@ -126,8 +126,8 @@ export function createSubmits(account: Account, parts: SubmitParts) {
    * time of the day whose limits count it.
    */
   async function findObstacle(claim: Claim, how: 'judge' | 'claim', countedAtMs = claim.atMs) {
-    const limit = await limits[how]({ ...claim, atMs: countedAtMs });
-    if (limit.kind === 'refused') return { kind: 'over_limit', refusal: limit.refusal } as const;
+    const refusal = await limits[how]({ ...claim, atMs: countedAtMs });
+    if (refusal) return { kind: 'over_limit', refusal } as const;
     const card = await cards[how](claim);
     return card.kind === 'claimed' ? undefined : card;
   }
@@ -179,10 +179,8 @@ export function createSubmits(account: Account, parts: SubmitParts) {
     if (verdict.kind !== 'allowed') return verdict;
     // Probe with the smallest amount: if that is refused, any amount is.
     const money = { minor: 1, currency };
-    const limit = await limits.judge({ reference: '', by, card, money, atMs: account.now() });
-    return limit.kind === 'refused' && limit.refusal.kind === 'over'
-      ? { kind: 'limit', limit: limit.refusal.limit }
-      : undefined;
+    const refusal = await limits.judge({ reference: '', by, card, money, atMs: account.now() });
+    return refusal?.kind === 'over' ? { kind: 'limit', limit: refusal.limit } : undefined;
   }
 
   async function submit(request: SubmitRequest): Promise<SubmitResult> {
