@@ -55,7 +55,7 @@ export async function readDay(
       const found = read.map((record) => ({ ...record, atMs: record.outcomeAtMs ?? record.atMs }));
       const ofDay = found.filter(({ atMs }) => atMs >= fromMs && atMs < untilMs);
       rows.push(...(await Promise.all(ofDay.map(withAttention))));
-      // Not `some`: records of an earlier release stand in the list by when they were begun.
+      // Not `some`: an earlier release listed records by when they were begun, so one of the day may still follow.
       if (found.length > 0 && found.every(({ atMs }) => atMs >= untilMs)) break;
     }
   }

@@ -52,7 +52,7 @@ export const pageValue = codec(
 );
 export type PageValue = NonNullable<ReturnType<typeof pageValue.read>>;
 
-/** `since`: the date since which the bot has records. `may`: what the person may do with a row. */
+/** `at`: which page of which list. `since`: the date since which the bot has records. `may`: the buttons of a row. */
 type FoundShown = {
   at: PageValue;
   page: FoundPage;

@@ -54,13 +54,13 @@ export type AnswerContext = ShownAccount & { channelId?: string | undefined };
 
 const answerModalId = 'lookup_answer';
 
-function answerModal(place: AnswerContext, note: Note): Modal {
+function answerModal(where: AnswerContext, note: Note): Modal {
   const title = 'Look-up';
-  return noteModal(note, { callbackId: answerModalId, title, privateMetadata: place.channelId ?? '' });
+  return noteModal(note, { callbackId: answerModalId, title, privateMetadata: where.channelId ?? '' });
 }
 
-export function lookingUpModal(reference: string, place: AnswerContext): Modal {
-  return answerModal(place, lookingUpNote(reference));
+export function lookingUpModal(reference: string, where: AnswerContext): Modal {
+  return answerModal(where, lookingUpNote(reference));
 }
 
 /** `may.share`: false once the answer was shared; ignored without a channel. */
@@ -87,11 +87,11 @@ export function transactionModal(
 export function noAnswerModal(
   failure: ServiceFailure,
   { reference, words }: { reference: OrderReference; words: readonly string[] },
-  place: AnswerContext,
+  where: AnswerContext,
 ): Modal {
   const note = serviceFailureNote(failure, { reference, moneyMayHaveMoved: false });
   const isNumber = maskNumbers(reference) !== reference;
-  return answerModal(place, { ...note, buttons: isNumber ? [] : [againButton(words)] });
+  return answerModal(where, { ...note, buttons: isNumber ? [] : [againButton(words)] });
 }
 
 function againButton(words: readonly string[]): Button {

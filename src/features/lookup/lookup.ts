@@ -283,9 +283,9 @@ async function openAnswerTo(
   question: Question,
   { caller, openModal }: Pick<Pressed, 'caller' | 'openModal'>,
 ): Promise<void> {
-  const place = contextFor(deps, caller);
-  const viewId = await openModal(lookingUpModal(question.reference, place));
-  const shown = await answerTo(deps, question, { caller, channelId: place.channelId });
+  const where = contextFor(deps, caller);
+  const viewId = await openModal(lookingUpModal(question.reference, where));
+  const shown = await answerTo(deps, question, { caller, channelId: where.channelId });
   await deps.account.slack.showResult({ viewId, userId: caller.userId }, shown);
 }
 
@@ -326,11 +326,11 @@ async function answerTo(
 }
 
 /** A choice between several references of a message. */
-export function chooseModal(candidates: readonly OrderReference[], place: AnswerContext): Modal {
+export function chooseModal(candidates: readonly OrderReference[], where: AnswerContext): Modal {
   return modal({
     callbackId: 'lookup_choose',
     title: 'Look up a payment',
-    privateMetadata: place.channelId ?? '',
+    privateMetadata: where.channelId ?? '',
     blocks: [
       richText(rich`The message names several references.`),
       ...candidates.map((reference) =>
@@ -342,7 +342,7 @@ export function chooseModal(candidates: readonly OrderReference[], place: Answer
           }),
         ),
       ),
-      accountFoot(place),
+      accountFoot(where),
     ],
   });
 }
@@ -360,16 +360,16 @@ const form = forms('lookup', {
 });
 
 /** Asks for a reference. `problem`: why the text in the App Home's field can't be looked up. */
-function lookUpForm(place: AnswerContext, problem?: string): Modal {
+function lookUpForm(where: AnswerContext, problem?: string): Modal {
   return modal({
     callbackId: formId,
     title: 'Look up a payment',
     submit: 'Look up',
-    privateMetadata: place.channelId ?? '',
+    privateMetadata: where.channelId ?? '',
     blocks: [
       ...(problem === undefined ? [] : [noticeLine('warning', problem)]),
       ...form.inputs(),
-      accountFoot(place),
+      accountFoot(where),
     ],
   });
 }
