@@ -26,6 +26,7 @@ export type ChargeOperations = ReturnType<typeof createChargeOperations>;
 /** Older views are probably closed; don't update them. */
 const mostViews = 10;
 
+/** `by`: the person who asks, by their Slack user id. */
 type Request = { reference: string; by: string };
 
 /** A request about a code: from a person in Slack (`by`), or from the customer, by the hash of their link (`link`). */
@@ -230,7 +231,7 @@ function createCodeLinks(
      * Lets the customer type the code, through the link with this hash; an earlier link ends. `isMade`: false unless
      * the charge's agent asks, and a code can still reach the bank.
      */
-    async letCustomerType({ reference, by, link }: { reference: string; by: string; link: string }) {
+    async letCustomerType({ reference, by, link }: Request & { link: string }) {
       const at = account.now();
       const made = await charges.amend(reference, (record) => {
         if (entry === 'agent' || record.agent !== by || codeOpenUntil(record, at) === undefined)
@@ -248,7 +249,7 @@ function createCodeLinks(
      * Ends the customer's link; then the agent types the code, or makes a new link. Not while a code is being checked:
      * the customer waits for its result.
      */
-    async takeBack({ reference, by }: { reference: string; by: string }): Promise<ChargeSeen | undefined> {
+    async takeBack({ reference, by }: Request): Promise<ChargeSeen | undefined> {
       const at = account.now();
       const ended = await charges.amend(reference, (record) => {
         const { customer: codeLink, ...withoutLink } = record;
