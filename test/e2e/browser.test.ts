@@ -476,7 +476,9 @@ const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.mi
 /** axe's findings, as "serious color-contrast: .soft"; without minor ones. */
 async function findViolations(page: Page): Promise<string[]> {
   await page.evaluate(axe);
-  return page.evaluate<string[]>(`axe.run(document).then(({ violations }) => violations
+  return page.evaluate<
+    string[]
+  >(`axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) => violations
     .filter(({ impact }) => impact !== 'minor')
     .map(({ impact, id, nodes }) => impact + ' ' + id + ': ' + nodes.map(({ target }) => target.join(' ')).join(', ')))`);
 }

@@ -21,6 +21,8 @@ const chromiumArguments = [
   '--disable-background-networking',
   '--disable-component-update',
   '--disable-sync',
+  // Windows share a process: to start one takes longer than most pages need.
+  '--renderer-process-limit=2',
 ];
 
 /** One Chromium for all browser tests, started before them; its windows share nothing. */

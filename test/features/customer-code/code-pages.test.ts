@@ -493,37 +493,38 @@ describe('the customer’s page', () => {
     'is typed by keyboard alone without JavaScript, and axe finds nothing, small and wide, light and dark',
     async () => {
       const merchant = `<script>alert(1)</script>\u202E${'x'.repeat(200)}`;
-      for (const colorScheme of ['light', 'dark'] as const) {
-        for (const width of [320, 1_280]) {
-          const { link, port, seen, process } = await openPages(width === 320 ? merchant : 'Lagos Store');
-          const url = `http://127.0.0.1:${port}${await link()}`;
-          const view = { viewport: { width, height: 720 }, colorScheme };
-          const checked = await openBrowser({ ...view, bypassCSP: true });
-          const plain = await openBrowser({ ...view, javaScriptEnabled: false });
-          if (!checked || !plain) throw new Error('There is no browser.');
-          const look = await checked.context.newPage();
-          await look.goto(url);
-          await look.evaluate(axe.source);
-          expect(await violations(look)).toEqual([]);
-          expect(await look.evaluate('document.documentElement.scrollWidth')).toBe(width);
-          await expectNoViolations(look, width === 320 ? notices : []);
-          const page = await plain.context.newPage();
-          await page.goto(url);
-          await page.keyboard.type('000000');
-          await page.keyboard.press('Enter');
-          await process.drained();
-          await page.waitForURL((to) => to.href !== url);
-          await page.reload();
-          await page.getByText('That code was wrong').waitFor();
-          await page.keyboard.type(rightCode);
-          await page.keyboard.press('Enter');
-          await page.getByRole('heading', { name: /Paid|accepted|Checking/ }).waitFor();
-          await process.drained();
-          expect((await seen())?.state.kind).toBe('approved');
-          plain.checkQuiet();
-          await checked.close();
-          await plain.close();
-        }
+      for (const [width, colorScheme] of [
+        [320, 'light'],
+        [1_280, 'dark'],
+      ] as const) {
+        const { link, port, seen, process } = await openPages(width === 320 ? merchant : 'Lagos Store');
+        const url = `http://127.0.0.1:${port}${await link()}`;
+        const view = { viewport: { width, height: 720 }, colorScheme };
+        const checked = await openBrowser({ ...view, bypassCSP: true });
+        const plain = await openBrowser({ ...view, javaScriptEnabled: false });
+        if (!checked || !plain) throw new Error('There is no browser.');
+        const look = await checked.context.newPage();
+        await look.goto(url);
+        await look.evaluate(axe.source);
+        expect(await violations(look)).toEqual([]);
+        expect(await look.evaluate('document.documentElement.scrollWidth')).toBe(width);
+        await expectNoViolations(look, width === 320 ? notices : []);
+        const page = await plain.context.newPage();
+        await page.goto(url);
+        await page.keyboard.type('000000');
+        await page.keyboard.press('Enter');
+        await process.drained();
+        await page.waitForURL((to) => to.href !== url);
+        await page.reload();
+        await page.getByText('That code was wrong').waitFor();
+        await page.keyboard.type(rightCode);
+        await page.keyboard.press('Enter');
+        await page.getByRole('heading', { name: /Paid|accepted|Checking/ }).waitFor();
+        await process.drained();
+        expect((await seen())?.state.kind).toBe('approved');
+        plain.checkQuiet();
+        await checked.close();
+        await plain.close();
       }
       expect(terms.card.lastFour).toBe('4242');
     },
