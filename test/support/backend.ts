@@ -13,6 +13,8 @@ export type Backend = {
   url: string;
   /** Every request, in order; `status`: its answer. */
   readonly asked: readonly Taken[];
+  /** The most requests that were open at once. */
+  mostOpen: () => number;
   /** Sets the answer, or a function of the body. */
   answers: (next: Answer | ((body: string) => Answer)) => void;
   cut: () => void;
@@ -27,7 +29,13 @@ function takes(): Answer {
 export async function openBackend(secret: () => string | undefined): Promise<Backend> {
   const asked: Taken[] = [];
   let answer: (body: string) => Answer = takes;
+  let [open, mostOpen] = [0, 0];
   async function receive(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    open += 1;
+    mostOpen = Math.max(mostOpen, open);
+    response.once('close', () => {
+      open -= 1;
+    });
     const bytes = await buffer(request);
     const body = bytes.toString('latin1');
     const next = answer(body);
@@ -40,6 +48,7 @@ export async function openBackend(secret: () => string | undefined): Promise<Bac
   return {
     ...server,
     asked,
+    mostOpen: () => mostOpen,
     answers(next) {
       answer = typeof next === 'function' ? next : () => next;
     },
