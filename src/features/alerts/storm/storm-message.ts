@@ -96,12 +96,12 @@ export function stormMessage(
   const { id, gathers, counted: of, endedMs } = storm;
   const { count, sums, moreCurrencies, unsummed, confirmed } = of;
   const isPaid = gathers === 'payment_success';
-  const { overNext, liveNext } = isPaid ? paymentWords : failureWords;
+  const isOn = endedMs === undefined;
   const message = noteMessage({
     state: stateOf(storm),
     about: [sumWords(of, mostSums).join(', '), isPaid ? 'as their events say' : ''],
     body: [
-      ...(storm.closed ? [] : [[words(endedMs === undefined ? liveNext : overNext)]]),
+      ...nextLine(storm, muted),
       ...fields({
         Time: timeSpan(of),
         'By currency': sums.length + moreCurrencies > mostSums ? sumWords(of).join(', ') : undefined,
@@ -109,7 +109,8 @@ export function stormMessage(
         ...(isPaid ? { 'Proven by look-up': `${confirmed} of ${count}` } : caseFields(storm, elsewhere)),
       }),
       ...(isPaid ? [] : [reasons(of)]),
-      ...muteBlocks(muted),
+      // Once it is over, nothing edits it when a mute ends.
+      ...(isOn ? muteBlocks(muted) : []),
     ],
     buttons: [
       ...stormButtons(storm),
@@ -119,6 +120,12 @@ export function stormMessage(
     foot: accountFoot({ environment, account }),
   });
   return forPosting(message, 'payops_storm', about);
+}
+
+function nextLine({ gathers, endedMs, closed }: Storm, muted: readonly AlertMute[]): Run[][] {
+  const { overNext, liveNext } = gathers === 'payment_success' ? paymentWords : failureWords;
+  if (endedMs === undefined) return [[words(liveNext)]];
+  return closed || muted.length > 0 ? [] : [[words(overNext)]];
 }
 
 /** The buttons that change it. */

@@ -1,8 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import type { PaymentEvent } from '../../../../src/domain/payment-event.ts';
 import { eventFinders } from '../../../../src/features/alerts/found-event.ts';
+import { stormMessage } from '../../../../src/features/alerts/storm/storm-message.ts';
 import { stormPrefix, stormWindowMs } from '../../../../src/features/alerts/storm/storm.ts';
 import { alertKey } from '../../../../src/messages/message-record.ts';
+import { visibleText } from '../../../support/visible-text.ts';
 import {
   alertsHouse,
   type AlertsHouse,
@@ -301,6 +303,27 @@ describe('Resolve all', () => {
     expect(await house.storms.ofPerson(ada)).toEqual([]);
     expect(pressables(digestOf(house))).toEqual(['Show list', 'CSV']);
   });
+});
+
+it('a digest says what is muted while the storm is on; afterwards nothing would edit it when the mute ends', async () => {
+  const house = stormHouse();
+  await burst(house, 1, 10);
+  await house.drain(20_000);
+  const id = idOf(house);
+  const { channel } = digestOf(house);
+  const mute = { id: 'M1', channel, match: {}, why: 'The bank is down', by: ada, fromMs: 0, isOver: false };
+  const muted = [{ ...mute, untilMs: house.clock.nowMs + 60 * minuteMs }];
+  const place = { environment: 'live', account: 'Lagos store' } as const;
+  async function shown(): Promise<string> {
+    const storm = await house.storms.find(id);
+    return storm
+      ? visibleText(stormMessage({ storm, muted, key: id, mayBeRepeat: false }, place).blocks)
+      : 'unknown';
+  }
+  expect(await shown()).toContain('Muted now');
+  await house.drain(2 * stormWindowMs, 10_000);
+  expect(await shown()).toContain('Storm over');
+  expect(await shown()).not.toMatch(/Muted now|one by one again/);
 });
 
 describe('a storm in two channels', () => {
