@@ -301,6 +301,21 @@ describe('a payment link and a charge for one alert', () => {
     expect(desk.calls('/tokenized-card-payment')).toBe(charged + 1);
   });
 
+  it('says what had failed if a link for less resolves the alert', async () => {
+    const desk = at();
+    const customerEmail = 'chidi.eze@example.com';
+    const failed = await desk.house.decline({ customerEmail, amount: '3000.00' });
+    await desk.presses('lead', 'Acknowledge', await alertSays(failed, 'Acknowledge'));
+    await desk.presses('lead', 'Payment link', await alertSays(failed, 'Payment link'));
+    await desk.modalSays('lead', 'The customer pays on');
+    await desk.submits('lead', { Amount: '1500.00' });
+    await desk.modalSays('lead', '/checkout/');
+    await paysLate(desk.house.payments.state().orders[0]?.orderReference ?? '');
+    const words = ['✅ Resolved', 'NGN 1,500.00', 'Failed amount NGN 3,000.00'];
+    await alertSays(failed, ...words);
+    await desk.reads('lead', [failed, ...words], 'leadDm');
+  });
+
   it('makes no link, not even a typed one, while the alert’s card is being charged', async () => {
     const desk = at();
     const { first } = await chargesAgain('2800.00', bola);

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { ActionsBlock, ContextBlock, RichTextBlock } from '@slack/types';
 import {
   isEnded,
@@ -6,6 +7,7 @@ import {
   type AlertStep,
   isDeclined,
   recordOf,
+  moneyOfFailure,
   recordOfOrder,
 } from './alert.ts';
 import type { AlertState, Recovery, EventAccount, Lookup } from '../../domain/alert.ts';
@@ -77,7 +79,7 @@ export function alertMessage(alert: Alert): SlackMessage {
     ? [block, footOf(alert), ...(status ? buttons(alert) : [])]
     : [
         block,
-        ...(status && isEnded(status.state) ? fields(statusFields(status)) : body(alert)),
+        ...(status && isEnded(status.state) ? fields(statusFields(status, alert)) : body(alert)),
         footOf(alert),
         ...repeatMark(alert.mayBeRepeat),
         ...(status ? replacedFoot(status) : []),
@@ -131,7 +133,7 @@ function body(alert: Alert): MessageBlock[] {
     ...('evidence' in lookup && lookup.kind !== 'confirmed' && !isDeclined(alert)
       ? [richText(...nextForUnproven(lookup))]
       : []),
-    ...(status ? fields(statusFields(status)) : []),
+    ...(status ? fields(statusFields(status, alert)) : []),
   ];
 }
 
@@ -330,7 +332,10 @@ function recoveredState({ isSameReference }: Recovery): string {
 }
 
 /** Who has the alert, or how it ended. */
-function statusFields({ state, charging }: AlertStatus): Record<string, string | readonly Run[] | undefined> {
+function statusFields(
+  { state, charging }: AlertStatus,
+  alert: Alert,
+): Record<string, string | readonly Run[] | undefined> {
   if (state.kind === 'open') return {};
   if (state.kind === 'acknowledged') {
     const { by, assignee, snoozedUntil } = state;
@@ -345,7 +350,7 @@ function statusFields({ state, charging }: AlertStatus): Record<string, string |
   const { acknowledged } = state;
   return {
     ...(state.kind === 'recovered'
-      ? resolvedFields(state.payment)
+      ? resolvedFields(state.payment, alert)
       : {
           Reason: outsideText(state.reason, longestTypedReason),
           'Resolved by': rich`${person(state.by)} ${moment(state.at)}`,
@@ -355,10 +360,14 @@ function statusFields({ state, charging }: AlertStatus): Record<string, string |
 }
 
 /** "ORDER-7, for this alert", unless the first line names it; "2 h 5 min after the failure". */
-function resolvedFields({ reference, isSameReference, isChargedAgain, afterMs }: Recovery) {
+function resolvedFields(payment: Recovery, { event, lookup }: Alert) {
+  const { reference, isSameReference, isChargedAgain, money, afterMs } = payment;
+  const failed = moneyOfFailure(event, lookup);
+  const isOther = !isSameReference && failed !== undefined && !isDeepStrictEqual(failed, money);
   const paidBy = rich`${referenceRun(reference)}${isChargedAgain ? ', for this alert' : ''}`;
   return {
     'Paid by': isSameReference ? undefined : paidBy,
+    'Failed amount': isOther ? word(formatMoney(failed)) : undefined,
     Resolved: `${duration(Math.abs(afterMs))} ${afterMs < 0 ? 'before' : 'after'} the failure`,
   };
 }
@@ -495,7 +504,7 @@ function stepFields(step: AlertStep, alert: Alert, reader: string | undefined): 
         ),
       ];
     case 'recovered':
-      return fields(resolvedFields(step.payment));
+      return fields(resolvedFields(step.payment, alert));
     case 'escalated':
       return escalationFields(step);
   }
