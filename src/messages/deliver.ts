@@ -188,7 +188,7 @@ async function deliverEntry(outbox: Delivering, entry: Entry): Promise<void> {
     case 'shown': {
       const message = outbox.compose(rendered);
       const { below, evidence, ifRefused } = rendered;
-      if (!record.posted) return await post(outbox, work, { message, below, evidence, history, mayBeRepeat });
+      if (!record.posted) return await post(outbox, work, { message, below, evidence, history });
       if (record.shown === message.digest) return await settle(outbox, work);
       if (!hasTime(outbox, leasedAtMs)) return;
       const { channel, ts } = record.posted;
@@ -314,11 +314,10 @@ type Posting = {
   below: Below | undefined;
   evidence: string | undefined;
   history: 'absent' | 'unsure';
-  mayBeRepeat: boolean;
 };
 
 async function post(outbox: Delivering, work: Work, posting: Posting): Promise<void> {
-  const { message, below, evidence, history, mayBeRepeat } = posting;
+  const { message, below, evidence, history } = posting;
   const { record } = work;
   const place = await findPlace(outbox, record, below);
   if (place === 'never') return await settle(outbox, work);
@@ -333,7 +332,7 @@ async function post(outbox: Delivering, work: Work, posting: Posting): Promise<v
     ...(evidence !== undefined && { evidence }),
     // No cursor: the pages read before don't hold this post.
     doubt: isSamePlace ? { ...older, untilMs: heldAtMs, cursor: undefined } : { ...place, sinceMs: heldAtMs },
-    mayBeRepeat: mayBeRepeat || undefined,
+    mayBeRepeat: history === 'unsure' || record.mayBeRepeat,
     // The history may still show an earlier post, whose content can differ from this one's: then it must be edited.
     shown: record.doubt ? undefined : message.digest,
   });
