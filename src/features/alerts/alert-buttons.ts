@@ -445,7 +445,7 @@ export function alertForm(
   const isAskedAgain = charging !== undefined && reason !== undefined;
   return modal({
     callbackId,
-    title: title,
+    title,
     submit: isAskedAgain ? 'Resolve anyway' : submit,
     privateMetadata: isAskedAgain ? `${id}\n${charging.reference}` : id,
     blocks: [

@@ -421,16 +421,14 @@ function stepMessage(
   const money = ofPayment ? step.payment.money : step.kind === 'given_back' ? step.money : undefined;
   const { text, block } = alertHeadline(alert, withoutUndefined({ state, money }));
   const { environment, account } = alert;
-  const where = linkTo(itsThread, about.place);
   // The assignee can act from here.
   const isTheirs =
     (step.kind === 'assigned' && step.to === to) || (step.kind === 'awake' && to !== undefined);
-  const row = isTheirs ? buttons(alert) : [];
   const blocks = [
     block,
     ...stepFields(step, alert, to),
-    ...where,
-    ...row,
+    ...linkTo(itsThread, about.place),
+    ...(isTheirs ? buttons(alert) : []),
     accountFoot({ environment, account }),
   ];
   return forPosting({ text, blocks }, eventType, about);

@@ -8,12 +8,12 @@ import {
   type MessageRecord,
   type Work,
   areDetailsOver,
+  findMessageRecord,
   finish,
   hasChannel,
   historyKey,
   messageKey,
   openEvent,
-  readMessageRecord,
   reschedule,
 } from '../../messages/message-record.ts';
 import type { Rendered, Renders } from '../../messages/deliver.ts';
@@ -24,6 +24,7 @@ import type { AlertRecovery } from './alert-recovery.ts';
 import type { JudgeAgain } from './charge-again.ts';
 import {
   type Alert,
+  type AlertMessage,
   type AlertStatus,
   type AlertStep,
   type Evidence,
@@ -80,12 +81,12 @@ export function createTelling(
 
   /** The content of an alert, without its status and rule. `verdict`: the next try by the saved card's history. */
   function alertOf(
-    { entry, record }: Work,
+    { key, record }: AlertMessage,
     { event, lookup, verdict }: { event: PaymentEvent; lookup: Lookup; verdict?: RetryVerdict | undefined },
   ): Alert {
     const { environment, account: name } = needs.place;
     const { receivedAtMs } = record;
-    const named = { ...withProvenOrder(event, lookup), key: historyKey(entry.key, record) };
+    const named = { ...withProvenOrder(event, lookup), key: historyKey(key, record) };
     const alert = { event: named, lookup, environment, account: name, receivedAtMs, mayBeRepeat: false };
     const declined = knownDecline(alert, needs.declines, { nowMs: now(), verdict });
     const canLookUp = named.orderReference === undefined && needs.canAskFor(event);
@@ -191,7 +192,7 @@ export function createTelling(
     // An edit says what the post said. A message's `ts` is its time in seconds.
     const route = rule && routeAt(rule, posted ? Number(posted.ts) * 1_000 : now(), mayCall);
     const alert: Alert = {
-      ...alertOf(work, { event, lookup, verdict: failed?.verdict }),
+      ...alertOf({ key: work.entry.key, record: work.record }, { event, lookup, verdict: failed?.verdict }),
       mayBeRepeat,
       ...withoutUndefined({ route, status: failed?.status }),
     };
@@ -270,21 +271,20 @@ function createStepRenders(
     alerts,
     judging,
   }: {
-    alertOf: (work: Work, found: { event: PaymentEvent; lookup: Lookup }) => Alert;
+    alertOf: (message: AlertMessage, found: { event: PaymentEvent; lookup: Lookup }) => Alert;
     alerts: Pick<AlertCases, 'read'>;
     judging: Pick<JudgeAgain, 'nextTry'>;
   },
 ): Renders<AlertStepBodies> {
   /** A step and its alert; undefined: the alert is forgotten. */
   async function readStep({ parent: key, step }: AlertStepBody): Promise<ReadStep | undefined> {
-    const entry = await store.read(key);
-    if (!entry) return undefined;
-    const parent = readMessageRecord(entry.value);
+    const parent = await findMessageRecord(store, key);
+    if (!parent) return undefined;
     const event = openEvent(sealer, key, parent);
     const current = await alerts.read(event.key);
     const evidence = newestOf([current.evidence, openEvidence(sealer, key, parent)]);
     const lookup: Lookup = evidence?.lookup ?? { kind: 'no_reference' };
-    const alert = alertOf({ entry, record: parent }, { event, lookup });
+    const alert = alertOf({ key, record: parent }, { event, lookup });
     return { step, parent, current, alert, id: event.key, ...withoutUndefined({ evidence }) };
   }
 

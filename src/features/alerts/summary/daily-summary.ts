@@ -253,11 +253,11 @@ async function alertsOf(
   const open: OpenAlert[] = [];
   let [acknowledged, snoozed] = [0, 0];
   for (let index = 0; index < oldest.length; index += readsAtOnce) {
-    const some = oldest.slice(index, index + readsAtOnce);
-    const states = await Promise.all(some.map(async ({ event }) => await readState(event.key)));
-    for (const [at, { state, evidence }] of states.entries()) {
-      const failure = some[at];
-      if (state.kind === 'open' && failure) open.push(openAlert(failure, evidence));
+    const some = oldest.slice(index, index + readsAtOnce).map(async (failure) => {
+      return { failure, ...(await readState(failure.event.key)) };
+    });
+    for (const { failure, state, evidence } of await Promise.all(some)) {
+      if (state.kind === 'open') open.push(openAlert(failure, evidence));
       if (state.kind !== 'acknowledged') continue;
       if (state.snoozedUntil === undefined) acknowledged += 1;
       else snoozed += 1;
