@@ -80,8 +80,8 @@ export const verdicts = [
 ] as const;
 export type Verdict = (typeof verdicts)[number];
 
-/** The kinds of messages to the agent. Each kind is sent once. */
-export type Told = Verdict | 'otp';
+/** What the agent is told of a charge, each in one message: how it ended, or that a code is needed. */
+export type AgentNews = Verdict | 'otp';
 
 /**
  * What the service has ever said about the reference. `exists`: it is known. `paid`: an answer or a signed event says

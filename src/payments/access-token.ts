@@ -55,6 +55,7 @@ export function createAccessToken(options: {
   let obtaining: Promise<string> | undefined;
   let unlock: (() => Promise<void>) | undefined;
   let isUnreadable = false;
+  /** Until then a rejection of the last token doesn't mean that it expired. */
   let newUntilMs = -Infinity;
   let contendedAtMs = -Infinity;
 

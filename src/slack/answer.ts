@@ -87,7 +87,7 @@ export type Times = {
   suggestMs: number;
 };
 
-/** What every answer to Slack needs. */
+/** What every request from Slack needs to be answered: one object for all listeners. */
 export type SlackSide = Times & {
   client: WebClient;
   commands: CommandSet;

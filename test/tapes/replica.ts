@@ -9,7 +9,7 @@ import type {
 } from '../../src/features/charge/charge-intent.ts';
 import { step, findingOf, workAt } from '../../src/features/charge/machine.ts';
 import { asRead } from './charge-story.ts';
-import type { Told } from '../../src/domain/charge.ts';
+import type { AgentNews } from '../../src/domain/charge.ts';
 import type { Answer, Call, Found, ServiceRecord } from './model-service.ts';
 import type { ModelEntry, ModelStore } from './model-store.ts';
 import { rememberMs, type Watch } from './watch.ts';
@@ -166,7 +166,7 @@ function* submitOtp(
 }
 
 /** Posted only if it is still true: a replica that was suspended must not report the past. */
-function* say(deps: ReplicaDeps, what: Told, key: string): Flow {
+function* say(deps: ReplicaDeps, what: AgentNews, key: string): Flow {
   if (deps.store.read()?.intent.state.kind !== what) return;
   deps.watch.says(what, key);
   yield pause;

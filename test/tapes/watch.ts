@@ -5,7 +5,7 @@ import type {
   StoredChargeAnswer,
 } from '../../src/features/charge/charge-intent.ts';
 import { replay, workAt } from '../../src/features/charge/machine.ts';
-import type { Told } from '../../src/domain/charge.ts';
+import type { AgentNews } from '../../src/domain/charge.ts';
 import type { Clock, Found, ServiceRecord } from './model-service.ts';
 
 /** A broken invariant. Any other exception is a bug of the model. */
@@ -36,7 +36,7 @@ export type Watch = {
   /** An answer was handled to the end without a crash. */
   chargeAnswerHandled: (answer: StoredChargeAnswer) => void;
   lookedUp: (found: Found) => void;
-  says: (what: Told, key: string) => void;
+  says: (what: AgentNews, key: string) => void;
   givesValue: (key: string) => void;
   /** `eventsCame`: all of the service's events arrived, after everything else had recovered. */
   ends: (
@@ -51,7 +51,7 @@ export function createWatch(clock: Clock, submitted: Extract<ChargeEvent, { kind
   const sends = new Set<number>();
   const otps: OtpLeave[] = [];
   const keys = new Set<string>();
-  const said: Told[] = [];
+  const said: AgentNews[] = [];
   let createdAt: number | undefined;
   let isProven = false;
   let isShownBack = false;
@@ -302,7 +302,7 @@ type End = {
   /** The service's record of the intent's reference, and the number of its records. */
   record: ServiceRecord | undefined;
   records: number;
-  said: readonly Told[];
+  said: readonly AgentNews[];
   values: number;
   /** Whether a look-up showed a wrong amount. */
   sawDifference: boolean;

@@ -1,4 +1,4 @@
-import type { ConclusionDetails, ChargeState, Heard, Refusal, Told } from '../../domain/charge.ts';
+import type { ConclusionDetails, ChargeState, Heard, Refusal, AgentNews } from '../../domain/charge.ts';
 import type { Money } from '../../domain/money.ts';
 import type { OrderReference } from '../../domain/order-reference.ts';
 
@@ -23,7 +23,7 @@ export type ChargeIntent = {
   sendsOnce?: true;
   /** What the service has said about the reference; see `Heard`. */
   heard: readonly Heard[];
-  told: readonly Told[];
+  told: readonly AgentNews[];
   /** When a signed event first said that the charge failed: a reason for a look-up, not a proof. */
   failedAt?: number;
   otp?: PendingOtp;
@@ -90,7 +90,7 @@ export type ChargeEvent =
   /** A person or an unsigned reference asks for a look-up now. */
   | { kind: 'look_up_asked'; by: string }
   /** The message of a `tell` is stored, and will be delivered. */
-  | { kind: 'told'; what: Told };
+  | { kind: 'told'; what: AgentNews };
 
 /**
  * The work to do once the step is stored; only the process that stored the step does it. A call must be sent by
@@ -109,7 +109,7 @@ export type Effect =
       giveUpAt: number;
     }
   /** `approved`: the only message that says paid, on which goods are delivered. `otp`: asks for the code. */
-  | { kind: 'tell'; what: Told; key: string };
+  | { kind: 'tell'; what: AgentNews; key: string };
 
 export type Step = { next: ChargeIntent; effect: Effect | undefined };
 

@@ -1,7 +1,7 @@
 import type { RichTextBlock } from '@slack/types';
 import type { Account } from '../../account.ts';
 import type { Lookup } from '../../domain/alert.ts';
-import { type ChargeSeen, type Told, isClosed, isConcluded } from '../../domain/charge.ts';
+import { type ChargeSeen, type AgentNews, isClosed, isConcluded } from '../../domain/charge.ts';
 import type { Notice } from '../../messages/notices.ts';
 import { bold, fields, moment, person, richText } from '../../slack/kit/blocks.ts';
 import type { SlackMessage } from '../../slack/kit/message.ts';
@@ -10,7 +10,7 @@ import type { ShownAccount } from '../../slack/words/account-foot.ts';
 import { quoted, referenceWord } from '../../slack/words/payment-words.ts';
 import { type PostAttempt, type Note, noteMessage, forPosting } from '../../slack/kit/note.ts';
 import { holdWords } from '../../slack/words/next-steps.ts';
-import { isInDoubt, saidGivenBack, toldWord } from '../../slack/words/state-words.ts';
+import { isInDoubt, saidGivenBack, earlierStateWord } from '../../slack/words/state-words.ts';
 import { type MessageKey, messageKey } from '../../messages/message-record.ts';
 import type { Renders } from '../../messages/deliver.ts';
 import { messageButtons, modalButtons } from './charge-modal.ts';
@@ -30,7 +30,7 @@ import { tellKey } from './machine.ts';
 
 /** The notes in a charge's thread; each is posted once. People are Slack user ids. */
 export type ChargeNote =
-  | { kind: 'told'; what: Told }
+  | { kind: 'told'; what: AgentNews }
   | { kind: 'handed_over'; from: string; to: string }
   | { kind: 'not_mine' }
   /** A signed event says that the charge was given back, but a look-up (`found`) doesn't. */
@@ -96,7 +96,7 @@ function noteParts(note: ChargeNote, charge: ChargeSeen): Partial<Note> {
   const short = [amountWord(terms.money), referenceWord(reference)];
   switch (note.kind) {
     case 'told':
-      return { state: toldWord(note.what, charge), body: toldBody(note.what, charge) };
+      return { state: earlierStateWord(note.what, charge), body: toldBody(note.what, charge) };
     case 'not_mine':
       return { state: `🚨 ${notMineWords}`, about: short, body: notMineLines(charge.state.kind) };
     case 'said_given_back':
@@ -113,7 +113,7 @@ function noteParts(note: ChargeNote, charge: ChargeSeen): Partial<Note> {
 }
 
 /** Empty if the charge has changed since: its present state is in the message above. */
-function toldBody(what: Told, charge: ChargeSeen): NonNullable<Note['body']> {
+function toldBody(what: AgentNews, charge: ChargeSeen): NonNullable<Note['body']> {
   if (charge.state.kind !== what) return [];
   if (what !== 'otp') return stateBlocks(charge);
   const who = charge.codeEntry === 'customer' ? 'they type it' : 'its agent enters it';
@@ -125,7 +125,7 @@ function toldBody(what: Told, charge: ChargeSeen): NonNullable<Note['body']> {
  * is edited once the code is settled: it then shows the charge's state, without a button.
  */
 export function chargeDirectMessage(
-  what: Told,
+  what: AgentNews,
   charge: ChargeSeen,
   place: ShownAccount,
   about: PostAttempt,
@@ -172,7 +172,7 @@ type ChargeBodies = {
   charge: { reference: string };
   /** `isDirect`: sent to the agent instead of a thread. */
   charge_note: { reference: string; note: ChargeNote; isDirect?: true };
-  charge_direct: { reference: string; what: Told };
+  charge_direct: { reference: string; what: AgentNews };
 };
 
 export function chargeRenders(
@@ -246,7 +246,7 @@ export function createChargePosts(
      */
     async refresh(
       reference: string,
-      { agents, told }: { agents: readonly string[]; told: readonly Told[] },
+      { agents, told }: { agents: readonly string[]; told: readonly AgentNews[] },
     ): Promise<void> {
       const codes = [...new Set(agents)].map((userId) => codeRequestKey(reference, userId));
       const verdicts = told
@@ -280,7 +280,7 @@ export function createChargePosts(
     /**
      * Sends a direct message, once per key. `refresh` edits it. A request for a code is sent once per charge and person.
      */
-    async direct(userId: string, key: string, { reference, what }: { reference: string; what: Told }) {
+    async direct(userId: string, key: string, { reference, what }: { reference: string; what: AgentNews }) {
       // Never give up: without a desk channel nobody else gets the message, and agents don't look for undelivered ones.
       const message = { channel: userId, body: { reference, what }, isNeverGivenUp: true } as const;
       const name = what === 'otp' ? codeRequestKey(reference, userId) : messageKey('charge_direct', key);

@@ -13,7 +13,7 @@ import { outsideText } from '../../slack/kit/text.ts';
 import { labelled, plain } from '../../slack/words/charge-facts.ts';
 import { alertNewsBlocks } from '../../slack/words/alert-news.ts';
 import { declineNext, nextAfterDecline, takenLines } from '../../slack/words/next-steps.ts';
-import { isInDoubt, wordsOfTold } from '../../slack/words/state-words.ts';
+import { isInDoubt, agentNewsWords } from '../../slack/words/state-words.ts';
 import { type ShownAccount, checkedFoot, accountFoot } from '../../slack/words/account-foot.ts';
 
 // What a charge's state means, and what to do next, for modals and messages.
@@ -44,7 +44,7 @@ export function alertNewsOf({ alertNews: news, state }: ChargeSeen): RichTextBlo
 /** If an earlier conclusion was wrong, the new one begins with the correction. */
 export function correction({ corrects }: ChargeSeen): RichTextBlock[] {
   if (corrects === undefined) return [];
-  return [richText(labelled('Correction', `earlier you were told “${wordsOfTold[corrects]}”.`))];
+  return [richText(labelled('Correction', `earlier you were told “${agentNewsWords[corrects]}”.`))];
 }
 
 /** The last line. Only for an approved charge it has the proof: status, reference and amount. */

@@ -3,7 +3,7 @@ import {
   type Conclusion,
   type Heard,
   type Refusal,
-  type Told,
+  type AgentNews,
   type Verdict,
   type ConclusionDetails,
   chargeLimits,
@@ -276,7 +276,7 @@ function lookUpAsked(intent: ChargeIntent, at: number, scope?: 'also_paid'): Ste
   return isConcluded(state) && !isSettled ? lookUpLate(intent, state, at) : undefined;
 }
 
-function recordTold(intent: ChargeIntent, what: Told, at: number): Step | undefined {
+function recordTold(intent: ChargeIntent, what: AgentNews, at: number): Step | undefined {
   if (intent.told.includes(what)) return undefined;
   const { state } = intent;
   const known: ChargeIntent = { ...intent, told: [...intent.told, what] };
@@ -383,12 +383,12 @@ function announce(intent: ChargeIntent, state: Conclusion, at: number): Step {
   return enter(intent, state, at + chargeLimits.answerMs, tellEffect(intent, state.kind));
 }
 
-function tellEffect({ reference }: ChargeIntent, what: Told): Effect {
+function tellEffect({ reference }: ChargeIntent, what: AgentNews): Effect {
   return { kind: 'tell', what, key: tellKey(reference, what) };
 }
 
 /** The key of the messages about this step. */
-export function tellKey(reference: string, what: Told): string {
+export function tellKey(reference: string, what: AgentNews): string {
   return `told:${what}:${reference}`;
 }
 

@@ -23,7 +23,7 @@ import type {
 import { findingOf } from './machine.ts';
 import type { AlertClaims, Lookup, ProvenPayment } from '../../domain/alert.ts';
 import type { ApprovalGate } from '../../domain/approval.ts';
-import { type ChargeSeen, type ChargeState, type Told, isConcluded } from '../../domain/charge.ts';
+import { type ChargeSeen, type ChargeState, type AgentNews, isConcluded } from '../../domain/charge.ts';
 import type { SavedCard } from '../../domain/card.ts';
 import { chargeReferencePrefix } from '../../domain/order-reference.ts';
 import { declineReason, isThreeDSecure } from '../../domain/decline-reason.ts';
@@ -49,7 +49,7 @@ export type RunNeeds = {
   /** Called at least once for an approved charge whose event has not come yet. */
   awaitEvent: (reference: string) => Promise<void>;
   /** Counts an outcome; after a crash perhaps twice. */
-  count: (outcome: Exclude<Told, 'otp'>) => void;
+  count: (outcome: Exclude<AgentNews, 'otp'>) => void;
 };
 
 export type ChargeRunner = ReturnType<typeof createChargeRunner>;
@@ -207,7 +207,7 @@ export function createChargeRunner(
    * stored again under the same keys, which counts once. If the charge has changed meanwhile, does nothing: the process
    * that changed it posts its own message.
    */
-  async function tell(stepped: ChargeRecord, what: Told, key: string): Promise<void> {
+  async function tell(stepped: ChargeRecord, what: AgentNews, key: string): Promise<void> {
     const { reference } = stepped.intent;
     const isTold = await untilStored(account, async () => {
       const record = await charges.read(reference);

@@ -1,7 +1,7 @@
 // One audit entry as a sentence of a story. Values that a newer version wrote are shown as they are.
 
 import type { AuditEntry } from '../../records/shapes.ts';
-import { outcomeWords, wordsOfTold } from '../../slack/words/state-words.ts';
+import { outcomeWords, agentNewsWords } from '../../slack/words/state-words.ts';
 import { bold, channelName, code, person, words, type Run } from '../../slack/kit/blocks.ts';
 import { outsideText } from '../../slack/kit/text.ts';
 
@@ -117,7 +117,7 @@ const states: Readonly<Record<string, string>> = {
   // Approved or in doubt: the entry’s own words say which.
   confirming: 'Not proven yet',
   otp_checking: 'Checking the code',
-  ...wordsOfTold,
+  ...agentNewsWords,
   approval_waiting: 'Needs approval',
   approval_approved: 'approved',
   approval_executed: 'done',

@@ -1,6 +1,6 @@
 import type { Lookup } from '../../domain/alert.ts';
 import type { FailedHow } from '../../domain/decline-reason.ts';
-import type { ChargeSeen, Refusal, Told } from '../../domain/charge.ts';
+import type { ChargeSeen, Refusal, AgentNews } from '../../domain/charge.ts';
 
 /** The words for an outcome, the same everywhere. Doubt is never called failed. */
 export const outcomeWords = {
@@ -50,7 +50,7 @@ const foundWords: Partial<Record<Lookup['kind'], string>> = {
 };
 
 /** The words for each message to an agent. */
-export const wordsOfTold: Record<Told, string> = {
+export const agentNewsWords: Record<AgentNews, string> = {
   approved: outcomeWords.paid,
   otp: outcomeWords.otp,
   declined: outcomeWords.declined,
@@ -62,7 +62,7 @@ export const wordsOfTold: Record<Told, string> = {
   review: outcomeWords.review,
 };
 
-const symbols: Record<Told, string> = {
+const symbols: Record<AgentNews, string> = {
   approved: '✅',
   otp: '🔑',
   declined: '❌',
@@ -103,7 +103,7 @@ export function isInDoubt({ state, heard, otp }: ChargeSeen): boolean {
 }
 
 /** The words for an earlier message: the charge's present state if that message was about it, else the state it told. */
-export function toldWord(what: Told, charge: ChargeSeen): string {
+export function earlierStateWord(what: AgentNews, charge: ChargeSeen): string {
   if (what === 'wrong_codes') return codesOver(charge);
   return what === 'approved' || what === charge.state.kind ? stateWord(charge) : marked(what);
 }
@@ -118,6 +118,6 @@ export function failedState(how: FailedHow): string {
   return how === 'codes_closed' ? `${symbols.wrong_codes} ${outcomeWords.codesClosed}` : marked(how);
 }
 
-function marked(what: Told): string {
-  return `${symbols[what]} ${wordsOfTold[what]}`;
+function marked(what: AgentNews): string {
+  return `${symbols[what]} ${agentNewsWords[what]}`;
 }

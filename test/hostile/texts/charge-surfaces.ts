@@ -7,7 +7,7 @@ import {
   chargeMessage,
   chargeNoteMessage,
 } from '../../../src/features/charge/charge-messages.ts';
-import type { ChargeSeen, Told } from '../../../src/domain/charge.ts';
+import type { ChargeSeen, AgentNews } from '../../../src/domain/charge.ts';
 import { parseOrderReference, type OrderReference } from '../../../src/domain/order-reference.ts';
 import {
   cardEmailModal,
@@ -44,7 +44,7 @@ import type { ShownAccount } from '../../../src/slack/words/account-foot.ts';
 
 // Every message and form of a charge and of a card's e-mail, with outside words wherever possible.
 
-const toldKinds: readonly Told[] = [
+const toldKinds: readonly AgentNews[] = [
   'otp',
   'approved',
   'declined',
