@@ -151,7 +151,7 @@ async function openStore(runtime: Runtime): Promise<Storage | CheckResult> {
     checkFolderCanBeMade(config.dataDir);
     return ok(`There is none in DATA_DIR, ${config.dataDir}, yet: the bot makes it at its first start`);
   } catch (error) {
-    return unopenedStore(error instanceof Error ? error.message : 'The store cannot be opened');
+    return unopenedStore(error);
   }
 }
 

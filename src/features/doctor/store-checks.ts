@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { statSync } from 'node:fs';
 import type { RedisConnection } from '../../store/redis-client.ts';
 import { foreseeOwners, type Owned } from '../../store/check-owners.ts';
+import { explainStoreError } from '../../store/explain-error.ts';
 import { checkRedis } from '../../store/check-redis.ts';
 import { storeHealth, type Storage } from '../../store/storage.ts';
 import { asideList } from '../../records/put-aside.ts';
@@ -25,9 +26,14 @@ const mostRecords = 500;
 const fileFix =
   'Check the disk of DATA_DIR, and copy the folder to a safe place before you change anything in it.';
 
-/** The result of the store's check if it can't be opened. `words`: why; their last sentence is the fix. */
-export function unopenedStore(words: string): CheckResult {
-  return problemWithFix(words, fileFix);
+/** The result of the store's check if opening it threw this error. */
+export function unopenedStore(error: unknown): CheckResult {
+  const words = error instanceof Error ? error.message : 'The store cannot be opened';
+  // The fix of a known cause may be several sentences.
+  const fix = explainStoreError(words)?.fix;
+  return fix !== undefined && words.endsWith(`. ${fix}`)
+    ? problem(words.slice(0, -`. ${fix}`.length), fix)
+    : problemWithFix(words, fileFix);
 }
 
 /** The checks of the whole store. `storage` as a result: there is none to open, and that is the result. */

@@ -3,7 +3,8 @@ import type { AddressInfo } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { judgeSeen } from '../../../src/features/doctor/account-checks.ts';
 import { runChecks } from '../../../src/features/doctor/checks.ts';
-import { dueWork } from '../../../src/features/doctor/store-checks.ts';
+import { dueWork, unopenedStore } from '../../../src/features/doctor/store-checks.ts';
+import { unopened } from '../../../src/store/sqlite-file.ts';
 
 const unknown = {
   atMs: Date.UTC(2026, 2, 2, 9),
@@ -68,4 +69,10 @@ describe('the doctor’s check over HTTP', () => {
     ]);
     expect(logged).toEqual(['The doctor could not look at Payments clock']);
   });
+});
+
+it('tells the whole fix of a store whose disk is full, not its last sentence alone', () => {
+  const { says, fix } = unopenedStore(unopened('data/payops.sqlite', new Error('database or disk is full')));
+  expect(says).toMatch(/disk of DATA_DIR is full \(database or disk is full\)$/);
+  expect(fix).toMatch(/^Free some of it\. .*restart it\.$/);
 });
