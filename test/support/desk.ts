@@ -367,9 +367,9 @@ export function sitAt(house: House, bot: Bot): Desk {
         'ts' in surface
           ? ({ type: 'message', channel: surface.channel, ts: surface.ts } as const)
           : ({ type: 'view', viewId: surface.id } as const);
-      const behind = on === undefined ? {} : ({ behind: true } as const);
+      const outdated = on === undefined ? {} : ({ mayBeOutdated: true } as const);
       const values = 'ts' in surface ? {} : (drafts.get(surface.id) ?? {});
-      await act(person, { kind: 'block_action', ...placed, element, container, values, ...behind });
+      await act(person, { kind: 'block_action', ...placed, element, container, values, ...outdated });
     },
     async enters(person, label, text) {
       const home = workspace.state(users[person]).home;
