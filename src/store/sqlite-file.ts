@@ -7,6 +7,8 @@ import { explainStoreError } from './explain-error.ts';
 const schemaVersion = 3;
 /** The schema version of a file whose records were moved to Redis. */
 const movedVersion = 1_000_000;
+export const movedAway =
+  'Its records were moved to Redis by npm run move-store. Set REDIS_URL to go on there.';
 
 /**
  * Records and their lanes. `lanes.head_at`: the due time of the lane's oldest work. `lanes.out_count`: how many entries
@@ -147,7 +149,7 @@ function prepareSchema(db: DatabaseSync): void {
     );
   }
   if (found === movedVersion) {
-    throw new Error('Its records were moved to Redis by npm run move-store. Set REDIS_URL to go on there.');
+    throw new Error(movedAway);
   }
   if (found > schemaVersion) {
     throw new Error(

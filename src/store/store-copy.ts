@@ -14,7 +14,7 @@ import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { StoreUnavailable } from '../domain/failure.ts';
 import { syncToDisk } from './storage.ts';
-import { lockStoreFile, unopened } from './sqlite-file.ts';
+import { isMoved, lockStoreFile, movedAway, unopened } from './sqlite-file.ts';
 
 /** The number of records in a copy, and how many of them are work. */
 export type CopyContents = { records: number; work: number };
@@ -39,11 +39,12 @@ export function copyStoreFile(path: string, copy: string): CopyEnd {
     closeSync(openSync(draft, 'wx', 0o600));
     const db = new DatabaseSync(path, { timeout: 5000, readOnly: true });
     try {
+      if (isMoved(db)) throw unopened(path, new Error(movedAway));
       db.prepare('vacuum into ?').run(draft);
     } finally {
       db.close();
     }
-    const contents = contentsOf(draft);
+    const contents = contentsOf(draft, path);
     syncToDisk(draft);
     renameSync(draft, copy);
     syncToDisk(dirname(copy));
@@ -91,7 +92,7 @@ export async function putBackStoreFile(
       copyFileSync(copy + part, draft + part);
       chmodSync(draft + part, 0o600);
     }
-    const contents = contentsOf(draft);
+    const contents = contentsOf(draft, copy);
     await checkCopy(draft);
     const isReplacing = existsSync(path);
     if (process.getuid?.() === 0) {
@@ -133,8 +134,8 @@ function lockForReplacing(path: string): DatabaseSync | 'in_use' | undefined {
   }
 }
 
-/** Counts the records. Throws StoreUnavailable if the file is not a complete store. */
-function contentsOf(path: string): CopyContents {
+/** Counts the records. Throws StoreUnavailable if the file, a copy of `original`, is not a complete store. */
+function contentsOf(path: string, original: string): CopyContents {
   let db;
   try {
     db = new DatabaseSync(path);
@@ -144,7 +145,7 @@ function contentsOf(path: string): CopyContents {
     return { records: Number(row?.['records']), work: Number(row?.['work']) };
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : 'unknown reason';
-    throw new StoreUnavailable(`${path} is not a whole store of Payops: ${reason}`, cause);
+    throw new StoreUnavailable(`${original} is not a whole store of Payops: ${reason}`, cause);
   } finally {
     db?.close();
   }

@@ -17,6 +17,7 @@ import { dirname, join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { expect, it, type TestContext } from 'vitest';
+import { lockStoreFile, markMoved } from '../../src/store/sqlite-file.ts';
 import { openSqliteStore } from '../../src/store/sqlite-store.ts';
 import { copyStoreFile, putBackStoreFile } from '../../src/store/store-copy.ts';
 
@@ -83,6 +84,25 @@ it('says of a damaged store that it cannot be opened, and what to do, not that t
   writeFileSync(path, 'this is a text file and no database at all'.repeat(50));
   expect(() => copyStoreFile(path, `${path}.copy`)).toThrow(
     /payops\.sqlite cannot be opened: the file is damaged, or no SQLite file .*Stop every bot/,
+  );
+});
+
+it('copies no file whose records were moved to Redis, which would look like a backup', async (test) => {
+  const { path } = await snapshotOf(test, 'key');
+  const db = lockStoreFile(path);
+  if (!db) throw new Error('The file is in use.');
+  markMoved(db);
+  db.close();
+  expect(() => copyStoreFile(path, `${path}.copy`)).toThrow(/were moved to Redis .* Set REDIS_URL/);
+  expect(existsSync(`${path}.copy`)).toBe(false);
+});
+
+it('names the file that is no store, not the draft made of it', async (test) => {
+  const { path } = await snapshotOf(test);
+  const copy = `${path}.text`;
+  writeFileSync(copy, 'this is a text file and no database at all'.repeat(50));
+  await expect(putBackStoreFile(path, copy, { before: `${path}.before`, checkCopy })).rejects.toThrow(
+    `${copy} is not a whole store of Payops`,
   );
 });
 
