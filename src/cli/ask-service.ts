@@ -4,7 +4,7 @@ import { adviceOn } from '../features/doctor/account-checks.ts';
 import { newErrorId } from '../log.ts';
 import { createPayments, type Payments } from '../payments/payments.ts';
 import { failureWords } from '../slack/words/error-message.ts';
-import { type CommandEnd, withStorage } from './command.ts';
+import { storeTrouble, type CommandEnd, withStorage } from './command.ts';
 import { exitCodeOf } from './exit-codes.ts';
 import { hasStore, type Storage } from '../store/storage.ts';
 import { whyNotWrite } from '../store/store-mark.ts';
@@ -67,9 +67,11 @@ export async function askStore(
 export function failedQuestion({ config, log }: Runtime, error: unknown): string {
   if (error instanceof ServiceFailure) return serviceProblem(config, error);
   if (error instanceof StoreUnavailable) {
-    const next =
-      'Next: check that it runs and can be reached from here (REDIS_URL, DATA_DIR), then try again.';
-    return `The store does not answer: ${error.message}\n${next}`;
+    const {
+      says,
+      fix = 'check that it runs and can be reached from here (REDIS_URL, DATA_DIR), then try again.',
+    } = storeTrouble(error);
+    return `${says}\nNext: ${fix}`;
   }
   const errorId = newErrorId();
   log('error', 'the command broke off', { errorId }, error);

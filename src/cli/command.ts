@@ -5,6 +5,7 @@ import { parsed, problem, type Parsed } from '../domain/wording.ts';
 import { exitCodeOf, exitCodes, type ExitCode } from './exit-codes.ts';
 import { errorCode, StoreUnavailable } from '../domain/failure.ts';
 import { createAuditTrail } from '../audit/audit-trail.ts';
+import { explainStoreError } from '../store/explain-error.ts';
 import { hasStore, openStorage, type Storage } from '../store/storage.ts';
 import { hasBegun, whyNotWrite } from '../store/store-mark.ts';
 import { storagePart } from '../store/scoped-store.ts';
@@ -18,9 +19,21 @@ export type CommandEnd = { exitCode: ExitCode; words: string; isReport?: true };
 /** Data for standard output; resolves when written. */
 type Out = (text: string) => Promise<void>;
 
+/** Why a command broke off, and the fix if the store's error has a known cause. */
 export function reasonOf(error: unknown): string {
-  if (error instanceof StoreUnavailable) return `The store does not answer: ${error.message}`;
+  if (error instanceof StoreUnavailable) {
+    const { says, fix } = storeTrouble(error);
+    return fix === undefined ? says : `${says} ${fix}`;
+  }
   return error instanceof Error ? error.message : 'Unknown error';
+}
+
+/** How the store failed, and the fix, unless the words have it or it isn't known. */
+export function storeTrouble(error: StoreUnavailable): { says: string; fix?: string } {
+  const why = explainStoreError(error.cause instanceof Error ? error.cause.message : '');
+  return why === undefined || error.message.includes(why.fix)
+    ? { says: `The store does not answer: ${error.message}` }
+    : { says: `The store does not answer: ${why.detail}.`, fix: why.fix };
 }
 
 /** For a command that reads no settings, or reads them itself. */

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { existsSync } from 'node:fs';
+import { existsSync, mkdtempSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -17,6 +17,7 @@ import { openSqliteStore } from '../../src/store/sqlite-store.ts';
 import { openStorage } from '../../src/store/storage.ts';
 import { findProgram } from '../support/programs.ts';
 import { redisForTests } from '../support/redis-for-tests.ts';
+import { startRedis } from '../support/redis-server.ts';
 import { runtimeOf } from '../support/runtime-of.ts';
 
 const done: CommandEnd = { exitCode: exitCodes.ok, words: 'Done.' };
@@ -160,6 +161,18 @@ it.concurrent.each([
 
 const missing = findProgram('redis-server') === undefined;
 if (missing) console.warn('SKIPPED: move-store, because redis-server is not installed.');
+
+describe.skipIf(missing)('a Redis that refuses', () => {
+  it.concurrent.each(['doubt', 'redrive', 'move-store'])('makes %s say why, and what to do', async (name) => {
+    const server = await startRedis({ args: ['--requirepass', 'a-password'] });
+    const DATA_DIR = mkdtempSync(join(tmpdir(), 'payops-'));
+    await startBot(runtimeOf({ DATA_DIR, SEALING_KEYS }));
+    const end = await runs(runtimeOf({ DATA_DIR, REDIS_URL: server.url, SEALING_KEYS }), name);
+    await Promise.all([server.stop(), rm(DATA_DIR, { recursive: true })]);
+    expect(end.exitCode).toBe(exitCodes.noAnswer);
+    expect(end.words).toMatch(/Redis wants a password \(NOAUTH\)\.\s(Next: )?Put it into REDIS_URL/);
+  });
+});
 
 describe.skipIf(missing)('move-store', () => {
   const redis = redisForTests();
