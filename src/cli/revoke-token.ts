@@ -27,9 +27,9 @@ export const revokeTokenCommand = command({
 
 async function revoke(runtime: Runtime): Promise<CommandEnd> {
   if (runtime.config.paymentsTokenRevokeBody === undefined) {
-    return refused(
-      'PAYMENTS_TOKEN_REVOKE_BODY is not set. Set the JSON body that your payments service wants, such as {"accessToken":"{{ACCESS_TOKEN}}"}.',
-    );
+    const why =
+      'PAYMENTS_TOKEN_REVOKE_BODY is not set. Set the JSON body that your payments service wants, such as {"accessToken":"{{ACCESS_TOKEN}}"}.';
+    return { exitCode: exitCodes.settings, words: notRevoked(why) };
   }
   return await withStorage(runtime, (storage) => revokeShared(runtime, storage), wordsOf, {
     verb: 'revoke-token',

@@ -278,7 +278,7 @@ describe('the operators’ commands', () => {
     const desk = at();
     await desk.asks('agent', '/pay ORDER-1001', 'Paid (confirmed)');
     const { tokensIssued } = desk.house.payments.stats();
-    expect(await desk.runs(['revoke-token'], { PAYMENTS_TOKEN_REVOKE_BODY: '' })).toMatchObject({ code: 1 });
+    expect(await desk.runs(['revoke-token'], { PAYMENTS_TOKEN_REVOKE_BODY: '' })).toMatchObject({ code: 5 });
     expect(await desk.runs(['revoke-token'])).toMatchObject({
       code: 0,
       stdout: expect.stringMatching(/^The shared access token is revoked .+ and forgotten here\./),
