@@ -23,6 +23,7 @@ import { createDirectory } from './slack/people/directory.ts';
 import { createClients, type SlackClients } from './slack/workspace.ts';
 import { createCache } from './store/cache.ts';
 import { refusalWords } from './webhooks/refusal-words.ts';
+import { signatureRefusals } from './webhooks/signature.ts';
 import { createWebhookHandler, webhookResults } from './webhooks/route.ts';
 import { channelChecks } from './features/doctor/slack-checks.ts';
 import { merchantPrefix } from './domain/merchant.ts';
@@ -52,6 +53,7 @@ export type App = {
  * From this many requests at once, which only a flood of events brings, the worker slows down to leave them the processor.
  */
 const manyRequests = 16;
+const metricLabels = { webhookResults, signatureRefusals, asideReasons, slackRefusalCauses };
 
 /**
  * Assembles the whole bot. Contacts nothing before `start`. Slack and the payments service may be away at the start; so
@@ -59,7 +61,7 @@ const manyRequests = 16;
  */
 export function createApp(runtime: Runtime, opened: Storage): App {
   const { config, log, now } = runtime;
-  const metrics = createMetrics({ webhookResults, asideReasons, slackRefusalCauses, log, now });
+  const metrics = createMetrics({ ...metricLabels, log, now });
   const storage = { ...opened, store: metrics.measured(opened.store) };
   const workspace = { botToken: config.slackBotToken ?? '', slackApiUrl: config.slackApiUrl };
   const deliveryTimeoutMs = config.slackTimeoutSeconds * 1_000;
@@ -272,8 +274,8 @@ function webhookRoutes(
       bot.seenWebhooks.unknown(now(), () => unknownWords(delivery.eventKind));
     },
     count: bot.metrics.delivered,
-    refused(delivery, why, atMs) {
-      bot.metrics.refused(why);
+    refused(delivery, { cause, why }, atMs) {
+      bot.metrics.refused(cause);
       bot.seenWebhooks.refused(atMs, () => refusalWords(webhooks.scheme, delivery, why, atMs));
     },
     log: runtime.log,

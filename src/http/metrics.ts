@@ -36,6 +36,7 @@ type AddGauge = (
 type MetricsOptions = {
   /** Possible results of a webhook delivery. */
   webhookResults: readonly string[];
+  signatureRefusals: readonly string[];
   asideReasons: readonly string[];
   slackRefusalCauses: readonly string[];
   log: Log;
@@ -44,6 +45,7 @@ type MetricsOptions = {
 
 export function createMetrics({
   webhookResults,
+  signatureRefusals,
   asideReasons,
   slackRefusalCauses,
   log,
@@ -152,12 +154,12 @@ export function createMetrics({
     },
     of(account: string) {
       for (const result of webhookResults) deliveries.inc({ account, result }, 0);
-      for (const cause of refusalCauses) refusals.inc({ account, cause }, 0);
+      for (const cause of signatureRefusals) refusals.inc({ account, cause }, 0);
       for (const outcome of verdicts) charges.inc({ account, outcome }, 0);
       service.zero({ account, operation: 'POST /v1/auth/token/issue', result: 'ok' });
       return {
         delivered: (result: string) => deliveries.inc({ account, result }),
-        refused: (why: string) => refusals.inc({ account, cause: causeOf(why) }),
+        refused: (cause: string) => refusals.inc({ account, cause }),
         charged: (outcome: string) => charges.inc({ account, outcome }),
         forwarded: (result: string) => forwards.inc({ account, result }),
         called: (operation: string, result: string, seconds: number) =>
@@ -186,19 +188,6 @@ export function createMetricsRoute(
       response.end(body);
     },
   };
-}
-
-const refusalCauses = ['no_signature', 'mismatch', 'time', 'not_set_up', 'malformed'] as const;
-
-/**
- * The label for a message of the webhook verifier. The message names headers and fields, and each different label value
- * would be a new time series.
- */
-function causeOf(why: string): (typeof refusalCauses)[number] {
-  if (why.includes('not one of ours')) return 'mismatch';
-  if (/signature header|carries no signature/.test(why)) return 'no_signature';
-  if (why.includes('timestamp')) return 'time';
-  return why.endsWith('is configured') ? 'not_set_up' : 'malformed';
 }
 
 function addAccounts(

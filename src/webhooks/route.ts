@@ -5,7 +5,7 @@ import type { PaymentEvent } from '../domain/payment-event.ts';
 import { fewLinesOf, tagLog, type Log, type LogFields, type LogLevel } from '../log.ts';
 import { parseEvent, type EventKinds, type EventPointers, type ParsedEvent } from './event.ts';
 import { endResponse, readBody } from '../http/body.ts';
-import { createVerifier } from './signature.ts';
+import { createVerifier, type SignatureRefusal } from './signature.ts';
 import { type SignatureScheme, type SignedRequest, signedHeaders, wholeHeaders } from './signed-delivery.ts';
 
 /** Results of one delivery; each is counted. */
@@ -42,7 +42,11 @@ export type WebhookNeeds = {
   forwardsRefused?: boolean;
   count: (result: WebhookResult) => void;
   /** Called for each bad signature. Must be quick, and keep nothing of the delivery for long. */
-  refused?: (delivery: SignedRequest, why: string, atMs: number) => void;
+  refused?: (
+    delivery: SignedRequest,
+    refusal: { cause: SignatureRefusal; why: string },
+    atMs: number,
+  ) => void;
   log: Log;
   now: () => number;
   /** Deadline of `receive`, `keepUnknown` and `forward`. */
@@ -90,7 +94,7 @@ export function createWebhookHandler(
     const nowMs = now();
     const verdict = verify(delivery, nowMs);
     if (verdict.kind === 'invalid') {
-      needs.refused?.(delivery, verdict.why, nowMs);
+      needs.refused?.(delivery, verdict, nowMs);
       if (forward && needs.forwardsRefused === true) await forwardRefused(forward, delivery);
       return {
         ...refusal(401, 'bad_signature', 'unauthorized'),

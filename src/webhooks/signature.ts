@@ -1,5 +1,5 @@
 import { hash, createHmac, createSecretKey, type KeyObject } from 'node:crypto';
-import { parsed, problem, type Parsed } from '../domain/wording.ts';
+import { parsed, type Parsed } from '../domain/wording.ts';
 import { coverageOf, isSigned, nameOfSource, unseparated, type Coverage } from './signature-template.ts';
 import {
   exactBytes,
@@ -13,8 +13,18 @@ import {
   type SignedRequest,
 } from './signed-delivery.ts';
 
+/** Why a delivery is refused. `no_signature`: probably not of the service. */
+export const signatureRefusals = ['no_signature', 'mismatch', 'time', 'not_set_up', 'malformed'] as const;
+export type SignatureRefusal = (typeof signatureRefusals)[number];
+
 /** `why` is for the log: it may name a setting, a header or a field, but no value. */
-type SignatureVerdict = ({ kind: 'valid' } & Coverage) | { kind: 'invalid'; why: string };
+type SignatureVerdict =
+  | ({ kind: 'valid' } & Coverage)
+  | { kind: 'invalid'; cause: SignatureRefusal; why: string };
+
+function invalid(cause: SignatureRefusal, why: string): SignatureVerdict {
+  return { kind: 'invalid', cause, why };
+}
 
 /**
  * Checks a delivery's signature. Valid only if one of the secrets made one of its signatures, over exactly the bytes
@@ -29,21 +39,23 @@ export function createVerifier(
   secrets: readonly string[],
 ): (request: SignedRequest, nowMs: number) => SignatureVerdict {
   const unusable = signatureProblem(scheme, secrets);
-  if (!scheme || unusable !== undefined) return () => ({ kind: 'invalid', why: unusable ?? noScheme });
+  if (!scheme || unusable !== undefined) return () => invalid('not_set_up', unusable ?? noScheme);
   // Key objects, made once: Node checks raw key bytes at every use, which takes longer than the signature itself.
   const keys = secrets.map((secret) => createSecretKey(keyBytes(scheme, secret)));
   const coverage = coverageOf(scheme.template);
   return function verify(request, nowMs) {
     const delivery = readDelivery(scheme, request);
-    if (!delivery.ok) return { kind: 'invalid', why: delivery.problem };
-    const expected = expectedDigests(scheme, keys, delivery.value, nowMs);
-    if (!expected.ok) return { kind: 'invalid', why: expected.problem };
+    if (!delivery.ok) return invalid(delivery.cause, delivery.problem);
+    const untimely = timeProblem(scheme, delivery.value, nowMs);
+    if (untimely !== undefined) return invalid('time', untimely);
+    const expected = expectedDigests(scheme, keys, delivery.value);
+    if (!expected.ok) return invalid('malformed', expected.problem);
     let matches = false;
     for (const signature of delivery.value.signatures) {
       const given = givenDigest(scheme, signature);
       for (const digest of expected.value) matches = sameBytes(digest, given) || matches;
     }
-    if (!matches) return { kind: 'invalid', why: 'the signature is not one of ours' };
+    if (!matches) return invalid('mismatch', 'the signature is not one of ours');
     if (coverage.covers === 'body' || !scheme.timestamp) return { kind: 'valid', ...coverage };
     return { kind: 'valid', ...coverage, atMs: timeOf(scheme.timestamp, delivery.value) };
   };
@@ -88,14 +100,11 @@ function templateProblem({ template, place, timestamp }: SignatureScheme): strin
 }
 
 function expectedDigests(
-  { algorithm, template, timestamp }: SignatureScheme,
+  { algorithm, template }: SignatureScheme,
   keys: readonly KeyObject[],
   delivery: DeliveryParts,
-  nowMs: number,
 ): Parsed<Buffer[]> {
   if (algorithm === 'none') return parsed(keys.map((key) => sha256(key.export())));
-  const untimely = timestamp && timeProblem(timestamp, delivery, nowMs);
-  if (untimely !== undefined) return problem(untimely);
   const signed = signedBytes(template, delivery);
   if (!signed.ok) return signed;
   return parsed(

@@ -48,28 +48,33 @@ export type DeliveryParts = SignedRequest & {
   document?: Parsed<JsonReading>;
 };
 
+type ReadDelivery =
+  | { ok: true; value: DeliveryParts & { signatures: readonly string[] } }
+  | { ok: false; problem: string; cause: 'no_signature' | 'malformed' };
+
 /** Finds a delivery's signatures, and reads the parts its scheme needs. */
 export function readDelivery(
   { headers, algorithm, place, template, timestamp }: SignatureScheme,
   request: SignedRequest,
-): Parsed<DeliveryParts & { signatures: readonly string[] }> {
+): ReadDelivery {
   const name = headers.find((name) => ownHeader(request.headers, name) !== undefined);
-  if (name === undefined) return problem(`no signature header (${headers.join(', ')})`);
+  if (name === undefined) {
+    return { ...problem(`no signature header (${headers.join(', ')})`), cause: 'no_signature' };
+  }
   const header = onlyText(request.headers[name], `header ${name}`);
-  if (!header.ok) return header;
+  if (!header.ok) return { ...header, cause: 'malformed' };
   const pairs = readPairs(header.value);
   const signatures = [
     ...signaturesIn(place, header.value, pairs),
     ...(algorithm === 'none' && name === 'authorization' ? bearerIn(header.value) : []),
   ];
-  if (signatures.length === 0) return problem(`header ${name} carries no signature where the scheme has it`);
+  if (signatures.length === 0) {
+    const why = `header ${name} carries no signature where the scheme has it`;
+    return { ...problem(why), cause: 'no_signature' };
+  }
   const readsFields = [...template, timestamp?.source].some((part) => part?.kind === 'json');
-  return parsed({
-    ...request,
-    pairs,
-    signatures,
-    ...(readsFields ? { document: readJson(request.body) } : {}),
-  });
+  const document = readsFields ? { document: readJson(request.body) } : {};
+  return { ok: true, value: { ...request, pairs, signatures, ...document } };
 }
 
 type Headers = SignedRequest['headers'];
@@ -212,12 +217,13 @@ function onlyText(found: string | readonly string[] | undefined, name: string): 
   return value === undefined || value === '' ? problem(`${name} is missing`) : parsed(value);
 }
 
-/** Why the delivery's time is outside the tolerance; undefined if it is within. */
+/** Why the delivery's time is outside the tolerance; undefined if it is within, or the scheme has none. */
 export function timeProblem(
-  timestamp: SignedTime,
+  { algorithm, timestamp }: SignatureScheme,
   delivery: DeliveryParts,
   nowMs: number,
 ): string | undefined {
+  if (algorithm === 'none' || !timestamp) return undefined;
   const written = readText(timestamp.source, delivery);
   if (!written.ok) return written.problem;
   const aheadMs = timeOf(timestamp, delivery) - nowMs;

@@ -7,7 +7,7 @@ import { presetScheme } from '../../src/webhooks/webhook-settings.ts';
 import { memoryStore } from '../features/memory-store.ts';
 import { signDelivery } from '../support/sign-delivery.ts';
 
-const labels = { webhookResults: [], asideReasons: [], slackRefusalCauses: [] };
+const labels = { webhookResults: [], signatureRefusals: [], asideReasons: [], slackRefusalCauses: [] };
 
 it('reports that the store is away, and counts the calls that failed with it', async () => {
   const clock = { nowMs: 1_000_000 };
@@ -70,6 +70,7 @@ it.each<
 >([
   ['not_set_up', { by: undefined }],
   ['not_set_up', { secrets: [] }],
+  ['not_set_up', { secrets: ['whsec_!'] }],
   ['no_signature', { sent: {} }],
   ['mismatch', { sent: signDelivery(scheme, secret.replace('M', 'A'), body, 0) }],
   ['time', { nowMs: 86_400_000 }],
@@ -79,7 +80,7 @@ it.each<
   const { by, secrets, sent, nowMs } = { by: scheme, secrets: [secret], sent: headers, nowMs: 0, ...changed };
   const verdict = createVerifier(by, secrets)({ headers: { ...sent }, body }, nowMs);
   if (verdict.kind === 'valid') throw new Error('the delivery is valid');
-  metrics.of('main').refused(verdict.why);
+  metrics.of('main').refused(verdict.cause);
   expect(await metrics.expose()).toContain(
     `payops_webhook_refusals_total{account="main",cause="${cause}"} 1\n`,
   );
