@@ -26,7 +26,7 @@ describe.skipIf(missing)('the store on a Redis Cluster', () => {
     }
   });
 
-  it('finds it on a Cluster whose nodes announce no host names, if its address names that node', async () => {
+  it('finds it on a Cluster whose nodes announce no host names, if its address names that node', async (test) => {
     const prefix = 'nameless';
     const { owner, other } = await cluster.ownerOf(`{${prefix}}`);
     const announce = (type: string) =>
@@ -35,6 +35,7 @@ describe.skipIf(missing)('the store on a Redis Cluster', () => {
           askRedis(port, 'CONFIG', 'SET', 'cluster-preferred-endpoint-type', type),
         ),
       );
+    test.onTestFinished(() => announce('ip').then(() => undefined));
     await announce('hostname');
     const at = (...nodes: RedisServer[]) =>
       connectRedis({
@@ -43,13 +44,11 @@ describe.skipIf(missing)('the store on a Redis Cluster', () => {
         prefix,
       });
     const [all, one] = [at(...cluster.nodes), at(other)];
+    test.onTestFinished(() => [all, one].forEach(({ close }) => close()));
     await Promise.all([all.tried, one.tried]);
     expect(all.failure()).toBeUndefined();
     expect(all.client.options?.socket).toMatchObject({ port: owner.port });
     expect(explainStoreError(one.failure() ?? '')?.fix).toContain('with several of its nodes');
-    all.close();
-    one.close();
-    await announce('ip');
   });
 
   it('refuses every call while its slot is being moved, creates no key twice, and continues on the new node', async () => {
