@@ -66,25 +66,26 @@ async function connect(invocation: WithoutSettings, path: string, answers?: Answ
   const talk = answers
     ? answeredByFile(answers, invocation.out, patienceMs)
     : (await import('./terminal.ts')).atTerminal();
-  const written: string[] = [];
+  const files: FileEnd[] = [];
   try {
     const { words, ...end } = await converse(invocation, {
       talk,
       path,
       fromFile: settingsIn(answers),
-      written,
+      files,
     });
     await talk.tell(words, 'The doctor');
     return { ...end, words: '' };
   } catch (error) {
     if (!(error instanceof Stopped)) throw error;
-    const words = `${error.message}\n${writtenWords(written)}`;
+    const words = `${error.message}\n${writtenWords(files)}`;
     return { exitCode: answers ? exitCodes.usage : exitCodes.interrupted, words };
   }
 }
 
-function writtenWords(written: readonly string[]): string {
-  return written.length === 0 ? 'Nothing was written.' : written.join('\n');
+function writtenWords(ends: readonly FileEnd[]): string {
+  if (ends.length === 0) return 'Nothing was written.';
+  return ends.map(({ isWritten, words }) => `${isWritten ? '✅' : '❌'} ${words}`).join('\n');
 }
 
 /** The answers that are named like settings. */
@@ -92,18 +93,17 @@ function settingsIn(answers: Answers | undefined): Changes {
   return Object.fromEntries([...(answers ?? [])].filter(([name]) => isSettingName(name)));
 }
 
-/** Begins the words about a file that could not be written. */
-const failedSign = '❌';
+/** What became of a file, in words. */
+type FileEnd = { isWritten: boolean; words: string };
 
-/** The whole conversation. Adds to `written` what was written or could not be, in words. */
+function notWritten(words: string): FileEnd {
+  return { isWritten: false, words };
+}
+
+/** The whole conversation. Adds to `files` each that was written or could not be. */
 async function converse(
   invocation: WithoutSettings,
-  {
-    talk,
-    path,
-    fromFile,
-    written,
-  }: { talk: Conversation; path: string; fromFile: Changes; written: string[] },
+  { talk, path, fromFile, files }: { talk: Conversation; path: string; fromFile: Changes; files: FileEnd[] },
 ): Promise<CommandEnd> {
   const { variables, now } = invocation;
   const draft = openDraft(variables);
@@ -127,17 +127,17 @@ async function converse(
     'Slack',
   );
   const policy = await connectSlack(step, hasPolicy);
-  written.push(...(await writeSet(talk, draft)));
-  written.push(...(await writeSettings(talk, draft, path)));
-  if (policy) written.push(...(await writePolicy(talk, policyPath, policy)));
-  await talk.tell(writtenWords(written), 'Written');
+  files.push(...(await writeSet(talk, draft)));
+  files.push(...(await writeSettings(talk, draft, path)));
+  if (policy) files.push(...(await writePolicy(talk, policyPath, policy)));
+  await talk.tell(writtenWords(files), 'Written');
   const end = await runDoctorOn(invocation, draft, { ...known, ...(delivery && { delivery }) });
-  const isFailed = end.exitCode === exitCodes.ok && written.some((words) => words.startsWith(failedSign));
-  return isFailed ? { ...end, exitCode: exitCodes.failed } : end;
+  const isFailed = files.some(({ isWritten }) => !isWritten);
+  return isFailed && end.exitCode === exitCodes.ok ? { ...end, exitCode: exitCodes.failed } : end;
 }
 
 /** Writes the service's settings as a new set. Never overwrites a set: other merchants may use it. */
-async function writeSet(talk: Conversation, draft: Draft): Promise<string[]> {
+async function writeSet(talk: Conversation, draft: Draft): Promise<FileEnd[]> {
   const secrets = secretsOf(draft.config());
   const shared = serviceSettings(draft.changes(), secrets);
   if (Object.keys(shared).length === 0 || draft.textOf('PAYMENTS_SERVICE') !== undefined) return [];
@@ -161,7 +161,7 @@ function setPath(name: string): string {
   return fileURLToPath(new URL(`${name}.env`, servicesFolder));
 }
 
-async function writeSettings(talk: Conversation, draft: Draft, path: string): Promise<string[]> {
+async function writeSettings(talk: Conversation, draft: Draft, path: string): Promise<FileEnd[]> {
   const changes = draft.changes();
   if (Object.keys(changes).length === 0) return [];
   await talk.tell(shownSettings(changes), `For ${path}`);
@@ -169,10 +169,10 @@ async function writeSettings(talk: Conversation, draft: Draft, path: string): Pr
   try {
     if (existsSync(path)) before = readFileSync(path, 'utf8');
   } catch (error) {
-    return [`${failedSign} ${path} cannot be read (${fileErrorCode(error)})`];
+    return [notWritten(`${path} cannot be read (${fileErrorCode(error)})`)];
   }
   const text = envWith(before, changes, 'By npm run connect');
-  if (!text.ok) return [`${failedSign} ${path}: ${text.problem}`];
+  if (!text.ok) return [notWritten(`${path}: ${text.problem}`)];
   // To a person *yes* is proposed. An answers file must say itself that an existing file may be overwritten.
   const proposal = before === '' || talk.isPerson ? 'yes' : 'no';
   if (!(await agrees(talk, 'write_settings', proposal))) return [];
@@ -183,7 +183,7 @@ async function writeSettings(talk: Conversation, draft: Draft, path: string): Pr
   });
 }
 
-async function writePolicy(talk: Conversation, path: string, policy: PolicyAnswers): Promise<string[]> {
+async function writePolicy(talk: Conversation, path: string, policy: PolicyAnswers): Promise<FileEnd[]> {
   const isThere = existsSync(path);
   const text = policyText(policy);
   await talk.tell(text, `For ${path}`);
@@ -194,11 +194,11 @@ async function writePolicy(talk: Conversation, path: string, policy: PolicyAnswe
   });
 }
 
-function tryToWrite(path: string, write: () => string): string[] {
+function tryToWrite(path: string, write: () => string): FileEnd[] {
   try {
-    return [`✅ ${write()}`];
+    return [{ isWritten: true, words: write() }];
   } catch (error) {
-    return [`${failedSign} ${path} cannot be written (${fileErrorCode(error)})`];
+    return [notWritten(`${path} cannot be written (${fileErrorCode(error)})`)];
   }
 }
 
