@@ -368,7 +368,7 @@ function createAlertFor(
   { cases, find, firstAlert }: Pick<AlertCases, 'cases' | 'find' | 'firstAlert'>,
   listsOf: ReturnType<typeof createTies>['listsOf'],
 ) {
-  /** Only open alerts: those that have ended are on none of these lists. */
+  /** An alert that has ended is on none of these lists, unless its storm ended it. */
   async function openOf({ customerEmail, customerId, money }: LinkFor): Promise<string[]> {
     const terms = [...termsFor('customer', customerId), ...termsFor('email', customerEmail.toLowerCase())];
     const lists = await listsOf('failures', terms);
@@ -377,7 +377,8 @@ function createAlertFor(
     const found = await Promise.all(
       [...firsts].map(async (id) => {
         const alert = await find(id);
-        const failed = alert && moneyOfFailure(alert.event, alert.evidence?.lookup);
+        if (!alert || isEnded(alert.state)) return [];
+        const failed = moneyOfFailure(alert.event, alert.evidence?.lookup);
         return failed?.minor === money.minor && failed.currency === money.currency ? [id] : [];
       }),
     );

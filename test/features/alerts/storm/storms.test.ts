@@ -286,6 +286,12 @@ describe('Resolve all', () => {
     expect(repliesTo(house)).toEqual([]);
   });
 
+  it('leaves no alert that a new payment link would be for: the link would be refused for ever', async () => {
+    const of8 = { customerEmail: 'c8@example.com', money: { minor: 1_250_000, currency: 'NGN' } };
+    const house = await resolvedStorm();
+    expect(await house.recovery.alertFor(of8)).toBeUndefined();
+  });
+
   it('is not needed once payments have resolved all', async () => {
     const house = stormHouse();
     await burst(house, 1, 10);
