@@ -134,7 +134,7 @@ export type ButtonsNeeds = {
   linkForm: (filled: LinkPrefill, caller: Caller, alert: string) => Promise<Modal>;
   /** The customer's whole e-mail, for people with the permission. */
   mayReveal: (caller: Caller) => Promise<boolean>;
-  /** The payment links of this alert that may be paid. */
+  /** The payment links of a chain's first alert that may be paid. */
   openLinks: (alert: string) => Promise<readonly OpenPayment[]>;
 };
 
@@ -158,7 +158,7 @@ const lookAgainMs = 4_000;
 /** Presses and forms of alerts. A person whose press changes nothing reads who was first; see `alerts.move`. */
 export function alertButtons(
   { place, rules, people, now }: Pick<Account, 'place' | 'rules' | 'people' | 'now'>,
-  alerts: Pick<AlertCases, 'find' | 'move' | 'lookUpNow' | 'taken'>,
+  alerts: Pick<AlertCases, 'find' | 'move' | 'lookUpNow' | 'taken' | 'firstAlert'>,
   judging: Pick<JudgeAgain, 'judge' | 'nextTry'>,
   needs: ButtonsNeeds,
 ): { presses: Press[]; modals: ModalDefinition[] } {
@@ -183,7 +183,7 @@ export function alertButtons(
 
   /** The form warns of a charge and of payment links that may still move money. */
   async function openForm(kind: keyof typeof forms, { value, openModal }: Pressed): Promise<void> {
-    const open = openPaymentBlocks(await needs.openLinks(value), now());
+    const open = openPaymentBlocks(await needs.openLinks(await alerts.firstAlert(value)), now());
     const charging = await chargingOf(value);
     await openModal(alertForm(kind, value, place, withoutUndefined({ charging, open })));
   }

@@ -239,6 +239,33 @@ describe('Payment link', () => {
   });
 });
 
+it('the form that resolves the alert of a link’s failed try names that link, listed by its first alert', async () => {
+  const world = openAlertsWorld();
+  const reference = 'pay-link-1';
+  const key = `payment_failed/order/${reference}`;
+  const link = { reference, by: bola, atMs: world.clock.nowMs, outcome: 'unpaid' } as const;
+  const house = startAlerts(world, undefined, {
+    needs: { openLinks: async (alert) => (alert === failed.key ? [link] : []) },
+  });
+  world.charges.set(reference, { agent: bola, alert: failed.key });
+  await house.receive({ ...failed, key, orderReference: reference });
+  await house.drain();
+  const opened: string[] = [];
+  await house.verbs[0]?.presses
+    ?.find(({ actionId }) => actionId === alertActions.close)
+    ?.press({
+      caller: { userId: ada },
+      value: key,
+      async openModal(modal) {
+        opened.push(visibleText(modal.blocks));
+        return 'V1';
+      },
+      updateModal: async () => undefined,
+      reply: async () => undefined,
+    });
+  expect(opened).toEqual([expect.stringMatching(/isn’t settled yet[^]*pay-link-1/u)]);
+});
+
 it('an alert can be assigned while Slack does not say who has a role', async () => {
   const { world, house, assign } = await stage({
     before: ({ alerts }) => alerts.move(failed.key, { kind: 'acknowledge', by: ada }),
