@@ -235,7 +235,7 @@ function nextCallOf(storm: Storm, nowMs: number): ReturnType<typeof nextCall> {
 }
 
 function afterCount(
-  { lookAtMs: _last, ...storm }: Storm,
+  { lookAtMs: _last, closed: before, ...storm }: Storm,
   { counted: latest, paceMs }: Extract<StormEvent, { kind: 'counted' }>,
   nowMs: number,
 ): Storm {
@@ -247,7 +247,9 @@ function afterCount(
   const lookAtMs = !isQuiet || !storm.isQuiet ? nowMs + paceMs : nowMs < lastMs ? lastMs : undefined;
   // The same object if nothing changed: `needsMessage` compares by reference.
   const counted = isSame ? storm.counted : latest;
-  return { ...storm, counted, isQuiet, ...withoutUndefined({ endedMs, lookAtMs }) };
+  // An alert that is counted later was not in the digest when somebody resolved all of it.
+  const closed = latest.count > storm.counted.count ? undefined : before;
+  return { ...storm, counted, isQuiet, ...withoutUndefined({ endedMs, lookAtMs, closed }) };
 }
 
 const named = z.looseObject({ id: z.string(), sinceMs: z.number() });

@@ -128,12 +128,9 @@ describe('an alert that was posted just before a storm', () => {
   );
 });
 
-it('an alert is counted by the storm that it was tied to, although the process died before its digest counted it', async () => {
-  const house = stormHouse();
-  await burst(house, 1, 8);
-  await house.drain(20_000);
-  const digest = digestOf(house);
-  await house.receive(failure(9));
+/** Has a process die after it tied the alert to the storm that is on, before the digest counts it. */
+async function diesAfterTying(house: AlertsHouse, event: PaymentEvent): Promise<void> {
+  await house.receive(event);
   const tied = Promise.withResolvers<void>();
   const dying = startAlerts(house, async (name, effect) => {
     const result = await effect();
@@ -142,6 +139,14 @@ it('an alert is counted by the storm that it was tied to, although the process d
     return await new Promise(() => undefined);
   });
   await Promise.race([dying.drain(0), tied.promise]);
+}
+
+it('an alert is counted by the storm that it was tied to, although the process died before its digest counted it', async () => {
+  const house = stormHouse();
+  await burst(house, 1, 8);
+  await house.drain(20_000);
+  const digest = digestOf(house);
+  await diesAfterTying(house, failure(9));
   // The storm ends before another process takes the alert.
   house.clock.nowMs += 2 * stormWindowMs;
   const storm = await house.store.read(`${stormPrefix}${idIn(digest)}`);
@@ -290,6 +295,24 @@ describe('Resolve all', () => {
     const of8 = { customerEmail: 'c8@example.com', money: { minor: 1_250_000, currency: 'NGN' } };
     const house = await resolvedStorm();
     expect(await house.recovery.alertFor(of8)).toBeUndefined();
+  });
+
+  it('resolves no alert that nobody saw in the digest: one that is counted later makes it unresolved again', async () => {
+    const house = stormHouse();
+    await burst(house, 1, 8);
+    await house.drain(20_000);
+    const id = idOf(house);
+    await house.storms.acknowledge(id, ada);
+    await diesAfterTying(house, failure(9));
+    house.clock.nowMs += 2 * stormWindowMs;
+    const storm = await house.store.read(`${stormPrefix}${id}`);
+    if (storm) await house.storms.work(storm);
+    expect((await house.storms.close(id, ada, 'The bank works again'))?.isMoved).toBe(true);
+    await house.drain(minuteMs);
+    expect((await house.alerts.read(failure(9).key)).state).toMatchObject({ kind: 'acknowledged', by: ada });
+    expect(digestOf(house).shown.text).toMatch(/^☑️ Storm over: 9 failed charges/u);
+    expect(await house.storms.ofPerson(ada)).toMatchObject([{ id }]);
+    expect((await house.storms.close(id, ada, 'Looked at it'))?.isMoved).toBe(true);
   });
 
   it('is not needed once payments have resolved all', async () => {
