@@ -67,11 +67,12 @@ export async function askStore(
 export function failedQuestion({ config, log }: Runtime, error: unknown): string {
   if (error instanceof ServiceFailure) return serviceProblem(config, error);
   if (error instanceof StoreUnavailable) {
-    const {
-      says,
-      fix = 'check that it runs and can be reached from here (REDIS_URL, DATA_DIR), then try again.',
-    } = storeTrouble(error);
-    return `${says}\nNext: ${fix}`;
+    const { says, fix } = storeTrouble(error);
+    // What is said of a store file has its fix.
+    const next =
+      fix ??
+      (config.redisUrl && 'check that Redis runs and can be reached from here (REDIS_URL), then try again.');
+    return next === undefined ? says : `${says}\nNext: ${next}`;
   }
   const errorId = newErrorId();
   log('error', 'the command broke off', { errorId }, error);

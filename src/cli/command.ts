@@ -28,12 +28,13 @@ export function reasonOf(error: unknown): string {
   return error instanceof Error ? error.message : 'Unknown error';
 }
 
-/** How the store failed, and the fix, unless the words have it or it isn't known. */
-export function storeTrouble(error: StoreUnavailable): { says: string; fix?: string } {
-  const why = explainStoreError(error.cause instanceof Error ? error.cause.message : '');
-  return why === undefined || error.message.includes(why.fix)
-    ? { says: `The store does not answer: ${error.message}` }
-    : { says: `The store does not answer: ${why.detail}.`, fix: why.fix };
+/** How the store failed, and the fix if the error has a known cause. */
+export function storeTrouble({ message, cause }: StoreUnavailable): { says: string; fix?: string } {
+  const why = explainStoreError(cause instanceof Error ? cause.message : '');
+  if (why === undefined) return { says: `The store does not answer: ${message}` };
+  // The words of a file that can't be opened end with the fix.
+  const says = message.includes(why.fix) ? message.replace(` ${why.fix}`, '') : `${why.detail}.`;
+  return { says: `The store does not answer: ${says}`, fix: why.fix };
 }
 
 /** For a command that reads no settings, or reads them itself. */

@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import { existsSync, mkdtempSync } from 'node:fs';
+import { existsSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it, type TestContext } from 'vitest';
 import { beginAudit } from '../../src/audit/audit-chain.ts';
 import { createAuditLog } from '../../src/audit/audit-log.ts';
@@ -13,6 +14,7 @@ import { noteInNewStore, readCommand, withStorage, type CommandEnd } from '../..
 import { exitCodes } from '../../src/cli/exit-codes.ts';
 import type { Runtime } from '../../src/config/config.ts';
 import { createSealer } from '../../src/store/sealed.ts';
+import { markMoved } from '../../src/store/sqlite-file.ts';
 import { openSqliteStore } from '../../src/store/sqlite-store.ts';
 import { openStorage } from '../../src/store/storage.ts';
 import { findProgram } from '../support/programs.ts';
@@ -156,6 +158,38 @@ it.concurrent.each([
   expect(await runs(runtime, name, ...words)).toMatchObject({
     exitCode: exitCodes.noAnswer,
     words: expect.stringContaining('The store does not answer'),
+  });
+});
+
+/** Runs the command on the store file that `make` writes. */
+async function endOnFile(make: (path: string) => void, name: string): Promise<CommandEnd> {
+  const DATA_DIR = mkdtempSync(join(tmpdir(), 'payops-'));
+  make(join(DATA_DIR, 'payops.sqlite'));
+  const end = await runs(runtimeOf({ DATA_DIR, SEALING_KEYS }), name);
+  await rm(DATA_DIR, { recursive: true });
+  return end;
+}
+
+describe('a store file that cannot be opened', () => {
+  it.concurrent.each(['doubt', 'redrive'])('makes %s say why, and what to do', async (name) => {
+    const { exitCode, words } = await endOnFile((path) => writeFileSync(path, 'x'.repeat(4_096)), name);
+    expect(exitCode).toBe(exitCodes.noAnswer);
+    expect(words).toMatch(
+      /the file is damaged, or no SQLite file \(.*\)\.\s(Next: )?Stop every bot and copy/,
+    );
+    expect(words).not.toContain('can be reached');
+  });
+
+  it.concurrent('is not said to be out of reach where its records are in Redis', async () => {
+    const { words } = await endOnFile((path) => {
+      const db = new DatabaseSync(path);
+      db.exec('begin');
+      markMoved(db);
+      db.close();
+    }, 'doubt');
+    expect(words).toMatch(
+      /Its records were moved to Redis by npm run move-store\. Set REDIS_URL to go on there\.$/,
+    );
   });
 });
 
