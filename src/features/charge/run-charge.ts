@@ -32,6 +32,7 @@ import { ServiceFailure, StoreUnavailable } from '../../domain/failure.ts';
 import type { PaymentEvent } from '../../domain/payment-event.ts';
 import { newErrorId, type Log } from '../../log.ts';
 import type { Entry } from '../../store/store.ts';
+import { undefinedIfUnreadable } from '../../records/records.ts';
 import { untilStored, updateOwnRecords } from '../../records/retry.ts';
 import { createBackground } from '../../under-way.ts';
 import type { CardHistory } from './card-history.ts';
@@ -243,7 +244,7 @@ export function createChargeRunner(
   return { run, toSeen, findCharge, show, showProgress, posts, auditSteps, background };
 }
 
-/** What stands against another charge, for one that took no money. */
+/** What stands against another charge, for one that took no money. An unreadable alert must not hide the charge. */
 async function blocksOf(
   { intent, terms: { alert }, card }: ChargeRecord,
   cards: CardHistory,
@@ -252,7 +253,7 @@ async function blocksOf(
   const isOfAlert = alert !== undefined && hasMovedNothing(intent);
   return withoutUndefined({
     nextTry: intent.state.kind === 'declined' ? await cards.mayTry(card) : undefined,
-    taken: isOfAlert ? await alerts.taken(alert, intent.reference) : undefined,
+    taken: isOfAlert ? await alerts.taken(alert, intent.reference).catch(undefinedIfUnreadable) : undefined,
   });
 }
 

@@ -10,8 +10,10 @@ import {
   minuteMs,
   openWorld,
   reference,
+  sealedWithALostKey,
   startProcess,
   submit,
+  terms,
 } from '../charge-house.ts';
 
 it('a charge that is proven a day later is in that day’s file of finance, and only there', async () => {
@@ -48,6 +50,19 @@ describe('the lists of charges, if the sealing key of one charge is gone', () =>
     world.clock.nowMs += hourMs;
     await charge(process, 'V2');
     expect(await process.operations.recent(ada, 5)).toHaveLength(1);
+  });
+
+  it('still show a declined charge whose alert can’t be read', async () => {
+    const world = openWorld('declined');
+    const process = startProcess(world);
+    const alert = 'payment_failed/order/ORDER-1';
+    const draft = await process.operations.keepDraft('V1', { ...terms, alert });
+    const submitted = await process.operations.submit({ viewId: 'V1', draft, by: ada });
+    if (submitted.kind === 'begun') await submitted.carryOn();
+    const claimed = await world.store.read(`event:${alert}`);
+    if (!claimed) throw new Error('no claim on the alert');
+    await world.store.write(claimed, sealedWithALostKey);
+    expect(await process.operations.recent(ada, 5)).toMatchObject([{ state: { kind: 'declined' } }]);
   });
 
   it('still show all others in doubt or waiting for a code', async () => {
