@@ -209,6 +209,14 @@ export function asAccepted({ reference, outcome }: { reference: string; outcome:
   return `${reference} (${outcome})`;
 }
 
+/** Those that the person hasn't accepted. `despite`: what they accepted. */
+export function notAccepted<Other extends Parameters<typeof asAccepted>[0]>(
+  others: readonly Other[],
+  despite: readonly string[] = [],
+): Other[] {
+  return others.filter((one) => !despite.includes(asAccepted(one)));
+}
+
 /** The limits' names in `payops.yml`. */
 export type LimitKind = 'per_charge' | 'per_agent_per_day' | 'per_card_per_day';
 

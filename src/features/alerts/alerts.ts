@@ -273,7 +273,9 @@ function openCharge({ reference, by, at: atMs, needsReview }: AlertCharge): Open
 /** Reads the mutes that are on, of that channel or of all. */
 function currentMutes({ mutes }: Pick<AlertsNeeds, 'mutes'>, now: () => number) {
   return async (channel?: string): Promise<AlertMute[]> =>
-    (await mutes()).filter((one) => one.untilMs > now() && one.channel === (channel ?? one.channel));
+    (await mutes()).filter(
+      (one) => one.untilMs > now() && (channel === undefined || one.channel === channel),
+    );
 }
 
 /** Counting reads each alert, so it stops here. */

@@ -1,6 +1,6 @@
 import type { Account } from '../../account.ts';
 import type { Approval, ApprovalGate } from '../../domain/approval.ts';
-import { asAccepted } from '../../domain/charge.ts';
+import { notAccepted } from '../../domain/charge.ts';
 import { withoutUndefined } from '../../domain/json.ts';
 import type { Modal, SlackMessage } from '../../slack/kit/message.ts';
 import { withOtherAccounts } from '../../slack/words/account-foot.ts';
@@ -136,13 +136,12 @@ function approvalsCommand(
    */
   async function askAboutTwins(
     approval: Approval,
-    { despite = [], ...value }: RequestValue,
+    { despite, ...value }: RequestValue,
     by: string,
   ): Promise<Modal | undefined> {
     if (decide(approval, { kind: 'approve', by, ...value }, now()).kind !== 'decided') return undefined;
     const twins = await requests.twinsOf(approval);
-    const isNew = twins.some((twin) => !despite.includes(asAccepted(twin)));
-    return isNew ? twinsModal(approval, twins, now()) : undefined;
+    return notAccepted(twins, despite).length > 0 ? twinsModal(approval, twins, now()) : undefined;
   }
 
   /**

@@ -3,7 +3,7 @@ import type { Account } from '../../account.ts';
 import { isUnsettled, type ChargeRecords } from './charge-record.ts';
 import { z } from 'zod';
 import { longestRequestMinutes } from '../../domain/approval.ts';
-import { type Twin, asAccepted, claimTimes } from '../../domain/charge.ts';
+import { type Twin, claimTimes, notAccepted } from '../../domain/charge.ts';
 import type { Money } from '../../domain/money.ts';
 import type { OrderReference } from '../../domain/order-reference.ts';
 import { createRecords, type RecordChange } from '../../records/records.ts';
@@ -263,13 +263,13 @@ function underWay({ reference, by, begunAt }: Attempt): CardRefusal {
  */
 function twinsOf(
   attempts: readonly Attempt[],
-  { money, despite = [] }: Pick<CardClaim, 'money' | 'despite'>,
+  { money, despite }: Pick<CardClaim, 'money' | 'despite'>,
   after: number,
 ): Twin[] {
-  return attempts
+  const equal = attempts
     .filter(isSettled)
-    .filter((attempt) => isSame(attempt, money) && (attempt.outcome === 'review' || newsAt(attempt) > after))
-    .filter((attempt) => !despite.includes(asAccepted(attempt)))
+    .filter((attempt) => isSame(attempt, money) && (attempt.outcome === 'review' || newsAt(attempt) > after));
+  return notAccepted(equal, despite)
     .toSorted((a, b) => b.begunAt - a.begunAt)
     .map(({ reference, by, begunAt, outcome }) => ({ reference, by, at: begunAt, outcome }));
 }

@@ -11,7 +11,7 @@ import type {
   ShownCharge,
 } from '../../domain/approval.ts';
 import {
-  asAccepted,
+  notAccepted,
   type CardHold,
   type ChargeSeen,
   type ChargeTerms,
@@ -136,9 +136,8 @@ export function createSubmits(account: Account, parts: SubmitParts) {
    * Other payments for the same money that the person hasn't accepted. Read after the alert is claimed: a link begun
    * later finds that claim, and is refused.
    */
-  async function findOpenPayments({ terms, despite = [] }: UnclaimedCharge) {
-    const open = await needs.openPayments(terms);
-    const twins = open.filter((one) => !despite.includes(asAccepted(one)));
+  async function findOpenPayments({ terms, despite }: UnclaimedCharge) {
+    const twins = notAccepted(await needs.openPayments(terms), despite);
     return twins.length > 0 ? ({ kind: 'twin', twins } as const) : undefined;
   }
 

@@ -8,7 +8,7 @@ import type {
   OpenPayment,
   ProvenPayment,
 } from '../../domain/alert.ts';
-import { asAccepted } from '../../domain/charge.ts';
+import { notAccepted } from '../../domain/charge.ts';
 import type { CheckoutOrderAnswer } from '../../payments/orders.ts';
 import type { ExpectedCharge } from '../../domain/transaction.ts';
 import {
@@ -127,13 +127,11 @@ export function createPaymentLinks(account: Account, needs: LinkNeeds) {
    * Why the link's alert allows no order now; undefined: it does. The link is listed before this is read, and a charge
    * claims its alert before it reads that list: of a link and a charge begun together at least one finds the other.
    */
-  async function alertRefuses({ alert, reference, despite = [] }: PaymentLink): Promise<string | undefined> {
+  async function alertRefuses({ alert, reference, despite }: PaymentLink): Promise<string | undefined> {
     if (alert === undefined) return undefined;
     const taken = await needs.alertTaken(alert);
     if (taken) return alertTakenWords(taken);
-    const [other] = (await openFor(alert)).filter(
-      (link) => link.reference !== reference && !despite.includes(asAccepted(link)),
-    );
+    const [other] = notAccepted(await openFor(alert), despite).filter((link) => link.reference !== reference);
     return other && `Another payment link for this was begun meanwhile: ${other.reference}.`;
   }
 
