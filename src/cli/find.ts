@@ -4,14 +4,14 @@ import { dayNamed } from '../domain/local-day.ts';
 import { maskEmail } from '../domain/outside-text.ts';
 import { parsed } from '../domain/wording.ts';
 import { dateWords, parseFind, type TypedQuestion } from '../features/find/find.ts';
-import { headWords, knownWords, recordLines } from '../features/find/find-message.ts';
-import { openFoundRecords } from '../features/find/find-records.ts';
+import { headWords, knownWords, recordLines, unreadWords } from '../features/find/find-message.ts';
+import { type FoundPage, openFoundRecords } from '../features/find/find-records.ts';
 import { findersOf } from '../merchants.ts';
 import { openFingerprint } from '../records/fingerprint.ts';
 import { plainLine } from '../slack/kit/blocks.ts';
 import { askStore } from './ask-service.ts';
 import { command, type CommandEnd } from './command.ts';
-import { exitCodes } from './exit-codes.ts';
+import { exitCodes, type ExitCode } from './exit-codes.ts';
 import { firstLine, isoTime, moneyJson, accountLine, reported, textOrNull } from './lines.ts';
 
 /** People narrow a longer result with a filter or a day. */
@@ -45,7 +45,7 @@ async function find(runtime: Runtime, asked: TypedQuestion, isJson: boolean): Pr
     const [page, sinceMs] = [await records.page({ ...at, day }, mostListed), await records.since()];
     const known = { since: dateWords(sinceMs, now(), timeZone), alertDays: config.alertDetailsDays };
     const answer = {
-      exitCode: page.records.length === 0 ? exitCodes.notFound : exitCodes.ok,
+      exitCode: exitCodeFor(page),
       document: {
         kind: 'found',
         records: page.records.map(recordJson),
@@ -58,12 +58,20 @@ async function find(runtime: Runtime, asked: TypedQuestion, isJson: boolean): Pr
       lines: [
         firstLine(headWords({ at, page, ...known }), [at.whom, at.day ?? '']),
         ...page.records.map((record) => `  ${recordLines(record, at).map(plainLine).join(' · ')}`),
+        ...unreadWords(page).map((line) => `  ${line}`),
         `  ${knownWords(known)}`,
         accountLine(askedAccount, 'read from the bot’s store', now()),
       ],
     };
     return reported(answer, isJson);
   });
+}
+
+/** *Nothing matches* only if all were read: a record that can't be, or an older one, may match. */
+function exitCodeFor({ records, next, unread }: FoundPage): ExitCode {
+  if (unread > 0) return exitCodes.unproven;
+  if (records.length > 0) return exitCodes.ok;
+  return next === undefined ? exitCodes.notFound : exitCodes.unproven;
 }
 
 function recordJson({ state, money, card, reference, customerEmail, atMs, isFailed, isOpen }: FoundRecord) {

@@ -13,6 +13,8 @@ import { commands } from '../../src/cli/command-line.ts';
 import { noteInNewStore, readCommand, withStorage, type CommandEnd } from '../../src/cli/command.ts';
 import { exitCodes } from '../../src/cli/exit-codes.ts';
 import type { Runtime } from '../../src/config/config.ts';
+import { openFingerprint } from '../../src/records/fingerprint.ts';
+import { indexAt, searchList } from '../../src/records/found-by.ts';
 import { createSealer } from '../../src/store/sealed.ts';
 import { markMoved } from '../../src/store/sqlite-file.ts';
 import { openSqliteStore } from '../../src/store/sqlite-store.ts';
@@ -159,6 +161,20 @@ it.concurrent.each([
     exitCode: exitCodes.noAnswer,
     words: expect.stringContaining('The store does not answer'),
   });
+});
+
+it('find is not whole where a record cannot be read, and says so', async (test) => {
+  const runtime = runtimeOf({ DATA_DIR: await dataFolder(test), SEALING_KEYS });
+  await startBot(runtime);
+  const { store, sealer, close } = await openStorage(runtime);
+  const fingerprint = openFingerprint(store, sealer, runtime.log);
+  const list = await searchList(fingerprint, { customerEmail: 'ada@example.com' });
+  const gone = createSealer([{ id: 'gone', key: randomBytes(32) }]);
+  await store.create('charge:1', gone.seal('charge:1', 'x'), { index: indexAt([list], Date.now()) });
+  await close();
+  const { exitCode, words } = await runs(runtime, 'find', 'ada@example.com');
+  expect(exitCode).toBe(exitCodes.unproven);
+  expect(words).toContain('One record can’t be read: a sealing key is missing.');
 });
 
 /** Runs the command on the store file that `make` writes. */

@@ -70,9 +70,7 @@ export function foundMessage(shown: FoundShown, place: ShownAccount): SlackMessa
     about: [at.whom, ...(at.day === undefined ? [] : [at.day])],
     body: [
       ...page.records.flatMap((record) => [richText(...recordLines(record, at)), ...rowButtons(record, may)]),
-      ...(page.unread > 0
-        ? [rich`${counted(page.unread, 'record')} can’t be read: a sealing key is missing.`]
-        : []),
+      ...unreadWords(page).map((line) => rich`${line}`),
       ...pageButtons(shown),
       rich`${knownWords(shown)}`,
       ...(page.records.length === 0 ? [rich`By reference: ${code('/pay <reference>')}`] : []),
@@ -96,6 +94,11 @@ export function headWords({
   return next === undefined
     ? `🔎 ${counted(records.length, what)} since ${since}`
     : `🔎 The newest ${counted(records.length, what)} since ${since}`;
+}
+
+/** No line if every record could be read. */
+export function unreadWords({ unread }: Pick<FoundPage, 'unread'>): string[] {
+  return unread === 0 ? [] : [`${counted(unread, 'record')} can’t be read: a sealing key is missing.`];
 }
 
 /** How far back the bot's records go, and that the service itself can't be searched. */
