@@ -334,10 +334,10 @@ function approvedEnd(result: Claimed): ApprovedEnd {
         ? { kind: 'later' }
         : { kind: 'stopped', why: limitProblem(result.refusal, 'the requester’s') };
     case 'twin': {
-      const begun = result.twins.map(({ reference }) => reference).join(', ');
+      const others = result.twins.map(({ reference }) => reference).join(', ');
       return {
         kind: 'stopped',
-        why: `Since then, another payment of the same was begun: ${begun}. Still owed? Ask again.`,
+        why: `Since then, another payment of the same was begun or changed: ${others}. Still owed? Ask again.`,
       };
     }
     case 'alert_taken':

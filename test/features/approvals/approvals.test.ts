@@ -234,7 +234,7 @@ describe('an approved request is checked again before it is carried out', () => 
       1,
       /^This is above the requester’s limit per day: NGN 12,499.99 of NGN 24,999.99 is left .*role lead\.$/,
     ],
-    [0, /^Since then, another payment of the same was begun: pay-\S+\. Still owed\? Ask again\.$/],
+    [0, /^Since then, another payment of the same was begun or changed: pay-\S+\. Still owed\? Ask again\.$/],
   ])(
     'is stopped, as the second of two equal ones, by a limit or as a twin (the limit lacks %d), and counts for no limit',
     async (lacking, why) => {
@@ -272,7 +272,7 @@ describe('an approved request is checked again before it is carried out', () => 
     const { state } = (await process.approvals.find(third.id)) ?? {};
     expect(state).toMatchObject({
       kind: 'stopped',
-      why: expect.stringContaining(`was begun: ${second.id}. Still owed?`),
+      why: expect.stringContaining(`was begun or changed: ${second.id}. Still owed?`),
     });
     expect(world.audited.get(`approval:${second.id}:1`)?.reason).toBe(
       `1 of 1, despite ${first.id} (approved)`,
@@ -299,7 +299,7 @@ describe('an approved request is checked again before it is carried out', () => 
     expect(await process.approvals.twinsOf(second.approval)).toMatchObject(twins);
     await approve(process, second.approval);
     const { state } = (await process.approvals.find(second.approval.id)) ?? {};
-    expect(state).toMatchObject({ kind: 'stopped', why: expect.stringContaining(reference) });
+    expect(state).toMatchObject({ kind: 'stopped', why: expect.stringContaining(`changed: ${reference}`) });
   });
 
   it('counts for the day of the request, even if it is approved after midnight', async () => {
