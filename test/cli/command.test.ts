@@ -174,7 +174,7 @@ it('find is not whole where a record cannot be read, and says so', async (test) 
   await close();
   const { exitCode, words } = await runs(runtime, 'find', 'ada@example.com');
   expect(exitCode).toBe(exitCodes.unproven);
-  expect(words).toContain('One record can’t be read: a sealing key is missing.');
+  expect(words).toContain('1 record can’t be read: a sealing key is missing.');
 });
 
 /** Runs the command on the store file that `make` writes. */
