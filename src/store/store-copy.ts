@@ -44,7 +44,7 @@ export function copyStoreFile(path: string, copy: string): CopyEnd {
     } finally {
       db.close();
     }
-    const contents = contentsOf(draft, path);
+    const contents = contentsOf(draft);
     syncToDisk(draft);
     renameSync(draft, copy);
     syncToDisk(dirname(copy));
@@ -77,7 +77,7 @@ type PutBackEnd =
  * Replaces the store's file at `path` with a copy, and with the log beside the copy (`-wal`), if there is one. First
  * `checkCopy` opens and closes the copy; it must throw if the copy is unusable (another schema, other keys), and then
  * nothing changes. The old file is renamed to `before`. After a crash either the old or the new file is there. Throws
- * what `checkCopy` throws, StoreUnavailable, and the file system's errors.
+ * what `checkCopy` throws, an error that names a copy that is no whole store, and the file system's errors.
  */
 export async function putBackStoreFile(
   path: string,
@@ -92,7 +92,7 @@ export async function putBackStoreFile(
       copyFileSync(copy + part, draft + part);
       chmodSync(draft + part, 0o600);
     }
-    const contents = contentsOf(draft, copy);
+    const contents = contentsOfBackup(draft, copy);
     await checkCopy(draft);
     const isReplacing = existsSync(path);
     if (process.getuid?.() === 0) {
@@ -134,20 +134,26 @@ function lockForReplacing(path: string): DatabaseSync | 'in_use' | undefined {
   }
 }
 
-/** Counts the records. Throws StoreUnavailable if the file, a copy of `original`, is not a complete store. */
-function contentsOf(path: string, original: string): CopyContents {
-  let db;
+/** Counts the records. Throws if the file is not a whole store. */
+function contentsOf(path: string): CopyContents {
+  const db = new DatabaseSync(path);
   try {
-    db = new DatabaseSync(path);
     const found = String(db.prepare('pragma integrity_check(1)').get()?.['integrity_check']);
     if (found !== 'ok') throw new Error(found);
     const row = db.prepare('select count(*) as records, count(due_at) as work from entries').get();
     return { records: Number(row?.['records']), work: Number(row?.['work']) };
+  } finally {
+    db.close();
+  }
+}
+
+/** The same of a backup's draft. The error names the backup: the store itself has no fault. */
+function contentsOfBackup(draft: string, copy: string): CopyContents {
+  try {
+    return contentsOf(draft);
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : 'unknown reason';
-    throw new StoreUnavailable(`${original} is not a whole store of Payops: ${reason}`, cause);
-  } finally {
-    db?.close();
+    throw new Error(`${copy} is not a whole store of Payops: ${reason}`, { cause });
   }
 }
 
