@@ -47,8 +47,10 @@ test('a mute stops matching alerts; the channel is told until when and why, and 
   await desk.reads('lead', ['Declined', after], 'payAlerts');
   // A muted alert is resolved by a payment like any other.
   await desk.house.approve({ amount: '5000.00', customerEmail: 'm@example.com' });
-  await desk.settled('soon');
-  await desk.asks('onCall', '/pay alerts', `${muted} ✓`, 'payAlerts');
+  await desk.house.until('the alert is resolved', async () => {
+    const alerts = await desk.asks('onCall', '/pay alerts', muted, 'payAlerts');
+    return alerts.shown.text.includes(`${muted} ✓`);
+  });
 });
 
 test('a mute of everything can be ended by the button in the channel, and in the form', async () => {
