@@ -21,6 +21,10 @@ const longest = [
   'e2e/canary',
   'e2e/several-accounts',
   'playground/page/page',
+  // Small files that start other programs: they would come last, and run alone.
+  'walks/walks',
+  'contributing',
+  'slack/check-workspace',
 ].map((name) => `/test/${name}.test.ts`);
 
 /** These tell what hangs from what is slow, and so come last, when less runs beside them; the longest of them first. */
