@@ -15,6 +15,10 @@ function hour(kept: (share: number) => number, descriptors: (share: number) => n
   }));
 }
 
+function minute(descriptors: (share: number) => number): Sample[] {
+  return hour(() => 0, descriptors).map((sample) => ({ ...sample, atSeconds: sample.atSeconds / 60 }));
+}
+
 const judge = (samples: readonly Sample[]): string[] => judgeGrowth(samples, growthOf(samples));
 
 it('a soak passes memory that goes up and down, and what is kept from the start', () => {
@@ -37,4 +41,11 @@ it('a soak tells of descriptors that grow', () => {
       ),
     ),
   ).toEqual([expect.stringContaining('descriptors')]);
+});
+
+it('a soak of a minute passes the connections of a busy moment, and tells of a descriptor for each event', () => {
+  expect(judge(minute((share) => (share > 0.6 ? 57 : 42)))).toEqual([]);
+  expect(judge(minute((share) => 30 + Math.floor(share * 600)))).toEqual([
+    expect.stringContaining('descriptors'),
+  ]);
 });
