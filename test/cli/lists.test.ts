@@ -11,6 +11,17 @@ mockTheOutside();
 const path = '/v1/accounts/terminals';
 const page = (cursor: string) => ({ data: { results: [{ terminalId: '20700001' }], cursor } });
 
+/** The service gives a first page with a cursor, and answers this to the cursor. */
+function answerSecondPage(status: number, body: nock.Body): void {
+  nock('https://payments.test')
+    .get(path)
+    .query({ limit: '50' })
+    .reply(200, page('next'))
+    .get(path)
+    .query({ limit: '50', cursor: 'next' })
+    .reply(status, body);
+}
+
 async function listTerminals() {
   const read = readCommand(terminalsCommand, ['--csv']);
   if (!read.ok || !('run' in read.value)) throw new Error('terminals was not understood.');
@@ -21,13 +32,7 @@ async function listTerminals() {
 }
 
 it('says what to do when the service refuses the cursor that it gave', async () => {
-  nock('https://payments.test')
-    .get(path)
-    .query({ limit: '50' })
-    .reply(200, page('next'))
-    .get(path)
-    .query({ limit: '50', cursor: 'next' })
-    .reply(422, { message: 'cursor expired' });
+  answerSecondPage(422, { message: 'cursor expired' });
   const { exitCode, words } = await listTerminals();
   expect(exitCode).toBe(exitCodes.noAnswer);
   expect(words).toBe(
@@ -36,13 +41,7 @@ it('says what to do when the service refuses the cursor that it gave', async () 
 });
 
 it('ends with another code than a whole list if the service gives a cursor twice', async () => {
-  nock('https://payments.test')
-    .get(path)
-    .query({ limit: '50' })
-    .reply(200, page('next'))
-    .get(path)
-    .query({ limit: '50', cursor: 'next' })
-    .reply(200, page('next'));
+  answerSecondPage(200, page('next'));
   const { exitCode, words, printed } = await listTerminals();
   expect(exitCode).toBe(exitCodes.unproven);
   expect(words).toBe('2 terminals read in 2 pages; it may be longer: the service gave a cursor twice');

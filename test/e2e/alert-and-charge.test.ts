@@ -24,6 +24,17 @@ function alertSays(reference: string, ...words: string[]): Promise<Message> {
   return at().reads('lead', [reference, ...words], 'payAlerts');
 }
 
+/** The lead acknowledges the alert, and makes a payment link from it. Returns the link's reference. */
+async function linkFrom(failed: string, amount: string): Promise<string> {
+  const desk = at();
+  await desk.presses('lead', 'Acknowledge', await alertSays(failed, 'Acknowledge'));
+  await desk.presses('lead', 'Payment link', await alertSays(failed, 'Payment link'));
+  await desk.modalSays('lead', 'The customer pays on');
+  await desk.submits('lead', { Amount: amount });
+  await desk.modalSays('lead', '/checkout/');
+  return desk.house.payments.state().orders[0]?.orderReference ?? '';
+}
+
 /** Resolves once the service has sent this charge's failure, and nothing is left to post about it. */
 async function failureIsSent(reference: string): Promise<void> {
   const { house } = at();
@@ -214,13 +225,8 @@ describe('two payments for one alert', () => {
     const desk = at();
     const customerEmail = 'chidi.eze@example.com';
     const failed = await desk.house.decline({ customerEmail, amount: '2400.00' });
-    await desk.presses('lead', 'Acknowledge', await alertSays(failed, 'Acknowledge'));
-    await desk.presses('lead', 'Payment link', await alertSays(failed, 'Payment link'));
-    await desk.modalSays('lead', 'The customer pays on');
     // A link for half of it still belongs to the alert.
-    await desk.submits('lead', { Amount: '1200.00' });
-    await desk.modalSays('lead', '/checkout/');
-    const link = desk.house.payments.state().orders[0]?.orderReference ?? '';
+    const link = await linkFrom(failed, '1200.00');
     await desk.settled('soon');
     desk.house.later(dayMs + minuteMs);
     const charged = await againFrom('agent', failed, '4081');
@@ -305,12 +311,7 @@ describe('a payment link and a charge for one alert', () => {
     const desk = at();
     const customerEmail = 'chidi.eze@example.com';
     const failed = await desk.house.decline({ customerEmail, amount: '3000.00' });
-    await desk.presses('lead', 'Acknowledge', await alertSays(failed, 'Acknowledge'));
-    await desk.presses('lead', 'Payment link', await alertSays(failed, 'Payment link'));
-    await desk.modalSays('lead', 'The customer pays on');
-    await desk.submits('lead', { Amount: '1500.00' });
-    await desk.modalSays('lead', '/checkout/');
-    await paysLate(desk.house.payments.state().orders[0]?.orderReference ?? '');
+    await paysLate(await linkFrom(failed, '1500.00'));
     const words = ['✅ Resolved', 'NGN 1,500.00', 'Failed amount NGN 3,000.00'];
     await alertSays(failed, ...words);
     await desk.reads('lead', [failed, ...words], 'leadDm');

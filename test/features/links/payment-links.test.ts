@@ -35,27 +35,29 @@ const order = { kind: 'created', orderId: 'S-1', checkoutLink: 'https://pay.exam
 const lookUp = async (): Promise<Lookup> => proven;
 const terms = { money, customerEmail: 'jane@example.com', savesCard: true };
 
+type Needs = Parameters<typeof createPaymentLinks>[1];
+
+/** Links of an account with these parts, without alerts; its look-ups prove every payment. */
+function linksOn(parts: Parameters<typeof accountOf>[0], needs: Partial<Needs> = {}) {
+  return createPaymentLinks(accountOf({ sealer, settings: { linkFollowHours: 72 }, ...parts }), {
+    lookUp,
+    lookUpNow: lookUp,
+    paid: async () => undefined,
+    alertFor: async () => undefined,
+    alertTaken: async () => undefined,
+    ...needs,
+  });
+}
+
 /** An open link, and a service whose look-ups prove every payment. */
 async function openLink(found: () => Lookup = () => proven) {
   const lookUp = async (): Promise<Lookup> => found();
   const clock = { nowMs: 1_900_000_000_000 };
   const store = memoryStore(clock);
   const paid: ProvenPayment[] = [];
-  const links = createPaymentLinks(
-    accountOf({
-      store,
-      sealer,
-      now: () => clock.nowMs,
-      settings: { linkFollowHours: 72 },
-      payments: { createCheckoutOrder: async () => order },
-    }),
-    {
-      lookUp,
-      lookUpNow: lookUp,
-      paid: async (payment) => void paid.push(payment),
-      alertFor: async () => undefined,
-      alertTaken: async () => undefined,
-    },
+  const links = linksOn(
+    { store, now: () => clock.nowMs, payments: { createCheckoutOrder: async () => order } },
+    { lookUp, lookUpNow: lookUp, paid: async (payment) => void paid.push(payment) },
   );
   const begun = await links.begin({ viewId: 'V1', terms, reference, by: 'U0AGENT01' });
   if (begun.kind !== 'begun') throw new Error(`It is ${begun.kind}.`);
@@ -176,36 +178,25 @@ describe('a payment link', () => {
     const store = memoryStore(clock);
     const away = { untilMs: 0 };
     let asked = 0;
-    const links = createPaymentLinks(
-      accountOf({
-        store: {
-          ...store,
-          async write(...args) {
-            if (clock.nowMs < away.untilMs) throw new StoreUnavailable('away');
-            return await store.write(...args);
-          },
+    const links = linksOn({
+      store: {
+        ...store,
+        async write(...args) {
+          if (clock.nowMs < away.untilMs) throw new StoreUnavailable('away');
+          return await store.write(...args);
         },
-        sealer,
-        now: () => clock.nowMs,
-        wait: async (ms) => void (clock.nowMs += ms),
-        settings: { linkFollowHours: 72 },
-        payments: {
-          async createCheckoutOrder() {
-            asked += 1;
-            if (asked > 1) return { kind: 'rejected', reason: 'reference_exists', message: undefined };
-            away.untilMs = clock.nowMs + 5_000;
-            return order;
-          },
-        },
-      }),
-      {
-        lookUp,
-        lookUpNow: lookUp,
-        paid: async () => undefined,
-        alertFor: async () => undefined,
-        alertTaken: async () => undefined,
       },
-    );
+      now: () => clock.nowMs,
+      wait: async (ms) => void (clock.nowMs += ms),
+      payments: {
+        async createCheckoutOrder() {
+          asked += 1;
+          if (asked > 1) return { kind: 'rejected', reason: 'reference_exists', message: undefined };
+          away.untilMs = clock.nowMs + 5_000;
+          return order;
+        },
+      },
+    });
     // The process dies before the request, so a worker makes it.
     await links.begin({ viewId: 'V1', terms, reference, by: 'U0AGENT01' });
     clock.nowMs += 60_000;
@@ -221,28 +212,17 @@ describe('a payment link', () => {
     const clock = { nowMs: 1_900_000_000_000 };
     const store = memoryStore(clock);
     const asked: PromiseWithResolvers<CheckoutOrderAnswer>[] = [];
-    const links = createPaymentLinks(
-      accountOf({
-        store,
-        sealer,
-        now: () => clock.nowMs,
-        settings: { linkFollowHours: 72 },
-        payments: {
-          createCheckoutOrder() {
-            const answer = Promise.withResolvers<CheckoutOrderAnswer>();
-            asked.push(answer);
-            return answer.promise;
-          },
+    const links = linksOn({
+      store,
+      now: () => clock.nowMs,
+      payments: {
+        createCheckoutOrder() {
+          const answer = Promise.withResolvers<CheckoutOrderAnswer>();
+          asked.push(answer);
+          return answer.promise;
         },
-      }),
-      {
-        lookUp,
-        lookUpNow: lookUp,
-        paid: async () => undefined,
-        alertFor: async () => undefined,
-        alertTaken: async () => undefined,
       },
-    );
+    });
     const begin = async (minor: number) => {
       const other = { ...terms, money: { minor, currency: 'NGN' } };
       const begun = await links.begin({ viewId: 'V1', terms: other, reference, by: 'U0AGENT01' });

@@ -7,7 +7,7 @@ import {
   chargeMessage,
   chargeNoteMessage,
 } from '../../../src/features/charge/charge-messages.ts';
-import type { ChargeSeen, AgentNews } from '../../../src/domain/charge.ts';
+import { type AgentNews, type ChargeSeen, verdicts } from '../../../src/domain/charge.ts';
 import { parseOrderReference, type OrderReference } from '../../../src/domain/order-reference.ts';
 import {
   cardEmailModal,
@@ -44,16 +44,7 @@ import type { ShownAccount } from '../../../src/slack/words/account-foot.ts';
 
 // Every message and form of a charge and of a card's e-mail, with outside words wherever possible.
 
-const toldKinds: readonly AgentNews[] = [
-  'otp',
-  'approved',
-  'declined',
-  'rejected',
-  'abandoned',
-  'wrong_codes',
-  'expired',
-  'review',
-];
+const toldKinds: readonly AgentNews[] = ['otp', ...verdicts];
 const about = { key: 'message:charge:1', mayBeRepeat: true };
 
 export const chargeSurfaces: readonly Surface[] = [
