@@ -80,7 +80,7 @@ export const verdicts = [
 ] as const;
 export type Verdict = (typeof verdicts)[number];
 
-/** What the agent is told of a charge, each in one message: how it ended, or that a code is needed. */
+/** Each is one message to the agent about a charge: how it ended, or that the bank asks for a code. */
 export type AgentNews = Verdict | 'otp';
 
 /**
