@@ -400,12 +400,21 @@ function alertsCommand(
     parse: nothingAfter('Nothing follows “alerts”: it is about the channel it is typed in.'),
     presses: [{ actionId: testAlertActionId, press: sendTest }, ...presses, ...stormParts.presses],
     modals: [...modals, ...stormParts.modals],
-    home: async ({ userId }) => [
+    async home({ userId }) {
+      const [mutes, own, ownStorms, open, waiting] = await Promise.all([
+        mutedNow(),
+        alerts.assignedTo(userId),
+        storms.ofPerson(userId).then(stormItems),
+        newestOpen(),
+        storms.waiting().then(stormItems),
+      ]);
       // Mutes first: many alerts must not cut them off.
-      ...muteBlocks(await mutedNow()),
-      ...homeAlerts(await alerts.assignedTo(userId), place, await stormItems(await storms.ofPerson(userId))),
-      ...homeOpenAlerts(await newestOpen(), place, await stormItems(await storms.waiting())),
-    ],
+      return [
+        ...muteBlocks(mutes),
+        ...homeAlerts(own, place, ownStorms),
+        ...homeOpenAlerts(open, place, waiting),
+      ];
+    },
     async run(_, { caller: { channelId: channel = '' } }) {
       const [mutes, on] = await Promise.all([
         ifStoreAnswers(mutesOf(channel)),
