@@ -328,8 +328,9 @@ export async function readMarks(chain: Chain): Promise<Marks> {
 }
 
 /**
- * What ties the chain to its store, so that another store's chain is found out. `storeHash`: hash of the store's id; undefined: no bot of this release has started
- * on the store. `isIdUnreadable`: the id can't be read, as its sealing key is not configured.
+ * What ties the chain to its store, so that another store's chain is found out. `storeHash`: hash of the store's id;
+ * undefined: no bot of this release has started on the store. `isIdUnreadable`: the id can't be read, as its sealing
+ * key is not configured.
  */
 export type Tie = {
   storeHash: string | undefined;

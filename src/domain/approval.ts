@@ -6,7 +6,8 @@ import type { OrderReference } from './order-reference.ts';
 /**
  * What an approval allows, exactly: approvers see these terms, and the hash covers them. E-mail addresses are whole;
  * screens mask them. `card`: its fingerprint. `despite`: equal recent charges, and other open payments, that the
- * requester saw and accepted (see `asAccepted`). `overridesRest`: the card is on hold after a decline, and the approval lifts that hold.
+ * requester saw and accepted (see `asAccepted`). `overridesRest`: the card is on hold after a decline, and the approval
+ * lifts that hold.
  */
 export type ApprovalShown = ChargeAsked<ShownTerms> | EmailAsked<ShownCardEmail>;
 

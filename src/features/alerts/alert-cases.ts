@@ -208,8 +208,8 @@ export function createAlertCases(
   }
 
   /**
-   * The charge that holds the alert: under way, in doubt or paid; begun from it, or itself the one that failed. After a crash before the charge was stored, its claim lasts
-   * `claimTimes.lostMs`, like a card's.
+   * The charge that holds the alert: under way, in doubt or paid; begun from it, or itself the one that failed. After a
+   * crash before the charge was stored, its claim lasts `claimTimes.lostMs`, like a card's.
    */
   async function charging(stored: EventCase): Promise<AlertCharge | undefined> {
     const { charge } = stored;

@@ -94,8 +94,8 @@ export type ChargeEvent =
 
 /**
  * The work to do once the step is stored; only the process that stored the step does it. A call must be sent by
- * `leaveBy` or not at all; if it isn't, its answer is `unknown`. At `giveUpAt` the charge is due, and any replica may continue it.
- * `key` makes `tell` idempotent.
+ * `leaveBy` or not at all; if it isn't, its answer is `unknown`. At `giveUpAt` the charge is due, and any replica may
+ * continue it. `key` makes `tell` idempotent.
  */
 export type Effect =
   | { kind: 'charge'; reference: OrderReference; send: number; leaveBy: number; giveUpAt: number }

@@ -218,8 +218,8 @@ export function createLimitClaims(
   }
 
   /**
-   * Why the limits refuse the charge; undefined: they allow it. A charge that is counted already is not checked again: an earlier delivery of the same submit
-   * may have charged.
+   * Why the limits refuse the charge; undefined: they allow it. A charge that is counted already is not checked again:
+   * an earlier delivery of the same submit may have charged.
    */
   async function checkLimits(check: LimitCheck): Promise<LimitRefusal | undefined> {
     const { charge, limits, day } = check;
@@ -268,8 +268,8 @@ export function createLimitClaims(
     },
 
     /**
-     * Counts the charge, or returns why it is refused; undefined: it is counted. Two replicas can't both use the remainder. Idempotent for a reference.
-     * Unlimited agents still count towards the card's limit.
+     * Counts the charge, or returns why it is refused; undefined: it is counted. Two replicas can't both use the
+     * remainder. Idempotent for a reference. Unlimited agents still count towards the card's limit.
      */
     async claim(charge: LimitedCharge): Promise<LimitRefusal | undefined> {
       const check = await findLimits(charge);

@@ -234,8 +234,8 @@ const whyNowInput = textInput({
 type ReadReview = { kind: 'read'; override?: string } & ReviewMetadata;
 
 /**
- * Reads the submitted review: the draft's id, the accepted twins and open payments, and why to charge a card on hold now. `stale`: the
- * metadata is not that of a review.
+ * Reads the submitted review: the draft's id, the accepted twins and open payments, and why to charge a card on hold
+ * now. `stale`: the metadata is not that of a review.
  */
 function readReview(values: ViewValues, metadata: string): ReadReview | { kind: 'stale' } | FormErrors {
   const shownReview = reviewMetadata.read(metadata);

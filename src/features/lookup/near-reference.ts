@@ -7,7 +7,10 @@ const mostPeople = 1_000;
 /** In a shorter reference every letter counts. */
 const shortest = 4;
 
-/** The last references that each person found, for the hint on a mistyped one. In memory alone: losing them costs only that hint. */
+/**
+ * The last references that each person found, for the hint on a mistyped one. In memory alone: losing them costs only
+ * that hint.
+ */
 export function createFoundLately() {
   const found = new Map<string, readonly OrderReference[]>();
   return {

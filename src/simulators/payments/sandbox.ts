@@ -21,8 +21,8 @@ const sampleCard = {
 };
 
 /**
- * The live checkout routes on the sandbox's paths, without resend-otp. Orders save no card; saved cards are fixed samples. All else
- * works as in live.
+ * The live checkout routes on the sandbox's paths, without resend-otp. Orders save no card; saved cards are fixed
+ * samples. All else works as in live.
  *
  * Spec: Sandbox endpoints.
  */
