@@ -35,9 +35,12 @@ const waiting = [
   'test/features/customer-code/code-pages.test.ts',
 ];
 /** With `vi.mock`, which does nothing where modules are shared. */
-const mocked = 'test/hostile/{requests,texts}/*.test.ts';
+const mocked = ['test/hostile/{requests,texts}/*.test.ts', 'test/cli/connect/written-files.test.ts'];
 /** They let bots get into trouble before a real Prometheus: of `.ci/run` alone. */
 const rules = 'test/e2e/rules-fire.test.ts';
+/** Too long for `npm test`, which people wait for: `npm run test:full` and `.ci/run` run them. */
+const long = ['test/e2e/guide.test.ts', 'test/e2e/kills.test.ts', 'test/walks/walks.test.ts'];
+const left = process.env['PAYOPS_FULL_COUNTS'] === '1' ? [] : long;
 
 export default defineConfig({
   test: {
@@ -49,7 +52,8 @@ export default defineConfig({
     // Modules are loaded once for each worker instead of once for each file, which must leave nothing behind.
     isolate: false,
     // Node loads them as it loads the bot, its types stripped: Vite's transforms cost half as much again.
-    experimental: { viteModuleRunner: false },
+    // Its own loader is for mocks, and strips the types of each module once more.
+    experimental: { viteModuleRunner: false, nodeLoader: false },
     sequence: { sequencer: LongestFirst },
     setupFiles: 'test/support/keep-compiled.ts',
     ...(folder === undefined || process.env['TMPDIR'] !== undefined ? {} : { env: { TMPDIR: folder } }),
@@ -64,7 +68,7 @@ export default defineConfig({
         test: {
           name: 'waiting',
           include: waiting,
-          exclude: [rules],
+          exclude: [rules, ...left],
           globalSetup: ['test/support/warm-bot.ts', 'test/support/browser.ts'],
           maxConcurrency: 4,
           sequence: { groupOrder: 1 },
@@ -74,7 +78,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'mocked',
-          include: [mocked],
+          include: mocked,
           isolate: true,
           experimental: { viteModuleRunner: true },
           sequence: { groupOrder: 2 },
@@ -85,7 +89,7 @@ export default defineConfig({
         test: {
           name: 'parts',
           include: ['test/**/*.test.ts'],
-          exclude: [...waiting, mocked],
+          exclude: [...waiting, ...mocked, ...left],
           sequence: { groupOrder: 2 },
         },
       },
