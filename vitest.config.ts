@@ -52,7 +52,7 @@ export default defineConfig({
     // Modules are loaded once for each worker instead of once for each file, which must leave nothing behind.
     isolate: false,
     // Node loads them as it loads the bot, its types stripped: Vite's transforms cost half as much again.
-    // Its own loader is for mocks, and strips the types of each module once more.
+    // Vitest's own loader is for mocks, and strips the types of each module once more.
     experimental: { viteModuleRunner: false, nodeLoader: false },
     sequence: { sequencer: LongestFirst },
     setupFiles: 'test/support/keep-compiled.ts',

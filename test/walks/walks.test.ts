@@ -1,10 +1,9 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
-import { countOf } from '../support/counts.ts';
 
 /** The same walks each time while the code does not change; `npm run walks` takes others. */
-const count = String(countOf({ full: 10, share: 2 }));
+const count = '10';
 const few = ['scripts/walks.ts', '--count', count, '--seed', '8'];
 
 it('loses, doubles, shuffles and leaks nothing on random walks of events, people, faults and kills', async () => {
