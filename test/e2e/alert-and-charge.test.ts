@@ -412,6 +412,29 @@ describe('a charge that ended without money', () => {
   });
 });
 
+describe('a charge typed without an alert that ended without money', () => {
+  it('offers no other once the customer has paid otherwise, nor by a button that is still on the screen', async () => {
+    const desk = at();
+    const failed = await charges(desk, 'agent', { card: bola, amount: '3450.00' });
+    await desk.modalSays('agent', 'Needs a code');
+    for (const code of ['999991', '999992', '999993'])
+      await desk.submits('agent', { 'Code from the bank': code });
+    await desk.modalSays('agent', ['🚫 Code wrong three times', 'then charge again']);
+    desk.house.later(16 * minuteMs);
+    await failureIsSent(failed);
+    await desk.closes('agent');
+    await desk.home('agent', failed);
+    await desk.presses('agent', 'Show it', 'home');
+    const before = await desk.modalSays('agent', 'then charge again');
+    expect(before.shown.buttons).toEqual(['Charge again']);
+    const link = await makesLink(desk, 'lead', '3450.00', { 'Customer’s e-mail': 'bola.ade@example.com' });
+    await paysLate(link);
+    const after = await desk.modalSays('agent', [failed, 'was already paid by', link]);
+    expect(after.shown.text).not.toContain('then charge again');
+    expect(after.shown.buttons).toEqual([]);
+  });
+});
+
 describe('an alert whose charge needs review', () => {
   it('says so, instead of *being charged*, in its channel and to a person who would charge it again', async () => {
     const desk = at();

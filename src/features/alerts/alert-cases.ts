@@ -312,18 +312,31 @@ function createStepTelling(
     storms,
     tellPayment,
     openLinks,
+    chargeOf,
     mutedIn,
-  }: Pick<Parameters<typeof createAlertCases>[1], 'storms' | 'tellPayment' | 'openLinks' | 'mutedIn'>,
+  }: Pick<
+    Parameters<typeof createAlertCases>[1],
+    'storms' | 'tellPayment' | 'openLinks' | 'chargeOf' | 'mutedIn'
+  >,
 ): (state: EventCase) => Promise<void> {
   const { store } = account;
   const messages: Messages<AlertStepBodies> = createMessages(account);
 
   /** The alert's end is stored before its links are read: a link begun later finds the end, and is refused. */
   async function tellPayments(state: EventCase): Promise<void> {
-    const links = state.steps.some(isEnd) ? await openLinks?.(state.id) : [];
-    for (const [reference, news] of state.steps.flatMap((one) => newsOf(one, state, links))) {
+    const open = state.steps.some(isEnd)
+      ? [...((await openLinks?.(state.id)) ?? []), ...(await typed(state))]
+      : [];
+    for (const [reference, news] of state.steps.flatMap((one) => newsOf(one, state, open))) {
       await tellPayment?.(reference, news);
     }
+  }
+
+  /** The bot's own charge that failed, if it was begun from no other alert: that one's end tells it. */
+  async function typed(state: EventCase): Promise<{ reference: string }[]> {
+    const reference = referenceOf(state);
+    const charge = await chargeOf(reference);
+    return charge?.card !== undefined && charge.alert === undefined ? [{ reference }] : [];
   }
 
   /**

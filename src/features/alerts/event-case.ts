@@ -533,12 +533,12 @@ export function isEnd({ kind }: AlertStep): boolean {
 
 /**
  * The references of charges and links that must be told of a step: if the alert ended otherwise, the charge begun from it and
- * its open `links`; at a second payment, that payment and the first.
+ * its open `links`, with the bot's own charge that failed; at a second payment, that payment and the first.
  */
 export function newsOf(
   one: AlertStep,
   state: EventCase,
-  links: readonly OpenPayment[] = [],
+  links: readonly Pick<OpenPayment, 'reference'>[] = [],
 ): [reference: string, news: AlertNews][] {
   const { card, charge } = state;
   const failed = referenceOf(state);

@@ -110,12 +110,12 @@ export function createChargeViews(
     openNamed,
 
     /**
-     * The charge that the button names, if it ended without taking money. Otherwise shows the charge, and returns
-     * undefined: a message may still offer to charge a paid charge again until its correction is shown.
+     * The charge that the button names, if it ended without taking money and nothing else pays for it. Otherwise shows the
+     * charge, and returns undefined: an outdated message may still offer to charge it again.
      */
     async findUnpaid(pressed: Pressed): Promise<ChargeSeen | undefined> {
       const charge = await operations.find(pressed.value);
-      if (charge && hasMovedNothing(charge)) return charge;
+      if (charge && hasMovedNothing(charge) && !charge.taken) return charge;
       await (charge ? open(charge, pressed) : sayUnknown(pressed));
       return undefined;
     },

@@ -29,7 +29,7 @@ import { chargeReferencePrefix } from '../../domain/order-reference.ts';
 import { declineReason, isThreeDSecure } from '../../domain/decline-reason.ts';
 import { codeEntry } from '../../domain/otp.ts';
 import { ServiceFailure, StoreUnavailable } from '../../domain/failure.ts';
-import type { PaymentEvent } from '../../domain/payment-event.ts';
+import { orderEventKey, type PaymentEvent } from '../../domain/payment-event.ts';
 import { newErrorId, type Log } from '../../log.ts';
 import type { Entry } from '../../store/store.ts';
 import { undefinedIfUnreadable } from '../../records/records.ts';
@@ -244,16 +244,20 @@ export function createChargeRunner(
   return { run, toSeen, findCharge, show, showProgress, posts, auditSteps, background };
 }
 
-/** What stands against another charge, for one that took no money. An unreadable alert must not hide the charge. */
+/**
+ * What stands against another charge, for one that took no money. Without an alert the one of its own failure counts, which no
+ * channel gets. An unreadable card or alert must not hide the charge.
+ */
 async function blocksOf(
-  { intent, terms: { alert }, card }: ChargeRecord,
+  { intent: { reference, state }, terms, card }: ChargeRecord,
   cards: CardHistory,
   alerts: Pick<AlertClaims, 'taken'>,
 ): Promise<Pick<ChargeSeen, 'nextTry' | 'taken'>> {
-  const isOfAlert = alert !== undefined && hasMovedNothing(intent);
+  if (!hasMovedNothing({ state })) return {};
+  const { alert = orderEventKey('payment_failed', reference) } = terms;
   return withoutUndefined({
-    nextTry: intent.state.kind === 'declined' ? await cards.mayTry(card) : undefined,
-    taken: isOfAlert ? await alerts.taken(alert, intent.reference).catch(undefinedIfUnreadable) : undefined,
+    nextTry: state.kind === 'declined' ? await cards.mayTry(card).catch(undefinedIfUnreadable) : undefined,
+    taken: await alerts.taken(alert, reference).catch(undefinedIfUnreadable),
   });
 }
 
