@@ -13,6 +13,7 @@ import { cardsOfEmail, type KnownCard, type KnownCards } from '../../domain/card
 import type { BotCharge } from '../../domain/alert.ts';
 import { withoutUndefined } from '../../domain/json.ts';
 import type { PaymentEvent } from '../../domain/payment-event.ts';
+import { undefinedIfUnreadable } from '../../records/records.ts';
 import { type AgainOffer, type Evidence, customerEmailOf, isDeclined, recordOf } from './alert.ts';
 
 /** What the decision needs of other features. */
@@ -71,7 +72,8 @@ export function createJudge(
     if (event.isErased) return { kind: 'no', why: 'erased' };
     const cards = await failedCards(failed);
     const outside = outsideOf(failed);
-    const verdicts = await Promise.all(cards.map(({ id }) => mayTry(id, outside)));
+    const read = cards.map(({ id }) => mayTry(id, outside).catch(undefinedIfUnreadable));
+    const verdicts = (await Promise.all(read)).filter((one) => one !== undefined);
     // With several cards, prefer one that may be charged.
     const verdict = verdicts.find(({ kind }) => kind === 'allowed') ?? verdicts[0];
     if (!verdict) return { kind: 'no', why: 'no_card' };

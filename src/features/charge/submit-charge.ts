@@ -24,7 +24,7 @@ import { StoreUnavailable } from '../../domain/failure.ts';
 import { draftKeepMs } from '../../domain/card.ts';
 import { withoutUndefined } from '../../domain/json.ts';
 import { tagLog } from '../../log.ts';
-import { createRecords } from '../../records/records.ts';
+import { createRecords, undefinedIfUnreadable } from '../../records/records.ts';
 import { derivedReference } from '../../records/derived-reference.ts';
 import { chargeTermsShape } from '../../records/shapes.ts';
 import { alertTakenWords } from '../../slack/words/twins.ts';
@@ -174,8 +174,9 @@ export function createSubmits(account: Account, parts: SubmitParts) {
     currency: string;
   }): Promise<CardHold | undefined> {
     const { card, by, currency } = given;
-    const verdict = await cards.mayTry(card);
-    if (verdict.kind !== 'allowed') return verdict;
+    // One unreadable card must not hide the others that are suggested; a charge of it is refused.
+    const verdict = await cards.mayTry(card).catch(undefinedIfUnreadable);
+    if (verdict && verdict.kind !== 'allowed') return verdict;
     // Probe with the smallest amount: if that is refused, any amount is.
     const money = { minor: 1, currency };
     const refusal = await limits.judge({ reference: '', by, card, money, atMs: account.now() });

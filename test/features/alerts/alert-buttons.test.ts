@@ -9,7 +9,14 @@ import type { SlackMessage } from '../../../src/slack/kit/message.ts';
 import { SealBroken } from '../../../src/store/store.ts';
 import { visibleText } from '../../support/visible-text.ts';
 import { mayTry } from '../../../src/features/charge/card-history.ts';
-import { type AlertsHouse, failed, openAlertsWorld, recordOf, startAlerts } from '../alerts-house.ts';
+import {
+  type AlertsHouse,
+  failed,
+  openAlertsWorld,
+  pressables,
+  recordOf,
+  startAlerts,
+} from '../alerts-house.ts';
 
 const dayMs = 86_400_000;
 const [ada, bola] = ['U0ADA', 'U0BOLA'];
@@ -32,6 +39,8 @@ type Options = {
   before?: (house: AlertsHouse) => Promise<unknown>;
   cards?: KnownCard[];
   verdict?: RetryVerdict;
+  /** The card whose history can't be read. */
+  unreadable?: string;
   chargedCard?: string;
   /** The policy lets a second person approve a charge of a card on hold. */
   mayOverride?: boolean;
@@ -53,8 +62,11 @@ async function stage(options: Options = {}) {
   const house = startAlerts(world, undefined, {
     needs: {
       ledger: { search: async () => cards },
-      mayTry: async (_card, outside) =>
-        verdict ?? mayTry(outside ? [{ ...outside, reference, at: outside.atMs }] : [], rule, clock.nowMs),
+      async mayTry(card, outside) {
+        if (card === options.unreadable) throw new SealBroken('a lost key');
+        const history = outside ? [{ ...outside, reference, at: outside.atMs }] : [];
+        return verdict ?? mayTry(history, rule, clock.nowMs);
+      },
       chargeOf: async () => (chargedCard === undefined ? undefined : { card: chargedCard }),
       mayOverride: () => mayOverride,
       mayReveal: async () => mayReveal,
@@ -273,6 +285,11 @@ it('an alert can be assigned while Slack does not say who has a role', async () 
   world.roles = { kind: 'unknown' };
   expect(await assign(bola)).toEqual({ kind: 'close' });
   expect((await house.alerts.read(failed.key)).state).toMatchObject({ by: ada, assignee: bola });
+});
+
+it('an alert is posted, and offers the customer’s other card, if a card’s history can’t be read', async () => {
+  const { house } = await stage({ cards: [jane, second], unreadable: jane.id, mayOverride: true });
+  expect(pressables(house.parents()[0]!)).toContain('Charge again…');
 });
 
 it('the Home shows the other alerts if one can’t be read', async () => {

@@ -65,6 +65,19 @@ describe('the lists of charges, if the sealing key of one charge is gone', () =>
     expect(await process.operations.recent(ada, 5)).toMatchObject([{ state: { kind: 'declined' } }]);
   });
 
+  it('still show and offer a card whose history can’t be read', async () => {
+    const world = openWorld('declined');
+    const process = startProcess(world);
+    await charge(process);
+    const card = await process.account.fingerprint(terms.tokenKey);
+    const history = await world.store.read(`card:${card}`);
+    if (!history) throw new Error('no history of the card');
+    await world.store.write(history, sealedWithALostKey);
+    expect(await process.operations.recent(ada, 5)).toMatchObject([{ state: { kind: 'declined' } }]);
+    expect(await process.operations.holdOf({ card, by: ada, currency: 'NGN' })).toBeUndefined();
+    await expect(submit(process, 'V2')).rejects.toThrow(SyntaxError);
+  });
+
   it('still show all others in doubt or waiting for a code', async () => {
     const world = openWorld('otp');
     const process = startProcess(world);
