@@ -54,8 +54,8 @@ const longestRetryMs = 500;
 const staleEpochMs = 15_000;
 /** The least time between two reconnections to a single address, which may lead to a replica permanently. */
 const renewGapMs = 2_000;
-const silenceMs = 3000;
 const watchMs = 500;
+const mostSilentBeats = 6;
 /** How long WAIT may take: longer than a healthy replica needs, less than the store's own deadline. */
 const replicasWithinMs = 500;
 /** Errors that mean that another node serves. The second form is Redis 6's, for an error within a script. */
@@ -183,10 +183,13 @@ export function connectRedis(options: RedisOptions): RedisConnection {
     });
   }
 
-  // A watchdog besides the socket's own timeout: that one restarts with every write, so under steady calls a dead
-  // connection would last until TCP gives up, after many minutes.
+  // The connection's only deadline: a socket's own restarts with every write, so under steady calls a dead connection
+  // would last until TCP gives up, after many minutes. Counts beats, not time: while this process stands still nothing
+  // beats, and what Redis has answered meanwhile is read before the next one.
   const watchdog = setInterval(() => {
-    if (current.isReady && outages.silentMs() > silenceMs) renew(current, `No answer for ${silenceMs} ms`);
+    const silentBeats = outages.beat();
+    if (current.isReady && silentBeats > mostSilentBeats)
+      renew(current, `No answer for ${mostSilentBeats * watchMs} ms`);
   }, watchMs).unref();
   void search();
 
@@ -224,13 +227,13 @@ const refusal = /^(WRONGPASS|NOAUTH|NOPERM)\b/;
 function createOutageLog(log: Log) {
   let away: string | undefined;
   let isRefused = false;
-  let answeredAt = performance.now();
+  let silentBeats = 0;
   let outageUntil = 0;
   return {
     /** Call it when Redis has answered. */
     answered: (): void => {
-      answeredAt = performance.now();
-      if (answeredAt < outageUntil) return;
+      silentBeats = 0;
+      if (performance.now() < outageUntil) return;
       if (away !== undefined) log('info', 'Redis answers again.');
       away = undefined;
       isRefused = false;
@@ -249,8 +252,8 @@ function createOutageLog(log: Log) {
           'Check that Redis runs and that the address, password and TLS setting are right.',
       });
     },
-    /** The time since the last answer. */
-    silentMs: () => performance.now() - answeredAt,
+    /** Counts one beat of the watchdog, and returns how many there were since the last answer. */
+    beat: () => (silentBeats += 1),
     failure: () => away,
   };
 }

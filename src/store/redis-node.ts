@@ -133,7 +133,6 @@ function firstOf<T>(nodes: readonly T[] = [], answers: readonly unknown[]): T {
 }
 
 const pingIntervalMs = 1000;
-const socketSilenceMs = 3000;
 
 /** The client of @keyv/redis, so that store and caches share one connection. */
 export type RedisClient = ReturnType<typeof createClient>;
@@ -151,7 +150,7 @@ export function openNodeClient(
   connectTimeout: number,
 ): RedisClient {
   template ??= createClient({});
-  const socket = { connectTimeout, socketTimeout: socketSilenceMs, reconnectStrategy: false } as const;
+  const socket = { connectTimeout, reconnectStrategy: false } as const;
   const usual = { disableOfflineQueue: true, pingInterval: pingIntervalMs };
   if (address.kind === 'alone') return template.duplicate({ ...usual, url: address.url, socket });
   const { host, port } = node ?? address.nodes[0];

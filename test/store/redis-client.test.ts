@@ -167,3 +167,15 @@ describe.skipIf(missing).concurrent('connectRedis to a Redis', () => {
     expect(lines).toMatchObject([{ level: 'error', text: expect.stringContaining('READONLY') }]);
   });
 });
+
+describe.skipIf(missing)('connectRedis in a process that stood still', () => {
+  it('goes on with its connection: the answers of that time are only read later', async (test) => {
+    const server = await startServer(test);
+    const { connection, store, lines } = open(test, server.url);
+    await connected(connection);
+    const stallMs = 4_000;
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, stallMs);
+    await Promise.all([0, 1].map((turn) => rest(turn).then(() => store.create(`${turn}`, ''))));
+    expect(lines).toEqual([]);
+  });
+});
