@@ -47,7 +47,7 @@ export async function killEverywhere({
         stuck: false,
         end: 'broken off',
         passed: [],
-        problems: [String(error)],
+        problems: [withCauses(error)],
       })),
     );
   }
@@ -90,4 +90,9 @@ export async function killEverywhere({
     }),
   );
   return result;
+}
+
+function withCauses(error: unknown): string {
+  const cause = error instanceof Error ? error.cause : undefined;
+  return cause === undefined ? String(error) : `${String(error)} ← ${withCauses(cause)}`;
 }

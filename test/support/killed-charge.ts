@@ -16,7 +16,7 @@ import { readSettings } from '../../src/cli/read-settings.ts';
 import type { Approval } from '../../src/domain/approval.ts';
 import { approvalPrefix } from '../../src/features/approvals/approval-case.ts';
 import { openStorage } from '../../src/store/storage.ts';
-import { workIn } from './store-contents.ts';
+import { askUntilAnswered, workIn } from './store-contents.ts';
 
 /** 30 s become 1.5 s and a code's 15 minutes become 45 s, while 25 s still suffice for a request. */
 const factor = 20;
@@ -353,9 +353,9 @@ export async function openChargeInStore(house: House): Promise<ChargeInStore> {
   const { store, sealer, close } = kept;
   const charges = createRecords({ store, sealer, wait: rest }, storedCharge);
   return {
-    read: (reference) => charges.read(reference),
+    read: (reference) => askUntilAnswered(() => charges.read(reference)),
     async approval(id) {
-      const entry = await store.read(approvalPrefix + id);
+      const entry = await askUntilAnswered(() => store.read(approvalPrefix + id));
       if (!entry) return undefined;
       const { state } = JSON.parse(sealer.open(entry.key, entry.value)) as { state: { approval: Approval } };
       return state.approval;

@@ -67,24 +67,30 @@ export function sqliteContents(dataDir: string): StoreContents {
   };
 }
 
+/** Asks again while the store is away, fails over, or a busy machine is slow to connect. */
+export async function askUntilAnswered<T>(ask: () => Promise<T>): Promise<T> {
+  const endsAt = performance.now() + patienceMs;
+  for (;;) {
+    try {
+      return await ask();
+    } catch (error) {
+      if (performance.now() > endsAt) {
+        throw new Error(`The store could not be read within ${patienceMs} ms.`, { cause: error });
+      }
+      await rest(100);
+    }
+  }
+}
+
 export function redisContents(url: string, prefix: string): StoreContents {
   let opened: RedisConnection | undefined;
 
-  /** Retries while Redis is away or fails over. */
   async function withClient<T>(work: (client: RedisClient) => Promise<T>): Promise<T> {
-    opened ??= connectRedis({ url, prefix, log: () => undefined });
-    const endsAt = performance.now() + patienceMs;
-    for (;;) {
-      try {
-        await opened.tried;
-        return await work(opened.client);
-      } catch (error) {
-        if (performance.now() > endsAt) {
-          throw new Error(`Redis could not be read within ${patienceMs} ms.`, { cause: error });
-        }
-        await rest(100);
-      }
-    }
+    const connection = (opened ??= connectRedis({ url, prefix, log: () => undefined }));
+    return await askUntilAnswered(async () => {
+      await connection.tried;
+      return await work(connection.client);
+    });
   }
 
   return {
