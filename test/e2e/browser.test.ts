@@ -1,14 +1,14 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import type { Locator, Page } from 'playwright-core';
+import type { Locator } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { PageState, PaymentsOrder } from '../../src/simulators/protocol.ts';
+import { findViolations } from '../support/axe.ts';
 import { openBrowser, type TestBrowser } from '../support/browser.ts';
 import { openWindow, posted, pressIn, type PersonName, type PersonWindow } from '../support/person-window.ts';
 import { findProgram } from '../support/programs.ts';
@@ -328,7 +328,8 @@ describe.skipIf(missing)('the whole product in a browser', () => {
       const found: string[] = [];
       const check = async (screen: string): Promise<void> => {
         const violations = await findViolations(page);
-        found.push(...violations.map((violation) => `${screen} ${width}: ${violation}`));
+        const grave = violations.filter((violation) => !violation.startsWith('minor'));
+        found.push(...grave.map((violation) => `${screen} ${width}: ${violation}`));
       };
       await page.setViewportSize({ width, height: 900 });
       const toggle = page.getByRole('button', { name: 'Payments', exact: true });
@@ -469,18 +470,6 @@ function cpuMsOf(pid: number | undefined): number | undefined {
   const fields = readFileSync(path, 'utf8').split(') ')[1]?.split(' ') ?? [];
   const msInTick = 10;
   return (Number(fields[11]) + Number(fields[12])) * msInTick;
-}
-
-const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
-
-/** axe's findings, as "serious color-contrast: .soft"; without minor ones. */
-async function findViolations(page: Page): Promise<string[]> {
-  await page.evaluate(axe);
-  return page.evaluate<
-    string[]
-  >(`axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) => violations
-    .filter(({ impact }) => impact !== 'minor')
-    .map(({ impact, id, nodes }) => impact + ' ' + id + ': ' + nodes.map(({ target }) => target.join(' ')).join(', ')))`);
 }
 
 function ticksIn(text: string): { holding: number; broken: number } {

@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
 import { request as ask } from 'node:http';
-import axe from 'axe-core';
 import type { Page } from 'playwright-core';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { notMineNotice } from '../../../src/features/charge/charge-messages.ts';
@@ -17,6 +16,7 @@ import { chargeMessage } from '../../../src/features/charge/charge-messages.ts';
 import { chargeStateModal } from '../../../src/features/charge/charge-modal.ts';
 import { formPageRoutes } from '../../../src/http/form-page.ts';
 import { createHttpServer, type HttpServer } from '../../../src/http/server.ts';
+import { findViolations } from '../../support/axe.ts';
 import { openBrowser } from '../../support/browser.ts';
 import { findProgram } from '../../support/programs.ts';
 import {
@@ -112,22 +112,11 @@ async function typesAsAgent(process: ReturnType<typeof startProcess>, code: stri
 
 const notices: readonly PageNotice[] = ['checking', 'doubt', 'paid', 'stopped', 'gone', 'notTaken'];
 
-async function violations(page: Page): Promise<string[]> {
-  const found = await page.evaluate(
-    async () =>
-      await (
-        globalThis as unknown as { axe: { run: () => Promise<{ violations: { id: string }[] }> } }
-      ).axe.run(),
-  );
-  return found.violations.map(({ id }) => id);
-}
-
 /** Expects axe to find nothing on these notices. */
 async function expectNoViolations(page: Page, all: readonly PageNotice[]): Promise<void> {
   for (const notice of all) {
     await page.setContent(renderPage({ kind: 'notice', notice }, wordsFor('')));
-    await page.evaluate(axe.source);
-    expect([notice, await violations(page)]).toEqual([notice, []]);
+    expect([notice, await findViolations(page)]).toEqual([notice, []]);
   }
 }
 
@@ -505,8 +494,7 @@ describe('the customer’s page', () => {
         if (!checked || !plain) throw new Error('There is no browser.');
         const look = await checked.context.newPage();
         await look.goto(url);
-        await look.evaluate(axe.source);
-        expect(await violations(look)).toEqual([]);
+        expect(await findViolations(look)).toEqual([]);
         expect(await look.evaluate('document.documentElement.scrollWidth')).toBe(width);
         await expectNoViolations(look, width === 320 ? notices : []);
         const page = await plain.context.newPage();
