@@ -187,14 +187,13 @@ export function createCodePages(
         return { status: 303, to: id };
       default: {
         const code = readCode(form.get('code') ?? '');
-        if (code === undefined) {
-          return {
-            status: 422,
-            screen: screen.kind === 'form' ? { ...screen, problem: 'notACode' } : screen,
-          };
-        }
-        await storePage(store, hashOf(id), { reference, link, shows: 'result' });
         const triesLeft = Number(form.get('try'));
+        if (screen.kind !== 'form') return { status: 422, screen };
+        if (code === undefined) return { status: 422, screen: { ...screen, problem: 'notACode' } };
+        // From a page that was open before an earlier try. Its result would call this code wrong, although it isn’t sent.
+        if (triesLeft !== screen.triesLeft)
+          return { status: 422, screen: { ...screen, problem: 'outdated' } };
+        await storePage(store, hashOf(id), { reference, link, shows: 'result' });
         carryOn(await charges.submitCode({ reference, link, code, triesLeft }));
         return { status: 303, to: id };
       }

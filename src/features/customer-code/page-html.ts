@@ -16,7 +16,7 @@ type Form = {
   mayResend: boolean;
   /** Result of the last request for another code. */
   resend: 'resent' | 'notResent' | undefined;
-  problem: 'wrong' | 'notACode' | 'unanswered' | undefined;
+  problem: 'wrong' | 'notACode' | 'outdated' | 'unanswered' | undefined;
   nowMs: number;
   timeZone: string;
   /** The secret of the address that will show the result; the page's forms send it. */

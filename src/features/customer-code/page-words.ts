@@ -23,6 +23,7 @@ type Sentence =
   | 'safety'
   | 'wrong'
   | 'notACode'
+  | 'outdated'
   | 'resent'
   | 'notResent'
   | 'unanswered';
@@ -50,6 +51,7 @@ const english: PageWords = {
   safety: 'Only enter this code here. We never ask for it by phone or chat.',
   wrong: 'That code was wrong. Check it and try once more.',
   notACode: 'A code has 4 to 10 letters or digits.',
+  outdated: 'An earlier code failed, and this one wasn’t sent. Enter it again.',
   resent: 'We asked your bank for another code. It gives no more time and no more tries.',
   notResent: 'Your bank sent no other code. The earlier one still counts.',
   unanswered: 'The last code got no answer. It may have cost a try.',

@@ -365,6 +365,24 @@ describe('the customer’s page', () => {
     expect(JSON.stringify(logged)).not.toContain(at.slice(3));
   });
 
+  it.each(['another tab', 'the same page, by the browser’s Back'])(
+    'does not call a code wrong that was typed in %s after an earlier one failed: it says that it wasn’t sent',
+    async (where) => {
+      const { link, types, seen, world } = await openPages();
+      const at = await link();
+      const id = 'A'.repeat(22);
+      await types(at, '000000', 3, id);
+      const old = await types(at, rightCode, 3, where === 'another tab' ? 'B'.repeat(22) : id);
+      expect(old.status).toBe(422);
+      expect(old.body).toContain('An earlier code failed, and this one wasn’t sent. Enter it again.');
+      expect(old.body).not.toContain('That code was wrong');
+      expect(world.bank.codes).toEqual(['000000']);
+      const [, left = ''] = /name="try" value="(\d)"/.exec(old.body) ?? [];
+      await types(at, rightCode, Number(left));
+      expect((await seen())?.state.kind).toBe('approved');
+    },
+  );
+
   it('does not call a code wrong if its answer was lost, even after the time is over', async () => {
     const { link, send, types, world, process, seen } = await openPages();
     const at = await link();
