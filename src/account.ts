@@ -26,7 +26,7 @@ export type Account = {
   /** The name that people type after `--account`; undefined in a bot with one account. */
   name: string | undefined;
   /** The environment and account that screens name. */
-  place: ShownAccount;
+  shownAccount: ShownAccount;
   settings: Config;
   /** The rules for this account, from `payops.yml` and the settings. */
   rules: {

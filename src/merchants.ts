@@ -117,7 +117,7 @@ function openAccount(
   const { store, sealer } = storage;
   return {
     name: merchant?.name,
-    place: shownAccountOf(config),
+    shownAccount: shownAccountOf(config),
     settings: config,
     rules: {
       limits: limitRules(config.policy, merchant?.name),
@@ -347,7 +347,7 @@ export function createFeatures(account: Account, needs: FeatureNeeds) {
       messages: noticeRenders(
         account.name === undefined
           ? undefined
-          : accountWords(account.place.environment, account.place.account),
+          : accountWords(account.shownAccount.environment, account.shownAccount.account),
       ),
     },
     undelivered,

@@ -36,7 +36,7 @@ const now = () => 0;
 const accessToken = { current: async () => 'token', replace: async () => 'token' };
 const baseUrl = process.argv[2] ?? '';
 const client = createPaymentsClient({ baseUrl, sandbox: true, timeoutMs: 5_000, accessToken, now });
-const account = { payments: { ask: (read) => read(client, 'account-1') }, place: { environment: 'sandbox', account: 'Lagos' }, now };
+const account = { payments: { ask: (read) => read(client, 'account-1') }, shownAccount: { environment: 'sandbox', account: 'Lagos' }, now };
 const read = createBalance(account).verbs[0].prepare([]);
 console.log(JSON.stringify(await read.value.run({})));
 `;

@@ -39,7 +39,7 @@ export function createOutbox(
   account: Pick<Delivering, 'store' | 'sealer' | 'leaseMs' | 'now' | 'log'> & {
     /** Undefined if the bot has only one merchant account. */
     name: string | undefined;
-    place: { account: string };
+    shownAccount: { account: string };
     settings: Parameters<typeof rememberedFor>[0] & {
       slackTimeoutSeconds: number;
       policy: { channels: { ops?: string | undefined } };
@@ -102,11 +102,11 @@ function withOwnKey({ metadata, ...message }: SlackMessage): SlackMessage {
 
 /** With several accounts, a notification's text begins with the account, because phones cut its end. */
 function withAccount(
-  { name, place }: { name: string | undefined; place: { account: string } },
+  { name, shownAccount }: { name: string | undefined; shownAccount: { account: string } },
   message: SlackMessage,
 ): SlackMessage {
   if (name === undefined) return message;
-  return { ...message, text: `${mrkdwnText(place.account, longestAccount)}: ${message.text}` };
+  return { ...message, text: `${mrkdwnText(shownAccount.account, longestAccount)}: ${message.text}` };
 }
 
 /** Keys of the message in whose thread to post, and of the earlier replies to wait for, nearest first. */

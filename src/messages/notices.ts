@@ -18,9 +18,9 @@ export type Notice = {
 
 const longestDetail = 80;
 
-/** `place`: environment and account, if the bot has several. */
+/** `accountLabel`: environment and account, if the bot has several. */
 export function noticeMessage(
-  post: PostAttempt & { notice: Notice; place?: string | undefined },
+  post: PostAttempt & { notice: Notice; accountLabel?: string | undefined },
 ): SlackMessage {
   const { state, about, lines, channel } = post.notice;
   const message = noteMessage({
@@ -28,15 +28,15 @@ export function noticeMessage(
     ...withoutUndefined({ channel }),
     about: about.map((detail) => outsideText(detail, longestDetail)),
     body: lines,
-    ...(post.place === undefined ? {} : { foot: context(plainText(post.place)) }),
+    ...(post.accountLabel === undefined ? {} : { foot: context(plainText(post.accountLabel)) }),
   });
   return forPosting(message, 'payops_notice', post);
 }
 
-export function noticeRenders(place: string | undefined) {
+export function noticeRenders(accountLabel: string | undefined) {
   return {
     async notice(notice: Notice, _work: unknown, about: PostAttempt) {
-      return { kind: 'shown' as const, message: noticeMessage({ ...about, notice, place }) };
+      return { kind: 'shown' as const, message: noticeMessage({ ...about, notice, accountLabel }) };
     },
   };
 }

@@ -14,14 +14,14 @@ const matches: Record<string, RouteMatch> = {
   misspelt: { account: 'lagso' },
 };
 
-function plan(place: Pick<RoutePlan, 'account' | 'environment'>): RoutePlan {
+function plan(account: Pick<RoutePlan, 'account' | 'environment'>): RoutePlan {
   const rules = Object.entries(matches).map(([name, match]) => ({
     name,
     match,
     channels: ['C0ALERTS01'],
     continues: true,
   }));
-  return { rules, ...place, failures: 'C0ALERTS01', successes: undefined };
+  return { rules, ...account, failures: 'C0ALERTS01', successes: undefined };
 }
 
 function told(...plans: RoutePlan[]): string[] {

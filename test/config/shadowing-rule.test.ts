@@ -21,13 +21,13 @@ describe('shadowingRule', () => {
           const first = shadowingRule(rules, index);
           const told = shadowingRule(rules, index, 'C0');
           if (first) found += 1;
-          for (const place of places) {
-            for (const event of events.filter((one) => naiveFit(rule.match, one, place))) {
-              if (first && (first.continues || !naiveFit(first.match, event, place)))
-                wrong.push({ rules, index, event, place });
-              const plan = { ...place, rules, failures: 'CREST', successes: undefined };
+          for (const eventAccount of places) {
+            for (const event of events.filter((one) => naiveFit(rule.match, one, eventAccount))) {
+              if (first && (first.continues || !naiveFit(first.match, event, eventAccount)))
+                wrong.push({ rules, index, event, eventAccount });
+              const plan = { ...eventAccount, rules, failures: 'CREST', successes: undefined };
               const teller = destinationsOf(plan, event).find(({ channel }) => channel === 'C0')?.rule;
-              if (told !== undefined && teller === rule) wrong.push({ rules, index, event, place });
+              if (told !== undefined && teller === rule) wrong.push({ rules, index, event, eventAccount });
             }
           }
         });

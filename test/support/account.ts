@@ -9,7 +9,7 @@ type Parts = {
 /** An account with the parts that a test gives; the rest does nothing, and using a part that was not given throws. */
 export function accountOf(parts: Parts): Account {
   return {
-    place: { environment: 'live', account: 'main account' },
+    shownAccount: { environment: 'live', account: 'main account' },
     fingerprint: async () => 'card',
     rememberMs: 365 * 86_400_000,
     leaseMs: 45_000,

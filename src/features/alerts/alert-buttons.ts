@@ -157,7 +157,7 @@ const lookAgainMs = 4_000;
 
 /** Presses and forms of alerts. A person whose press changes nothing reads who was first; see `alerts.move`. */
 export function alertButtons(
-  { place, rules, people, now }: Pick<Account, 'place' | 'rules' | 'people' | 'now'>,
+  { shownAccount, rules, people, now }: Pick<Account, 'shownAccount' | 'rules' | 'people' | 'now'>,
   alerts: Pick<AlertCases, 'find' | 'move' | 'lookUpNow' | 'taken' | 'firstAlert'>,
   judging: Pick<JudgeAgain, 'judge' | 'nextTry'>,
   needs: ButtonsNeeds,
@@ -177,7 +177,7 @@ export function alertButtons(
     const current = { ...found, lookup: evidence.lookup };
     const declined = knownDecline(current, rules.declines, { nowMs: now(), verdict });
     const reference = event.orderReference ?? recordOf(evidence.lookup)?.orderReference ?? '';
-    const { environment, account } = place;
+    const { environment, account } = shownAccount;
     await reply(lookedUpMessage(evidence, reference, { environment, account, mayReveal, declined }));
   }
 
@@ -185,7 +185,7 @@ export function alertButtons(
   async function openForm(kind: keyof typeof forms, { value, openModal }: Pressed): Promise<void> {
     const open = openPaymentBlocks(await needs.openLinks(await alerts.firstAlert(value)), now());
     const charging = await chargingOf(value);
-    await openModal(alertForm(kind, value, place, withoutUndefined({ charging, open })));
+    await openModal(alertForm(kind, value, shownAccount, withoutUndefined({ charging, open })));
   }
 
   async function chargingOf(id: string): Promise<AlertCharge | undefined> {
@@ -274,7 +274,7 @@ export function alertButtons(
         // Warn once per charge: the second submit names the charge in its metadata.
         if (charging && charging.reference !== despite) {
           const reason = values[field] ?? '';
-          return { kind: 'update', modal: alertForm('close', id, place, { charging, reason }) };
+          return { kind: 'update', modal: alertForm('close', id, shownAccount, { charging, reason }) };
         }
         const result = await alerts.move(id, move.value);
         if (result.kind === 'moved') return { kind: 'close' };
@@ -437,7 +437,7 @@ type Filled = { charging?: AlertCharge; open?: readonly ViewBlock[]; reason?: st
 export function alertForm(
   kind: keyof typeof forms,
   id: string,
-  place: ShownAccount,
+  account: ShownAccount,
   filled: Filled = {},
 ): Modal {
   const { callbackId, field, title, submit, asks } = forms[kind];
@@ -452,7 +452,7 @@ export function alertForm(
       ...(charging ? [chargingLine(charging)] : []),
       ...open,
       ...asks(field, filled),
-      accountFoot(place),
+      accountFoot(account),
     ],
   });
 }
@@ -559,7 +559,7 @@ export function lookedUpMessage(
   {
     mayReveal,
     declined,
-    ...place
+    ...shownAccount
   }: ShownAccount & { mayReveal: boolean; declined?: KnownDecline | undefined },
 ): SlackMessage {
   if (lookup.kind === 'unchecked') {
@@ -571,7 +571,7 @@ export function lookedUpMessage(
     // Valid: it was looked up.
     reference: reference as OrderReference,
     confirmation: lookup,
-    ...place,
+    ...shownAccount,
     checkedAtMs: atMs,
     ...(declined ? { declined } : {}),
   };

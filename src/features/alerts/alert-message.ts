@@ -514,10 +514,10 @@ const mostShown = { assigned: 8, open: 5 };
 /** For the App Home; empty without alerts and storms. */
 export function homeAlerts(
   alerts: readonly FoundAlert[],
-  place: EventAccount,
+  account: EventAccount,
   storms: readonly MessageBlock[][] = [],
 ): MessageBlock[] {
-  const items = alerts.map((alert) => alertItem(alert, place));
+  const items = alerts.map((alert) => alertItem(alert, account));
   return homePart('Assigned to you', [...storms, ...items], mostShown.assigned);
 }
 
@@ -526,10 +526,10 @@ export type OpenAlert = FoundAlert & { id: string };
 /** The newest unacknowledged alerts, below the storms. */
 export function homeOpenAlerts(
   alerts: readonly OpenAlert[],
-  place: EventAccount,
+  account: EventAccount,
   storms: readonly MessageBlock[][],
 ): MessageBlock[] {
-  const items = alerts.map((alert) => [...alertItem(alert, place), actions(acknowledgeButton(alert.id))]);
+  const items = alerts.map((alert) => [...alertItem(alert, account), actions(acknowledgeButton(alert.id))]);
   return homePart('Open alerts', [...storms, ...items], mostShown.open);
 }
 
@@ -556,11 +556,11 @@ export function assignedAlerts(alerts: number, storms: number): OpenItems | unde
 
 function alertItem(
   { event, receivedAtMs, state, evidence, place: alertPlace }: FoundAlert,
-  place: EventAccount,
+  account: EventAccount,
 ): MessageBlock[] {
   // Without a look-up, show only what the event says.
   const lookup: Lookup = evidence?.lookup ?? { kind: 'unchecked', failure: 'network' };
   const status = { id: '', state };
-  const { block } = alertHeadline({ event, lookup, ...place, receivedAtMs, mayBeRepeat: false, status });
+  const { block } = alertHeadline({ event, lookup, ...account, receivedAtMs, mayBeRepeat: false, status });
   return [block, ...linkTo(itsThread, alertPlace)];
 }

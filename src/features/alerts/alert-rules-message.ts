@@ -6,7 +6,6 @@ import {
   type RouteMatch,
   type EventAccount,
   type RoutePlan,
-  type Environment,
   type EscalationStep,
   type Mention,
   type Severity,
@@ -116,12 +115,12 @@ function restLines({ rules, failures, successes }: RoutePlan, channel: string): 
 }
 
 /** "big-ones: failed charges of NGN 100,000.00 or more. Calls @oncall. Quiet 22:00–06:00 Africa/Lagos." */
-function ruleLine(rule: AlertRule, place: EventAccount): Run[] {
+function ruleLine(rule: AlertRule, account: EventAccount): Run[] {
   const { match, mention, severity, name, continues, quietHours: quiet, escalate = [] } = rule;
   const always = quiet && severity === 'critical' ? ', at any hour' : '';
   return [
     bold(word(name) ?? ''),
-    words(`: ${whatItTakes(match, place)}.`),
+    words(`: ${whatItTakes(match, account)}.`),
     ...(mention ? rich` Calls ${mentioned(mention)}.` : []),
     ...(severity === undefined ? [] : [words(` ${severityWords[severity]}.`)]),
     ...escalate.flatMap(
@@ -133,7 +132,7 @@ function ruleLine(rule: AlertRule, place: EventAccount): Run[] {
 }
 
 /** Begins in lower case, because the rule's name comes before it. */
-function whatItTakes(match: RouteMatch, place: EventAccount): string {
+function whatItTakes(match: RouteMatch, account: EventAccount): string {
   const { customer, emailDomain, reasonPart } = match;
   const parts = [
     `${subject(match)}${moneyWords(match)}`,
@@ -143,13 +142,15 @@ function whatItTakes(match: RouteMatch, place: EventAccount): string {
     reasonPart === undefined ? '' : `whose reason contains “${word(reasonPart)}”`,
     match.environment === undefined
       ? ''
-      : placePart(environmentWords[match.environment], match.environment === place.environment),
-    match.account === undefined ? '' : placePart(`“${word(match.account)}”`, match.account === place.account),
+      : accountPart(environmentWords[match.environment], match.environment === account.environment),
+    match.account === undefined
+      ? ''
+      : accountPart(`“${word(match.account)}”`, match.account === account.account),
   ];
   return parts.filter((part) => part !== '').join(' ');
 }
 
-function placePart(wanted: string, isHere: boolean): string {
+function accountPart(wanted: string, isHere: boolean): string {
   return isHere ? `in ${wanted} only` : `in ${wanted} only, where this bot isn’t`;
 }
 
@@ -196,7 +197,7 @@ export function testOnItsWayMessage(): SlackMessage {
 /** Proves that alerts, but for the muted ones, reach this channel. Must not look like a real alert. */
 export function testAlertMessage(
   test: { askedBy: string; mutes: readonly AlertMute[]; key: string; mayBeRepeat: boolean },
-  place: { environment: Environment; account: string },
+  account: EventAccount,
 ): SlackMessage {
   const note = noteMessage({
     state: '🧪 TEST alert',
@@ -208,7 +209,7 @@ export function testAlertMessage(
       ...test.mutes.slice(0, mostMuted).map((mute): Run[] => [bold('Muted: '), ...muteLine(mute)]),
       [bold('Asked for by: '), person(test.askedBy), words(' with /pay alerts')],
     ],
-    foot: accountFoot(place),
+    foot: accountFoot(account),
   });
   return forPosting(note, 'payops_test_alert', test);
 }

@@ -103,7 +103,7 @@ export type Alerts = ReturnType<typeof createAlerts>;
  * (`alert-recovery.ts`). Too many alerts at once are a storm (`storm/`); each day has a summary (`summary/`).
  */
 export function createAlerts(account: Account, needs: AlertsNeeds) {
-  const { settings, rules, place, payments, wake, now, store, sealer } = account;
+  const { settings, rules, shownAccount, payments, wake, now, store, sealer } = account;
   const { routes, declines } = rules;
   const { findTransaction, findTransactionById: findById } = payments;
   const lookUpNow = (event: PaymentEvent) => lookUpEvent(findTransaction, event, findById);
@@ -146,7 +146,7 @@ export function createAlerts(account: Account, needs: AlertsNeeds) {
   const telling = createTelling(own, {
     ...needs,
     ...routing,
-    place,
+    shownAccount,
     declines,
     lookUp,
     alerts,
@@ -157,17 +157,17 @@ export function createAlerts(account: Account, needs: AlertsNeeds) {
     canListCards: payments.savedCards.kind === 'ready',
   });
   const renders: Renders<TestBodies & DigestBodies & { daily_summary: SummarySpan }> = {
-    ...stormRenders(storms, mutedNow, place),
+    ...stormRenders(storms, mutedNow, shownAccount),
     async test_alert({ askedBy }, { record: { channel } }, about) {
       const shown = { askedBy, mutes: await mutedNow(channel), ...about };
-      return { kind: 'shown', message: testAlertMessage(shown, place) };
+      return { kind: 'shown', message: testAlertMessage(shown, shownAccount) };
     },
     // Rendered when posted, after the alerts before it in its channel's lane.
     async daily_summary(span, { record: { channel } }, about) {
       const asked = { channel, plan: routes, nowMs: now(), ...span };
       const summary = await summariseDay(eventLog, (id) => alerts.read(id), asked);
       const shown = { summary, muted: await mutedNow(), ...about };
-      return { kind: 'shown', message: dailySummaryMessage(shown, place) };
+      return { kind: 'shown', message: dailySummaryMessage(shown, shownAccount) };
     },
   };
   /** The events that a mute held back. Throws StoreUnavailable. */
@@ -344,7 +344,7 @@ function alertsCommand(
     notPosted: (mute: AlertMute) => Promise<NotPosted>;
   },
 ): Command {
-  const { place, now } = account;
+  const { shownAccount, now } = account;
   const { routes } = account.rules;
   // Long enough to search the channel's history for a post that may have arrived.
   const messages: Messages<TestBodies> = createMessages({ ...account, rememberMs: dayMs });
@@ -411,8 +411,8 @@ function alertsCommand(
       // Mutes first: many alerts must not cut them off.
       return [
         ...muteBlocks(mutes),
-        ...homeAlerts(own, place, ownStorms),
-        ...homeOpenAlerts(open, place, waiting),
+        ...homeAlerts(own, shownAccount, ownStorms),
+        ...homeOpenAlerts(open, shownAccount, waiting),
       ];
     },
     async run(_, { caller: { channelId: channel = '' } }) {

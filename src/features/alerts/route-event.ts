@@ -133,10 +133,10 @@ function restOf({ failures, successes }: RoutePlan, event: PaymentEvent): string
 }
 
 /** Whether a rule matches an event. */
-export function fits(match: RouteMatch, event: PaymentEvent, place: EventAccount): boolean {
+export function fits(match: RouteMatch, event: PaymentEvent, account: EventAccount): boolean {
   return (
     isOfKind(match.event, event) &&
-    matchesAccount(match, place) &&
+    matchesAccount(match, account) &&
     isUnsetOrEqual(match.isSavedCardCharge, event.isSavedCardCharge) &&
     isUnsetOrEqual(match.currency, event.currency) &&
     isWithin(match.amount, event.amountMinor) &&

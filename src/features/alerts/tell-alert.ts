@@ -61,7 +61,7 @@ const lateMs = 60_000;
 export function createTelling(
   account: Pick<Remembering, 'detailsMs'> &
     Pick<Account, 'store' | 'sealer' | 'leaseMs' | 'rememberMs' | 'now'>,
-  needs: Pick<Account, 'place'> &
+  needs: Pick<Account, 'shownAccount'> &
     Pick<Account['rules'], 'declines'> & {
       route: Route;
       lookUp: (event: PaymentEvent) => Promise<Lookup>;
@@ -84,7 +84,7 @@ export function createTelling(
     { key, record }: AlertMessage,
     { event, lookup, verdict }: { event: PaymentEvent; lookup: Lookup; verdict?: RetryVerdict | undefined },
   ): Alert {
-    const { environment, account: name } = needs.place;
+    const { environment, account: name } = needs.shownAccount;
     const { receivedAtMs } = record;
     const named = { ...withProvenOrder(event, lookup), key: historyKey(key, record) };
     const alert = { event: named, lookup, environment, account: name, receivedAtMs, mayBeRepeat: false };

@@ -314,7 +314,7 @@ type ApprovalBodies = {
 
 export function approvalRenders(
   findApproval: (id: string) => Promise<Omit<ApprovalView, 'to'> | undefined>,
-  place: ShownAccount,
+  account: ShownAccount,
 ): Renders<ApprovalBodies> {
   async function viewOf(id: string, to: Recipient['to']): Promise<ApprovalView> {
     const found = await findApproval(id);
@@ -323,7 +323,7 @@ export function approvalRenders(
   }
   return {
     async approval({ id, to }, _work, about) {
-      return { kind: 'shown', message: approvalMessage(await viewOf(id, to), place, about) };
+      return { kind: 'shown', message: approvalMessage(await viewOf(id, to), account, about) };
     },
     /**
      * In the channel the note is posted in the request's thread; to a person as a message of its own. A note that is no
@@ -332,7 +332,7 @@ export function approvalRenders(
     async approval_note({ id, to, what }, { record: { posted, channel } }, about) {
       const view = await viewOf(id, to);
       if (!posted && !isStillTrue(what, view.approval)) return { kind: 'nothing' };
-      const message = approvalNoteMessage(what, view, place, about);
+      const message = approvalNoteMessage(what, view, account, about);
       return { kind: 'shown', message, ...(to === 'channel' && { below: { key: copyKey(id, channel) } }) };
     },
   };

@@ -301,8 +301,8 @@ export const requestValue = codec(
 export type RequestValue = NonNullable<ReturnType<typeof requestValue.read>>;
 
 /** A request's copy for one recipient. Pure: equal requests give equal messages. */
-export function approvalMessage(view: ApprovalView, place: ShownAccount, about: PostAttempt): SlackMessage {
-  return forPosting(noteMessage({ ...noteOf(view), foot: accountFoot(place) }), 'payops_approval', about);
+export function approvalMessage(view: ApprovalView, account: ShownAccount, about: PostAttempt): SlackMessage {
+  return forPosting(noteMessage({ ...noteOf(view), foot: accountFoot(account) }), 'payops_approval', about);
 }
 
 function noteOf(view: ApprovalView): Note {
@@ -320,14 +320,14 @@ function noteOf(view: ApprovalView): Note {
 export function approvalNoteMessage(
   what: ApprovalNote,
   { approval }: ApprovalView,
-  place: ShownAccount,
+  account: ShownAccount,
   about: PostAttempt,
 ): SlackMessage {
   const note: Note = {
     ...headOf(approval),
     ...noteHeads[what],
     body: noteBody(what, approval),
-    foot: accountFoot(place),
+    foot: accountFoot(account),
   };
   return forPosting(noteMessage(note), 'payops_approval_note', about);
 }
@@ -360,7 +360,7 @@ function byLine(approvals: Approval['approvals']): Run[] {
 }
 
 /** Shown to the requester right after the request. */
-export function requestModal(approval: Approval, place: ShownAccount): Modal {
+export function requestModal(approval: Approval, account: ShownAccount): Modal {
   const canClose = rich`You may close this: the decision comes as a direct message.`;
   const note: Note = {
     ...headOf(approval),
@@ -369,7 +369,7 @@ export function requestModal(approval: Approval, place: ShownAccount): Modal {
       ...(approval.state.kind === 'waiting' ? [richText(canClose)] : []),
     ],
     buttons: buttonsOf(approval, true),
-    foot: accountFoot(place),
+    foot: accountFoot(account),
   };
   return noteModal(note, { callbackId: 'approval_request', title: 'Approval' });
 }
@@ -377,7 +377,7 @@ export function requestModal(approval: Approval, place: ShownAccount): Modal {
 export const refuseModalId = 'approval_refuse';
 export const refuseField = 'approval_refuse_words';
 
-export function refuseModal(approval: Approval, place: ShownAccount): Modal {
+export function refuseModal(approval: Approval, account: ShownAccount): Modal {
   const { state, about } = headOf(approval);
   const { Card, 'Asked by': asker } = factsOf(approval);
   return modal({
@@ -396,7 +396,7 @@ export function refuseModal(approval: Approval, place: ShownAccount): Modal {
         hint: 'Everybody who sees the request reads it.',
         maxLength: longestReason,
       }),
-      accountFoot(place),
+      accountFoot(account),
     ],
   });
 }
@@ -531,7 +531,7 @@ const mostShown = 6;
 const nextShown = 'They show up as these are decided.';
 
 /** `/pay approvals`: first requests that wait for this person, then their own. */
-export function approvalsMessage({ waiting, asked }: PersonsApprovals, place: ShownAccount): SlackMessage {
+export function approvalsMessage({ waiting, asked }: PersonsApprovals, account: ShownAccount): SlackMessage {
   const none = waiting.length === 0 && asked.length === 0 ? [rich`You asked for nothing.`] : [];
   return noteMessage({
     state: waiting.length > 0 ? waitingWords(waiting.length) : 'Nothing waits for your decision',
@@ -542,7 +542,7 @@ export function approvalsMessage({ waiting, asked }: PersonsApprovals, place: Sh
       ...(asked.length === 0 ? [] : [header('Asked by you')]),
       ...itemsOf(asked, 'requester', 'Older ones are not shown here.'),
     ],
-    foot: accountFoot(place),
+    foot: accountFoot(account),
   });
 }
 
@@ -551,7 +551,7 @@ function waitingWords(count: number): string {
 }
 
 /** A person's requests on the App Home; empty if there are none. */
-export function homeApprovals({ waiting, asked }: PersonsApprovals, place: ShownAccount): MessageBlock[] {
+export function homeApprovals({ waiting, asked }: PersonsApprovals, account: ShownAccount): MessageBlock[] {
   const open = asked.filter(
     ({ approval: { state } }) => state.kind === 'waiting' || state.kind === 'approved',
   );
@@ -561,7 +561,7 @@ export function homeApprovals({ waiting, asked }: PersonsApprovals, place: Shown
     ...itemsOf(waiting, 'approver', nextShown),
     ...(open.length === 0 ? [] : [header('Asked by you, not decided yet')]),
     ...itemsOf(open, 'requester', '/pay approvals lists them.'),
-    ...homeFoot(place),
+    ...homeFoot(account),
     divider(),
   ];
 }

@@ -53,7 +53,7 @@ export type Approvals = ReturnType<typeof createApprovals>;
  * `approval-case.ts` has the rules of a request; `approval-requests.ts` stores, posts and carries it out.
  */
 export function createApprovals(account: Account, needs: ApprovalsNeeds) {
-  const { rules, place } = account;
+  const { rules, shownAccount } = account;
   const { requests, refresh, cases, drained } = createApprovalRequests(account, needs);
   const gate: ApprovalGate = {
     needFor: (question) => needFor(rules.approvals, question),
@@ -71,7 +71,7 @@ export function createApprovals(account: Account, needs: ApprovalsNeeds) {
     return approval && (await withCharge(approval));
   }
   return {
-    messages: approvalRenders(find, place),
+    messages: approvalRenders(find, shownAccount),
     gate,
     // Not listed without a rule; but requests that were made under one still wait for their buttons.
     verbs: [{ ...approvalsCommand(account, requests, withCharge), ...hidden }],
@@ -79,7 +79,7 @@ export function createApprovals(account: Account, needs: ApprovalsNeeds) {
     /** For tests. */
     requests,
     /** Says that the request was sent for approval. Once a charge begins, the charge's own modal replaces it. */
-    requestModal: (approval: Approval): Modal => requestModal(approval, place),
+    requestModal: (approval: Approval): Modal => requestModal(approval, shownAccount),
     drained,
   };
 }
@@ -89,7 +89,7 @@ export function createApprovals(account: Account, needs: ApprovalsNeeds) {
  * messages.
  */
 function approvalsCommand(
-  { place, people, audit, name, now }: Account,
+  { shownAccount, people, audit, name, now }: Account,
   requests: ApprovalRequests['requests'],
   withCharge: (approval: Approval) => Promise<ApprovalItem>,
 ): Command {
@@ -179,7 +179,7 @@ function approvalsCommand(
     const event = { kind: 'refuse', by: pressed.caller.userId, reason: '' } as const;
     const judged = approval && decide(approval, event, now());
     if (!approval || judged?.kind !== 'decided') return await answer(pressed, judged, value?.id);
-    await pressed.openModal(refuseModal(approval, place));
+    await pressed.openModal(refuseModal(approval, shownAccount));
   }
 
   async function refuse({ caller, values, privateMetadata }: Submission): Promise<ViewAnswer> {
@@ -230,12 +230,12 @@ function approvalsCommand(
       },
     ],
     isUrgent: true,
-    home: async (caller) => homeApprovals(await approvalsOf(caller), place),
+    home: async (caller) => homeApprovals(await approvalsOf(caller), shownAccount),
     async run(_, { caller }) {
       const approvals = await approvalsOf(caller);
-      const message = approvalsMessage(approvals, place);
+      const message = approvalsMessage(approvals, shownAccount);
       return approvals.waiting.length + approvals.asked.length === 0
-        ? withOtherAccounts(message, place)
+        ? withOtherAccounts(message, shownAccount)
         : message;
     },
   });

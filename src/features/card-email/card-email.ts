@@ -67,17 +67,17 @@ export type CardEmail = ReturnType<typeof createCardEmail>;
  * the result. The service is called once per review (`change-card-email.ts`).
  */
 export function createCardEmail(account: Account, { ledger, approvals, requestModal }: CardEmailNeeds) {
-  const { place, slack, now } = account;
+  const { shownAccount, slack, now } = account;
   const changes = createEmailChanges(account, ledger, approvals);
   const formOf = (prefill?: Prefill, problem?: string): Modal =>
-    cardEmailModal(place, ledger !== undefined, prefill, problem);
+    cardEmailModal(shownAccount, ledger !== undefined, prefill, problem);
 
   /** Stores the change and shows it for review. Sends nothing. */
   async function review({ values }: Submission): Promise<ViewAnswer> {
     const read = await readTerms(values, ledger);
     if (read.kind === 'errors') return read;
     const draft = await changes.keepDraft(read.terms);
-    return { kind: 'update', modal: reviewModal(shownTerms(read.terms), draft, place) };
+    return { kind: 'update', modal: reviewModal(shownTerms(read.terms), draft, shownAccount) };
   }
 
   async function makeChange(submission: Submission): Promise<ViewAnswer> {
@@ -89,22 +89,24 @@ export function createCardEmail(account: Account, { ledger, approvals, requestMo
         const { terms } = beginning;
         return {
           kind: 'update',
-          modal: resultModal(changingMessage(terms, place)),
+          modal: resultModal(changingMessage(terms, shownAccount)),
           async carryOn() {
-            const message = endMessage(await beginning.carryOn(), { terms, draft }, place, now());
+            const message = endMessage(await beginning.carryOn(), { terms, draft }, shownAccount, now());
             await slack.showResult({ viewId, userId }, { modal: resultModal(message), message });
           },
         };
       }
       case 'known': {
         const { terms, end } = beginning;
-        const message = end ? endMessage(end, { terms, draft }, place, now()) : changingMessage(terms, place);
+        const message = end
+          ? endMessage(end, { terms, draft }, shownAccount, now())
+          : changingMessage(terms, shownAccount);
         return { kind: 'update', modal: resultModal(message) };
       }
       case 'awaiting_approval':
         return { kind: 'update', modal: requestModal(beginning.approval) };
       case 'stale':
-        return { kind: 'update', modal: resultModal(staleMessage(place)) };
+        return { kind: 'update', modal: resultModal(staleMessage(shownAccount)) };
     }
   }
 
@@ -119,7 +121,7 @@ export function createCardEmail(account: Account, { ledger, approvals, requestMo
           withoutUndefined({ card: card && offeredCard(card), currentEmail, newEmail }),
           card ? undefined : pasteAgainWords,
         )
-      : resultModal(staleMessage(place));
+      : resultModal(staleMessage(shownAccount));
     await (view ? updateModal(modal) : openModal(modal));
   }
 
@@ -233,7 +235,7 @@ type Prefill = { card?: OfferedCard; currentEmail?: string; newEmail?: string };
 
 /** The form for a change; submitting it sends nothing yet. `ledger`: people can choose saved cards. */
 export function cardEmailModal(
-  place: ShownAccount,
+  account: ShownAccount,
   ledger: boolean,
   prefill: Prefill = {},
   problem?: string,
@@ -244,7 +246,7 @@ export function cardEmailModal(
     ...(ledger ? [cardInput(cardEmailFields.card, prefill.card, { optional: true })] : []),
     tokenInput(cardEmailFields.token, ledger),
     ...emailFields(ledger).inputs({ current: prefill.currentEmail, new: prefill.newEmail }),
-    accountFoot(place),
+    accountFoot(account),
   ];
   return modal({
     callbackId: cardEmailModalId,
@@ -257,7 +259,7 @@ export function cardEmailModal(
 const reviewModalId = 'card_email_terms';
 
 /** The review, with unmasked addresses; submitting it makes the change. `draft`: its id, which is no secret. */
-export function reviewModal(terms: ShownCardEmail, draft: string, place: ShownAccount): Modal {
+export function reviewModal(terms: ShownCardEmail, draft: string, account: ShownAccount): Modal {
   const { card, currentEmail, newEmail } = terms;
   const [old, now] = [currentEmail, newEmail].map((email) => bold(emailWord(email)));
   return modal({
@@ -270,7 +272,7 @@ export function reviewModal(terms: ShownCardEmail, draft: string, place: ShownAc
       ),
       actions(button({ actionId: cardEmailActions.again, text: 'Change', value: draft })),
       context(
-        plainText(accountWords(place.environment, place.account)),
+        plainText(accountWords(account.environment, account.account)),
         plainText('Nothing sent yet. Expires in 30 minutes.'),
       ),
     ],
@@ -284,7 +286,7 @@ function resultModal(message: SlackMessage): Modal {
 }
 
 /** Shown during the call. After a crash it stays on screen, so it also says what to do then. */
-export function changingMessage(terms: ShownCardEmail, place: ShownAccount): SlackMessage {
+export function changingMessage(terms: ShownCardEmail, account: ShownAccount): SlackMessage {
   return noteMessage({
     state: '⏳ Changing the e-mail …',
     about: aboutOf(terms),
@@ -292,7 +294,7 @@ export function changingMessage(terms: ShownCardEmail, place: ShownAccount): Sla
       rich`You may close this: the result comes as a direct message.`,
       labelled('If nothing comes within a minute', 'it may have been changed: ', doubtAdvice),
     ],
-    foot: accountFoot(place),
+    foot: accountFoot(account),
   });
 }
 
@@ -300,7 +302,7 @@ export function changingMessage(terms: ShownCardEmail, place: ShownAccount): Sla
 export function endMessage(
   end: CardEmailEnd,
   { terms, draft }: { terms: ShownCardEmail; draft: string },
-  place: ShownAccount,
+  account: ShownAccount,
   nowMs: number,
 ): SlackMessage {
   const about = aboutOf(terms);
@@ -311,15 +313,15 @@ export function endMessage(
     body: [...lines, ...quoted('The service says:', end.message)],
     buttons:
       again === undefined ? [] : [button({ actionId: cardEmailActions.again, text: again, value: draft })],
-    foot: checkedFoot(place, nowMs),
+    foot: checkedFoot(account, nowMs),
   });
 }
 
 /** Shown if the review has expired. */
-function staleMessage(place: ShownAccount): SlackMessage {
+function staleMessage(account: ShownAccount): SlackMessage {
   const next = labelled('Next', 'start over with ', code('/pay card-email'), '.');
   const body = [rich`Nothing was changed.`, next];
-  return noteMessage({ state: '⌛ This review has expired', body, foot: accountFoot(place) });
+  return noteMessage({ state: '⌛ This review has expired', body, foot: accountFoot(account) });
 }
 
 /** After a lost answer a repeat is safe: the service's next answer shows whether the change was made. */

@@ -43,7 +43,7 @@ export const cardActs = Object.keys(actWords) as readonly CardAct[];
 
 /** `may`: the actions that the person may do. `canOffer`: the bot remembers cards, so forms can offer these. */
 export type CardsContext = {
-  place: ShownAccount;
+  shownAccount: ShownAccount;
   may: Partial<Record<CardAct, boolean>>;
   canOffer: boolean;
   nowMs: number;
@@ -63,7 +63,7 @@ const cardsOnPage = 10;
 /** A page of the listing, from this index on, with each card's actions. */
 export function cardsMessage(listing: CardListing, context: CardsContext, from = 0): SlackMessage {
   const { list, email, cards, total, mayHaveMore } = listing;
-  const { place, canOffer, nowMs } = context;
+  const { shownAccount, canOffer, nowMs } = context;
   if (total === 0) return noCardsMessage(email, context);
   const unlisted = total - cards.length;
   const shown = cards.slice(from, from + cardsOnPage);
@@ -72,14 +72,14 @@ export function cardsMessage(listing: CardListing, context: CardsContext, from =
     state: `💳 ${counted(total, 'saved card')}`,
     about: [range, customerWord(email)],
     body: [
-      sampleLine(place.environment),
+      sampleLine(shownAccount.environment),
       canOffer ? [] : rich`CARD_LEDGER is off: to charge one, paste its token key in ${code('/pay charge')}.`,
       unlisted > 0 ? rich`The bot lists ${cards.length} of them.` : [],
       mayHaveMore ? rich`There may be more.` : [],
       ...shown.flatMap((card, index) => cardBlocks(card, { list, index: from + index }, listing, context)),
     ],
     buttons: pageButtons({ list, from, listed: cards.length }),
-    foot: checkedFoot(place, nowMs),
+    foot: checkedFoot(shownAccount, nowMs),
   });
 }
 
@@ -189,7 +189,7 @@ function faceWords(face: CardFace): string {
 /** The customer has no saved cards. */
 export function noCardsMessage(
   email: string,
-  { place, nowMs }: Pick<CardsContext, 'place' | 'nowMs'>,
+  { shownAccount, nowMs }: Pick<CardsContext, 'shownAccount' | 'nowMs'>,
 ): SlackMessage {
   const next =
     email === email.toLowerCase()
@@ -201,16 +201,16 @@ export function noCardsMessage(
     body: [
       rich`The service has none for this e-mail.`,
       labelled('Next', ...next),
-      sampleLine(place.environment),
+      sampleLine(shownAccount.environment),
     ],
-    foot: checkedFoot(place, nowMs),
+    foot: checkedFoot(shownAccount, nowMs),
   });
 }
 
 /** The service refused the request as invalid. */
 export function refusedCardsMessage(
   { email, message }: { email: string; message: string | undefined },
-  { place, nowMs }: Pick<CardsContext, 'place' | 'nowMs'>,
+  { shownAccount, nowMs }: Pick<CardsContext, 'shownAccount' | 'nowMs'>,
 ): SlackMessage {
   const next =
     'check the address. If every address is refused, tell the people who run this bot to check the SAVED_CARDS_ settings.';
@@ -218,7 +218,7 @@ export function refusedCardsMessage(
     state: '✗ The service refused the request',
     about: [customerWord(email)],
     body: [labelled('Next', next), ...quoted('The service says:', message)],
-    foot: checkedFoot(place, nowMs),
+    foot: checkedFoot(shownAccount, nowMs),
   });
 }
 
@@ -268,7 +268,7 @@ export function deletingMessage(card: ListedCard, at: CardPosition): SlackMessag
 export function deletionMessage(
   deletion: CardDeletion,
   at: CardPosition,
-  place: ShownAccount,
+  account: ShownAccount,
   nowMs: number,
 ): SlackMessage {
   const { state, lines, serviceWords } = endWords(deletion);
@@ -278,11 +278,11 @@ export function deletionMessage(
     body: [
       ...lines,
       rich`${recordWords[deletion.records]}`,
-      sampleLine(place.environment),
+      sampleLine(account.environment),
       ...quoted('The service says:', serviceWords),
       ...(deletion.kind === 'unknown' || deletion.records === 'behind' ? [actions(deleteAgain(at))] : []),
     ],
-    foot: checkedFoot(place, nowMs),
+    foot: checkedFoot(account, nowMs),
   });
 }
 

@@ -66,7 +66,7 @@ const verbParts = {
  * command is hidden; if it is typed, it names them.
  */
 export function createCards(account: Account, needs: CardsNeeds): Feature {
-  const { place, payments } = account;
+  const { shownAccount, payments } = account;
   const { savedCards: calls } = payments;
   if (calls.kind === 'missing') {
     const notSetUp = defineCommand<undefined>({
@@ -74,7 +74,7 @@ export function createCards(account: Account, needs: CardsNeeds): Feature {
       summary: 'Saved cards: not set up here',
       hidden: true,
       parse: () => parsed(undefined),
-      run: async () => notSetUpMessage(calls.settings, place),
+      run: async () => notSetUpMessage(calls.settings, shownAccount),
     });
     return { verbs: [notSetUp] };
   }
@@ -83,7 +83,7 @@ export function createCards(account: Account, needs: CardsNeeds): Feature {
 }
 
 function cardsCommand(
-  { place, people, slack, now }: Account,
+  { shownAccount, people, slack, now }: Account,
   needs: CardsNeeds,
   listings: CardListings,
 ): Command {
@@ -92,10 +92,10 @@ function cardsCommand(
     switch (listed.kind) {
       case 'listed': {
         const message = cardsMessage(listed, context);
-        return listed.cards.length === 0 ? withOtherAccounts(message, place) : message;
+        return listed.cards.length === 0 ? withOtherAccounts(message, shownAccount) : message;
       }
       case 'not_found':
-        return withOtherAccounts(noCardsMessage(email, context), place);
+        return withOtherAccounts(noCardsMessage(email, context), shownAccount);
       case 'refused':
         return refusedCardsMessage({ email, message: listed.message }, context);
     }
@@ -109,7 +109,7 @@ function cardsCommand(
       async ([act, [permission]]) => [act, await isAllowed(permission)] as const,
     );
     return {
-      place,
+      shownAccount,
       may: Object.fromEntries(await Promise.all(may)),
       canOffer: needs.ledger !== undefined,
       nowMs: now(),
@@ -126,7 +126,7 @@ function cardsCommand(
     if (act === 'remove') {
       const card = own && (await listings.card(own));
       if (!card) return await reply(goneCardsMessage());
-      return void (await openModal(deletionModal(card, at, place)));
+      return void (await openModal(deletionModal(card, at, shownAccount)));
     }
     const card = own && (await listings.remember(own));
     if (!card) return await reply(goneCardsMessage());
@@ -161,7 +161,7 @@ function cardsCommand(
 
   async function remove(at: CardPosition & { by: string }): Promise<SlackMessage> {
     const deletion = await listings.remove(at);
-    return deletion ? deletionMessage(deletion, at, place, now()) : goneCardsMessage();
+    return deletion ? deletionMessage(deletion, at, shownAccount, now()) : goneCardsMessage();
   }
 
   /** Repeats a deletion whose answer was lost. */

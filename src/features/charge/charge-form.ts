@@ -89,7 +89,7 @@ export type ChargeForm = ReturnType<typeof createChargeForm>;
 
 /** Opens, refills and reads one account's form. Without a `ledger` every token key must be pasted. */
 export function createChargeForm(
-  { place, settings }: Pick<Account, 'place' | 'settings'>,
+  { shownAccount, settings }: Pick<Account, 'shownAccount' | 'settings'>,
   ledger: KnownCards | undefined,
 ) {
   const currencies = settings.chargeCurrencies;
@@ -122,7 +122,7 @@ export function createChargeForm(
           customer_id: customerId,
         }),
         ...(isWhole || cards ? [] : [actions(button({ actionId: chargeActions.more, text: 'More fields' }))]),
-        accountFoot(place),
+        accountFoot(shownAccount),
       ],
       submit: 'Review',
       ...(alert === undefined ? {} : { privateMetadata: alert }),

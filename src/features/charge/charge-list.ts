@@ -41,7 +41,7 @@ const mostShown = 10;
 /** Charges that wait for this person's code, each with its button. */
 export function pendingCodesMessage(
   charges: readonly ChargeSeen[],
-  place: ShownAccount,
+  account: ShownAccount,
   { nowMs, others = [] }: { nowMs: number; others?: readonly ChargeSeen[] },
 ): SlackMessage {
   const own = listed(charges, 'They follow as these end.', (charge) => homeItem(charge, nowMs));
@@ -52,11 +52,15 @@ export function pendingCodesMessage(
   ]);
   const body = [...own, ...(others.length === 0 ? [] : [header('Of colleagues'), ...theirs])];
   const state = charges.length === 0 ? 'No charge waits for a code from you' : waitingWords(charges);
-  return noteMessage({ state, body, foot: checkedFoot(place, nowMs) });
+  return noteMessage({ state, body, foot: checkedFoot(account, nowMs) });
 }
 
 /** The charges with an unknown outcome: who began each, what happens next and when, and what people must do. */
-export function doubtMessage({ charges, unread }: Doubts, place: ShownAccount, nowMs: number): SlackMessage {
+export function doubtMessage(
+  { charges, unread }: Doubts,
+  account: ShownAccount,
+  nowMs: number,
+): SlackMessage {
   const items = listed(charges, 'They follow as these end; the bot checks all of them.', (charge) => [
     chargeHeadline(charge).block,
     richText(...doubtLines(charge, nowMs)),
@@ -68,7 +72,7 @@ export function doubtMessage({ charges, unread }: Doubts, place: ShownAccount, n
     body: isNone
       ? [plain('Every charge has its outcome, or waits for a code.')]
       : [...items, ...unopened(unread)],
-    foot: checkedFoot(place, nowMs),
+    foot: checkedFoot(account, nowMs),
   });
 }
 
@@ -122,14 +126,14 @@ function doubtButtons({ state, reference }: ChargeSeen): MessageBlock[] {
 export function homeCharges(
   title: string,
   charges: readonly ChargeSeen[],
-  place: ShownAccount,
+  account: ShownAccount,
   nowMs: number,
 ): MessageBlock[] {
   if (charges.length === 0) return [];
   return [
     header(title),
     ...listed(charges, 'The others are not shown here.', (charge) => homeItem(charge, nowMs)),
-    ...homeFoot(place),
+    ...homeFoot(account),
     divider(),
   ];
 }
@@ -202,7 +206,7 @@ export function openDoubts(charges: readonly ChargeSeen[]): OpenItems | undefine
 }
 
 /** `/pay doubt`: lists every charge with an unknown outcome, and what the bot does about it. */
-export function doubtCommand({ place, now }: Account, { inDoubt }: ChargeOperations): Command {
+export function doubtCommand({ shownAccount, now }: Account, { inDoubt }: ChargeOperations): Command {
   return defineCommand<undefined>({
     verb: 'doubt',
     usage: '',
@@ -215,9 +219,9 @@ export function doubtCommand({ place, now }: Account, { inDoubt }: ChargeOperati
     parse: nothingAfter('Nothing follows “doubt”: it lists every charge in doubt.'),
     async run() {
       const found = await inDoubt();
-      const message = doubtMessage(found, place, now());
-      return found.charges.length === 0 ? withOtherAccounts(message, place) : message;
+      const message = doubtMessage(found, shownAccount, now());
+      return found.charges.length === 0 ? withOtherAccounts(message, shownAccount) : message;
     },
-    home: async () => homeCharges('In doubt', (await inDoubt()).charges, place, now()),
+    home: async () => homeCharges('In doubt', (await inDoubt()).charges, shownAccount, now()),
   });
 }

@@ -40,10 +40,10 @@ export type ChargeNote =
  * A charge's message in the desk channel; it is edited as the charge continues. Once settled it is shortened: without
  * terms and buttons, and only the thread says why it ended and what to do.
  */
-export function chargeMessage(charge: ChargeSeen, place: ShownAccount, about: PostAttempt): SlackMessage {
+export function chargeMessage(charge: ChargeSeen, account: ShownAccount, about: PostAttempt): SlackMessage {
   const said = [...correction(charge), ...alertNewsOf(charge), ...notMineBlocks(charge), ...advice(charge)];
   const body = [...said, ...facts(charge), ...messageButtons(charge)];
-  return forPosting(noteOf(charge, place, { body }), 'payops_charge', about);
+  return forPosting(noteOf(charge, account, { body }), 'payops_charge', about);
 }
 
 function advice(charge: ChargeSeen): RichTextBlock[] {
@@ -85,10 +85,10 @@ export function notMineNotice({
 export function chargeNoteMessage(
   note: ChargeNote,
   charge: ChargeSeen,
-  place: ShownAccount,
+  account: ShownAccount,
   about: PostAttempt,
 ): SlackMessage {
-  return forPosting(noteOf(charge, place, noteParts(note, charge)), 'payops_charge_note', about);
+  return forPosting(noteOf(charge, account, noteParts(note, charge)), 'payops_charge_note', about);
 }
 
 function noteParts(note: ChargeNote, charge: ChargeSeen): Partial<Note> {
@@ -127,16 +127,16 @@ function toldBody(what: AgentNews, charge: ChargeSeen): NonNullable<Note['body']
 export function chargeDirectMessage(
   what: AgentNews,
   charge: ChargeSeen,
-  place: ShownAccount,
+  account: ShownAccount,
   about: PostAttempt,
 ): SlackMessage {
   const { state, terms } = charge;
   const isOpen = state.kind === 'otp';
   const card = isOpen || state.kind === 'review' ? [] : fields({ Card: termFields(terms).Card });
   // A conclusion has the modal's buttons, because the modal may be closed.
-  const buttons = isOpen ? messageButtons(charge) : modalButtons(charge, place);
+  const buttons = isOpen ? messageButtons(charge) : modalButtons(charge, account);
   const body = [...(isOpen ? codeRequest(charge) : stateBlocks(charge)), ...card];
-  const message = noteOf(charge, place, { body: [...body, ...(what === state.kind ? buttons : [])] });
+  const message = noteOf(charge, account, { body: [...body, ...(what === state.kind ? buttons : [])] });
   return forPosting(message, 'payops_charge_direct', about);
 }
 
@@ -161,8 +161,8 @@ function whoTypes({ customer, codeEntry }: ChargeSeen): string {
     : 'Ask for the code on the phone, never in writing.';
 }
 
-function noteOf(charge: ChargeSeen, place: ShownAccount, more: Partial<Note>): SlackMessage {
-  return noteMessage({ ...chargeHead(charge), ...more, foot: chargeFoot(charge, place) });
+function noteOf(charge: ChargeSeen, account: ShownAccount, more: Partial<Note>): SlackMessage {
+  return noteMessage({ ...chargeHead(charge), ...more, foot: chargeFoot(charge, account) });
 }
 
 /**
@@ -177,7 +177,7 @@ type ChargeBodies = {
 
 export function chargeRenders(
   findCharge: (reference: string) => Promise<ChargeSeen | undefined>,
-  { place, log }: Pick<Account, 'place' | 'log'>,
+  { shownAccount, log }: Pick<Account, 'shownAccount' | 'log'>,
 ): Renders<ChargeBodies> {
   async function requireCharge(reference: string): Promise<ChargeSeen> {
     const charge = await findCharge(reference);
@@ -187,7 +187,7 @@ export function chargeRenders(
   return {
     /** The message in the desk’s channel. */
     async charge({ reference }, _work, about) {
-      return { kind: 'shown', message: chargeMessage(await requireCharge(reference), place, about) };
+      return { kind: 'shown', message: chargeMessage(await requireCharge(reference), shownAccount, about) };
     },
     /** The note about a step, in that message's thread. */
     async charge_note({ reference, note, isDirect }, { record: { posted } }, about) {
@@ -196,7 +196,7 @@ export function chargeRenders(
         // A look-up is under way. It may confirm this verdict, so wait; another verdict has a note of its own.
         return note.what === 'otp' || isConcluded(charge.state) ? { kind: 'nothing' } : { kind: 'later' };
       }
-      const message = chargeNoteMessage(note, charge, place, about);
+      const message = chargeNoteMessage(note, charge, shownAccount, about);
       const shown = {
         kind: 'shown',
         message,
@@ -209,7 +209,8 @@ export function chargeRenders(
       const charge = await requireCharge(reference);
       const { state } = charge;
       const holds = what === 'otp' ? !isConcluded(state) : state.kind === what;
-      if (posted || holds) return { kind: 'shown', message: chargeDirectMessage(what, charge, place, about) };
+      if (posted || holds)
+        return { kind: 'shown', message: chargeDirectMessage(what, charge, shownAccount, about) };
       // A look-up is under way. If it confirms this verdict, no second message is stored, so wait with this one.
       if (!isConcluded(state)) return { kind: 'later' };
       log('info', 'not told: it no longer holds', { key, result: state.kind });

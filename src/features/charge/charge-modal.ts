@@ -39,14 +39,14 @@ export const chargeActions = {
 const chargeStateModalId = 'charge_state';
 
 /** A charge's modal, in any state: while the charge continues, and when it is opened again. */
-export function chargeStateModal(charge: ChargeSeen, place: ShownAccount, viewer: Viewer): Modal {
-  if (charge.state.kind === 'otp') return otpModal(charge, place, viewer);
+export function chargeStateModal(charge: ChargeSeen, account: ShownAccount, viewer: Viewer): Modal {
+  if (charge.state.kind === 'otp') return otpModal(charge, account, viewer);
   const blocks: ViewBlock[] = [
     chargeHeadline(charge).block,
     ...stateBlocks(charge),
-    ...modalButtons(charge, place),
+    ...modalButtons(charge, account),
     ...(charge.state.kind === 'review' ? [] : modalFacts(charge)),
-    chargeFoot(charge, place),
+    chargeFoot(charge, account),
   ];
   return modal({ callbackId: chargeStateModalId, title: 'Charge', blocks });
 }
@@ -61,12 +61,12 @@ export type ChargeViews = ReturnType<typeof createChargeViews>;
 
 /** Opens and updates the modals of charges, for all verbs. */
 export function createChargeViews(
-  { place, now }: Pick<Account, 'place' | 'now'>,
+  { shownAccount, now }: Pick<Account, 'shownAccount' | 'now'>,
   operations: WatchedCharges,
 ) {
   /** The charge's modal for this person: only the agent gets the field for the code. */
   const modalFor = (charge: ChargeSeen, viewerId: string) =>
-    chargeStateModal(charge, place, { nowMs: now(), viewerId });
+    chargeStateModal(charge, shownAccount, { nowMs: now(), viewerId });
 
   /** Opens the charge in a modal, which later steps update. */
   async function open(
@@ -80,8 +80,8 @@ export function createChargeViews(
   /** Says that there is no such charge: in the modal if its button was in one, else to the caller alone. */
   async function sayUnknown(pressed: Pressed): Promise<void> {
     const { value, view, reply } = pressed;
-    if (view) return await pressed.updateModal(unknownChargeModal(value, place));
-    await reply(noteMessage(unknownCharge(value, place)));
+    if (view) return await pressed.updateModal(unknownChargeModal(value, shownAccount));
+    await reply(noteMessage(unknownCharge(value, shownAccount)));
   }
 
   /**
@@ -167,7 +167,7 @@ type Shown = { charge: ChargeSeen; views: readonly ChargeView[] };
  * replica. A modal may be closed, so important news needs a message as well.
  */
 export function createShowCharge(
-  { slack, place, now, log }: Account,
+  { slack, shownAccount, now, log }: Account,
   find: (reference: string) => Promise<Shown | undefined>,
 ) {
   /** By reference: the update that was requested last, and the one that has not begun. */
@@ -176,7 +176,7 @@ export function createShowCharge(
 
   async function update(charge: ChargeSeen, { id, userId }: ChargeView): Promise<boolean> {
     try {
-      const modal = chargeStateModal(charge, place, { nowMs: now(), viewerId: userId });
+      const modal = chargeStateModal(charge, shownAccount, { nowMs: now(), viewerId: userId });
       return (await updateModal(slack.interactive, { viewId: id, modal }, log)) === 'shown';
     } catch (error) {
       log('error', 'A charge could not be shown', { orderReference: charge.reference }, error);
@@ -290,7 +290,7 @@ function chargeButton(action: keyof typeof chargeActions, text: string, referenc
  * Shown if the store failed while the charge was written. Never says that nothing was charged: if the charge was
  * stored, it is sent once, and the agent is told the outcome.
  */
-export function unsureChargeModal(reference: string, place: ShownAccount): Modal {
+export function unsureChargeModal(reference: string, account: ShownAccount): Modal {
   const note: Note = {
     state: `❔ ${outcomeWords.doubt}`,
     about: [referenceWord(reference)],
@@ -299,13 +299,13 @@ export function unsureChargeModal(reference: string, place: ShownAccount): Modal
       labelled('Next', 'do not charge again. Look at this charge in a minute.'),
     ],
     buttons: [showButton(reference)],
-    foot: accountFoot(place),
+    foot: accountFoot(account),
   };
   return noteModal(note, { callbackId: 'charge_unsure', title: 'Charge' });
 }
 
 /** Shown if the bot has no charge with this reference, or no longer. Undefined: the modal names no reference. */
-export function unknownCharge(reference: string | undefined, place: ShownAccount): Note {
+export function unknownCharge(reference: string | undefined, account: ShownAccount): Note {
   const named = reference === undefined ? '' : typedReference(reference);
   const next: Run[] =
     named === ''
@@ -315,11 +315,11 @@ export function unknownCharge(reference: string | undefined, place: ShownAccount
     state: 'No such charge here',
     about: [named],
     body: [plain('It wasn’t made with this bot, or too long ago.'), labelled('Next', ...next)],
-    foot: accountFoot(place),
+    foot: accountFoot(account),
   };
 }
 
-export function unknownChargeModal(reference: string | undefined, place: ShownAccount): Modal {
+export function unknownChargeModal(reference: string | undefined, account: ShownAccount): Modal {
   const window = { callbackId: 'charge_unknown', title: 'No such charge' };
-  return noteModal(unknownCharge(reference, place), window);
+  return noteModal(unknownCharge(reference, account), window);
 }

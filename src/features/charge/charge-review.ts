@@ -69,7 +69,7 @@ export type ReviewNeeds = {
  * submitting the review fails, the outcome is in doubt: its `carryOn` may have sent the charge.
  */
 export function createReview(
-  { place, now, slack }: Pick<Account, 'place' | 'now' | 'slack'>,
+  { shownAccount, now, slack }: Pick<Account, 'shownAccount' | 'now' | 'slack'>,
   parts: {
     operations: ChargeOperations;
     form: ChargeForm;
@@ -86,7 +86,7 @@ export function createReview(
         ? labelled('Next', 'start over with ', code('/pay charge'), '.')
         : labelled('Next', 'press Charge again… on ', ...alertRuns(alert), '.');
     const note = { state: '⌛ This review has expired', body: [plain('Nothing was charged.'), next] };
-    return notChargedModal(note, place);
+    return notChargedModal(note, shownAccount);
   }
 
   /** Says why in the same words as the alert's *Charge again…*. */
@@ -117,13 +117,13 @@ export function createReview(
   ): Promise<Modal> {
     const asked = shown(terms);
     const open = await needs.openPayments(asked);
-    return chargeReviewModal({ ...reviewed, open, place, terms: asked, draft, nowMs: now() });
+    return chargeReviewModal({ ...reviewed, open, shownAccount, terms: asked, draft, nowMs: now() });
   }
 
   /** The review of these terms with all restrictions of now. `draft`: their id; default: they are stored first. */
   async function reviewOf(terms: ChargeTerms, viewId: string, by: string, draft?: string): Promise<Modal> {
     const reviewed = await operations.review({ viewId, terms, by });
-    if (reviewed.kind === 'over_limit') return limitRefusalModal(reviewed.refusal, place);
+    if (reviewed.kind === 'over_limit') return limitRefusalModal(reviewed.refusal, shownAccount);
     const id = draft ?? (await operations.keepDraft(viewId, terms));
     return await reviewModal(reviewed, terms, id);
   }
@@ -155,7 +155,7 @@ export function createReview(
       case 'twin':
         return update(await reviewAgain(submission, read));
       case 'over_limit':
-        return update(limitRefusalModal(result.refusal, place));
+        return update(limitRefusalModal(result.refusal, shownAccount));
       case 'awaiting_approval':
         return update(needs.requestModal(result.approval));
       case 'alert_taken':
@@ -163,7 +163,7 @@ export function createReview(
       case 'stale':
         return update(expiredModal(alert));
       case 'unsure':
-        return update(unsureChargeModal(result.reference, place));
+        return update(unsureChargeModal(result.reference, shownAccount));
     }
   }
 
@@ -250,7 +250,7 @@ function readReview(values: ViewValues, metadata: string): ReadReview | { kind: 
 }
 
 type ReviewModalOptions = {
-  place: ShownAccount;
+  shownAccount: ShownAccount;
   terms: ShownTerms;
   /** The id of these terms, from `keepDraft`. */
   draft: string;
@@ -269,7 +269,7 @@ type ReviewModalOptions = {
  * The review: the exact terms with all restrictions. The submit button says what it does: charge, or ask for approval.
  */
 export function chargeReviewModal(options: ReviewModalOptions): Modal {
-  const { place, terms, draft, twins = [], open = [], hold, approval, nowMs } = options;
+  const { shownAccount, terms, draft, twins = [], open = [], hold, approval, nowMs } = options;
   // With a restriction the modal is long enough, so leave other lines out.
   const others = [...twins, ...open];
   const isPlain = !hold && !approval && others.length === 0;
@@ -277,7 +277,7 @@ export function chargeReviewModal(options: ReviewModalOptions): Modal {
   const email = emailWord(terms.customerEmail);
   const { Reason: reason, 'Customer id': customerId } = termFields(terms);
   const blocks: ViewBlock[] = [
-    ...(isLiveAmongOthers(place) ? [header(`🔴 Real money: ${word(place.account)}`)] : []),
+    ...(isLiveAmongOthers(shownAccount) ? [header(`🔴 Real money: ${word(shownAccount.account)}`)] : []),
     ...twinBlocks(twins, nowMs),
     ...openPaymentBlocks(open, nowMs),
     richText(plain('Charge ', bold(amount), ' to ', bold(cardWords(terms.card)), ' of ', bold(email), '.')),
@@ -289,7 +289,7 @@ export function chargeReviewModal(options: ReviewModalOptions): Modal {
       ...(hold?.kind === 'save_again' ? [linkButton()] : []),
     ),
     context(
-      plainText(accountWords(place.environment, place.account)),
+      plainText(accountWords(shownAccount.environment, shownAccount.account)),
       plainText(isPlain ? 'Nothing sent yet. Expires in 30 minutes.' : 'Nothing sent yet.'),
     ),
   ];

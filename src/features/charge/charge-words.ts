@@ -48,10 +48,10 @@ export function correction({ corrects }: ChargeSeen): RichTextBlock[] {
 }
 
 /** The last line. Only for an approved charge it has the proof: status, reference and amount. */
-export function chargeFoot({ state, proof }: ChargeSeen, place: ShownAccount): ContextBlock {
+export function chargeFoot({ state, proof }: ChargeSeen, account: ShownAccount): ContextBlock {
   return state.kind === 'approved'
-    ? checkedFoot(place, state.concludedAt, provenBy(proof?.status, proof?.compared))
-    : accountFoot(place);
+    ? checkedFoot(account, state.concludedAt, provenBy(proof?.status, proof?.compared))
+    : accountFoot(account);
 }
 
 const longestWhy = 300;

@@ -72,14 +72,14 @@ export function createCharges(account: Account, needs: ChargeNeeds) {
   const form = createChargeForm(account, needs.ledger);
   const views = createChargeViews(account, operations);
   const review = createReview(account, { operations, form, views, needs });
-  const { place, now, settings } = account;
+  const { shownAccount, now, settings } = account;
   const [usualCurrency = ''] = settings.chargeCurrencies;
 
   async function homeRecent({ userId }: Caller): Promise<MessageBlock[]> {
     const found = await operations.recent(userId, 2 * recentCharges);
     // Leave out open charges, which have their own section.
     const settled = found.filter(isClosed);
-    return homeCharges('Your last charges', settled.slice(0, recentCharges), place, now());
+    return homeCharges('Your last charges', settled.slice(0, recentCharges), shownAccount, now());
   }
 
   /** Always open a new modal: its view id is the idempotency key. */

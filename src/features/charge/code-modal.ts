@@ -55,7 +55,7 @@ const codeMetadata = codec(
  * The modal of a charge that waits for a code. The agent gets the field; others see the agent's name and a button to
  * take over. The code is never shown: each try has a new field, so Slack can't fill in a refused code.
  */
-export function otpModal(charge: ChargeSeen, place: ShownAccount, { nowMs, viewerId }: Viewer): Modal {
+export function otpModal(charge: ChargeSeen, account: ShownAccount, { nowMs, viewerId }: Viewer): Modal {
   const { reference, otp, resends, bankWords } = charge;
   const isAgent = viewerId === charge.agent;
   const isOpen = otp !== undefined && isCodeOpen(otp, nowMs);
@@ -72,8 +72,8 @@ export function otpModal(charge: ChargeSeen, place: ShownAccount, { nowMs, viewe
     ...(hasNewer ? [] : quoted('The bank says:', bankWords)),
     ...(mayEnter ? [codeInput(field)] : []),
     ...(!isOpen ? tooLateBlocks : isAgent ? customerBlocks(charge) : takeOverBlocks(charge)),
-    ...resendBlocks(charge, place, mayEnter),
-    accountFoot(place),
+    ...resendBlocks(charge, account, mayEnter),
+    accountFoot(account),
   ];
   return modal({
     callbackId: otpModalId,
@@ -203,8 +203,12 @@ function takeOverBlocks(charge: ChargeSeen): ViewBlock[] {
 }
 
 /** The button to send another code. The sandbox can't. Spec: Versioning (sandbox); resend-otp. */
-function resendBlocks({ reference, resends }: ChargeSeen, place: ShownAccount, mayAsk: boolean): ViewBlock[] {
-  if (place.environment === 'sandbox') {
+function resendBlocks(
+  { reference, resends }: ChargeSeen,
+  account: ShownAccount,
+  mayAsk: boolean,
+): ViewBlock[] {
+  if (account.environment === 'sandbox') {
     return mayAsk ? [richText(plain('The sandbox can’t send another code.'))] : [];
   }
   const last = resends.at(-1);

@@ -26,15 +26,15 @@ const longestNames = 150;
 const mostCurrencies = 10;
 
 /** Shown if limits refuse the charge at its submit. Nothing was sent. */
-export function limitRefusalModal(refusal: LimitRefusal, place: ShownAccount): Modal {
+export function limitRefusalModal(refusal: LimitRefusal, account: ShownAccount): Modal {
   const state = refusal.kind === 'over' ? '⛔ Not charged: above your limit' : '⛔ Not charged';
-  return notChargedModal({ state, body: [plain(limitProblem(refusal))] }, place);
+  return notChargedModal({ state, body: [plain(limitProblem(refusal))] }, account);
 }
 
 /** Takes the place of the form or the review. */
-export function notChargedModal(note: Note, place: ShownAccount): Modal {
+export function notChargedModal(note: Note, account: ShownAccount): Modal {
   const window = { callbackId: 'charge_refused', title: 'Not charged' };
-  return noteModal({ ...note, foot: accountFoot(place) }, window);
+  return noteModal({ ...note, foot: accountFoot(account) }, window);
 }
 
 /**

@@ -36,7 +36,7 @@ export type CustomerLink = {
  * passed on in memory, and never stored.
  */
 export function otpCommand(
-  { place, now }: Account,
+  { shownAccount, now }: Account,
   operations: ChargeOperations,
   views: ChargeViews,
   customerLink: CustomerLink,
@@ -46,10 +46,10 @@ export function otpCommand(
     const [only] = charges;
     if (only === undefined) {
       const others = await operations.waitingForOthers(conversation.caller.userId);
-      const message = pendingCodesMessage([], place, { nowMs: now(), others });
-      return others.length === 0 ? withOtherAccounts(message, place) : message;
+      const message = pendingCodesMessage([], shownAccount, { nowMs: now(), others });
+      return others.length === 0 ? withOtherAccounts(message, shownAccount) : message;
     }
-    if (charges.length > 1) return pendingCodesMessage(charges, place, { nowMs: now() });
+    if (charges.length > 1) return pendingCodesMessage(charges, shownAccount, { nowMs: now() });
     await views.open(only, conversation);
     return undefined;
   }
@@ -60,7 +60,7 @@ export function otpCommand(
     conversation: Conversation,
   ): Promise<SlackMessage | undefined> {
     const charge = await operations.find(reference);
-    if (!charge) return withOtherAccounts(noteMessage(unknownCharge(reference, place)), place);
+    if (!charge) return withOtherAccounts(noteMessage(unknownCharge(reference, shownAccount)), shownAccount);
     await views.open(charge, conversation);
     return undefined;
   }
@@ -71,12 +71,13 @@ export function otpCommand(
   async function enterCode(submission: Submission): Promise<ViewAnswer> {
     const read = readOtpModal(submission);
     if (read.kind === 'errors') return read;
-    if (read.kind === 'not_ours') return { kind: 'update', modal: unknownChargeModal(undefined, place) };
+    if (read.kind === 'not_ours')
+      return { kind: 'update', modal: unknownChargeModal(undefined, shownAccount) };
     const { kind: _read, ...typed } = read;
     const result = await operations.submitCode({ ...typed, by: submission.caller.userId });
     return result
       ? views.showAndCarryOn(result.charge, submission, result.carryOn)
-      : { kind: 'update', modal: unknownChargeModal(read.reference, place) };
+      : { kind: 'update', modal: unknownChargeModal(read.reference, shownAccount) };
   }
 
   /** Asks for another code; time and tries stay. */
@@ -131,7 +132,7 @@ export function otpCommand(
     ],
     isUrgent: true,
     home: async ({ userId }) =>
-      homeCharges('Waiting for a code', await operations.waitingFor(userId), place, now()),
+      homeCharges('Waiting for a code', await operations.waitingFor(userId), shownAccount, now()),
     run: ({ reference }, conversation) =>
       reference === undefined ? openMine(conversation) : openOne(reference, conversation),
   });

@@ -105,7 +105,7 @@ export type AnswerCodePage = (request: PageRequest) => Promise<Reply | undefined
 
 /** GET and HEAD change nothing. The path is the only credential, so never put it into a log or an error. */
 export function createCodePages(
-  { store, now, place }: Account,
+  { store, now, shownAccount }: Account,
   merchant: string,
   timeZone: string,
   charges: PageCharges,
@@ -140,7 +140,7 @@ export function createCodePages(
         untilMs,
         triesLeft,
         // The sandbox can't send another code.
-        mayResend: place.environment === 'live',
+        mayResend: shownAccount.environment === 'live',
         resend: resendResult(resends.at(-1)),
         problem: customerTried(charge) ? lastCode && problemOf[lastCode] : undefined,
         nowMs: now(),

@@ -11,7 +11,7 @@ import { codePagePath, createCodePages, makeCodeLink, type PageCharges } from '.
 
 /** Lets the customer type the bank’s code: makes the link, which the agent sees once, and answers its page. */
 export function createCustomerCode(account: Account, charges: PageCharges) {
-  const { place, settings } = account;
+  const { shownAccount, settings } = account;
   const merchant = settings.merchantName ?? settings.paymentsAccountName;
   const { timezone } = settings.policy;
 
@@ -27,7 +27,7 @@ export function createCustomerCode(account: Account, charges: PageCharges) {
           codeLines([`${ask} ${address} We will never ask you to tell us the code.`]),
           plain(...until, 'Copy it now: it’s shown once.'),
         ],
-        foot: accountFoot(place),
+        foot: accountFoot(shownAccount),
       },
       { callbackId: 'customer_link', title: 'Customer link' },
     );

@@ -63,7 +63,7 @@ type FoundShown = {
 };
 
 /** One page of the records of a customer or a card, newest first. */
-export function foundMessage(shown: FoundShown, place: ShownAccount): SlackMessage {
+export function foundMessage(shown: FoundShown, account: ShownAccount): SlackMessage {
   const { at, page, may } = shown;
   return noteMessage({
     state: headWords(shown),
@@ -75,7 +75,7 @@ export function foundMessage(shown: FoundShown, place: ShownAccount): SlackMessa
       rich`${knownWords(shown)}`,
       ...(page.records.length === 0 ? [rich`By reference: ${code('/pay <reference>')}`] : []),
     ],
-    foot: accountFoot(place),
+    foot: accountFoot(account),
   });
 }
 

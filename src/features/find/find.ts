@@ -32,7 +32,7 @@ export type TypedQuestion = { by: FoundBy; whom: string; show?: ShownKind; day?:
  * or card, newest first. Calls no service: shows each record as last known.
  */
 export function createFind(account: Account, finders: readonly Finder[]): Feature {
-  const { place, settings, people, now } = account;
+  const { shownAccount, settings, people, now } = account;
   const records = openFoundRecords(account, finders);
   const timeZone = settings.policy.timezone;
 
@@ -59,8 +59,8 @@ export function createFind(account: Account, finders: readonly Finder[]): Featur
     ]);
     const since = dateWords(sinceMs, now(), timeZone);
     const shown = { at, page, since, alertDays: settings.alertDetailsDays, may };
-    const message = foundMessage(shown, place);
-    return page.records.length === 0 ? withOtherAccounts(message, place) : message;
+    const message = foundMessage(shown, shownAccount);
+    return page.records.length === 0 ? withOtherAccounts(message, shownAccount) : message;
   }
 
   const verb = defineCommand<Question>({

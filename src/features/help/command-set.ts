@@ -40,7 +40,7 @@ export type AccountCommands = AccountSide & {
   commands: readonly Command[];
 };
 
-type Listed = AccountCommands & { all: readonly Command[]; menu: Command; place: string | undefined };
+type Listed = AccountCommands & { all: readonly Command[]; menu: Command; accountLabel: string | undefined };
 
 /**
  * All commands of all accounts behind the one slash command, with their help and menu. The account is the one in
@@ -66,8 +66,8 @@ export function createCommandSet(
         .filter((other) => other.merchant !== merchant)
         .map((other) => ({ ...other, commands: other.all.filter((command) => command.open !== undefined) }));
     const menu = own(menuCommand(() => all, others, mayRun, log));
-    const place = merchant && accountWords(one.environment, one.label);
-    return { ...one, all, menu, place };
+    const accountLabel = merchant && accountWords(one.environment, one.label);
+    return { ...one, all, menu, accountLabel };
   }
   function defaultFor(channelId: string | undefined): Listed {
     return lists.find(({ channels }) => channelId !== undefined && channels.includes(channelId)) ?? lists[0];
@@ -205,15 +205,15 @@ function ofAccount(
   { merchant, environment, label }: AccountCommands & { merchant: NonNullable<AccountCommands['merchant']> },
   names: readonly string[],
 ): Command {
-  const place = accountWords(environment, label);
+  const accountLabel = accountWords(environment, label);
   const own = { ...command, merchant: merchant.name };
   const others = names.filter((name) => name !== merchant.name);
-  return command.permission === anyone ? withAccountLine(own, place, others) : own;
+  return command.permission === anyone ? withAccountLine(own, accountLabel, others) : own;
 }
 
 /** Adds to help or menu which account they are for, and how to choose another. */
-function withAccountLine(command: Command, place: string, others: readonly string[]): Command {
-  const sentence = `This is for ${place}. For another account, add --account ${listed(others, 'or')}.`;
+function withAccountLine(command: Command, accountLabel: string, others: readonly string[]): Command {
+  const sentence = `This is for ${accountLabel}. For another account, add --account ${listed(others, 'or')}.`;
   function said(message: SlackMessage | undefined): SlackMessage | undefined {
     return message && { ...message, blocks: [...message.blocks, context(plainText(sentence))] };
   }

@@ -52,7 +52,7 @@ export type ListedAccount = AccountSide & {
   /** The account's name for people. */
   label: string;
   /** Environment and name; undefined with one account. */
-  place: string | undefined;
+  accountLabel: string | undefined;
 };
 
 type Permitted = { allowed: readonly Command[]; refused: Refused | undefined };

@@ -47,7 +47,9 @@ export async function homeFor(
     [...listed.map((command) => ({ command, account: own })), ...elsewhere.flat()]
       .toSorted((one, other) => order.indexOf(one.command.verb) - order.indexOf(other.command.verb))
       .map(({ command, account }) =>
-        inAccount(account.merchant, () => sectionOf(command, caller, { place: account.place, log })),
+        inAccount(account.merchant, () =>
+          sectionOf(command, caller, { accountLabel: account.accountLabel, log }),
+        ),
       ),
   );
   const filled = sections.filter((section) => section.length > 0);
@@ -56,8 +58,8 @@ export async function homeFor(
   );
   const fields = inAccount(own.merchant, () => listed.flatMap(({ field }) => field?.() ?? []));
   // The first account's buttons need no label.
-  const place = own.merchant?.isFirst === false && pressed.length > 0 ? own.place : undefined;
-  const buttons = place === undefined ? pressed : [context(plainText(place)), ...pressed];
+  const accountLabel = own.merchant?.isFirst === false && pressed.length > 0 ? own.accountLabel : undefined;
+  const buttons = accountLabel === undefined ? pressed : [context(plainText(accountLabel)), ...pressed];
   const room = limits.viewBlocks - fields.length - buttons.length - 3;
   const all = filled.length === 0 ? [nothingOpen] : filled.flat();
   const shown = all.length <= room ? all : [...all.slice(0, room - 1), more];
@@ -74,13 +76,15 @@ const nothingOpen: MessageBlock = richText([words('Nothing waits for you.')]);
 async function sectionOf(
   command: Command,
   caller: Caller,
-  { place, log }: { place: string | undefined; log: Log },
+  { accountLabel, log }: { accountLabel: string | undefined; log: Log },
 ): Promise<readonly MessageBlock[]> {
   const { home, verb } = command;
   if (!home) return [];
   try {
     const blocks = await withDeadline(sectionMs, () => home(caller));
-    return place === undefined || blocks.length === 0 ? blocks : [context(plainText(place)), ...blocks];
+    return accountLabel === undefined || blocks.length === 0
+      ? blocks
+      : [context(plainText(accountLabel)), ...blocks];
   } catch (error) {
     const errorId = newErrorId();
     log(

@@ -74,16 +74,16 @@ export function linkHead(
 }
 
 /** A link's message, edited as its state changes. Pure: equal links give equal messages. */
-export function linkMessage(link: PaymentLink, place: ShownAccount, about: PostAttempt): SlackMessage {
-  return forPosting(shownLink(link, place), linkEventType, about);
+export function linkMessage(link: PaymentLink, account: ShownAccount, about: PostAttempt): SlackMessage {
+  return forPosting(shownLink(link, account), linkEventType, about);
 }
 
 /** The content of a link's message and modal. `where`: a sentence that says where the message was posted. */
-export function shownLink(link: PaymentLink, place: ShownAccount, where: Run[] = []): SlackMessage {
+export function shownLink(link: PaymentLink, account: ShownAccount, where: Run[] = []): SlackMessage {
   return noteMessage({
     ...linkHead(link),
     body: [
-      ...body(link, place),
+      ...body(link, account),
       ...alertNewsBlocks(link.alertNews, link.state.kind === 'paid'),
       ...(where.length === 0 ? [] : [richText(where)]),
       ...fields({
@@ -92,26 +92,26 @@ export function shownLink(link: PaymentLink, place: ShownAccount, where: Run[] =
         'Asked by': [person(link.by)],
       }),
     ],
-    buttons: buttonsOf(link, place),
-    foot: foot(link, place),
+    buttons: buttonsOf(link, account),
+    foot: foot(link, account),
   });
 }
 
-export function linkModal(link: PaymentLink, place: ShownAccount, where?: Run[]): Modal {
-  return messageModal('Payment link', shownLink(link, place, where));
+export function linkModal(link: PaymentLink, account: ShownAccount, where?: Run[]): Modal {
+  return messageModal('Payment link', shownLink(link, account, where));
 }
 
 /** A note that mentions the requester: an edit of the message doesn't notify them. */
 export function linkNoteMessage(
   note: LinkNote,
   link: PaymentLink,
-  place: ShownAccount,
+  account: ShownAccount,
   about: PostAttempt,
 ): SlackMessage {
   const message = noteMessage({
     ...linkHead(link, note),
     body: [rich`${person(link.by)}: ${noteWords[note]}`, ...alertNewsBlocks(link.alertNews, note === 'paid')],
-    foot: foot(link, place),
+    foot: foot(link, account),
   });
   return forPosting(message, `${linkEventType}_note`, about);
 }
@@ -120,11 +120,11 @@ const reviewWords = 'money may have moved, but not as agreed. Don’t deliver; a
 const givenBackWords = 'its money went back to the customer. If you delivered, tell your payments lead.';
 const noteWords = { paid: 'your link is paid.', review: reviewWords, given_back: givenBackWords } as const;
 
-function body(link: PaymentLink, place: ShownAccount): NonNullable<Note['body']> {
+function body(link: PaymentLink, account: ShownAccount): NonNullable<Note['body']> {
   const { state, order, evidence, terms, alertNews } = link;
   const proof = evidence ? proofLine(evidence) : [];
   // Other links never save a card, so they say nothing about it.
-  const saved = terms.savesCard ? cardSavedLines(link.cardSaved, place) : [];
+  const saved = terms.savesCard ? cardSavedLines(link.cardSaved, account) : [];
   switch (state.kind) {
     case 'asking':
       return [
@@ -202,10 +202,10 @@ function buttonsOf(
   }
 }
 
-function foot({ state, evidence }: PaymentLink, place: ShownAccount): ReturnType<typeof checkedFoot> {
+function foot({ state, evidence }: PaymentLink, account: ShownAccount): ReturnType<typeof checkedFoot> {
   return state.kind === 'paid'
-    ? checkedFoot(place, state.atMs, evidence && provenWords(evidence))
-    : accountFoot(place);
+    ? checkedFoot(account, state.atMs, evidence && provenWords(evidence))
+    : accountFoot(account);
 }
 
 /** Buttons of payment links. Each has the reference as its value. */
@@ -228,7 +228,7 @@ export type LinkBodies = {
 
 export function linkRenders(
   findLink: (reference: string) => Promise<PaymentLink | undefined>,
-  place: ShownAccount,
+  account: ShownAccount,
 ): Renders<LinkBodies> {
   async function requireLink(reference: string): Promise<PaymentLink> {
     const link = await findLink(reference);
@@ -238,14 +238,14 @@ export function linkRenders(
   return {
     async link({ reference }, _work, about) {
       const link = await requireLink(reference);
-      return { kind: 'shown', message: linkMessage(link, place, about), orTo: link.by };
+      return { kind: 'shown', message: linkMessage(link, account, about), orTo: link.by };
     },
     /** In a channel the note is posted in the thread of the link's message; in a direct message without a thread. */
     async link_note({ reference, what: note }, { record: { channel } }, about) {
       const link = await requireLink(reference);
       // The link has changed meanwhile; another note says how.
       if (link.state.kind !== note) return { kind: 'nothing' };
-      const message = linkNoteMessage(note, link, place, about);
+      const message = linkNoteMessage(note, link, account, about);
       const shown = { kind: 'shown', message, calls: [link.by] } as const;
       return channel === link.by ? shown : { ...shown, below: { key: linkMessageKey(link) } };
     },
@@ -264,7 +264,7 @@ export type LinkPrefill = Partial<Omit<PaymentLink['terms'], 'money'>> & {
 };
 
 type LinkFormOptions = {
-  place: ShownAccount;
+  shownAccount: ShownAccount;
   /** The first currency is the default. */
   currencies: readonly string[];
   /** The channel of the request, unless it was a direct message; kept in the form's metadata. */
@@ -328,7 +328,7 @@ function linkFields(currencies: readonly string[], channel: string | undefined) 
 
 /** The form for a link's terms. Submitting it requests an order, which charges nobody. */
 export function linkForm(options: LinkFormOptions): Modal {
-  const { place, currencies, channel, alert, prefill = {}, openLinks = [], nowMs } = options;
+  const { shownAccount, currencies, channel, alert, prefill = {}, openLinks = [], nowMs } = options;
   const { amountMinor, currency, savesCard = true, customerEmail, customerId, reference } = prefill;
   const isOffered = currency === undefined || currencies.includes(currency);
   const filled = {
@@ -347,7 +347,7 @@ export function linkForm(options: LinkFormOptions): Modal {
       ...openPaymentBlocks(openLinks, nowMs),
       richText(rich`The customer pays on the payments service’s page. It charges nobody by itself.`),
       ...linkFields(currencies, channel).inputs(filled),
-      accountFoot(place),
+      accountFoot(shownAccount),
     ],
     submit: 'Create the link',
     privateMetadata: linkMetadata.write({

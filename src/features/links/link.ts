@@ -49,13 +49,13 @@ export function createLinks(
   account: Account,
   needs: LinkNeeds & { firstAlert: (alert: string) => Promise<string> },
 ) {
-  const { place, settings, slack, now } = account;
+  const { shownAccount, settings, slack, now } = account;
   const { chargeCurrencies: currencies } = settings;
   const links = createPaymentLinks(account, needs);
 
   async function formFor(prefill: LinkPrefill, where: { channel?: string }, alert?: string): Promise<Modal> {
     const openLinks = alert === undefined ? [] : await links.openFor(alert);
-    const shown = { place, currencies, prefill, openLinks, nowMs: now() };
+    const shown = { shownAccount, currencies, prefill, openLinks, nowMs: now() };
     return linkForm({ ...shown, ...where, ...withoutUndefined({ alert }) });
   }
 
@@ -70,18 +70,18 @@ export function createLinks(
       case 'taken':
         return { kind: 'errors', errors: takenErrors };
       case 'known':
-        return { kind: 'update', modal: linkModal(beginning.link, place, whereOf(beginning.link)) };
+        return { kind: 'update', modal: linkModal(beginning.link, shownAccount, whereOf(beginning.link)) };
       case 'begun':
         return {
           kind: 'update',
-          modal: linkModal(beginning.link, place),
+          modal: linkModal(beginning.link, shownAccount),
           async carryOn() {
             const link = await beginning.carryOn();
             const where = whereOf(link);
-            const modal = linkModal(link, place, where);
+            const modal = linkModal(link, shownAccount, where);
             // If the modal is closed by now, the link's message shows the result. A refused link has none: send it.
             const replacement =
-              link.state.kind === 'refused' ? { message: shownLink(link, place, where) } : {};
+              link.state.kind === 'refused' ? { message: shownLink(link, shownAccount, where) } : {};
             await slack.showResult({ viewId, userId }, { modal, ...replacement });
           },
         };
@@ -93,13 +93,13 @@ export function createLinks(
     const looked = await links.lookNow(value);
     if (!looked) return await reply(unknownLinkMessage(value));
     const { link, lookup } = looked;
-    if (view) return await updateModal(linkModal(link, place, lookUpLine(link, lookup)));
-    await reply(lookUpMessage(link, lookup, place, now()));
+    if (view) return await updateModal(linkModal(link, shownAccount, lookUpLine(link, lookup)));
+    await reply(lookUpMessage(link, lookup, shownAccount, now()));
   }
 
   async function show(pressed: Pressed): Promise<void> {
     const link = await find(pressed);
-    if (link) await pressed.openModal(linkModal(link, place));
+    if (link) await pressed.openModal(linkModal(link, shownAccount));
   }
 
   /**
@@ -161,7 +161,7 @@ export function createLinks(
       { actionId: linkActions.show, about: wholeValue, opensForm: true, press: show },
       { actionId: linkActions.again, about: wholeValue, press: reopenForm },
     ],
-    home: async ({ userId }) => homeLinks(await links.openOf(userId), place),
+    home: async ({ userId }) => homeLinks(await links.openOf(userId), shownAccount),
 
     async run(prefill, { caller, openModal }) {
       await openModal(await formFor(prefill, channelOf(caller)));
@@ -174,7 +174,7 @@ export function createLinks(
     form: async (prefill: LinkPrefill, caller: Caller, alert?: string) =>
       await formFor(prefill, channelOf(caller), alert && (await needs.firstAlert(alert))),
     verbs: [verb],
-    messages: linkRenders(links.find, place),
+    messages: linkRenders(links.find, shownAccount),
   };
 }
 
@@ -201,7 +201,7 @@ function channelOfLink({ place: channel, by }: PaymentLink): { channel?: string 
 const mostShown = 5;
 
 /** The person's unpaid links on the App Home; empty if there are none. */
-export function homeLinks(links: readonly PaymentLink[], place: ShownAccount): MessageBlock[] {
+export function homeLinks(links: readonly PaymentLink[], account: ShownAccount): MessageBlock[] {
   if (links.length === 0) return [];
   const more = links.length - mostShown;
   return [
@@ -211,17 +211,22 @@ export function homeLinks(links: readonly PaymentLink[], place: ShownAccount): M
       return noteMessage({ ...linkHead(link), buttons: [show] }).blocks;
     }),
     ...(more > 0 ? [context(plainText(`… and ${more} more.`))] : []),
-    ...homeFoot(place),
+    ...homeFoot(account),
     divider(),
   ];
 }
 
 /** The result of a person's look-up, for them alone. */
-function lookUpMessage(link: PaymentLink, lookup: Lookup, place: ShownAccount, nowMs: number): SlackMessage {
+function lookUpMessage(
+  link: PaymentLink,
+  lookup: Lookup,
+  account: ShownAccount,
+  nowMs: number,
+): SlackMessage {
   return noteMessage({
     ...linkHead(link),
     body: [lookUpLine(link, lookup)],
-    foot: checkedFoot(place, nowMs),
+    foot: checkedFoot(account, nowMs),
   });
 }
 

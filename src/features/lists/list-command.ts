@@ -43,7 +43,7 @@ type ListVerb<Item> = {
   columns: readonly CsvColumn<Item>[];
 };
 
-type Listing<Item> = Pick<Account, 'place' | 'slack' | 'now'> & ListVerb<Item>;
+type Listing<Item> = Pick<Account, 'shownAccount' | 'slack' | 'now'> & ListVerb<Item>;
 
 /** A command that shows a list of the service, filtered by the words after it. */
 export function listCommand<Item>(account: Account, verb: ListVerb<Item>): Command {
@@ -88,7 +88,7 @@ function parseQuestion(words: readonly string[]): Parsed<Question> {
  * *Reload* and a command without a filter read the list from the start; everything else continues from cached pages.
  */
 async function answer<Item>(
-  { subject, list, place }: Listing<Item>,
+  { subject, list, shownAccount }: Listing<Item>,
   { which, filter, number }: Question,
   { whileWaiting }: Conversation,
 ): Promise<SlackMessage> {
@@ -103,7 +103,7 @@ async function answer<Item>(
   const page = await whileWaiting(list(request), () =>
     readingMessage(subject, { filter, reading: seen.reading, found: seen.found }),
   );
-  return listMessage(subject, { filter, page }, place);
+  return listMessage(subject, { filter, page }, shownAccount);
 }
 
 /** Makes the file while showing progress, then shows the list with the result above it. */
@@ -112,19 +112,19 @@ async function answerCsv<Item>(
   { filter, number }: Question,
   { caller, whileWaiting }: Conversation,
 ): Promise<SlackMessage> {
-  const { subject, list, place } = listing;
+  const { subject, list, shownAccount } = listing;
   const seen: { reading?: Reading; rows: number } = { rows: 0 };
   const work = makeCsv(listing, filter, { userId: caller.userId, seen });
   const end = await whileWaiting(work, () => exportingMessage({ subject, filter }, seen));
   const page = await list({ filter, number, mostCalls: callsAtFirst });
-  return listMessage(subject, { filter, page, news: fileNews({ subject, filter }, end) }, place);
+  return listMessage(subject, { filter, page, news: fileNews({ subject, filter }, end) }, shownAccount);
 }
 
 /**
  * Sends the person the whole list, or its matches, as a file by direct message. No file if the list wasn't fully read.
  */
 async function makeCsv<Item>(
-  { subject, list, columns, place, slack, now }: Listing<Item>,
+  { subject, list, columns, shownAccount, slack, now }: Listing<Item>,
   filter: string,
   { userId, seen }: { userId: string; seen: { reading?: Reading; rows: number } },
 ): Promise<FileEnd> {
@@ -138,6 +138,6 @@ async function makeCsv<Item>(
   if (rows === 0) return { kind: 'nothing' };
   const cleaned = fileColumns(columns);
   const content = { text: csvHead(cleaned) + csvRows(cleaned, items), rows, reading };
-  const file = listFile({ subject, filter }, content, { place, nowMs: now() });
+  const file = listFile({ subject, filter }, content, { shownAccount, nowMs: now() });
   return { kind: 'made', upload: await slack.uploadFile({ channel: userId }, file), rows };
 }

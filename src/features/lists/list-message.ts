@@ -53,14 +53,14 @@ type ShownList<Item> = { filter: string; page: ListPage<Item>; news?: SlackMessa
 export function listMessage<Item>(
   subject: ListSubject<Item>,
   { filter, page, news }: ShownList<Item>,
-  place: ShownAccount,
+  account: ShownAccount,
 ): SlackMessage {
   const rows = page.items.map((item) => richText(...rowLines(subject, item)));
   const { text, blocks } = noteMessage({
     ...(filter === '' ? unfilteredHead(subject, page) : filterHead(subject, page, filter)),
     body: [...rows, ...noteLines(subject, page, filter)],
     buttons: listButtons(subject, filter, page),
-    foot: checkedFoot(place, page.reading.readAt),
+    foot: checkedFoot(account, page.reading.readAt),
   });
   return { text: news?.text ?? text, blocks: [...(news?.blocks ?? []), ...blocks] };
 }
@@ -215,11 +215,11 @@ type FileContent = { text: string; rows: number; reading: Reading };
 export function listFile<Item>(
   { subject, filter }: FileRequest<Item>,
   { text, rows, reading }: FileContent,
-  { place, nowMs }: { place: ShownAccount; nowMs: number },
+  { shownAccount, nowMs }: { shownAccount: ShownAccount; nowMs: number },
 ): UploadedFile {
   const title = rowsWords({ subject, filter }, rows);
   const of = filter === '' ? '' : `, of ${numbered(reading.items, subject.one, subject.many)}`;
-  const comment = [`${title}${of}`, accountWords(place.environment, place.account)];
+  const comment = [`${title}${of}`, accountWords(shownAccount.environment, shownAccount.account)];
   const ends =
     reading.end === 'repeated_cursor' ? ['the list may be longer: the service gave a cursor twice'] : [];
   return {

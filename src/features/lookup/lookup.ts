@@ -115,7 +115,9 @@ function lookupCommand(deps: Lookups, proof: Press): Command {
     const view = await whileWaiting(deps.ask(question, caller.userId), stillLooking(question.reference));
     const share = isChannel(caller.channelId) && (caller.threadTs === undefined || 'in_thread');
     const message = answerMessage(view, { share, reveal: await may });
-    return view.confirmation.kind === 'not_found' ? withOtherAccounts(message, deps.account.place) : message;
+    return view.confirmation.kind === 'not_found'
+      ? withOtherAccounts(message, deps.account.shownAccount)
+      : message;
   }
   return defineCommand<Question | undefined>({
     verb: 'lookup',
@@ -257,7 +259,7 @@ async function submitForm(deps: Lookups, submission: Submission): Promise<ViewAn
   const channelId = privateMetadata || undefined;
   return {
     kind: 'update',
-    modal: lookingUpModal(reference, { ...deps.account.place, channelId }),
+    modal: lookingUpModal(reference, { ...deps.account.shownAccount, channelId }),
     async carryOn() {
       const shown = await answerTo(deps, question, { caller, channelId });
       await deps.account.slack.showResult({ viewId, userId: caller.userId }, shown);
@@ -290,14 +292,14 @@ async function openAnswerTo(
 }
 
 function contextFor({ account }: Lookups, { channelId }: Caller): AnswerContext {
-  return { ...account.place, channelId: isChannel(channelId) ? channelId : undefined };
+  return { ...account.shownAccount, channelId: isChannel(channelId) ? channelId : undefined };
 }
 
 async function askAgain(deps: Lookups, { value, caller, view, updateModal }: Pressed): Promise<void> {
   const question = parseQuestion(lookUpWords(value));
   if (!question.ok || !view) return;
   const channelId = isChannel(view.privateMetadata) ? view.privateMetadata : undefined;
-  await updateModal(lookingUpModal(question.value.reference, { ...deps.account.place, channelId }));
+  await updateModal(lookingUpModal(question.value.reference, { ...deps.account.shownAccount, channelId }));
   const { modal } = await answerTo(deps, question.value, { caller, channelId });
   await updateModal(modal);
 }
@@ -319,7 +321,7 @@ async function answerTo(
     const { reference } = question;
     const again = { reference, words: wordsOfView(question) };
     return {
-      modal: noAnswerModal(error, again, { ...deps.account.place, channelId }),
+      modal: noAnswerModal(error, again, { ...deps.account.shownAccount, channelId }),
       message: noteMessage(serviceFailureNote(error, { reference, moneyMayHaveMoved: false })),
     };
   }

@@ -18,12 +18,12 @@ import { parseQuestion, type Lookups, type Question } from './question.ts';
  * payment may have been returned.
  */
 export function createProof(
-  account: Pick<Account, 'slack' | 'settings' | 'place' | 'now'>,
+  account: Pick<Account, 'slack' | 'settings' | 'shownAccount' | 'now'>,
   ask: Lookups['ask'],
   /** When the bot's own charge or payment link of this reference was proven, UTC ms; undefined without one. */
   provenAt: (reference: OrderReference) => Promise<number | undefined>,
 ): Press {
-  const { settings, place, slack } = account;
+  const { settings, shownAccount, slack } = account;
 
   async function answer(question: Question): Promise<SlackMessage> {
     try {
@@ -35,7 +35,7 @@ export function createProof(
         money: confirmation.money,
         atMs: atMs ?? checkedAtMs,
         timeZone: settings.policy.timezone,
-        merchant: settings.merchantName ?? place.account,
+        merchant: settings.merchantName ?? shownAccount.account,
       });
     } catch (error) {
       if (!(error instanceof ServiceFailure)) throw error;

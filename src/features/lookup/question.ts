@@ -17,7 +17,7 @@ export type DeclineOf = (
 
 /** What the look-up's screens need. */
 export type Lookups = {
-  account: Pick<Account, 'place' | 'slack' | 'people'>;
+  account: Pick<Account, 'shownAccount' | 'slack' | 'people'>;
   reveals: Reveals;
   /** Asks the service and judges its answer. `userId`: the only reader, if there is one. Throws `ServiceFailure`. */
   ask: (question: Question, userId?: string) => Promise<TransactionView>;
@@ -39,7 +39,11 @@ export function parseQuestion(words: readonly string[]): Parsed<Question> {
 }
 
 export function createAsk(
-  { payments, place: { environment, account }, now }: Pick<Account, 'payments' | 'place' | 'now'>,
+  {
+    payments,
+    shownAccount: { environment, account },
+    now,
+  }: Pick<Account, 'payments' | 'shownAccount' | 'now'>,
   declineOf: DeclineOf,
 ): Lookups['ask'] {
   const lately = createFoundLately();

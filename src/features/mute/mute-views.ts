@@ -68,7 +68,11 @@ function muteForm(rules: readonly string[]) {
 /** The channel's mutes, each with a button to end it, and a form for a new one. */
 export function muteModal(
   channel: string,
-  { rules, mutes, place }: { rules: readonly string[]; mutes: readonly AlertMute[]; place: ShownAccount },
+  {
+    rules,
+    mutes,
+    shownAccount,
+  }: { rules: readonly string[]; mutes: readonly AlertMute[]; shownAccount: ShownAccount },
 ): Modal {
   const inputs = muteForm(rules).inputs({ hours: '1' });
   return modal({
@@ -80,7 +84,7 @@ export function muteModal(
       ...mutes.flatMap((mute) => [richText([bold('Muted: '), ...muteLine(mute)]), actions(endButton(mute))]),
       richText([words('Muted alerts aren’t posted. They’re still recorded, resolved and counted.')]),
       ...inputs.filter(({ block_id: id }) => rules.length > 0 || id !== 'mute_rule'),
-      accountFoot(place),
+      accountFoot(shownAccount),
     ],
   });
 }
@@ -106,7 +110,7 @@ export function readMuteModal(values: ViewValues) {
 }
 
 /** Replaces the form after the submit. The channel gets its own message. */
-export function mutedModal(mute: AlertMute, place: ShownAccount): Modal {
+export function mutedModal(mute: AlertMute, account: ShownAccount): Modal {
   const note: Note = {
     state: '🔕 Muted',
     about: [mutedWords(mute)],
@@ -114,14 +118,14 @@ export function mutedModal(mute: AlertMute, place: ShownAccount): Modal {
       rich`${bold('Until: ')}${moment(mute.untilMs)}`,
       rich`It starts in a few seconds. The channel was told. When the mute ends it gets a list of what was held back.`,
     ],
-    foot: accountFoot(place),
+    foot: accountFoot(account),
   };
   return noteModal(note, { callbackId: muteModalId, title: 'Mute alerts here' });
 }
 
 export function muteMessage(
   { mute, notPosted, ...about }: { mute: AlertMute; notPosted?: NotPosted } & PostAttempt,
-  place: ShownAccount,
+  account: ShownAccount,
 ): SlackMessage {
   const { by, why, untilMs, endedBy } = mute;
   const until = [bold(endedBy === undefined ? 'Until: ' : 'Ended: '), moment(untilMs), words(' · by ')];
@@ -135,7 +139,7 @@ export function muteMessage(
           [bold('Why: '), words(why)],
         ],
     buttons: notPosted || endedBy !== undefined ? [] : [endButton(mute)],
-    foot: accountFoot(place),
+    foot: accountFoot(account),
   });
   return forPosting(note, 'payops_mute', about);
 }

@@ -141,7 +141,7 @@ export type Mutes = ReturnType<typeof createMutes>;
  * throws StoreUnavailable.
  */
 export function createMutes(account: Account, notPosted: (mute: AlertMute) => Promise<NotPosted>) {
-  const { rules, place, settings, audit, wake, now } = account;
+  const { rules, shownAccount, settings, audit, wake, now } = account;
   const rememberMs = settings.webhookRememberDays * dayMs;
   const { cases, all, newest } = openMutes({ ...account, rememberMs, audit: audit.write });
 
@@ -150,7 +150,7 @@ export function createMutes(account: Account, notPosted: (mute: AlertMute) => Pr
     const isOn = (mute: AlertMute): boolean =>
       mute.channel === channel && mute.endedBy === undefined && mute.untilMs > now();
     const mutes = (await newest()).filter(isOn);
-    return muteModal(channel, { rules: here.map(({ name }) => name), mutes, place });
+    return muteModal(channel, { rules: here.map(({ name }) => name), mutes, shownAccount });
   }
 
   /** Ends a mute; the worker then edits its message and writes the audit. */
@@ -193,7 +193,10 @@ export function createMutes(account: Account, notPosted: (mute: AlertMute) => Pr
           const begun = await cases.begin(viewId, mute, { untold: true });
           if (begun.kind === 'begun') await cases.settle(viewId, begun.stored);
           wake();
-          return { kind: 'update', modal: mutedModal(begun.kind === 'begun' ? mute : begun.state, place) };
+          return {
+            kind: 'update',
+            modal: mutedModal(begun.kind === 'begun' ? mute : begun.state, shownAccount),
+          };
         },
       },
     ],
@@ -208,7 +211,7 @@ export function createMutes(account: Account, notPosted: (mute: AlertMute) => Pr
       const mute = await cases.find(id);
       if (!mute) return { kind: 'nothing' };
       const counts = isOver && { notPosted: await notPosted(mute) };
-      return { kind: 'shown', message: muteMessage({ mute, ...counts, ...about }, place) };
+      return { kind: 'shown', message: muteMessage({ mute, ...counts, ...about }, shownAccount) };
     },
   };
   return {

@@ -64,18 +64,18 @@ type AccountCommand = { kind: 'look_up'; key: AccountKey } | { kind: 'new' };
  * requested at most once under its reference (`create-account.ts`).
  */
 export function createNewAccount(account: Account): Feature {
-  const { place, settings, payments, slack, now } = account;
+  const { shownAccount, settings, payments, slack, now } = account;
   const { accountNewFields: fields } = settings;
   const requests = createAccountRequests(account);
 
   async function lookUp(key: AccountKey): Promise<SlackMessage> {
     const answer = await payments.findAccount(key);
-    const shown = { place, nowMs: now() };
+    const shown = { shownAccount, nowMs: now() };
     switch (answer.kind) {
       case 'found':
         return accountMessage(answer.account, shown);
       case 'not_found':
-        return withOtherAccounts(noAccountMessage(key, shown), place);
+        return withOtherAccounts(noAccountMessage(key, shown), shownAccount);
       case 'refused':
         return refusedKeyMessage(key, answer.message, shown);
     }
@@ -92,9 +92,9 @@ export function createNewAccount(account: Account): Feature {
     const request = await requests.begin({ viewId, wanted, by: userId });
     return {
       kind: 'update',
-      modal: resultModal(creatingMessage(request, place)),
+      modal: resultModal(creatingMessage(request, shownAccount)),
       async carryOn() {
-        const message = accountEndMessage(await request.carryOn(), request, { place, nowMs: now() });
+        const message = accountEndMessage(await request.carryOn(), request, { shownAccount, nowMs: now() });
         await slack.showResult({ viewId, userId }, { modal: resultModal(message), message });
       },
     };
@@ -102,7 +102,7 @@ export function createNewAccount(account: Account): Feature {
 
   /** Reopens the form, filled in: in its own modal, whose id gives the same generated reference, or in a new modal. */
   async function reopenForm({ value, view, updateModal, openModal }: Pressed): Promise<void> {
-    const modal = accountModal(fields, place, await requests.wantedOf(value));
+    const modal = accountModal(fields, shownAccount, await requests.wantedOf(value));
     await (view ? updateModal(modal) : openModal(modal));
   }
 
@@ -139,7 +139,7 @@ export function createNewAccount(account: Account): Feature {
       if (question.kind === 'look_up') {
         return await whileWaiting(lookUp(question.key), lookingUpMessage(question.key));
       }
-      await openModal(accountModal(fields, place));
+      await openModal(accountModal(fields, shownAccount));
       return undefined;
     },
   });
@@ -168,13 +168,13 @@ const accountModalId = 'account_new';
 /** The form for a new account, with each field's constraint. Submitting it requests the account. */
 export function accountModal(
   fields: readonly AccountField[],
-  place: ShownAccount,
+  account: ShownAccount,
   prefill: NewAccount = {},
 ): Modal {
   return modal({
     callbackId: accountModalId,
     title: 'New account',
-    blocks: [...accountForm(fields).inputs(prefill), accountFoot(place)],
+    blocks: [...accountForm(fields).inputs(prefill), accountFoot(account)],
     submit: 'Create the account',
   });
 }
@@ -248,7 +248,7 @@ type ShownRequest = {
 };
 
 /** Shown during the request. After a crash it stays on screen, so it also says what to do then. */
-export function creatingMessage({ wanted, askedBy }: ShownRequest, place: ShownAccount): SlackMessage {
+export function creatingMessage({ wanted, askedBy }: ShownRequest, account: ShownAccount): SlackMessage {
   return noteMessage({
     state: askedBy === undefined ? '⏳ Creating the account …' : '⏳ Looking up the account …',
     about: nameOf(wanted),
@@ -257,7 +257,7 @@ export function creatingMessage({ wanted, askedBy }: ShownRequest, place: ShownA
       earlierLine(askedBy),
       labelled('If nothing comes within a minute', 'it may have been created: ', ...lookUpWords(wanted)),
     ],
-    foot: accountFoot(place),
+    foot: accountFoot(account),
   });
 }
 
@@ -265,9 +265,9 @@ export function creatingMessage({ wanted, askedBy }: ShownRequest, place: ShownA
 export function accountEndMessage(
   end: AccountEnd,
   request: ShownRequest,
-  { place, nowMs }: FootParts,
+  { shownAccount, nowMs }: FootParts,
 ): SlackMessage {
-  return noteMessage({ ...endNote(end, request), foot: checkedFoot(place, nowMs) });
+  return noteMessage({ ...endNote(end, request), foot: checkedFoot(shownAccount, nowMs) });
 }
 
 function endNote(end: AccountEnd, { id, wanted, askedBy }: ShownRequest): Note {
@@ -361,15 +361,15 @@ function lookUpButton(wanted: NewAccount): Button[] {
 const mostBanks = 3;
 
 /** For the foot of a message. */
-type FootParts = { place: ShownAccount; nowMs: number };
+type FootParts = { shownAccount: ShownAccount; nowMs: number };
 
 /** One sub account, its e-mail and telephone number masked. */
-export function accountMessage(account: SubAccount, { place, nowMs }: FootParts): SlackMessage {
+export function accountMessage(account: SubAccount, { shownAccount, nowMs }: FootParts): SlackMessage {
   return noteMessage({
     state: 'Account',
     about: [word(account.accountName) ?? '', statusWord(account)],
     body: accountFacts(account),
-    foot: checkedFoot(place, nowMs),
+    foot: checkedFoot(shownAccount, nowMs),
   });
 }
 
@@ -421,12 +421,15 @@ function bankLines(banks: NonNullable<SubAccount['banks']>): Run[][] {
 const keyWords: Record<AccountKey['by'], string> = { accountId: 'account id', accountRef: 'reference' };
 
 /** The service knows no such account. */
-export function noAccountMessage({ by, value }: AccountKey, { place, nowMs }: FootParts): SlackMessage {
+export function noAccountMessage(
+  { by, value }: AccountKey,
+  { shownAccount, nowMs }: FootParts,
+): SlackMessage {
   return noteMessage({
     state: 'Not found',
     about: [`sub account with the ${keyWords[by]} ${word(maskNumbers(value))}`],
     body: [labelled('Next', 'check the spelling, or look through ', code('/pay accounts'), '.')],
-    foot: checkedFoot(place, nowMs),
+    foot: checkedFoot(shownAccount, nowMs),
   });
 }
 
@@ -434,14 +437,14 @@ export function noAccountMessage({ by, value }: AccountKey, { place, nowMs }: Fo
 export function refusedKeyMessage(
   { by, value }: AccountKey,
   message: string | undefined,
-  { place, nowMs }: FootParts,
+  { shownAccount, nowMs }: FootParts,
 ): SlackMessage {
   const other = by === 'accountRef' ? 'take its account id from ' : 'find it in ';
   return noteMessage({
     state: `⚠️ The service doesn’t take this ${keyWords[by]}`,
     about: [word(maskNumbers(value)) ?? ''],
     body: [labelled('Next', other, code('/pay accounts'), '.'), ...quoted('The service says:', message)],
-    foot: checkedFoot(place, nowMs),
+    foot: checkedFoot(shownAccount, nowMs),
   });
 }
 

@@ -58,12 +58,12 @@ type Question = { reference: OrderReference; page: number };
 
 /** `/pay story <reference>`: everything the bot knows and did about one reference, in order, with who did it. */
 export function createStory(account: Account, chapters: Chapters): Feature {
-  const { place, now } = account;
+  const { shownAccount, now } = account;
   async function answer({ reference, page }: Question): Promise<SlackMessage> {
     const story = await readStory(account, chapters, reference);
     return story
-      ? storyMessage(story, page, { place, nowMs: now() })
-      : withOtherAccounts(noStoryMessage(reference), place);
+      ? storyMessage(story, page, { shownAccount, nowMs: now() })
+      : withOtherAccounts(noStoryMessage(reference), shownAccount);
   }
   const verb = defineCommand<Question>({
     verb: 'story',
@@ -229,7 +229,7 @@ const linesPerPage = 12;
 export function storyMessage(
   story: Story,
   page: number,
-  { place, nowMs }: { place: ShownAccount; nowMs: number },
+  { shownAccount, nowMs }: { shownAccount: ShownAccount; nowMs: number },
 ): SlackMessage {
   const entries = story.entries.filter(isShown);
   const pages = Math.max(1, Math.ceil(entries.length / linesPerPage));
@@ -240,7 +240,7 @@ export function storyMessage(
   const { text, blocks } = noteMessage({
     ...headOf(story),
     body: [...(lines.length === 0 ? [] : [richText(...lines.map(lineOf))]), context(plainText(foot))],
-    foot: checkedFoot(place, nowMs),
+    foot: checkedFoot(shownAccount, nowMs),
   });
   return { text, blocks: [...blocks, ...storyButtons(story, number, pages)] };
 }

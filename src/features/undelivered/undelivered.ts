@@ -29,7 +29,7 @@ export type Undelivered = ReturnType<typeof createUndelivered>;
 type DeadLetters = Awaited<ReturnType<typeof readUndelivered>>[number];
 
 /** `/pay undelivered`: messages that Slack refused for so long that the bot retries them only on a person’s press. */
-export function createUndelivered({ store, place, wake, log }: Account) {
+export function createUndelivered({ store, shownAccount, wake, log }: Account) {
   const verb = defineCommand<undefined>({
     verb: 'undelivered',
     usage: '',
@@ -58,7 +58,7 @@ export function createUndelivered({ store, place, wake, log }: Account) {
     async run() {
       const [all, refusedNow] = await Promise.all([readUndelivered(store), readRefusedNow(store)]);
       const message = undeliveredMessage(all, refusedNow);
-      return all.length + refusedNow.length === 0 ? withOtherAccounts(message, place) : message;
+      return all.length + refusedNow.length === 0 ? withOtherAccounts(message, shownAccount) : message;
     },
   });
   return {

@@ -52,7 +52,7 @@ async function stage(options: Options = {}) {
   const { event = failed, record = declined, now = record, afterMs = dayMs, cards = [jane] } = options;
   const { chargedCard, verdict, mayOverride = false, mayReveal = false } = options;
   const world = openAlertsWorld();
-  const { clock, service, routes: place } = world;
+  const { clock, service, routes } = world;
   world.settings.alertDetailsDays = 14;
   const replies: SlackMessage[] = [];
   const opened: Parameters<ButtonsNeeds['chargeForm']>[0][] = [];
@@ -72,11 +72,11 @@ async function stage(options: Options = {}) {
       mayReveal: async () => mayReveal,
       async linkForm(filled) {
         links.push(filled);
-        return alertForm('close', failed.key, place);
+        return alertForm('close', failed.key, routes);
       },
       chargeForm(filled) {
         opened.push(filled);
-        return alertForm('close', failed.key, place);
+        return alertForm('close', failed.key, routes);
       },
     },
   });

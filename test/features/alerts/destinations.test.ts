@@ -37,8 +37,8 @@ describe('destinationsOf', () => {
         events,
         fc.constantFrom(...places),
         maybe(['CDONE', 'C0']),
-        (rules, event, place, successes) => {
-          const plan = { rules, ...place, failures: 'CALERTS', successes };
+        (rules, event, account, successes) => {
+          const plan = { rules, ...account, failures: 'CALERTS', successes };
           const told = destinationsOf(plan, event).map(({ channel }) => channel);
           expect(told).toEqual(naiveChannels(plan, event));
         },
@@ -111,7 +111,7 @@ describe('needsLookUp', () => {
 });
 
 describe('a rule’s reason', () => {
-  const place = { environment: 'live', account: 'Main shop' } as const;
+  const shownAccount = { environment: 'live', account: 'Main shop' } as const;
   const failed = { kind: 'payment_failed', key: 'k' } as const;
 
   it.each([
@@ -120,7 +120,7 @@ describe('a rule’s reason', () => {
     'insufficient\u00a0funds',
     'Insuffi\u200bcient funds',
   ])('matches in any case and with any spaces: %j', (reason) =>
-    expect(fits({ reasonPart: 'insufficient funds' }, { ...failed, reason }, place)).toBe(true),
+    expect(fits({ reasonPart: 'insufficient funds' }, { ...failed, reason }, shownAccount)).toBe(true),
   );
 });
 

@@ -80,10 +80,10 @@ export const events: fc.Arbitrary<PaymentEvent> = fc
   .map((event) => withoutUndefined({ ...event, key: 'k' }));
 
 /** Whether a rule matches, written without the code under test. */
-export function naiveFit(match: RouteMatch, event: PaymentEvent, place: EventAccount): boolean {
+export function naiveFit(match: RouteMatch, event: PaymentEvent, account: EventAccount): boolean {
   const said: [unknown, unknown][] = [
-    [match.environment, place.environment],
-    [match.account, place.account],
+    [match.environment, account.environment],
+    [match.account, account.account],
     [match.isSavedCardCharge, event.isSavedCardCharge],
     [match.currency, event.currency],
     [match.emailDomain, domainSaid(event)],

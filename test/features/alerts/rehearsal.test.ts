@@ -8,8 +8,8 @@ it('a rehearsal counts the events that lack a ruleâ€™s field because they werenâ
   const hourMs = 3_600_000;
   const failure: PaymentEvent = { kind: 'payment_failed', key: 'k', reason: 'Insufficient funds' };
   const rules = [{ name: 'r', match: { currency: 'NGN' }, channels: ['C'], continues: false }];
-  const place = { environment: 'live', account: 'main' } as const;
-  const plan: RoutePlan = { ...place, rules, failures: 'CALERTS', successes: undefined };
+  const shownAccount = { environment: 'live', account: 'main' } as const;
+  const plan: RoutePlan = { ...shownAccount, rules, failures: 'CALERTS', successes: undefined };
   const silent = { event: failure, receivedAtMs: 1 };
   const known: LoggedEvent = { event: { ...failure, currency: 'NGN' }, receivedAtMs: 1 };
   async function* since() {

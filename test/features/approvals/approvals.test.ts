@@ -111,8 +111,8 @@ it.each(['expired', 'stopped', 'withdrawn'] as const)(
     const result = await process.operations.submit({ viewId, draft, by: ada });
     if (result.kind !== 'awaiting_approval') throw new Error(result.kind);
     const approval = { ...result.approval, state: { kind, atMs: 1, why: 'Why' } };
-    const place = { environment: 'live', account: 'main account' } as const;
-    const said = approvalNoteMessage(kind, { approval, to: 'requester' }, place, {
+    const shownAccount = { environment: 'live', account: 'main account' } as const;
+    const said = approvalNoteMessage(kind, { approval, to: 'requester' }, shownAccount, {
       key: 'k',
       mayBeRepeat: false,
     });
@@ -128,8 +128,8 @@ it('a request says which other payments its requester accepted', async () => {
   const result = await submit(process, 'V0SECOND1', ada, [`${reference} (approved)`]);
   if (result.kind !== 'awaiting_approval') throw new Error(result.kind);
   const view = { approval: result.approval, to: 'approver' } as const;
-  const place = { environment: 'live', account: 'main account' } as const;
-  const said = approvalMessage(view, place, { key: 'k', mayBeRepeat: false });
+  const shownAccount = { environment: 'live', account: 'main account' } as const;
+  const said = approvalMessage(view, shownAccount, { key: 'k', mayBeRepeat: false });
   expect(JSON.stringify(said)).toContain(`${reference} (approved)`);
 });
 

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { cardsMessage } from '../../../src/features/cards/cards-message.ts';
 
 const at = {
-  place: { environment: 'live', account: 'Lagos store' },
+  shownAccount: { environment: 'live', account: 'Lagos store' },
   may: { charge: true },
   canOffer: true,
   nowMs: 1_900_000_000_000,

@@ -187,7 +187,10 @@ it('a request for a code says that the alert of its charge was paid otherwise', 
   await process.operations.onAlertEnded(reference, news);
   const seen = await process.operations.find(reference);
   if (!seen) throw new Error('gone');
-  const said = chargeDirectMessage('otp', seen, process.account.place, { key: 'k', mayBeRepeat: false });
+  const said = chargeDirectMessage('otp', seen, process.account.shownAccount, {
+    key: 'k',
+    mayBeRepeat: false,
+  });
   expect(JSON.stringify(said)).toMatch(/ORDER.* was already paid.*OTHER.*Money may still move/);
 });
 

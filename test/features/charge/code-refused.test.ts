@@ -5,7 +5,7 @@ import type { OtpAnswer } from '../../../src/payments/charges.ts';
 import { stateWord } from '../../../src/slack/words/state-words.ts';
 import { visibleText } from '../../support/visible-text.ts';
 
-const place = { environment: 'live', account: 'main account' } as const;
+const shownAccount = { environment: 'live', account: 'main account' } as const;
 
 /** A charge whose first code gets this answer. */
 async function answered(answer: OtpAnswer) {
@@ -19,7 +19,7 @@ async function answered(answer: OtpAnswer) {
   async function shown(): Promise<{ state: string; window: string }> {
     const found = await process.operations.find(reference);
     if (!found) throw new Error('There is no charge.');
-    const modal = chargeStateModal(found, place, { nowMs: world.clock.nowMs, viewerId: ada });
+    const modal = chargeStateModal(found, shownAccount, { nowMs: world.clock.nowMs, viewerId: ada });
     return { state: stateWord(found), window: visibleText(modal.blocks) };
   }
   return { world, process, shown };

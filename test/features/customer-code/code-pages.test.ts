@@ -49,7 +49,7 @@ async function openPages(merchant = 'Lagos Store', environment: 'live' | 'sandbo
   const work: Promise<void>[] = [];
   const account = {
     ...process.account,
-    place: { environment, account: 'main account' },
+    shownAccount: { environment, account: 'main account' },
     log,
     wait: (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms)),
   };
@@ -213,10 +213,10 @@ describe('the customer’s page', () => {
     const paid = await seen();
     expect([paid?.state.kind, paid?.notMineAt]).toEqual(['approved', world.clock.nowMs]);
     if (!paid) throw new Error('There is no charge.');
-    const place = { ...process.account.place, isMixed: false, otherAccounts: [] };
+    const shownAccount = { ...process.account.shownAccount, isMixed: false, otherAccounts: [] };
     const shown = JSON.stringify([
-      chargeMessage(paid, place, { key: '', mayBeRepeat: false }),
-      chargeStateModal(paid, place, { nowMs: world.clock.nowMs, viewerId: ada }),
+      chargeMessage(paid, shownAccount, { key: '', mayBeRepeat: false }),
+      chargeStateModal(paid, shownAccount, { nowMs: world.clock.nowMs, viewerId: ada }),
     ]);
     expect(shown.split('I did not ask for this')).toHaveLength(3);
     expect(shown).not.toContain('Give value once');
@@ -282,8 +282,8 @@ describe('the customer’s page', () => {
     expect((await send('GET', at)).status).toBe(404);
     const confirming = await seen();
     if (!confirming) throw new Error('There is no charge.');
-    const place = { ...process.account.place, isMixed: false, otherAccounts: [] };
-    const shown = JSON.stringify(chargeMessage(confirming, place, { key: '', mayBeRepeat: false }));
+    const shownAccount = { ...process.account.shownAccount, isMixed: false, otherAccounts: [] };
+    const shown = JSON.stringify(chargeMessage(confirming, shownAccount, { key: '', mayBeRepeat: false }));
     expect(shown).toContain('Code accepted, confirming');
     looked.resolve(undefined);
     await typed;

@@ -87,13 +87,16 @@ function follow(
 }
 
 it('offers no proof of a second payment, one of which may need to be given back', () => {
-  const place = { environment: 'live', account: 'Lagos' } as const;
+  const shownAccount = { environment: 'live', account: 'Lagos' } as const;
   const link: PaymentLink = { ...asked, state: { kind: 'paid', money: asked.terms.money, atMs: nowMs } };
   const alertNews = { kind: 'paid', failed: 'ORDER-1', reference: 'ORDER-2' } as const;
-  expect(JSON.stringify(linkModal(link, place))).toContain('"button"');
-  expect(JSON.stringify(linkModal({ ...link, alertNews }, place))).not.toContain('"button"');
+  expect(JSON.stringify(linkModal(link, shownAccount))).toContain('"button"');
+  expect(JSON.stringify(linkModal({ ...link, alertNews }, shownAccount))).not.toContain('"button"');
   // An edit notifies nobody: its requester may read the note alone.
-  const note = linkNoteMessage('paid', { ...link, alertNews }, place, { key: 'k', mayBeRepeat: false });
+  const note = linkNoteMessage('paid', { ...link, alertNews }, shownAccount, {
+    key: 'k',
+    mayBeRepeat: false,
+  });
   expect(JSON.stringify(note)).toMatch(/was already paid.*don’t deliver twice/);
 });
 

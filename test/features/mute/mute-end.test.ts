@@ -54,8 +54,8 @@ it('reports a mute’s held-back events only after all events before its end are
 it('holds back no event after that report, even if a replica’s cache still has the mute', async () => {
   const { clock, mutes, work, isTold } = muteHouse();
   await mutes.cases.begin('V1', mute, { untold: true });
-  const place = { environment: 'live', account: 'main account' } as const;
-  const plan = { ...place, rules: [], failures: mute.channel, successes: undefined };
+  const shownAccount = { environment: 'live', account: 'main account' } as const;
+  const plan = { ...shownAccount, rules: [], failures: mute.channel, successes: undefined };
   const receivedAtMs = mute.untilMs - 1;
   const routed = async () => routesOf(await mutes.all(), { event, receivedAtMs, nowMs: clock.nowMs, plan });
   clock.nowMs = receivedAtMs;

@@ -61,7 +61,7 @@ export const alertSurfaces: readonly Surface[] = [
   ),
   messageOf('a look-up from a card', (outside) =>
     lookedUpMessage({ lookup: lookupOf(outside), atMs: at }, outside.text(), {
-      ...placeOf(outside),
+      ...anAccount(outside),
       mayReveal: outside.random.chance(0.5),
     }),
   ),
@@ -71,18 +71,18 @@ export const alertSurfaces: readonly Surface[] = [
       { reference, amount: { minor: 500, currency: outside.text(), source: 'person' } },
       recordOf(outside, reference),
     );
-    const about = { reference, confirmation, ...placeOf(outside), checkedAtMs: at };
+    const about = { reference, confirmation, ...anAccount(outside), checkedAtMs: at };
     return noteMessage(transactionNote({ ...about, amountMinor: 500 }));
   }),
   messageOf('a look-up under way', (outside) => noteMessage(lookingUpNote(outside.text()))),
   messageOf('the digest of a storm', (outside) => {
     const muted = [muteOf(outside), muteOf(outside)];
-    return stormMessage({ storm: stormOf(outside), muted, ...aboutOf(outside) }, placeOf(outside));
+    return stormMessage({ storm: stormOf(outside), muted, ...aboutOf(outside) }, anAccount(outside));
   }),
   modalOf('the list of a storm', (outside) => {
     const storm = stormOf(outside);
     const rows = stormItems(outside).map((item) => ({ ...item, state: stateOf(outside) }));
-    return stormListModal(storm, { rows, from: 10 * outside.random.below(3) }, placeOf(outside));
+    return stormListModal(storm, { rows, from: 10 * outside.random.below(3) }, anAccount(outside));
   }),
   messageOf('what became of the CSV of a storm', ({ random, text }) => {
     const slackError = text();
@@ -105,19 +105,19 @@ export const alertSurfaces: readonly Surface[] = [
         key: 'message:summary:1',
         mayBeRepeat: outside.random.chance(0.5),
       },
-      placeOf(outside),
+      anAccount(outside),
     ),
   ),
   modalOf('a card’s forms', ({ random, ...outside }) =>
     alertForm(
       random.pick(['close', 'assign', 'snooze'] as const),
       'payment_failed/order/REF-1',
-      placeOf({ random, ...outside }),
+      anAccount({ random, ...outside }),
     ),
   ),
 ];
 
-export function placeOf({ random, text }: Outside): { environment: 'live' | 'sandbox'; account: string } {
+export function anAccount({ random, text }: Outside): { environment: 'live' | 'sandbox'; account: string } {
   return { environment: random.pick(['live', 'sandbox']), account: text() };
 }
 
@@ -127,7 +127,7 @@ function alertOf(outside: Outside, status: AlertStatus | undefined): Alert {
   return {
     event,
     lookup: lookupOf(outside, event.orderReference),
-    ...placeOf(outside),
+    ...anAccount(outside),
     receivedAtMs: at,
     mayBeRepeat: random.chance(0.5),
     ...(status ? { status } : {}),

@@ -14,7 +14,7 @@ import {
   requestModal,
   twinsModal,
 } from '../../../src/features/approvals/approval-screens.ts';
-import { placeOf } from './alert-surfaces.ts';
+import { anAccount } from './alert-surfaces.ts';
 import { homeOf, messageOf, modalOf, type Outside, type Surface } from './surface.ts';
 
 const at = Date.UTC(2026, 8, 14, 13, 37);
@@ -35,10 +35,10 @@ const answers = ['decided', 'over', 'own_request', 'approved_before', 'other_ter
 
 export const approvalSurfaces: readonly Surface[] = [
   messageOf('a request’s card', (outside) =>
-    approvalMessage(seenOf(outside), placeOf(outside), aboutOf(outside)),
+    approvalMessage(seenOf(outside), anAccount(outside), aboutOf(outside)),
   ),
   messageOf('a note about a request', (outside) =>
-    approvalNoteMessage(outside.random.pick(notes), seenOf(outside), placeOf(outside), aboutOf(outside)),
+    approvalNoteMessage(outside.random.pick(notes), seenOf(outside), anAccount(outside), aboutOf(outside)),
   ),
   messageOf('an answer to a decision', (outside) =>
     answerMessage(
@@ -50,12 +50,12 @@ export const approvalSurfaces: readonly Surface[] = [
     ),
   ),
   messageOf('the list of requests', (outside) =>
-    approvalsMessage({ waiting: several(outside), asked: several(outside) }, placeOf(outside)),
+    approvalsMessage({ waiting: several(outside), asked: several(outside) }, anAccount(outside)),
   ),
   homeOf('the requests of an App Home', (outside) =>
-    homeApprovals({ waiting: several(outside), asked: several(outside) }, placeOf(outside)),
+    homeApprovals({ waiting: several(outside), asked: several(outside) }, anAccount(outside)),
   ),
-  modalOf('why a request is refused', (outside) => refuseModal(approvalOf(outside), placeOf(outside))),
+  modalOf('why a request is refused', (outside) => refuseModal(approvalOf(outside), anAccount(outside))),
   modalOf('what was charged since a request', (outside) =>
     twinsModal(
       approvalOf(outside),
@@ -63,7 +63,7 @@ export const approvalSurfaces: readonly Surface[] = [
       at,
     ),
   ),
-  modalOf('the window of a request', (outside) => requestModal(approvalOf(outside), placeOf(outside))),
+  modalOf('the window of a request', (outside) => requestModal(approvalOf(outside), anAccount(outside))),
 ];
 
 function several(outside: Outside): { approval: Approval }[] {

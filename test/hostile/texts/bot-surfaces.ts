@@ -18,7 +18,7 @@ import { differingNotice } from '../../../src/features/alerts/receive-event.ts';
 import { noteMessage } from '../../../src/slack/kit/note.ts';
 import { routesMessage, testAlertMessage } from '../../../src/features/alerts/alert-rules-message.ts';
 import { fixFor } from '../../../src/slack/slack-error.ts';
-import { muteOf, placeOf } from './alert-surfaces.ts';
+import { muteOf, anAccount } from './alert-surfaces.ts';
 import { messageOf, type Outside, type Surface } from './surface.ts';
 
 const at = Date.UTC(2026, 8, 14, 13, 37);
@@ -60,7 +60,7 @@ export const botSurfaces: readonly Surface[] = [
   messageOf('a test alert', (outside) =>
     testAlertMessage(
       { askedBy: ada, mutes: [muteOf(outside)], key: 'message:test:1', mayBeRepeat: true },
-      placeOf(outside),
+      anAccount(outside),
     ),
   ),
   messageOf('a usage line', ({ text }) =>

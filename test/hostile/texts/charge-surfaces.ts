@@ -38,7 +38,7 @@ import { homeLinks } from '../../../src/features/links/link.ts';
 import { agent, colleague, everyCharge, nowMs } from '../../features/charge/seen-charges.ts';
 import { everyLink } from '../../features/links/seen-links.ts';
 import { accountOf } from '../../support/account.ts';
-import { placeOf } from './alert-surfaces.ts';
+import { anAccount } from './alert-surfaces.ts';
 import { homeOf, messageOf, modalOf, type Outside, type Shown, type Surface } from './surface.ts';
 import type { ShownAccount } from '../../../src/slack/words/account-foot.ts';
 
@@ -48,28 +48,28 @@ const toldKinds: readonly AgentNews[] = ['otp', ...verdicts];
 const about = { key: 'message:charge:1', mayBeRepeat: true };
 
 export const chargeSurfaces: readonly Surface[] = [
-  messageOf('a charge', (outside) => chargeMessage(chargeOf(outside), placeOf(outside), about)),
+  messageOf('a charge', (outside) => chargeMessage(chargeOf(outside), anAccount(outside), about)),
   messageOf('a note below a charge', (outside) =>
-    chargeNoteMessage(noteOf(outside), chargeOf(outside), placeOf(outside), about),
+    chargeNoteMessage(noteOf(outside), chargeOf(outside), anAccount(outside), about),
   ),
   messageOf('a direct message about a charge', (outside) =>
-    chargeDirectMessage(outside.random.pick(toldKinds), chargeOf(outside), placeOf(outside), about),
+    chargeDirectMessage(outside.random.pick(toldKinds), chargeOf(outside), anAccount(outside), about),
   ),
   messageOf('charges in doubt', (outside) =>
     doubtMessage(
       { charges: [chargeOf(outside), chargeOf(outside)], unread: [outside.text()] },
-      placeOf(outside),
+      anAccount(outside),
       nowMs,
     ),
   ),
   messageOf('charges that wait for a code', (outside) =>
-    pendingCodesMessage([chargeOf(outside), chargeOf(outside)], placeOf(outside), { nowMs }),
+    pendingCodesMessage([chargeOf(outside), chargeOf(outside)], anAccount(outside), { nowMs }),
   ),
   homeOf('charges in the App Home', (outside) =>
-    homeCharges('Your last charges', [chargeOf(outside), chargeOf(outside)], placeOf(outside), nowMs),
+    homeCharges('Your last charges', [chargeOf(outside), chargeOf(outside)], anAccount(outside), nowMs),
   ),
   modalOf('the state of a charge', (outside) =>
-    chargeStateModal(chargeOf(outside), placeOf(outside), {
+    chargeStateModal(chargeOf(outside), anAccount(outside), {
       nowMs,
       viewerId: outside.random.pick([agent, colleague]),
     }),
@@ -77,7 +77,10 @@ export const chargeSurfaces: readonly Surface[] = [
   modalOf('the form of a charge', (outside) => {
     const { random, text } = outside;
     const { terms, card } = chargeOf(outside);
-    const account = accountOf({ place: placeOf(outside), settings: { chargeCurrencies: ['NGN', 'USD'] } });
+    const account = accountOf({
+      shownAccount: anAccount(outside),
+      settings: { chargeCurrencies: ['NGN', 'USD'] },
+    });
     return createChargeForm(account, random.chance(0.7) ? ({} as KnownCards) : undefined).open({
       prefill: {
         card: { id: card, text: cardWords(terms.card, text()) },
@@ -93,7 +96,7 @@ export const chargeSurfaces: readonly Surface[] = [
     const { terms, reference } = chargeOf(outside);
     const twin = { reference, by: colleague, at: nowMs - 60_000, outcome: 'approved' } as const;
     return chargeReviewModal({
-      place: placeOf(outside),
+      shownAccount: anAccount(outside),
       terms,
       draft: 'draft',
       nowMs,
@@ -104,7 +107,7 @@ export const chargeSurfaces: readonly Surface[] = [
       ...(outside.random.chance(0.3) ? { approval: { rule: outside.text(), needed: 2 } } : {}),
     });
   }),
-  modalOf('a charge beyond a limit', (outside) => limitRefusalModal(limitOf(outside), placeOf(outside))),
+  modalOf('a charge beyond a limit', (outside) => limitRefusalModal(limitOf(outside), anAccount(outside))),
   homeOf('limits in the App Home', (outside) => {
     const currency = outside.random.pick(['NGN', outside.text()]);
     const limits = { per_charge: 1, per_agent_per_day: 1_000_000, per_card_per_day: 999 };
@@ -115,14 +118,17 @@ export const chargeSurfaces: readonly Surface[] = [
       currencies: [{ currency, limits, usedMinor: 1 }],
     });
   }),
-  ofLink('a payment link', (link, place) => ({ kind: 'message', payload: linkMessage(link, place, about) })),
+  ofLink('a payment link', (link, account) => ({
+    kind: 'message',
+    payload: linkMessage(link, account, about),
+  })),
   messageOf('a note beside a payment link', (outside) =>
-    linkNoteMessage(outside.random.pick(['paid', 'review']), payLinkOf(outside), placeOf(outside), about),
+    linkNoteMessage(outside.random.pick(['paid', 'review']), payLinkOf(outside), anAccount(outside), about),
   ),
-  ofLink('a payment link’s modal', (link, place) => ({ kind: 'modal', payload: linkModal(link, place) })),
+  ofLink('a payment link’s modal', (link, account) => ({ kind: 'modal', payload: linkModal(link, account) })),
   modalOf('the form of a payment link', (outside) =>
     linkForm({
-      place: placeOf(outside),
+      shownAccount: anAccount(outside),
       currencies: ['NGN'],
       nowMs: 0,
       channel: 'C0OWN00001',
@@ -130,28 +136,28 @@ export const chargeSurfaces: readonly Surface[] = [
     }),
   ),
   homeOf('payment links in the App Home', (outside) =>
-    homeLinks([payLinkOf(outside), payLinkOf(outside)], placeOf(outside)),
+    homeLinks([payLinkOf(outside), payLinkOf(outside)], anAccount(outside)),
   ),
-  messageOf('an unknown charge', (outside) => noteMessage(unknownCharge(outside.text(), placeOf(outside)))),
-  modalOf('an unknown charge’s form', (outside) => unknownChargeModal(outside.text(), placeOf(outside))),
+  messageOf('an unknown charge', (outside) => noteMessage(unknownCharge(outside.text(), anAccount(outside)))),
+  modalOf('an unknown charge’s form', (outside) => unknownChargeModal(outside.text(), anAccount(outside))),
   modalOf('a charge that is not sure', (outside) =>
-    unsureChargeModal(referenceOf(outside), placeOf(outside)),
+    unsureChargeModal(referenceOf(outside), anAccount(outside)),
   ),
   modalOf('the form of a card’s e-mail', (outside) =>
-    cardEmailModal(placeOf(outside), true, {
+    cardEmailModal(anAccount(outside), true, {
       card: { id: 'card', text: cardWords(faceOf(outside), outside.text()) },
       currentEmail: outside.text(),
       newEmail: outside.text(),
     }),
   ),
   modalOf('a card’s e-mail read back', (outside) =>
-    reviewModal(emailsOf(outside), 'draft', placeOf(outside)),
+    reviewModal(emailsOf(outside), 'draft', anAccount(outside)),
   ),
   messageOf('a card’s e-mail being changed', (outside) =>
-    changingMessage(emailsOf(outside), placeOf(outside)),
+    changingMessage(emailsOf(outside), anAccount(outside)),
   ),
   messageOf('a card’s e-mail changed or not', (outside) =>
-    endMessage(endOf(outside), { terms: emailsOf(outside), draft: 'draft' }, placeOf(outside), nowMs),
+    endMessage(endOf(outside), { terms: emailsOf(outside), draft: 'draft' }, anAccount(outside), nowMs),
   ),
 ];
 
@@ -216,12 +222,12 @@ function payLinkOf(outside: Outside): PaymentLink {
   return { ...outside.random.pick(everyLink(outside.text())), reference: referenceOf(outside) };
 }
 
-function ofLink(name: string, show: (link: PaymentLink, place: ShownAccount) => Shown): Surface {
+function ofLink(name: string, show: (link: PaymentLink, account: ShownAccount) => Shown): Surface {
   return {
     name,
     compose(outside) {
       const link = payLinkOf(outside);
-      return { ...show(link, placeOf(outside)), paymentLink: link.order?.checkoutLink };
+      return { ...show(link, anAccount(outside)), paymentLink: link.order?.checkoutLink };
     },
   };
 }

@@ -25,7 +25,7 @@ import { accountSubject, terminalSubject } from '../../../src/features/lists/lis
 import type { SlackMessage } from '../../../src/slack/kit/message.ts';
 import { fixFor } from '../../../src/slack/slack-error.ts';
 import { oneLine, visible } from '../../../src/slack/kit/text.ts';
-import { placeOf } from './alert-surfaces.ts';
+import { anAccount } from './alert-surfaces.ts';
 import { messageOf, modalOf, type Outside, type Surface } from './surface.ts';
 import {
   type CardsContext,
@@ -46,10 +46,10 @@ const colleague = 'U0OWN00002';
 
 export const listSurfaces: readonly Surface[] = [
   messageOf('a page of terminals', (outside) =>
-    listMessage(terminalSubject, shownList(outside, terminalOf), placeOf(outside)),
+    listMessage(terminalSubject, shownList(outside, terminalOf), anAccount(outside)),
   ),
   messageOf('a page of accounts', (outside) =>
-    listMessage(accountSubject, shownList(outside, accountOf), placeOf(outside)),
+    listMessage(accountSubject, shownList(outside, accountOf), anAccount(outside)),
   ),
   messageOf('a list that is read', ({ text }) =>
     readingMessage(terminalSubject, { filter: text(), reading: undefined, found: 0 }),
@@ -61,7 +61,7 @@ export const listSurfaces: readonly Surface[] = [
     const { title, comment } = listFile(
       { subject: terminalSubject, filter: outside.text() },
       { text: '', rows: 2, reading: readingOf(outside) },
-      { place: placeOf(outside), nowMs: at },
+      { shownAccount: anAccount(outside), nowMs: at },
     );
     return { text: comment, blocks: [richText([words(unescaped(comment))], [words(title)])] };
   }),
@@ -73,16 +73,16 @@ export const listSurfaces: readonly Surface[] = [
       : refusedKeyMessage(key, outside.text(), shownIn(outside));
   }),
   modalOf('the form of a new account', (outside) =>
-    accountModal(fields(), placeOf(outside), wantedOf(outside)),
+    accountModal(fields(), anAccount(outside), wantedOf(outside)),
   ),
-  messageOf('a new account that is made', (outside) => creatingMessage(askedOf(outside), placeOf(outside))),
+  messageOf('a new account that is made', (outside) => creatingMessage(askedOf(outside), anAccount(outside))),
   messageOf('what became of a new account', (outside) =>
     accountEndMessage(endOf(outside), askedOf(outside), shownIn(outside)),
   ),
 ];
 
 function shownIn(outside: Outside) {
-  return { place: placeOf(outside), nowMs: at };
+  return { shownAccount: anAccount(outside), nowMs: at };
 }
 
 function terminalOf({ text }: Outside) {
@@ -204,14 +204,14 @@ export const cardsSurfaces: readonly Surface[] = [
   ),
   messageOf('a card being deleted', (outside) => deletingMessage(cardOf(outside), { list, index: 0 })),
   messageOf('a card deleted or not', (outside) =>
-    deletionMessage(deletionOf(outside), { list, index: 0 }, placeOf(outside), at),
+    deletionMessage(deletionOf(outside), { list, index: 0 }, anAccount(outside), at),
   ),
 ];
 
 function contextOf(outside: Outside): CardsContext {
   const chance = () => outside.random.chance(0.7);
   const may = { charge: chance(), changeEmail: chance(), remove: chance() };
-  return { place: placeOf(outside), may, canOffer: chance(), nowMs: Date.UTC(2026, 8, 14, 13, 37) };
+  return { shownAccount: anAccount(outside), may, canOffer: chance(), nowMs: Date.UTC(2026, 8, 14, 13, 37) };
 }
 
 function cardOf({ random, text }: Outside): ListedCard {

@@ -24,7 +24,7 @@ import {
 } from '../../../src/features/lookup/reveal.ts';
 import { fixFor } from '../../../src/slack/slack-error.ts';
 import type { TransactionView } from '../../../src/slack/words/transaction-message.ts';
-import { stateOf, eventOf, lookupOf, placeOf, recordOf } from './alert-surfaces.ts';
+import { stateOf, eventOf, lookupOf, anAccount, recordOf } from './alert-surfaces.ts';
 import { chargeOf } from './charge-surfaces.ts';
 import { homeOf, messageOf, modalOf, type Outside, type Surface } from './surface.ts';
 import type { AuditEntry } from '../../../src/records/shapes.ts';
@@ -42,11 +42,11 @@ export const lookUpSurfaces: readonly Surface[] = [
   modalOf('the answer of a look-up in a modal', (outside) =>
     transactionModal(viewOf(outside), outside.random.chance(0.5) ? channel : undefined, mayOf(outside)),
   ),
-  modalOf('a look-up under way in a modal', (outside) => lookingUpModal(outside.text(), placeOf(outside))),
+  modalOf('a look-up under way in a modal', (outside) => lookingUpModal(outside.text(), anAccount(outside))),
   modalOf('a look-up without an answer', (outside) => {
     const { reference } = viewOf(outside);
     const failure = new ServiceFailure('malformed', outside.text());
-    return noAnswerModal(failure, { reference, words: wordsOfView({ reference }) }, placeOf(outside));
+    return noAnswerModal(failure, { reference, words: wordsOfView({ reference }) }, anAccount(outside));
   }),
   messageOf('a shared look-up', (outside) => sharedMessage(viewOf(outside), ada)),
   messageOf('an e-mail in full', (outside) => revealedMessage(outside.text(), outside.text())),
@@ -74,7 +74,7 @@ export const lookUpSurfaces: readonly Surface[] = [
     const [first = 'REF-1' as OrderReference, ...rest] = candidateReferences(
       messageTexts({ text: outside.text(), blocks }),
     );
-    return chooseModal([first, ...rest], { ...placeOf(outside), channelId: channel });
+    return chooseModal([first, ...rest], { ...anAccount(outside), channelId: channel });
   }),
   homeOf('alerts in the App Home', (outside) => {
     const event = eventOf(outside);
@@ -82,7 +82,7 @@ export const lookUpSurfaces: readonly Surface[] = [
     const alert = { event, receivedAtMs: at, state: stateOf(outside), evidence };
     return homeAlerts(
       Array.from({ length: 12 }, () => alert),
-      placeOf(outside),
+      anAccount(outside),
     );
   }),
   messageOf('the menu', (outside) => {
@@ -102,7 +102,7 @@ function viewOf(outside: Outside): TransactionView {
   const reference = typed.ok ? typed.value : ('REF-1' as OrderReference);
   const confirmation = confirm({ reference }, recordOf(outside, reference));
   const near = outside.random.chance(0.3) ? { near: reference } : {};
-  return { reference, confirmation, ...placeOf(outside), checkedAtMs: at, amountMinor: 500, ...near };
+  return { reference, confirmation, ...anAccount(outside), checkedAtMs: at, amountMinor: 500, ...near };
 }
 
 // The story of a reference: outside words come from the bank, from events and from people's reasons; the reference is the
@@ -122,7 +122,7 @@ export const storySurfaces: readonly Surface[] = [
         entries: kinds.map((what, index) => entryOf(outside, what, index)),
       },
       1,
-      { place: placeOf(outside), nowMs: at },
+      { shownAccount: anAccount(outside), nowMs: at },
     ),
   ),
   messageOf('an unknown story', ({ text }) => noStoryMessage(text())),

@@ -176,7 +176,7 @@ const readsAtOnce = 50;
 const resolveForm = { callbackId: 'storm_resolve', field: 'storm_resolve_reason' } as const;
 
 export function stormButtons(
-  { store, slack, place }: Account,
+  { store, slack, shownAccount }: Account,
   storms: Storms,
   alerts: Pick<AlertCases, 'read'>,
 ): { presses: Press[]; modals: ModalDefinition[] } {
@@ -217,7 +217,7 @@ export function stormButtons(
         blocks: [
           richText([words(what)]),
           reasonInput(resolveForm.field, undefined, 'The bank works again; customers retry'),
-          accountFoot(place),
+          accountFoot(shownAccount),
         ],
       }),
     );
@@ -248,7 +248,7 @@ export function stormButtons(
   }
 
   async function pageOf(storm: Storm, from: number): Promise<Modal> {
-    return stormListModal(storm, { rows: await rows(storm.id, { from }), from }, place);
+    return stormListModal(storm, { rows: await rows(storm.id, { from }), from }, shownAccount);
   }
 
   /** Posts the whole list as a file in the digest's thread. */

@@ -57,7 +57,7 @@ const minuteMs = 60_000;
 export function stormRenders(
   storms: Pick<Storms, 'find' | 'acknowledgedElsewhere'>,
   mutedNow: () => Promise<readonly AlertMute[]>,
-  place: EventAccount,
+  account: EventAccount,
 ): Renders<DigestBodies> {
   return {
     async digest({ storm: id }, _work, about) {
@@ -66,14 +66,14 @@ export function stormRenders(
       const muted = (await mutedNow()).filter(({ channel }) => channel === storm.channel);
       const elsewhere = await storms.acknowledgedElsewhere(id);
       const shown = { storm, muted, ...withoutUndefined({ elsewhere }), ...about };
-      return { kind: 'shown', message: stormMessage(shown, place) };
+      return { kind: 'shown', message: stormMessage(shown, account) };
     },
     async digest_note({ storm: id, step }, _work, about) {
       const storm = await storms.find(id);
       // Acknowledged or resolved before the note was posted.
       if (!storm || !isWaiting(storm)) return { kind: 'nothing' };
       const below = { key: messageKey('digest', id) };
-      const message = stormNoteMessage({ storm, step, ...about }, place);
+      const message = stormNoteMessage({ storm, step, ...about }, account);
       return { kind: 'shown', message, calls: mentionedUsers(step.to), below };
     },
   };

@@ -17,7 +17,7 @@ const mostOpen = 5;
 /** Names no person, so it pings nobody. `muted`: the current mutes of all channels. */
 export function dailySummaryMessage(
   { summary, muted, ...about }: PostAttempt & { summary: DailySummary; muted: readonly AlertMute[] },
-  place: EventAccount,
+  account: EventAccount,
 ): SlackMessage {
   const { failed, paid } = summary;
   const rate = successRate(summary);
@@ -39,7 +39,7 @@ export function dailySummaryMessage(
       openBlock(summary),
       ...muteBlocks(muted),
     ],
-    foot: accountFoot(place),
+    foot: accountFoot(account),
   });
   return forPosting(message, 'payops_daily_summary', about);
 }

@@ -342,11 +342,11 @@ it('a digest says what is muted while the storm is on; afterwards nothing would 
   const { channel } = digestOf(house);
   const mute = { id: 'M1', channel, match: {}, why: 'The bank is down', by: ada, fromMs: 0, isOver: false };
   const muted = [{ ...mute, untilMs: house.clock.nowMs + 60 * minuteMs }];
-  const place = { environment: 'live', account: 'Lagos store' } as const;
+  const shownAccount = { environment: 'live', account: 'Lagos store' } as const;
   async function shown(): Promise<string> {
     const storm = await house.storms.find(id);
     return storm
-      ? visibleText(stormMessage({ storm, muted, key: id, mayBeRepeat: false }, place).blocks)
+      ? visibleText(stormMessage({ storm, muted, key: id, mayBeRepeat: false }, shownAccount).blocks)
       : 'unknown';
   }
   expect(await shown()).toContain('Muted now');

@@ -199,8 +199,8 @@ type ReadState = Parameters<typeof summariseDay>[1];
 const open: ReadState = () => Promise.resolve({ state: { kind: 'open' } });
 
 function summarised(events: readonly LoggedEvent[], span: SummarySpan, readState = open, to = channel) {
-  const place = { environment: 'live', account: 'main account' } as const;
-  const plan = { ...place, rules: [], failures: channel, successes: undefined };
+  const shownAccount = { environment: 'live', account: 'main account' } as const;
+  const plan = { ...shownAccount, rules: [], failures: channel, successes: undefined };
   const eventLog = {
     async *since() {
       await Promise.resolve();
