@@ -6,7 +6,7 @@ import type { Entry, Index, Sealer, Store } from '../store/store.ts';
 import { createRecords, type ListedKind, type RecordChange, type Schedule, type Taken } from './records.ts';
 
 /**
- * The rules of a kind of case. They are pure, so `test/records/cases.test.ts` can drive them through crashes, lost
+ * The rules of a kind of case. They are pure, so `test/records/two-processes.ts` can drive them through crashes, lost
  * answers and repeats.
  */
 export type CaseRules<State, Event> = {

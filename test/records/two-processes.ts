@@ -1,9 +1,12 @@
 import { StoreUnavailable } from '../../src/domain/failure.ts';
+import type { StoredCase } from '../../src/records/cases.ts';
+import type { AuditEntry } from '../../src/records/shapes.ts';
 import { createSealer } from '../../src/store/sealed.ts';
 import type { Entry, Store } from '../../src/store/store.ts';
 import { createRandom, type Random } from '../chaos/random.ts';
 import { memoryStore } from '../features/memory-store.ts';
 import { aroundStore } from '../support/around-store.ts';
+import { countOf } from '../support/counts.ts';
 
 /**
  * A call of a process that waits to be carried out. `lose` gives its caller a lost answer, or an error if there is no
@@ -47,6 +50,26 @@ export type World = {
 const leaseMs = 45_000;
 const key = Buffer.alloc(32, 7);
 
+/**
+ * Drives many worlds, from a random seed on; `SEED=7 npx vitest run FILE` starts with that world. Returns what the first
+ * bad one breaks. `isFull`: whether anything happened in a world; that less than `least` of them are full is wrong too.
+ */
+export async function driveWorlds(
+  open: (world: World) => Driven,
+  { share = 100, least = 1 / 2, isFull = ({ store }: World) => store.keys().length > 0 } = {},
+): Promise<string[]> {
+  const worlds = countOf({ full: 20_000, share });
+  const firstSeed = Number(process.env['SEED'] ?? Math.floor(Math.random() * 1_000_000));
+  let full = 0;
+  for (let seed = firstSeed; seed < firstSeed + worlds; seed += 1) {
+    const world = openWorld(seed);
+    const wrongs = await drive(world, open(world));
+    if (wrongs.length > 0) return [`SEED=${seed}`, ...wrongs];
+    if (isFull(world)) full += 1;
+  }
+  return full > worlds * least ? [] : [`something happened in only ${full} of ${worlds} worlds`];
+}
+
 export function openWorld(seed: number): World {
   const clock = { nowMs: Date.UTC(2027, 0, 15, 8) };
   return {
@@ -61,7 +84,7 @@ export function openWorld(seed: number): World {
  * Drives a case through a random order of its calls in two processes, with lost answers, lost calls, killed processes,
  * processes that are suspended for hours, and clock changes. Then lets all work finish without failures.
  */
-export async function drive(world: World, driven: Driven): Promise<string[]> {
+async function drive(world: World, driven: Driven): Promise<string[]> {
   const { random, clock, store } = world;
   const pending: Pending[] = [];
   const processes = [0, 1].map((index) => begin(index));
@@ -174,4 +197,43 @@ function settled(): Promise<void> {
 
 function ignored(work: Promise<unknown>): void {
   work.catch(() => undefined);
+}
+
+export async function readCase<State>(
+  { store, sealer }: Pick<World, 'store' | 'sealer'>,
+  key: string,
+): Promise<StoredCase<State> | undefined> {
+  const entry = await store.read(key);
+  return entry && (JSON.parse(sealer.open(key, entry.value)) as StoredCase<State>);
+}
+
+/** Checks every kind of case once it is at rest: everything is told, and the audit has each step once and unchanged. */
+export function wrongOfCase(
+  kept: StoredCase<unknown>,
+  audited: Map<string, string[]>,
+  ids: string[],
+): string[] {
+  const twice = [...audited]
+    .filter(([, texts]) => new Set(texts).size > 1)
+    .map(([id, texts]) => `audit has two of ${id}: ${texts.join()}`);
+  const missing = ids.filter((id) => !audited.has(id)).map((id) => `audit lacks ${id}`);
+  const more = [...audited.keys()]
+    .filter((id) => !ids.includes(id))
+    .map((id) => `audit has ${id}, which never was`);
+  const untold = kept.told === kept.turn && kept.unwritten.length === 0 ? [] : ['not all of it is told'];
+  return [...twice, ...missing, ...more, ...untold];
+}
+
+export function auditOf(process: Process, audited: Map<string, string[]>) {
+  return (entry: AuditEntry): Promise<boolean> =>
+    process.call(
+      () => {
+        audited.set(entry.id, [
+          ...(audited.get(entry.id) ?? []),
+          JSON.stringify(Object.entries(entry).toSorted(([one], [other]) => (one < other ? -1 : 1))),
+        ]);
+        return true;
+      },
+      () => false,
+    );
 }

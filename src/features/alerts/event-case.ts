@@ -249,7 +249,7 @@ function listsOf({ payment, card, storms, failed, severity }: EventCase): Index 
 }
 
 /**
- * The next state of an alert. `test/records/cases.test.ts` checks: however often people press, one acknowledges or closes it;
+ * The next state of an alert. `alert-model.test.ts` checks: however often people press, one acknowledges or closes it;
  * one charge at a time may be begun from it, and none once it has ended; an end is final; each thread gets each step once.
  */
 function step(before: EventCase, event: CaseEvent, nowMs: number): EventCase | undefined {

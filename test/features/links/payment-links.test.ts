@@ -87,7 +87,7 @@ const event: PaymentEvent = {
   isSavedCardCharge: false,
 };
 
-// With replicas and crashes: test/records/cases.test.ts, and `npm run kills`.
+// With replicas and crashes: link-model.test.ts, and `npm run kills`.
 describe('a payment link', () => {
   it.each<[string, string, Partial<PaymentEvent>]>([
     ['with the service’s order id alone', 'paid', { orderId: 'S-1' }],
