@@ -9,7 +9,7 @@ export type Environment = 'live' | 'sandbox';
 
 /**
  * The result of an event's look-up. `unchecked`: the service gave no answer, so only the signed event counts.
- * `no_reference`: the event has no signed order reference, and no signed field that ties its unsigned one to a record.
+ * `no_reference`: the event has no signed order reference, and no signed field that links its unsigned one to a record.
  */
 export type Lookup =
   | Confirmation

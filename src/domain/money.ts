@@ -26,6 +26,10 @@ export function minorFromWire(value: unknown): number | undefined {
   return minor <= largestMinor ? minor : undefined;
 }
 
+export function isSameMoney(one: Money | undefined, other: Money): boolean {
+  return one?.minor === other.minor && one.currency === other.currency;
+}
+
 /** The amount for the service: two decimal places, no separators. */
 export function wireFromMinor(minor: number): string {
   return `${Math.trunc(minor / 100)}.${String(minor % 100).padStart(2, '0')}`;

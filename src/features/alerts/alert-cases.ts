@@ -96,7 +96,7 @@ export function createAlertCases(
     /** For background work, behind a circuit breaker. */
     lookUpSparingly: (event: PaymentEvent) => Promise<Lookup>;
     /** Called with a look-up after the alert was posted. */
-    tieFailure: (event: PaymentEvent, lookup: Lookup, receivedAtMs: number) => Promise<void>;
+    matchFailure: (event: PaymentEvent, lookup: Lookup, receivedAtMs: number) => Promise<void>;
     /** Whether this charge ended without money; undefined: no such charge. */
     hasEnded: (reference: string) => Promise<boolean | undefined>;
     /** Searches for failures that a payment may resolve. */
@@ -194,9 +194,10 @@ export function createAlertCases(
     return (await cases.find(id))?.failed?.proven?.reference ?? (await find(id))?.event.orderReference;
   }
 
-  /** Ties the alert to more payments if this look-up is the first that found a record. */
+  /** Matches the alert with more payments if this look-up is the first that found a record. */
   async function learn({ event, receivedAtMs, evidence }: FoundAlert, lookup: Lookup): Promise<Evidence> {
-    if (recordOf(lookup) && !recordOf(evidence?.lookup)) await needs.tieFailure(event, lookup, receivedAtMs);
+    if (recordOf(lookup) && !recordOf(evidence?.lookup))
+      await needs.matchFailure(event, lookup, receivedAtMs);
     return { atMs: now(), lookup };
   }
 

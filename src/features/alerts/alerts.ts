@@ -135,7 +135,7 @@ export function createAlerts(account: Account, needs: AlertsNeeds) {
       return { reference, by, at, ...(state.kind === 'review' && { needsReview: true }) };
     },
     search: (payment) => recovery.search(payment),
-    tieFailure: (...failure) => recovery.tieFailure(...failure),
+    matchFailure: (...failure) => recovery.matchFailure(...failure),
   });
   const recovery = createAlertRecovery(own, alerts, lookUp, needs.chargeOf);
   const tellGivenBack = createGivenBack(account, alerts, recovery, needs);

@@ -133,7 +133,7 @@ export type CaseEvent =
   | { kind: 'paid_otherwise'; payment: Recovery }
   | { kind: 'paid_again'; payment: Recovery; people: readonly string[] }
   | ({ kind: 'given_back'; key: string } & GivenBack)
-  | ({ kind: 'tied' } & Ties)
+  | ({ kind: 'failure_listed' } & FailureListing)
   | { kind: 'looked_up'; evidence: Evidence }
   /** Another look-up had no answer. */
   | { kind: 'unanswered' }
@@ -164,7 +164,7 @@ export type CaseEvent =
 type PaymentMove =
   /** A failure that it may resolve was listed: search again. */
   | { kind: 'asked' }
-  | { kind: 'listed'; lists: readonly string[] }
+  | { kind: 'payment_listed'; lists: readonly string[] }
   /** The search for question number `asked` is done. `isSettled`: nothing is left to do about the failures it found. */
   | {
       kind: 'searched';
@@ -177,11 +177,11 @@ type PaymentMove =
 /** The message that is about to post the alert, and its rule. */
 type PostedBy = { key: string; rule: RoutedRule | undefined };
 
-/** Where payments look for an alert, and which messages show it. `isUnanswered`: its look-up had no answer. */
-export type Ties = {
+/** Where payments look for a failure, and which messages show it. `isUnanswered`: its look-up had no answer. */
+export type FailureListing = {
   atMs: number;
   lists: readonly string[];
-  storms: readonly string[];
+  storms?: readonly string[];
   post?: PostedBy | undefined;
   proven?: { reference: string; list: string };
   hints?: readonly string[];
@@ -262,8 +262,8 @@ function step(before: EventCase, event: CaseEvent, nowMs: number): EventCase | u
   switch (event.kind) {
     case 'moved':
       return stepMoved(before, event, nowMs);
-    case 'tied':
-      return tied(before, event, nowMs);
+    case 'failure_listed':
+      return listFailure(before, event, nowMs);
     case 'looked_up':
       return stepLookedUp(before, event);
     case 'unanswered':
@@ -322,7 +322,7 @@ function stepErased({ evidence, ...others }: EventCase): EventCase | undefined {
 }
 
 function isOfPayment(event: CaseEvent): event is PaymentMove {
-  return event.kind === 'asked' || event.kind === 'listed' || event.kind === 'searched';
+  return event.kind === 'asked' || event.kind === 'payment_listed' || event.kind === 'searched';
 }
 
 const firstProofMs = 5_000;
@@ -334,7 +334,7 @@ function stepPayment(before: Payment, event: PaymentMove, nowMs: number): Paymen
   switch (event.kind) {
     case 'asked':
       return { ...before, asked: before.asked + 1, looksAtMs: nowMs + firstProofMs };
-    case 'listed':
+    case 'payment_listed':
       return { ...before, lists: union(before.lists, event.lists) };
     case 'searched': {
       const { looksAtMs, unproven, ...others } = before;
@@ -355,8 +355,8 @@ function stepPayment(before: Payment, event: PaymentMove, nowMs: number): Paymen
   }
 }
 
-/** Ties an alert to payments; a later look-up may add more. The first proven order stays. */
-export function tied(before: EventCase, event: Ties, nowMs: number): EventCase | undefined {
+/** Lists a failure where payments look for it; a later look-up may add more lists. The first proven order stays. */
+export function listFailure(before: EventCase, event: FailureListing, nowMs: number): EventCase | undefined {
   const { failed } = before;
   const lists = union(failed?.lists, event.lists);
   const storms = union(before.storms, event.storms);
@@ -512,13 +512,13 @@ function dueInMs(state: EventCase, nowMs: number): number | undefined {
 /** False if no message shows the change. */
 function needsMessage(before: EventCase, after: EventCase): boolean {
   const isSearch = before.payment !== after.payment;
-  const isTie = before.failed !== after.failed;
+  const isListing = before.failed !== after.failed;
   const isSilentEscalation = before.escalations !== after.escalations && before.steps === after.steps;
   const isUnanswered = before.unanswered !== after.unanswered && before.evidence === after.evidence;
   const isErased = before.evidence !== undefined && after.evidence === undefined;
   // The end of a hold is shown: the buttons change.
   const isHoldBegun = after.heldUntil !== undefined && before.heldUntil !== after.heldUntil;
-  return !(isSearch || isTie || isSilentEscalation || isUnanswered || isErased || isHoldBegun);
+  return !(isSearch || isListing || isSilentEscalation || isUnanswered || isErased || isHoldBegun);
 }
 
 /** The signed or proven order reference; else the event's key. */

@@ -65,7 +65,7 @@ export async function lookUpEvent(
     ...withoutUndefined({ amount }),
   });
   if (orderReference !== undefined || lookup.kind === 'unchecked') return lookup;
-  // An unsigned reference may name any order; only the signed transaction id ties its record to the event.
+  // An unsigned reference may name any order; only the signed transaction id links its record to the event.
   const isTied = transactionId !== undefined && recordOfOrder(lookup)?.id === transactionId;
   return isTied ? lookup : { kind: 'no_reference' };
 }

@@ -66,7 +66,7 @@ export function createTelling(
       route: Route;
       lookUp: (event: PaymentEvent) => Promise<Lookup>;
       alerts: Pick<AlertCases, 'read' | 'cases'>;
-      recovery: Pick<AlertRecovery, 'tieFailure'>;
+      recovery: Pick<AlertRecovery, 'matchFailure'>;
       storms: Pick<Storms, 'join' | 'recount'>;
       judging: Pick<JudgeAgain, 'nextTry'>;
       /** Whether the service can be asked about an event without a signed reference. */
@@ -105,7 +105,7 @@ export function createTelling(
     if (routed.length === 0) {
       // A payment can resolve a failure that no channel gets.
       const lookup = known?.lookup ?? { kind: 'no_reference' };
-      if (event.kind === 'payment_failed') await recovery.tieFailure(event, lookup, record.receivedAtMs);
+      if (event.kind === 'payment_failed') await recovery.matchFailure(event, lookup, record.receivedAtMs);
       return { kind: 'nothing' };
     }
     if (!hasChannel(record)) {
@@ -145,12 +145,12 @@ export function createTelling(
     const mayBePosted = (posted ?? doubt ?? replaced) !== undefined;
     if (mayBePosted || event.kind === 'payment_given_back' || !mayBeGathered(event, lookup)) return false;
     const joined = await storms.join(to, entry.key, event.kind);
-    const storm = joined ?? (await tiedBefore(work, event, to.channel));
+    const storm = joined ?? (await joinedBefore(work, event, to.channel));
     if (storm === undefined) return false;
     if (event.kind === 'payment_failed') {
       // As `no_reference`, so that it isn't looked up again: a storm of ten thousand would look up each.
       const found: Lookup = lookup && recordOf(lookup) ? lookup : { kind: 'no_reference' };
-      await recovery.tieFailure(event, found, receivedAtMs, { storms: [storm] });
+      await recovery.matchFailure(event, found, receivedAtMs, { storms: [storm] });
     }
     const atMs = now();
     const evidence = lookup && sealEvidence(sealer, entry.key, { lookup, atMs });
@@ -161,10 +161,10 @@ export function createTelling(
   }
 
   /**
-   * The storm that an earlier worker tied the alert to before it died. Its digest counts the alert even if the storm is over by
-   * now: posted instead, a tied alert is missing among the open alerts.
+   * The storm that an earlier worker listed the alert in before it died. Its digest counts the alert even if the storm is over by
+   * now: posted instead, a listed alert is missing among the open alerts.
    */
-  async function tiedBefore(
+  async function joinedBefore(
     { entry, record }: Work,
     event: PaymentEvent,
     channel: string,
@@ -214,7 +214,7 @@ export function createTelling(
     const { receivedAtMs, replaced, routed } = record;
     if (!record.posted) {
       const post = { key, rule: routed?.[0]?.rule };
-      await recovery.tieFailure(event, ofPost.lookup, receivedAtMs, { storms: [], post });
+      await recovery.matchFailure(event, ofPost.lookup, receivedAtMs, { post });
     }
     const { state, charging, evidence: asked } = await alerts.read(event.key, { key, record });
     const evidence = newestOf([ofPost, asked]) ?? ofPost;

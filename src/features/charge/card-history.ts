@@ -4,7 +4,7 @@ import { isUnsettled, type ChargeRecords } from './charge-record.ts';
 import { z } from 'zod';
 import { longestRequestMinutes } from '../../domain/approval.ts';
 import { type Twin, claimTimes, notAccepted } from '../../domain/charge.ts';
-import type { Money } from '../../domain/money.ts';
+import { isSameMoney, type Money } from '../../domain/money.ts';
 import type { OrderReference } from '../../domain/order-reference.ts';
 import { createRecords, type RecordChange } from '../../records/records.ts';
 import { referenceShape } from '../../records/shapes.ts';
@@ -133,7 +133,7 @@ export function createCardHistory(account: Account, { rule, twinMs, isUnsettled 
     const unpaid = attempts.filter(
       (attempt) =>
         isSettled(attempt) &&
-        isSame(attempt, money) &&
+        isSameMoney(attempt, money) &&
         attempt.outcome !== 'approved' &&
         attempt.outcome !== 'given_back',
     );
@@ -235,7 +235,7 @@ function refusalOf(
   rule: RetryRule,
   now: number,
 ): CardRefusal | undefined {
-  const same = attempts.find((attempt) => attempt.outcome === 'pending' && isSame(attempt, money));
+  const same = attempts.find((attempt) => attempt.outcome === 'pending' && isSameMoney(attempt, money));
   if (same) return underWay(same);
   const verdict = mayTry(attempts, rule, now);
   switch (verdict.kind) {
@@ -268,7 +268,9 @@ function twinsOf(
 ): Twin[] {
   const equal = attempts
     .filter(isSettled)
-    .filter((attempt) => isSame(attempt, money) && (attempt.outcome === 'review' || newsAt(attempt) > after));
+    .filter(
+      (attempt) => isSameMoney(attempt, money) && (attempt.outcome === 'review' || newsAt(attempt) > after),
+    );
   return notAccepted(equal, despite)
     .toSorted((a, b) => b.begunAt - a.begunAt)
     .map(({ reference, by, begunAt, outcome }) => ({ reference, by, at: begunAt, outcome }));
@@ -277,10 +279,6 @@ function twinsOf(
 /** A charge in doubt or under review may be found paid long after it was begun. */
 function newsAt({ outcome, at, begunAt }: Settled): number {
   return outcome === 'approved' ? at : begunAt;
-}
-
-function isSame(attempt: Attempt, money: Money): boolean {
-  return attempt.minor === money.minor && attempt.currency === money.currency;
 }
 
 function isSettled(attempt: Attempt): attempt is Settled {

@@ -61,7 +61,7 @@ function alert(world: World): Driven {
   });
   void store.create(alertKey(id), told);
   const failed: CaseEvent = {
-    kind: 'tied',
+    kind: 'failure_listed',
     atMs: clock.nowMs,
     lists: [],
     storms: [],
@@ -128,7 +128,7 @@ function alert(world: World): Driven {
         lookUp,
         lookUpSparingly: lookUp,
         search: () => Promise.reject(new Error('nothing is paid here')),
-        tieFailure: async () => undefined,
+        matchFailure: async () => undefined,
         audit,
       });
       all[index] = { alerts, claims: alertClaims(alerts, { declineOf: () => Promise.resolve(undefined) }) };

@@ -191,7 +191,7 @@ describe('a payment of an order that failed itself', () => {
     }
     expect(await house.alerts.find(id)).toBeUndefined();
     const late = { ...failed, key: 'payment_failed/order/ORDER-5', orderReference: 'ORDER-5' };
-    await house.recovery.tieFailure(late, { kind: 'not_found' }, house.clock.nowMs - 3_600_000);
+    await house.recovery.matchFailure(late, { kind: 'not_found' }, house.clock.nowMs - 3_600_000);
     await house.drain(20_000);
     expect(statesOf(house)).toEqual(['✅ Resolved: paid', '❌ Declined by the bank']);
   });
@@ -333,7 +333,7 @@ describe('a payment’s event', () => {
       () => Promise.resolve({ kind: 'not_found' }),
       () => Promise.resolve(undefined),
     );
-    await broken.tieFailure(failed, { kind: 'not_found' }, 0);
+    await broken.matchFailure(failed, { kind: 'not_found' }, 0);
     expect(logged).toEqual(['a failure cannot be linked to its payments']);
   });
 });
@@ -352,7 +352,7 @@ describe('a failure that comes during a payment’s search', () => {
     await cases.apply(key, await search());
     const searched = await search();
     expect(searched).toMatchObject({ kind: 'searched', isSettled: true });
-    await house.recovery.tieFailure(failed, { kind: 'not_found' }, house.clock.nowMs);
+    await house.recovery.matchFailure(failed, { kind: 'not_found' }, house.clock.nowMs);
     await cases.apply(key, searched);
     // Due again: this search finds the failure.
     house.clock.nowMs += 10_000;
@@ -480,7 +480,7 @@ describe('events that sign only a transaction id', () => {
   it('of a storm’s failure cause no look-up before its order is paid', async () => {
     const house = alertsHouse();
     tells(house, 'T-1', 'FAILED');
-    await house.recovery.tieFailure(failure1, { kind: 'no_reference' }, house.clock.nowMs);
+    await house.recovery.matchFailure(failure1, { kind: 'no_reference' }, house.clock.nowMs);
     await house.receive(unsigned('payment_success', 'T-9', 'ORDER-9'));
     await house.drain(10_000);
     expect(house.service.asked).toBe(0);

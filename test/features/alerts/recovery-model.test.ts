@@ -72,7 +72,7 @@ function recovery(world: World): Driven {
       lookUp,
       lookUpSparingly: lookUp,
       search: (payment) => made.search(payment),
-      tieFailure: async () => undefined,
+      matchFailure: async () => undefined,
     });
     const made: AlertRecovery = createAlertRecovery(kept, alerts, lookUp, none);
     return { events: alerts.cases, made, lookUp };
@@ -85,7 +85,7 @@ function recovery(world: World): Driven {
       const { events, made, lookUp } = open(process);
       async function work(entry: Entry): Promise<void> {
         if (entry.key.startsWith(eventPrefix)) return void (await events.work(entry));
-        await made.tieFailure(failure, await lookUp(failure), came.failedMs ?? 0);
+        await made.matchFailure(failure, await lookUp(failure), came.failedMs ?? 0);
         await process.store.write(entry, '', { ttlMs: dayMs });
       }
       return { prefix: '', work };

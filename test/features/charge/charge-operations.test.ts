@@ -140,7 +140,7 @@ describe('submit', () => {
       const named = { orderReference: 'ORDER-1', customerEmail, amountMinor, currency };
       const event = { kind: 'payment_failed', key: alert, ...named } as const;
       await process.receive(event, 'f');
-      await process.recovery.tieFailure(event, { kind: 'no_reference' }, process.account.now());
+      await process.recovery.matchFailure(event, { kind: 'no_reference' }, process.account.now());
     }
     async function review(process: Process, view = viewId, metadata = alert): Promise<string> {
       const [modal] = process.charges.verbs[0]?.modals ?? [];

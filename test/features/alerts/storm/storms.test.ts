@@ -128,20 +128,20 @@ describe('an alert that was posted just before a storm', () => {
   );
 });
 
-/** Has a process die after it tied the alert to the storm that is on, before the digest counts it. */
+/** Has a process die after it listed the alert in the storm that is on, before the digest counts it. */
 async function diesAfterTying(house: AlertsHouse, event: PaymentEvent): Promise<void> {
   await house.receive(event);
-  const tied = Promise.withResolvers<void>();
+  const listed = Promise.withResolvers<void>();
   const dying = startAlerts(house, async (name, effect) => {
     const result = await effect();
     if (name !== 'create event') return result;
-    tied.resolve();
+    listed.resolve();
     return await new Promise(() => undefined);
   });
-  await Promise.race([dying.drain(0), tied.promise]);
+  await Promise.race([dying.drain(0), listed.promise]);
 }
 
-it('an alert is counted by the storm that it was tied to, although the process died before its digest counted it', async () => {
+it('an alert is counted by the storm that listed it, although the process died before its digest counted it', async () => {
   const house = stormHouse();
   await burst(house, 1, 8);
   await house.drain(20_000);
