@@ -19,6 +19,8 @@ export function demand(holds: unknown, invariant: string): void {
 
 /** Two minutes for the last send, 25 s for it to leave, and a second for steps in the same millisecond. */
 const latestLeaveMs = 146_000;
+/** From the latest time at which an OTP leaves until another replica may continue. */
+const answeredWithinMs = 5_000;
 const otpWindowMs = 15 * 60_000;
 const weekMs = 7 * 24 * 3_600_000;
 /** How long a charge under review is looked up. */
@@ -26,7 +28,7 @@ export const rememberMs = 60 * 24 * 3_600_000;
 /** The maximum difference of a replica's clock from the true one. */
 export const largestSkewMs = 2_000;
 
-type OtpLeave = { giveUpAt: number; answered: boolean };
+type OtpLeave = { leaveBy: number; answered: boolean };
 
 /** Observes a whole tape from outside, with the true clock, and throws a Violation as soon as an invariant breaks. */
 export type Watch = {
@@ -93,10 +95,10 @@ export function createWatch(clock: Clock, submitted: Extract<ChargeEvent, { kind
       demand(effect.sealedTransactionId === `sealed:${reference}`, 'the OTP goes with its own charge');
       demand(clock.time <= (record?.createdAt ?? 0) + otpWindowMs, 'no OTP after 15 minutes');
       const isPending = otps.some(
-        ({ answered, giveUpAt }) => !answered && clock.time < giveUpAt - 2 * largestSkewMs,
+        ({ answered, leaveBy }) => !answered && clock.time < leaveBy + answeredWithinMs - 2 * largestSkewMs,
       );
       demand(!isPending, 'nobody submits an OTP while another is unanswered');
-      const leave = { giveUpAt: effect.giveUpAt, answered: false };
+      const leave = { leaveBy: effect.leaveBy, answered: false };
       otps.push(leave);
       demand(otps.length <= 3, 'at most 3 OTP submissions');
       return leave;

@@ -93,12 +93,11 @@ export type ChargeEvent =
   | { kind: 'told'; what: AgentNews };
 
 /**
- * The work to do once the step is stored; only the process that stored the step does it. A call must be sent by
- * `leaveBy` or not at all; if it isn't, its answer is `unknown`. At `giveUpAt` the charge is due, and any replica may
- * continue it. `key` makes `tell` idempotent.
+ * The work to do once the step is stored; only the process that stored the step does it, until the intent is due again. A
+ * call must be sent by `leaveBy` or not at all; if it isn't, its answer is `unknown`. `key` makes `tell` idempotent.
  */
 export type Effect =
-  | { kind: 'charge'; reference: OrderReference; send: number; leaveBy: number; giveUpAt: number }
+  | { kind: 'charge'; reference: OrderReference; send: number; leaveBy: number }
   | { kind: 'look_up'; reference: OrderReference; askedAt: number }
   | {
       kind: 'submit_otp';
@@ -106,7 +105,6 @@ export type Effect =
       sealedTransactionId: string;
       submission: number;
       leaveBy: number;
-      giveUpAt: number;
     }
   /** `approved`: the only message that says paid, on which goods are delivered. `otp`: asks for the code. */
   | { kind: 'tell'; what: AgentNews; key: string };

@@ -306,7 +306,6 @@ function charge(intent: ChargeIntent, at: number): Step {
     reference,
     send: sends.length,
     leaveBy: at + chargeLimits.leaveMs,
-    giveUpAt: at + chargeLimits.answerMs,
   });
 }
 
@@ -359,14 +358,12 @@ function submitOtp(intent: ChargeIntent, at: number): Step | undefined {
   const standing = otpStanding(otp, at);
   if (standing.kind !== 'open') return undefined;
   const counted = { ...otp, tries: otp.tries + 1, unanswered: otp.unanswered + 1 };
-  const giveUpAt = at + chargeLimits.answerMs;
-  return enter({ ...intent, otp: counted }, { kind: 'otp_checking' }, giveUpAt, {
+  return enter({ ...intent, otp: counted }, { kind: 'otp_checking' }, at + chargeLimits.answerMs, {
     kind: 'submit_otp',
     reference,
     sealedTransactionId: otp.sealedTransactionId,
     submission: counted.tries,
     leaveBy: Math.min(at + chargeLimits.leaveMs, standing.leaveBy),
-    giveUpAt,
   });
 }
 

@@ -61,7 +61,6 @@ describe('a charge', () => {
       reference,
       send: 1,
       leaveBy: start + 25 * second,
-      giveUpAt: start + 30 * second,
     });
     expect(charge.on({ kind: 'submitted', reference, money, by: 'U2' })).toBe(false);
   });
