@@ -6,6 +6,7 @@ import { beginAudit } from '../audit/audit-chain.ts';
 import { embeddedStore, hasKeys, hasStore, openEmbedded, storeFile } from '../store/storage.ts';
 import { copyStoreFile, putBackStoreFile, type CopyContents } from '../store/store-copy.ts';
 import { type CliCommand, command, type CommandEnd, noteInNewStore, reasonOf } from './command.ts';
+import { exitCodeOf, exitCodes, type ExitCode } from './exit-codes.ts';
 
 /** Copies the embedded store to a new file and verifies the copy. Bots may run meanwhile. */
 export const backupCommand = fileCommand('No backup was made', backUp, {
@@ -30,7 +31,9 @@ function fileCommand(
   work: Work,
   help: Pick<CliCommand, 'summary' | 'usage' | 'more'>,
 ): CliCommand {
-  const notDoneEnd = (reason: string): CommandEnd => ({ exitCode: 1, words: `${notDone}. ${reason}` });
+  function notDoneEnd(reason: string, exitCode: ExitCode = exitCodes.failed): CommandEnd {
+    return { exitCode, words: `${notDone}. ${reason}` };
+  }
   async function run(runtime: Runtime, file: string): Promise<CommandEnd> {
     if (runtime.config.redisUrl !== undefined) return notDoneEnd(inRedis);
     // Every file that the command makes is readable for its owner only, from the start.
@@ -39,7 +42,7 @@ function fileCommand(
       const end = await work(runtime, file);
       return typeof end === 'string' ? notDoneEnd(end) : end;
     } catch (error) {
-      return notDoneEnd(reasonOf(error));
+      return notDoneEnd(reasonOf(error), exitCodeOf(error));
     }
   }
   return command({
@@ -88,7 +91,6 @@ async function restore(runtime: Runtime, file: string): Promise<CommandEnd | str
     );
   }
   const end = await putBackStoreFile(path, file, { before, checkCopy });
-  if (end.kind === 'in_use') return `A bot still uses ${path}. Stop it, then run this again.`;
   const kept = end.before === undefined ? '' : `\nThe store that was there is kept: ${end.before}.`;
   const words = `Restored ${path} from ${file}: ${contentsWords(end)}.${kept}\nThe bot knows nothing that happened since the backup. Before you start it, read docs/operating.md, Restore.`;
   return await noteInNewStore(runtime, { exitCode: 0, words }, 'restore');

@@ -45,8 +45,6 @@ async function moveAll(runtime: Runtime): Promise<CommandEnd> {
     const end = await moveTo(runtime, redisUrl, { path, checkKeys, change });
     if (typeof end === 'string') return notMoved(1, end);
     switch (end.kind) {
-      case 'in_use':
-        return notMoved(1, `A bot still uses ${path}. Stop it, then run this again.`);
       case 'other_keys':
         return notMoved(1, end.why);
       case 'not_empty':

@@ -73,7 +73,7 @@ const causes: readonly (readonly [errorText: RegExp, detail: string, fix: string
   [
     /database is locked/,
     'another process holds the store file',
-    'Stop the other one: one process alone works on one DATA_DIR.',
+    'Stop it, or let it end: one bot alone works on one DATA_DIR.',
   ],
   [
     /not a database|malformed/,
@@ -86,9 +86,26 @@ const causes: readonly (readonly [errorText: RegExp, detail: string, fix: string
     'Move the file back, and the bot goes on at once. If it is gone, stop the bot and restore a backup: docs/operating.md.',
   ],
   [
-    /\bE(?:ACCES|PERM)\b|unable to open database file/,
-    'this user may not open the store file',
-    'Run this as the user that owns the file; if that is not the bot’s user, give it the file with chown.',
+    /\bE(?:ACCES|PERM)\b/,
+    'this user may not use the store file, or its folder',
+    'Run this as the user that owns them; if that is not the bot’s user, give it both with chown.',
+  ],
+  [/\bENOENT\b/, 'the file or its folder is not there', 'Check DATA_DIR, and whether its disk is mounted.'],
+  [
+    /\bEISDIR\b/,
+    'a folder stands in its place',
+    'Move that folder away, and put the file back: Restore in docs/operating.md.',
+  ],
+  [/\b(?:ENOTDIR|EEXIST)\b/, 'DATA_DIR is no folder', 'Point DATA_DIR at the folder of the store.'],
+  [
+    /\bE[MN]FILE\b/,
+    'too many files are open',
+    'Raise the limit of open files (ulimit -n), and start this again.',
+  ],
+  [
+    /unable to open database file/,
+    'SQLite cannot open the file, or one beside it',
+    'Check that DATA_DIR is there, and that this user may write to it and open more files (ulimit -n).',
   ],
   [
     /disk is full|\bENOSPC\b/,
@@ -96,7 +113,12 @@ const causes: readonly (readonly [errorText: RegExp, detail: string, fix: string
     'Free some of it. If the bot does not recover, restart it.',
   ],
   [
-    /\bdisk\b|readonly database|\b(?:EIO|EROFS)\b/,
+    /\bEROFS\b/,
+    'the disk of DATA_DIR is read-only',
+    'Make it writable again; the machine’s log says why it is not.',
+  ],
+  [
+    /\bdisk\b|readonly database|\bEIO\b/,
     'the disk of DATA_DIR takes no writes',
     'Check the disk and whether this user may write to it. If the bot does not recover, restart it.',
   ],

@@ -1,7 +1,8 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { lanesScript, releaseScript, reserveScript, timesScript, type Script } from './redis-scripts.ts';
 import { openRedisStore, type ScriptRunner } from './redis-store.ts';
-import { isMoved, lockStoreFile, markMoved } from './sqlite-file.ts';
+import { StoreUnavailable } from '../domain/failure.ts';
+import { lockStoreFile, markMoved, schemaOf } from './sqlite-file.ts';
 import { toEntry } from './sqlite-store.ts';
 import type { CreateOptions, Entry, Store, WriteOptions } from './store.ts';
 
@@ -10,8 +11,6 @@ export type Moved = { records: number; work: number };
 
 export type MoveEnd =
   | ({ kind: 'moved' } & Moved)
-  /** Another process has the file open. */
-  | { kind: 'in_use' }
   /** `checkKeys` refused; nothing was moved. */
   | { kind: 'other_keys'; why: string }
   /** The prefix already has records. */
@@ -46,16 +45,17 @@ const expiringMs = 60_000;
  */
 export async function moveStore({ path, now, redis, prefix, checkKeys, change }: Move): Promise<MoveEnd> {
   const db = lockStoreFile(path);
-  if (db === undefined) return { kind: 'in_use' };
   const run = (script: Script, ...args: string[]): Promise<unknown> =>
     redis.eval(script.text, { keys: [`{${prefix}}`], arguments: args });
   const store = openRedisStore(redis, { prefix, deadlineMs });
   const moved = { records: 0, work: 0 };
   let differing = 0;
   try {
+    const schema = schemaOf(db);
+    if (schema === 'other') throw new StoreUnavailable(`The store file ${path} is none of this Payops.`);
     const why = await checkKeys?.(readerOf(db));
     if (why !== undefined) return { kind: 'other_keys', why };
-    const wasMoved = isMoved(db);
+    const wasMoved = schema === 'moved';
     if ((await run(reserveScript, wasMoved ? 'interrupted' : '')) !== 1)
       return { kind: wasMoved ? 'was_moved' : 'not_empty' };
     // In order, with one page in memory.

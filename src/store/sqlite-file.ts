@@ -1,4 +1,4 @@
-import { closeSync, mkdirSync, openSync } from 'node:fs';
+import { accessSync, closeSync, constants, mkdirSync, openSync, readFileSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { StoreUnavailable } from '../domain/failure.ts';
@@ -90,35 +90,73 @@ export function openStoreFile(path: string): DatabaseSync {
 }
 
 /** The error of a store's file that can't be opened or read. It has the reason, and what to do if that is known. */
-export function unopened(path: string, cause: unknown): StoreUnavailable {
-  const reason = cause instanceof Error ? cause.message : 'unknown reason';
-  const why = explainStoreError(reason);
+export function unopened(path: string, error: unknown): StoreUnavailable {
+  const isVague = [sqlite.ioError, sqlite.cantOpen].includes(resultOf(error) ?? 0);
+  const cause = isVague ? (systemError(path) ?? error) : error;
+  const message = cause instanceof Error ? cause.message : 'unknown reason';
+  const why = explainStoreError(message);
+  const reason = resultOf(error) === sqlite.busy ? `${message}${holdersWords(path)}` : message;
   const words = why ? `${why.detail} (${reason}). ${why.fix}` : reason;
   return new StoreUnavailable(`The store file ${path} cannot be opened: ${words}`, cause);
 }
 
-/**
- * Opens the file, also a moved one, for this process alone; undefined: another process has it open. Throws
- * StoreUnavailable like `openStoreFile`.
- */
-export function lockStoreFile(path: string): DatabaseSync | undefined {
-  const db = new DatabaseSync(path);
+/** SQLite's error codes. */
+const sqlite = { busy: 5, ioError: 10, malformed: 11, cantOpen: 14, notADatabase: 26 };
+
+function resultOf(error: unknown): number | undefined {
+  // The lower byte is SQLite's error code; the upper bytes are details.
+  return error instanceof Error && 'errcode' in error ? Number(error.errcode) % 256 : undefined;
+}
+
+/** The system's error at the file, the files beside it or its folder. SQLite has the same error for most. */
+function systemError(path: string): unknown {
   try {
+    for (const part of [path, `${path}-wal`, `${path}-shm`])
+      if (part === path || statSync(part, { throwIfNoEntry: false })) closeSync(openSync(part, 'r+'));
+    accessSync(dirname(path), constants.W_OK | constants.X_OK);
+    return undefined;
+  } catch (error) {
+    return error;
+  }
+}
+
+/** The processes that use the file, as Linux knows them; empty elsewhere, and of another container. */
+function holdersWords(path: string): string {
+  try {
+    const inodes = [path, `${path}-shm`].map((part) => statSync(part, { throwIfNoEntry: false })?.ino);
+    const locks = readFileSync('/proc/locks', 'utf8').matchAll(/ (\d+) [\da-f]+:[\da-f]+:(\d+) /g);
+    const holders = [...locks].filter(([, , inode]) => inodes.includes(Number(inode))).map(([, pid]) => pid);
+    const others = new Set(holders.filter((pid) => pid !== String(process.pid)));
+    return others.size === 0 ? '' : ` by process ${[...others].join(', ')}`;
+  } catch {
+    return '';
+  }
+}
+
+/** Opens the file, of any schema, for this process alone. Throws StoreUnavailable, also if another process has it open. */
+export function lockStoreFile(path: string): DatabaseSync {
+  let db: DatabaseSync | undefined;
+  try {
+    db = new DatabaseSync(path);
     // Lock before reading: from here on no other process can open or write the file.
     db.exec('pragma locking_mode = exclusive; begin exclusive');
-    const found = versionOf(db);
-    if (found === schemaVersion || found === movedVersion) return db;
-    throw new StoreUnavailable(`The store file ${path} is none of this Payops (schema ${found}).`);
+    return db;
   } catch (error) {
-    db.close();
-    if (isBusy(error)) return undefined;
-    if (error instanceof StoreUnavailable) throw error;
+    db?.close();
     throw unopened(path, error);
   }
 }
 
-export function isMoved(db: DatabaseSync): boolean {
-  return versionOf(db) === movedVersion;
+/** Whether the file is no SQLite file, or a damaged one. */
+export function isDamaged({ cause }: StoreUnavailable): boolean {
+  return [sqlite.malformed, sqlite.notADatabase].includes(resultOf(cause) ?? 0);
+}
+
+/** `moved`: its records are in Redis. `other`: another release's. */
+export function schemaOf(db: DatabaseSync): 'current' | 'moved' | 'other' {
+  const found = versionOf(db);
+  if (found === movedVersion) return 'moved';
+  return found === schemaVersion ? 'current' : 'other';
 }
 
 function versionOf(db: DatabaseSync): number {
@@ -128,13 +166,6 @@ function versionOf(db: DatabaseSync): number {
 /** Marks the file as moved: no bot starts on it any more. */
 export function markMoved(db: DatabaseSync): void {
   db.exec(`pragma user_version = ${movedVersion}; commit`);
-}
-
-const sqliteBusy = 5;
-
-function isBusy(error: unknown): boolean {
-  // The lower byte is SQLite's error code; the upper bytes are details.
-  return error instanceof Error && 'errcode' in error && Number(error.errcode) % 256 === sqliteBusy;
 }
 
 function prepareSchema(db: DatabaseSync): void {

@@ -14,7 +14,7 @@ import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { StoreUnavailable } from '../domain/failure.ts';
 import { syncToDisk } from './storage.ts';
-import { isMoved, lockStoreFile, movedAway, unopened } from './sqlite-file.ts';
+import { isDamaged, lockStoreFile, movedAway, schemaOf, unopened } from './sqlite-file.ts';
 
 /** The number of records in a copy, and how many of them are work. */
 export type CopyContents = { records: number; work: number };
@@ -37,10 +37,12 @@ export function copyStoreFile(path: string, copy: string): CopyEnd {
   try {
     // Create it empty first: SQLite keeps its mode, so others can't read the copy even for a moment.
     closeSync(openSync(draft, 'wx', 0o600));
-    const db = new DatabaseSync(path, { timeout: 5000, readOnly: true });
+    const db = openForCopy(path);
     try {
-      if (isMoved(db)) throw unopened(path, new Error(movedAway));
       db.prepare('vacuum into ?').run(draft);
+    } catch (error) {
+      const asStore = unopened(path, error);
+      throw isDamaged(asStore) ? asStore : error;
     } finally {
       db.close();
     }
@@ -51,7 +53,6 @@ export function copyStoreFile(path: string, copy: string): CopyEnd {
     return { kind: 'copied', ...contents };
   } catch (error) {
     if (error instanceof StoreUnavailable) throw error;
-    if (isReadError(error)) throw unopened(path, error);
     throw new Error(
       `${copy} cannot be written (${error instanceof Error ? error.message : 'unknown reason'}). Free some of its disk, or let this user write to that folder.`,
       { cause: error },
@@ -61,29 +62,33 @@ export function copyStoreFile(path: string, copy: string): CopyEnd {
   }
 }
 
-/** SQLite's codes for a file that is busy, malformed, can't be opened, or is no database. It has others for the copy. */
-const readErrors: readonly unknown[] = [5, 11, 14, 26];
-
-function isReadError(error: unknown): boolean {
-  return error instanceof Error && 'errcode' in error && readErrors.includes(Number(error.errcode) % 256);
+function openForCopy(path: string): DatabaseSync {
+  let db: DatabaseSync | undefined;
+  try {
+    db = new DatabaseSync(path, { timeout: 5000, readOnly: true });
+    if (schemaOf(db) === 'moved') throw new Error(movedAway);
+    return db;
+  } catch (error) {
+    db?.close();
+    throw unopened(path, error);
+  }
 }
 
-type PutBackEnd =
-  | ({ kind: 'put_back'; before: string | undefined } & CopyContents)
-  /** Another process has the store's file open. */
-  | { kind: 'in_use' };
+/** `before`: where the store that was there is now, if there was one. */
+type PutBack = { before: string | undefined } & CopyContents;
 
 /**
  * Replaces the store's file at `path` with a copy, and with the log beside the copy (`-wal`), if there is one. First
  * `checkCopy` opens and closes the copy; it must throw if the copy is unusable (another schema, other keys), and then
  * nothing changes. The old file is renamed to `before`. After a crash either the old or the new file is there. Throws
- * what `checkCopy` throws, an error that names a copy that is no whole store, and the file system's errors.
+ * what `checkCopy` throws, an error that names a copy that is no whole store, StoreUnavailable if another process has
+ * the store's file open, and the file system's errors.
  */
 export async function putBackStoreFile(
   path: string,
   copy: string,
   { before, checkCopy }: { before: string; checkCopy: (draft: string) => Promise<void> },
-): Promise<PutBackEnd> {
+): Promise<PutBack> {
   const draft = `${path}.restoring`;
   removeStoreFile(draft);
   try {
@@ -102,7 +107,6 @@ export async function putBackStoreFile(
     }
     syncToDisk(draft);
     const lock = isReplacing ? lockForReplacing(path) : undefined;
-    if (lock === 'in_use') return { kind: 'in_use' };
     try {
       if (isReplacing) linkSync(path, before);
       // A damaged file, or one that was moved away by hand, may have left its log here. SQLite would apply that to the
@@ -114,22 +118,24 @@ export async function putBackStoreFile(
     } finally {
       lock?.close();
     }
-    return { kind: 'put_back', before: isReplacing ? before : undefined, ...contents };
+    return { before: isReplacing ? before : undefined, ...contents };
   } finally {
     removeStoreFile(draft);
   }
 }
 
 /** Locks the file; undefined if it is damaged and can't be locked. */
-function lockForReplacing(path: string): DatabaseSync | 'in_use' | undefined {
+function lockForReplacing(path: string): DatabaseSync | undefined {
+  let db: DatabaseSync | undefined;
   try {
-    const db = lockStoreFile(path);
-    if (db === undefined) return 'in_use';
+    db = lockStoreFile(path);
     // Leaving WAL mode moves everything into the one file; it stays locked.
     db.exec('commit; pragma journal_mode = delete');
     return db;
-  } catch (error) {
-    if (error instanceof StoreUnavailable) return undefined;
+  } catch (cause) {
+    db?.close();
+    const error = cause instanceof StoreUnavailable ? cause : unopened(path, cause);
+    if (isDamaged(error)) return undefined;
     throw error;
   }
 }

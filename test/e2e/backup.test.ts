@@ -47,7 +47,10 @@ describe('npm run backup and npm run restore', () => {
       stderr: expect.stringContaining('There is no folder'),
     });
     const inUse = await desk.runs(['restore', copy]);
-    expect(inUse).toMatchObject({ code: 1, stderr: expect.stringContaining('A bot still uses') });
+    expect(inUse).toMatchObject({
+      code: 6,
+      stderr: expect.stringContaining('another process holds the store file'),
+    });
 
     const since = await house.decline({ amount: '7700.00' });
     await alerts(since);

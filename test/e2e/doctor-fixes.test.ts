@@ -552,7 +552,7 @@ const standstill: Record<string, SetUp> = {
       held = new DatabaseSync(join(house.dataDir, 'payops.sqlite'));
       held.exec('pragma locking_mode = exclusive; begin exclusive');
     },
-    found: { Store: ['another process holds the store file', 'Stop the other one'] },
+    found: { Store: ['another process holds the store file', 'Stop it, or let it end'] },
     tries: () => held?.close(),
   },
 };

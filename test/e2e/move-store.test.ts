@@ -47,7 +47,10 @@ it.skipIf(missing)(
     await house.payments.settled();
 
     const inUse = await before.runs(['move-store']);
-    expect(inUse).toMatchObject({ code: 1, stderr: expect.stringContaining('A bot still uses') });
+    expect(inUse).toMatchObject({
+      code: 6,
+      stderr: expect.stringContaining('another process holds the store file'),
+    });
     await bot.kill9();
     expect(await before.runs(['move-store'], { REDIS_URL: '' })).toMatchObject({
       code: 5,

@@ -80,7 +80,7 @@ describe.skipIf(missing)('moveStore', () => {
     const other = openRedisStore(redis, { prefix: 'full' });
     await other.create('two', 'there');
     const move = { path, now: () => startMs, redis, prefix: 'full', change: asItIs };
-    expect(await moveStore(move)).toEqual({ kind: 'in_use' });
+    await expect(moveStore(move)).rejects.toThrow('another process holds the store file');
     expect(await file.read('one')).toMatchObject({ value: 'here' });
     await file.close();
     expect(await moveStore(move)).toEqual({ kind: 'not_empty' });

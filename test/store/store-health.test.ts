@@ -18,7 +18,10 @@ it.each([
   ['database or disk is full', 'the disk of DATA_DIR is full'],
   ['ENOSPC: no space left on device, fdatasync', 'the disk of DATA_DIR is full'],
   ['attempt to write a readonly database', 'the disk of DATA_DIR takes no writes'],
-  ["EACCES: permission denied, open '/data/payops.sqlite'", 'this user may not open the store file'],
+  [
+    "EACCES: permission denied, open '/data/payops.sqlite'",
+    'this user may not use the store file, or its folder',
+  ],
   ['disk I/O error', 'the disk of DATA_DIR takes no writes'],
   ['EIO: i/o error, fdatasync', 'the disk of DATA_DIR takes no writes'],
 ])('says why the store takes no writes: %s', async (message, detail) => {
