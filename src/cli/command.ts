@@ -33,8 +33,8 @@ export function storeTrouble({ message, cause }: StoreUnavailable): { says: stri
   const why = explainStoreError(cause instanceof Error ? cause.message : '');
   if (why === undefined) return { says: `The store does not answer: ${message}` };
   // The words of a file that can't be opened end with the fix.
-  const says = message.includes(why.fix) ? message.replace(` ${why.fix}`, '') : `${why.detail}.`;
-  return { says: `The store does not answer: ${says}`, fix: why.fix };
+  if (message.endsWith(` ${why.fix}`)) return { says: message.slice(0, -why.fix.length - 1), fix: why.fix };
+  return { says: `The store does not answer: ${why.detail}.`, fix: why.fix };
 }
 
 /** For a command that reads no settings, or reads them itself. */
@@ -95,7 +95,7 @@ function noBotWords({ redisUrl, redisPrefix, dataDir }: Config): string {
  * Runs an operator's command on the account's part of the store, then closes the store. `wordsOf` says what an error
  * means for the command. `verb`: the command's name for the audit; absent: it changes nothing, and has no audit entry. Does
  * nothing on a store that doesn't exist, nor on a Redis that the bot refuses; unless `mayBeNew` nor on a store on which
- * no bot has started; with a `verb` nor with other sealing keys than the bot's. Never throws.
+ * no bot has started, or with other sealing keys than the bot's. Never throws.
  */
 export async function withStorage(
   runtime: Runtime,
@@ -104,20 +104,23 @@ export async function withStorage(
   { verb, mayBeNew = false }: { verb?: string; mayBeNew?: boolean } = {},
 ): Promise<CommandEnd> {
   const { config } = runtime;
-  if (!hasStore(config)) return { exitCode: exitCodes.settings, words: noBotWords(config) };
+  if (!hasStore(config)) return refused(noBotWords(config));
   let storage: Storage | undefined;
   let end: CommandEnd;
   try {
     storage = await openStorage(runtime);
     const refusal =
-      (await refusalOf(storage, verb !== undefined)) ??
+      (await refusalOf(storage, !mayBeNew)) ??
       (mayBeNew || (await hasBegun(storage.store)) ? undefined : noBotWords(config));
     if (refusal !== undefined) {
       await storage.close();
-      return { exitCode: exitCodes.settings, words: `Nothing was done. ${refusal}` };
+      return refused(`Nothing was done. ${refusal}`);
     }
     end = await work(storagePart(storage, config.merchant).storage);
   } catch (error) {
+    // Without the store, all but its own failures are of DATA_DIR and its key.
+    if (!storage && !(error instanceof StoreUnavailable))
+      return refused(`Nothing was done. ${reasonOf(error)}`);
     end = { exitCode: exitCodeOf(error), words: wordsOf(error) };
   }
   if (storage && verb !== undefined) await noteCommand(runtime, storage, { verb, end });
@@ -125,11 +128,15 @@ export async function withStorage(
   return end;
 }
 
+function refused(words: string): CommandEnd {
+  return { exitCode: exitCodes.settings, words };
+}
+
 /** Why a command must not use the store; undefined if it may. */
-async function refusalOf(storage: Storage, isWriting: boolean): Promise<string | undefined> {
+async function refusalOf(storage: Storage, needsKeys: boolean): Promise<string | undefined> {
   await storage.checked();
-  // An audit entry that is signed with another key would break the trail.
-  return storage.refusal() ?? (isWriting ? await whyNotWrite(storage) : undefined);
+  // An audit entry that is signed with another key would break the trail, and a reader would find nothing.
+  return storage.refusal() ?? (needsKeys ? await whyNotWrite(storage) : undefined);
 }
 
 /**

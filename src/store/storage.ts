@@ -143,8 +143,8 @@ export function hasKeys({ sealingKeys = [], dataDir }: StoreSettings): boolean {
 function embeddedKeys({ sealingKeys = [], dataDir }: StoreSettings): readonly SealingKey[] {
   const path = join(dataDir, keyFile);
   if (sealingKeys.length > 0 && !existsSync(path)) return sealingKeys;
-  const isIdTaken = sealingKeys.some(({ id }) => id === keyFileId);
-  return isIdTaken ? sealingKeys : [...sealingKeys, { id: keyFileId, key: readOrMakeKeyFile(path) }];
+  if (sealingKeys.some(({ id }) => id === keyFileId)) return sealingKeys;
+  return [...sealingKeys, { id: keyFileId, key: readOrMakeKeyFile(path, join(dataDir, storeFile)) }];
 }
 
 /** How long the start waits for Redis: a hanging one must not keep the process from serving. */
@@ -164,8 +164,11 @@ function ifWritable(path: string, work: () => void): void {
     work();
   } catch (cause) {
     const code = errorCode(cause) ?? 'unknown error';
-    const fix = 'Run this as the user that owns it, or set DATA_DIR to a folder that this user may write to';
-    throw new Error(`The data folder ${path} cannot be written to (${code}). ${fix}.`, { cause });
+    // Of a folder that is there no other is named: the bot would begin an empty store in that.
+    const fix = existsSync(path)
+      ? (explainStoreError(code)?.fix ?? 'Check DATA_DIR.')
+      : 'Set DATA_DIR to a folder that this user may write to.';
+    throw new Error(`The data folder ${path} cannot be written to (${code}). ${fix}`, { cause });
   }
 }
 
@@ -195,9 +198,16 @@ const keyBytes = 32;
 
 /**
  * Reads the file's 32 random bytes, or makes them. Two processes that start at once get the same key, because the file
- * is complete and on the disk when it appears. Throws if others may read the file, or if it doesn't contain 32 bytes.
+ * is complete and on the disk when it appears. Throws if others may read the file, if it doesn't contain 32 bytes, or if
+ * it is missing beside a store: no other key opens that.
  */
-export function readOrMakeKeyFile(path: string): Buffer {
+export function readOrMakeKeyFile(path: string, store: string): Buffer {
+  // In this order: the process that makes both makes the key first.
+  const isKeyLost = existsSync(store) && !existsSync(path);
+  if (isKeyLost)
+    throw new Error(
+      `The key file ${path} is missing, and nothing else opens the store beside it. Put it back from a backup (mode 600), or set the SEALING_KEYS of that store.`,
+    );
   if (!existsSync(path)) makeKeyFile(path);
   const mode = statSync(path).mode & 0o777;
   if ((mode & 0o077) !== 0 && process.platform !== 'win32') {

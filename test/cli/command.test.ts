@@ -1,5 +1,7 @@
+import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { existsSync, mkdtempSync, writeFileSync } from 'node:fs';
+import { once } from 'node:events';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, writeFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -186,7 +188,101 @@ async function endOnFile(make: (path: string) => void, name: string): Promise<Co
   return end;
 }
 
+describe('a store without its key file', () => {
+  const asked = [
+    'audit verify',
+    'day 2026-11-20',
+    'doubt',
+    'find ada@example.com',
+    'lookup R',
+    'rehearse',
+    'reseal',
+  ];
+
+  it.concurrent.each(asked)('makes %s say so, and gets no new key', async (line) => {
+    const DATA_DIR = mkdtempSync(join(tmpdir(), 'payops-'));
+    const runtime = runtimeOf({ DATA_DIR });
+    await startBot(runtime);
+    await rm(join(DATA_DIR, 'sealing.key'));
+    const [name = '', ...words] = line.split(' ');
+    const end = await runs(runtime, name, ...words);
+    const left = readdirSync(DATA_DIR);
+    await rm(DATA_DIR, { recursive: true });
+    expect(left).toEqual(['payops.sqlite']);
+    expect(end.exitCode).toBe(exitCodes.settings);
+    expect(end.words).toMatch(/^Nothing was done\. The key file .* is missing.* Put it back from a backup/);
+  });
+
+  it.concurrent.each(['day 2026-11-20', 'doubt', 'find ada@example.com', 'rehearse'])(
+    'but another makes %s say so, instead of finding nothing',
+    async (line) => {
+      const DATA_DIR = mkdtempSync(join(tmpdir(), 'payops-'));
+      const runtime = runtimeOf({ DATA_DIR });
+      await startBot(runtime);
+      writeFileSync(join(DATA_DIR, 'sealing.key'), randomBytes(32));
+      const [name = '', ...words] = line.split(' ');
+      const end = await runs(runtime, name, ...words);
+      await rm(DATA_DIR, { recursive: true });
+      expect(end.exitCode).toBe(exitCodes.settings);
+      expect(end.words).toContain('The sealing keys do not open what this store holds');
+    },
+  );
+});
+
+/** Another process with an open transaction on the store. */
+async function holdStore(test: TestContext, path: string, sql: string): Promise<number | undefined> {
+  const program = `const { DatabaseSync } = require('node:sqlite');
+    new DatabaseSync(${JSON.stringify(path)}).exec(${JSON.stringify(sql)});
+    console.log('held');
+    setInterval(() => undefined, 1_000);`;
+  const holder = spawn(process.execPath, ['-e', program], { stdio: ['ignore', 'pipe', 'inherit'] });
+  test.onTestFinished(() => void holder.kill());
+  await once(holder.stdout, 'data');
+  return holder.pid;
+}
+
+it.for(['backup', 'restore'])(
+  '%s says which process holds the store, and to try again',
+  async (name, test) => {
+    const DATA_DIR = await dataFolder(test);
+    const runtime = runtimeOf({ DATA_DIR });
+    await startBot(runtime);
+    const copy = join(DATA_DIR, 'copy');
+    expect(await runs(runtime, 'backup', copy)).toMatchObject({ exitCode: exitCodes.ok });
+    const path = join(DATA_DIR, 'payops.sqlite');
+    const pid = await holdStore(test, path, 'pragma locking_mode = exclusive; begin exclusive');
+    const end = await runs(runtime, name, name === 'backup' ? `${copy}-2` : copy);
+    expect(end.exitCode).toBe(exitCodes.noAnswer);
+    const isLinux = process.platform === 'linux';
+    expect(end.words).toContain(`(database is locked${isLinux ? ` by process ${pid}` : ''}). Stop it`);
+  },
+);
+
 describe('a store file that cannot be opened', () => {
+  it.concurrent.each(['backup', 'restore', 'doubt'])(
+    'because of a folder in its place makes %s say so',
+    async (name) => {
+      const DATA_DIR = mkdtempSync(join(tmpdir(), 'payops-'));
+      const runtime = runtimeOf({ DATA_DIR, SEALING_KEYS });
+      await startBot(runtime);
+      const copy = join(DATA_DIR, 'copy');
+      await runs(runtime, 'backup', copy);
+      const path = join(DATA_DIR, 'payops.sqlite');
+      await rm(path);
+      mkdirSync(path);
+      const end = await runs(
+        runtime,
+        name,
+        ...(name === 'doubt' ? [] : [name === 'backup' ? `${copy}-2` : copy]),
+      );
+      await rm(DATA_DIR, { recursive: true });
+      expect(end.exitCode).toBe(exitCodes.noAnswer);
+      expect(end.words).toMatch(
+        /payops\.sqlite cannot be opened: a folder stands in its place \(EISDIR.*\)\.\s(Next: )?Move that folder away/,
+      );
+    },
+  );
+
   it.concurrent.each(['doubt', 'redrive'])('makes %s say why, and what to do', async (name) => {
     const { exitCode, words } = await endOnFile((path) => writeFileSync(path, 'x'.repeat(4_096)), name);
     expect(exitCode).toBe(exitCodes.noAnswer);

@@ -1,4 +1,4 @@
-import { chmodSync, writeFileSync } from 'node:fs';
+import { chmodSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, type TestContext } from 'vitest';
 import { parse } from 'yaml';
@@ -218,6 +218,10 @@ const setUps: Record<string, SetUp> = {
     },
     problems: { 'Sealing keys': ['do not open', 'sealing.key'] },
   },
+  'a key file that is gone': {
+    breaks: (house) => rmSync(join(house.dataDir, 'sealing.key')),
+    problems: { Store: ['is missing', 'Put it back from a backup'] },
+  },
   'a key file that others may read': {
     breaks(house) {
       writeFileSync(join(house.dataDir, 'sealing.key'), Buffer.alloc(32, 7));
@@ -232,7 +236,7 @@ const setUps: Record<string, SetUp> = {
   },
   'a data folder that cannot be made': {
     breaks: (house) => ({ DATA_DIR: join(house.policyFile, 'data') }),
-    problems: { Store: ['cannot be written to', 'set DATA_DIR'] },
+    problems: { Store: ['cannot be written to', 'Set DATA_DIR'] },
   },
   'a Redis that is away': {
     env: { REDIS_URL: 'redis://127.0.0.1:1', SEALING_KEYS: otherKey },

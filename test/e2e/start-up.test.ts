@@ -87,6 +87,7 @@ describe.concurrent('a bot that cannot start', () => {
   it('with an invalid store file names the file', async (test) => {
     const house = await openHouse(test);
     const storeFile = join(house.dataDir, 'payops.sqlite');
+    writeFileSync(join(house.dataDir, 'sealing.key'), Buffer.alloc(32), { mode: 0o600 });
     writeFileSync(storeFile, 'no database at all, '.repeat(500));
     const run = await runToEnd(house.settings());
     expectWords(run);

@@ -7,17 +7,18 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { readOrMakeKeyFile } from '../../src/store/storage.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'payops-key-'));
+const noStore = join(folder, 'none.sqlite');
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 describe('readOrMakeKeyFile', () => {
   it('makes 32 random bytes that only the owner may read, and then always returns these', () => {
     const path = join(folder, 'data', 'one.key');
-    const key = readOrMakeKeyFile(path);
+    const key = readOrMakeKeyFile(path, noStore);
     expect(key).toHaveLength(32);
     expect(statSync(path).mode & 0o777).toBe(0o600);
     expect(statSync(join(folder, 'data')).mode & 0o777).toBe(0o700);
-    expect(readOrMakeKeyFile(path)).toEqual(key);
-    expect(readOrMakeKeyFile(join(folder, 'data', 'two.key'))).not.toEqual(key);
+    expect(readOrMakeKeyFile(path, noStore)).toEqual(key);
+    expect(readOrMakeKeyFile(join(folder, 'data', 'two.key'), noStore)).not.toEqual(key);
     expect(readdirSync(join(folder, 'data'))).toEqual(['one.key', 'two.key']);
   });
 
@@ -27,7 +28,7 @@ describe('readOrMakeKeyFile', () => {
     const program = `import { readOrMakeKeyFile } from ${JSON.stringify(module)};
       process.stdout.write('r');
       process.stdin.once('data', () => {
-        process.stdout.write(readOrMakeKeyFile(${JSON.stringify(path)}).toString('hex'));
+        process.stdout.write(readOrMakeKeyFile(${JSON.stringify(path)}, ${JSON.stringify(noStore)}).toString('hex'));
         process.exit();
       });`;
     const children = [0, 1, 2].map(() =>
@@ -44,15 +45,15 @@ describe('readOrMakeKeyFile', () => {
 
   it('refuses a file that others may read, with the command that fixes it', () => {
     const path = join(folder, 'open.key');
-    readOrMakeKeyFile(path);
+    readOrMakeKeyFile(path, noStore);
     chmodSync(path, 0o640);
-    expect(() => readOrMakeKeyFile(path)).toThrow(/mode 0640.*chmod 600/);
+    expect(() => readOrMakeKeyFile(path, noStore)).toThrow(/mode 0640.*chmod 600/);
   });
 
   it('refuses a file without a key, and leaves it unchanged', () => {
     const path = join(folder, 'short.key');
     writeFileSync(path, 'short', { mode: 0o600 });
-    expect(() => readOrMakeKeyFile(path)).toThrow(/5 bytes instead of 32/);
+    expect(() => readOrMakeKeyFile(path, noStore)).toThrow(/5 bytes instead of 32/);
     expect(statSync(path).size).toBe(5);
   });
 });

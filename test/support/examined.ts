@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import type { TestContext } from 'vitest';
 import { openSqliteStore } from '../../src/store/sqlite-store.ts';
+import { keyFile, readOrMakeKeyFile, storeFile } from '../../src/store/storage.ts';
 import type { Store } from '../../src/store/store.ts';
 import { findCanaries } from './canaries.ts';
 import { runHere } from './desk.ts';
@@ -54,7 +55,10 @@ export async function openStage(test: TestContext, broken: Broken): Promise<Stag
     ...(server ? { redisUrl: server.url } : {}),
   });
   // As a bot that was stopped leaves it: the doctor makes none.
-  if (!server) await inStore(house, () => Promise.resolve());
+  if (!server) {
+    readOrMakeKeyFile(join(house.dataDir, keyFile), join(house.dataDir, storeFile));
+    await inStore(house, () => Promise.resolve());
+  }
   if (broken.policy) writeFileSync(house.policyFile, broken.policy(readFileSync(house.policyFile, 'utf8')));
   const breaks = await broken.breaks?.(house, test);
   const settings = house.settings({ PAYMENTS_TIMEOUT_SECONDS: '4', ...broken.env, ...breaks });
@@ -127,7 +131,7 @@ export async function behind(
 }
 
 export async function inStore(house: House, work: (store: Store) => Promise<unknown>): Promise<void> {
-  const store = openSqliteStore({ path: join(house.dataDir, 'payops.sqlite'), now: house.now });
+  const store = openSqliteStore({ path: join(house.dataDir, storeFile), now: house.now });
   await work(store);
   await store.close();
 }
