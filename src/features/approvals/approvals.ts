@@ -15,7 +15,7 @@ import {
 import { oneLine } from '../../slack/kit/text.ts';
 import { nothingAfter } from '../../slack/command-text.ts';
 import { messageModal } from '../../slack/kit/modals.ts';
-import { decide, type Judged, needFor } from './approval-case.ts';
+import { decide, needFor } from './approval-case.ts';
 import {
   type ApprovalRequests,
   type ApprovalsNeeds,
@@ -115,19 +115,34 @@ function approvalsCommand(
     return { value, approval: value && (await requests.find(value.id)) };
   }
 
-  /** Approves the terms above the button; if the stored terms differ, nothing is approved. */
-  async function approve(pressed: Pressed): Promise<void> {
-    const { value, approval } = await namedIn(pressed.value);
-    if (!value || !approval) return await answer(pressed, undefined, value?.id);
-    // A change of an e-mail has no such button: it needs the modal.
-    if (approval.shown.kind === 'card_email') return await openEmails(pressed);
-    const by = pressed.caller.userId;
-    const twins = await askAboutTwins(approval, value, by);
-    if (twins) return void (await pressed.openModal(twins));
-    // A link to the request's message, unless that was pressed. Read it before deciding: an error after the decision
-    // would look like a failed decision.
-    const copy = pressed.message ? undefined : await requests.copyFor(value.id, by);
-    await answer(pressed, await requests.approve({ ...value, by }), value.id, copy);
+  /**
+   * Approves the terms that the person saw; if the stored terms differ, nothing is approved. Returns a modal if they must see
+   * other charges first. `isLinked`: the answer links to the request's message.
+   */
+  async function approve(
+    text: string,
+    by: string,
+    isLinked: boolean,
+  ): Promise<{ unseen: Modal } | { message: SlackMessage }> {
+    const { value, approval } = await namedIn(text);
+    if (!value || !approval) return { message: answerMessage(undefined, value?.id) };
+    const unseen = await askAboutTwins(approval, value, by);
+    if (unseen) return { unseen };
+    // Read it before deciding: an error after the decision would look like a failed decision.
+    const copy = isLinked ? await requests.copyFor(value.id, by) : undefined;
+    return { message: answerMessage(await requests.approve({ ...value, by }), value.id, copy) };
+  }
+
+  async function pressApprove(pressed: Pressed): Promise<void> {
+    const done = await approve(pressed.value, pressed.caller.userId, !pressed.message);
+    if ('unseen' in done) await pressed.openModal(done.unseen);
+    else await show(pressed, done.message);
+  }
+
+  /** Approves in the modal with the whole e-mails, or with the twins. */
+  async function submitApproval({ caller, privateMetadata }: Submission): Promise<ViewAnswer> {
+    const done = await approve(privateMetadata, caller.userId, true);
+    return 'unseen' in done ? { kind: 'update', modal: done.unseen } : update(done.message);
   }
 
   /**
@@ -154,7 +169,7 @@ function approvalsCommand(
     const event = { kind: 'approve', by, termsHash: value?.termsHash ?? '' } as const;
     const judged = approval && decide(approval, event, now());
     if (approval?.shown.kind !== 'card_email' || judged?.kind !== 'decided')
-      return await answer(pressed, judged, value?.id);
+      return await show(pressed, answerMessage(judged, value?.id));
     const atMs = now();
     const id = `reveal:${by}:${approval.id}:${atMs}`;
     const about = { reference: approval.id, where: 'modal', ...withoutUndefined({ account: name }) };
@@ -162,23 +177,12 @@ function approvalsCommand(
     await pressed.openModal(emailsModal(approval, approval.shown.terms));
   }
 
-  /** Approves in the modal with the whole e-mails, or with the twins. */
-  async function submitApproval({ caller, privateMetadata }: Submission): Promise<ViewAnswer> {
-    const { value, approval } = await namedIn(privateMetadata);
-    if (!value || !approval) return update(answerMessage(undefined, value?.id));
-    const by = caller.userId;
-    const twins = await askAboutTwins(approval, value, by);
-    if (twins) return { kind: 'update', modal: twins };
-    const copy = await requests.copyFor(value.id, by);
-    return update(answerMessage(await requests.approve({ ...value, by }), value.id, copy));
-  }
-
   /** Opens the form for the reason, unless the person can't refuse any more. */
   async function openRefusal(pressed: Pressed): Promise<void> {
     const { value, approval } = await namedIn(pressed.value);
     const event = { kind: 'refuse', by: pressed.caller.userId, reason: '' } as const;
     const judged = approval && decide(approval, event, now());
-    if (!approval || judged?.kind !== 'decided') return await answer(pressed, judged, value?.id);
+    if (!approval || judged?.kind !== 'decided') return await show(pressed, answerMessage(judged, value?.id));
     await pressed.openModal(refuseModal(approval, shownAccount));
   }
 
@@ -192,7 +196,7 @@ function approvalsCommand(
 
   async function withdraw(pressed: Pressed): Promise<void> {
     const { caller, value: id } = pressed;
-    await answer(pressed, await requests.withdraw({ id, by: caller.userId }), id);
+    await show(pressed, answerMessage(await requests.withdraw({ id, by: caller.userId }), id));
   }
 
   return defineCommand<undefined>({
@@ -208,7 +212,7 @@ function approvalsCommand(
     parse: nothingAfter('Nothing follows “approvals”: it lists what waits for you and what you asked for.'),
     presses: [
       // The approval may be carried out at once, so after an error the person reads that money may have moved.
-      { actionId: approvalActions.approve, press: approve, permissions: mayApprove, effect: 'money' },
+      { actionId: approvalActions.approve, press: pressApprove, permissions: mayApprove, effect: 'money' },
       { actionId: approvalActions.openEmails, opensForm: true, press: openEmails, permissions: mayApprove },
       { actionId: approvalActions.refuse, opensForm: true, press: openRefusal, permissions: mayApprove },
       { actionId: approvalActions.withdraw, press: withdraw },
@@ -245,13 +249,7 @@ function update(message: SlackMessage): ViewAnswer {
   return { kind: 'update', modal: messageModal('Approval', message) };
 }
 
-/** Answers in the modal with the button, or, for a button in a message, to the person alone. */
-async function answer(
-  { view, updateModal, reply }: Pressed,
-  judged: Judged | undefined,
-  id: string | undefined,
-  copy?: { channel: string; ts: string },
-): Promise<void> {
-  const message = answerMessage(judged, id, copy);
+/** Shows the answer in the modal with the button, or, for a button in a message, to the person alone. */
+async function show({ view, updateModal, reply }: Pressed, message: SlackMessage): Promise<void> {
   await (view ? updateModal(messageModal('Approval', message)) : reply(message));
 }
