@@ -66,9 +66,9 @@ function boundaryBefore(text: string, index: number): number {
   return low >= 0xdc00 && low <= 0xdfff ? Math.max(0, index - 1) : index;
 }
 
-/** Whether the text is empty, or a service's word for nothing ("N/A"). */
+/** Whether the text is blank, or a service's word for nothing ("N/A"). */
 export function saysNothing(text: string): boolean {
-  return text === '' || /^\s*n\/a\s*$/i.test(text);
+  return /^(?:n\/a)?$/i.test(text.trim());
 }
 
 /**
