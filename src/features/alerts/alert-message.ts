@@ -260,7 +260,7 @@ function withoutReference({ referenceHint, transactionId }: PaymentEvent): { say
   return {
     says:
       referenceHint === undefined
-        ? 'The event’s signature covers no order reference, so there is nothing to look up.'
+        ? 'The event has no signed order reference that can be looked up.'
         : `The reference ${word(referenceHint)} came unsigned, so it may be another payment.`,
     next:
       transactionId === undefined

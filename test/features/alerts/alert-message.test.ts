@@ -189,5 +189,7 @@ describe('alertMessage', () => {
     expect(other).toContain('The reference ORDER-9 came unsigned, so it may be another payment.');
     expect(other[0]).not.toContain('ORDER-9');
     expect(other).not.toContain('[Look up]');
+    const tooLong = linesOf({ ...event, orderReference: 'x'.repeat(51) });
+    expect(tooLong.join()).toContain('The event has no signed order reference that can be looked up.');
   });
 });
