@@ -96,7 +96,7 @@ export function parseEvent(
     why,
     key: bodyKey(),
   });
-  const document = readJson(body);
+  const document = readSignedJson(body, coverage);
   if (!document.ok) return unreadable(document.problem);
   const read = createReader(document.value.value, pointers, coverage);
   const eventKind = read.text('kind');
@@ -119,6 +119,11 @@ export function parseEvent(
   if (key === undefined) return unreadable('nothing that is signed tells this event from another');
   const fingerprint = fingerprintOf(kind, fields, read);
   return { kind: 'event', event: withoutUndefined({ kind, key, ...fields }), fingerprint };
+}
+
+/** Where single fields are signed, their texts must be the signed ones; else a broken character may not cost an alert. */
+export function readSignedJson(body: Buffer, { covers }: Coverage): ReturnType<typeof readJson> {
+  return readJson(body, covers === 'body' ? 'loose' : 'strict');
 }
 
 /** An unreadable amount counts as its text, so that two different ones differ. */
@@ -237,7 +242,8 @@ function businessKey(kind: PaymentEventKind, fields: EventFields, name: string):
   const isRefund = kind === 'payment_given_back';
   const part = JSON.stringify([name, transactionId ?? null, amountMinor ?? null, currency ?? null]);
   const refund = isRefund ? hash(part).slice(0, 16) : '';
-  if (orderReference === undefined) {
+  // With a broken character it may look like another order's.
+  if (orderReference === undefined || orderReference.includes('\uFFFD')) {
     if (transactionId === undefined) return undefined;
     return `${kind}/${isRefund ? `${refund}/` : ''}transaction/${hash(transactionId)}`;
   }

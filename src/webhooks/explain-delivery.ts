@@ -1,7 +1,6 @@
 import { parsed, problem, type Parsed, counted } from '../domain/wording.ts';
-import { createReader, parseEvent, type EventField, type EventKinds } from './event.ts';
+import { createReader, parseEvent, readSignedJson, type EventField, type EventKinds } from './event.ts';
 import { fitSettings, type FitSettings, otherUnit } from './fit-settings.ts';
-import { readJson } from './json.ts';
 import { refusalWords } from './refusal-words.ts';
 import { coverageOf } from './signature-template.ts';
 import { unreadAnswer } from './route.ts';
@@ -71,7 +70,7 @@ const timeFix =
 
 function eventLines({ scheme, pointers, kinds }: ExplainSettings, { body }: SignedRequest): string[] {
   const coverage = scheme ? coverageOf(scheme.template) : ({ covers: 'body' } as const);
-  const document = readJson(body);
+  const document = readSignedJson(body, coverage);
   if (!document.ok) return [`Event: none, ${document.problem}`];
   const found = parseEvent(body, pointers, coverage, kinds);
   const read = createReader(document.value.value, pointers, coverage);

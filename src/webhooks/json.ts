@@ -4,6 +4,7 @@ import { parsed, problem, type Parsed } from '../domain/wording.ts';
 export type JsonReading = { value: unknown; hasDuplicateKeys: () => boolean };
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
+const looseUtf8 = new TextDecoder('utf-8');
 
 /** In valid JSON a string before a colon is a key. */
 const textWithKeyMark = /"[^"\\]*(?:\\.[^"\\]*)*"(\s*:)?/g;
@@ -16,12 +17,12 @@ const doubtfulNumber = /[:[,]\s*(?:-|\d+[.eE]|\d{16})[\d.eE+-]*\s*[,}\]]/;
 
 /**
  * Parses JSON with each number as its original text: ids of twenty digits and 5000.00 stay exact, and the text that is
- * checked against the signature is the text read later. Invalid JSON or UTF-8, and too deep nesting, are problems.
- * Never throws.
+ * checked against the signature is the text read later. Invalid JSON or UTF-8, and too deep nesting, are problems;
+ * `loose` reads broken characters as U+FFFD. Never throws.
  */
-export function readJson(body: Buffer): Parsed<JsonReading> {
+export function readJson(body: Buffer, how: 'strict' | 'loose' = 'strict'): Parsed<JsonReading> {
   try {
-    const text = utf8.decode(body);
+    const text = (how === 'loose' ? looseUtf8 : utf8).decode(body);
     // Without doubtful numbers the plain parser will do, and saves a third of the time.
     const parsedPlainly: unknown = doubtfulNumber.test(text)
       ? JSON.parse(text, keepAsWritten)

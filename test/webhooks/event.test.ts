@@ -181,6 +181,26 @@ describe('parseEvent', () => {
     }
   });
 
+  it('reads a body with broken UTF-8, like a name in Latin-1, only if all of it is signed', () => {
+    const body = Buffer.from(order('"amount":"10.00"},"message":"Solde insuffisant, José","of":{'), 'latin1');
+    const found = parseEvent(body, defaultEventPointers, wholeBody);
+    expect(found).toMatchObject({
+      event: { orderReference: 'r', amountMinor: 1000, reason: 'Solde insuffisant, Jos\uFFFD' },
+    });
+    const fields: Coverage = { covers: 'fields', pointers: ['/event', '/data/order/orderReference'] };
+    expect(parseEvent(body, defaultEventPointers, fields)).toMatchObject({ eventKind: 'unreadable' });
+  });
+
+  it('makes no key of a reference with a broken character: another order’s may look the same', () => {
+    const [one = '', other = ''] = ['Ñ-1', 'Ó-1'].map((reference) => {
+      const text = `{"event":"payment_failed","data":{"order":{"orderReference":"${reference}"}}}`;
+      const found = parseEvent(Buffer.from(text, 'latin1'), defaultEventPointers, wholeBody);
+      return found.kind === 'event' ? found.event.key : '';
+    });
+    expect(one).toMatch(/^body\//);
+    expect(one).not.toBe(other);
+  });
+
   it('never throws, and always makes a key', () => {
     const body = fc.oneof(
       fc.json(),
@@ -213,6 +233,18 @@ describe('the key of an event', () => {
     expect(keyOf({ event: 'payment_failed', id: 'e1' })).toMatch(/^id\/[0-9a-f]{40}$/);
     expect(keyOf({ event: 'payment_failed' })).toMatch(/^body\/[0-9a-f]{40}$/);
   });
+
+  it.each(['', ' ', '\t', ' N/A '])(
+    'takes %j for no reference, so that events with it stay apart',
+    (none) => {
+      const withNone = (transactionId: string) => ({
+        event: 'payment_failed',
+        data: { order: { orderReference: none }, transactionId },
+      });
+      expect(eventOf(withNone('tx-1'))).not.toHaveProperty('orderReference');
+      expect(keyOf(withNone('tx-1'))).not.toBe(keyOf(withNone('tx-2')));
+    },
+  );
 
   it('never holds a transaction id, nor a malformed reference', () => {
     expect(keyOf({ event: 'payment_failed', data: { transactionId: 'tx-secret' } })).not.toContain(
