@@ -39,7 +39,12 @@ const mocked = ['test/hostile/{requests,texts}/*.test.ts', 'test/cli/connect/wri
 /** They let bots get into trouble before a real Prometheus: of `.ci/run` alone. */
 const rules = 'test/e2e/rules-fire.test.ts';
 /** Too long for `npm test`, which people wait for: `npm run test:full` and `.ci/run` run them. */
-const long = ['test/e2e/guide.test.ts', 'test/e2e/kills.test.ts', 'test/walks/walks.test.ts'];
+const long = [
+  'test/e2e/guide.test.ts',
+  'test/e2e/kills.test.ts',
+  'test/walks/walks.test.ts',
+  'test/chaos/chaos.test.ts',
+];
 const left = process.env['PAYOPS_FULL_COUNTS'] === '1' ? [] : long;
 
 export default defineConfig({

@@ -10,6 +10,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } 
 import type { PageState, PaymentsOrder } from '../../src/simulators/protocol.ts';
 import { findViolations } from '../support/axe.ts';
 import { openBrowser, type TestBrowser } from '../support/browser.ts';
+import { itInFull } from '../support/counts.ts';
 import { openWindow, posted, pressIn, type PersonName, type PersonWindow } from '../support/person-window.ts';
 import { findProgram } from '../support/programs.ts';
 
@@ -322,7 +323,7 @@ describe.skipIf(missing)('the whole product in a browser', () => {
     expect(await page.evaluate('document.documentElement.scrollHeight - window.innerHeight')).toBe(0);
   });
 
-  it('has nothing that axe finds serious or moderate, wide or narrow', async () => {
+  itInFull('has nothing that axe finds serious or moderate, wide or narrow', async () => {
     const { page } = ada;
     const checkAll = async (width: number): Promise<string[]> => {
       const found: string[] = [];
