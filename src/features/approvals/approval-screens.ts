@@ -43,7 +43,7 @@ import {
   word,
 } from '../../slack/words/payment-words.ts';
 import { stateWord } from '../../slack/words/state-words.ts';
-import { twinBlocks } from '../../slack/words/twins.ts';
+import { acceptedRuns, twinBlocks } from '../../slack/words/twins.ts';
 import { type Judged, theRequester } from './approval-case.ts';
 
 // Every message, modal and answer about a request for approval. E-mails are masked in all but `emailsModal`.
@@ -160,7 +160,7 @@ function factsOf({ shown, by, rule }: Approval): Record<string, string | Run[] |
   const onHold = shown.overridesRest ? [words(', '), bold('on hold')] : [];
   return {
     Card: [words(cardWords(shown.terms.card)), ...onHold, words(idWords(shown.terms))],
-    'Other payments': shown.despite && outsideText(shown.despite.join(', '), longestReason),
+    'Other payments': shown.despite && acceptedRuns(shown.despite),
     ...asked,
   };
 }

@@ -9,6 +9,7 @@ import { plain } from './charge-facts.ts';
 import { referenceRun } from './payment-words.ts';
 
 const mostTwins = 3;
+const mostAccepted = 6;
 
 /** Nothing without twins. `twins`: newest first. */
 export function twinBlocks(twins: readonly Twin[], nowMs: number): ViewBlock[] {
@@ -65,6 +66,17 @@ function moreBlocks({ length }: readonly unknown[], what: string): ViewBlock[] {
   return left > 0 ? [context(plainText(`And ${counted(left, what)}.`))] : [];
 }
 
+/** "ORDER-1 (Paid), ORDER-2 (declined) and 3 more": what a person accepted; see `asAccepted`. */
+export function acceptedRuns(accepted: readonly string[]): Run[] {
+  const left = accepted.length - mostAccepted;
+  const named = accepted.slice(0, mostAccepted).flatMap((one, index): Run[] => {
+    const [, reference = one, outcome = ''] = /^(.*) \((\w+)\)$/u.exec(one) ?? [];
+    const said = words(` (${acceptedWords[outcome] ?? outcome})`);
+    return [...(index === 0 ? [] : [words(', ')]), referenceRun(reference), said];
+  });
+  return left > 0 ? [...named, words(` and ${left} more`)] : named;
+}
+
 const twinWords: Record<Twin['outcome'], string> = {
   approved: 'Paid',
   given_back: 'paid and given back',
@@ -72,6 +84,14 @@ const twinWords: Record<Twin['outcome'], string> = {
   three_d_secure: 'declined, 3-D Secure',
   review: 'needs review: money may have moved, so don’t charge again before somebody has checked',
   cleared: 'no money known to have moved',
+};
+
+/** Shorter than on the screen that asks. */
+const acceptedWords: Record<string, string> = {
+  ...twinWords,
+  review: 'needs review',
+  unpaid: 'not settled yet',
+  perhaps_paid: 'may be paid',
 };
 
 export function timeAgo(atMs: number, nowMs: number): string {

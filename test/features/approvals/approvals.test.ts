@@ -18,6 +18,7 @@ import {
 } from '../charge-house.ts';
 import { approvalMessage, approvalNoteMessage } from '../../../src/features/approvals/approval-screens.ts';
 import { everyPoint, type Points } from '../../support/every-point.ts';
+import { shownLines } from '../../slack/shown-text.ts';
 import { sealer } from '../house.ts';
 
 const chidi = 'U0CHIDI01';
@@ -120,17 +121,20 @@ it.each(['expired', 'stopped', 'withdrawn'] as const)(
   },
 );
 
-it('a request says which other payments its requester accepted', async () => {
+it('a request says in words which other payments its requester accepted, and counts those it leaves out', async () => {
   const world = openWorld('approved');
   const process = startProcess(world);
   await charge(process);
   world.approvalRules.push(...usualRules);
-  const result = await submit(process, 'V0SECOND1', ada, [`${reference} (approved)`]);
+  const links = Array.from({ length: 9 }, (_, index) => `LINK-${index} (perhaps_paid)`);
+  const result = await submit(process, 'V0SECOND1', ada, [`${reference} (approved)`, ...links]);
   if (result.kind !== 'awaiting_approval') throw new Error(result.kind);
   const view = { approval: result.approval, to: 'approver' } as const;
   const shownAccount = { environment: 'live', account: 'main account' } as const;
   const said = approvalMessage(view, shownAccount, { key: 'k', mayBeRepeat: false });
-  expect(JSON.stringify(said)).toContain(`${reference} (approved)`);
+  const [line] = shownLines(said).filter((one) => one.startsWith('Other payments'));
+  expect(line).toMatch(`${reference} (Paid), LINK-0 (may be paid), LINK-1 (may be paid)`);
+  expect(line).toMatch(/ and 4 more$/);
 });
 
 /** Approves while nothing can be executed, makes the change, and lets the worker run. */
