@@ -173,7 +173,7 @@ export function createAlertRecovery(
     const { asked } = found;
     const candidates = await lists.failuresOf(found);
     if (candidates.length === 0) return { kind: 'searched', asked, isSettled: true };
-    const { proof, provenReference } = await prove(lookUp, found);
+    const { proof, provenReference, lookup } = await prove(lookUp, found);
     if (!proof) return { kind: 'searched', asked, isSettled: false, provenReference };
     const payment = { ...found, ...withoutUndefined({ provenReference }) };
     // The order that is proven only now may have failed too.
@@ -184,7 +184,8 @@ export function createAlertRecovery(
     for (const failure of failures) {
       if (!(await settle(payment, failure, { proof, hasOwn }))) isSettled = false;
     }
-    return { kind: 'searched', asked, isSettled, provenReference, hasOwn };
+    const evidence = lookup && { lookup, atMs: account.now() };
+    return { kind: 'searched', asked, isSettled, provenReference, hasOwn, evidence };
   }
 
   /** Looks up a hinted failure, and makes it the payment's own if that proves the same order. */
@@ -412,13 +413,16 @@ function eventOf({ event, provenReference: orderReference }: Payment): PaymentEv
 }
 
 /** Looks up what the bot's own charge doesn't prove. `provenReference`: the order's, if not signed. */
-async function prove(lookUp: LookUp, payment: Payment): Promise<{ proof?: Proof; provenReference?: string }> {
+async function prove(
+  lookUp: LookUp,
+  payment: Payment,
+): Promise<{ proof?: Proof; provenReference?: string; lookup?: Lookup }> {
   if (payment.proof) return { proof: payment.proof };
   const event = eventOf(payment);
   const lookup = await lookUp(event);
   const provenReference =
     event.orderReference === undefined ? withProvenOrder(event, lookup).orderReference : undefined;
-  return withoutUndefined({ proof: proofOf(event, lookup), provenReference });
+  return withoutUndefined({ proof: proofOf(event, lookup), provenReference, lookup });
 }
 
 /** The amount that failed, looked up if unknown; undefined: the service doesn't know it either. */

@@ -120,7 +120,7 @@ const eventCase = z.object({
     .exactOptional(),
   /** End of the saved card's hold. If it is acknowledged, its messages are rendered again then. */
   heldUntil: z.number().exactOptional(),
-  /** The result of a person's own look-up. */
+  /** The result of a person's own look-up; of a success, the proof by which it resolved failures. */
   evidence: z.custom<Evidence>().exactOptional(),
 });
 
@@ -172,6 +172,7 @@ type PaymentMove =
       isSettled: boolean;
       provenReference?: string | undefined;
       hasOwn?: true | undefined;
+      evidence?: Evidence | undefined;
     };
 
 /** The message that is about to post the alert, and its rule. */
@@ -255,7 +256,8 @@ function listsOf({ payment, card, storms, failed, severity }: EventCase): Index 
 function step(before: EventCase, event: CaseEvent, nowMs: number): EventCase | undefined {
   if (isOfPayment(event)) {
     const payment = before.payment && stepPayment(before.payment, event, nowMs);
-    return payment && { ...before, payment };
+    const { evidence } = event.kind === 'searched' ? event : {};
+    return payment && { ...before, payment, ...withoutUndefined({ evidence }) };
   }
   // Nobody acts on a success.
   if (before.payment) return undefined;

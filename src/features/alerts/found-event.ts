@@ -6,7 +6,7 @@ import type { Money } from '../../domain/money.ts';
 import type { PaymentEvent } from '../../domain/payment-event.ts';
 import { openRecord } from '../../records/records.ts';
 import { messageKey } from '../../messages/message-record.ts';
-import { eventKind, untouched } from './event-case.ts';
+import { type EventCase, eventKind, untouched } from './event-case.ts';
 import {
   alertMessages,
   customerEmailOf,
@@ -35,14 +35,15 @@ export function eventFinders(
     const { kind, key } = kept.event;
     const { orderReference: reference } = withProvenOrder(kept.event, kept.lookup);
     // Its charge's row shows such a failure. A refund has a row of its own, because its alert's row doesn't show it.
-    if (kind === 'payment_failed') return kept.byCharge ? undefined : await foundFailure(kept);
-    return reference !== undefined && (await isOwn(reference)) ? undefined : foundEvent(kept, untouched(key));
+    if (kind === 'payment_failed' ? kept.byCharge : reference !== undefined && (await isOwn(reference)))
+      return undefined;
+    const stored = await store.read(eventKind.prefix + key);
+    const found = stored ? openRecord(sealer, eventKind, stored).state : untouched(key);
+    return kind === 'payment_failed' ? await foundFailure(kept, found) : foundEvent(kept, found);
   };
 
-  async function foundFailure(kept: StoredEvent): Promise<FoundRecord> {
+  async function foundFailure(kept: StoredEvent, stored: EventCase): Promise<FoundRecord> {
     const { key } = kept.event;
-    const entry = await store.read(eventKind.prefix + key);
-    const stored = entry ? openRecord(sealer, eventKind, entry).state : untouched(key);
     const stateOfAlerts = (storm: string) => stateByStorm({ store, sealer }, storm);
     const card = await seenState(stored, await alertMessages(store, key), { stateOfAlerts });
     return foundEvent(kept, { ...stored, card });
@@ -59,7 +60,7 @@ const foundKinds = {
 
 function foundEvent(
   { event: stored, receivedAtMs, lookup: first }: StoredEvent,
-  { card, evidence }: ReturnType<typeof untouched>,
+  { card, evidence }: EventCase,
 ): FoundRecord {
   const posted = first && { lookup: first, atMs: receivedAtMs };
   const lookup = newestOf([evidence, posted])?.lookup ?? { kind: 'no_reference' };

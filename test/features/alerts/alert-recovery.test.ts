@@ -3,6 +3,7 @@ import type { PaymentEvent } from '../../../src/domain/payment-event.ts';
 import { createAlertRecovery } from '../../../src/features/alerts/alert-recovery.ts';
 import { alertMessages } from '../../../src/features/alerts/alert.ts';
 import { eventPrefix } from '../../../src/features/alerts/event-case.ts';
+import { eventFinders } from '../../../src/features/alerts/found-event.ts';
 import {
   alertsHouse,
   failed,
@@ -500,4 +501,17 @@ it('a second payment for a muted failure is told in the channel that it was mute
   expect(house.slack.messages.map(({ channel, shown }) => [channel, shown.text])).toEqual([
     [mute.channel, expect.stringMatching(/^🚨 Paid twice · .* · ORDER-1$/u)],
   ]);
+});
+
+it('a payment that went to no channel and resolved an alert is found as proven', async () => {
+  const house = alertsHouse();
+  await failure(house);
+  await payment(house, 'ORDER-2');
+  const entry = await house.store.read(`${eventPrefix}${paidBy('ORDER-2').key}`);
+  const finder = eventFinders(house, async () => false).find(({ prefix }) => entry?.key.startsWith(prefix));
+  expect(entry && (await finder?.read(entry))).toMatchObject({
+    state: '✅ Paid (confirmed)',
+    isProven: true,
+    money: { minor: 1_250_000, currency: 'NGN' },
+  });
 });
