@@ -472,5 +472,13 @@ describe('an alert whose charge waits for a code', () => {
       'Code from the bank',
     ]);
     await desk.reads('lead', [first, 'was resolved by', 'Paid in cash'], 'payDesk');
+    for (const code of ['999991', '999992', '999993'])
+      await desk.submits('agent', { 'Code from the bank': code });
+    const over = await desk.modalSays('agent', ['Code wrong three times', 'No money moved', 'Paid in cash']);
+    const post = await desk.reads('lead', ['Code wrong three times', first, 'Paid in cash'], 'payDesk');
+    for (const { text } of [over.shown, post.shown]) {
+      expect(text).not.toContain('may still move');
+      expect(text.split('Paid in cash')).toHaveLength(2);
+    }
   });
 });

@@ -7,6 +7,7 @@ import {
   isConcluded,
 } from '../../domain/charge.ts';
 import { referenceOfEventKey } from '../../domain/payment-event.ts';
+import { hasMovedNothing } from './charge-record.ts';
 import { type Run, bold, moment, richText } from '../../slack/kit/blocks.ts';
 import { provenBy, quoted } from '../../slack/words/payment-words.ts';
 import { outsideText } from '../../slack/kit/text.ts';
@@ -25,7 +26,8 @@ export function stateBlocks(charge: ChargeSeen): RichTextBlock[] {
     ...notMineBlocks(charge),
     ...quotedReason(charge),
     ...(mayDeliver(charge) ? [richText(...nextLines(charge))] : []),
-    ...alertNewsOf(charge),
+    // The lines above say the same of a charge without money.
+    ...(charge.taken ? [] : alertNewsOf(charge)),
   ];
 }
 
@@ -38,7 +40,8 @@ export function mayDeliver({ state, alertNews: news, notMineAt }: ChargeSeen): b
 }
 
 export function alertNewsOf({ alertNews: news, state }: ChargeSeen): RichTextBlock[] {
-  return alertNewsBlocks(news, state.kind === 'approved');
+  const isOver = hasMovedNothing({ state }) || state.kind === 'given_back';
+  return alertNewsBlocks(news, state.kind === 'approved' ? 'paid' : isOver ? 'none' : 'may_move');
 }
 
 /** If an earlier conclusion was wrong, the new one begins with the correction. */

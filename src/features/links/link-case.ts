@@ -50,12 +50,13 @@ const linkShape = z.object({
   place: z.string(),
   /**
    * `asking`: the order was requested. `open`: the customer can pay. `refused`: certainly no order exists. `lost`: one
-   * may exist, but its link is unknown. `confirming`: a signed event says paid, no look-up proves it yet (`looks`: how
+   * may exist, but its link is unknown (`why`: what its alert said of a repeat). `confirming`: a signed event says paid, no look-up proves it yet (`looks`: how
    * many have tried). `review`: still no proof after a day, or the payment differs from the terms. `aged`: no payment
    * while it was followed; a later one still counts. `given_back`: paid, then returned to the customer.
    */
   state: z.discriminatedUnion('kind', [
-    z.object({ kind: z.enum(['asking', 'lost', 'open']) }),
+    z.object({ kind: z.enum(['asking', 'open']) }),
+    z.object({ kind: z.literal('lost'), why: z.string().exactOptional() }),
     z.object({ kind: z.literal('refused'), why: z.string() }),
     z.object({ kind: z.literal('confirming'), sinceMs: z.number(), looks: z.int() }),
     z.object({ kind: z.literal('paid'), money: moneyShape, atMs: z.number() }),
@@ -84,7 +85,8 @@ export type LinkState = PaymentLink['state'];
 /** The service's answer to a request for an order. */
 export type OrderEnd =
   | { kind: 'created'; orderId: string; checkoutLink: string }
-  | { kind: 'refused'; why: string }
+  /** `isByAlert`: by the bot, because of the link's alert. */
+  | { kind: 'refused'; why: string; isByAlert?: true }
   | { kind: 'unknown'; why: string };
 
 export type LinkEvent =
@@ -249,8 +251,10 @@ function afterAnswer(
     const misses = link.misses + 1;
     return { ...link, misses, state: misses >= mostMisses ? { kind: 'lost' } : link.state };
   }
+  const { why, isByAlert } = end;
+  if (!isRepeat) return { ...link, state: { kind: 'refused', why } };
   // An earlier request may have made the order.
-  return { ...link, state: isRepeat ? { kind: 'lost' } : { kind: 'refused', why: end.why } };
+  return { ...link, state: { kind: 'lost', ...(isByAlert && { why }) } };
 }
 
 /** Starts the look-ups for proof. Adds the saved card, unless a token was received already. */

@@ -46,7 +46,7 @@ import { withoutUndefined } from '../../domain/json.ts';
 import { choice, currencyField, codec, email, form, optional, text } from '../../slack/kit/form.ts';
 import type { FormErrors, ViewValues } from '../../slack/command.ts';
 import { parsed } from '../../domain/wording.ts';
-import type { LinkState, PaymentLink } from './link-case.ts';
+import { type LinkState, type PaymentLink, openLinkOf } from './link-case.ts';
 
 const linkEventType = 'payops_link';
 
@@ -84,7 +84,7 @@ export function shownLink(link: PaymentLink, account: ShownAccount, where: Run[]
     ...linkHead(link),
     body: [
       ...body(link, account),
-      ...alertNewsBlocks(link.alertNews, link.state.kind === 'paid'),
+      ...alertNewsOf(link),
       ...(where.length === 0 ? [] : [richText(where)]),
       ...fields({
         'The service’s order id': link.order && [code(word(link.order.orderId) ?? '')],
@@ -95,6 +95,11 @@ export function shownLink(link: PaymentLink, account: ShownAccount, where: Run[]
     buttons: buttonsOf(link, account),
     foot: foot(link, account),
   });
+}
+
+function alertNewsOf(link: PaymentLink): RichTextBlock[] {
+  const money = link.state.kind === 'paid' ? 'paid' : openLinkOf(link).length > 0 ? 'may_move' : 'none';
+  return alertNewsBlocks(link.alertNews, money);
 }
 
 export function linkModal(link: PaymentLink, account: ShownAccount, where?: Run[]): Modal {
@@ -110,7 +115,7 @@ export function linkNoteMessage(
 ): SlackMessage {
   const message = noteMessage({
     ...linkHead(link, note),
-    body: [rich`${person(link.by)}: ${noteWords[note]}`, ...alertNewsBlocks(link.alertNews, note === 'paid')],
+    body: [rich`${person(link.by)}: ${noteWords[note]}`, ...alertNewsOf(link)],
     foot: foot(link, account),
   });
   return forPosting(message, `${linkEventType}_note`, about);
@@ -157,10 +162,9 @@ function body(link: PaymentLink, account: ShownAccount): NonNullable<Note['body'
     case 'aged':
       return [rich`The customer can still pay; then this message says so.`, ...failure(link)];
     case 'lost':
-      return [
-        rich`The service gave no clear answer; nobody was charged.`,
-        labelled('Next', 'press New link.'),
-      ];
+      return state.why === undefined
+        ? [rich`The service gave no clear answer; nobody was charged.`, labelled('Next', 'press New link.')]
+        : quoted('Why:', state.why);
     case 'refused':
       return quoted('Why:', state.why);
   }

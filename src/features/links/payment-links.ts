@@ -114,7 +114,8 @@ export function createPaymentLinks(account: Account, needs: LinkNeeds) {
    */
   async function requestOrder(link: PaymentLink, isRepeat: boolean) {
     const why = await alertRefuses(link);
-    const end = why === undefined ? await createOrder(link) : ({ kind: 'refused', why } as const);
+    const end: OrderEnd =
+      why === undefined ? await createOrder(link) : { kind: 'refused', why, isByAlert: true };
     if (end.kind === 'created') {
       const key = linkOrderKey(end.orderId);
       await untilStored(account, () => store.create(key, link.reference, { ttlMs: rememberMs }));

@@ -25,22 +25,33 @@ export function wasResolved({ by, reason }: { by: string; reason: string }): Run
   return rich`was resolved by ${person(by)} (“${outsideText(reason, longestWhy)}”)`;
 }
 
-/** For a charge or link made from an alert: what ended that alert meanwhile. People read this before they deliver or type a code. */
-export function alertNewsBlocks(news: AlertNews | undefined, isPaid: boolean): RichTextBlock[] {
+/**
+ * For a charge or link made from an alert: what ended that alert meanwhile. People read this before they deliver or type a code.
+ * `money`: `none` if it takes no money any more.
+ */
+export function alertNewsBlocks(
+  news: AlertNews | undefined,
+  money: 'paid' | 'may_move' | 'none',
+): RichTextBlock[] {
   if (!news) return [];
   const ended =
     news.kind === 'paid'
       ? alreadyPaid(news.failed, news.reference)
       : [...rich`The alert of ${referenceRun(news.failed)} `, ...wasResolved(news)];
-  const next = isPaid ? ': one of them may need to be given back.' : '. Money may still move here.';
   return [
     richText(
-      [
-        bold('⚠️ '),
-        ...ended,
-        words(news.kind === 'closed' && isPaid ? '. If that was paid, one may need to be given back.' : next),
-      ],
-      ...(isPaid ? [labelled('Next', 'don’t deliver twice. Tell your payments lead.')] : []),
+      [bold('⚠️ '), ...ended, words(moneyWords[money][news.kind])],
+      ...(money === 'paid' ? [labelled('Next', 'don’t deliver twice. Tell your payments lead.')] : []),
     ),
   ];
 }
+
+const mayMove = '. Money may still move here.';
+const moneyWords = {
+  paid: {
+    paid: ': one of them may need to be given back.',
+    closed: '. If that was paid, one may need to be given back.',
+  },
+  may_move: { paid: mayMove, closed: mayMove },
+  none: { paid: '.', closed: '.' },
+};

@@ -4,6 +4,7 @@ import { derivedReference } from '../../../src/records/derived-reference.ts';
 import { everyPoint } from '../../support/every-point.ts';
 import type { EndedAlert } from '../../../src/domain/alert.ts';
 import { untouched } from '../../../src/features/alerts/event-case.ts';
+import { shownLink } from '../../../src/features/links/link-screens.ts';
 import { ServiceFailure, StoreUnavailable } from '../../../src/domain/failure.ts';
 import {
   ada,
@@ -242,7 +243,7 @@ describe('submit', () => {
       expect(world.bank.orders).toEqual([]);
     });
 
-    it('makes no payment link for a crashed request once the alert is charged', async () => {
+    it('makes no payment link for a crashed request once the alert is charged, and says that', async () => {
       const world = openWorld('approved');
       const dying = startProcess(world, everyPoint());
       dying.account.payments.createCheckoutOrder = () => new Promise(() => undefined);
@@ -257,7 +258,11 @@ describe('submit', () => {
       expect(begun.kind).toBe('begun');
       await process.workFor(5 * minuteMs);
       expect(world.bank.orders).toEqual([]);
-      expect((await process.links.find(link.reference))?.state.kind).toBe('lost');
+      const lost = await process.links.find(link.reference);
+      expect(lost?.state.kind).toBe('lost');
+      const shown = lost && JSON.stringify(shownLink(lost, process.account.shownAccount));
+      expect(shown).toContain(`is being charged: ${reference}`);
+      expect(shown).not.toContain('gave no clear answer');
     });
 
     it('names an open payment link of the alert, before the card is charged or another link is made', async () => {

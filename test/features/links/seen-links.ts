@@ -12,7 +12,7 @@ export function everyLink(text: string): PaymentLink[] {
   const states: LinkState[] = [
     { kind: 'asking' },
     { kind: 'refused', why: text },
-    { kind: 'lost' },
+    { kind: 'lost', why: text },
     { kind: 'open' },
     { kind: 'confirming', sinceMs: nowMs, looks: 3 },
     { kind: 'paid', money: { minor: 15_000, currency: 'NGN' }, atMs: nowMs },
