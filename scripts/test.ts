@@ -124,9 +124,12 @@ for (const name of results.flatMap((lane) => testsThatSaid(lane, 'passed'))) {
   console.log(`Passed only when tried again: ${name}`);
 }
 for (const name of results.flatMap((lane) => testsThatSaid(lane, 'failed'))) console.log(`✗ ${name}`);
+const hasRun = results.some((lane) => (lane?.numTotalTests ?? 1) > 0);
+if (!hasRun)
+  console.log('No test has run. Those that npm test leaves out (vitest.config.ts) are in npm run test:full.');
 console.log(countsLine(results));
 rmSync(folder, { recursive: true, force: true });
-process.exitCode = failed.length > 0 ? 1 : 0;
+process.exitCode = failed.length > 0 || !hasRun ? 1 : 0;
 
 function isInstalled(program: Program): boolean {
   try {
@@ -137,6 +140,7 @@ function isInstalled(program: Program): boolean {
 }
 
 type Results = {
+  numTotalTests: number;
   numPassedTests: number;
   numFailedTests: number;
   numPendingTests: number;
