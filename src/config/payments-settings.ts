@@ -65,11 +65,8 @@ export const paymentsSettings = {
       'A set of settings in `openapi/services/`; the environment wins. Begin with a copy of `specification.env`.',
       text(),
     ),
-    paymentsBaseUrl: setting('Production address, for `live`; {base_url} in the specification.', httpUrl()),
-    paymentsSandboxUrl: setting(
-      'Test address, for `sandbox`; {sandbox_url} in the specification.',
-      httpUrl(),
-    ),
+    paymentsBaseUrl: setting('Production address, for `live`, without /v1.', httpUrl()),
+    paymentsSandboxUrl: setting('Test address, for `sandbox`, without /v1.', httpUrl()),
     paymentsEnvironment: setting('`live` or `sandbox`.', oneOf(['live', 'sandbox']), 'sandbox'),
     paymentsAccountId: setting('The merchant account: header `accountId`.', uuid()),
     paymentsParentAccountId: setting('The parent account that issues tokens, if another.', uuid()),

@@ -4,7 +4,7 @@ import { ServiceFailure, type FailureKind } from '../domain/failure.ts';
 import { isJsonObject, parseJson } from '../domain/json.ts';
 import { leftOf, spanOf, type Span } from '../domain/span.ts';
 import type { AccessToken } from './access-token.ts';
-import { addressSetting, failureOfStatus, failureOfThrow, rateLimited, timeoutFailure } from './failures.ts';
+import { addressAdvice, failureOfStatus, failureOfThrow, rateLimited, timeoutFailure } from './failures.ts';
 import type { paths } from './schema.d.ts';
 
 export type PaymentsClient = Client<paths>;
@@ -221,7 +221,7 @@ async function readText({ body, status }: Response): Promise<string> {
 
 /** The service's own 404 is JSON. Any other 404 says nothing about a record. */
 function notTheService(sandbox: boolean): ServiceFailure {
-  const setting = addressSetting({ paymentsEnvironment: sandbox ? 'sandbox' : 'live' });
+  const setting = addressAdvice({ paymentsEnvironment: sandbox ? 'sandbox' : 'live' });
   const message = `HTTP 404 came without a JSON object, so not from the payments service: check ${setting}.`;
   return new ServiceFailure('malformed', message, { httpStatus: 404 });
 }

@@ -109,3 +109,8 @@ export function failureOfThrow(error: unknown): unknown {
 export function addressSetting({ paymentsEnvironment }: Pick<Config, 'paymentsEnvironment'>): string {
   return paymentsEnvironment === 'sandbox' ? 'PAYMENTS_SANDBOX_URL' : 'PAYMENTS_BASE_URL';
 }
+
+/** What to check if nothing of the service answers there. Documentation often shows addresses with the version. */
+export function addressAdvice(config: Pick<Config, 'paymentsEnvironment'>): string {
+  return `${addressSetting(config)}, which must not end in /v1`;
+}

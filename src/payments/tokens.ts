@@ -3,7 +3,7 @@ import type { Config } from '../config/config.ts';
 import type { PaymentsClient } from './client.ts';
 import { ServiceFailure } from '../domain/failure.ts';
 import { type JsonObject, valueAtFirst, parseJson, textsIn } from '../domain/json.ts';
-import { addressSetting, readable, wordsOf } from './failures.ts';
+import { addressAdvice, readable, wordsOf } from './failures.ts';
 import type { SharedToken, Token } from './access-token.ts';
 import { asObject, looseText } from './wire.ts';
 import { dayMs } from '../domain/span.ts';
@@ -88,7 +88,7 @@ function readAnswer({ data, error, response }: Answer, sent: unknown, config: Co
   const details = { httpStatus, said: wordsOf(envelope, secretsIn(sent, config)) };
   const how = `HTTP ${httpStatus}${code === undefined ? '' : `, code ${readable(code)}`}`;
   if (httpStatus === 404) {
-    const words = `There is nothing at the path for access tokens (${how}): check ${addressSetting(config)}.`;
+    const words = `There is nothing at the path for access tokens (${how}): check ${addressAdvice(config)}.`;
     throw new ServiceFailure('malformed', words, details);
   }
   const fix = 'check PAYMENTS_CLIENT_ID, PAYMENTS_CLIENT_SECRET and PAYMENTS_TOKEN_ISSUE_BODY';

@@ -171,6 +171,7 @@ describe('npm run connect', () => {
     const answers = new Map<string, string[]>(
       Object.entries(answersOf(stage)).map(([name, answer]) => [name, [answer]]),
     );
+    answers.set('address', [`${stage.url}/v1/`, stage.url]);
     answers.set('paid_reference', ['ORDER-1001', 'ORDER-1001']);
     answers.set('paid_amount', ['12,575.00', '12,500.00']);
     answers.set('cards_of', ['nobody@example.com', 'ada.obi@example.com']);
@@ -198,6 +199,7 @@ describe('npm run connect', () => {
     await connectSlack({ talk, draft, log: () => undefined }, true);
     expect(known).toMatchObject({ paid: { minor: 1_250_000 }, cardsOf: 'ada.obi@example.com' });
     expect(told.filter((words) => words.startsWith('❌'))).toEqual([
+      expect.stringMatching(/Check PAYMENTS_BASE_URL, which must not end in \/v1/),
       expect.stringContaining('its order was for 12500.00'),
       expect.stringContaining('Does this customer have saved cards?'),
       expect.stringContaining('Check WEBHOOK_SECRETS'),

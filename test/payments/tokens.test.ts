@@ -75,7 +75,9 @@ describe('issueToken', () => {
     nock(baseUrl).post('/v1/auth/token/issue').reply(404, { message: 'no Route matched' });
     await expect(issueToken(client, config, nowMs)).rejects.toMatchObject({
       kind: 'malformed',
-      message: expect.stringMatching(/HTTP 404.*: check PAYMENTS_(?:BASE|SANDBOX)_URL\.$/),
+      message: expect.stringMatching(
+        /HTTP 404.*: check PAYMENTS_(?:BASE|SANDBOX)_URL, which must not end in \/v1\.$/,
+      ),
     });
   });
 

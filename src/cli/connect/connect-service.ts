@@ -56,6 +56,7 @@ async function connectToken(step: ServiceStep): Promise<PaymentsClient | undefin
     const token = await tryToken(step);
     if (token !== undefined) return clientOf(step, token);
     if (!(await agrees(talk, 'token_again', talk.isPerson ? 'yes' : 'no'))) return undefined;
+    await askSetting(step, 'address', addressSetting(draft.config()));
   }
 }
 
