@@ -130,6 +130,15 @@ export function createMetrics({
   ]);
   addAccounts(gauge, accounts, now);
   let isScraped = false;
+  const inScrape = new Map<unknown, Promise<unknown>>();
+  /** Several gauges are made of one list, which a scrape reads once. */
+  function onceAScrape<T>(read: () => Promise<T>): () => Promise<T> {
+    return () => {
+      const found = inScrape.get(read) ?? read();
+      inScrape.set(read, found);
+      return found as Promise<T>;
+    };
+  }
 
   return {
     /** Prometheus's text format. */
@@ -137,7 +146,7 @@ export function createMetrics({
       // The default metrics measure the event loop all the time, so start them only at the first scrape.
       if (!isScraped) collectDefaultMetrics({ register: registry });
       isScraped = true;
-      return registry.metrics();
+      return registry.metrics().finally(() => inScrape.clear());
     },
     contentType: registry.contentType,
     slackCalled: (method: string, result: string, seconds: number) =>
@@ -147,7 +156,11 @@ export function createMetrics({
     putAside: (reason: string) => aside.inc({ reason }),
     /** The store with each call measured. Also adds gauges for the store's backlog and for whether it takes writes. */
     measured(store: Store): Store {
-      addStore(gauge, store);
+      addStore(
+        gauge,
+        store,
+        onceAScrape(() => store.backlog()),
+      );
       return measuredStore(store, (operation, result, seconds) =>
         storeCalls.observe({ operation, result }, seconds),
       );
@@ -164,7 +177,13 @@ export function createMetrics({
         forwarded: (result: string) => forwards.inc({ account, result }),
         called: (operation: string, result: string, seconds: number) =>
           service.observe({ account, operation, result }, seconds),
-        watch: (watched: WatchedAccount) => void accounts.set(account, watched),
+        watch: ({ openCharges, openAlerts, undelivered, forwards: ofBackend }: WatchedAccount) =>
+          void accounts.set(account, {
+            openCharges: onceAScrape(openCharges),
+            openAlerts: onceAScrape(openAlerts),
+            undelivered,
+            forwards: ofBackend && onceAScrape(ofBackend),
+          }),
       };
     },
   };
@@ -275,7 +294,7 @@ function addAccounts(
   );
 }
 
-function addStore(gauge: AddGauge, store: Store): void {
+function addStore(gauge: AddGauge, store: Store, backlog: Store['backlog']): void {
   gauge('payops_store_up', '1 when the store can be written to.', [], async () => {
     const isUp = await store.ping().then(
       () => true,
@@ -287,14 +306,14 @@ function addStore(gauge: AddGauge, store: Store): void {
     'payops_work_oldest_due_seconds',
     'How long the oldest due work waits; 0: nothing is due.',
     [],
-    async () => [{ value: (await store.backlog()).oldestDueMs / 1_000 }],
+    async () => [{ value: (await backlog()).oldestDueMs / 1_000 }],
   );
   gauge(
     'payops_work_due',
     'Work that is due, by the state of its lane (usually a channel): free, leased by a worker, or paused. 10,000 stands for that many or more.',
     ['lane'],
     async () => {
-      const { due } = await store.backlog();
+      const { due } = await backlog();
       return Object.entries(due).map(([lane, value]) => ({ value, labels: { lane } }));
     },
   );

@@ -61,6 +61,29 @@ it.each<[string, () => Promise<never>]>([
   },
 );
 
+it('reads each list once a scrape, however many metrics are made of it', async () => {
+  const metrics = createMetrics({ ...labels, log: () => undefined, now: () => 0 });
+  const read: string[] = [];
+  const store = memoryStore({ nowMs: 0 });
+  metrics.measured({ ...store, backlog: () => store.backlog().finally(() => read.push('backlog')) });
+  function reads<T>(name: string, answer: T): () => Promise<T> {
+    return async () => {
+      read.push(name);
+      return answer;
+    };
+  }
+  metrics.of('main').watch({
+    openCharges: reads('charges', []),
+    openAlerts: reads('alerts', []),
+    undelivered: reads('undelivered', 0),
+    forwards: reads('forwards', { waiting: 0, abandoned: 0 }),
+  });
+  await metrics.expose();
+  expect(read.toSorted()).toEqual(['alerts', 'backlog', 'charges', 'forwards', 'undelivered']);
+  await metrics.expose();
+  expect(read).toHaveLength(10);
+});
+
 const scheme = presetScheme('standard-webhooks');
 const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
 const body = Buffer.from('{}');
