@@ -5,7 +5,7 @@ import { parsed, problem, type Parsed } from '../domain/wording.ts';
 import { exitCodeOf, exitCodes, type ExitCode } from './exit-codes.ts';
 import { errorCode, StoreUnavailable } from '../domain/failure.ts';
 import { createAuditTrail } from '../audit/audit-trail.ts';
-import { explainStoreError } from '../store/explain-error.ts';
+import { reasonOf } from '../store/explain-error.ts';
 import { hasStore, openStorage, type Storage } from '../store/storage.ts';
 import { hasBegun, whyNotWrite } from '../store/store-mark.ts';
 import { storagePart } from '../store/scoped-store.ts';
@@ -18,24 +18,6 @@ export type CommandEnd = { exitCode: ExitCode; words: string; isReport?: true };
 
 /** Data for standard output; resolves when written. */
 type Out = (text: string) => Promise<void>;
-
-/** Why a command broke off, and the fix if the store's error has a known cause. */
-export function reasonOf(error: unknown): string {
-  if (error instanceof StoreUnavailable) {
-    const { says, fix } = storeTrouble(error);
-    return fix === undefined ? says : `${says} ${fix}`;
-  }
-  return error instanceof Error ? error.message : 'Unknown error';
-}
-
-/** How the store failed, and the fix if the error has a known cause. */
-export function storeTrouble({ message, cause }: StoreUnavailable): { says: string; fix?: string } {
-  const why = explainStoreError(cause instanceof Error ? cause.message : '');
-  if (why === undefined) return { says: `The store does not answer: ${message}` };
-  // The words of a file that can't be opened end with the fix.
-  if (message.endsWith(` ${why.fix}`)) return { says: message.slice(0, -why.fix.length - 1), fix: why.fix };
-  return { says: `The store does not answer: ${why.detail}.`, fix: why.fix };
-}
 
 /** For a command that reads no settings, or reads them itself. */
 export type WithoutSettings = { variables: Variables; now: () => number; out: Out };
@@ -95,13 +77,17 @@ function noBotWords({ redisUrl, redisPrefix, dataDir }: Config): string {
  * Runs an operator's command on the account's part of the store, then closes the store. `wordsOf` says what an error
  * means for the command. `verb`: the command's name for the audit; absent: it changes nothing, and has no audit entry. Does
  * nothing on a store that doesn't exist, nor on a Redis that the bot refuses; unless `mayBeNew` nor on a store on which
- * no bot has started, or with other sealing keys than the bot's. Never throws.
+ * no bot has started; with `needsKeys` (default: with a `verb`) nor with other sealing keys than the bot's. Never throws.
  */
 export async function withStorage(
   runtime: Runtime,
   work: (storage: Storage) => Promise<CommandEnd>,
   wordsOf: (error: unknown) => string,
-  { verb, mayBeNew = false }: { verb?: string; mayBeNew?: boolean } = {},
+  {
+    verb,
+    mayBeNew = false,
+    needsKeys = verb !== undefined,
+  }: { verb?: string; mayBeNew?: boolean; needsKeys?: boolean } = {},
 ): Promise<CommandEnd> {
   const { config } = runtime;
   if (!hasStore(config)) return refused(noBotWords(config));
@@ -110,7 +96,7 @@ export async function withStorage(
   try {
     storage = await openStorage(runtime);
     const refusal =
-      (await refusalOf(storage, !mayBeNew)) ??
+      (await refusalOf(storage, needsKeys)) ??
       (mayBeNew || (await hasBegun(storage.store)) ? undefined : noBotWords(config));
     if (refusal !== undefined) {
       await storage.close();

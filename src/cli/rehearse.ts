@@ -8,7 +8,8 @@ import { createEventLog, type EventLog, lookedBackMs } from '../features/alerts/
 import { destinationsOf, needsLookUp } from '../features/alerts/route-event.ts';
 import { counted, parsed } from '../domain/wording.ts';
 import { routePlanOf } from '../config/alert-rules.ts';
-import { command, type CommandEnd, reasonOf, withStorage } from './command.ts';
+import { command, type CommandEnd, withStorage } from './command.ts';
+import { reasonOf } from '../store/explain-error.ts';
 import { utcTime } from '../slack/kit/text.ts';
 import { hourMs } from '../domain/span.ts';
 
@@ -41,6 +42,7 @@ async function rehearseOn(runtime: Runtime, path: string): Promise<CommandEnd> {
       };
     },
     (error) => `The rules could not be rehearsed. ${reasonOf(error)}`,
+    { needsKeys: true },
   );
 }
 
