@@ -31,14 +31,21 @@ async function runCommand(): Promise<never> {
   process.exit(await runCommandLine({ words, variables, stdout, stderr, now: () => Date.now() }));
 }
 
-const [{ createApp }, { drainSecondsOf }, { onceATurn }, { openStorage }, { openLog, readSettings }] =
-  await Promise.all([
-    import('./app.ts'),
-    import('./config/config.ts'),
-    import('./log.ts'),
-    import('./store/storage.ts'),
-    import('./cli/read-settings.ts'),
-  ]);
+const [
+  { createApp },
+  { drainSecondsOf },
+  { onceATurn },
+  { openStorage },
+  { reasonOf },
+  { openLog, readSettings },
+] = await Promise.all([
+  import('./app.ts'),
+  import('./config/config.ts'),
+  import('./log.ts'),
+  import('./store/storage.ts'),
+  import('./store/explain-error.ts'),
+  import('./cli/read-settings.ts'),
+]);
 
 const settings = readSettings(process.env);
 if (settings.kind === 'refused') {
@@ -68,9 +75,7 @@ async function start(): Promise<App> {
     return created;
   } catch (error) {
     log('debug', 'The start failed', {}, error);
-    process.stderr.write(
-      `Payops cannot start. ${error instanceof Error ? error.message : 'Unknown error'}\n`,
-    );
+    process.stderr.write(`Payops cannot start. ${reasonOf(error)}\n`);
     process.exit(1);
   }
 }

@@ -13,7 +13,8 @@ import {
 } from '../audit/verify-audit.ts';
 import { counted, parsed, problem, type Parsed } from '../domain/wording.ts';
 import { withoutUndefined } from '../domain/json.ts';
-import { accountNamed, command, type CommandEnd, type Prepared, reasonOf, withStorage } from './command.ts';
+import { accountNamed, command, type CommandEnd, type Prepared, withStorage } from './command.ts';
+import { reasonOf } from '../store/explain-error.ts';
 import type { Storage } from '../store/storage.ts';
 import type { Runtime } from '../config/config.ts';
 import { dayMs } from '../domain/span.ts';

@@ -5,7 +5,8 @@ import { counted, parsed, problem } from '../domain/wording.ts';
 import { beginAudit } from '../audit/audit-chain.ts';
 import { embeddedStore, hasKeys, hasStore, openEmbedded, storeFile } from '../store/storage.ts';
 import { copyStoreFile, putBackStoreFile, type CopyContents } from '../store/store-copy.ts';
-import { type CliCommand, command, type CommandEnd, noteInNewStore, reasonOf } from './command.ts';
+import { type CliCommand, command, type CommandEnd, noteInNewStore } from './command.ts';
+import { reasonOf } from '../store/explain-error.ts';
 import { exitCodeOf, exitCodes, type ExitCode } from './exit-codes.ts';
 
 /** Copies the embedded store to a new file and verifies the copy. Bots may run meanwhile. */

@@ -1,7 +1,8 @@
 import type { Runtime } from '../config/config.ts';
 import { counted, parsed } from '../domain/wording.ts';
 import { retryForwards } from '../features/forward/forward-record.ts';
-import { command, type CommandEnd, reasonOf, withStorage } from './command.ts';
+import { command, type CommandEnd, withStorage } from './command.ts';
+import { reasonOf } from '../store/explain-error.ts';
 
 /** Makes the running bots retry forwarding the events that the merchant's own backend did not accept. */
 export const forwardCommand = command({

@@ -9,7 +9,8 @@ import { whyNotWrite } from '../store/store-mark.ts';
 import type { Store } from '../store/store.ts';
 import type { Runtime } from '../config/config.ts';
 import { exitCodeOf, exitCodes } from './exit-codes.ts';
-import { command, type CommandEnd, noteInNewStore, reasonOf } from './command.ts';
+import { command, type CommandEnd, noteInNewStore } from './command.ts';
+import { reasonOf } from '../store/explain-error.ts';
 
 /**
  * Moves all records of the embedded store to the configured Redis, and verifies them. If interrupted, it can be run

@@ -1,6 +1,7 @@
 import { redrive } from '../messages/undelivered.ts';
 import { parsed, problem } from '../domain/wording.ts';
-import { command, type CommandEnd, reasonOf, withStorage } from './command.ts';
+import { command, type CommandEnd, withStorage } from './command.ts';
+import { reasonOf } from '../store/explain-error.ts';
 import type { Runtime } from '../config/config.ts';
 
 /**

@@ -2,7 +2,8 @@ import { reseal, type Resealed } from '../records/reseal.ts';
 import type { Runtime } from '../config/config.ts';
 import { counted, listed, parsed } from '../domain/wording.ts';
 import { keyFile, keyFileId } from '../store/storage.ts';
-import { command, type CommandEnd, reasonOf, withStorage } from './command.ts';
+import { command, type CommandEnd, withStorage } from './command.ts';
+import { reasonOf } from '../store/explain-error.ts';
 
 /**
  * Reseals the whole store with the first sealing key, and says which other keys can be removed. If interrupted, it can

@@ -1,4 +1,4 @@
-import { networkTrouble, type NetworkTrouble } from '../domain/failure.ts';
+import { networkTrouble, type NetworkTrouble, StoreUnavailable } from '../domain/failure.ts';
 
 /** Why the store can't be used, and what to do about it. Contains nothing secret. */
 type Explained = { detail: string; fix: string };
@@ -153,4 +153,20 @@ export function explainStoreError(errorText: string): Explained | undefined {
   if (trouble !== undefined) return networkCauses[trouble];
   const found = causes.find(([cause]) => cause.test(errorText));
   return found && { detail: found[1], fix: found[2] };
+}
+
+/** How the store failed, and the fix if the error has a known cause. */
+export function storeTrouble({ message, cause }: StoreUnavailable): { says: string; fix?: string } {
+  const why = explainStoreError(cause instanceof Error ? cause.message : message);
+  if (why === undefined) return { says: message };
+  // The words of a file that can't be opened end with the fix.
+  if (message.endsWith(` ${why.fix}`)) return { says: message.slice(0, -why.fix.length - 1), fix: why.fix };
+  return { says: `The store does not answer: ${why.detail}.`, fix: why.fix };
+}
+
+/** The error's words for people, with the fix if the store's error has a known cause. */
+export function reasonOf(error: unknown): string {
+  if (!(error instanceof StoreUnavailable)) return error instanceof Error ? error.message : 'Unknown error';
+  const { says, fix } = storeTrouble(error);
+  return fix === undefined ? says : `${says} ${fix}`;
 }

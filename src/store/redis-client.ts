@@ -158,7 +158,9 @@ export function connectRedis(options: RedisOptions): RedisConnection {
           renew(asked, error.message);
         }
       }
-      throw error;
+      // Without a connection the client's own error doesn't give the reason.
+      const failure = current.isReady ? undefined : outages.failure();
+      throw failure === undefined ? error : new Error(failure, { cause: error });
     }
   }
 

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { writeFileSync } from 'node:fs';
+import { appendFileSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -82,6 +83,24 @@ describe.concurrent('a bot that cannot start', () => {
     const words = await refusalOf(house, { PORT: String(port) });
     expect(words).toContain(`Port ${port}`);
     expect(words).toContain('set PORT to a free port');
+  });
+
+  it('with several accounts while Redis is away says why, and what to do', async (test) => {
+    const house = await openHouse(test);
+    const { PAYMENTS_ACCOUNT_ID: id = '', ...settings } = house.settings({
+      REDIS_URL: 'redis://127.0.0.1:1',
+      SEALING_KEYS: `k1:${Buffer.alloc(32).toString('base64')}`,
+    });
+    const environment = 'environment: live';
+    appendFileSync(
+      house.policyFile,
+      `accounts: [{ name: a, account_id: ${id}, ${environment}, colour: blue }, { name: b, account_id: ${randomUUID()}, parent_id: ${id}, ${environment}, colour: brown }]\n`,
+    );
+    const own = ['PAYMENTS_CLIENT_ID', 'PAYMENTS_CLIENT_SECRET', 'WEBHOOK_SECRETS'];
+    const ofB = Object.fromEntries(own.map((name) => [`${name}__B`, settings[name] ?? '']));
+    const run = await runToEnd({ ...without(settings, 'PAYMENTS_ACCOUNT_NAME'), ...ofB });
+    expectWords(run);
+    expect(run.stderr).toMatch(/^Payops cannot start\..*nothing listens there\. Start Redis/);
   });
 
   it('with an invalid store file names the file', async (test) => {
