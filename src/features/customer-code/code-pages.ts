@@ -127,7 +127,7 @@ export function createCodePages(
   function screenOf({ charge, shows }: Found): Screen | undefined {
     if (shows === 'stopped') return { kind: 'notice', notice: 'stopped' };
     if (!charge) return undefined;
-    const { state, otp, terms, resends, heard } = charge;
+    const { state, otp, terms, resends, heard, alertNews } = charge;
     const isOpen = otp !== undefined && isCodeOpen(otp, now());
     if (state.kind === 'otp' && isOpen) {
       const { until: untilMs, triesLeft, lastCode } = otp;
@@ -142,6 +142,7 @@ export function createCodePages(
         // The sandbox can't send another code.
         mayResend: shownAccount.environment === 'live',
         resend: resendResult(resends.at(-1)),
+        isSettled: alertNews !== undefined,
         problem: customerTried(charge) ? lastCode && problemOf[lastCode] : undefined,
         nowMs: now(),
         timeZone,
@@ -264,10 +265,10 @@ function resendResult(last: Resend | undefined): 'resent' | 'notResent' | undefi
 const problemOf = { refused: 'wrong', unanswered: 'unanswered' } as const;
 
 /** The notice for a charge that takes no code. */
-function outcomeOf({ state, heard, otp }: ChargeSeen) {
+function outcomeOf({ state, heard, otp, alertNews }: ChargeSeen) {
   switch (state.kind) {
     case 'approved':
-      return 'paid';
+      return alertNews ? 'paidAgain' : 'paid';
     case 'confirming':
       return heard.includes('paid') ? 'accepted' : 'doubt';
     case 'wrong_codes':

@@ -4,6 +4,7 @@ export type PageNotice =
   | 'accepted'
   | 'doubt'
   | 'paid'
+  | 'paidAgain'
   | 'tooLate'
   | 'tooMany'
   | 'notPaid'
@@ -21,6 +22,7 @@ type Sentence =
   | 'resend'
   | 'notMine'
   | 'safety'
+  | 'settled'
   | 'wrong'
   | 'notACode'
   | 'outdated'
@@ -49,6 +51,7 @@ const english: PageWords = {
   resend: 'Resend the code',
   notMine: 'I did not ask for this',
   safety: 'Only enter this code here. We never ask for it by phone or chat.',
+  settled: 'You may have paid this already. Ask the merchant before you approve.',
   wrong: 'That code was wrong. Check it and try once more.',
   notACode: 'A code has 4 to 10 letters or digits.',
   outdated: 'An earlier code failed, and this one wasn’t sent. Enter it again.',
@@ -59,6 +62,7 @@ const english: PageWords = {
   accepted: ['Code accepted', 'We are confirming the payment. This page refreshes by itself.'],
   doubt: ['We are checking', 'Don’t enter the code again. This page refreshes by itself.'],
   paid: ['Paid', 'The payment is confirmed. You can close this page.'],
+  paidAgain: ['Paid', 'This payment is confirmed. If you paid this twice, ask the merchant.'],
   tooLate: ['Too late for a code', 'Ask the merchant to start over. No code is needed here.'],
   tooMany: ['Wrong code three times', 'No money moved. Ask the merchant how to go on.'],
   notPaid: ['Not paid', 'No money moved. Ask the merchant how to go on.'],

@@ -154,6 +154,24 @@ describe('the customer’s page', () => {
     for (const secret of [at.slice(3), resultPage.slice(3), rightCode]) expect(kept).not.toContain(secret);
   });
 
+  it.each([
+    { kind: 'paid', reference: 'ORDER-2' },
+    { kind: 'closed', by: 'U0ONCALL01', reason: 'Paid in cash' },
+  ] as const)(
+    'says that the order may be paid already, before the code and after it: $kind',
+    async (ended) => {
+      const { process, link, send, types } = await openPages();
+      const at = await link();
+      await process.operations.onAlertEnded(reference, { ...ended, failed: 'ORDER-1' });
+      const page = (await send('GET', at)).body;
+      expect(page).toContain('You may have paid this already. Ask the merchant before you approve.');
+      const { headers } = await types(at, rightCode, 3);
+      const paid = (await send('GET', `/c/${String(headers['location'])}`)).body;
+      expect(paid).toContain('If you paid this twice, ask the merchant.');
+      expect(page + paid).not.toMatch(/ORDER-|cash|U0/);
+    },
+  );
+
   it('counts a double tap as one try, and 1,000 robots as none', async () => {
     const { link, send, types, seen, world } = await openPages();
     const at = await link();
