@@ -144,7 +144,7 @@ describe('a storm of failed charges', () => {
     await desk.presses('onCall', 'Resolve all…', before);
     await desk.modalSays('onCall', `the ${inDigest(2) - 1} failed charges that no payment has resolved`);
     await desk.presses('lead', 'Resolve all…', 'home');
-    await desk.modalSays('lead', 'No money moves');
+    await desk.modalSays('lead', 'No money moves; their payment links can still be paid');
     expect((await desk.submits('lead', { Reason: ' ' }))?.problems).toEqual({
       Reason: 'Say in a few words why.',
     });

@@ -207,7 +207,7 @@ export function stormButtons(
     if (!storm) return await reply(unknownStormMessage());
     const left = storm.counted.count - storm.counted.recovered;
     if (storm.closed || left === 0) return await reply(alreadyResolvedMessage(storm, caller.userId));
-    const what = `This resolves the ${gathered(storm.gathers, left)} that no payment has resolved. No money moves.`;
+    const what = `This resolves the ${gathered(storm.gathers, left)} that no payment has resolved.`;
     await openModal(
       modal({
         callbackId: resolveForm.callbackId,
@@ -215,7 +215,7 @@ export function stormButtons(
         submit: 'Resolve all',
         privateMetadata: value,
         blocks: [
-          richText([words(what)]),
+          richText([words(`${what} No money moves; their payment links can still be paid.`)]),
           reasonInput(resolveForm.field, undefined, 'The bank works again; customers retry'),
           accountFoot(shownAccount),
         ],
