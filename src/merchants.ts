@@ -99,7 +99,6 @@ export function merchantScopes(runtime: Runtime, storage: Storage): [MerchantSco
   return [scopeOf(runtime.config), ...(runtime.config.further ?? []).map(scopeOf)];
 }
 
-/** How screens name the account and its environment. */
 function shownAccountOf(config: Config): ShownAccount {
   const { paymentsEnvironment: environment, paymentsAccountName: account, merchant, policy } = config;
   const otherAccounts = (policy.accounts ?? [])

@@ -12,7 +12,6 @@ import { pagesOf } from '../records/pages.ts';
 /** A position in the chain: an entry's number, counted from 1, and its hash. */
 export type AuditHead = { seq: number; hash: string };
 
-/** One entry of the chain. */
 export type ChainedEntry = AuditHead & {
   /** The hash of the entry before. */
   prev: string;

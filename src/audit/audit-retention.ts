@@ -145,7 +145,6 @@ export function createAuditRetention(options: {
     stop(): void {
       clearInterval(timer);
     },
-    /** Works on the timer record. */
     async work(entry: Entry): Promise<void> {
       if (keepMs === undefined) {
         // Retention is switched off: remove the timer. A replica that still has the old settings creates it again.

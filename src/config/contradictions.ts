@@ -27,7 +27,6 @@ function placeholderCheck({ policy, payopsFile }: Config): string[] {
   ];
 }
 
-/** Checks of the policy file. */
 export const policyChecks: readonly SettingsCheck[] = [
   routesCheck,
   approvalsCheck,

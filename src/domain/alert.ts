@@ -59,7 +59,6 @@ export type Recovery = {
   afterMs: number;
 };
 
-/** A final state of an alert. */
 export type EndedAlert = Extract<AlertState, { kind: 'recovered' | 'closed' }>;
 
 /**
@@ -175,7 +174,6 @@ export type AlertRule = {
   continues: boolean;
 };
 
-/** The account that an event belongs to, and its environment. */
 export type EventAccount = { environment: Environment; account: string };
 
 /** Where one account's events are posted: by the first matching rule, else in the channels below. */

@@ -44,7 +44,6 @@ export async function connectService(step: ServiceStep): Promise<Pick<KnownFacts
   return { ...(paid && { paid }), ...(cardsOf === undefined ? {} : { cardsOf }) };
 }
 
-/** A client with a token; undefined if no token can be had. */
 async function connectToken(step: ServiceStep): Promise<PaymentsClient | undefined> {
   const { talk, draft } = step;
   if (draft.textOf('PAYMENTS_STATIC_TOKEN') !== undefined)

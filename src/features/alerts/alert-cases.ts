@@ -103,7 +103,6 @@ export function createAlertCases(
     search: (payment: Payment) => Promise<CaseEvent>;
     /** The bot's own charge with this reference, unless it ended without money. */
     ownCharge?: (reference: string) => Promise<AlertCharge | undefined>;
-    /** Whether that charge needs review. */
     needsReview?: (reference: string) => Promise<boolean>;
     chargeOf: (reference: string) => Promise<BotCharge | undefined>;
     /** True once an entry is on the chain; absent: nothing is audited. */

@@ -372,7 +372,6 @@ function resolvedFields(payment: Recovery, { event, lookup }: Alert) {
   };
 }
 
-/** A link to the message that this one replaces. */
 function replacedFoot({ replaced }: AlertStatus): ContextBlock[] {
   if (!replaced) return [];
   const earlier = messageLink(replaced, 'an earlier message');

@@ -93,7 +93,6 @@ export type MovedAlert =
    */
   | { kind: 'refused'; why: 'acknowledged' | 'ended' | 'not_acknowledged' | 'nothing_new' };
 
-/** The state after a move, or why the move is refused. */
 export function moveAlert(state: AlertState, move: AlertMove, at: number): MovedAlert {
   if (isEnded(state)) return refused('ended');
   // Keep the handlers: they are told how it ended.

@@ -528,7 +528,6 @@ export function referenceOf({ id, failed }: EventCase): string {
   return referenceOfEventKey(id) ?? failed?.proven?.reference ?? id;
 }
 
-/** Whether the step ended the alert. */
 export function isEnd({ kind }: AlertStep): boolean {
   return kind === 'closed' || kind === 'recovered';
 }
@@ -586,7 +585,6 @@ export function addressees(one: AlertStep, state: AlertState): string[] {
   }
 }
 
-/** The audit entries of the steps. */
 function auditOf({ before, after, turn }: CaseStep<EventCase, CaseEvent>): AuditEntry[] {
   const was = before?.card.kind ?? 'open';
   return after.steps.slice(before?.steps.length ?? 0).map((one) => ({

@@ -38,7 +38,6 @@ export type StoredEvent = {
 /** A stored event, completed by its look-up as the rules saw it. */
 export type LoggedEvent = Omit<StoredEvent, 'lookup'> & { lookup?: Lookup['kind'] };
 
-/** The record of the event with this key. */
 export async function findEvent(store: Pick<Store, 'read'>, key: string): Promise<Entry | undefined> {
   return (await store.read(alertKey(key))) ?? (await store.read(eventPrefix + key));
 }

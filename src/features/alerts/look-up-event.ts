@@ -76,7 +76,6 @@ export function canAskFor({ referenceHint, transactionId }: PaymentEvent, findBy
   return findById !== undefined || parseOrderReference(referenceHint ?? '').ok;
 }
 
-/** Looks up an expected charge. */
 export async function lookUpExpected(
   findTransaction: FindTransaction,
   expected: ExpectedCharge,

@@ -33,7 +33,6 @@ export function createMissingEvents(
     if (waitMs > 0) await store.create(alarmPrefix + reference, String(now()), { delayMs: waitMs });
   }
 
-  /** Works on an alarm that is due. */
   async function work(entry: Entry): Promise<void> {
     const atMs = Number(entry.value);
     const reference = entry.key.slice(alarmPrefix.length);

@@ -150,7 +150,6 @@ export function createCardEmail(account: Account, { ledger, approvals, requestMo
   });
   return {
     verbs: [verb],
-    /** The form with this card chosen. */
     form: (card: OfferedCard): Modal => formOf({ card }),
     change: changes.change,
     /** For tests. */

@@ -14,7 +14,6 @@ import { createRecords, isHexId } from '../../records/records.ts';
 import { cardFaceShape } from '../../records/shapes.ts';
 import type { CardLedger, LedgerCard } from './card-ledger.ts';
 
-/** A listed card for display. */
 const listedCardShape = z.object({
   /** The token's keyed hash. Absent if the service sent no token; then the card can only be shown. */
   fingerprint: z.string().exactOptional(),

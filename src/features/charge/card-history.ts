@@ -55,7 +55,6 @@ type CardRules = {
   isUnsettled: (reference: string) => Promise<boolean | undefined>;
 };
 
-/** The card history of one merchant account, by its settings. */
 export function openCardHistory(account: Account, charges: Pick<ChargeRecords, 'read'>): CardHistory {
   const { settings } = account;
   return createCardHistory(account, {

@@ -45,7 +45,6 @@ type ChargeReview =
       approval?: ApprovalNeeded;
     };
 
-/** Results of claiming and storing a charge. */
 type Claimed =
   /**
    * The charge is stored, so it will be settled. `carryOn` sends it, and resolves when this process has nothing more to
@@ -90,7 +89,6 @@ type Claim = CardClaim & LimitedCharge;
 /** `readAtMs`: when the person first saw the terms; absent: they see them now. */
 type UnclaimedCharge = Omit<ShownCharge, 'viewId' | 'readAtMs'> & { readAtMs?: number };
 
-/** What submitting needs of other features. */
 export type SubmitNeeds = {
   alerts: AlertClaims;
   /** Other payments for the same money that may be paid, newest first. */

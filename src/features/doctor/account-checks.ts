@@ -54,7 +54,6 @@ export function checkDeadlineMs({ paymentsTimeoutSeconds }: Pick<Config, 'paymen
   return (2 * paymentsTimeoutSeconds + 5) * 1_000;
 }
 
-/** The checks of one merchant account. */
 export function accountChecks(needs: AccountCheckNeeds): Check[] {
   const { config, payments, webhooks, undelivered, forwarding, seenWebhooks, now } = needs;
   const account = config.merchant?.name;
@@ -189,7 +188,6 @@ const networkAdvice: Readonly<Record<NetworkTrouble, (url: string) => { says: st
   }),
 };
 
-/** The finding for a failed call to the service. */
 export function failedCall(failure: ServiceFailure, config: Config): CheckResult {
   const { says, fix } = adviceOn(failure, config);
   return problem(says, fix);

@@ -47,7 +47,6 @@ type Config = Account['settings'];
 type Policy = Config['policy'];
 type Role = Policy['roles'][string];
 
-/** The settings that the Slack checks need. */
 type SlackSettings = Pick<Config, 'policy' | 'slackApiUrl' | 'slackMode' | 'slackAppToken'>;
 
 type SlackCheckNeeds = {

@@ -30,7 +30,6 @@ import { inAccount } from '../../slack/own-account.ts';
 import { helpCommand, isListed, type ListedAccount } from './help.ts';
 import { homeFor } from './home.ts';
 
-/** One account and its commands. */
 export type AccountCommands = AccountSide & {
   environment: Environment;
   /** The account's name for people, with its square and colour word. */

@@ -83,7 +83,6 @@ async function openOf(
   }
 }
 
-/** What the menu shows of a command. */
 type MenuCommand = Pick<Command, 'verb' | 'menu'>;
 
 /** More lines don't fit at a glance. */
@@ -97,7 +96,6 @@ export function menuButtons(commands: readonly MenuCommand[]): ActionsBlock[] {
   return buttons.length === 0 ? [] : [actions(...buttons.slice(0, limits.actionsElements))];
 }
 
-/** The menu's message. */
 export function menuMessage(
   commands: readonly MenuCommand[],
   open: readonly OpenItems[],

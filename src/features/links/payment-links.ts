@@ -241,7 +241,6 @@ export function createPaymentLinks(account: Account, needs: LinkNeeds) {
       const link = await links.find(reference);
       return link && withoutUndefined({ agent: link.by, alert: link.alert });
     },
-    /** The link with this reference, and its message's key. */
     async story(reference: string) {
       const link = await links.find(reference);
       return link && { link, posts: [linkMessageKey(link)] };

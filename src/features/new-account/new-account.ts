@@ -360,7 +360,6 @@ function lookUpButton(wanted: NewAccount): Button[] {
 /** At most so many bank accounts are shown; the others are counted. */
 const mostBanks = 3;
 
-/** For the foot of a message. */
 type FootParts = { shownAccount: ShownAccount; nowMs: number };
 
 /** One sub account, its e-mail and telephone number masked. */

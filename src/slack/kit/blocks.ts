@@ -31,15 +31,9 @@ export function plainText(text: string, max: number = limits.textObject): PlainT
   return { type: 'plain_text', text: cut(visible(text), max).trim() || dash, emoji: false };
 }
 
-/**
- * Our own words in Slack's markup; pass outside text through `mrkdwnText` first. Never turns addresses or names into links
- * (`verbatim`).
- */
-export function mrkdwn(text: string, max: number = limits.textObject): MrkdwnElement {
-  const shortened = cut(visible(text), max);
-  // A cut token or entity would show as raw text.
-  const whole = shortened === visible(text) ? shortened : shortened.replace(/(<[^>]*|&[a-z]{0,3})…$/u, '…');
-  return { type: 'mrkdwn', text: whole.trim() || dash, verbatim: true };
+/** Our own words in Slack's markup, never outside text. Turns no address or name into a link (`verbatim`). */
+export function mrkdwn(text: string): MrkdwnElement {
+  return { type: 'mrkdwn', text, verbatim: true };
 }
 
 /** For `mrkdwn`. Slack opens the message with its thread, in the reader's own workspace. */
@@ -335,7 +329,6 @@ export function select(parts: {
   hint?: string;
   choices: readonly Choice[];
   initial?: string;
-  optional?: boolean;
 }): InputBlock {
   const options = parts.choices.slice(0, limits.options).map(optionOf);
   const initial_option = options.find((option) => option.value === parts.initial);

@@ -94,7 +94,6 @@ function linesModal(title: string, ...lines: readonly Run[][]): Modal {
   return modal({ callbackId: messageModalId, title, blocks: [richText(...lines)] });
 }
 
-/** A message as a modal. */
 export function messageModal(title: string, { text, blocks }: SlackMessage): Modal {
   if (blocks.length === 0) return linesModal(title, rich`${text}`);
   return modal({ callbackId: messageModalId, title, blocks });

@@ -49,7 +49,6 @@ const foundWords: Partial<Record<Lookup['kind'], string>> = {
   not_found: outcomeWords.notFound,
 };
 
-/** The words for each message to an agent. */
 export const agentNewsWords: Record<AgentNews, string> = {
   approved: outcomeWords.paid,
   otp: outcomeWords.otp,

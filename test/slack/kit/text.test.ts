@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { fields, headline, mrkdwn, richText, words } from '../../../src/slack/kit/blocks.ts';
+import { fields, headline, richText, words } from '../../../src/slack/kit/blocks.ts';
 import { cut, mrkdwnText, oneLine, outsideText, slackTime, utcTime } from '../../../src/slack/kit/text.ts';
 
 // test/hostile/texts covers hostile texts.
@@ -36,13 +36,6 @@ describe('cut text', () => {
     expect(cut('ab🇳🇬cd', 6)).toBe('ab…');
     expect(cut('ab🇳🇬cd', 7)).toBe('ab🇳🇬…');
     expect(cut(`e${'\u0301'.repeat(500)}`, 10)).toHaveLength(10);
-  });
-
-  it('never ends inside one of Slack’s tokens or entities', () => {
-    const token = '<!date^1789393020^{time}|13:37>';
-    expect(mrkdwn(token)).toEqual({ type: 'mrkdwn', text: token, verbatim: true });
-    expect(mrkdwn(`at ${token}`, 12).text).toBe('at …');
-    expect(mrkdwn('a &amp; b', 6).text).toBe('a …');
   });
 });
 

@@ -128,7 +128,6 @@ function nextLine({ gathers, endedMs, closed }: Storm, muted: readonly AlertMute
   return closed || muted.length > 0 ? [] : [[words(overNext)]];
 }
 
-/** The buttons that change it. */
 function stormButtons(storm: Storm): Button[] {
   const { id, gathers, taken, endedMs } = storm;
   if (gathers === 'payment_success') return [];

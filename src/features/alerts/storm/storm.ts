@@ -67,7 +67,6 @@ export type Storm = {
   closed?: { by: string; at: number; reason: string };
   /** The highest severity among its rules. */
   severity?: ShownSeverity;
-  /** The escalations of its rules. */
   escalations?: readonly Escalation[];
   /** Steps whose notes aren't stored yet; the first is number `told` + 1. A step's number never changes. */
   steps?: readonly Escalated[];
