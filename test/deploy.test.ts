@@ -5,6 +5,7 @@ import { parseEnv } from 'node:util';
 import { expect, it, onTestFinished } from 'vitest';
 import { readSettings } from '../src/cli/read-settings.ts';
 import { drainSecondsOf } from '../src/config/config.ts';
+import { readConfig } from '../src/config/read-config.ts';
 import { settings } from '../src/config/settings.ts';
 import { createReadinessRoute, healthRoute } from '../src/http/health.ts';
 import { version } from '../src/http/metrics.ts';
@@ -190,4 +191,11 @@ it('every file with a version has that of package.json', () => {
   const versions = Object.entries(carried).map(([path, shape]) => [path, shape.exec(fileOf(path))?.[1]]);
   expect(versions).toEqual(Object.keys(carried).map((path) => [path, version()]));
   expect(fileOf('deploy/kubernetes/example/kustomization.yaml')).toContain(`base?ref=v${version()}`);
+});
+
+it('takes what compose.yml reads of .env for no settings of the bot, which gets the whole file', () => {
+  const own = Array.from(fileOf('compose.yml').matchAll(/\$\{(\w+):/g), ([, name = '']) => name);
+  expect(own).toContain('STORE_PASSWORD');
+  const file = Object.fromEntries(own.map((name) => [name, 'x']));
+  expect(readConfig(file).warnings).toEqual([]);
 });

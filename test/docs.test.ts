@@ -97,7 +97,7 @@ const settingNames = new Set([
 const noSettings = new Set([
   // Used by the images, besides .env's settings.
   'NODE_IMAGE',
-  'REDIS_IMAGE',
+  'STORE_IMAGE',
   'CADDY_IMAGE',
   'NAME_FILE',
   'CLIENT_ID',
