@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Runtime } from '../config/config.ts';
 import { counted, parsed, problem } from '../domain/wording.ts';
@@ -67,15 +67,18 @@ function backUp({ config }: Runtime, file: string): CommandEnd | string {
   const path = join(config.dataDir, storeFile);
   const end = copyStoreFile(path, file);
   if (end.kind === 'exists') return `${file} is there already. Name a new file.`;
+  const keys = hasKeys(config)
+    ? `keep ${keysOf(config)} too, in another place.`
+    : `${keysOf(config)} is missing, so look for a copy of it now.`;
   return {
     exitCode: 0,
-    words: `Backed up ${path} to ${file}: ${contentsWords(end)}, read back whole.\nIt opens only with its sealing keys: keep ${keysOf(config)} too, in another place.`,
+    words: `Backed up ${path} to ${file}: ${contentsWords(end)}, read back whole.\nIt opens only with its sealing keys: ${keys}`,
   };
 }
 
 async function restore(runtime: Runtime, file: string): Promise<CommandEnd | string> {
   const { config, now } = runtime;
-  if (!existsSync(file)) return `There is no file ${file}.`;
+  if (!statSync(file, { throwIfNoEntry: false })?.isFile()) return `There is no file ${file}.`;
   if (!hasKeys(config))
     return `Put the backup's sealing.key into ${config.dataDir} first (mode 600), or set SEALING_KEYS: without them nothing in it can be read.`;
   const { path, keys } = embeddedStore(config);

@@ -1,4 +1,13 @@
-import { accessSync, closeSync, constants, mkdirSync, openSync, readFileSync, statSync } from 'node:fs';
+import {
+  accessSync,
+  closeSync,
+  constants,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  statSync,
+} from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { StoreUnavailable } from '../domain/failure.ts';
@@ -68,6 +77,11 @@ const schema = `
 export function openStoreFile(path: string): DatabaseSync {
   try {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    // SQLite would delete the log of an empty file, and with it the newest changes.
+    if (!existsSync(path) && existsSync(`${path}-wal`))
+      throw new Error(
+        `Only its log is there, ${path}-wal. Put the file back beside it, or restore a backup.`,
+      );
     closeSync(openSync(path, 'a', 0o600));
     const db = new DatabaseSync(path, { timeout: 5000 });
     try {

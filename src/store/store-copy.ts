@@ -12,7 +12,8 @@ import {
 } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { StoreUnavailable } from '../domain/failure.ts';
+import { errorCode, StoreUnavailable } from '../domain/failure.ts';
+import { explainStoreError } from './explain-error.ts';
 import { syncToDisk } from './storage.ts';
 import { isDamaged, lockStoreFile, movedAway, schemaOf, unopened } from './sqlite-file.ts';
 
@@ -82,7 +83,7 @@ type PutBack = { before: string | undefined } & CopyContents;
  * `checkCopy` opens and closes the copy; it must throw if the copy is unusable (another schema, other keys), and then
  * nothing changes. The old file is renamed to `before`. After a crash either the old or the new file is there. Throws
  * what `checkCopy` throws, an error that names a copy that is no whole store, StoreUnavailable if another process has
- * the store's file open, and the file system's errors.
+ * the store's file open, and an error of the disk.
  */
 export async function putBackStoreFile(
   path: string,
@@ -119,6 +120,9 @@ export async function putBackStoreFile(
       lock?.close();
     }
     return { before: isReplacing ? before : undefined, ...contents };
+  } catch (error) {
+    const why = errorCode(error) === undefined ? undefined : explainStoreError(String(error));
+    throw why ? new Error(`${path} cannot be replaced: ${why.detail}. ${why.fix}`, { cause: error }) : error;
   } finally {
     removeStoreFile(draft);
   }

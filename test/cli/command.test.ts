@@ -215,6 +215,17 @@ describe('a store without its key file', () => {
     expect(end.words).toMatch(/^Nothing was done\. The key file .* is missing.* Put it back from a backup/);
   });
 
+  it('is backed up with a word about the key', async (test) => {
+    const DATA_DIR = await dataFolder(test);
+    const runtime = runtimeOf({ DATA_DIR });
+    await startBot(runtime);
+    await rm(join(DATA_DIR, 'sealing.key'));
+    expect(await runs(runtime, 'backup', join(DATA_DIR, 'copy'))).toMatchObject({
+      exitCode: exitCodes.ok,
+      words: expect.stringContaining('sealing.key is missing, so look for a copy of it now'),
+    });
+  });
+
   it('but another makes rehearse say so, instead of finding no event', async (test) => {
     const DATA_DIR = await dataFolder(test);
     const runtime = runtimeOf({ DATA_DIR });

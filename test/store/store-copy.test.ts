@@ -114,6 +114,22 @@ it('puts back what is only in the log beside the copy, and leaves the copy as it
   expect(existsSync(`${snapshot}-wal`)).toBe(true);
 });
 
+it('makes no new store beside the log of one that was moved away, which SQLite would delete', async (test) => {
+  const { path, snapshot } = await snapshotOf(test, 'newest');
+  renameSync(snapshot, `${path}.away`);
+  expect(() => openSqliteStore({ path: snapshot, now: Date.now })).toThrow('Put the file back beside it');
+  renameSync(`${path}.away`, snapshot);
+  expect(await readsKeys(snapshot)).toEqual(['newest']);
+});
+
+it('says why a store cannot be replaced, and what to do', async (test) => {
+  const { path, snapshot } = await snapshotOf(test);
+  const none = join(dirname(path), 'not-mounted', 'payops.sqlite');
+  await expect(putBackStoreFile(none, snapshot, { before: `${none}.before`, checkCopy })).rejects.toThrow(
+    /cannot be replaced: the file or its folder is not there\. Check DATA_DIR/,
+  );
+});
+
 it.skipIf(process.getuid?.() !== 0)('puts back by root what the bot’s user can open', async (test) => {
   const { path, snapshot } = await snapshotOf(test, 'key');
   const [uid, gid] = [10_001, 10_002];
