@@ -98,7 +98,7 @@ export function createWebhookHandler(
       if (forward && needs.forwardsRefused === true) await forwardRefused(forward, delivery);
       return {
         ...refusal(401, 'bad_signature', 'unauthorized'),
-        log: { level: 'warn', message: `Webhook refused: ${verdict.why}` },
+        log: { level: 'warn', message: `Webhook refused: ${verdict.why}`, fields: { fix: signatureFix } },
       };
     }
     const found = parseEvent(delivery.body, pointers, verdict, kinds);
@@ -209,6 +209,9 @@ function refuseLoop({ headers }: IncomingMessage): Answer | undefined {
     log: { level: 'error', message: 'Webhook refused: a bot forwarded it', fields: { fix } },
   };
 }
+
+const signatureFix =
+  'If your payments service sent it, save it to a file: npm run explain-delivery names the wrong setting.';
 
 function logFieldsOf(found: ParsedEvent): {
   eventKind: string;

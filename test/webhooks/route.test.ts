@@ -173,6 +173,8 @@ describe('the webhook route', () => {
       'Webhook refused: the signature is not one of ours',
       'Webhook refused: the timestamp is too old',
     ]);
+    for (const { fields } of lines)
+      expect(fields).toMatchObject({ fix: expect.stringContaining('explain-delivery') });
     expect([received, unknown]).toEqual([[], []]);
   });
 
