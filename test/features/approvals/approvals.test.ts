@@ -34,9 +34,9 @@ function openApprovalWorld(plan: Plan = 'approved'): World {
   return { ...openWorld(plan), approvalRules: [...usualRules] };
 }
 
-/** Requests approval of the usual charge. */
-async function asked(process: Process): Promise<Approval> {
-  const result = await submit(process);
+/** Requests approval of the usual charge, despite these other payments. */
+async function asked(process: Process, view = viewId, despite?: readonly string[]): Promise<Approval> {
+  const result = await submit(process, view, ada, despite);
   if (result.kind !== 'awaiting_approval') throw new Error(result.kind);
   return result.approval;
 }
@@ -127,9 +127,8 @@ it('a request says in words which other payments its requester accepted, and cou
   await charge(process);
   world.approvalRules.push(...usualRules);
   const links = Array.from({ length: 9 }, (_, index) => `LINK-${index} (perhaps_paid)`);
-  const result = await submit(process, 'V0SECOND1', ada, [`${reference} (approved)`, ...links]);
-  if (result.kind !== 'awaiting_approval') throw new Error(result.kind);
-  const view = { approval: result.approval, to: 'approver' } as const;
+  const approval = await asked(process, 'V0SECOND1', [`${reference} (approved)`, ...links]);
+  const view = { approval, to: 'approver' } as const;
   const shownAccount = { environment: 'live', account: 'main account' } as const;
   const said = approvalMessage(view, shownAccount, { key: 'k', mayBeRepeat: false });
   const [line] = shownLines(said).filter((one) => one.startsWith('Other payments'));
@@ -247,11 +246,10 @@ describe('an approved request is checked again before it is carried out', () => 
       const rules = { timeZone: 'UTC', roles: { agent: { limits }, lead: {} } };
       const process = startProcess({ ...openApprovalWorld(), rules });
       const first = await asked(process);
-      const second = await submit(process, 'V0SECOND1');
-      if (second.kind !== 'awaiting_approval') throw new Error(second.kind);
+      const second = await asked(process, 'V0SECOND1');
       await approve(process, first);
-      await approve(process, second.approval);
-      const { state } = (await process.approvals.find(second.approval.id)) ?? {};
+      await approve(process, second);
+      const { state } = (await process.approvals.find(second.id)) ?? {};
       expect(state).toMatchObject({ kind: 'stopped', why: expect.stringMatching(why) });
       expect(await process.operations.limitsOf(ada)).toMatchObject({ currencies: [{ usedMinor: minor }] });
     },
@@ -261,12 +259,7 @@ describe('an approved request is checked again before it is carried out', () => 
     const world = openApprovalWorld();
     const process = startProcess(world);
     const first = await asked(process);
-    async function another(view: string): Promise<Approval> {
-      const result = await submit(process, view);
-      if (result.kind !== 'awaiting_approval') throw new Error(result.kind);
-      return result.approval;
-    }
-    const [second, third] = [await another('V0SECOND1'), await another('V0THIRD01')];
+    const [second, third] = [await asked(process, 'V0SECOND1'), await asked(process, 'V0THIRD01')];
     await approve(process, first);
     expect(await process.approvals.twinsOf(third)).toMatchObject([{ reference: first.id, by: ada }]);
     const seen = [`${first.id} (approved)`];
@@ -294,15 +287,14 @@ describe('an approved request is checked again before it is carried out', () => 
     await charge(process);
     expect((await process.operations.find(reference))?.state.kind).toBe('review');
     world.approvalRules.push(...usualRules);
-    const second = await submit(process, 'V0SECOND1', ada, [`${reference} (review)`]);
-    if (second.kind !== 'awaiting_approval') throw new Error(second.kind);
-    expect(await process.approvals.twinsOf(second.approval)).toEqual([]);
+    const second = await asked(process, 'V0SECOND1', [`${reference} (review)`]);
+    expect(await process.approvals.twinsOf(second)).toEqual([]);
     world.bank.charges.set(reference, { ...inHalf, amountMinor: terms.money.minor });
     await process.workFor(2 * 60 * minuteMs);
     const twins = [{ reference, outcome: 'approved' }];
-    expect(await process.approvals.twinsOf(second.approval)).toMatchObject(twins);
-    await approve(process, second.approval);
-    const { state } = (await process.approvals.find(second.approval.id)) ?? {};
+    expect(await process.approvals.twinsOf(second)).toMatchObject(twins);
+    await approve(process, second);
+    const { state } = (await process.approvals.find(second.id)) ?? {};
     expect(state).toMatchObject({ kind: 'stopped', why: expect.stringContaining(`changed: ${reference}`) });
   });
 
@@ -314,14 +306,13 @@ describe('an approved request is checked again before it is carried out', () => 
     const process = startProcess(world);
     world.clock.nowMs = Date.parse('2027-02-01T23:30:00Z');
     const first = await asked(process);
-    const second = await submit(process, 'V0SECOND1');
-    if (second.kind !== 'awaiting_approval') throw new Error(second.kind);
+    const second = await asked(process, 'V0SECOND1');
     world.clock.nowMs = Date.parse('2027-02-02T00:10:00Z');
     await approve(process, first);
     expect(world.bank.posts).toEqual([reference]);
     world.clock.nowMs = Date.parse('2027-02-02T03:00:00Z');
-    await approve(process, second.approval);
-    const { state } = (await process.approvals.find(second.approval.id)) ?? {};
+    await approve(process, second);
+    const { state } = (await process.approvals.find(second.id)) ?? {};
     const why =
       'This is above the requester’s limit per day: NGN 12,499.99 of NGN 24,999.99 was left of the day it was asked for.';
     expect(state).toMatchObject({ kind: 'stopped', why: expect.stringContaining(why) });
