@@ -156,9 +156,9 @@ function dayOf(used: string): DayUse {
 async function limitAnswer(policy: Policy, [who = '', charges = '', used = '']: string[]): Promise<string> {
   const rules = limitRules(policy, undefined);
   if (!rules) throw new Error('the example limits nobody');
-  const standing = await directoryOf(policy).rolesOf('charge', people.get(who)?.id ?? '');
+  const heldRoles = await directoryOf(policy).rolesOf('charge', people.get(who)?.id ?? '');
   const money = moneyOf(charges);
-  const found = limitsFor(rules.roles, limitsOfRoles(rules.roles, standing), money);
+  const found = limitsFor(rules.roles, limitsOfRoles(rules.roles, heldRoles), money);
   if (found.kind !== 'found') {
     return found.kind === 'currency' ? 'no: the currency is not named' : 'no: in no role that may charge';
   }

@@ -138,7 +138,7 @@ export function openWorld(plan: Plan, rules?: LimitRules) {
     cardLedger: 'off' as 'on' | 'off',
     emailAnswer: { kind: 'changed' } as EmailChangeAnswer,
     /** Everybody’s roles. */
-    standing: { kind: 'known', roles: ['agent'] } as HeldRoles,
+    heldRoles: { kind: 'known', roles: ['agent'] } as HeldRoles,
   };
 }
 
@@ -227,7 +227,7 @@ export function startProcess(world: World, points: Points = everyPoint(), hasMod
       declines: { threeDSecureWords: [], waitMs: 24 * hourMs },
     },
     people: {
-      rolesOf: () => points.pass('standing', () => world.standing),
+      rolesOf: () => points.pass('heldRoles', () => world.heldRoles),
       holdersOf: async () => [bola],
     },
     payments: {

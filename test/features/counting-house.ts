@@ -27,12 +27,12 @@ export const rules: LimitRules = {
 export function countingHouse(store: Store, now: () => number, kept: LimitRules = rules) {
   /** For each stored charge, whether it has ended without money. */
   const ended = new Map<string, boolean>();
-  const standings = new Map<string, HeldRoles>();
+  const heldRoles = new Map<string, HeldRoles>();
   const rolesOf = async (_permission: string, userId: string): Promise<HeldRoles> =>
-    standings.get(userId) ?? { kind: 'known', roles: ['agent'] };
+    heldRoles.get(userId) ?? { kind: 'known', roles: ['agent'] };
   return {
     ended,
-    standings,
+    heldRoles,
     replica(other = store): LimitClaims {
       const account = accountOf({
         store: other,

@@ -99,11 +99,11 @@ export function createEventLog({
 }) {
   function openIfPossible(entry: Entry): LoggedEvent[] {
     try {
-      const kept = openStoredEvent(sealer, entry);
-      if (!kept) return [];
-      const { lookup, ...stored } = kept;
-      if (!lookup) return [stored];
-      return [{ ...stored, event: withLookUp(stored.event, lookup), lookup: lookup.kind }];
+      const stored = openStoredEvent(sealer, entry);
+      if (!stored) return [];
+      const { lookup, ...logged } = stored;
+      if (!lookup) return [logged];
+      return [{ ...logged, event: withLookUp(logged.event, lookup), lookup: lookup.kind }];
     } catch (error) {
       const about = { key: entry.key, fix: unreadableFix(error) };
       log('error', 'an event of the last week cannot be read; it is left out', about, error);

@@ -30,23 +30,23 @@ export function eventFinders(
   isOwn: (reference: string) => Promise<boolean>,
 ): Finder[] {
   const read: Finder['read'] = async (entry) => {
-    const kept = openStoredEvent(sealer, entry);
-    if (!kept) return undefined;
-    const { kind, key } = kept.event;
-    const { orderReference: reference } = withProvenOrder(kept.event, kept.lookup);
+    const stored = openStoredEvent(sealer, entry);
+    if (!stored) return undefined;
+    const { kind, key } = stored.event;
+    const { orderReference: reference } = withProvenOrder(stored.event, stored.lookup);
     // Its charge's row shows such a failure. A refund has a row of its own, because its alert's row doesn't show it.
-    if (kind === 'payment_failed' ? kept.byCharge : reference !== undefined && (await isOwn(reference)))
+    if (kind === 'payment_failed' ? stored.byCharge : reference !== undefined && (await isOwn(reference)))
       return undefined;
-    const stored = await store.read(eventKind.prefix + key);
-    const found = stored ? openRecord(sealer, eventKind, stored).state : untouched(key);
-    return kind === 'payment_failed' ? await foundFailure(kept, found) : foundEvent(kept, found);
+    const caseEntry = await store.read(eventKind.prefix + key);
+    const state = caseEntry ? openRecord(sealer, eventKind, caseEntry).state : untouched(key);
+    return kind === 'payment_failed' ? await foundFailure(stored, state) : foundEvent(stored, state);
   };
 
-  async function foundFailure(kept: StoredEvent, stored: EventCase): Promise<FoundRecord> {
-    const { key } = kept.event;
+  async function foundFailure(stored: StoredEvent, state: EventCase): Promise<FoundRecord> {
+    const { key } = stored.event;
     const stateOfAlerts = (storm: string) => stateByStorm({ store, sealer }, storm);
-    const card = await seenState(stored, await alertMessages(store, key), { stateOfAlerts });
-    return foundEvent(kept, { ...stored, card });
+    const card = await seenState(state, await alertMessages(store, key), { stateOfAlerts });
+    return foundEvent(stored, { ...state, card });
   }
 
   return [messageKey('alert', ''), eventKind.prefix].map((prefix) => ({ prefix, read }));

@@ -175,17 +175,17 @@ export function createReview(
     { viewId, caller }: Submission,
     { draft, alert }: ReviewMetadata,
   ): Promise<Modal> {
-    const kept = await operations.readDraft(viewId, draft);
-    return kept ? await reviewOf(kept.terms, viewId, caller.userId, draft) : expiredModal(alert);
+    const stored = await operations.readDraft(viewId, draft);
+    return stored ? await reviewOf(stored.terms, viewId, caller.userId, draft) : expiredModal(alert);
   }
 
   /** Back to the form in the same dialogue. If the dialogue has charged already, submitting again shows that charge. */
   async function change({ view, updateModal }: Pressed): Promise<void> {
     if (!view) return;
     const shownReview = reviewMetadata.read(view.privateMetadata);
-    const kept = shownReview && (await operations.readDraft(view.id, shownReview.draft));
-    if (!kept) return await updateModal(expiredModal(shownReview?.alert));
-    const { terms } = kept;
+    const stored = shownReview && (await operations.readDraft(view.id, shownReview.draft));
+    if (!stored) return await updateModal(expiredModal(shownReview?.alert));
+    const { terms } = stored;
     // Without a ledger no card is known, so its token key must be pasted again.
     const card = (await needs.ledger?.idOf(terms.tokenKey)) ?? '';
     await updateModal(await form.refilled(terms, card));
@@ -195,8 +195,8 @@ export function createReview(
   async function readShown(pressed: Pressed): Promise<{ terms: ShownTerms; by: string } | undefined> {
     const { view, caller, updateModal } = pressed;
     const shownReview = view && reviewMetadata.read(view.privateMetadata);
-    const kept = shownReview && (await operations.readDraft(view.id, shownReview.draft));
-    if (kept) return { terms: shown(kept.terms), by: caller.userId };
+    const stored = shownReview && (await operations.readDraft(view.id, shownReview.draft));
+    if (stored) return { terms: shown(stored.terms), by: caller.userId };
     await updateModal(expiredModal(shownReview?.alert));
     return undefined;
   }

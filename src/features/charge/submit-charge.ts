@@ -189,9 +189,9 @@ export function createSubmits(account: Account, parts: SubmitParts) {
     // A dialogue has one charge and so one request, also after its terms were changed.
     const requested = await needs.approvals.find(reference);
     if (requested) return { kind: 'awaiting_approval', approval: requested };
-    const kept = await drafts.readDraft(viewId, draft);
-    if (!kept) return { kind: 'stale' };
-    const { terms: reviewed, readAtMs } = kept;
+    const stored = await drafts.readDraft(viewId, draft);
+    if (!stored) return { kind: 'stale' };
+    const { terms: reviewed, readAtMs } = stored;
     const reason = [override, reviewed.reason].filter((part) => part !== undefined).join(' · ');
     const terms = override === undefined ? reviewed : { ...reviewed, reason };
     // Read the clock before claiming: if the process is suspended in between, it is then too late to send the charge.

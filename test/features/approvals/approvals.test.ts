@@ -138,11 +138,11 @@ it('a request says in words which other payments its requester accepted, and cou
 
 /** Approves while nothing can be executed, makes the change, and lets the worker run. */
 async function approvedBefore(world: World, change: (process: Process) => unknown): Promise<Approval> {
-  world.standing = { kind: 'unknown' };
+  world.heldRoles = { kind: 'unknown' };
   const process = startProcess(world);
   await approve(process, await asked(process));
   expect(world.bank.posts).toEqual([]);
-  world.standing = { kind: 'known', roles: ['support-agent'] };
+  world.heldRoles = { kind: 'known', roles: ['support-agent'] };
   await change(process);
   await process.workFor(10 * minuteMs);
   const found = await process.approvals.find(reference);
@@ -151,7 +151,7 @@ async function approvedBefore(world: World, change: (process: Process) => unknow
 }
 
 /** A process that freezes before or after its nth await after Slack’s answer, until another run has stopped the request. */
-async function frozenAfterStanding(
+async function frozenAfterRoles(
   awaits: number,
   at: 'before' | 'after',
 ): Promise<{ isStopped: boolean; posts: string[] }> {
@@ -166,7 +166,7 @@ async function frozenAfterStanding(
     ...everyPoint(),
     async pass(name, effect) {
       if (left !== undefined) left -= 1;
-      if (name === 'standing') left = awaits;
+      if (name === 'heldRoles') left = awaits;
       const isIt = left === 0;
       if (isIt && at === 'before') await freeze();
       const result = await effect();
@@ -177,7 +177,7 @@ async function frozenAfterStanding(
   const { id, termsHash } = await asked(frozen);
   await frozen.approvals.approve({ id, by: bola, termsHash });
   await isFrozen.promise;
-  world.standing = { kind: 'known', roles: [] };
+  world.heldRoles = { kind: 'known', roles: [] };
   const other = startProcess(world);
   await other.workFor(5 * minuteMs);
   const isStopped = (await other.approvals.find(id))?.state.kind === 'stopped';
@@ -196,7 +196,7 @@ describe('an approved request is checked again before it is carried out', () => 
 
   it('is stopped if the requester may not charge any more', async () => {
     const world = openApprovalWorld();
-    const { state } = await approvedBefore(world, () => (world.standing = { kind: 'known', roles: [] }));
+    const { state } = await approvedBefore(world, () => (world.heldRoles = { kind: 'known', roles: [] }));
     expect(state).toMatchObject({ kind: 'stopped', why: 'The requester may not charge any more.' });
     expect(world.bank.posts).toEqual([]);
   });
@@ -223,7 +223,7 @@ describe('an approved request is checked again before it is carried out', () => 
   it('is not charged by a process that was frozen at any await while another run stopped it', async () => {
     for (const at of ['before', 'after'] as const) {
       for (let awaits = 0; awaits <= 12; awaits++) {
-        const { isStopped, posts } = await frozenAfterStanding(awaits, at);
+        const { isStopped, posts } = await frozenAfterRoles(awaits, at);
         const charged = posts.length > 0;
         expect(`${at} await ${awaits}: ${isStopped === charged ? 'both or neither' : 'one'}`).toBe(
           `${at} await ${awaits}: one`,

@@ -21,8 +21,8 @@ const ids = ['8b0e2f74-16c9-4d3a-b5a7-90c4d1e26f38', '1c6f6a0e-5d0b-4c3e-9d55-0a
 const noon = Date.parse('2026-11-21T12:00:00Z');
 const now = (): number => noon;
 
-/** The limits of each account over one store, for a person with this standing for each permission. */
-function open(roles: string, standings: Record<string, HeldRoles>) {
+/** The limits of each account over one store, for a person with these roles for each permission. */
+function open(roles: string, heldRoles: Record<string, HeldRoles>) {
   const path = join(folder, 'payops.yml');
   const accounts = ['main', 'lagos'].map(
     (name, index) => `  - { name: ${name}, account_id: ${ids[index]}, environment: live }\n`,
@@ -52,7 +52,7 @@ function open(roles: string, standings: Record<string, HeldRoles>) {
   const runtime = { config: result.config, log: () => undefined, now };
   const unknown: HeldRoles = { kind: 'unknown' };
   const shared = (permission: string): Promise<HeldRoles> =>
-    Promise.resolve(standings[permission] ?? unknown);
+    Promise.resolve(heldRoles[permission] ?? unknown);
   const limits = merchantScopes(runtime, storage).map((scope) => {
     const nobody = { mayRun: () => Promise.reject(new Error()), holdersOf: () => Promise.resolve([]) };
     const { rolesOf } = permissionChecksFor(scope.merchant, { ...nobody, rolesOf: shared });

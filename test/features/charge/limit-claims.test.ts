@@ -60,9 +60,9 @@ describe('a claim', () => {
   });
 
   it('that was counted is allowed again, even if the limit was exceeded since: it may have charged', async () => {
-    const { limits, other, standings } = till();
+    const { limits, other, heldRoles } = till();
     await limits.claim(chargeOf('a', 5_000));
-    standings.set('U9', { kind: 'known', roles: ['lead'] });
+    heldRoles.set('U9', { kind: 'known', roles: ['lead'] });
     await other.claim(chargeOf('big', 900_000, { by: 'U9' }));
     expect(refusedBy(await other.claim(chargeOf('a', 5_000)))).toBe('allowed');
     expect(refusedBy(await other.claim(chargeOf('b', 1)))).toBe('per_card_per_day');
@@ -105,14 +105,14 @@ describe('a claim', () => {
   });
 
   it('is refused with the reason if the person’s roles are unknown, or none may charge', async () => {
-    const { limits, standings, store } = till();
-    standings.set('U1', { kind: 'unknown' });
+    const { limits, heldRoles, store } = till();
+    heldRoles.set('U1', { kind: 'unknown' });
     expect(refusedBy(await limits.claim(chargeOf('a', 1)))).toBe('roles_unknown');
     expect(refusedBy(await limits.judge(chargeOf('a', 1)))).toBe('roles_unknown');
     expect(await limits.of('U1')).toEqual({ kind: 'unknown' });
-    standings.set('U1', { kind: 'known', roles: [] });
+    heldRoles.set('U1', { kind: 'known', roles: [] });
     expect(refusedBy(await limits.claim(chargeOf('a', 1)))).toBe('no_role');
-    standings.set('U1', { kind: 'known', roles: ['agent'] });
+    heldRoles.set('U1', { kind: 'known', roles: ['agent'] });
     expect(refusedBy(await limits.claim(chargeOf('a', 1, { money: { minor: 1, currency: 'USD' } })))).toBe(
       'currency',
     );
@@ -120,8 +120,8 @@ describe('a claim', () => {
   });
 
   it('of an unlimited agent counts for the card', async () => {
-    const { limits, standings } = till();
-    standings.set('U9', { kind: 'known', roles: ['lead'] });
+    const { limits, heldRoles } = till();
+    heldRoles.set('U9', { kind: 'known', roles: ['lead'] });
     expect(refusedBy(await limits.claim(chargeOf('big', 900_000, { by: 'U9' })))).toBe('allowed');
     expect(refusedBy(await limits.claim(chargeOf('a', 1)))).toBe('per_card_per_day');
     expect(await limits.of('U9')).toEqual({ kind: 'none' });

@@ -52,8 +52,8 @@ describe('the limits of several roles', () => {
     ],
     ['those of a currency that only one role names', has('agent', 'senior'), 'USD', { per_charge: 100 }],
     ['not changed by a role that may not charge', has('agent', 'on-call'), 'NGN', agent.NGN],
-  ])('are %s', (_, standing, currency, limits) => {
-    expect(limitsFor(roles, limitsOfRoles(roles, standing), { minor: 1, currency })).toEqual({
+  ])('are %s', (_, heldRoles, currency, limits) => {
+    expect(limitsFor(roles, limitsOfRoles(roles, heldRoles), { minor: 1, currency })).toEqual({
       kind: 'found',
       limits,
     });
@@ -76,8 +76,8 @@ describe('the limits of several roles', () => {
     ['a person with a role named like a member of every object', has('toString'), 'NGN', { kind: 'no_role' }],
     ['a person without a role', has(), 'NGN', { kind: 'no_role' }],
     ['a person whose roles Slack can’t say now', { kind: 'unknown' }, 'NGN', { kind: 'roles_unknown' }],
-  ])('refuse %s', (_, standing, currency, refusal) => {
-    expect(limitsFor(roles, limitsOfRoles(roles, standing), { minor: 1, currency })).toMatchObject(refusal);
+  ])('refuse %s', (_, heldRoles, currency, refusal) => {
+    expect(limitsFor(roles, limitsOfRoles(roles, heldRoles), { minor: 1, currency })).toMatchObject(refusal);
   });
 
   it('never get tighter with another role', () => {
