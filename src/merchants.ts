@@ -296,7 +296,12 @@ export function createFeatures(account: Account, needs: FeatureNeeds) {
     tellOperators: needs.tellOperators,
     ledger,
     linkForm: links.form,
-    openPayments: alerts.openPayments,
+    async openPayments(terms) {
+      const ofAlert = await alerts.openPayments(terms);
+      if (terms.alert !== undefined) return ofAlert;
+      const known = new Set(ofAlert.map(({ reference }) => reference));
+      return [...ofAlert, ...(await links.openTo(terms)).filter(({ reference }) => !known.has(reference))];
+    },
     approvals: gate,
     alerts: { ...alerts.claims, paid: alerts.paid },
     awaitEvent: missing.approved,

@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
 import type { Account } from '../../account.ts';
 import type {
   AlertNews,
@@ -8,7 +9,7 @@ import type {
   OpenPayment,
   ProvenPayment,
 } from '../../domain/alert.ts';
-import { notAccepted } from '../../domain/charge.ts';
+import { notAccepted, type ShownTerms } from '../../domain/charge.ts';
 import type { CheckoutOrderAnswer } from '../../payments/orders.ts';
 import type { ExpectedCharge } from '../../domain/transaction.ts';
 import {
@@ -23,17 +24,21 @@ import { newErrorId, tagLog } from '../../log.ts';
 import { messageKey } from '../../messages/message-record.ts';
 import { createMessages, type Messages } from '../../messages/messages.ts';
 import { createCases, type Cases, type StoredCase } from '../../records/cases.ts';
+import { searchLists } from '../../records/found-by.ts';
+import { ifReadable, openRecord } from '../../records/records.ts';
 import { untilStored } from '../../records/retry.ts';
 import { derivedReference } from '../../records/derived-reference.ts';
 import type { Entry } from '../../store/store.ts';
 import { alertTakenWords } from '../../slack/words/twins.ts';
 import { createBackground } from '../../under-way.ts';
 import {
+  isFollowed,
   linkPrefix,
   openLinkOf,
   linkRules,
   linksOf,
   linksOfAlert,
+  storedLink,
   type LinkEvent,
   type OrderEnd,
   type PaymentLink,
@@ -75,6 +80,8 @@ type LinkBeginning =
 
 /** The most open links shown to a person. */
 const mostShown = 20;
+/** Only these records of a customer are read. */
+const newestOfCustomer = { max: 50, newestFirst: true };
 
 /** Added to the time a link is followed: the service may be away, and proof may take a day. */
 const settleMs = 7 * dayMs;
@@ -248,6 +255,7 @@ export function createPaymentLinks(account: Account, needs: LinkNeeds) {
     /** The person's followed links, newest first. */
     openOf: (userId: string) => links.list(linksOf(userId), { max: mostShown, newestFirst: true }),
     openFor,
+    openTo: (terms: LinkedTerms) => openTo(account, terms),
     lookNow: (reference: string) => look(reference, lookUpNow),
     /**
      * Called before a webhook is acknowledged. Must be idempotent. Resolves once stored; the look-up runs in the
@@ -286,6 +294,28 @@ export function createPaymentLinks(account: Account, needs: LinkNeeds) {
     cases: [{ prefix: linkPrefix, work: (entry: Entry) => links.work(entry) }],
     drained: background.drained,
   };
+}
+
+type LinkedTerms = Pick<ShownTerms, 'customerEmail' | 'money'>;
+
+/**
+ * The customer's links of this amount that may be paid or were a moment ago, whatever alert they are for; newest first. Throws
+ * StoreUnavailable.
+ */
+async function openTo(
+  account: Pick<Account, 'store' | 'sealer' | 'settings' | 'fingerprint' | 'log' | 'now'>,
+  { customerEmail, money }: LinkedTerms,
+): Promise<OpenPayment[]> {
+  const { store, sealer, settings, now } = account;
+  const [list] = await searchLists(account, { customerEmail });
+  const { entries } = list === undefined ? { entries: [] } : await store.list(list, newestOfCustomer);
+  const twinMs = settings.chargeTwinMinutes * 60_000;
+  return entries
+    .filter(({ key }) => key.startsWith(linkPrefix))
+    .flatMap((entry) => ifReadable(() => openRecord(sealer, storedLink, entry).state) ?? [])
+    .filter((link) => isDeepStrictEqual(link.terms.money, money))
+    .filter((link) => isFollowed(link) || (link.state.kind === 'paid' && now() - link.state.atMs < twinMs))
+    .flatMap(openLinkOf);
 }
 
 const takenWords =

@@ -154,6 +154,20 @@ describe('submit', () => {
       return JSON.stringify(await modal?.submit(given));
     }
 
+    it('without one names the customer’s payment links of the same amount: open ones, and those just paid', async () => {
+      const world = openWorld('approved');
+      const process = startProcess(world);
+      const [link, typed] = [derivedReference('V0LINK'), '{}'];
+      expect(await askForLink(process, 'V0LINK', typed)).toContain('"open"');
+      expect(await review(process, viewId, '')).toMatch(/isn’t settled yet.*U0AGENT02/);
+      world.bank.charges.set(link, { status: 'SUCCESS', amountMinor: terms.money.minor, wrong: 0 });
+      expect((await process.links.lookNow(link))?.link.state.kind).toBe('paid');
+      expect(await review(process, viewId, '')).toContain('may be paid already');
+      expect(await submit(process)).toMatchObject({ kind: 'twin', twins: [{ reference: link }] });
+      world.clock.nowMs += 11 * minuteMs;
+      expect(await review(process, viewId, '')).toContain('Nothing sent yet. Expires');
+    });
+
     it('names a payment link also on the review of a charge that was not begun from the alert', async () => {
       const world = openWorld('approved');
       const process = startProcess(world);
