@@ -352,6 +352,11 @@ describe('a look-up of a failure', () => {
     const charging = await desk.asks('lead', `/pay ${failed}`, 'is charging it');
     expect(charging.shown.text).toContain(`<@${desk.id('agent')}> is charging it: ${first}`);
     expect(charging.shown.text).toContain('Next: wait for its result.');
+    // The alert's own button says the same as the command.
+    const alert = await alertSays(failed, 'Charging now');
+    await desk.seesBy('lead', [`is charging it: ${first}`, 'wait for its result'], () =>
+      desk.presses('lead', 'Look up', alert),
+    );
     const { otp } = desk.house.payments.state().orders.find((one) => one.orderReference === first) ?? {};
     await desk.submits('agent', { 'Code from the bank': otp?.code ?? '' });
     await desk.modalSays('agent', 'Paid (confirmed)');

@@ -3,8 +3,7 @@
 import type { ActionsBlock, Button, InputBlock, RichTextBlock } from '@slack/types';
 import type { Account } from '../../account.ts';
 import { DeadlinePassed, withDeadline } from '../../deadline.ts';
-import type { AlertState, AlertCharge, AlertTaken, OpenPayment } from '../../domain/alert.ts';
-import type { KnownDecline } from '../../domain/decline-reason.ts';
+import type { AlertState, AlertCharge, AlertTaken, FoundDecline, OpenPayment } from '../../domain/alert.ts';
 import type { OrderReference } from '../../domain/order-reference.ts';
 import { type Parsed, parsed, problem, listed } from '../../domain/wording.ts';
 import { referenceOfEventKey } from '../../domain/payment-event.ts';
@@ -173,9 +172,10 @@ export function alertButtons(
     const [found, mayReveal] = await Promise.all([alerts.lookUpNow(id), needs.mayReveal(caller)]);
     if (!found?.evidence) return await reply(unknownAlertMessage());
     const { event, evidence } = found;
-    const { verdict } = await judging.nextTry(found);
+    const [{ verdict }, taken] = await Promise.all([judging.nextTry(found), alerts.taken(id)]);
     const current = { ...found, lookup: evidence.lookup };
-    const declined = knownDecline(current, rules.declines, { nowMs: now(), verdict });
+    const known = knownDecline(current, rules.declines, { nowMs: now(), verdict });
+    const declined = known && { ...known, ...withoutUndefined({ taken }) };
     const reference = event.orderReference ?? recordOf(evidence.lookup)?.orderReference ?? '';
     const { environment, account } = shownAccount;
     await reply(lookedUpMessage(evidence, reference, { environment, account, mayReveal, declined }));
@@ -560,7 +560,7 @@ export function lookedUpMessage(
     mayReveal,
     declined,
     ...shownAccount
-  }: ShownAccount & { mayReveal: boolean; declined?: KnownDecline | undefined },
+  }: ShownAccount & { mayReveal: boolean; declined?: FoundDecline | undefined },
 ): SlackMessage {
   if (lookup.kind === 'unchecked') {
     const why = plain(`${failureWords[lookup.failure].what}. The alert stays as it was.`);
