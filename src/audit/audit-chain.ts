@@ -352,6 +352,34 @@ async function readStoreHash(chain: Chain): Promise<Omit<Tie, 'witness'>> {
   }
 }
 
+/** What is wrong with a mark of the chain's end. `forged`: it isn't the bot's, and `why` says how that shows. */
+export type EndFault =
+  | { kind: 'gone' | 'other_store'; key: EndKey }
+  | { kind: 'forged'; key: EndKey; why: string };
+type EndKey = typeof headKey | typeof witnessKey;
+
+/**
+ * What head and witness show without the chain, of which `hasEntries` says whether anything is left. One rule for the
+ * log, which leaves damaged marks alone, and for the verification.
+ */
+export function faultsOfEnd({ head }: Marks, tie: Tie, hasEntries: boolean): EndFault[] {
+  const { storeHash, isIdUnreadable, witness } = tie;
+  const faults: EndFault[] = [];
+  if (head?.problem !== undefined) faults.push({ kind: 'forged', key: headKey, why: head.problem });
+  // The head is created before the store's mark and before the first block.
+  const hasBegun = hasEntries || isIdUnreadable || storeHash !== undefined;
+  if (!head && hasBegun) faults.push({ kind: 'gone', key: headKey });
+  if (isIdUnreadable) return faults;
+  const headStore = trusted(head)?.store;
+  const seen = trusted(witness);
+  if (headStore !== undefined && headStore !== storeHash) faults.push({ kind: 'other_store', key: headKey });
+  if (seen && seen.store !== storeHash) faults.push({ kind: 'other_store', key: witnessKey });
+  if (witness?.problem !== undefined) faults.push({ kind: 'forged', key: witnessKey, why: witness.problem });
+  // The witness is written before a head that names its store.
+  if (!witness && headStore !== undefined) faults.push({ kind: 'gone', key: witnessKey });
+  return faults;
+}
+
 /**
  * The position before the first entry. Its hash is the store's; zeros if the chain began before the store had its id.
  */

@@ -9,6 +9,7 @@ import {
   endOf,
   entriesAbout,
   entriesOf,
+  faultsOfEnd,
   findTail,
   headKey,
   auditReference,
@@ -22,6 +23,7 @@ import {
   type AuditBlock,
   type AuditHead,
   type Chain,
+  type EndFault,
   type Marks,
   type Tail,
   type Tie,
@@ -119,24 +121,16 @@ export function createAuditLog(options: {
     if (head) await store.write(head.entry, signMark(sealer, headKey, content));
   }
   /** What is wrong with the chain's end; undefined: it continues both marks, and belongs to this store. */
-  async function damageOf(
-    { head: headMark, stub }: Marks,
-    { storeHash, isIdUnreadable, witness: witnessMark }: Tie,
-  ) {
-    // The head is created before the first block, so if there are blocks without a head, somebody removed it.
-    if (!headMark) return `the record ${headKey} is gone`;
-    const head = trusted(headMark);
-    if (!head || !(await isOnChain(head))) return `it does not lead on from the record ${headKey}`;
-    if (isIdUnreadable) return undefined;
-    if (head.store !== undefined && head.store !== storeHash) return 'it is another store’s';
-    if (!witnessMark) return head.store === undefined ? undefined : `the record ${witnessKey} is gone`;
-    const witness = trusted(witnessMark);
-    const removedBlock = trusted(stub)?.block ?? -1;
-    const leadsOn =
-      witness !== undefined &&
-      witness.store === storeHash &&
-      (witness.hash === head.hash || witness.block <= removedBlock || (await isOnChain(witness)));
-    return leadsOn ? undefined : `it does not lead on from the record ${witnessKey}`;
+  async function damageOf(marks: Marks, tie: Tie): Promise<string | undefined> {
+    const [fault] = faultsOfEnd(marks, tie, true);
+    if (fault) return damageWords(fault);
+    const removedBlock = trusted(marks.stub)?.block ?? -1;
+    const head = trusted(marks.head);
+    const witness = tie.isIdUnreadable ? undefined : trusted(tie.witness);
+    if (head && !(await isOnChain(head))) return leadsOff(headKey);
+    const isWitnessed =
+      !witness || witness.hash === head?.hash || witness.block <= removedBlock || (await isOnChain(witness));
+    return isWitnessed ? undefined : leadsOff(witnessKey);
   }
   async function isOnChain({ block: number, seq, hash }: Tail): Promise<boolean> {
     const block = await readBlock(chain, number);
@@ -193,6 +187,15 @@ export function createAuditLog(options: {
       await logEnd();
     },
   };
+}
+
+function damageWords({ kind, key }: EndFault): string {
+  if (kind === 'gone') return `the record ${key} is gone`;
+  return kind === 'other_store' ? 'it is another store’s' : leadsOff(key);
+}
+
+function leadsOff(key: string): string {
+  return `it does not lead on from the record ${key}`;
 }
 
 /** Whether the entry has a time that can be written: from 1970 to 9999. */

@@ -3,6 +3,7 @@ import {
   beginningOf,
   trusted,
   emptyTail,
+  faultsOfEnd,
   headKey,
   readAuditLine,
   readMarks,
@@ -14,8 +15,8 @@ import {
   type AuditStub,
   type Chain,
   type ChainedEntry,
+  type EndFault,
   type Marks,
-  type Tie,
 } from './audit-chain.ts';
 
 export type VerifiedAudit = AuditReport & {
@@ -52,8 +53,8 @@ async function verifyOnce(chain: Chain, marks: Marks, given: readonly Witness[])
   }
   checkStub(check, marks);
   for await (const block of allBlocks(chain, marks)) checkBlock(check, block);
-  checkHead(check, marks, tie);
-  if (!tie.isIdUnreadable) checkTie(check, marks, tie);
+  const seq = check.last()?.seq ?? 0;
+  for (const fault of faultsOfEnd(marks, tie, seq > 0)) check.add(endProblem(fault, seq));
   checkEnd(check, witnesses);
   return { ...check.report(), stub: marks.stub?.content, isBegun: tie.storeHash !== undefined };
 }
@@ -81,38 +82,26 @@ export function checkBlock(check: AuditCheck, block: AuditBlock): void {
   check.add({ kind: 'forged', seq: first, words });
 }
 
-function checkHead(check: AuditCheck, { head }: Marks, { storeHash, isIdUnreadable }: Tie): void {
-  const seq = check.last()?.seq ?? 0;
-  if (head?.problem !== undefined) {
-    const words = `The record ${headKey}, which says how far the chain went, is not the bot's. ${head.problem}`;
-    check.add({ kind: 'forged', seq, words });
-  } else if (!head && seq > 0) {
-    const words = `The record ${headKey}, which says how far the chain went, is gone: nothing shows that it went no further than entry ${seq}.`;
-    check.add({ kind: 'cut_off', seq: seq + 1, words });
-  } else if (!head && (isIdUnreadable || storeHash !== undefined)) {
-    const words = `The record ${headKey}, which the bot makes when it first starts, is gone, and there is no entry: the trail was removed.`;
-    check.add({ kind: 'cut_off', seq: 1, words });
-  }
+const toldBy = {
+  [headKey]: 'which says how far the chain went,',
+  [witnessKey]: 'which says once more how far the chain went,',
+};
+
+/** `seq`: the last entry that is there. */
+function endProblem(fault: EndFault, seq: number): AuditProblem {
+  const { kind, key } = fault;
+  if (kind === 'other_store') return { kind, seq, words: `The record ${key} was written for another store.` };
+  const record = `The record ${key}, ${toldBy[key]}`;
+  if (kind === 'forged') return { kind, seq, words: `${record} is not the bot's. ${fault.why}` };
+  return { kind: 'cut_off', seq: seq + 1, words: goneWords(record, key, seq) };
 }
 
-/** Checks that the chain belongs to this store. */
-function checkTie(check: AuditCheck, { head }: Marks, { storeHash, witness }: Tie): void {
-  const seq = check.last()?.seq ?? 0;
-  const headStore = trusted(head)?.store;
-  if (headStore !== undefined && headStore !== storeHash) check.add(otherStores(seq, headKey));
-  const seen = trusted(witness);
-  if (seen && seen.store !== storeHash) check.add(otherStores(seq, witnessKey));
-  if (witness?.problem !== undefined) {
-    const words = `The record ${witnessKey}, which says once more how far the chain went, is not the bot's. ${witness.problem}`;
-    check.add({ kind: 'forged', seq, words });
-  } else if (!witness && headStore !== undefined) {
-    const words = `The record ${witnessKey}, which says once more how far the chain went, is gone: nothing shows that this is not an older copy of the chain.`;
-    check.add({ kind: 'cut_off', seq: seq + 1, words });
-  }
-}
-
-function otherStores(seq: number, key: string): AuditProblem {
-  return { kind: 'other_store', seq, words: `The record ${key} was written for another store.` };
+function goneWords(record: string, key: string, seq: number): string {
+  if (key === witnessKey)
+    return `${record} is gone: nothing shows that this is not an older copy of the chain.`;
+  return seq > 0
+    ? `${record} is gone: nothing shows that it went no further than entry ${seq}.`
+    : `The record ${key}, which the bot makes when it first starts, is gone, and there is no entry: the trail was removed.`;
 }
 
 /** Checks the chain's end against the witness with the highest number; the others would only repeat the problem. */
