@@ -16,6 +16,7 @@ import { withoutUndefined } from '../domain/json.ts';
 import { accountNamed, command, type CommandEnd, type Prepared, withStorage } from './command.ts';
 import { reasonOf } from '../store/explain-error.ts';
 import type { Storage } from '../store/storage.ts';
+import { whyNotWrite } from '../store/store-mark.ts';
 import type { Runtime } from '../config/config.ts';
 import { dayMs } from '../domain/span.ts';
 
@@ -59,7 +60,9 @@ function prepareVerify({ head, file, part = false }: VerifyOptions): Parsed<Prep
   if (part) return problem('--part is about a --file.');
   return parsed({
     run: (runtime) =>
-      runOnStore(runtime, async (storage) => verifyEnd(await verifyAudit(storage, witnesses.value))),
+      runOnStore(runtime, async (storage) =>
+        verifyEnd(await verifyAudit(storage, witnesses.value), await whyNotWrite(storage)),
+      ),
   });
 }
 
@@ -90,9 +93,10 @@ function unreadWords(error: unknown): string {
   return `The audit trail could not be read to its end. ${reasonOf(error)}`;
 }
 
-function verifyEnd(report: VerifiedAudit): CommandEnd {
+/** `wrongKey`: said first, because with another key nothing looks like the bot's. */
+function verifyEnd(report: VerifiedAudit, wrongKey: string | undefined): CommandEnd {
   const { stub, isBegun } = report;
-  if (report.problems.length > 0) return brokenEnd(report, 'The audit trail');
+  if (report.problems.length > 0) return brokenEnd(report, 'The audit trail', wrongKey);
   const removed =
     stub === undefined
       ? []
@@ -125,7 +129,11 @@ function entryWords({ seq, entry }: NonNullable<AuditReport['first']>): string {
   return `${seq} of ${new Date(entry.atMs).toISOString()}`;
 }
 
-function brokenEnd({ problems, furtherProblems, count, last }: AuditReport, what: string): CommandEnd {
+function brokenEnd(
+  { problems, furtherProblems, count, last }: AuditReport,
+  what: string,
+  wrongKey?: string,
+): CommandEnd {
   const [first] = problems;
   const more = furtherProblems > 0 ? [`And ${furtherProblems} more.`] : [];
   const head = last ? ` The last is ${entryWords(last)}, with the hash ${last.hash}.` : '';
@@ -134,6 +142,7 @@ function brokenEnd({ problems, furtherProblems, count, last }: AuditReport, what
     isReport: true,
     words: [
       `${what} is broken at entry ${first?.seq ?? 0}.`,
+      ...(wrongKey === undefined ? [] : [wrongKey]),
       ...problems.map(({ words }) => words),
       ...more,
       `${counted(count, 'entry was', 'entries were')} read.${head} Keep a copy of the store as it is.`,

@@ -226,6 +226,18 @@ describe('a store without its key file', () => {
     });
   });
 
+  it('but another makes audit verify say first that it is the key', async (test) => {
+    const DATA_DIR = await dataFolder(test);
+    const runtime = runtimeOf({ DATA_DIR });
+    await startBot(runtime);
+    writeFileSync(join(DATA_DIR, 'sealing.key'), randomBytes(32));
+    const { exitCode, words } = await runs(runtime, 'audit', 'verify');
+    expect(exitCode).toBe(exitCodes.unproven);
+    expect(words).toMatch(
+      /^The audit trail is broken at entry 1\.\nThe sealing keys do not open what this store/,
+    );
+  });
+
   it('but another makes rehearse say so, instead of finding no event', async (test) => {
     const DATA_DIR = await dataFolder(test);
     const runtime = runtimeOf({ DATA_DIR });
