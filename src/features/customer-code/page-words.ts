@@ -68,7 +68,7 @@ const english: PageWords = {
   notPaid: ['Not paid', 'No money moved. Ask the merchant how to go on.'],
   givenBack: ['Given back', 'Your money was sent back. Ask the merchant how to go on.'],
   stopped: ['Thank you for telling us', 'This link has ended and the merchant knows.'],
-  gone: ['This link does not work', 'It may have ended. Ask who sent it for a new one.'],
+  gone: ['This link does not work', 'It may have ended or been used. Ask who sent it.'],
   tooFast: ['Too many requests', 'Wait a minute. This page refreshes by itself.'],
   away: ['One moment', 'This page can’t be shown just now. It refreshes by itself.'],
   notTaken: ['Try again in a minute', 'Nothing was sent, and no try was used.'],
