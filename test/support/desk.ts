@@ -314,7 +314,13 @@ export function sitAt(house: House, bot: Bot): Desk {
         () => modal(person)?.shown.text,
       ),
     async fills(person, filled) {
-      const view = onTop(person);
+      const labels = Object.keys(filled);
+      // While a code is checked the window has no field yet for another.
+      const view = await found(
+        `the ${person}’s window has ${String(labels)}`,
+        () => (labels.every((label) => modal(person)?.fields.includes(label)) ? onTop(person) : undefined),
+        () => modal(person)?.shown.text,
+      );
       for (const [label, typed] of Object.entries(filled)) {
         const { blockId, actionId, state } = await valueOf(person, view, label, typed);
         drafts.set(view.id, { ...drafts.get(view.id), [blockId]: { [actionId]: state } });
