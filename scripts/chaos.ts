@@ -99,7 +99,7 @@ function tell(found: ChaosResult): void {
     console.log(
       `${found.edits} edits tried; alerts acknowledged and not saying so ${found.unacknowledged.length}`,
     );
-  console.log(`${found.asked} commands answered meanwhile. ${found.audit.words.trim()}`);
+  console.log(found.audit.words.trim());
   const names = ['lost', 'doubled', 'misplaced', 'strangers', 'overtaken', 'unacknowledged'] as const;
   for (const name of names) {
     for (const reference of found[name].slice(0, 10)) {
