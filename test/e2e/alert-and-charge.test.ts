@@ -447,6 +447,8 @@ describe('an alert whose charge needs review', () => {
     await desk.modalSays('agent', '🚨 Needs review');
     const alert = await alertSays(failed, 'Charge under review', first);
     expect(alert.text).not.toContain('Charging now');
+    // The failure's own next step is to charge again.
+    expect(alert.shown.text).not.toContain('Next:');
     await desk.presses('onCall', 'Resolve…', alert);
     await desk.modalSays('onCall', ['Resolve alert', first, 'needs review: money may have moved']);
     await desk.closes('onCall');

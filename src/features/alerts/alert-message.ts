@@ -126,7 +126,8 @@ function body(alert: Alert): MessageBlock[] {
       says === undefined ? [] : [words(says)],
       next === undefined ? [] : [bold('Next: '), words(next)],
     ),
-    ...lines(...(alert.declined ? declineNext(alert.declined) : [])),
+    // While a charge may still move money, nobody may begin another.
+    ...lines(...(alert.declined && !status?.charging ? declineNext(alert.declined) : [])),
     ...('evidence' in lookup ? proofLine(lookup.evidence, lookup.transaction) : []),
     ...(lookup.kind === 'no_reference' ? signedFacts(event) : []),
     ...(lookup.kind === 'unchecked' ? unsignedReference(event) : []),
