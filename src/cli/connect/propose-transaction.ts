@@ -102,7 +102,6 @@ function amountPlaces(record: JsonObject, current: Place): Place[] {
     // Try the ordered amount late: it may differ from the amount taken.
     place(orderField),
     ...unnamed.map((at) => place(at)),
-    ...unnamed.flatMap(lessFee),
   ];
 }
 
