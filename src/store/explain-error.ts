@@ -88,7 +88,7 @@ const causes: readonly (readonly [errorText: RegExp, detail: string, fix: string
   [
     /\bE(?:ACCES|PERM)\b/,
     'this user may not use the store file, or its folder',
-    'Run this as the user that owns them; if that is not the bot’s user, give it both with chown.',
+    'Run this as the bot’s user, who must own the file and its folder (chown).',
   ],
   [/\bENOENT\b/, 'the file or its folder is not there', 'Check DATA_DIR, and whether its disk is mounted.'],
   [

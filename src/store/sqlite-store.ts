@@ -12,7 +12,7 @@ import {
   written,
   type Timing,
 } from './store-options.ts';
-import { openStoreFile } from './sqlite-file.ts';
+import { openStoreFile, unopened } from './sqlite-file.ts';
 import { mostDue, type Entry, type Store } from './store.ts';
 
 /**
@@ -28,8 +28,7 @@ export function openSqliteStore({ path, now, sync = promisify(fdatasync) }: Sqli
   db.exec('pragma synchronous = normal');
   const statements = prepareStatements(db);
   const clock = openClock(db, now);
-  // SQLite puts its log next to the file, also if `path` is a symbolic link.
-  const disk = createDisk(path, `${db.location() ?? path}-wal`, sync);
+  const disk = openDisk(db, path, sync);
   const group = createGroupCommit(db, clock, disk);
 
   /** Resolves once the disk has what was read: nobody may act on a change that a power cut could still undo. */
@@ -120,6 +119,16 @@ export function openSqliteStore({ path, now, sync = promisify(fdatasync) }: Sqli
 }
 
 type SqliteOptions = { path: string; now: () => number; sync?: (file: number) => Promise<void> };
+
+function openDisk(db: DatabaseSync, path: string, sync: (file: number) => Promise<void>) {
+  try {
+    // SQLite puts its log next to the file, also if `path` is a symbolic link.
+    return createDisk(path, `${db.location() ?? path}-wal`, sync);
+  } catch (cause) {
+    db.close();
+    throw unopened(path, cause);
+  }
+}
 
 /**
  * Waits for the disk outside the event loop: inside it, a busy disk would delay every other answer by a hundred

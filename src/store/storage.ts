@@ -62,7 +62,13 @@ export const keyFileId = 'file';
 
 /** False: no bot has run with these settings, so opening the embedded store would create an empty one. */
 export function hasStore({ redisUrl, dataDir }: Pick<StoreSettings, 'redisUrl' | 'dataDir'>): boolean {
-  return redisUrl !== undefined || existsSync(join(dataDir, storeFile));
+  if (redisUrl !== undefined) return true;
+  try {
+    return statSync(join(dataDir, storeFile), { throwIfNoEntry: false }) !== undefined;
+  } catch (error) {
+    // In a folder that this user may not enter there may be one: opening it gives the reason.
+    return errorCode(error) === 'EACCES';
+  }
 }
 
 /** Opens the embedded store with its key file, or Redis with the keys that the replicas share. */

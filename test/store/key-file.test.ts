@@ -4,11 +4,25 @@ import { chmodSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { readOrMakeKeyFile } from '../../src/store/storage.ts';
+import { hasStore, readOrMakeKeyFile } from '../../src/store/storage.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'payops-key-'));
 const noStore = join(folder, 'none.sqlite');
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+it.skipIf(process.getuid?.() !== 0)(
+  'a store in a folder that this user may not enter is no missing one',
+  () => {
+    const dataDir = mkdtempSync(join(folder, 'owned-'));
+    expect(hasStore({ redisUrl: undefined, dataDir })).toBe(false);
+    process.seteuid?.(65_534);
+    try {
+      expect(hasStore({ redisUrl: undefined, dataDir })).toBe(true);
+    } finally {
+      process.seteuid?.(0);
+    }
+  },
+);
 
 describe('readOrMakeKeyFile', () => {
   it('makes 32 random bytes that only the owner may read, and then always returns these', () => {

@@ -287,6 +287,24 @@ describe('openSqliteStore', () => {
     expect(child.stdout).toMatch(/disk|full/);
   });
 
+  it('says so if too many files are open', () => {
+    const module = new URL('../../src/store/sqlite-store.ts', import.meta.url).href;
+    const path = newPath();
+    const program = `import { openSqliteStore } from ${JSON.stringify(module)};
+      await openSqliteStore({ path: ${JSON.stringify(path)}, now: Date.now }).close();
+      try {
+        // Each store needs four; the last one finds too few left, at any of its steps.
+        for (;;) openSqliteStore({ path: ${JSON.stringify(path)}, now: Date.now });
+      } catch (error) {
+        console.log(error.name, error.message);
+      }`;
+    for (const most of [60, 61, 62, 63]) {
+      const run = `ulimit -n ${most}; exec '${process.execPath}' --input-type=module -e "$0"`;
+      const child = spawnSync('bash', ['-c', run, program], { encoding: 'utf8' });
+      expect(child.stdout).toMatch(/^StoreUnavailable .*(too many files are open|SQLite cannot open)/);
+    }
+  });
+
   it('says why it cannot open a file', async () => {
     const notOurs = newPath();
     expect(() => openSqliteStore({ path: join(folder, '\0'), now: Date.now })).toThrow(/cannot be opened/);
