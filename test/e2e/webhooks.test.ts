@@ -1,8 +1,9 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { signatureHeader, signWebhook } from '../../src/simulators/payments/webhooks-out.ts';
 import { openSqliteStore } from '../../src/store/sqlite-store.ts';
+import { keyFile, readOrMakeKeyFile, storeFile } from '../../src/store/storage.ts';
 import { shareDesk, type Desk } from '../support/desk.ts';
 import { openHouse } from '../support/house.ts';
 
@@ -144,8 +145,9 @@ test('an unreadable record is put aside, reported to the operators once, and del
   /** Some kinds of work, and an unknown one. */
   const broken = ['message:alert:x', 'charge:pay-x', 'event:x', 'storm:C0ALERTS01', 'later:x'];
   const house = await openHouse(scope, { clock: true });
-  mkdirSync(house.dataDir, { recursive: true, mode: 0o700 });
-  const store = openSqliteStore({ path: join(house.dataDir, 'payops.sqlite'), now: Date.now });
+  const path = join(house.dataDir, storeFile);
+  readOrMakeKeyFile(join(house.dataDir, keyFile), path);
+  const store = openSqliteStore({ path, now: Date.now });
   for (const key of broken) await store.create(key, 'k1.unreadable', { delayMs: 0, lane: 'one' });
   const bot = house.bot();
   await house.start(bot);
