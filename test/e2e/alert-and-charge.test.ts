@@ -46,6 +46,11 @@ async function failureIsSent(reference: string): Promise<void> {
   await at().settled('soon');
 }
 
+async function typesWrongCodes(): Promise<void> {
+  for (const code of ['999991', '999992', '999993'])
+    await at().submits('agent', { 'Code from the bank': code });
+}
+
 function alertsOf(reference: string): string[] {
   return at()
     .posts('lead', 'payAlerts')
@@ -72,8 +77,7 @@ describe('a charge of the bot’s own that fails', () => {
     const desk = at();
     const reference = await charges(desk, 'agent', { card: bola, amount: '1600.00' });
     await desk.modalSays('agent', 'Needs a code');
-    for (const code of ['999991', '999992', '999993'])
-      await desk.submits('agent', { 'Code from the bank': code });
+    await typesWrongCodes();
     await desk.modalSays('agent', ['🚫 Code wrong three times', 'check the customer’s phone']);
     desk.house.later(15 * minuteMs + 1_000);
     await failureIsSent(reference);
@@ -391,8 +395,7 @@ describe('a charge that ended without money', () => {
     const amount = `${3300 + words.length}.00`;
     const { failed, first } = await chargesAgain(amount, bola);
     await desk.modalSays('agent', 'Needs a code');
-    for (const code of ['999991', '999992', '999993'])
-      await desk.submits('agent', { 'Code from the bank': code });
+    await typesWrongCodes();
     const before = await desk.modalSays('agent', ['🚫 Code wrong three times', 'then charge again']);
     expect(before.shown.buttons).toEqual(['Charge again']);
     if (how.startsWith('another')) {
@@ -422,8 +425,7 @@ describe('a charge typed without an alert that ended without money', () => {
     const desk = at();
     const failed = await charges(desk, 'agent', { card: bola, amount: '3450.00' });
     await desk.modalSays('agent', 'Needs a code');
-    for (const code of ['999991', '999992', '999993'])
-      await desk.submits('agent', { 'Code from the bank': code });
+    await typesWrongCodes();
     await desk.modalSays('agent', ['🚫 Code wrong three times', 'then charge again']);
     desk.house.later(16 * minuteMs);
     await failureIsSent(failed);
@@ -479,8 +481,7 @@ describe('an alert whose charge waits for a code', () => {
       'Code from the bank',
     ]);
     await desk.reads('lead', [first, 'was resolved by', 'Paid in cash'], 'payDesk');
-    for (const code of ['999991', '999992', '999993'])
-      await desk.submits('agent', { 'Code from the bank': code });
+    await typesWrongCodes();
     const over = await desk.modalSays('agent', ['Code wrong three times', 'No money moved', 'Paid in cash']);
     const post = await desk.reads('lead', ['Code wrong three times', first, 'Paid in cash'], 'payDesk');
     for (const { text } of [over.shown, post.shown]) {

@@ -1,3 +1,4 @@
+import { inspect } from 'node:util';
 import { momentsOf } from './every-point.ts';
 import { type Place, type Ran, type Run, runCharge, type Story } from './killed-charge.ts';
 import type { Limit } from './limit.ts';
@@ -47,7 +48,7 @@ export async function killEverywhere({
         stuck: false,
         end: 'broken off',
         passed: [],
-        problems: [withCauses(error)],
+        problems: [inspect(error)],
       })),
     );
   }
@@ -90,9 +91,4 @@ export async function killEverywhere({
     }),
   );
   return result;
-}
-
-function withCauses(error: unknown): string {
-  const cause = error instanceof Error ? error.cause : undefined;
-  return cause === undefined ? String(error) : `${String(error)} ← ${withCauses(cause)}`;
 }

@@ -50,9 +50,10 @@ const linkShape = z.object({
   place: z.string(),
   /**
    * `asking`: the order was requested. `open`: the customer can pay. `refused`: certainly no order exists. `lost`: one
-   * may exist, but its link is unknown (`why`: what its alert said of a repeat). `confirming`: a signed event says paid, no look-up proves it yet (`looks`: how
-   * many have tried). `review`: still no proof after a day, or the payment differs from the terms. `aged`: no payment
-   * while it was followed; a later one still counts. `given_back`: paid, then returned to the customer.
+   * may exist, but its link is unknown (`why`: what its alert said of a repeat). `confirming`: a signed event says paid,
+   * no look-up proves it yet (`looks`: how many have tried). `review`: still no proof after a day, or the payment differs
+   * from the terms. `aged`: no payment while it was followed; a later one still counts. `given_back`: paid, then returned
+   * to the customer.
    */
   state: z.discriminatedUnion('kind', [
     z.object({ kind: z.enum(['asking', 'open']) }),
