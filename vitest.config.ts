@@ -36,12 +36,11 @@ const waiting = [
 ];
 /** With `vi.mock`, which does nothing where modules are shared. */
 const mocked = ['test/hostile/{requests,texts}/*.test.ts', 'test/cli/connect/written-files.test.ts'];
-/** They let bots get into trouble before a real Prometheus: of `.ci/run` alone. */
-const rules = 'test/e2e/rules-fire.test.ts';
 /** Too long for `npm test`, which people wait for: `npm run test:full` and `.ci/run` run them. */
 const long = [
   'test/e2e/guide.test.ts',
   'test/e2e/kills.test.ts',
+  'test/e2e/rules-fire.test.ts',
   'test/walks/walks.test.ts',
   'test/chaos/chaos.test.ts',
 ];
@@ -73,7 +72,7 @@ export default defineConfig({
         test: {
           name: 'waiting',
           include: waiting,
-          exclude: [rules, ...left],
+          exclude: left,
           globalSetup: ['test/support/warm-bot.ts', 'test/support/browser.ts'],
           maxConcurrency: 4,
           sequence: { groupOrder: 1 },
@@ -96,17 +95,6 @@ export default defineConfig({
           include: ['test/**/*.test.ts'],
           exclude: [...waiting, ...mocked, ...left],
           sequence: { groupOrder: 2 },
-        },
-      },
-      {
-        extends: true,
-        test: {
-          name: 'rules',
-          // They mostly wait.
-          maxConcurrency: 12,
-          include: [rules],
-          globalSetup: 'test/support/warm-bot.ts',
-          sequence: { groupOrder: 3 },
         },
       },
     ],

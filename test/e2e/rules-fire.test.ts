@@ -1,114 +1,55 @@
-import { spawn } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
-import type { Readable } from 'node:stream';
 import { setTimeout as rest } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
-import { describe, expect, it, type TestContext } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { openSqliteStore } from '../../src/store/sqlite-store.ts';
 import { charges, openDesk, type Desk, type DeskOptions } from '../support/desk.ts';
-import { serveOnLoopback } from '../support/loopback.ts';
 import { findProgram } from '../support/programs.ts';
+import { judge, recordScrapes, rulesPath } from '../support/recorded-scrapes.ts';
 import { startRedis } from '../support/redis-server.ts';
 
-const prometheus = findProgram('prometheus');
-if (prometheus === undefined) console.warn('SKIPPED: firing the rules, because prometheus is not installed.');
+const promtool = findProgram('promtool');
+if (promtool === undefined) console.warn('SKIPPED: firing the rules, because promtool is not installed.');
 
-/** The factor by which the bot's clock, the rules and the scrapes run faster: a minute is a second. */
-const hastened = 60;
-const unitsMs = { m: 60_000, h: 3_600_000 };
-const rulesPath = fileURLToPath(new URL('../../deploy/prometheus-rules.yml', import.meta.url));
-const rules = readFileSync(rulesPath, 'utf8').replaceAll(
-  /(?<=\[|for: |\[\d+[mh]:)(\d+)([mh])\b/g,
-  (_, count: string, unit: 'm' | 'h') => `${(Number(count) * unitsMs[unit]) / hastened}ms`,
-);
-/** Scrapes every half a minute. */
-const settings = (targets: readonly string[]): string => `
-global:
-  scrape_interval: 500ms
-  scrape_timeout: 500ms
-  evaluation_interval: 250ms
-  external_labels: { payops_docs: 'https://example.com/payops' }
-rule_files: [rules.yml]
-scrape_configs: [{ job_name: payops, static_configs: [{ targets: ${JSON.stringify(targets)} }] }]
-`;
-
-/** The address at which a Prometheus listens, by its log. */
-async function addressSaid(log: Readable): Promise<string> {
-  const lines: string[] = [];
-  const { promise, resolve, reject } = Promise.withResolvers<string>();
-  createInterface({ input: log })
-    .on('line', (line) => {
-      lines.push(line);
-      const [, address] = /msg="Listening on" address=(\S+)/.exec(line) ?? [];
-      if (address !== undefined) resolve(address);
-    })
-    .once('close', () => reject(new Error(`Prometheus ended before it listened:\n${lines.join('\n')}`)));
-  return await promise;
+/** As Prometheus would have it: the text of the bot's /metrics. */
+async function metricsOf(url: string): Promise<string> {
+  return await (await fetch(`${url}/metrics`)).text();
 }
 
-type Firing = { minutes?: number; passes?: (ms: number) => void; meanwhile?: () => unknown };
+/** How long the bot may take for what is due, real time, before the next half minute passes. */
+const patienceMs = 5_000;
+/** The same while it waits for something that hangs: connections are no faster than the clock is moved. */
+const stuckMs = 500;
 
-/**
- * A Prometheus that scrapes the bot, with the real rules at faster times. The returned function watches for so many
- * minutes and returns the alarms that fired.
- */
-async function watch(test: TestContext, ...urls: readonly string[]) {
-  const folder = mkdtempSync(join(tmpdir(), 'payops-prometheus-'));
-  writeFileSync(join(folder, 'rules.yml'), rules);
-  writeFileSync(join(folder, 'prometheus.yml'), settings(urls.map((url) => new URL(url).host)));
-  const args = [
-    '--web.listen-address=127.0.0.1:0',
-    '--config.file=prometheus.yml',
-    '--storage.tsdb.path=data',
-  ];
-  const child = spawn(prometheus ?? '', args, { cwd: folder, stdio: ['ignore', 'ignore', 'pipe'] });
-  const ended = new Promise((resolve) => child.once('exit', resolve));
-  test.onTestFinished(async () => {
-    child.kill('SIGKILL');
-    await ended;
-    rmSync(folder, { recursive: true });
-  });
-  const address = await addressSaid(child.stderr);
-  const ask = async (path: string): Promise<unknown> => (await fetch(`http://${address}/${path}`)).json();
-  await expect
-    .poll(() => ask('api/v1/query?query=count_over_time(up[1m])>3').catch(() => ''))
-    .toMatchObject({ data: { result: urls.map(() => ({})) } });
-  return async function firing({ minutes = 20, passes, meanwhile }: Firing): Promise<string[]> {
-    const names = new Set<string>();
-    for (let minute = 0; minute < minutes; minute += 1) {
-      await meanwhile?.();
-      for (let part = 0; part < 4; part += 1) {
-        await rest(250);
-        passes?.(250 * (hastened - 1));
-      }
-      const { data } = (await ask('api/v1/alerts')) as {
-        data: {
-          alerts: {
-            state: string;
-            labels: { alertname: string };
-            annotations: { runbook_url: string };
-          }[];
-        };
-      };
-      for (const { state, labels, annotations } of data.alerts) {
-        if (state === 'firing') names.add(labels.alertname);
-        const { alertname } = labels;
-        expect(annotations.runbook_url).toBe(
-          `https://example.com/payops/docs/on-call.md#${alertname.toLowerCase()}`,
-        );
-      }
+/** The bot's time, half a minute after the other, and its scrapes. */
+function openWatch({ house, bot }: Desk) {
+  const scrapes = recordScrapes(() => metricsOf(bot.url()));
+  let isStuck = false;
+
+  async function hasDoneAll(): Promise<boolean> {
+    const endsAt = performance.now() + (isStuck ? stuckMs : patienceMs);
+    while ((await house.workLeft(house.now())) > 0) {
+      if (performance.now() > endsAt) return false;
+      await rest(10);
     }
-    return [...names].toSorted();
-  };
+    return true;
+  }
+  async function minute(): Promise<void> {
+    for (let half = 0; half < 2; half += 1) {
+      house.later(30_000);
+      bot.wake();
+      isStuck = !(await hasDoneAll());
+      await scrapes.take();
+    }
+  }
+
+  return { ...scrapes, minute };
 }
 
 type Trouble = {
   desk?: DeskOptions;
-  /** Breaks something, with people's actions. */
-  breaks: (desk: Desk) => Promise<unknown>;
+  /** Breaks something, with people's actions; `minute` lets one pass. */
+  breaks: (desk: Desk, minute: () => Promise<void>) => Promise<unknown>;
   /** Repeated each minute. */
   meanwhile?: (desk: Desk) => Promise<unknown>;
   fires: readonly string[];
@@ -120,20 +61,8 @@ const lookUpPath = 'GET /v1/transactions/accounts/single';
 const nobodysUrl = 'http://127.0.0.1:9/hooks';
 const forged = { 'x-payments-signature': 'ab'.repeat(64) };
 
-/**
- * These alarms fire for the test process itself, which runs the bots and is slow under load: two seconds without a scrape are
- * two minutes here. A test that expects one sees it.
- */
-const ofThisProcess = new Set([
-  'PayopsSlowAcknowledgement',
-  'PayopsEventLoopBlocked',
-  'PayopsMemoryHigh',
-  'PayopsNotRunning',
-]);
-
-function ofTheBot(fired: readonly string[], expected: readonly string[]): string[] {
-  return fired.filter((alert) => expected.includes(alert) || !ofThisProcess.has(alert));
-}
+/** These may fire for the test process itself, which runs the bots. */
+const ofThisProcess = ['PayopsSlowAcknowledgement', 'PayopsEventLoopBlocked', 'PayopsMemoryHigh'];
 
 function everyMinutes(
   minutes: number,
@@ -224,7 +153,8 @@ const troubles: Record<string, Trouble> = {
       );
       house.later(1_900_000);
     },
-    // No other call to the service; a charge in doubt is looked up every five minutes.
+    // Its other calls succeed.
+    meanwhile: (desk) => desk.types('agent', '/pay terminals'),
     fires: ['PayopsChargesInDoubt'],
   },
   'no webhook comes though charges run': {
@@ -279,12 +209,11 @@ const troubles: Record<string, Trouble> = {
   },
   'the first access tokens failed, and one was given since': {
     desk: { payments: {} },
-    async breaks({ house, asks, types }) {
+    async breaks({ house, asks, types }, minute) {
       house.payments.setFaults({ kind: 'down', operation: 'POST /v1/auth/token/issue' });
-      for (let minute = 0; minute < 3; minute += 1) {
+      for (let passed = 0; passed < 3; passed += 1) {
         await types('agent', '/pay ORDER-1001');
-        await rest(1_000);
-        house.later(59_000);
+        await minute();
       }
       house.payments.setFaults();
       await asks('agent', '/pay ORDER-1001', 'Paid (confirmed)');
@@ -332,10 +261,9 @@ const troubles: Record<string, Trouble> = {
   },
 };
 
-describe.skipIf(prometheus === undefined).concurrent('the alarm that fires when', () => {
+describe.skipIf(promtool === undefined).concurrent('the alarm that fires when', () => {
   it.for(Object.entries(troubles))('%s', async ([, { desk: options, breaks, meanwhile, fires }], test) => {
-    // Connections are not faster: work that waits for one seems to take a minute. Beside other work a good answer takes more
-    // than a second.
+    // Connections are not faster: work that waits for one seems to take minutes.
     const env = {
       WORK_LEASE_SECONDS: '600',
       SLACK_TIMEOUT_SECONDS: '2',
@@ -346,35 +274,56 @@ describe.skipIf(prometheus === undefined).concurrent('the alarm that fires when'
     mkdirSync(desk.house.dataDir, { recursive: true });
     await desk.house.cardsKnown();
     await desk.settled();
-    const firing = await watch(test, desk.bot.url());
-    await breaks(desk);
-    const fired = await firing({ passes: desk.house.later, meanwhile: () => meanwhile?.(desk) });
-    expect(ofTheBot(fired, fires)).toEqual(fires);
+    const { take, minute, wrongs } = openWatch(desk);
+    await take();
+    await take();
+    await breaks(desk, minute);
+    for (let passed = 0; passed < 20; passed += 1) {
+      await meanwhile?.(desk);
+      await minute();
+    }
+    expect(await wrongs(fires, ofThisProcess)).toBe('');
   });
 
   it.skipIf(findProgram('redis-server') === undefined)('the store is away', async (test) => {
     const redis = await startRedis();
     test.onTestFinished(() => redis.stop());
-    const desk = await openDesk(test, { redisUrl: redis.url });
-    await desk.settled('soon');
-    const firing = await watch(test, desk.bot.url());
+    const { bot, settled } = await openDesk(test, { redisUrl: redis.url });
+    await settled('soon');
+    const { take, wrongs } = recordScrapes(() => metricsOf(bot.url()));
+    await take();
     await redis.kill9();
-    expect(await firing({ minutes: 5 })).toEqual(['PayopsStoreAway']);
+    for (let scrape = 0; scrape < 10; scrape += 1) {
+      await rest(500);
+      await take();
+    }
+    expect(await wrongs(['PayopsStoreAway'], ofThisProcess)).toBe('');
     await redis.restart();
   });
 
   it('one of two is dead', async (test) => {
-    const desk = await openDesk(test);
-    const second = await serveOnLoopback(
-      (_, response) =>
-        void fetch(`${desk.bot.url()}/metrics`)
-          .then((answer) => answer.text())
-          .then((text) => response.end(text)),
+    const { bot } = await openDesk(test);
+    let isDead = false;
+    const { take, wrongs } = recordScrapes(
+      () => metricsOf(bot.url()),
+      () => (isDead ? Promise.reject(new Error('It is dead.')) : metricsOf(bot.url())),
     );
-    const firing = await watch(test, desk.bot.url(), second.url);
-    expect(ofTheBot(await firing({ minutes: 8 }), [])).toEqual([]);
-    await second.close();
-    expect(ofTheBot(await firing({ minutes: 10 }), [])).toEqual(['PayopsReplicaDown']);
+    for (let scrape = 0; scrape < 20; scrape += 1) await take();
+    expect(await wrongs([], ofThisProcess)).toBe('');
+    isDead = true;
+    for (let scrape = 0; scrape < 20; scrape += 1) await take();
+    expect(await wrongs(['PayopsReplicaDown'], ofThisProcess)).toBe('');
+  });
+
+  it('links to its section', async () => {
+    const labels = { severity: 'page' };
+    const summary = 'No bot answers Prometheus; nothing is told, and webhooks are refused';
+    const runbook = 'https://example.com/payops/docs/on-call.md#payopsnotrunning';
+    const alarm = { exp_labels: labels, exp_annotations: { summary, runbook_url: runbook } };
+    const at = { alertname: 'PayopsNotRunning', eval_time: '5m', exp_alerts: [alarm] };
+    const external = { payops_docs: 'https://example.com/payops' };
+    const test = { interval: '30s', external_labels: external, alert_rule_test: [at] };
+    expect(await judge({ rule_files: [rulesPath], evaluation_interval: '15s', tests: [test] })).toBe('');
   });
 
   /** States that a process would have to be forced into; `scrape` counts from 1, two a minute. */
@@ -416,14 +365,14 @@ describe.skipIf(prometheus === undefined).concurrent('the alarm that fires when'
     },
   };
 
-  it.for(Object.entries(bySeries))('%s, by its series', async ([, { tells, fires }], test) => {
+  it.for(Object.entries(bySeries))('%s, by its series', async ([, { tells, fires }]) => {
     let scrape = 0;
-    const bot = await serveOnLoopback((_, response) => {
+    const { take, wrongs } = recordScrapes(() => {
       scrape += 1;
-      response.end(`payops_build_info{version="1"} 1\n${tells(scrape)}`);
+      return `payops_build_info{version="1"} 1\n${tells(scrape)}`;
     });
-    test.onTestFinished(bot.close);
-    expect(await (await watch(test, bot.url))({ minutes: 30 })).toEqual(fires);
+    for (let count = 0; count < 60; count += 1) await take();
+    expect(await wrongs(fires)).toBe('');
   });
 });
 
