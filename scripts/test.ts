@@ -43,13 +43,13 @@ const checks: Step[] = [
 
 /**
  * The projects of vitest.config.ts in two lanes: tests that mostly wait, for real bots, servers and browsers, beside
- * tests that mostly compute. The latter have two workers, so that they use both processors of two once the others are
- * done.
+ * tests that mostly compute. The latter have three workers, so that they use both processors of two once the others are
+ * done: some of theirs wait, too.
  */
 const lanes = [
   // For tests with several processes a retry distinguishes a bug from a busy machine; retried tests are named at the end.
   { name: 'tests that wait', projects: ['waiting'], workers: 6, retries: 1 },
-  { name: 'tests that compute', projects: ['mocked', 'parts'], workers: 2, retries: 0 },
+  { name: 'tests that compute', projects: ['mocked', 'parts'], workers: 3, retries: 0 },
 ] as const;
 const resultsPath = ({ name }: { name: string }): string => join(folder, `${name}.json`);
 const testsOf = (lane: (typeof lanes)[number]): Step => ({

@@ -56,7 +56,7 @@ const key = Buffer.alloc(32, 7);
  */
 export async function driveWorlds(
   open: (world: World) => Driven,
-  { share = 100, least = 1 / 2, isFull = ({ store }: World) => store.keys().length > 0 } = {},
+  { share = 50, least = 1 / 2, isFull = ({ store }: World) => store.keys().length > 0 } = {},
 ): Promise<string[]> {
   const worlds = countOf({ full: 20_000, share });
   const firstSeed = Number(process.env['SEED'] ?? Math.floor(Math.random() * 1_000_000));

@@ -22,7 +22,7 @@ import {
 // Random days of one or two channels, with a storm in either, both or none: failures, payments, second payments, refunds,
 // mutes, presses, outages of Slack and of the service, lost answers, and kills. `SEED=7` begins with that walk.
 
-const walks = countOf({ full: 1_500, share: 30 });
+const walks = countOf({ full: 1_500, share: 20 });
 const firstSeed = Number(process.env['SEED'] ?? Math.floor(Math.random() * 1_000_000));
 const ada = 'U0ADA00001';
 const channels = ['C0ONE00001', 'C0TWO00001'];

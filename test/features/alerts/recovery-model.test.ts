@@ -129,7 +129,7 @@ function recovery(world: World): Driven {
 }
 
 it('a failure and its payment find each other through crashes, lost answers, suspended processes and clock changes', async () => {
-  expect(await driveWorlds(recovery, { share: 250, least: 1 / 4, isFull: isPaid })).toEqual([]);
+  expect(await driveWorlds(recovery, { share: 125, least: 1 / 4, isFull: isPaid })).toEqual([]);
 });
 
 function isPaid({ store }: World): boolean {

@@ -16,6 +16,7 @@ import { openFingerprint } from '../../../src/records/fingerprint.ts';
 import { createSealer } from '../../../src/store/sealed.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { findCanaries } from '../../support/canaries.ts';
+import { countOf } from '../../support/counts.ts';
 import { memoryStore } from '../memory-store.ts';
 import { onBothStores, type TwoReplicas } from '../two-stores.ts';
 
@@ -328,7 +329,7 @@ describe('the terms of a card', () => {
         const listed = new Set(termsOfCard(card));
         for (const terms of termsOfWords(words)) expect(terms.some((term) => listed.has(term))).toBe(true);
       }),
-      { numRuns: 5_000 },
+      { numRuns: countOf({ full: 5_000, share: 1_000 }) },
     );
   });
 

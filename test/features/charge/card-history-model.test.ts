@@ -20,6 +20,7 @@ import {
 } from '../../../src/features/charge/card-history.ts';
 import type { Twin } from '../../../src/domain/charge.ts';
 import { defaultRetryRule, type RetryVerdict } from '../../../src/domain/decline-reason.ts';
+import { countOf } from '../../support/counts.ts';
 import { card, claimOf, day, hour, minute, ref, till, twinMs } from '../till.ts';
 
 type Kept = CardAttempt & { begunAt: number; minor: number; by: string };
@@ -201,7 +202,7 @@ describe('createCardHistory', () => {
           if (answer !== undefined) answers.set(answer, (answers.get(answer) ?? 0) + 1);
         }
       }),
-      { numRuns: 1_500 },
+      { numRuns: countOf({ full: 1_500, share: 500 }) },
     );
     // Each rule must have been used, or the agreement would say nothing about it.
     const met = ['claimed', 'on_hold', 'save_again', 'stopped', 'twin', 'under_way'];
