@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseEnv } from 'node:util';
 import { expect, it, onTestFinished } from 'vitest';
+import { parse } from 'yaml';
 import { readSettings } from '../src/cli/read-settings.ts';
 import { drainSecondsOf } from '../src/config/config.ts';
 import { readConfig } from '../src/config/read-config.ts';
@@ -198,4 +199,13 @@ it('takes what compose.yml reads of .env for no settings of the bot, which gets 
   expect(own).toContain('STORE_PASSWORD');
   const file = Object.fromEntries(own.map((name) => [name, 'x']));
   expect(readConfig(file).warnings).toEqual([]);
+});
+
+it('compose.yml has the bot listen where its ports lead, whatever .env says', () => {
+  type Service = { ports: string[]; environment: Record<string, string> };
+  const { services } = parse(fileOf('compose.yml')) as { services: { payops: Service } };
+  const { ports, environment } = services.payops;
+  const { HOST, PORT, METRICS_PORT } = environment;
+  expect(HOST).toBe('0.0.0.0');
+  expect(ports.map((port) => port.split(':').at(-1))).toEqual([PORT, METRICS_PORT]);
 });
