@@ -2,6 +2,7 @@ import nock from 'nock';
 import { describe, expect, it } from 'vitest';
 import type { EmailChange } from '../../src/domain/card.ts';
 import { sandboxDefaults, specifiedPointers } from '../../src/config/saved-card-settings.ts';
+import { createPaymentsClient } from '../../src/payments/client.ts';
 import {
   type SavedCardShape,
   type SavedCardsAnswer,
@@ -18,6 +19,7 @@ import {
   clientOf,
   emailPath,
   envelope,
+  fixedToken,
   secrets,
   shown,
 } from './charging.ts';
@@ -199,6 +201,20 @@ describe('deleteSavedCard', () => {
       .reply(200, { code: '00' });
     const of = { accountId, shape: { ...shape, savedCardsHeaders: [] } };
     expect(await deleteSavedCard(clientOf(), of, toDelete)).toEqual({ kind: 'deleted' });
+  });
+
+  it('is counted as the deletion, by the specification’s path', async () => {
+    const counted: string[] = [];
+    const client = createPaymentsClient({
+      baseUrl,
+      sandbox: false,
+      timeoutMs: 5_000,
+      accessToken: fixedToken(),
+      fetch: () => Promise.resolve(Response.json({ code: '00' })),
+      called: (operation) => void counted.push(operation),
+    });
+    await deleteSavedCard(client, { accountId, shape }, toDelete);
+    expect(counted).toEqual([`DELETE ${emailPath}`]);
   });
 
   it.each<[unknown, number, string]>([
