@@ -7,6 +7,7 @@ import {
   type Unknown,
   askForEffect,
   readBoolean,
+  referenceTaken,
   rejectedFor,
   type Reply,
 } from './effect-answer.ts';
@@ -73,6 +74,8 @@ export async function chargeSavedCard(
 }
 
 function judgeCharge(reply: Reply): ChargeAnswer | undefined {
+  const taken = referenceTaken(reply);
+  if (taken) return taken;
   const { code, status, message, data } = reply;
   // If `otpRequired` is missing, a transaction id says the same.
   const isMissing = data !== undefined && (data['otpRequired'] ?? undefined) === undefined;

@@ -136,6 +136,30 @@ export function rejectedFor(message: string | undefined): Rejected {
   return { kind: 'rejected', reason: reasonByWords.get(comparable(message ?? '')) ?? 'other', message };
 }
 
+/**
+ * The rejection by code "400", unless `made` contradicts it. Only a charge's rejection is shown with its data, so `made`
+ * may be missing.
+ *
+ * Spec: Errors (code values).
+ */
+export function rejectionByCode(
+  { isOk, code, message, description }: Reply,
+  made: boolean | undefined,
+): Rejected | undefined {
+  const isRejected = code === '400' && (made === false || (isOk && made === undefined));
+  return isRejected ? rejectedFor(message ?? description) : undefined;
+}
+
+/**
+ * The rejection for a used reference under HTTP 400, whose body is not shown. Other refusals there say that nothing was
+ * done; this one says that the service has the reference.
+ */
+export function referenceTaken({ httpStatus, message, description }: Reply): Rejected | undefined {
+  const rejected = rejectedFor(message ?? description);
+  const isInvalid = httpStatus === 400 || httpStatus === 422;
+  return isInvalid && rejected.reason === 'reference_exists' ? rejected : undefined;
+}
+
 /** Ignores apostrophes' forms, case and a full stop at the end, which gateways and editors change. */
 function comparable(words: string): string {
   return words

@@ -7,7 +7,8 @@ import {
   type Unknown,
   askForEffect,
   readBoolean,
-  rejectedFor,
+  referenceTaken,
+  rejectionByCode,
   type Reply,
 } from './effect-answer.ts';
 import { looseText } from './wire.ts';
@@ -56,7 +57,7 @@ export async function createCheckoutOrder(
     ...(customerId === undefined ? {} : { customerId }),
     ...(callbackUrl === undefined ? {} : { callbackUrl }),
   };
-  const answer = await askForEffect({
+  return await askForEffect({
     call: () =>
       client.POST('/v1/checkout/order', {
         params: { header: { accountId } },
@@ -65,23 +66,14 @@ export async function createCheckoutOrder(
     judge: judgeOrder,
     secrets: [],
   });
-  return referenceTaken(answer) ?? answer;
-}
-
-/**
- * The rejection for a used reference. The specification doesn't say its form here, so HTTP 400 counts as well as code
- * 400.
- */
-function referenceTaken(answer: CheckoutOrderAnswer): CheckoutOrderAnswer | undefined {
-  if (answer.kind !== 'not_made' || answer.failure !== 'invalid_request') return undefined;
-  const rejected = rejectedFor(answer.message);
-  return rejected.reason === 'reference_exists' ? rejected : undefined;
 }
 
 /** An order's `data` has `success` where a charge's has `status`. */
-function judgeOrder({ isOk, code, data, message }: Reply): CheckoutOrderAnswer | undefined {
+function judgeOrder(reply: Reply): CheckoutOrderAnswer | undefined {
+  const { isOk, code, data, status } = reply;
   const success = readBoolean(data?.['success']);
-  if (code === '400' && success === false) return rejectedFor(message);
+  const rejected = referenceTaken(reply) ?? rejectionByCode(reply, success ?? status);
+  if (rejected) return rejected;
   const orderId = looseText.parse(data?.['orderReference']);
   const checkoutLink = webAddress(looseText.parse(data?.['checkoutLink']));
   if (!isOk || code !== '00' || success !== true) return undefined;

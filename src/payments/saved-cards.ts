@@ -1,4 +1,11 @@
-import { type Rejected, type Unknown, askForEffect, rejectedFor, type Reply } from './effect-answer.ts';
+import {
+  type Rejected,
+  type Unknown,
+  askForEffect,
+  rejectedFor,
+  rejectionByCode,
+  type Reply,
+} from './effect-answer.ts';
 import type { NotMade } from '../domain/failure.ts';
 import type { EmailChange, SavedCard } from '../domain/card.ts';
 import { type JsonObject, isJsonObject, valueAt, valueAtFirst, withoutUndefined } from '../domain/json.ts';
@@ -236,9 +243,11 @@ export async function changeCardEmail(
   });
 }
 
-function judgeChange({ isOk, httpStatus, code, status, message }: Reply): EmailChangeAnswer | undefined {
+function judgeChange(reply: Reply): EmailChangeAnswer | undefined {
+  const { isOk, httpStatus, code, status, message } = reply;
   if (httpStatus === 404 || (isOk && code === '404')) return { kind: 'no_such_card' };
-  if (code === '400' && status === false) return rejectedFor(message);
+  const rejected = rejectionByCode(reply, status);
+  if (rejected) return rejected;
   if (!isOk || code !== '00' || status === undefined) return undefined;
   return status ? { kind: 'changed' } : { kind: 'not_linked', message };
 }

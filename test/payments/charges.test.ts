@@ -187,6 +187,16 @@ describe('chargeSavedCard', () => {
     });
   });
 
+  it('has arrived before if HTTP 400 says so, whatever its body', async () => {
+    const message = 'An order already exists with this order reference';
+    for (const body of [{ code: '400', description: message }, { data: { message } }])
+      expect(await chargeAnswered(body, 400)).toEqual({
+        kind: 'rejected',
+        reason: 'reference_exists',
+        message,
+      });
+  });
+
   it('was not made after the second 401', async () => {
     nock(baseUrl).post(chargePath).twice().reply(401, {});
     const answer = await chargeSavedCard(clientOf(), accountId, charge, inTime);

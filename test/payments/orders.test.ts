@@ -93,6 +93,14 @@ describe('createCheckoutOrder', () => {
     expect(await orderAnswered(envelope('00', created), 500)).toMatchObject({ kind: 'unknown' });
   });
 
+  it.each([
+    ['without data', envelope('400', null), 'Success'],
+    ['with a charge’s data', envelope('400', { status: false, message: 'Too small' }), 'Too small'],
+    ['with empty data', { code: '400', description: 'Too small', data: {} }, 'Too small'],
+  ])('is rejected by code "400" %s', async (_what, body, message) => {
+    expect(await orderAnswered(body)).toEqual({ kind: 'rejected', reason: 'other', message });
+  });
+
   it('recognises a used reference however it is refused, and a failed validation with its words', async () => {
     const message = 'An order already exists with this order reference';
     const rejected = { kind: 'rejected', reason: 'reference_exists', message };

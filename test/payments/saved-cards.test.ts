@@ -305,6 +305,12 @@ describe('changeCardEmail', () => {
       { kind: 'rejected', reason: 'invalid_token', message: 'Invalid card token' },
     ],
     [
+      'rejected without data',
+      { code: '400', description: 'Customer email is invalid', data: null },
+      200,
+      { kind: 'rejected', reason: 'email_invalid', message: 'Customer email is invalid' },
+    ],
+    [
       'no such card by HTTP 404',
       { code: '404', description: 'Record not found' },
       404,
