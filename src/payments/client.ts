@@ -201,7 +201,19 @@ async function readAnswer(response: Response, sandbox: boolean): Promise<Respons
   }
   if (status === 404 && !isJsonObject(json)) throw notTheService(sandbox);
   const headers = { 'Content-Type': 'application/json' };
-  return new Response(json === undefined ? '{}' : text, { status, headers });
+  return new Response(json === undefined ? '{}' : withLongNumbersAsText(text), { status, headers });
+}
+
+/**
+ * JavaScript rounds whole numbers of more than 15 digits, so an id would become another one. (Webhooks are read as
+ * exactly, and their ids are compared with those of look-ups.)
+ */
+function withLongNumbersAsText(json: string): string {
+  return /[:[,]\s*-?\d{16}/.test(json) ? JSON.stringify(JSON.parse(json, longAsText)) : json;
+}
+
+function longAsText(_key: string, item: unknown, { source }: { source?: string } = {}): unknown {
+  return Number.isInteger(item) && !Number.isSafeInteger(item) ? source : item;
 }
 
 /** At most 1 MiB, counted after decompression: a small answer can unpack to a large text. */

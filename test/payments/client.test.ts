@@ -292,6 +292,21 @@ describe('payments client', () => {
     expect(failure).toMatchObject({ kind: 'network', cause: expect.anything() });
   });
 
+  it('reads a number too long for JavaScript as its digits, also deep inside', async () => {
+    const id = '12345678901234567890';
+    const other = `"amount":5000.10,"others":[{"id":-${id},"note":"id: ${id}"}]`;
+    lookUpMock().reply(200, `{"code":"00","data":{"id": ${id},${other}}}`, {
+      'Content-Type': 'application/json',
+    });
+    const { data } = await clientOf().client.GET('/v1/transactions/accounts/single', {
+      params: { header, query: { orderReference: reference } },
+    });
+    expect(data).toEqual({
+      code: '00',
+      data: { id, amount: 5000.1, others: [{ id: `-${id}`, note: `id: ${id}` }] },
+    });
+  });
+
   it('throws malformed for a 200 that is not JSON', async () => {
     lookUpMock().reply(200, '<html>');
     await expect(found()).rejects.toMatchObject({
@@ -346,7 +361,7 @@ describe('payments client in the sandbox', () => {
 describe('findTransaction', () => {
   it.each([
     ['code 01 with null data', 200, { code: '01', description: 'Transaction not found', data: null }],
-    ['a number for the code', 200, { code: '01', data: undefined }],
+    ['code 01 without data', 200, { code: '01' }],
     ['HTTP 404 with a JSON object', 404, {}],
   ])('says undefined for %s', async (_what, status, body) => {
     lookUpMock().reply(status, body as nock.Body);
