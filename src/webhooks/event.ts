@@ -150,7 +150,7 @@ export function createReader(document: unknown, pointers: EventPointers, coverag
     return undefined;
   }
   return {
-    value: (field: EventField): unknown => first(field, (value) => value ?? undefined),
+    first,
     /** Text, number or boolean as text; undefined for empty text, "null" and "N/A". */
     text: (field: EventField): string | undefined => first(field, textOf),
     /** The unsigned value; undefined if the signature covers it. */
@@ -183,8 +183,9 @@ function readFields(kind: PaymentEventKind, read: Reader): EventFields {
   const currency = read.text('currency');
   const reason = read.text('reason');
   const isSavedCardCharge = savedCardCharge(read.text('isSavedCardCharge')?.toLowerCase());
-  const sentCard = read.value('savedCard');
-  const savedCard = readSavedCard(sentCard);
+  const sentCard = read.first('savedCard', (value) => value ?? undefined);
+  // An empty card may stand at the first place, and the token at another.
+  const savedCard = read.first('savedCard', readSavedCard);
   const isSaving = isSavedCardCharge === false || (sentCard !== undefined && isSavedCardCharge === undefined);
   const lacksToken = kind === 'payment_success' && isSaving && !savedCard;
   return {

@@ -84,7 +84,10 @@ describe('parseEvent', () => {
       '{"event":"payment_success","data":[{"tokenizedCardData":[{"tokenKey":"t"}]}]}',
       { savedCard: { tokenKey: 't' } },
     ],
-    // The sandbox sends a card without a token.
+    [
+      '{"event":"payment_success","tokenizedCardData":{},"data":{"tokenizedCardData":{"tokenKey":"t"}}}',
+      { savedCard: { tokenKey: 't' }, cardSaved: undefined },
+    ],
     ['{"event":"payment_failed","tokenizedCardData":{"cardType":"Visa"}}', { savedCard: undefined }],
     ['{"event":"payment_failed","tokenizedCardData":null}', { savedCard: undefined }],
     [order('"isTokenizedCardPayment":"true"'), { isSavedCardCharge: true }],
