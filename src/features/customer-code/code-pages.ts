@@ -171,12 +171,12 @@ export function createCodePages(
     const id = form?.get('id') ?? '';
     const action = form?.get('do');
     const screen = found && screenOf(found);
-    // *I did not ask for this* counts even while a code is checked: somebody else may have typed it.
-    const isAccepted = found?.charge?.state.kind === 'otp' || action === 'not_mine';
+    // *I did not ask for this* counts in every state: somebody else may have typed the code.
+    const isAccepted = (screen && found.charge?.state.kind === 'otp') || action === 'not_mine';
     // A repeat of an earlier submit leads to its result; anything else to the page as it is now.
-    if (!screen || !isAccepted) return (await find(id)) ? { status: 303, to: id } : await show(secret);
+    if (!found?.charge || !isAccepted) return (await find(id)) ? { status: 303, to: id } : await show(secret);
     if (count(`post ${found.link}`) > perMinute.post) return tooFast;
-    if (!form || !secretFormat.test(id)) return { status: 400, screen };
+    if (!form || !secretFormat.test(id)) return screen && { status: 400, screen };
     const { reference, link } = found;
     switch (action) {
       case 'resend':
@@ -186,19 +186,26 @@ export function createCodePages(
         await storePage(store, hashOf(id), { reference, link, shows: 'stopped' });
         await charges.refuseByCustomer({ reference, link });
         return { status: 303, to: id };
-      default: {
-        const code = readCode(form.get('code') ?? '');
-        const triesLeft = Number(form.get('try'));
-        if (screen.kind !== 'form') return { status: 422, screen };
-        if (code === undefined) return { status: 422, screen: { ...screen, problem: 'notACode' } };
-        // From a page that was open before an earlier try. Its result would call this code wrong, although it isn’t sent.
-        if (triesLeft !== screen.triesLeft)
-          return { status: 422, screen: { ...screen, problem: 'outdated' } };
-        await storePage(store, hashOf(id), { reference, link, shows: 'result' });
-        carryOn(await charges.submitCode({ reference, link, code, triesLeft }));
-        return { status: 303, to: id };
-      }
+      default:
+        return screen && (await submitCode(found, screen, form, id));
     }
+  }
+
+  async function submitCode(
+    { reference, link }: Found,
+    screen: Screen,
+    form: URLSearchParams,
+    id: string,
+  ): Promise<Reply> {
+    const code = readCode(form.get('code') ?? '');
+    const triesLeft = Number(form.get('try'));
+    if (screen.kind !== 'form') return { status: 422, screen };
+    if (code === undefined) return { status: 422, screen: { ...screen, problem: 'notACode' } };
+    // From a page that was open before an earlier try. Its result would call this code wrong, although it isn’t sent.
+    if (triesLeft !== screen.triesLeft) return { status: 422, screen: { ...screen, problem: 'outdated' } };
+    await storePage(store, hashOf(id), { reference, link, shows: 'result' });
+    carryOn(await charges.submitCode({ reference, link, code, triesLeft }));
+    return { status: 303, to: id };
   }
 
   function carryOn(answered: Answered): void {

@@ -248,6 +248,19 @@ describe('the customer’s page', () => {
     expect(notice).not.toContain('new link');
   });
 
+  it('reports “I did not ask for this” also from the form, if the charge has ended since it was shown', async () => {
+    const { link, send, types, world } = await openPages();
+    const at = await link();
+    await types(at, rightCode, 3);
+    const id = 'B'.repeat(22);
+    for (const { headers } of [
+      await send('POST', at, { do: 'not_mine', id }),
+      await send('POST', at, { do: 'not_mine', id }),
+    ])
+      expect(headers['location']).toBe(id);
+    expect([...world.told]).toEqual([expect.stringMatching(/^not_mine:/)]);
+  });
+
   it('does not mention a wrong code that an agent typed before the link was made', async () => {
     const { link, send, process } = await openPages();
     await typesAsAgent(process, '000000');
