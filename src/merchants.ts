@@ -133,7 +133,7 @@ function openAccount(
     fingerprint: openFingerprint(store, sealer, log),
     rememberMs: config.chargeRememberDays * dayMs,
     leaseMs: config.workLeaseSeconds * 1_000,
-    audit: { ...audit, ...audit.notesOf(merchant?.name) },
+    audit: { ...audit, ...audit.notesOf(merchant?.name), ofReference: entriesOf(audit, merchant) },
     people: { ...permissionChecksFor(merchant, people), nameOf },
     slack: {
       ...clients,
@@ -145,6 +145,16 @@ function openAccount(
     log,
     now,
   };
+}
+
+/** Two accounts may have the same reference. Entries without an account are from when the first one was the only one. */
+function entriesOf(
+  { ofReference }: Pick<AuditTrail, 'ofReference'>,
+  merchant: Merchant | undefined,
+): AuditTrail['ofReference'] {
+  const isOwn = (account: string | undefined): boolean =>
+    account === merchant?.name || (account === undefined && merchant?.isFirst === true);
+  return async (reference) => (await ofReference(reference)).filter(({ account }) => isOwn(account));
 }
 
 export type MerchantBots = readonly [MerchantBot, ...MerchantBot[]];

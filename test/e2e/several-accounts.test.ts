@@ -296,6 +296,14 @@ describe('further accounts', () => {
     await desk.modalSays('agent', 'Paid (confirmed)');
     const help = await desk.asks('agent', '/pay help', '--account');
     expect(help.shown.text).toContain('main');
+    const [reference = ''] = /pay-\w+/.exec(desk.modal('agent')?.shown.text ?? '') ?? [];
+    // Its first entries in the audit, from before, name no account.
+    await desk.asks('lead', `/pay story ${reference}`, 'started the charge');
+    await desk.asks(
+      'lead',
+      `/pay story ${reference} --account lagos`,
+      'The bot has nothing on this reference',
+    );
     expect(mixedCalls(several.accounts)).toEqual([]);
   });
 

@@ -153,10 +153,7 @@ async function readStory(
     ...(charge || link ? [] : received.map((event) => eventEntry(reference, event))),
     ...(await Promise.all(posts.map((key) => readPost(account, reference, key)))).flat(),
   ];
-  const entries = merged(
-    audited.filter((entry) => entry.account === undefined || entry.account === account.name),
-    missing.map(cleanAuditEntry),
-  );
+  const entries = merged(audited, missing.map(cleanAuditEntry));
   const last = received.toSorted((one, other) => one.receivedAtMs - other.receivedAtMs).at(-1);
   if (!charge && !link && !last && entries.every(isStoryRequest)) return undefined;
   return {
