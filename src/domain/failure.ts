@@ -44,7 +44,7 @@ export class ServiceFailure extends Error {
  */
 export type NotMade =
   | { kind: 'not_made'; failure: 'unauthorized' | 'forbidden' | 'rate_limited'; cause: ServiceFailure }
-  /** HTTP 400: the body failed validation. `message`: the service's own words, if any. */
+  /** HTTP 400, or 404 where no money moves: the request is wrong. `message`: the service's own words, if any. */
   | { kind: 'not_made'; failure: 'invalid_request'; message: string | undefined };
 
 export type RejectionReason =

@@ -31,7 +31,7 @@ type EffectCall<A> = {
   judge: (reply: Reply) => A | undefined;
   /** Struck out of the service's words. */
   secrets: readonly string[];
-  /** Makes HTTP 422 `unknown`: it is not in the specification, and money may have moved. */
+  /** Makes HTTP 404 and 422 `unknown`: neither says that no money moved. */
   movesMoney?: true;
 };
 
@@ -45,7 +45,8 @@ export async function askForEffect<A>(effect: EffectCall<A>): Promise<A | NotMad
   try {
     const { data, error, response } = await effect.call();
     const reply = readReply(response, data ?? error, effect.secrets);
-    const isInvalid = reply.httpStatus === 400 || (reply.httpStatus === 422 && effect.movesMoney !== true);
+    const { httpStatus } = reply;
+    const isInvalid = httpStatus === 400 || ([404, 422].includes(httpStatus) && effect.movesMoney !== true);
     const notMade = isInvalid && !saysMade(reply);
     return effect.judge(reply) ?? (notMade ? notValid(reply) : notInTheSpecification(reply));
   } catch (error) {

@@ -184,6 +184,12 @@ describe('createAccount', () => {
       { kind: 'not_made', failure: 'invalid_request', message: 'bvn [secret] is used' },
     ],
     [
+      'not made because a record does not exist',
+      { description: 'no such parent' },
+      404,
+      { kind: 'not_made', failure: 'invalid_request', message: 'no such parent' },
+    ],
+    [
       'unknown if code "00" comes with status false',
       { code: '00', status: false, data: null },
       200,
@@ -197,7 +203,6 @@ describe('createAccount', () => {
     ['another code', envelope('07', account), 200],
     ['no code', { data: account }, 200],
     ['HTTP 500', envelope('00', account), 500],
-    ['HTTP 404', { description: 'none' }, 404],
     ['HTTP 400 and code "00"', envelope('00', account), 400],
   ])('is in doubt: %s', async (_what, body, status) => {
     expect(await create(body, status)).toMatchObject({ kind: 'unknown' });

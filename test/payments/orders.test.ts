@@ -88,6 +88,15 @@ describe('createCheckoutOrder', () => {
     expect(await orderAnswered(body)).toMatchObject({ kind: 'unknown', cause: { kind: 'malformed' } });
   });
 
+  it('was not made if a record of the request does not exist, with the service’s words', async () => {
+    const body = { code: '404', description: 'The account does not exist' };
+    expect(await orderAnswered(body, 404)).toEqual({
+      kind: 'not_made',
+      failure: 'invalid_request',
+      message: body.description,
+    });
+  });
+
   it('is in doubt if it says created under HTTP 400 or 500', async () => {
     expect(await orderAnswered(envelope('00', created), 400)).toMatchObject({ kind: 'unknown' });
     expect(await orderAnswered(envelope('00', created), 500)).toMatchObject({ kind: 'unknown' });
