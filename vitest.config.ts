@@ -92,6 +92,8 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'parts',
+          // In npm test they get the processor time that the waiting ones leave, which at times is almost none.
+          testTimeout: 300_000,
           include: ['test/**/*.test.ts'],
           exclude: [...waiting, ...mocked, ...left],
           sequence: { groupOrder: 2 },

@@ -241,7 +241,9 @@ async function expectNothingOut(walked: Walked): Promise<void> {
   expect(findCanaries(numbered('customer’s result', seats), beside)).toEqual([]);
   for (const link of links) {
     const shown = walked.house.slackGate.passed.filter(({ request }) => plain(request).includes(link));
-    expect(shown.map(({ path }) => path)).toEqual(['/api/views.push']);
+    // On a busy machine a window that says to wait comes first, and is updated.
+    const once = [expect.stringMatching(/^\/api\/views\.(?:push|update)$/)];
+    expect(shown.map(({ path }) => path)).toEqual(once);
   }
   // People with the permission see a customer’s e-mail in the modal; it is stored sealed, and never logged.
   const atRest = Object.entries(places).filter(([place]) => /log|store|printed/.test(place));

@@ -92,7 +92,9 @@ describe('the customer types the code', () => {
     expect(await desk.kept(secrets)).toEqual([]);
     const shownTo = (secret: string) =>
       desk.house.slackGate.passed.filter(({ request }) => decodeURIComponent(request).includes(secret));
-    expect(shownTo(secrets.link).map(({ path }) => path)).toEqual(['/api/views.push']);
+    // On a busy machine a window that says to wait comes first, and is updated.
+    const once = [expect.stringMatching(/^\/api\/views\.(?:push|update)$/)];
+    expect(shownTo(secrets.link).map(({ path }) => path)).toEqual(once);
     expect(shownTo(secrets.code)).toEqual([]);
   });
 
