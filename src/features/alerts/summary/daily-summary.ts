@@ -144,7 +144,8 @@ export function createDailySummaries(
         return;
       }
       const settledMs = now() - settleMs;
-      const before = toldUntil(entry, time, settledMs);
+      // A time to come was stored before the clock was put back: no summary would come until then.
+      const before = Math.min(toldUntil(entry, time, settledMs), settledMs);
       const untilMs = lastTime(time, Math.max(before, settledMs - mostDaysMs), settledMs);
       const toldUntilMs =
         untilMs === undefined

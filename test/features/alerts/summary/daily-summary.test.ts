@@ -155,6 +155,19 @@ describe('a daily summary', () => {
     expect(await spans()).toEqual([first, ['2026-11-21T07:00:00.000Z', '2026-11-22T07:00:00.000Z']]);
   });
 
+  it.each([
+    ['a month', 30 * dayMs, ['2026-12-21T07:00:00.000Z']],
+    ['half an hour, across its time', hourMs / 2, ['2026-11-21T07:00:00.000Z']],
+  ])('comes each day, once, after the clock was put back by %s', async (_by, backMs, before) => {
+    const { begin, run, spans, clock } = stage(Date.UTC(2026, 10, 20, 12) + backMs);
+    await begin();
+    await run(19 * hourMs + 5 * minuteMs);
+    clock.nowMs -= backMs;
+    await run(2 * dayMs);
+    const untils = (await spans()).map(([, until]) => until);
+    expect(untils).toEqual([...before, '2026-11-22T07:00:00.000Z', '2026-11-23T07:00:00.000Z']);
+  });
+
   it('ends when it is removed from the settings', async () => {
     const { begin, run, spans, asked, store } = stage(Date.UTC(2026, 10, 20, 12));
     await begin();
