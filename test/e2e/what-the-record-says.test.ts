@@ -59,6 +59,17 @@ describe('a decline without words', () => {
     await desk.closes('agent');
     house.payments.sendWebhooksTo(`${house.webhookGate.url}/webhooks/payments`);
   });
+
+  it('is no decline if its record proves the payment', async () => {
+    const desk = at();
+    const { house } = desk;
+    house.payments.sendWebhooksTo(undefined);
+    tells = (record) => ({ ...record, status: 'SUCCESS' });
+    await house.payments.act({ kind: 'set_next_charge', next: 'decline', reason: '' });
+    const reference = await charges(desk, 'agent', { card: ada, amount: '1175.00' });
+    await desk.modalSays('agent', ['✅ Paid (confirmed)', reference]);
+    house.payments.sendWebhooksTo(`${house.webhookGate.url}/webhooks/payments`);
+  });
 });
 
 describe('a reference with two records', () => {

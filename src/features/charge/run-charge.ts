@@ -302,13 +302,17 @@ function logAnswer(
   else log('info', what, { ...about, result });
 }
 
-/** If a decline has no words, adds those of its transaction record, provided that the record is unpaid as well. */
+/**
+ * If a decline has no words, adds those of its transaction record, provided that the record is unpaid as well. If the
+ * record says paid, the outcome is unknown: a look-up decides.
+ */
 async function withDeclineWords(
   answer: StoredChargeAnswer,
   find: () => Promise<Finding>,
 ): Promise<StoredChargeAnswer> {
   if (answer.kind !== 'declined' || answer.why !== undefined) return answer;
   const found = await find();
+  if (['paid', 'given_back', 'mismatch'].includes(found.kind)) return { kind: 'unknown' };
   const isUnpaid = found.kind === 'pending' || found.kind === 'final_not_paid';
   return isUnpaid && found.why !== undefined ? { ...answer, why: found.why, from: 'record' } : answer;
 }
