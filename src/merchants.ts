@@ -293,6 +293,10 @@ export function createFeatures(account: Account, needs: FeatureNeeds) {
     alertFor: alerts.alertFor,
     firstAlert: alerts.firstAlert,
     alertTaken: (alert) => alerts.claims.taken(alert),
+    async isCharge(reference) {
+      const found = await Promise.all([charges.chargeOf(reference), gate.find(reference)]);
+      return found.some((one) => one !== undefined);
+    },
   });
   const { customerLink, answerCodePage } = createCustomerCode(account, {
     find: (reference) => charges.find(reference),

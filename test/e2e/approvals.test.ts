@@ -51,6 +51,16 @@ async function everywhere(reference: string, words: string, people: readonly Per
 const taken = (reference: string): number => at().house.payments.stats().chargesByReference[reference] ?? 0;
 
 describe('a charge that a second person decides', () => {
+  it('keeps its reference while it waits: no payment link gets it', async () => {
+    const desk = at();
+    const reference = await asks('agent');
+    await desk.closes('agent');
+    await desk.opens('agent', '/pay link 150.00');
+    const typed = { 'Customer’s e-mail': 'olu@example.com', 'Our reference': reference };
+    const form = await desk.submits('agent', typed);
+    expect(form?.problems['Our reference']).toContain('A charge or another link has this reference');
+  });
+
   it('says so on the review, goes to everybody who can decide, and is charged once it is approved', async () => {
     const desk = at();
     const review = await reviews(desk, 'agent', { card: ada, amount: '150,000.00', reason: 'Renewal' });

@@ -1,5 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { openDesk, shareDesk, type Desk, type Filled, type Message, type Modal } from '../support/desk.ts';
+import {
+  openDesk,
+  reviews,
+  shareDesk,
+  type Desk,
+  type Filled,
+  type Message,
+  type Modal,
+} from '../support/desk.ts';
 
 const orderPath = '/checkout/order';
 const hourMs = 3_600_000;
@@ -20,7 +28,7 @@ describe('/pay link', () => {
     await desk.submits('agent', { ...filled, 'Our reference': 'LINK-1' });
     await desk.opens('lead', '/pay link');
     const other = await desk.submits('lead', { ...filled, 'Our reference': 'LINK-1' });
-    expect(other?.problems['Our reference']).toContain('Another link has this reference');
+    expect(other?.problems['Our reference']).toContain('another link has this reference');
     (await asked).release();
     const order = await expectMade(desk, 'LINK-1');
     expect(orders(desk)).toHaveLength(1);
@@ -50,6 +58,18 @@ describe('/pay link', () => {
     const [saved] = house.payments.state().cards.filter(({ customerEmail }) => customerEmail === email);
     expect(await desk.leaks({ token: saved?.tokenKey ?? '' })).toEqual([]);
     expect(await desk.kept({ address: email })).toEqual([]);
+  });
+
+  it('takes no reference of a charge, which the link’s payment would make Paid as well', async () => {
+    const desk = at();
+    await reviews(desk, 'agent', { token: 'unknown-token', email, amount: '150.00' });
+    await desk.submits('agent');
+    const refused = await desk.modalSays('agent', 'The service doesn’t know this card');
+    const [reference = ''] = /pay-\w+/.exec(refused.shown.text) ?? [];
+    await desk.closes('agent');
+    await desk.opens('agent', '/pay link');
+    const form = await desk.submits('agent', { ...filled, 'Our reference': reference });
+    expect(form?.problems['Our reference']).toContain('A charge or another link has this reference');
   });
 
   it('keeps it in a direct message if the person wants that', async () => {

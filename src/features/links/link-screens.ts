@@ -405,5 +405,5 @@ export function readLinkForm(
 }
 
 export const takenErrors = {
-  link_reference: 'Another link has this reference. Choose another, or leave it empty.',
+  link_reference: 'A charge or another link has this reference. Choose another, or leave it empty.',
 };

@@ -58,6 +58,8 @@ export type LinkNeeds = {
   alertFor: (terms: PaymentLink['terms']) => Promise<string | undefined>;
   /** Why no new payment may begin from that alert now; undefined: one may. Throws StoreUnavailable. */
   alertTaken: (alert: string) => Promise<AlertTaken | undefined>;
+  /** Whether a charge of the bot has this reference, or one that waits for approval. Throws StoreUnavailable. */
+  isCharge: (reference: string) => Promise<boolean>;
 };
 
 /** `alert`: the first of its chain. */
@@ -75,7 +77,7 @@ type LinkBeginning =
   | { kind: 'begun'; link: PaymentLink; carryOn: () => Promise<PaymentLink> }
   /** This modal was submitted before; no new request is made. */
   | { kind: 'known'; link: PaymentLink }
-  /** Another link has this reference. */
+  /** A charge or another link has this reference. */
   | { kind: 'taken' };
 
 /** The most open links shown to a person. */
@@ -222,6 +224,8 @@ export function createPaymentLinks(account: Account, needs: LinkNeeds) {
     async begin(request: LinkRequest): Promise<LinkBeginning> {
       const { channel = request.by, despite, ...asked } = request;
       const reference = request.reference ?? derivedReference(request.viewId);
+      // The service may not know the charge, and make the order; its payment would prove the charge, too.
+      if (request.reference !== undefined && (await needs.isCharge(reference))) return { kind: 'taken' };
       const alert = request.alert ?? (await alertFor(request.terms));
       const link: PaymentLink = {
         ...asked,

@@ -74,6 +74,7 @@ function links(world: World): Driven {
         paid: async (payment) => void (await process.store.create(`paid:${payment.reference}`, '')),
         alertFor: async () => undefined,
         alertTaken: async () => undefined,
+        isCharge: async () => false,
       });
       all[index] = one;
       return { prefix: linkPrefix, work: async (entry) => await one.cases[0]?.work(entry) };

@@ -45,6 +45,7 @@ function linksOn(parts: Parameters<typeof accountOf>[0], needs: Partial<Needs> =
     paid: async () => undefined,
     alertFor: async () => undefined,
     alertTaken: async () => undefined,
+    isCharge: async () => false,
     ...needs,
   });
 }
