@@ -100,7 +100,6 @@ const lineShape = auditEntryShape.omit({ atMs: true }).extend({
   what: z.string(),
 });
 
-/** Parses a line; undefined if it is not a line of a chain. */
 export function readAuditLine(line: string): ChainedEntry | undefined {
   const found = hashEnd.exec(line);
   const hash = found?.[1];
@@ -151,7 +150,6 @@ export type AuditBlock = {
   problem: string | undefined;
 };
 
-/** The store with the chain, and the sealer that signs it. */
 export type Chain = { store: Pick<Store, 'read' | 'list'>; sealer: Sealer };
 
 /** The last block's number and its last entry; block -1: there is no block yet. */

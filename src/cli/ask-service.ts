@@ -81,7 +81,6 @@ export function failedQuestion({ config, log }: Runtime, error: unknown): string
   return `Nothing was changed. ${words} (error ${errorId})`;
 }
 
-/** How the service failed, and the fix. */
 export function serviceProblem(config: Config, failure: ServiceFailure): string {
   const { kind, retryAfterMs, said } = failure;
   const { says, fix } = adviceOn(failure, config);

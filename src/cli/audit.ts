@@ -20,7 +20,6 @@ import { whyNotWrite } from '../store/store-mark.ts';
 import type { Runtime } from '../config/config.ts';
 import { dayMs } from '../domain/span.ts';
 
-/** Verifies the audit trail and reports what is wrong, or exports it. */
 export const auditCommand = command({
   summary: 'Verify or export the audit trail',
   usage: [

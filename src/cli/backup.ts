@@ -9,7 +9,6 @@ import { type CliCommand, command, type CommandEnd, noteInNewStore } from './com
 import { reasonOf } from '../store/explain-error.ts';
 import { exitCodeOf, exitCodes, type ExitCode } from './exit-codes.ts';
 
-/** Copies the embedded store to a new file and verifies the copy. Bots may run meanwhile. */
 export const backupCommand = fileCommand('No backup was made', backUp, {
   summary: 'Copy the SQLite store to a file, verified, while the bot runs',
   usage: ['npm run backup -- FILE'],

@@ -45,7 +45,6 @@ export const commands: Readonly<Record<string, CliCommand>> = {
   'revoke-token': revokeTokenCommand,
 };
 
-/** The help of all commands, generated from them. */
 export function helpText(): string {
   const widest = Math.max(...Object.keys(commands).map((name) => name.length));
   return [

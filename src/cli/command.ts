@@ -19,11 +19,9 @@ export type CommandEnd = { exitCode: ExitCode; words: string; isReport?: true };
 /** Data for standard output; resolves when written. */
 type Out = (text: string) => Promise<void>;
 
-/** For a command that reads no settings, or reads them itself. */
 export type WithoutSettings = { variables: Variables; now: () => number; out: Out };
 type Variables = Readonly<Record<string, string | undefined>>;
 
-/** The parsed command, ready to run, with settings or without. */
 export type Prepared =
   | { run: (runtime: Runtime, out: Out) => Promise<CommandEnd> }
   | { runWithoutSettings: (given: WithoutSettings) => Promise<CommandEnd> };

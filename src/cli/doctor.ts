@@ -20,10 +20,6 @@ import type { Config, Runtime } from '../config/config.ts';
 import { createPayments } from '../payments/payments.ts';
 import { accountNamed, allAccounts, command, type CommandEnd } from './command.ts';
 
-/**
- * Checks every part with real calls through the bot's own clients. Bots may run meanwhile. Ends with 0 also if there
- * are only warnings.
- */
 export const doctorCommand = command({
   summary: 'Check every part, and say the fix of what is broken',
   usage: [

@@ -4,7 +4,6 @@ import { retryForwards } from '../features/forward/forward-record.ts';
 import { command, type CommandEnd, withStorage } from './command.ts';
 import { reasonOf } from '../store/explain-error.ts';
 
-/** Makes the running bots retry forwarding the events that the merchant's own backend did not accept. */
 export const forwardCommand = command({
   summary: 'Retry forwarding the events that your backend did not take',
   usage: ['npm run payops --silent -- forward [--account NAME]'],

@@ -12,10 +12,6 @@ import { exitCodeOf, exitCodes } from './exit-codes.ts';
 import { command, type CommandEnd, noteInNewStore } from './command.ts';
 import { reasonOf } from '../store/explain-error.ts';
 
-/**
- * Moves all records of the embedded store to the configured Redis, and verifies them. If interrupted, it can be run
- * again.
- */
 export const moveStoreCommand = command({
   summary: 'Move all records from SQLite in DATA_DIR to the Redis of REDIS_URL, and verify them',
   usage: ['npm run move-store'],

@@ -4,10 +4,6 @@ import { command, type CommandEnd, withStorage } from './command.ts';
 import { reasonOf } from '../store/explain-error.ts';
 import type { Runtime } from '../config/config.ts';
 
-/**
- * Makes the running bots retry the messages that Slack refused for too long: all, or those of one channel or person.
- * Idempotent, also together with the button: nothing is posted twice.
- */
 export const redriveCommand = command({
   summary: 'Retry the messages that Slack refused for too long',
   usage: ['npm run redrive -- [--channel C0123ABCD] [--account NAME]'],

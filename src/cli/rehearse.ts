@@ -13,10 +13,6 @@ import { reasonOf } from '../store/explain-error.ts';
 import { utcTime } from '../slack/kit/text.ts';
 import { hourMs } from '../domain/span.ts';
 
-/**
- * Prints what the rules of the policy file, or of a candidate for it, would have posted for the events of the last 7
- * days.
- */
 export const rehearseCommand = command({
   summary: 'Say what routes would have posted in the last 7 days',
   usage: ['npm run rehearse -- [--policy payops.new.yml] [--account NAME]'],

@@ -5,10 +5,6 @@ import { keyFile, keyFileId } from '../store/storage.ts';
 import { command, type CommandEnd, withStorage } from './command.ts';
 import { reasonOf } from '../store/explain-error.ts';
 
-/**
- * Reseals the whole store with the first sealing key, and says which other keys can be removed. If interrupted, it can
- * be run again.
- */
 export const resealCommand = command({
   summary: 'Seal all that the store holds with the first of SEALING_KEYS',
   usage: ['npm run reseal'],

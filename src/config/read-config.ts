@@ -184,7 +184,6 @@ export function isSettingName(name: string): boolean {
   return byVariable.has(name) || byVariable.get(name.replace(/_FILE$/, ''))?.secret === true;
 }
 
-/** The default of the variable, as text. */
 export function defaultOf(name: string): string | undefined {
   return byVariable.get(name)?.fallback;
 }

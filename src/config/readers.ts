@@ -78,7 +78,6 @@ export function list(): z.ZodType<string[], string> {
   );
 }
 
-/** A JSON pointer to one field. */
 export function pointer(): z.ZodType<string, string> {
   return z.string().refine((value) => value !== '' && isJsonPointer(value), {
     error: 'must be a JSON pointer, which starts with a slash, like /data/amount',

@@ -198,7 +198,6 @@ export const settings = {
 
 type Table = typeof settings;
 
-/** The values of all settings. */
 export type SettingValues = {
   readonly [K in keyof Table]: Table[K] extends RequiredSetting<infer T>
     ? T

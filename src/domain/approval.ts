@@ -51,7 +51,6 @@ export type ApprovalState =
   | { kind: 'stopped'; atMs: number; why: string }
   | { kind: 'refused'; atMs: number; by: string; reason: string }
   | { kind: 'expired'; atMs: number }
-  /** Withdrawn by the requester. */
   | { kind: 'withdrawn'; atMs: number };
 
 /** One request for a second person, without secrets. Times are UTC ms. */

@@ -171,7 +171,6 @@ export type ChargeSeen = {
   otp?: SeenOtp;
   /** The status of the proof and, if settings define the amount, how it was computed. */
   proof?: { status?: string; compared?: string };
-  /** The bank's last words. */
   bankWords?: string;
   /** The earlier conclusion that the agent was told and that turned out to be wrong. */
   corrects?: Conclusion['kind'];

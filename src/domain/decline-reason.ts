@@ -153,7 +153,6 @@ function patternOf(phrase: string): RegExp | undefined {
   return new RegExp(`(?<![\\p{L}\\p{N}])${letters.join(`${gap}*`)}(?![\\p{L}\\p{N}])`, 'iu');
 }
 
-/** The settings for reading a decline. */
 export type DeclineRule = { threeDSecureWords: readonly string[]; waitMs: number };
 
 /**

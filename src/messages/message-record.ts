@@ -225,7 +225,6 @@ export function openBody(sealer: Sealer, key: string, { sealed }: Pick<MessageRe
   return JSON.parse(sealer.open(key, sealed));
 }
 
-/** An alert's event. */
 export function openEvent(sealer: Sealer, key: string, record: MessageRecord): PaymentEvent {
   return openBody(sealer, key, record) as PaymentEvent;
 }
@@ -243,7 +242,6 @@ export type Remembering = {
   now: () => number;
 };
 
-/** How long alerts, and their details, are kept. */
 export function rememberedFor(settings: {
   webhookRememberDays: number;
   /** 0: as long as the alert. */

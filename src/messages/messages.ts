@@ -101,7 +101,6 @@ async function refreshMessage(
   }
 }
 
-/** What `tellOperators` needs. */
 export type NoticeNeeds = {
   store: Pick<Store, 'create'>;
   sealer: Sealer;

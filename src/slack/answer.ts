@@ -29,7 +29,6 @@ type Repeat = 'first' | 'delivered_again' | 'pressed_again';
 /** True for the first caller of a key, false for later ones, on all replicas. Throws if the store gives no answer. */
 type Claim = (key: string) => Promise<boolean>;
 
-/** One request to the bot, from any listener. */
 export type BotRequest = {
   /** `press`: a button of the bot's; `command`: typed, or chosen in Slack's menus. */
   what: 'command' | 'press' | 'form';

@@ -149,7 +149,6 @@ type Shortcut = { callbackId: string; name: string } & (
   | { kind: 'message'; prepare: (texts: readonly string[]) => Prepared }
 );
 
-/** A message that mentions the bot. */
 export type Mention = {
   /** Typed text without the mention. */
   text: string;
@@ -283,7 +282,6 @@ export type Understood =
   /** Neither a command nor a reference; the message suggests a likely command. */
   | { kind: 'unclear'; message: SlackMessage };
 
-/** A part of a command, found by the part's id. */
 export type Found<Part> = { account: AccountSide; command: Command; part: Part };
 
 /** The parts of a command that Slack names by id. */

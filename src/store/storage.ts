@@ -135,7 +135,6 @@ export function openEmbedded(path: string, keys: readonly SealingKey[], now: () 
   return { store, sealer, mark: createStoreMark({ store, sealer }) };
 }
 
-/** The embedded store's file and keys. */
 export function embeddedStore(config: StoreSettings): { path: string; keys: readonly SealingKey[] } {
   return { path: join(config.dataDir, storeFile), keys: embeddedKeys(config) };
 }

@@ -100,6 +100,5 @@ export type StoreMark = ReturnType<typeof createStoreMark>;
 const wrongKey =
   'The sealing keys do not open what this store holds: SEALING_KEYS lacks the key that sealed it, or sealing.key in DATA_DIR is another file. Put that key back, behind the first one.';
 
-/** What to do if the store was lost. */
 export const lostFix =
   'Stop the bots, restore the store from a backup, and start them again. To go on with the store as it is, restart every bot.';

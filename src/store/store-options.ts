@@ -41,7 +41,6 @@ export function checkTake(leaseMs: number, max: number): { leaseMs: number; max:
   return { leaseMs: lease, max };
 }
 
-/** The entry after the write. */
 export function written(entry: Entry, value: string, version: number, options: WriteOptions): Entry {
   const { lane = entry.lane } = options.holdMs === undefined ? options : {};
   return { ...entry, value, version, lane };

@@ -65,7 +65,6 @@ export type Conversation = {
 /** Thrown to end the conversation early. The message is for the person. */
 export class Stopped extends Error {}
 
-/** This answer skips a question. */
 export const skipWord = '-';
 
 export type Answers = ReadonlyMap<string, string>;

@@ -126,10 +126,8 @@ export function statusButtons({ id, state, again }: AlertStatus, canLookUp: bool
   return [{ type: 'actions', elements }];
 }
 
-/** What the buttons need of other features. */
 export type ButtonsNeeds = {
   chargeForm: (filled: { prefill: Prefill; alert: string }) => Modal;
-  /** The form of `/pay link`, filled in. */
   linkForm: (filled: LinkPrefill, caller: Caller, alert: string) => Promise<Modal>;
   /** The customer's whole e-mail, for people with the permission. */
   mayReveal: (caller: Caller) => Promise<boolean>;

@@ -276,7 +276,6 @@ function unsignedReference({ orderReference, referenceHint }: PaymentEvent): Mes
   return hint === undefined ? [] : fields({ Reference: rich`${code(hint)}, not signed` });
 }
 
-/** The signed fields of an event without a reference. */
 function signedFacts({ kind, orderReference, transactionId, signedAtMs }: PaymentEvent): MessageBlock[] {
   if (orderReference !== undefined) return [];
   const id = word(transactionId);
@@ -508,7 +507,6 @@ function stepFields(step: AlertStep, alert: Alert, reader: string | undefined): 
   }
 }
 
-/** At most this many alerts on the Home. */
 const mostShown = { assigned: 8, open: 5 };
 
 /** For the App Home; empty without alerts and storms. */

@@ -74,7 +74,6 @@ import {
 import { createTelling } from './tell-alert.ts';
 import { dayMs } from '../../domain/span.ts';
 
-/** What alerts need of other features. */
 type AlertsNeeds = ButtonsNeeds &
   AgainNeeds &
   GivenBackNeeds &
@@ -364,7 +363,6 @@ function alertsCommand(
     const all = await Promise.all(lately.map(async (mute) => ({ mute, ...(await notPosted(mute)) })));
     return all.filter(({ mute, count }) => count > 0 || mute.untilMs > now());
   }
-  /** The newest unacknowledged alerts. */
   async function newestOpen(): Promise<OpenAlert[]> {
     const newest = { max: mostLookedAt, newestFirst: true };
     const all = await Promise.all(

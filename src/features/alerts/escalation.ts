@@ -15,7 +15,6 @@ export type Escalation = {
   lastMadeAtMs?: number;
 };
 
-/** Undefined: the rule has no escalation. */
 export function escalationOf(
   { escalate: steps, severity, quietHours }: RoutedRule,
   fromMs: number,

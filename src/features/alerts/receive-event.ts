@@ -195,7 +195,6 @@ async function storeAlert(
   return await store.create(key, writeMessageRecord(record), due);
 }
 
-/** The record's fields for its first channel. */
 function channelFields(
   { kind }: PaymentEvent,
   routed: Destination[],

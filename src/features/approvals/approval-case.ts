@@ -165,7 +165,6 @@ function dueInMs({ approval, run, misses }: ApprovalCase, nowMs: number): number
   return misses === 0 ? 0 : growingDelayMs(firstRetryMs, misses - 1, longestRetryMs);
 }
 
-/** One person's approval of the terms with this hash. */
 export type Approving = { termsHash: string } & Omit<Decision, 'atMs'>;
 
 /** A person's decision, a deadline, or the result of the execution. */

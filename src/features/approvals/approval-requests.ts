@@ -49,7 +49,6 @@ import {
   approvalNoteMessage,
 } from './approval-screens.ts';
 
-/** What approvals need of other features. */
 export type ApprovalsNeeds = {
   /** Finds a stored charge. If there is one, the request was carried out, and no check applies any more. */
   findCharge: (reference: string) => Promise<ChargeSeen | undefined>;

@@ -51,12 +51,10 @@ import { customerWord, quoted } from '../../slack/words/payment-words.ts';
 import { noteMessage } from '../../slack/kit/note.ts';
 import { messageModal } from '../../slack/kit/modals.ts';
 
-/** What changes of card e-mails need of other features. */
 type CardEmailNeeds = {
   /** Undefined if the bot remembers no cards; then people paste token keys. */
   ledger: (KnownCards & KnownCardEmails) | undefined;
   approvals: ApprovalGate;
-  /** The modal of a change that waits for approval. */
   requestModal: (approval: Approval) => Modal;
 };
 
@@ -316,7 +314,6 @@ export function endMessage(
   });
 }
 
-/** Shown if the review has expired. */
 function staleMessage(account: ShownAccount): SlackMessage {
   const next = labelled('Next', 'start over with ', code('/pay card-email'), '.');
   const body = [rich`Nothing was changed.`, next];

@@ -35,7 +35,6 @@ import type { Modal, SlackMessage } from '../../slack/kit/message.ts';
 import { oneLine } from '../../slack/kit/text.ts';
 import { offeredCard } from '../../slack/words/card-words.ts';
 
-/** What saved cards need of other features. */
 type CardsNeeds = {
   ledger: CardLedger | undefined;
   /** The forms with this card chosen. */

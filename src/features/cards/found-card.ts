@@ -2,7 +2,6 @@ import type { Account, Finder } from '../../account.ts';
 import { openRecord } from '../../records/records.ts';
 import { storedCard } from './card-ledger.ts';
 
-/** Reads remembered saved cards for `/pay find`. */
 export function cardFinder({ sealer }: Pick<Account, 'sealer'>): Finder {
   return {
     prefix: storedCard.prefix,

@@ -324,7 +324,6 @@ function isCounted(claims: readonly CountedClaim[], { reference, money }: Limite
   );
 }
 
-/** The total of the claims, without the claim of the reference `except`. */
 function minorUsed(claims: readonly CountedClaim[], except?: string): number {
   return claims.reduce(
     (sum, { claim, countedMinor }) => sum + (claim.reference === except ? 0 : countedMinor),

@@ -99,7 +99,6 @@ export function createChargeViews(
     if (watched.status === 'rejected' && !(watched.reason instanceof StoreUnavailable)) throw watched.reason;
   }
 
-  /** Opens the charge that the button names, or says that there is none. */
   async function openNamed(pressed: Pressed): Promise<void> {
     const charge = await operations.find(pressed.value);
     await (charge ? open(charge, pressed) : sayUnknown(pressed));
@@ -157,7 +156,6 @@ export function createChargeViews(
   };
 }
 
-/** The stored charge for display, and the modals that show it. */
 type Shown = { charge: ChargeSeen; views: readonly ChargeView[] };
 
 /**

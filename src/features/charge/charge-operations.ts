@@ -44,7 +44,6 @@ type Answered = { charge: ChargeSeen; carryOn?: () => Promise<void> };
  */
 const resendAgainMs = 30_000;
 
-/** What code links need of other features. */
 export type CodeLinkNeeds = { tellOperators: (name: string, notice: Notice) => Promise<void> };
 
 /**

@@ -155,7 +155,6 @@ async function listsOfCharge(
   };
 }
 
-/** Undefined: it has no outcome yet. */
 export function outcomeAtMs({ intent: { state } }: ChargeRecord): number | undefined {
   return isConcluded(state) ? state.concludedAt : undefined;
 }

@@ -58,7 +58,6 @@ import type { SubmitNeeds } from './submit-charge.ts';
 export type ReviewNeeds = {
   /** Undefined if the bot remembers no cards: every token key is pasted. */
   ledger: KnownCards | undefined;
-  /** The modal of a charge that waits for approval. */
   requestModal: (approval: Approval) => Modal;
   /** The message that no charge can be begun from an alert now, with the reason. */
   takenMessage: (taken: AlertTaken, askedBy: string) => SlackMessage;

@@ -40,7 +40,6 @@ import { type CustomerLink, otpCommand } from './otp.ts';
 import { createChargeRunner, createChargeWork, type RunNeeds } from './run-charge.ts';
 import type { SubmitNeeds } from './submit-charge.ts';
 
-/** What charges need of other features. */
 type ChargeNeeds = SubmitNeeds &
   RunNeeds &
   CodeLinkNeeds &
@@ -223,7 +222,6 @@ export function createCharges(account: Account, needs: ChargeNeeds) {
     onCardSaved: work.onCardSaved,
     onGivenBack: work.onGivenBack,
     mayTry: cards.mayTry,
-    /** Open charges. */
     open: () => charges.all(chargeLists.open),
     hasEnded: (reference: string) => hasEnded(charges, reference),
     tellsFailure: (reference: string) => tellsFailure(charges, reference),

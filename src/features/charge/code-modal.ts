@@ -146,7 +146,6 @@ export function codeLine(charge: ChargeSeen): Run[] {
     : [];
 }
 
-/** Whether the agent, not the customer, types the code. */
 export function agentTypes({ customer, codeEntry }: ChargeSeen): boolean {
   return customer === undefined && codeEntry !== 'customer';
 }
@@ -172,7 +171,6 @@ function makeLinkButton(reference: string, text = 'Let the customer type it'): B
   return button({ actionId: otpActions.makeLink, text, value: reference });
 }
 
-/** A line with the agent, and since when. */
 export function agentSince(charge: ChargeSeen): Run[] {
   return labelled('Agent', person(charge.agent), ', since ', moment(agentSinceMs(charge), '{time}'));
 }

@@ -61,7 +61,6 @@ type Claimed =
   /** The alert is resolved, closed or being charged by now. Nothing was sent. */
   | { kind: 'alert_taken'; taken: AlertTaken };
 
-/** Results of submitting a reviewed charge. */
 export type SubmitResult =
   | Claimed
   /** A second person decides. Nothing was sent. Later submits of this dialogue return the same request. */

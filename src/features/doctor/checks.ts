@@ -34,7 +34,6 @@ export function problem(says: string, fix: string): CheckResult {
   return { state: 'problem', says, fix };
 }
 
-/** Skipped because of a problem of `part`. */
 export function skippedFor(part: string): CheckResult {
   return { state: 'skipped', says: `Not looked at: see ${part}` };
 }

@@ -5,7 +5,6 @@ import { isFollowed, outcomeAtMs, storedLink, type PaymentLink } from './link-ca
 import { withoutUndefined } from '../../domain/json.ts';
 import { linkHead } from './link-screens.ts';
 
-/** Payment links, for `/pay find`. */
 export function linkFinder({ sealer }: Pick<Account, 'sealer'>): Finder {
   return {
     prefix: storedLink.prefix,

@@ -157,7 +157,6 @@ export function linkRules(
   };
 }
 
-/** Undefined: it has no outcome yet. */
 export function outcomeAtMs({ state }: PaymentLink): number | undefined {
   return 'atMs' in state ? state.atMs : undefined;
 }

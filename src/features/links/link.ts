@@ -88,7 +88,6 @@ export function createLinks(
     }
   }
 
-  /** Looks up whether the link is paid, and answers in the modal or by a reply. */
   async function check({ value, view, updateModal, reply }: Pressed): Promise<void> {
     const looked = await links.lookNow(value);
     if (!looked) return await reply(unknownLinkMessage(value));

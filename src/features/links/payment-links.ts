@@ -46,7 +46,6 @@ import {
 import { linkMessageKey, type LinkBodies } from './link-screens.ts';
 import { dayMs, hourMs } from '../../domain/span.ts';
 
-/** What links need of other features. */
 export type LinkNeeds = {
   /** Look-up for background work: during an outage of the service most calls are skipped. */
   lookUp: (expected: ExpectedCharge) => Promise<Lookup>;
@@ -80,7 +79,6 @@ type LinkBeginning =
   /** A charge or another link has this reference. */
   | { kind: 'taken' };
 
-/** The most open links shown to a person. */
 const mostShown = 20;
 /** Only these records of a customer are read. */
 const newestOfCustomer = { max: 50, newestFirst: true };

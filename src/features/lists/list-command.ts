@@ -19,7 +19,6 @@ import {
 import type { SlackMessage } from '../../slack/kit/message.ts';
 import { oneLine } from '../../slack/kit/text.ts';
 
-/** What is asked for: a typed command, or a list's button. */
 type Question = { which: ListButton | 'typed' } & ListPress;
 
 /** The first word of a button's press, which arrives as command words. A person who types it gets the same answer. */

@@ -31,7 +31,6 @@ export type ListSubject<Item> = {
   next?: readonly Run[];
 };
 
-/** A list button's value. */
 export type ListPress = { filter: string; number: number };
 
 /** Refuses a value with a card number: no list has such a button, because the typed command would have been refused. */
@@ -179,7 +178,6 @@ function otherButtons<Item>({ found, reading, stop }: ListPage<Item>, filter: st
 
 const mostButtons = 3;
 
-/** The progress, while the list is read. */
 export function readingMessage<Item>(
   { one, many }: ListSubject<Item>,
   { filter, reading, found }: { filter: string; reading: Reading | undefined; found: number },
@@ -237,7 +235,6 @@ function rowsWords<Item>({ subject, filter }: FileRequest<Item>, rows: number): 
   return `${count} that ${rows === 1 ? 'matches' : 'match'} “${outsideText(filter, longestFilter)}”`;
 }
 
-/** The progress, while the file is made. */
 export function exportingMessage<Item>(
   { subject, filter }: FileRequest<Item>,
   seen: { reading?: Reading; rows: number },

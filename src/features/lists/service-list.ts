@@ -132,7 +132,6 @@ function pageOf<Item>(
   };
 }
 
-/** How far a list has been read. */
 export type Reading = {
   pages: number;
   items: number;

@@ -27,7 +27,6 @@ export const lookupActions = {
   share: 'look_up_share',
 } as const;
 
-/** The arguments that repeat the look-up. */
 export function wordsOfView(view: Pick<TransactionView, 'reference' | 'amountMinor'>): string[] {
   return lookUpArguments(view.reference, view.amountMinor);
 }

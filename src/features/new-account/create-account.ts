@@ -15,7 +15,6 @@ import { updateOwnRecords } from '../../records/retry.ts';
 import { createRecords } from '../../records/records.ts';
 import { dayMs } from '../../domain/span.ts';
 
-/** A field of the request, from `ACCOUNT_NEW_FIELDS`. */
 export type AccountField = Account['settings']['accountNewFields'][number];
 
 /** The field by which an account can be looked up. */

@@ -238,7 +238,6 @@ function resultModal(message: SlackMessage): Modal {
   return messageModal('New account', message);
 }
 
-/** A request as its messages show it. */
 type ShownRequest = {
   /** The stored request's id. */
   id: string;

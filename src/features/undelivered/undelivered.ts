@@ -25,7 +25,6 @@ import type { SlackMessage } from '../../slack/kit/message.ts';
 
 export type Undelivered = ReturnType<typeof createUndelivered>;
 
-/** The dead letters of one channel or person. */
 type DeadLetters = Awaited<ReturnType<typeof readUndelivered>>[number];
 
 /** `/pay undelivered`: messages that Slack refused for so long that the bot retries them only on a person’s press. */

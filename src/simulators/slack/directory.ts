@@ -72,10 +72,8 @@ export const people: readonly PageUser[] = [
   { id: userIds.outsider, name: 'olu', realName: 'Olu', role: 'In no role', avatarColor: '#5d7a3a' },
 ];
 
-/** The kinds of account that Slack distinguishes. */
 export type AccountKind = 'member' | 'guest' | 'single_channel_guest' | 'bot' | 'deactivated';
 
-/** An account as Slack describes it. */
 export type Account = { id: string; name: string; realName: string; kind: AccountKind };
 
 /** Accounts that can't be used on the page, but that Slack knows and describes. */

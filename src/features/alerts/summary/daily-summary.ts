@@ -17,7 +17,6 @@ import { dayMs } from '../../../domain/span.ts';
 /** When a channel gets its daily summary. */
 export type SummaryTime = {
   channel: string;
-  /** The next time after `afterMs`, UTC ms. */
   next: (afterMs: number) => number;
   /** The local day, like `2026-11-21`. */
   dateOf: (atMs: number) => string;
