@@ -11,6 +11,7 @@ import {
   exportingMessage,
   fileColumns,
   fileNews,
+  listActionId,
   listFile,
   listMessage,
   listPress,
@@ -57,7 +58,7 @@ export function listCommand<Item>(account: Account, verb: ListVerb<Item>): Comma
     menu: { ...menu, opens: 'message' },
     effect: 'none',
     buttons: buttonKinds.map((which) => ({
-      actionId: subject.actions[which],
+      actionId: listActionId(subject, which),
       words: (value) => [pressedWord, which, value],
     })),
     parse: parseQuestion,

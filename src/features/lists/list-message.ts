@@ -26,7 +26,6 @@ export type ListSubject<Item> = {
   many: string;
   /** A row's first line shows the first two, its second line the others. */
   columns: readonly { cell: (item: Item) => string | undefined; longest: number }[];
-  actions: Readonly<Record<ListButton, string>>;
   /** Shown below the rows: what to do with one item. */
   next?: readonly Run[];
 };
@@ -42,6 +41,11 @@ export const listPress = codec<ListPress>(
 );
 
 export type ListButton = 'back' | 'next' | 'all' | 'csv' | 'reload';
+
+/** *Reload* keeps the id that buttons on people's screens have. */
+export function listActionId({ verb }: { verb: string }, which: ListButton): string {
+  return `${verb}.${which === 'reload' ? 'anew' : which}`;
+}
 
 const longestFilter = 60;
 
@@ -147,11 +151,7 @@ function failureSentence({ kind, retryAfterMs, said }: ServiceFailure): string {
 }
 
 /** The three likeliest next steps. *Reload* is rarely among them: the typed command reads the list again, too. */
-function listButtons<Item>(
-  { actions: ids }: ListSubject<Item>,
-  filter: string,
-  page: ListPage<Item>,
-): Button[] {
+function listButtons<Item>(subject: ListSubject<Item>, filter: string, page: ListPage<Item>): Button[] {
   const choices: ButtonChoice[] = [
     ...(page.number === 0 ? [] : [{ which: 'back', text: 'Back', number: page.number - 1 } as const]),
     ...(page.hasNext ? [{ which: 'next', text: 'Next', number: page.number + 1 } as const] : []),
@@ -160,7 +160,7 @@ function listButtons<Item>(
   return choices
     .slice(0, mostButtons)
     .map(({ which, text, number = page.number }) =>
-      button({ actionId: ids[which], text, value: listPress.write({ filter, number }) }),
+      button({ actionId: listActionId(subject, which), text, value: listPress.write({ filter, number }) }),
     );
 }
 

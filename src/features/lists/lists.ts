@@ -40,13 +40,6 @@ const longestId = 24;
 
 export const terminalSubject: ListSubject<Terminal> = {
   verb: 'terminals',
-  actions: {
-    back: 'terminals.back',
-    next: 'terminals.next',
-    all: 'terminals.all',
-    csv: 'terminals.csv',
-    reload: 'terminals.anew',
-  },
   one: 'terminal',
   many: 'terminals',
   columns: [
@@ -60,13 +53,6 @@ export const terminalSubject: ListSubject<Terminal> = {
 
 export const accountSubject: ListSubject<Account> = {
   verb: 'accounts',
-  actions: {
-    back: 'accounts.back',
-    next: 'accounts.next',
-    all: 'accounts.all',
-    csv: 'accounts.csv',
-    reload: 'accounts.anew',
-  },
   one: 'account',
   many: 'accounts',
   columns: [

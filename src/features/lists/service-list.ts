@@ -85,12 +85,12 @@ export function createServiceList<Item>(
     const list = open(reload);
     const words = filter.toLowerCase().split(/\s+/u).filter(Boolean);
     const enough = words.length === 0 && number !== undefined ? (number + 1) * itemsPerPage : Infinity;
-    let [calls, left] = [0, list.pages === 0 ? mostCalls + 1 : mostCalls];
+    let left = list.pages === 0 ? mostCalls + 1 : mostCalls;
     const soFar = matching(list, words);
     for (let stop: ReadingStop | undefined; ;) {
       const { pages, readAt, end } = list;
       const found = soFar();
-      const reading: Reading = { pages, items: list.items.length, calls, readAt, end };
+      const reading: Reading = { pages, items: list.items.length, readAt, end };
       if (pages > 0) progress?.(reading, found.length);
       if (stop || end !== 'more' || found.length >= enough) {
         if (stop && pages === 0) throw failureOf(stop);
@@ -100,7 +100,7 @@ export function createServiceList<Item>(
       }
       stop = left === 0 ? { kind: 'enough_calls' } : await readNext(list);
       if (stop) continue;
-      [calls, left] = [calls + 1, left - 1];
+      left -= 1;
       remembered = list;
     }
   };
@@ -135,8 +135,6 @@ function pageOf<Item>(
 export type Reading = {
   pages: number;
   items: number;
-  /** Calls of the service that this request made. */
-  calls: number;
   /** When the list's first page was read, UTC ms. */
   readAt: number;
   /** `more`: the service returned a cursor for a next page. */

@@ -73,7 +73,7 @@ describe('a list of the service', () => {
     await show(5);
     await show(5, { reload: true });
     clock.nowMs += 30 * 60_000;
-    expect(await show(5)).toMatchObject({ number: 5, reading: { calls: 2, readAt: clock.nowMs } });
+    expect(await show(5)).toMatchObject({ number: 5, reading: { readAt: clock.nowMs } });
     expect(asked).toEqual([undefined, 'c1', undefined, 'c1', undefined, 'c1']);
   });
 

@@ -147,7 +147,7 @@ function newsOf(outside: Outside): SlackMessage {
 
 function readingOf({ random }: Outside): Reading {
   const end = random.pick(['more', 'last_page', 'repeated_cursor'] as const);
-  return { pages: 3, items: 150, calls: 2, readAt: at, end };
+  return { pages: 3, items: 150, readAt: at, end };
 }
 
 function stopOf({ random, text }: Outside): ReadingStop {
