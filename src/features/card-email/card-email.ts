@@ -7,7 +7,6 @@ import type {
   ShownCardEmail,
 } from '../../domain/approval.ts';
 import {
-  type CardChoice,
   type OfferedCard,
   cardInput,
   email,
@@ -17,7 +16,7 @@ import {
   tokenInput,
 } from '../../slack/kit/form.ts';
 import { type ShownAccount, checkedFoot, accountFoot, accountWords } from '../../slack/words/account-foot.ts';
-import type { CardFace, KnownCards } from '../../domain/card.ts';
+import type { KnownCards } from '../../domain/card.ts';
 import { type KnownCardEmails, createEmailChanges, shownTerms } from './change-card-email.ts';
 import {
   type FormErrors,
@@ -28,7 +27,14 @@ import {
   defineCommand,
 } from '../../slack/command.ts';
 import type { Modal, ViewBlock, SlackMessage } from '../../slack/kit/message.ts';
-import { offeredCard, cardWords, pasteAgainWords, suggestCards } from '../../slack/words/card-words.ts';
+import {
+  cardWords,
+  chosenCard,
+  offeredCard,
+  pasteAgainWords,
+  suggestCards,
+  unknownCardWords,
+} from '../../slack/words/card-words.ts';
 import { nothingAfter } from '../../slack/command-text.ts';
 import type { FailureKind } from '../../domain/failure.ts';
 import { withoutUndefined } from '../../domain/json.ts';
@@ -155,8 +161,6 @@ export function createCardEmail(account: Account, { ledger, approvals, requestMo
   };
 }
 
-const unknownCardWords = 'The bot does not know this card any more. Choose another, or paste its token key.';
-
 /**
  * Reads the form. Returns the change, unmasked, with the chosen card and its current e-mail; or all problems by field.
  */
@@ -166,7 +170,7 @@ async function readTerms(
 ): Promise<{ kind: 'terms'; terms: CardEmailTerms } | FormErrors> {
   const filled = emailFields(ledger !== undefined).read(values);
   const choice = readCardChoice(values, cardEmailFields);
-  const card = choice.ok ? await readCard(choice.value, ledger) : undefined;
+  const card = choice.ok ? await chosenCard(choice.value, ledger) : undefined;
   if (filled.kind === 'errors' || !card) {
     const unknown = { [cardEmailFields.card]: unknownCardWords };
     const cardErrors = choice.ok ? (card ? {} : unknown) : { [cardEmailFields.token]: choice.problem };
@@ -183,18 +187,6 @@ async function readTerms(
     return { kind: 'errors', errors: { card_email_new: 'The card has this e-mail already. Type another.' } };
   }
   return { kind: 'terms', terms: { tokenKey: card.tokenKey, card: card.face, currentEmail, newEmail } };
-}
-
-type Card = { tokenKey: string; face: CardFace; saved?: string | undefined };
-
-/** The chosen card. For a pasted token key the e-mail must be typed, even if the bot knows the card. */
-async function readCard(card: CardChoice, ledger: KnownCards | undefined): Promise<Card | undefined> {
-  if (card.kind === 'pasted') {
-    const known = await ledger?.find(await ledger.idOf(card.tokenKey));
-    return { tokenKey: card.tokenKey, face: known?.face ?? {} };
-  }
-  const known = await ledger?.find(card.id);
-  return known && { tokenKey: known.tokenKey, face: known.face, saved: known.customerEmail?.trim() };
 }
 
 /**

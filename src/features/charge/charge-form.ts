@@ -21,7 +21,7 @@ import {
 } from '../../slack/kit/form.ts';
 import type { Modal, ViewBlock } from '../../slack/kit/message.ts';
 import { oneLine, outsideText } from '../../slack/kit/text.ts';
-import { offeredCard, pasteAgainWords } from '../../slack/words/card-words.ts';
+import { chosenCard, offeredCard, pasteAgainWords, unknownCardWords } from '../../slack/words/card-words.ts';
 import { amountLabel } from '../../slack/words/charge-facts.ts';
 import { accountFoot } from '../../slack/words/account-foot.ts';
 import { customerWord } from '../../slack/words/payment-words.ts';
@@ -242,17 +242,10 @@ async function readCard(
   typedEmail: string,
   ledger: KnownCards | undefined,
 ): Promise<Card | Pick<FormErrors, 'errors'>> {
-  if (card.kind === 'pasted') {
-    const { tokenKey } = card;
-    const known = await ledger?.find(await ledger.idOf(tokenKey));
-    return { tokenKey, card: known?.face ?? {}, customerEmail: typedEmail };
-  }
-  const found = await ledger?.find(card.id);
-  if (!found) {
-    const gone = 'The bot does not know this card any more. Choose another, or paste its token key.';
-    return { errors: { [chargeActions.card]: gone } };
-  }
-  const linked = found.customerEmail?.trim() ?? '';
+  const found = await chosenCard(card, ledger);
+  if (!found) return { errors: { [chargeFields.card]: unknownCardWords } };
+  const { tokenKey, face, saved: linked = '' } = found;
+  if (card.kind === 'pasted') return { tokenKey, card: face, customerEmail: typedEmail };
   if (linked === '' && typedEmail === '') {
     const unknown =
       'The bot does not know this card’s e-mail. Type the one it was saved with: More fields, Customer’s e-mail.';
@@ -262,5 +255,5 @@ async function readCard(
     const fix = 'the service refuses any other. Leave it empty to use that one.';
     return { errors: { [chargeFields.email]: `The card is saved with ${customerWord(linked)}; ${fix}` } };
   }
-  return { tokenKey: found.tokenKey, card: found.face, customerEmail: linked || typedEmail };
+  return { tokenKey, card: face, customerEmail: linked || typedEmail };
 }

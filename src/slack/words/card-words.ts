@@ -4,6 +4,7 @@ import { customerWord } from './payment-words.ts';
 import type { Environment } from '../../domain/alert.ts';
 import type { MessageBlock } from '../kit/message.ts';
 import { bold, code, fields, richText, words, type Choice, type Run } from '../kit/blocks.ts';
+import type { CardChoice } from '../kit/form.ts';
 import { limits } from '../kit/limits.ts';
 import { cut, oneLine, outsideText, utcTime } from '../kit/text.ts';
 
@@ -47,6 +48,22 @@ export const pasteAgainWords = 'Paste the token key again: the form keeps no sec
 /** A saved card as a choice in a form. */
 export function offeredCard({ id, face, customerEmail }: KnownCard): { id: string; text: string } {
   return { id, text: cardWords(face, customerEmail) };
+}
+
+export const unknownCardWords =
+  'The bot does not know this card any more. Choose another, or paste its token key.';
+
+/** The chosen or pasted card; undefined: the bot no longer knows it. `saved`: the chosen card's e-mail. */
+export async function chosenCard(
+  choice: CardChoice,
+  ledger: KnownCards | undefined,
+): Promise<{ tokenKey: string; face: CardFace; saved?: string | undefined } | undefined> {
+  if (choice.kind === 'pasted') {
+    const { tokenKey } = choice;
+    return { tokenKey, face: (await ledger?.find(await ledger.idOf(tokenKey)))?.face ?? {} };
+  }
+  const known = await ledger?.find(choice.id);
+  return known && { tokenKey: known.tokenKey, face: known.face, saved: known.customerEmail?.trim() };
 }
 
 /** Choices of the saved-card typeahead; none without a ledger. `holdOf` says why a card can't be charged now. */
