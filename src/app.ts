@@ -27,7 +27,7 @@ import { signatureRefusals } from './webhooks/signature.ts';
 import { createWebhookHandler, webhookResults } from './webhooks/route.ts';
 import { channelChecks } from './features/doctor/slack-checks.ts';
 import { merchantPrefix } from './domain/merchant.ts';
-import { StoreUnavailable } from './domain/failure.ts';
+import { undefinedIfAway } from './domain/failure.ts';
 import { outsideText } from './domain/outside-text.ts';
 import { unreadableKind } from './domain/payment-event.ts';
 import { logged } from './log.ts';
@@ -177,7 +177,7 @@ export function createApp(runtime: Runtime, opened: Storage): App {
     async start() {
       await storage.checked();
       // If the store is away, the worker claims it later, before it takes any work.
-      await claim().catch(ignoreUnavailable);
+      await claim().catch(undefinedIfAway);
       const refusal = storage.refusal();
       if (refusal !== undefined) throw new Error(refusal);
       await checkOwners(storage.store, config);
@@ -216,10 +216,6 @@ export function createApp(runtime: Runtime, opened: Storage): App {
     },
     wake,
   };
-}
-
-function ignoreUnavailable(error: unknown): void {
-  if (!(error instanceof StoreUnavailable)) throw error;
 }
 
 /** Logs warnings about an account's webhook settings and rules. */

@@ -87,6 +87,11 @@ export class StoreUnavailable extends Error {
   }
 }
 
+/** For `catch`: rethrows every error except that of a store that is away. */
+export function undefinedIfAway(error: unknown): undefined {
+  if (!(error instanceof StoreUnavailable)) throw error;
+}
+
 /** Why a connection failed, by Node's error codes. */
 const networkWords = {
   no_host: /ENOTFOUND|EAI_AGAIN/,

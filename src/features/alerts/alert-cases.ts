@@ -12,7 +12,7 @@ import type {
 } from '../../domain/alert.ts';
 import type { AuditEntry } from '../../records/shapes.ts';
 import { claimTimes } from '../../domain/charge.ts';
-import { StoreUnavailable } from '../../domain/failure.ts';
+import { undefinedIfAway } from '../../domain/failure.ts';
 import { type PaymentEvent, referenceOfEventKey } from '../../domain/payment-event.ts';
 import { withoutUndefined } from '../../domain/json.ts';
 import type { MessagePlace } from '../../messages/delivery.ts';
@@ -386,11 +386,7 @@ function createStepTelling(
 export function alertClaims(alerts: AlertCases, judging: Pick<JudgeAgain, 'declineOf'>): AlertClaims {
   const { cases, firstAlert } = alerts;
   async function release(id: string, holder: string): Promise<void> {
-    try {
-      await cases.applyAndWake(id, { kind: 'released', holder });
-    } catch (error) {
-      if (!(error instanceof StoreUnavailable)) throw error;
-    }
+    await cases.applyAndWake(id, { kind: 'released', holder }).catch(undefinedIfAway);
   }
   return {
     taken: (alert, reference) => alerts.taken(alert, reference),

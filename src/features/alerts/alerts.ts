@@ -13,7 +13,7 @@ import {
 import type { ChargeSeen, ShownTerms } from '../../domain/charge.ts';
 import type { Confirmation } from '../../domain/transaction.ts';
 import { type KnownDecline, reasonAfter } from '../../domain/decline-reason.ts';
-import { StoreUnavailable } from '../../domain/failure.ts';
+import { undefinedIfAway } from '../../domain/failure.ts';
 import { orderEventKey, type PaymentEvent } from '../../domain/payment-event.ts';
 import type { SavedCard } from '../../domain/card.ts';
 import { withoutUndefined } from '../../domain/json.ts';
@@ -245,7 +245,7 @@ export function createAlerts(account: Account, needs: AlertsNeeds) {
       return taken?.kind === 'charging' ? [openCharge(taken.charge), ...links] : links;
     },
     /** Undefined also while the store is away, so that a look-up still gets its answer. */
-    declineOf: (reference: string, lookup: Confirmation) => ifStoreAnswers(declineOf(reference, lookup)),
+    declineOf: (reference: string, found: Confirmation) => declineOf(reference, found).catch(undefinedIfAway),
     receiving: createReceiving(own, {
       ...needs,
       ...routing,
@@ -415,8 +415,8 @@ function alertsCommand(
     },
     async run(_, { caller: { channelId: channel = '' } }) {
       const [mutes, on] = await Promise.all([
-        ifStoreAnswers(mutesOf(channel)),
-        ifStoreAnswers(storms.on(channel)),
+        mutesOf(channel).catch(undefinedIfAway),
+        storms.on(channel).catch(undefinedIfAway),
       ]);
       return routesMessage({
         plan: routes,
@@ -426,13 +426,4 @@ function alertsCommand(
       });
     },
   });
-}
-
-async function ifStoreAnswers<T>(asked: Promise<T>): Promise<T | undefined> {
-  try {
-    return await asked;
-  } catch (error) {
-    if (!(error instanceof StoreUnavailable)) throw error;
-    return undefined;
-  }
 }

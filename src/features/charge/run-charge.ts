@@ -28,7 +28,7 @@ import type { SavedCard } from '../../domain/card.ts';
 import { chargeReferencePrefix } from '../../domain/order-reference.ts';
 import { declineReason, isThreeDSecure } from '../../domain/decline-reason.ts';
 import { codeEntry } from '../../domain/otp.ts';
-import { ServiceFailure, StoreUnavailable } from '../../domain/failure.ts';
+import { ServiceFailure, StoreUnavailable, undefinedIfAway } from '../../domain/failure.ts';
 import { orderEventKey, type PaymentEvent } from '../../domain/payment-event.ts';
 import { newErrorId, type Log } from '../../log.ts';
 import type { Entry } from '../../store/store.ts';
@@ -98,7 +98,7 @@ export function createChargeRunner(
     try {
       await runEffect(advanced, code);
     } finally {
-      background.add(auditSteps(advanced.record.intent.reference));
+      background.add(auditSteps(advanced.record.intent.reference).catch(undefinedIfAway));
     }
   }
 
@@ -107,20 +107,16 @@ export function createChargeRunner(
    * same ids, which counts once. Runs in the background; a charge with unwritten steps becomes due again.
    */
   async function auditSteps(reference: string): Promise<void> {
-    try {
-      const record = await charges.read(reference);
-      if (!record || isAudited(record)) return;
-      const { at, history } = record.intent;
-      const missing = auditOfCharge(history).filter(({ atMs }) => atMs > record.auditedAt);
-      // All at once, so that they share a block of the audit.
-      const written = await Promise.all(missing.map((entry) => account.audit.write(entry)));
-      if (written.includes(false)) return;
-      await charges.amend(reference, (current) =>
-        current.auditedAt < at ? { ...current, auditedAt: at } : undefined,
-      );
-    } catch (error) {
-      if (!(error instanceof StoreUnavailable)) throw error;
-    }
+    const record = await charges.read(reference);
+    if (!record || isAudited(record)) return;
+    const { at, history } = record.intent;
+    const missing = auditOfCharge(history).filter(({ atMs }) => atMs > record.auditedAt);
+    // All at once, so that they share a block of the audit.
+    const written = await Promise.all(missing.map((entry) => account.audit.write(entry)));
+    if (written.includes(false)) return;
+    await charges.amend(reference, (current) =>
+      current.auditedAt < at ? { ...current, auditedAt: at } : undefined,
+    );
   }
 
   async function runEffect({ record, effect }: Advanced, code?: string): Promise<void> {
@@ -383,7 +379,7 @@ export function createChargeWork(
     if (!advanced) {
       // Store the charge unchanged, which sets the time when it is due.
       await charges.amend(reference, (current) => current);
-      background.add(auditSteps(reference));
+      background.add(auditSteps(reference).catch(undefinedIfAway));
       return;
     }
     working += 1;

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Account } from '../../account.ts';
 import { type AlertMute, type NotPosted, postsTo } from '../../domain/alert.ts';
 import type { AuditEntry } from '../../records/shapes.ts';
-import { StoreUnavailable } from '../../domain/failure.ts';
+import { undefinedIfAway } from '../../domain/failure.ts';
 import { messageKey } from '../../messages/message-record.ts';
 import { createMessages, type Messages } from '../../messages/messages.ts';
 import type { Renders } from '../../messages/deliver.ts';
@@ -106,16 +106,11 @@ export function openMutes(
      */
     all: (): Promise<readonly AlertMute[]> => {
       if (!cached || now() - cached.atMs >= cacheMs || now() < cached.atMs) {
-        cached = { atMs: now(), mutes: newest().catch(noneIfAway) };
+        cached = { atMs: now(), mutes: newest().catch((error: unknown) => undefinedIfAway(error) ?? []) };
       }
       return cached.mutes;
     },
   };
-}
-
-function noneIfAway(error: unknown): [] {
-  if (error instanceof StoreUnavailable) return [];
-  throw error;
 }
 
 function auditOf({ event, before, after, turn, atMs }: CaseStep<AlertMute, MuteEvent>): AuditEntry {
